@@ -13,6 +13,7 @@ mod ordered;
 mod writer;
 
 pub use options::{CodecChoice, DigestChoice, WriteOptions};
+pub use ordered::{OrderedJobs, OrderedWorkers, in_order};
 pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
 pub use writer::{ChunkAt, Fill, FillError, Writer, Written};
 

@@ -79,16 +79,58 @@ impl<J> Drop for QueueGuard<'_, J> {
 }
 
 /// The number of workers and jobs.
+///
+/// # Examples
+///
+/// ```
+/// use tet_file::write::OrderedWorkers;
+///
+/// let alone = OrderedWorkers { worker_count: 0, in_flight_max: 1 };
+/// assert_eq!(alone.worker_count, 0);
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Workers {
+pub struct OrderedWorkers {
     /// The number of threads; with 0, the caller's thread runs the jobs. 1 keeps their order.
-    pub(super) worker_count: usize,
+    pub worker_count: usize,
     /// The most jobs that exist at a time.
-    pub(super) in_flight_max: usize,
+    pub in_flight_max: usize,
 }
 
 /// The callbacks of a caller of [`in_order`].
-pub(super) trait Pipeline {
+///
+/// # Examples
+///
+/// ```
+/// use tet_file::write::{OrderedJobs, OrderedWorkers, in_order};
+///
+/// /// The squares of numbers, in their order.
+/// struct Squares(Vec<u64>, Vec<u64>);
+///
+/// impl OrderedJobs for Squares {
+///     type Job = u64;
+///     type Error = &'static str;
+///
+///     fn make(&mut self) -> Result<Option<u64>, &'static str> {
+///         Ok(self.0.pop())
+///     }
+///
+///     fn deliver(&mut self, job: u64) -> Result<(), &'static str> {
+///         self.1.push(job);
+///         Ok(())
+///     }
+///
+///     fn lost(&self) -> &'static str {
+///         "a worker has ended"
+///     }
+/// }
+///
+/// let mut squares = Squares(vec![3, 2, 1], Vec::new());
+/// let workers = OrderedWorkers { worker_count: 2, in_flight_max: 4 };
+/// in_order(&mut squares, workers, |job| *job *= *job)?;
+/// assert_eq!(squares.1, [1, 4, 9]);
+/// # Ok::<(), &'static str>(())
+/// ```
+pub trait OrderedJobs {
     /// The data of a job.
     type Job: Send;
     /// The error of a callback.
@@ -104,10 +146,15 @@ pub(super) trait Pipeline {
     fn lost(&self) -> Self::Error;
 }
 
-/// Runs a pipeline. If no thread can be started, the caller's thread does the work.
-pub(super) fn in_order<P: Pipeline>(
+/// Runs `work` on each job that `pipeline` makes. If no thread can be started, the caller's thread does the
+/// work.
+///
+/// # Errors
+///
+/// Returns the first error of the callbacks, or that a worker was lost.
+pub fn in_order<P: OrderedJobs>(
     pipeline: &mut P,
-    workers: Workers,
+    workers: OrderedWorkers,
     work: impl Fn(&mut P::Job) + Sync,
 ) -> Result<(), P::Error> {
     let state =
@@ -132,7 +179,10 @@ pub(super) fn in_order<P: Pipeline>(
     })
 }
 
-fn run_alone<P: Pipeline>(pipeline: &mut P, work: &impl Fn(&mut P::Job)) -> Result<(), P::Error> {
+fn run_alone<P: OrderedJobs>(
+    pipeline: &mut P,
+    work: &impl Fn(&mut P::Job),
+) -> Result<(), P::Error> {
     while let Some(mut job) = pipeline.make()? {
         work(&mut job);
         pipeline.deliver(job)?;
@@ -140,7 +190,7 @@ fn run_alone<P: Pipeline>(pipeline: &mut P, work: &impl Fn(&mut P::Job)) -> Resu
     Ok(())
 }
 
-fn run_with_workers<P: Pipeline>(
+fn run_with_workers<P: OrderedJobs>(
     pipeline: &mut P,
     queue: &JobQueue<P::Job>,
     in_flight_max: usize,
@@ -187,7 +237,7 @@ mod tests {
         }
     }
 
-    impl Pipeline for Doubling {
+    impl OrderedJobs for Doubling {
         type Job = u64;
         type Error = &'static str;
 
@@ -220,7 +270,7 @@ mod tests {
         for worker_count in 0..6 {
             for in_flight_max in 1..6 {
                 let mut doubling = Doubling::new(200);
-                let workers = Workers { worker_count, in_flight_max };
+                let workers = OrderedWorkers { worker_count, in_flight_max };
                 in_order(&mut doubling, workers, |job| *job *= 2).unwrap();
                 assert_eq!(doubling.taken, (0..200).map(|job| job * 2).collect::<Vec<_>>());
                 assert!(doubling.in_flight_seen <= in_flight_max as u64, "memory is bounded");
@@ -231,7 +281,7 @@ mod tests {
     #[test]
     fn a_failing_maker_ends_the_workers() {
         let mut doubling = Doubling { fails_at: Some(50), ..Doubling::new(200) };
-        let workers = Workers { worker_count: 4, in_flight_max: 8 };
+        let workers = OrderedWorkers { worker_count: 4, in_flight_max: 8 };
         assert_eq!(in_order(&mut doubling, workers, |job| *job *= 2), Err("cannot make"));
     }
 
@@ -239,7 +289,7 @@ mod tests {
     fn workers_share_the_work() {
         let (here, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut doubling = Doubling::new(2);
-        let workers = Workers { worker_count: 2, in_flight_max: 2 };
+        let workers = OrderedWorkers { worker_count: 2, in_flight_max: 2 };
         in_order(&mut doubling, workers, |_| {
             let now = here.fetch_add(1, Ordering::SeqCst) + 1;
             most.fetch_max(now, Ordering::SeqCst);

@@ -14,7 +14,7 @@ use tet_io::{Progress, Publisher, Step};
 use super::BUDGET_LEN;
 use super::footer::footer_text;
 use super::options::{DigestChoice, WriteOptions};
-use super::ordered::{Pipeline, Workers, in_order};
+use super::ordered::{OrderedJobs, OrderedWorkers, in_order};
 use crate::error::{Error, Result};
 use crate::integrity::IntegrityBlock;
 use crate::metadata::{HistoryRow, Metadata};
@@ -214,7 +214,12 @@ impl Writer {
 }
 
 /// How many threads, and how many batches at a time.
-pub(super) fn pool(grid: &Grid, element_size: u64, thread_count: usize, is_raw: bool) -> Workers {
+pub(super) fn pool(
+    grid: &Grid,
+    element_size: u64,
+    thread_count: usize,
+    is_raw: bool,
+) -> OrderedWorkers {
     let decoded_len = |elements: Option<u64>| elements.unwrap_or(0).saturating_mul(element_size);
     let chunk_len = decoded_len(grid.chunk_elements(&vec![0; grid.rank()]));
     let batch_len = chunk_len.max(BATCH_LEN);
@@ -231,7 +236,7 @@ pub(super) fn pool(grid: &Grid, element_size: u64, thread_count: usize, is_raw: 
     let copy_count = if is_raw { 1 } else { 2 };
     let in_flight_max = budget / batch_len.saturating_mul(copy_count).max(1);
     let in_flight_max = in_flight_max.clamp(1, 4 * worker_count.max(1) as u64);
-    Workers { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
+    OrderedWorkers { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
 }
 
 /// Where batches go, in order.
@@ -376,7 +381,7 @@ impl Stream<'_> {
     }
 }
 
-impl Pipeline for Stream<'_> {
+impl OrderedJobs for Stream<'_> {
     type Job = Batch;
     type Error = Error;
 
