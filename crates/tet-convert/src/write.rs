@@ -8,6 +8,7 @@ pub(crate) mod csv;
 pub(crate) mod file;
 pub(crate) mod joined;
 pub(crate) mod left_out;
+pub(crate) mod netcdf;
 pub(crate) mod options;
 pub(crate) mod stream;
 pub(crate) mod text;

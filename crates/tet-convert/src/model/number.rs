@@ -23,6 +23,8 @@ pub(crate) fn le_bytes(dtype: DType, number: &Value) -> Option<Vec<u8>> {
         DType::UInt64 => integer!(u64),
         #[allow(clippy::cast_possible_truncation, reason = "the nearest float is wanted")]
         DType::Float32 => (float(number)? as f32).to_le_bytes().to_vec(),
+        DType::Float16 => half::f16::from_f64(float(number)?).to_le_bytes().to_vec(),
+        DType::BFloat16 => half::bf16::from_f64(float(number)?).to_le_bytes().to_vec(),
         DType::Float64 => float(number)?.to_le_bytes().to_vec(),
         _ => return None,
     })

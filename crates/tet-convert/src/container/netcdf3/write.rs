@@ -18,19 +18,17 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_codec::Swapped;
-use tet_format::DType;
-use tet_query::{Dataset, Execution, LazyArray};
+use tet_query::{Execution, LazyArray};
 
 use self::draft::{Elements, NcVariable};
 use super::NetCdf3;
-use super::value::Type;
 use crate::container::traits::{self, Capabilities, Output};
-use crate::model::logical::{DTYPE_KEY, Physical};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file;
+use crate::write::netcdf::to_physical;
 use crate::write::stream;
-use crate::{Error, Note, Result};
+use crate::{Error, Result};
 
 /// What the format is called in messages.
 const ENCODING: &str = "NetCDF classic";
@@ -50,8 +48,11 @@ impl traits::Writer for NetCdf3 {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
-        let physical =
-            conversion.datasets.iter().map(|it| to_physical(it)).collect::<Result<Vec<_>>>()?;
+        let physical = conversion
+            .datasets
+            .iter()
+            .map(|it| to_physical(it, ENCODING))
+            .collect::<Result<Vec<_>>>()?;
         conversion.notes.extend(physical.iter().filter_map(|(_, note)| note.clone()));
         let arrays = physical.iter().map(|(view, _)| stream::whole(view));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
@@ -70,26 +71,6 @@ impl traits::Writer for NetCdf3 {
         conversion.notes.extend(notes::unchecked(&arrays));
         Output::file(output)
     }
-}
-
-/// A dataset as the format stores it, and the note of a type that it lacks. Types without a sign of their
-/// own, and floats of 16 bits, are the bits of signed integers, which all versions have.
-fn to_physical(dataset: &Dataset) -> Result<(Dataset, Option<Note>)> {
-    let as_bits = match dataset.dtype.filter(|_| dataset.fault.is_none()) {
-        Some(DType::Bool) => Some(DType::Int8),
-        Some(DType::Float16 | DType::BFloat16) => Some(DType::Int16),
-        _ => None,
-    };
-    let Some(to) = as_bits else {
-        let has = |dtype| Type::Number(dtype).tag().is_some();
-        let physical = crate::model::logical::to_physical(dataset, ENCODING, has)?;
-        let note = Physical::note(&physical);
-        return Ok((physical.view, note));
-    };
-    let (name, from) = (dataset.name.clone(), dataset.dtype_name.clone());
-    let mut view = Dataset { dtype: Some(to), ..dataset.clone() };
-    view.attrs.insert(DTYPE_KEY.to_owned(), tet_query::AttrText::Text(from.clone()));
-    Ok((view, Some(Note::AsBits { dataset: name, from, to })))
 }
 
 /// Writes the elements of a variable, and the fill that ends it.

@@ -1,12 +1,8 @@
-//! Names that the format has: the rules for names of the NetCDF classic format specification.
-
-use std::collections::BTreeMap;
-
-use crate::{Error, Note, Result};
+//! Names that NetCDF has: the rules for names of the NetCDF classic format specification.
 
 /// A name as the format has it: no `/`, no control character, no space at the end; the first character is a
 /// letter, a digit, `_` or one that is not ASCII.
-pub(super) fn legal(name: &str) -> String {
+pub(crate) fn legal(name: &str) -> String {
     let is_first = |c: char| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii();
     let trimmed = name.trim_end_matches(' ').len();
     let mut legal = String::with_capacity(name.len());
@@ -19,30 +15,6 @@ pub(super) fn legal(name: &str) -> String {
         legal.push(c);
     }
     if legal.is_empty() { "_".to_owned() } else { legal }
-}
-
-/// A name for each dataset, none of them twice.
-///
-/// # Errors
-/// Two datasets would have one name.
-pub(super) fn of_datasets<'n>(
-    names: impl Iterator<Item = &'n str>,
-    notes: &mut Vec<Note>,
-) -> Result<Vec<String>> {
-    let mut taken: BTreeMap<String, &str> = BTreeMap::new();
-    let mut legals = Vec::new();
-    for name in names {
-        let legal = legal(name);
-        if let Some(first) = taken.insert(legal.clone(), name) {
-            let (first, second) = (first.to_owned(), name.to_owned());
-            return Err(Error::Collision { first, second, member: legal });
-        }
-        if legal != name {
-            notes.push(Note::Renamed { from: name.to_owned(), to: legal.clone() });
-        }
-        legals.push(legal);
-    }
-    Ok(legals)
 }
 
 #[cfg(test)]
@@ -66,13 +38,5 @@ mod tests {
         ] {
             assert_eq!(legal(name), wanted, "{name:?}");
         }
-    }
-
-    #[test]
-    fn two_datasets_never_have_one_name() {
-        let mut notes = Vec::new();
-        let names = of_datasets(["a", "b/c"].into_iter(), &mut notes).expect("names");
-        assert_eq!((names, notes.len()), (vec!["a".to_owned(), "b_c".to_owned()], 1));
-        assert!(of_datasets(["b_c", "b/c"].into_iter(), &mut notes).is_err());
     }
 }

@@ -5,14 +5,16 @@ use tet_format::DType;
 use tet_query::{AttrText, LazyArray};
 
 use super::ENCODING;
-use super::attributes::{NcValue, Writing, value};
+use super::attributes::{NcValue, value};
 use super::dims::Dims;
 use super::labels::{self, Labels};
-use super::names::{legal, of_datasets};
+use super::names::of_datasets;
 use crate::container::netcdf3::value::{Type, Version};
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::netcdf::attributes::Writing;
+use crate::write::netcdf::names::legal;
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Note, Result};
 

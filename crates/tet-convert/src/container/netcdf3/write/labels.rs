@@ -1,10 +1,9 @@
-//! Labels of axes as variables of the names of their dimensions, as the CF conventions have coordinates.
+//! Labels of axes as variables, texts as rows of characters.
 
-#![allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
-
-use tet_format::DType;
+use tet_codec::Swapped;
 
 use crate::container::netcdf3::value::Type;
+use crate::write::netcdf::labels::{Coordinates, coordinates};
 
 /// Bytes of the labels of an axis, at most.
 const LEN_MAX: usize = 64 << 20;
@@ -19,17 +18,12 @@ pub(super) struct Labels {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Labels as integers where all of them are, as floats where all of them are, and else as rows of
-/// characters; `None` for too many bytes.
+/// Labels as numbers where all of them are, and else as rows of characters; `None` for too many bytes.
 pub(super) fn of(labels: &[String]) -> Option<Labels> {
-    if let Some(numbers) = all(labels, same::<i32>) {
-        let bytes = numbers.iter().flat_map(|it| it.to_be_bytes()).collect();
-        return Some(Labels { stored: Type::Number(DType::Int32), width: None, bytes });
-    }
-    let float = |text: &str| text.parse::<f64>().ok().filter(|it| format!("{it:?}") == text);
-    if let Some(numbers) = all(labels, float) {
-        let bytes = numbers.iter().flat_map(|it| it.to_be_bytes()).collect();
-        return Some(Labels { stored: Type::Number(DType::Float64), width: None, bytes });
+    if let Coordinates::Numbers(dtype, mut bytes) = coordinates(labels) {
+        let stored = Type::Number(dtype);
+        Swapped::new(stored.size()).iter().for_each(|swapped| swapped.in_place(&mut bytes));
+        return Some(Labels { stored, width: None, bytes });
     }
     let width = labels.iter().map(String::len).max().unwrap_or(0).max(1);
     let len = width.checked_mul(labels.len()).filter(|&len| len <= LEN_MAX)?;
@@ -41,17 +35,10 @@ pub(super) fn of(labels: &[String]) -> Option<Labels> {
     Some(Labels { stored: Type::Char, width: u64::try_from(width).ok(), bytes })
 }
 
-fn all<T>(labels: &[String], number: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
-    labels.iter().map(|text| number(text)).collect()
-}
-
-/// The number that a text is, written as that number is.
-fn same<T: std::str::FromStr + ToString>(text: &str) -> Option<T> {
-    text.parse::<T>().ok().filter(|it| it.to_string() == text)
-}
-
 #[cfg(test)]
 mod tests {
+    use tet_format::DType;
+
     use super::*;
 
     #[test]
