@@ -59,7 +59,8 @@ pub use result::{
 pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
-    Conversion, ConvertOptions, DenseOutput, Filter, SparseOutput, TensogramOptions,
+    Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options, SparseOutput,
+    TensogramOptions,
 };
 pub use write::options::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,

@@ -12,3 +12,4 @@ pub(crate) mod netcdf;
 pub(crate) mod options;
 pub(crate) mod stream;
 pub(crate) mod text;
+pub(crate) mod whole_chunks;

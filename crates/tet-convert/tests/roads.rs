@@ -16,7 +16,7 @@ const DESCRS: [&str; 14] = [
     "<c16",
 ];
 /// What an array may go through between two `.npz` files.
-const CONTAINERS: [&str; 6] = ["tet", "zt", "tgm", "safetensors", "npz", "nc3"];
+const CONTAINERS: [&str; 8] = ["tet", "zt", "tgm", "safetensors", "npz", "nc3", "nc", "h5"];
 
 fn size(descr: &str) -> usize {
     descr[2..].parse().expect("it works")

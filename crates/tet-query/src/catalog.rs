@@ -86,6 +86,8 @@ pub struct Dataset {
     pub grid: Grid,
     /// The dimension names, one per axis, or none.
     pub dims: Vec<String>,
+    /// Whether each axis can grow in the file; those that are not in the list cannot.
+    pub unlimited: Vec<bool>,
     /// The coordinate labels, by axis.
     pub coords: BTreeMap<usize, Vec<String>>,
     /// The attributes.
@@ -145,6 +147,7 @@ impl Dataset {
             dtype_name,
             grid,
             dims: Vec::new(),
+            unlimited: Vec::new(),
             coords,
             attrs,
             fault: None,

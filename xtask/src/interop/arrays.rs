@@ -5,6 +5,8 @@
 //! cf_means.py       packed and masked variables: statistics equal to those of other programs
 //! judge.py          every number dataset: the same bits, whole and in boxes, or refused by name
 //! mutate.py         damaged files: a documented exit status, within 512 MiB and 5 seconds
+//! written_hdf5.py   what `tet` writes as HDF5 and NetCDF-4: the same in other programs, and back
+//! written_files.py  what `tet` writes as classic NetCDF
 //! ```
 //!
 //! The scripts are in `xtask/interop/arrays`, their environment and the files under
@@ -27,8 +29,16 @@ pub(super) fn run(family: &str, options: &Options) -> Result<()> {
     let mut generate = script(&format!("{family}_files.py"));
     run::output(generate.arg(&files).arg(&seed).args(&options.files))?;
     let mut judge = script("judge.py");
-    judge.arg(family).arg(&files).arg(program);
-    run::check(judge.args(["--seed", &seed, "--mutations", &mutations]))
+    judge.arg(family).arg(&files).arg(&program);
+    run::check(judge.args(["--seed", &seed, "--mutations", &mutations]))?;
+    let written = match family {
+        "hdf5" => "written_hdf5",
+        "netcdf" => "written_files",
+        _ => return Ok(()),
+    };
+    let mut command = script(&format!("{written}.py"));
+    command.arg(folder.join(written)).arg(&program);
+    run::check(command.args(["--seed", &seed]))
 }
 
 /// Compares statistics of packed and masked variables with those of other programs.

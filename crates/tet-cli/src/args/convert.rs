@@ -15,8 +15,8 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz or .nc3, or
-    /// one dataset as .npy, .raw or .csv
+    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc or
+    /// .nc3, or one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Convert only this dataset (repeatable)
@@ -91,11 +91,12 @@ pub(crate) const ALIGN: &str = "64";
 /// How elements are stored.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Choose the compression [default: zstd in .tet, raw in .zt and .tgm]
+    /// Choose the compression [default: zstd in .tet, raw in .zt, .tgm, .h5 and .nc]. In .h5 and .nc
+    /// gzip is read by every program, zstd by those with the HDF5 plugin of filter 32015
     #[arg(long, value_name = "CODEC", alias = "compression")]
     pub codec: Option<CodecName>,
-    /// Set the level of zstd, 1 to 22 [default: 3 in .tet and .tgm, 1 in .zt, 3 in .zt with
-    /// --dialect]
+    /// Set the level of zstd, 1 to 22 [default: 3, in .zt without --dialect 1], or of gzip, 0 to 9
+    /// [default: 4 in .h5 and .nc]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub level: Option<i32>,
     /// Align the bytes of datasets to 8, 64 or 4096; in .zt to 64, 4096 or 65536; in .tgm to any of
@@ -135,7 +136,8 @@ pub struct TgmArgs {
     /// In .tgm: set the largest error of simple_packing; the fewest bits that keep it are used
     #[arg(long, value_name = "E")]
     pub max_error: Option<f64>,
-    /// In .tgm: reorder bytes before compression; shuffle groups the bytes of elements by position
+    /// In .tgm, .h5 and .nc: reorder bytes before compression; shuffle groups the bytes of elements
+    /// by position [default: none in .tgm; shuffle in .h5 and .nc with a codec]
     #[arg(long, value_name = "FILTER")]
     pub filter: Option<FilterName>,
     /// In .tgm: store NaN and infinities as masks: exact if all of them are restored bit for bit,
@@ -193,6 +195,9 @@ pub enum CodecName {
     /// zstd.
     #[default]
     Zstd,
+    /// In .h5 and .nc: gzip, also named zlib or deflate.
+    #[value(alias = "zlib", alias = "deflate")]
+    Gzip,
     /// In .tgm: lz4, in memory.
     Lz4,
     /// In .tgm: szip, for samples of up to 32 bits.
@@ -245,6 +250,8 @@ EXAMPLES
   tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
+  tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
+  tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
   tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed
 
 A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
@@ -253,8 +260,8 @@ A one-dimensional array with the name of an axis contains its labels: with an ar
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
-.safetensors, .safetensors.index.json with its shards, .npz or classic NetCDF (.nc3); or one dataset \
-to .npy, .raw or .csv.\n\n\
+.safetensors, .safetensors.index.json with its shards, .npz, HDF5 (.h5), NetCDF-4 (.nc, .nc4) or classic \
+NetCDF (.nc3); or one dataset to .npy, .raw or .csv.\n\n\
 The input is any file that tet reads, recognized by its content. Files larger than memory can be \
 converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
 their index are several files: each is atomic, and while an old model is replaced there is no index.\n\n\

@@ -1,5 +1,6 @@
 //! `tet convert`: writes the arrays of a file in another format.
 
+mod hdf5;
 mod outputs;
 mod report;
 mod tensogram;
@@ -82,6 +83,9 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.dense = dense_output(&args.zt);
     if target == Format::TENSOGRAM {
         options.tensogram = tensogram::options(args)?;
+    }
+    if target == Format::HDF5 {
+        options.hdf5 = hdf5::options(args)?;
     }
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;

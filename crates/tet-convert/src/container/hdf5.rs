@@ -10,12 +10,13 @@ mod check;
 mod chunks;
 mod dims;
 mod element;
+mod write;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Container, Head, Input};
+use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
 
@@ -53,6 +54,10 @@ impl Container for Hdf5 {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         tet_hdf5::rule::ALL
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
     }
 }
 

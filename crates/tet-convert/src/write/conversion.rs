@@ -21,6 +21,8 @@ pub struct ConvertOptions {
     pub ztensor: tet_ztensor::WriteOptions,
     /// How a Tensogram file is written.
     pub tensogram: TensogramOptions,
+    /// How an HDF5 or NetCDF-4 file is written.
+    pub hdf5: Hdf5Options,
     /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
     pub stack: Option<String>,
     /// How the input is opened.
@@ -54,6 +56,53 @@ pub struct TensogramOptions {
     pub recipe: Recipe,
     /// Whether bytes of elements are shuffled.
     pub filter: Filter,
+}
+
+/// How an HDF5 or NetCDF-4 file is written. Without codec, filter and chunk shape an array is stored in one
+/// piece, unless it can grow.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{ConvertOptions, Filter, Hdf5Codec};
+///
+/// let mut options = ConvertOptions::default();
+/// options.hdf5.codec = Hdf5Codec::Deflate { level: 4 };
+/// options.hdf5.filter = Filter::Shuffle;
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hdf5Options {
+    /// How chunks are compressed.
+    pub codec: Hdf5Codec,
+    /// Whether bytes of elements are shuffled.
+    pub filter: Filter,
+}
+
+/// How the chunks of an HDF5 file are compressed.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::Hdf5Codec;
+///
+/// assert_eq!(Hdf5Codec::default(), Hdf5Codec::Raw);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hdf5Codec {
+    /// They are not.
+    #[default]
+    Raw,
+    /// By deflate, which every build of HDF5 reads.
+    Deflate {
+        /// From 0 to 9.
+        level: u32,
+    },
+    /// By zstd, for which HDF5 needs the plugin of filter 32015.
+    Zstd {
+        /// From 1 to 22.
+        level: i32,
+    },
 }
 
 /// Whether bytes of elements are shuffled.

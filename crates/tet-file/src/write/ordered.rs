@@ -137,9 +137,17 @@ pub trait OrderedJobs {
     type Error;
 
     /// Makes the next job, on the caller's thread; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// An error ends the work.
     fn make(&mut self) -> Result<Option<Self::Job>, Self::Error>;
 
     /// Delivers a finished job, on the caller's thread, in the order of making.
+    ///
+    /// # Errors
+    ///
+    /// An error ends the work.
     fn deliver(&mut self, job: Self::Job) -> Result<(), Self::Error>;
 
     /// The error for a worker that ended without finishing its job.

@@ -24,6 +24,7 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         ("--codec", store.codec.is_some()),
         ("--level", store.level.is_some()),
         ("--align", store.align != ALIGN),
+        ("--codec gzip", is_codec(CodecName::Gzip)),
         ("--codec lz4", is_codec(CodecName::Lz4)),
         ("--codec szip", is_codec(CodecName::Szip)),
         ("--align 8", store.align == "8"),
@@ -69,13 +70,22 @@ fn outputs(option: &str) -> String {
     }
 }
 
-/// Checks the level of zstd.
+/// Checks the level of zstd or gzip.
 ///
 /// # Errors
 ///
-/// zstd does not have this level, or the codec is not zstd.
+/// The codec does not have this level, or has no levels.
 pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
     let Some(level) = store.level else { return Ok(()) };
+    if store.codec == Some(CodecName::Gzip) {
+        let text = format!("gzip has no level {level}");
+        let is_level = (0..=9).contains(&level);
+        return if is_level {
+            Ok(())
+        } else {
+            Err(Failure::usage("level", text).hint("--level takes 0 to 9 with --codec gzip"))
+        };
+    }
     if !(1..=22).contains(&level) {
         let text = format!("zstd has no level {level}");
         return Err(Failure::usage("level", text).hint("--level takes 1 to 22"));

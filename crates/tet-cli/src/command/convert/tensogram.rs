@@ -35,7 +35,8 @@ pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
         }
         (Some(CodecName::Lz4), None) => Compressing::Lz4,
         (Some(CodecName::Szip), None) => Compressing::Szip(SzipParameters::default()),
-        (Some(CodecName::Raw) | None, None) => Compressing::None,
+        // The check of outputs has refused gzip.
+        (Some(CodecName::Raw | CodecName::Gzip) | None, None) => Compressing::None,
     };
     let masks = match tgm.masks {
         Some(MasksName::All) => NonFinite::Masked,

@@ -43,7 +43,7 @@ pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions
             let text = "--level needs --codec zstd: a .zt file is raw by default";
             return Err(Failure::usage("options", text).hint("use both, or neither"));
         }
-        (Some(CodecName::Lz4 | CodecName::Szip), _) => {
+        (Some(CodecName::Lz4 | CodecName::Szip | CodecName::Gzip), _) => {
             let text = "a .zt file does not support this codec";
             return Err(Failure::usage("output-format", text).hint("use --codec raw or zstd"));
         }

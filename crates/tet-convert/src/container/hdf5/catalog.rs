@@ -167,7 +167,8 @@ fn dataset(file: &Hdf5File, name: String, described: tet_hdf5::Result<Described>
         Ok(read) => (None, read),
         Err(fault) => (Some(Arc::new(fault)), unread(&shape, None)),
     };
-    Dataset { dtype, fault, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
+    let unlimited = described.space.max_shape.iter().map(Option::is_none).collect();
+    Dataset { dtype, fault, unlimited, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
 }
 
 fn unsupported(name: &str, why: &str) -> QueryError {

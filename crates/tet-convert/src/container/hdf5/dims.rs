@@ -95,9 +95,14 @@ impl<'a> Dims<'a> {
 
     /// The scale of each axis, or its label.
     fn by_scales(&self, dataset: &Labeled) -> Option<Vec<String>> {
-        let labels = dataset.attrs.get("DIMENSION_LABELS").and_then(AttrText::json);
-        let labels = labels.and_then(|labels| serde_json::from_str::<Vec<String>>(labels).ok());
-        let labels = labels.unwrap_or_default();
+        let labels: Vec<String> = match dataset.attrs.get("DIMENSION_LABELS") {
+            // A list of one text is that text.
+            Some(AttrText::Text(label)) => vec![label.clone()],
+            Some(labels) => {
+                labels.json().and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default()
+            }
+            None => Vec::new(),
+        };
         let scale = |axis: usize| self.by_address.get(dataset.scales.get(axis)?.first()?).copied();
         let name = |axis: usize| {
             let label = || labels.get(axis).cloned();

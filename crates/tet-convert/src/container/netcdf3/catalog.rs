@@ -53,6 +53,8 @@ fn dataset(variable: Variable, header: &Header, source: &Source) -> Dataset {
     Dataset {
         dtype: stored.map(|stored| stored.dtype()),
         dims: if dims.len() == shape.len() { dims } else { Vec::new() },
+        // Records are along the first axis.
+        unlimited: vec![variable.is_record],
         attrs: variable.attrs,
         fault: fault.map(Arc::new),
         ..Dataset::unknown(source.clone(), variable.name, dtype_name, grid, chunks)

@@ -1,0 +1,168 @@
+//! Datasets as an HDF5 file, or as a NetCDF-4 file, which is an HDF5 file of certain conventions.
+//!
+//! ```text
+//!   superblock | elements of each dataset, as they come | chunk indexes | heaps | object headers
+//! ```
+//!
+//! The name of the file says which of the two it is: `.nc` and `.nc4` are NetCDF-4, where every axis has a
+//! dimension and types and names are those of NetCDF.
+
+mod attributes;
+mod axes;
+mod draft;
+mod layout;
+mod names;
+mod put;
+mod scope;
+
+use std::path::Path;
+
+use tet_format::DType;
+use tet_hdf5::write::{DraftFault, DraftType};
+use tet_query::Dataset;
+
+use super::Hdf5;
+use crate::container::traits::{self, Capabilities, Output};
+use crate::model::{logical, notes};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::{file, netcdf, stream};
+use crate::{Error, Note, Result};
+
+/// What the formats are called in messages.
+const HDF5: &str = "HDF5";
+const NETCDF4: &str = "NetCDF-4";
+/// The type of text in NetCDF classic files.
+const CHAR: &str = "char";
+
+/// The conventions of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flavor {
+    /// HDF5, as h5py writes it.
+    Hdf5,
+    /// NetCDF-4, as the NetCDF library writes it.
+    NetCdf,
+}
+
+impl Flavor {
+    fn of(path: &Path) -> Flavor {
+        let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        if ["nc", "nc4"].contains(&suffix.as_str()) { Flavor::NetCdf } else { Flavor::Hdf5 }
+    }
+
+    const fn encoding(self) -> &'static str {
+        match self {
+            Flavor::Hdf5 => HDF5,
+            Flavor::NetCdf => NETCDF4,
+        }
+    }
+}
+
+/// A dataset as the file stores it.
+#[derive(Debug)]
+struct View {
+    dataset: Dataset,
+    dtype: DType,
+    datatype: DraftType,
+    /// Axes behind those of the dataset, which its elements are made of.
+    inner: usize,
+}
+
+impl traits::Writer for Hdf5 {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            options: &[
+                "--name",
+                "--chunks",
+                "--dims",
+                "--labels",
+                "--attr",
+                "--codec",
+                "--codec gzip",
+                "--level",
+                "--filter",
+            ],
+            ..Capabilities::ARRAYS
+        }
+    }
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        let flavor = Flavor::of(output);
+        // A level that there is not is found before anything is written.
+        layout::encoder(&options.hdf5, 1)?;
+        let mut views = Vec::new();
+        for dataset in conversion.datasets.clone() {
+            let (view, note) = view(dataset, flavor)?;
+            conversion.notes.extend(note);
+            views.push(view);
+        }
+        let arrays = views.iter().map(|view| stream::whole(&view.dataset));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let mut plan = draft::of(conversion, (&views, &arrays), options, flavor)?;
+        plan.draft.check().map_err(|fault| unfit(fault, flavor))?;
+        let execution = options.execution.begin(stream::total_len(&arrays));
+        file::publish(conversion.catalog, output, &options.export(), |out| {
+            let written = put::write(&mut plan, &arrays, (options, &execution), out)?;
+            options.execution.progress.check()?;
+            let rest = plan.draft.encode(written.len()).map_err(|fault| unfit(fault, flavor))?;
+            written.finish(&rest)
+        })?;
+        conversion.notes.extend(notes::unchecked(&arrays));
+        let first_array = plan.draft.datasets.len().saturating_sub(arrays.len());
+        let chunk_shapes = plan.draft.datasets.iter().skip(first_array).map(put::chunk_shape);
+        Ok(Output { chunk_shapes: chunk_shapes.collect(), ..Output::file(output)? })
+    }
+}
+
+/// A dataset as the file stores it, and the note of a type that it lacks.
+fn view(dataset: &Dataset, flavor: Flavor) -> Result<(View, Option<Note>)> {
+    let encoding = flavor.encoding();
+    let (stored, note) = match flavor {
+        Flavor::NetCdf => netcdf::to_physical(dataset, encoding)?,
+        Flavor::Hdf5 => {
+            let has = |dtype| dtype != DType::Bitmask;
+            let physical = logical::to_physical(dataset, encoding, has)?;
+            let note = physical.note();
+            (physical.view, note)
+        }
+    };
+    let dtype = stored.dtype.unwrap_or(DType::UInt8);
+    let is_pair = dataset.dtype.is_some_and(DType::is_complex) && !dtype.is_complex();
+    let is_text = stored.dtype_name == CHAR && dtype == DType::UInt8;
+    let datatype = if is_text { DraftType::Char } else { DraftType::Number(dtype) };
+    Ok((View { dataset: stored, dtype, datatype, inner: usize::from(is_pair) }, note))
+}
+
+/// What the format cannot hold.
+fn unfit(fault: DraftFault, flavor: Flavor) -> Error {
+    let encoding = flavor.encoding();
+    match fault {
+        DraftFault::TwoObjects { path } => {
+            Error::Collision { first: path.clone(), second: path.clone(), member: path }
+        }
+        DraftFault::Path { path } => {
+            let why = "a part of its name is longer than 32 KiB";
+            Error::Unfit { dataset: path, encoding, why }
+        }
+        DraftFault::Attribute { path, .. } => {
+            let why = "one of its attributes is longer than 64 KiB";
+            Error::Unfit { dataset: path, encoding, why }
+        }
+        DraftFault::Type { path } => {
+            Error::Unfit { dataset: path, encoding, why: "it has no such type" }
+        }
+        fault => {
+            let why = "there are 32 axes at most, and a chunk is shorter than 4 GiB";
+            let dataset = match fault {
+                DraftFault::Chunks { path } => path,
+                _ => String::new(),
+            };
+            Error::Unfit { dataset, encoding, why }
+        }
+    }
+}

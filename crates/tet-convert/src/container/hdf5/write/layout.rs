@@ -1,0 +1,125 @@
+//! How the elements of a dataset are stored: in one piece, or in chunks that go through filters.
+
+use tet_codec::{Encode, ZstdEncoder, encode};
+use tet_hdf5::StoredFilter;
+use tet_hdf5::write::DraftLayout;
+use tet_query::LazyArray;
+
+use crate::write::conversion::{ConvertOptions, Filter, Hdf5Codec, Hdf5Options};
+use crate::write::options::ChunkChoice;
+use crate::write::stream::shape_of;
+use crate::write::whole_chunks::EncodeChunk;
+use crate::{Error, Result, chunking};
+
+/// The registered numbers of filters.
+const DEFLATE: u16 = 1;
+const SHUFFLE: u16 = 2;
+const ZSTD: u16 = 32_015;
+
+/// What bounds chunks.
+#[derive(Debug)]
+pub(super) struct Cut<'c> {
+    /// Axes behind those of the dataset, which its elements are made of.
+    pub(super) inner: usize,
+    /// Whether each axis can grow.
+    pub(super) unlimited: &'c [bool],
+}
+
+/// The layout of an array whose elements are not written yet.
+///
+/// # Errors
+/// The chunk shape does not fit the array.
+pub(super) fn layout(
+    lazy: &LazyArray,
+    cut: &Cut<'_>,
+    options: &ConvertOptions,
+) -> Result<DraftLayout> {
+    let shape = shape_of(lazy);
+    let size = lazy.dtype().size().unwrap_or(1);
+    let filters = filters(&options.hdf5, size);
+    let (outer, inner) = shape.split_at(shape.rank().saturating_sub(cut.inner));
+    let name = || lazy.dataset().name.clone();
+    let mut chunk_shape = match &options.tet.chunks {
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
+            let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());
+            return Err(Error::ChunkRank { dataset: name(), shape, chunk_shape });
+        }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
+            return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
+        }
+        ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
+        ChunkChoice::Auto if filters.is_empty() && !cut.unlimited.contains(&true) => Vec::new(),
+        ChunkChoice::Auto => {
+            chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul))
+        }
+    };
+    if chunk_shape.is_empty() {
+        return Ok(DraftLayout::Contiguous(None));
+    }
+    chunk_shape.extend(inner.iter().map(|extent| extent.max(&1)));
+    // The library makes no chunks that are longer than an axis which cannot grow.
+    for ((chunk, &extent), axis) in chunk_shape.iter_mut().zip(shape.iter()).zip(0..) {
+        if cut.unlimited.get(axis) != Some(&true) {
+            *chunk = (*chunk).min(extent.max(1));
+        }
+    }
+    Ok(DraftLayout::Chunked { chunk_shape, filters, chunks: Vec::new() })
+}
+
+/// The filters of elements of this size, in the order in which they are applied.
+fn filters(options: &Hdf5Options, size: u64) -> Vec<StoredFilter> {
+    let filter = |id: u16, name: &str, value: u64| StoredFilter {
+        id,
+        name: name.to_owned(),
+        is_optional: true,
+        values: vec![u32::try_from(value).unwrap_or(u32::MAX)],
+    };
+    let is_shuffled = options.filter == Filter::Shuffle && 1 < size;
+    let shuffle = is_shuffled.then(|| filter(SHUFFLE, "shuffle", size));
+    let codec = match options.codec {
+        Hdf5Codec::Raw => None,
+        Hdf5Codec::Deflate { level } => Some(filter(DEFLATE, "deflate", level.into())),
+        Hdf5Codec::Zstd { level } => Some(filter(ZSTD, "zstd", u64::try_from(level).unwrap_or(0))),
+    };
+    shuffle.into_iter().chain(codec).collect()
+}
+
+/// What applies the filters of [`filters`] to a chunk.
+///
+/// # Errors
+/// The codec has no such level.
+pub(super) fn encoder(
+    options: &Hdf5Options,
+    size: u64,
+) -> Result<Option<Box<EncodeChunk<'static>>>> {
+    let is_shuffled = options.filter == Filter::Shuffle && 1 < size;
+    let codec = options.codec;
+    let zstd = match codec {
+        Hdf5Codec::Zstd { level } => Some(ZstdEncoder::new(level).map_err(tet_file::Error::Codec)?),
+        _ => None,
+    };
+    if let Hdf5Codec::Deflate { level } = codec {
+        encode::deflate(&[], level, &mut Vec::new()).map_err(tet_file::Error::Codec)?;
+    }
+    if codec == Hdf5Codec::Raw && !is_shuffled {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(move |decoded: &[u8], out: &mut Vec<u8>| {
+        let mut planes = Vec::new();
+        let bytes = if is_shuffled {
+            encode::shuffle(decoded, size, &mut planes)?;
+            &planes[..]
+        } else {
+            decoded
+        };
+        match (codec, &zstd) {
+            (Hdf5Codec::Deflate { level }, _) => encode::deflate(bytes, level, out),
+            (_, Some(zstd)) => zstd.encode(bytes, out),
+            _ => {
+                out.clear();
+                out.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    })))
+}

@@ -1,0 +1,154 @@
+//! The elements of all datasets, written as they come; where they went becomes a part of the draft.
+
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+
+use tet_format::{Shape, Span};
+use tet_hdf5::write::{
+    DraftChunk, DraftDataset, DraftLayout, EncodedHdf5, SUPERBLOCK_LEN, encode_texts,
+};
+use tet_io::vfs::VfsFile;
+use tet_query::{Execution, LazyArray};
+
+use super::draft::{Elements, Plan};
+use super::layout;
+use crate::write::conversion::ConvertOptions;
+use crate::write::stream;
+use crate::write::whole_chunks::{self, WholeChunks};
+use crate::{Error, Result};
+
+/// Arrays in one piece begin at a multiple of this, so that they can be used in place.
+const ALIGN: u64 = 64;
+/// Small writes are put together to about this many bytes.
+const BUFFER_LEN: usize = 1 << 20;
+
+/// A file of which all elements are written.
+pub(super) struct Out<'o> {
+    file: BufWriter<&'o mut dyn VfsFile>,
+    len: u64,
+}
+
+/// Writes all elements, behind room for a superblock.
+///
+/// # Errors
+/// The input cannot be read, or the file cannot be written.
+pub(super) fn write<'o>(
+    plan: &mut Plan,
+    arrays: &[LazyArray],
+    how: (&ConvertOptions, &Execution),
+    file: &'o mut dyn VfsFile,
+) -> Result<Out<'o>> {
+    let mut out = Out { file: BufWriter::with_capacity(BUFFER_LEN, file), len: 0 };
+    out.align(SUPERBLOCK_LEN)?;
+    for (dataset, elements) in plan.draft.datasets.iter_mut().zip(&plan.elements) {
+        match elements {
+            Elements::Absent => {}
+            Elements::Bytes(bytes) => out.whole(dataset, bytes)?,
+            Elements::Texts(texts) => {
+                out.align(8)?;
+                let encoded = encode_texts(texts, out.len);
+                out.write(&encoded.heap)?;
+                out.whole(dataset, &encoded.elements)?;
+            }
+            Elements::Array(number) => {
+                let lazy = arrays.get(*number).expect("datasets are made of arrays");
+                out.array(dataset, lazy, how)?;
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The extents of chunks; those of all for a dataset in one piece.
+pub(super) fn chunk_shape(dataset: &DraftDataset) -> Vec<u64> {
+    match &dataset.layout {
+        DraftLayout::Chunked { chunk_shape, .. } => chunk_shape.clone(),
+        DraftLayout::Contiguous(_) => dataset.shape.clone(),
+    }
+}
+
+impl Out<'_> {
+    /// Bytes that were written.
+    pub(super) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Writes what follows the elements, and the superblock.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn finish(mut self, rest: &EncodedHdf5) -> Result<()> {
+        self.write(&rest.metadata)?;
+        self.file.seek(SeekFrom::Start(0)).map_err(Error::Write)?;
+        self.file.write_all(&rest.superblock).map_err(Error::Write)?;
+        self.file.flush().map_err(Error::Write)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(Error::Write)?;
+        self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    /// Writes zeros up to a multiple of `to`; the first one where there is nothing yet.
+    fn align(&mut self, to: u64) -> Result<()> {
+        let end = self.len.max(1).next_multiple_of(to);
+        let len = usize::try_from(end - self.len).unwrap_or(0);
+        self.write(&vec![0; len])
+    }
+
+    /// What was written since `start`.
+    fn since(&self, start: u64) -> Option<Span> {
+        Span::new(start, self.len.saturating_sub(start)).filter(|span| !span.is_empty())
+    }
+
+    /// Writes the elements of a dataset that are there as a whole.
+    fn whole(&mut self, dataset: &mut DraftDataset, bytes: &[u8]) -> Result<()> {
+        self.align(8)?;
+        let start = self.len;
+        self.write(bytes)?;
+        let span = self.since(start);
+        match &mut dataset.layout {
+            DraftLayout::Contiguous(place) => *place = span,
+            DraftLayout::Chunked { chunks, .. } => {
+                chunks.extend(span.map(|span| DraftChunk { number: 0, span }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the elements of an array.
+    fn array(
+        &mut self,
+        dataset: &mut DraftDataset,
+        lazy: &LazyArray,
+        (options, execution): (&ConvertOptions, &Execution),
+    ) -> Result<()> {
+        let size = lazy.dtype().size().unwrap_or(1);
+        match &mut dataset.layout {
+            DraftLayout::Contiguous(place) => {
+                self.align(ALIGN)?;
+                let start = self.len;
+                stream::for_each(lazy, execution, &mut |elements| self.write(elements))?;
+                *place = self.since(start);
+            }
+            DraftLayout::Chunked { chunk_shape, chunks, .. } => {
+                let zero = || vec![0; usize::try_from(size).unwrap_or(1)];
+                let encode = layout::encoder(&options.hdf5, size)?;
+                let how = WholeChunks {
+                    chunk_shape: Shape::from(&chunk_shape[..]),
+                    fill: dataset.fill.clone().unwrap_or_else(zero),
+                    threads: options.tet.threads,
+                    encode: encode.as_deref(),
+                };
+                self.align(8)?;
+                whole_chunks::for_each(lazy, &how, execution, &mut |number, stored| {
+                    let start = self.len;
+                    self.write(stored)?;
+                    chunks.extend(self.since(start).map(|span| DraftChunk { number, span }));
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
