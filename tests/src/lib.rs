@@ -37,6 +37,7 @@ pub mod assemble;
 pub mod case;
 pub mod frame;
 pub mod fuzz;
+pub mod h5;
 pub mod meter;
 pub mod naive;
 pub mod npy;
