@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod counting;
+#[path = "hostile/hdf5.rs"]
+mod hdf5;
 #[path = "hostile/tgm.rs"]
 mod tgm;
+#[path = "hostile/zarr.rs"]
+mod zarr;
 
 use std::sync::Arc;
 

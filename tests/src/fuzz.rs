@@ -2,9 +2,11 @@
 //!
 //! `tests/fuzz.rs` gives them every file that is known here, and the corpus of `fuzz/`.
 
+mod arrays;
 pub mod change;
 mod containers;
 mod feed;
+mod filters;
 mod model;
 mod netcdf;
 mod roundtrip;
@@ -20,7 +22,9 @@ use tet_verify::{Level, Report, VerifyOptions};
 use crate::ask;
 use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 
+pub use arrays::{hdf5, zarr};
 pub use containers::gguf;
+pub use filters::pipeline;
 pub use model::{model, repair};
 pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
@@ -32,7 +36,7 @@ pub use ztensor::{zt_repair, ztensor};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 19] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -49,6 +53,9 @@ pub const TARGETS: [Target; 16] = [
     ("tgm_pipeline", tgm_pipeline),
     ("netcdf", netcdf),
     ("gguf", gguf),
+    ("hdf5", hdf5),
+    ("zarr", zarr),
+    ("pipeline", pipeline),
 ];
 
 /// Opens a file, and lists what is in it.

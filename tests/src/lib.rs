@@ -10,6 +10,7 @@
 //! zoo        hostile files: small bytes, large claims
 //! tgm        Tensogram files of every kind, and hostile ones, put together by hand
 //! zt         zTensor files of every kind, put together by hand
+//! h5         HDF5 files put together by hand, and hostile ones
 //! naive      the oracle: the answers of the engine by the plainest way, to compare with
 //! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
 //! values     seeded bytes for every element type
@@ -37,6 +38,7 @@ pub mod assemble;
 pub mod case;
 pub mod frame;
 pub mod fuzz;
+pub mod h5;
 pub mod meter;
 pub mod naive;
 pub mod npy;

@@ -22,7 +22,7 @@ use ledger::{Entry, Way};
 
 /// The targets, and how often each is to have been executed; a search for a flipped bit of a zTensor
 /// index takes milliseconds.
-const TARGETS: [(&str, u64); 16] = [
+const TARGETS: [(&str, u64); 19] = [
     ("open", 100_000_000),
     ("footer", 10_000_000),
     ("decode", 10_000_000),
@@ -39,6 +39,9 @@ const TARGETS: [(&str, u64); 16] = [
     ("tgm_pipeline", 10_000_000),
     ("netcdf", 10_000_000),
     ("gguf", 10_000_000),
+    ("hdf5", 10_000_000),
+    ("zarr", 10_000_000),
+    ("pipeline", 10_000_000),
 ];
 
 /// Coverage counters and comparisons, as libFuzzer wants them.
@@ -55,7 +58,7 @@ const BOOTSTRAP: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
 /// What a single execution may take before it counts as a failure.
-const BOUNDS: [&str; 3] = ["-rss_limit_mb=512", "-timeout=10", "-max_len=4096"];
+const BOUNDS: [&str; 3] = ["-rss_limit_mb=512", "-timeout=10", "-max_len=8192"];
 
 /// What to run.
 #[derive(clap::Args)]

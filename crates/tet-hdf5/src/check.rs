@@ -42,10 +42,15 @@ impl Hdf5File {
             objects => objects?,
         };
         faults.into_iter().for_each(&mut *found);
+        let begin = self.work();
         let mut check = Check { file: self, found, spans: Vec::new(), is_full: false };
         for (number, object) in objects.iter().enumerate() {
             let done = check.object(number, object);
             check.note(done, &object.path)?;
+            if let Err(error) = self.check_work(begin) {
+                check.note(Err(error), &object.path)?;
+                break;
+            }
         }
         check.overlaps(&objects);
         Ok(())

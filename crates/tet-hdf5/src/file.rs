@@ -163,6 +163,22 @@ impl Hdf5File {
         self.0.superblock.version
     }
 
+    /// Bytes of metadata that were read so far. Structures that share bytes can be read again and again:
+    /// [`Hdf5File::check_work`] bounds that.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.reader().given()
+    }
+
+    /// Bounds what is read since [`Hdf5File::work`] was `begin`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when more than 64 MiB and 16 times the length of the file were read since then.
+    pub fn check_work(&self, begin: u64) -> Result<()> {
+        self.reader().check_work(begin)
+    }
+
     /// The byte that addresses count from: the length of the user block.
     #[must_use]
     pub fn base(&self) -> u64 {
@@ -266,13 +282,14 @@ impl Hdf5File {
     ///
     /// Returns an error when the header of the object cannot be read.
     pub fn attributes(&self, address: u64) -> Result<(Vec<StoredAttribute>, Vec<ForeignFault>)> {
+        let begin = self.reader().given();
         let mut found = Vec::new();
         let mut attributes: Vec<(Option<u16>, StoredAttribute)> = Vec::new();
         let mut len = 0_usize;
         let mut take = |order: Option<u16>, body: &crate::reader::Piece| -> Result<()> {
             match attribute::read(self.reader(), self.shared(), body) {
-                Ok(attribute) => {
-                    len = len.saturating_add(attribute.bytes.len());
+                Ok((attribute, cost)) => {
+                    len = len.saturating_add(cost);
                     if ATTRIBUTES_LEN_MAX < len {
                         let (rule, wanted) = (&rule::LIMIT_ATTRIBUTES, ATTRIBUTES_LEN_MAX as u64);
                         return Err(fault(rule, attribute.at, len as u64, wanted));
@@ -291,6 +308,7 @@ impl Hdf5File {
             done => done,
         };
         for message in self.messages(address)? {
+            self.reader().check_work(begin)?;
             match message.kind {
                 kind::ATTRIBUTE if message.is_shared => {
                     let body = self.shared().resolve(self.reader(), message.kind, &message.body);
@@ -347,9 +365,11 @@ impl Hdf5File {
         len_max: usize,
     ) -> Result<Option<Vec<String>>> {
         let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
+        let begin = self.work();
         let mut texts = Vec::new();
         let mut len = 0_usize;
         for element in bytes.chunks_exact(size) {
+            self.check_work(begin)?;
             let text = match &datatype.class {
                 Class::Text { end, .. } => fixed_text(element, *end),
                 Class::VariableText { .. } => self.variable(element, 1)?,
@@ -389,14 +409,8 @@ impl Hdf5File {
         let Some(address) = address.filter(|&address| address != 0 && count != 0) else {
             return Ok(Vec::new());
         };
-        let mut bytes = self.0.heaps.object(reader, address, index)?;
         let len = count.saturating_mul(size.into());
-        let held = bytes.len() as u64;
-        if held < len {
-            return Err(fault(&rule::HEAP_OBJECT, self.base().saturating_add(address), held, len));
-        }
-        bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
-        Ok(bytes)
+        self.0.heaps.object(reader, (address, index), len)
     }
 }
 

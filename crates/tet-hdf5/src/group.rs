@@ -52,11 +52,14 @@ pub(crate) fn links(
 fn dense(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> Result<()> {
     let Some(dense) = link::link_info(fields)? else { return Ok(()) };
     let heap = FractalHeap::read(reader, dense.heap)?;
+    let mut names = Names { reader, len: 0 };
     TreeV2::read(reader, dense.names, 5)?.each(reader, &mut |record| {
         let mut fields = record.fields();
         fields.take(4)?;
         let object = heap.object(reader, fields.rest())?;
-        links.push(link::read(&mut object.fields().with_rule(&rule::GROUP_CUT))?);
+        let link = link::read(&mut object.fields().with_rule(&rule::GROUP_CUT))?;
+        names.add(&link)?;
+        links.push(link);
         bounded(links, record.at)
     })
 }
@@ -69,6 +72,25 @@ fn bounded(links: &[Link], at: u64) -> Result<()> {
     Err(fault(&rule::LIMIT_DEPTH, at, count as u64, LINK_COUNT_MAX as u64))
 }
 
+/// The bytes of the names and targets of links, which have bytes of their own in the file.
+struct Names<'a> {
+    reader: &'a Reader,
+    len: u64,
+}
+
+impl Names<'_> {
+    fn add(&mut self, link: &Link) -> Result<()> {
+        let target = if let Target::Path(path) = &link.target { path.len() } else { 0 };
+        self.len = self.len.saturating_add((link.name.len().saturating_add(target)) as u64);
+        // Bytes that are no UTF-8 become three.
+        let wanted = self.reader.source.len().saturating_mul(3);
+        if self.len <= wanted {
+            return Ok(());
+        }
+        Err(fault(&rule::LINK_NAMES, link.at, self.len, wanted))
+    }
+}
+
 /// Links in a table of symbols.
 fn symbols(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> Result<()> {
     let at = fields.at();
@@ -78,6 +100,7 @@ fn symbols(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> R
     // Nodes with the number of the next child; levels fall, so the stack is no deeper.
     let mut stack = vec![(Node::read(reader, tree, Keys::Links, None)?, 0)];
     let mut seen = BTreeSet::new();
+    let (mut names, begin) = (Names { reader, len: 0 }, reader.given());
     while let Some((node, next)) = stack.last_mut() {
         let number = *next;
         *next += 1;
@@ -90,8 +113,9 @@ fn symbols(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> R
             return Err(fault(&rule::TREE_SHARED, at, child, 0));
         }
         if node.level == 0 {
-            symbol_node(reader, child, &heap, links)?;
+            symbol_node(reader, child, &heap, (links, &mut names))?;
             bounded(links, at)?;
+            reader.check_work(begin)?;
         } else {
             let level = node.level;
             stack.push((Node::read(reader, child, Keys::Links, Some(level))?, 0));
@@ -104,7 +128,7 @@ fn symbol_node(
     reader: &Reader,
     address: u64,
     heap: &LocalHeap,
-    links: &mut Vec<Link>,
+    (links, names): (&mut Vec<Link>, &mut Names<'_>),
 ) -> Result<()> {
     let head = reader.piece(address, 8, &rule::GROUP_CUT)?;
     let mut fields = head.fields();
@@ -126,7 +150,9 @@ fn symbol_node(
             (_, Some(object)) => Target::Object(object),
             (_, None) => return Err(fault(&rule::LINK, at, u64::MAX, 0)),
         };
-        links.push(Link { name, order: None, target, at });
+        let link = Link { name, order: None, target, at };
+        names.add(&link)?;
+        links.push(link);
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ use crate::rule;
 
 /// The most bytes of the continuations of a header.
 const HEADER_LEN_MAX: u64 = 64 << 20;
+/// The most messages of a header, but for attributes, that are stored elsewhere: there is one of each type.
+const SHARED_COUNT_MAX: u64 = 64;
 
 pub(crate) use self::shared::SharedMessages;
 
@@ -45,8 +47,13 @@ pub(crate) struct Message {
 /// The messages of the object at an address, those that are shared by several objects resolved.
 pub(crate) fn read(reader: &Reader, shared: &SharedMessages, address: u64) -> Result<Vec<Message>> {
     let mut messages = raw(reader, address)?;
+    let mut count = 0;
     for message in &mut messages {
         if message.is_shared && message.kind != kind::ATTRIBUTE {
+            count += 1;
+            if SHARED_COUNT_MAX < count {
+                return Err(fault(&rule::SHARED, message.body.at, count, SHARED_COUNT_MAX));
+            }
             message.body = shared.resolve(reader, message.kind, &message.body)?;
             message.is_shared = false;
         }

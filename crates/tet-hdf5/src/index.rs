@@ -105,8 +105,27 @@ impl StoredIndex {
             has_filters,
             form: Form::Absent,
         };
+        if !index.fits() {
+            return Err(misfit(index.counts.len() as u64, index.max_counts.len() as u64));
+        }
         index.form = index.opened()?;
         Ok(index)
+    }
+
+    /// Whether chunks have numbers of their own: forms that number them need a largest shape that contains the
+    /// shape, and one axis without a bound at most.
+    fn fits(&self) -> bool {
+        let unlimited = self.max_counts.iter().filter(|count| **count == 0).count();
+        let axes = || self.counts.iter().zip(&self.max_counts);
+        let are_bounded = axes().all(|(count, max)| *max == 0 || count <= max);
+        match self.layout.index {
+            IndexKind::Tree1 | IndexKind::Tree2 => true,
+            IndexKind::Single(_) => self.counts.iter().all(|count| *count <= 1),
+            IndexKind::Implicit | IndexKind::Fixed => {
+                self.counts.contains(&0) || are_bounded && unlimited == 0
+            }
+            IndexKind::Extensible => are_bounded && unlimited == 1,
+        }
     }
 
     fn opened(&self) -> Result<Form> {
@@ -213,6 +232,16 @@ impl StoredIndex {
     /// As [`StoredIndex::find`].
     pub fn each(&self, take: &mut dyn FnMut(&[u64], StoredChunk) -> bool) -> Result<()> {
         self.visit(&mut |coord, place| Ok(take(coord, self.stored(place)?)))
+    }
+
+    /// Calls `take` with the coordinate of every chunk of the shape that is stored, also where its place is wrong,
+    /// until it returns false.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the index is damaged.
+    pub fn each_coord(&self, take: &mut dyn FnMut(&[u64]) -> bool) -> Result<()> {
+        self.visit(&mut |coord, _| Ok(take(coord)))
     }
 
     /// The number of a chunk among those of the largest shape, row-major, the axis `first` the slowest.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tet_format::{ForeignRule, Span};
@@ -18,6 +19,9 @@ const BLOCK_LEN: u64 = 16 << 10;
 const BLOCK_COUNT: usize = 1024;
 /// The longest piece of metadata that is read.
 const PIECE_LEN_MAX: u64 = 64 << 20;
+/// The most metadata that is read in one walk: this, and so many times the length of the file.
+const WORK_LEN: u64 = 64 << 20;
+const WORK_TIMES: u64 = 16;
 
 /// The widths of addresses and lengths in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(crate) struct Reader {
     pub(crate) base: u64,
     pub(crate) sizes: Sizes,
     blocks: Mutex<Blocks>,
+    /// Bytes that were given out as pieces.
+    given: AtomicU64,
 }
 
 #[derive(Default)]
@@ -49,7 +55,24 @@ impl fmt::Debug for Reader {
 
 impl Reader {
     pub(crate) fn new(source: Source, base: u64, sizes: Sizes) -> Reader {
-        Reader { source, base, sizes, blocks: Mutex::default() }
+        Reader { source, base, sizes, blocks: Mutex::default(), given: AtomicU64::new(0) }
+    }
+
+    /// Bytes of metadata that were read so far.
+    pub(crate) fn given(&self) -> u64 {
+        self.given.load(Ordering::Relaxed)
+    }
+
+    /// Bounds a walk that began when `begin` bytes were read: structures that share bytes could be read again
+    /// and again.
+    pub(crate) fn check_work(&self, begin: u64) -> Result<()> {
+        let found = self.given().saturating_sub(begin);
+        let wanted = self.source.len().saturating_mul(WORK_TIMES).saturating_add(WORK_LEN);
+        if found <= wanted {
+            Ok(())
+        } else {
+            Err(fault(&rule::LIMIT_WORK, self.base, found, wanted))
+        }
     }
 
     /// The place in the file of bytes at an address.
@@ -71,6 +94,7 @@ impl Reader {
         if PIECE_LEN_MAX < len {
             return Err(fault(&rule::LIMIT_BLOCK, span.start(), len, PIECE_LEN_MAX));
         }
+        self.given.fetch_add(len, Ordering::Relaxed);
         let at = span.start();
         let piece = |bytes| Piece { at, bytes, sizes: self.sizes, rule };
         if BLOCK_LEN < len {

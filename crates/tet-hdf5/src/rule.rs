@@ -44,6 +44,9 @@ tet_format::foreign_rules! { pub,
         "a link must have a name and a target", "the file is damaged: fetch or copy it again";
     "H5-G3" SOFT_LINK "group" Warning Structure Hidden:
         "a soft link should lead to an object", "";
+    "H5-G5" LINK_NAMES "group" Error Structure Decimal:
+        "the names of the links of a group must be shorter together than the file",
+        "the file is damaged: fetch or copy it again";
     "H5-G4" EXTERNAL_LINK "group" Note Structure Hidden:
         "a link to another file is not followed", "open the other file";
     "H5-T1" TREE_CUT "tree" Error Structure Decimal:
@@ -56,7 +59,7 @@ tet_format::foreign_rules! { pub,
     "H5-T4" TREE_CHECKSUM "tree" Error Structure Hexadecimal:
         "a node must match its checksum", "the file is damaged: fetch or copy it again";
     "H5-T5" TREE_SHARED "tree" Error Structure Decimal:
-        "a node of a tree must have one parent", "the file is damaged: fetch or copy it again";
+        "a node of a tree must have one parent, and bytes of its own", "the file is damaged: fetch or copy it again";
     "H5-H1" HEAP_CUT "heap" Error Structure Decimal:
         "a heap must end inside the file", "the file is damaged: fetch or copy it again";
     "H5-H2" HEAP_HEAD "heap" Error Structure Hexadecimal:
@@ -74,6 +77,9 @@ tet_format::foreign_rules! { pub,
         "a chunk index must match its checksum", "the file is damaged: fetch or copy it again";
     "H5-I4" INDEX_GRID "chunk index" Error Structure Decimal:
         "the offset of a chunk must be a multiple of the extents of a chunk",
+        "the file is damaged: fetch or copy it again";
+    "H5-I5" INDEX_SHARED "chunk index" Error Structure Decimal:
+        "a chunk index must not list more chunks than the file has bytes",
         "the file is damaged: fetch or copy it again";
     "H5-P1" PAYLOAD_BOUNDS "payload" Error Structure Decimal:
         "stored elements must end inside the file", "the file is cut short: fetch or copy it again";
@@ -97,4 +103,10 @@ tet_format::foreign_rules! { pub,
         "heaps with filters are not read", "";
     "H5-L6" LIMIT_SPANS "file" Note Structure Decimal:
         "2,097,152 pieces of data are compared with each other", "";
+    "H5-L7" LIMIT_WORK "file" Error Structure Decimal:
+        "of metadata that objects share, 64 MiB and 16 times the length of the file are read", "";
+    "H5-L9" LIMIT_CHUNK "payload" Warning Elements Hidden:
+        "a chunk should fit into the memory limit: a longer one is not decoded", "";
+    "H5-L8" LIMIT_PATHS "group" Error Structure Decimal:
+        "the paths of all objects are read to 64 MiB and the length of the file", "";
 }

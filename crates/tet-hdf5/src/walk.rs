@@ -13,6 +13,8 @@ use crate::rule;
 const DEPTH_MAX: usize = 512;
 /// The longest path in bytes.
 const PATH_LEN_MAX: usize = 65_536;
+/// The longest paths of all objects together: this, and the length of the file.
+const PATHS_LEN: u64 = 64 << 20;
 /// Soft links lead on this often.
 const LINKS_MAX: usize = 32;
 
@@ -81,6 +83,10 @@ struct Walk<'a> {
     /// Paths and targets of soft links.
     soft: BTreeMap<String, (String, u64)>,
     found: Vec<StoredFault>,
+    /// The bytes that paths may still take.
+    paths_left: u64,
+    /// The bytes that were read when the walk began.
+    begin: u64,
 }
 
 impl Hdf5File {
@@ -96,6 +102,8 @@ impl Hdf5File {
             numbers: BTreeMap::new(),
             soft: BTreeMap::new(),
             found: Vec::new(),
+            paths_left: self.source().len().saturating_add(PATHS_LEN),
+            begin: self.work(),
         };
         walk.all()?;
         walk.follow_soft();
@@ -120,6 +128,9 @@ impl Walk<'_> {
                 self.note(fault(&rule::LIMIT_DEPTH, link.at, path.len() as u64, 0), &path)?;
                 continue;
             }
+            if let Err(error) = self.room(&path, link.at) {
+                return self.note(error, &path);
+            }
             match link.target {
                 Target::Object(address) => {
                     let members = self.enter(&path, address, link.at)?;
@@ -135,6 +146,16 @@ impl Walk<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Whether a walk may go on with this path: paths and headers that share bytes could be many more than those
+    /// of the file.
+    fn room(&mut self, path: &str, at: u64) -> Result<()> {
+        self.file.check_work(self.begin)?;
+        let left = self.paths_left.checked_sub(path.len() as u64);
+        let full = || fault(&rule::LIMIT_PATHS, at, path.len() as u64, self.paths_left);
+        self.paths_left = left.ok_or_else(full)?;
         Ok(())
     }
 

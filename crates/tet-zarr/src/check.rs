@@ -153,11 +153,11 @@ fn check_shard(
 }
 
 /// What is called with a key, and its coordinate in the grid of objects.
-type Visit<'a> = dyn FnMut(&str, Option<&[u64]>) -> Result<()> + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&str, Option<&[u64]>) -> Result<()> + 'a;
 
 /// Calls `visit` with the key of each object of an array and its coordinate; `None` for a key that
 /// is not that of an object inside the grid. Documents are left out.
-fn each_object(finder: &ChunkFinder, visit: &mut Visit<'_>) -> Result<()> {
+pub(crate) fn each_object(finder: &ChunkFinder, visit: &mut Visit<'_>) -> Result<()> {
     let array = finder.array();
     let counts = array.object_counts();
     let mut folders = vec![(String::new(), 0)];

@@ -24,6 +24,7 @@ mod key;
 mod finder;
 mod objects;
 mod shard;
+mod stored;
 
 mod base64;
 mod check;
@@ -42,6 +43,7 @@ pub use key::{KeyEncoding, KeyStyle};
 pub use objects::{ObjectId, Objects};
 pub use shard::{IndexLocation, ShardLevel};
 pub use store::{KeyPlace, ObjectName, References, Store, ZipStore};
+pub use stored::each_stored;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -112,4 +112,6 @@ tet_format::foreign_rules! { pub,
         "4,294,967,294 objects are read at most", "";
     "ZR-L8" LIMIT_INLINE "references" Error Structure Decimal:
         "inline values are read up to 64 MiB", "";
+    "ZR-L9" LIMIT_CHUNK "payload" Warning Elements Hidden:
+        "a chunk should fit into the memory limit: a longer one is not decoded", "";
 }

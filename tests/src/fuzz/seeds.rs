@@ -11,7 +11,7 @@ use crate::values::{noise, plain};
 use crate::{accept, reject, tgm, zoo, zt};
 
 /// Seeds are short: a fuzzer changes short bytes better.
-const SEED_LEN_MAX: usize = 4096;
+const SEED_LEN_MAX: usize = 8192;
 
 /// Every file and every document that is known here.
 #[must_use]
@@ -43,6 +43,8 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "tgm_pipeline" => pipeline_seeds(),
             "netcdf" => super::netcdf::seeds(),
             "gguf" => super::containers::gguf_seeds(),
+            // Files that other programs wrote.
+            "hdf5" | "zarr" | "pipeline" => corpus(name),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);
@@ -55,9 +57,21 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 #[must_use]
 pub fn corpus(name: &str) -> Vec<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../fuzz/corpus/{name}.hex"));
-    let text = fs::read_to_string(path).unwrap();
+    fs::read_to_string(path).unwrap().lines().map(input).collect()
+}
+
+/// The bytes of a line: hexadecimal digits, and `(20)` for 20 zeros.
+fn input(line: &str) -> Vec<u8> {
     let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
-    text.lines().map(|line| line.as_bytes().as_chunks().0.iter().map(byte).collect()).collect()
+    let digits = |digits: &str| digits.as_bytes().as_chunks().0.iter().map(byte).collect();
+    let mut parts = line.split('(');
+    let mut bytes: Vec<u8> = digits(parts.next().unwrap());
+    for part in parts {
+        let (zeros, after) = part.split_once(')').unwrap();
+        bytes.resize(bytes.len() + zeros.parse::<usize>().unwrap(), 0);
+        bytes.extend::<Vec<u8>>(digits(after));
+    }
+    bytes
 }
 
 fn files() -> Vec<Vec<u8>> {

@@ -6,61 +6,85 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Level, VerifyOption
 
 use crate::Result;
 
-/// Chunks that are looked up together.
+/// Chunks that are looked up between two reports of progress.
 const BATCH: u64 = 8192;
-/// The most chunks that are looked up where the file has fewer bytes.
-const COUNT_MAX: u64 = 1 << 23;
+/// Of more chunks, those that are stored are looked up, where the table lists them.
+const COUNT_MAX: u64 = 1 << 16;
+/// The most chunks of the other tables.
+const LISTED_MAX: u64 = 1 << 23;
 
-/// Checks a dataset; a chunk that does not decode breaks the rule `decodes`.
+/// Where elements are checked: the options, the rule that a chunk breaks that does not decode, and the one of a
+/// chunk that is longer than the memory limit.
+pub(crate) type ChunkRules<'a> = (&'a VerifyOptions, &'static ForeignRule, &'static ForeignRule);
+
+/// Checks a dataset.
 pub(crate) fn check_chunks(
     dataset: &Dataset,
-    (options, decodes): (&VerifyOptions, &'static ForeignRule),
+    how: ChunkRules<'_>,
     findings: &mut ForeignFindings<'_>,
     seen: &mut ForeignSeen,
 ) -> Result<()> {
     seen.dataset_count += 1;
     match dataset.why() {
         Some(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
-            let dataset = Some((dataset.index as u64, dataset.name.clone()));
-            let field = fault.rule.region;
-            findings.take(ForeignFound { fault: *fault, field, len: 0, dataset });
+            report(dataset, *fault, findings);
             return Ok(());
         }
         Some(_) => return Ok(()),
         None => {}
     }
     let count = dataset.grid.chunk_count();
-    let limit = dataset.source.len().max(COUNT_MAX);
+    let progress = how.0.progress.begin(0);
+    let mut checked = 0;
+    let mut stopped = None;
+    let mut check = |linear: u64, findings: &mut ForeignFindings<'_>| -> Result<()> {
+        chunk(dataset, linear, how, (findings, &mut *seen))?;
+        checked += 1;
+        if checked % BATCH == 0 {
+            progress.advance(0).map_err(tet_verify::Error::from)?;
+        }
+        Ok(())
+    };
+    if COUNT_MAX < count {
+        let listed = dataset.chunks.each_stored(&mut |linear| {
+            stopped = check(linear, findings).err();
+            Ok(stopped.is_none())
+        });
+        if let Some(error) = stopped {
+            return Err(error);
+        }
+        match listed {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            // The check of the structure reports what is wrong with an index.
+            Err(QueryError::Foreign { .. } | QueryError::Shard { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let limit = dataset.source.len().max(LISTED_MAX);
     if limit < count {
         let what = "chunks that are looked up";
         return Err(QueryError::Limit { what, wanted: count, limit }.into());
     }
-    let progress = options.progress.begin(0);
-    let mut start = 0;
-    while start < count {
-        let end = count.min(start + BATCH);
-        for linear in start..end {
-            chunk(dataset, linear, (options.level, decodes), (findings, seen))?;
-        }
-        progress.advance(0).map_err(tet_verify::Error::from)?;
-        start = end;
-    }
-    Ok(())
+    (0..count).try_for_each(|linear| check(linear, findings))
+}
+
+/// Adds a finding of a dataset.
+fn report(dataset: &Dataset, fault: ForeignFault, findings: &mut ForeignFindings<'_>) {
+    let dataset = Some((dataset.index as u64, dataset.name.clone()));
+    findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
 }
 
 /// Looks up a chunk; decodes it where elements are checked.
 fn chunk(
     dataset: &Dataset,
     linear: u64,
-    (level, decodes): (Level, &'static ForeignRule),
+    (options, decodes, too_long): ChunkRules<'_>,
     (findings, seen): (&mut ForeignFindings<'_>, &mut ForeignSeen),
 ) -> Result<()> {
     let mut places: Vec<ChunkPlace> = Vec::new();
     let located = dataset.chunks.locate(&[linear], &mut places);
-    let mut report = |fault: ForeignFault| {
-        let dataset = Some((dataset.index as u64, dataset.name.clone()));
-        findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
-    };
+    let mut report = |fault: ForeignFault| report(dataset, fault, findings);
     match located {
         Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
             report(fault);
@@ -73,7 +97,19 @@ fn chunk(
         seen.chunk_count += 1;
         seen.stored_len = seen.stored_len.saturating_add(place.stored.len());
         seen.decoded_len = seen.decoded_len.saturating_add(place.decoded_len);
-        if level != Level::Deep {
+        if options.level != Level::Deep {
+            continue;
+        }
+        let decoder = dataset.chunks.decoder(linear, place);
+        if decoder.check_len(place.stored.len(), place.decoded_len).is_err() {
+            let (found, wanted) = (place.stored.len(), place.decoded_len);
+            report(ForeignFault { rule: decodes, at: place.stored.start(), found, wanted });
+            continue;
+        }
+        let (len, len_max) = (place.decoded_len, options.memory_budget);
+        if len_max < len && !decoder.is_identity() {
+            let at = place.stored.start();
+            report(ForeignFault { rule: too_long, at, found: len, wanted: len_max });
             continue;
         }
         seen.payload_len = seen.payload_len.saturating_add(place.stored.len());
@@ -82,6 +118,10 @@ fn chunk(
             Err(QueryError::Foreign { fault, .. }) => report(fault),
             Err(QueryError::Codec { at, .. }) => {
                 report(ForeignFault { rule: decodes, at, found: 0, wanted: 0 });
+            }
+            Err(QueryError::Budget { wanted, budget }) => {
+                let at = place.stored.start();
+                report(ForeignFault { rule: too_long, at, found: wanted, wanted: budget });
             }
             Err(error) => return Err(error.into()),
         }

@@ -30,13 +30,22 @@ struct Collection {
 }
 
 impl GlobalHeaps {
-    /// The object of this index in the collection at an address.
-    pub(crate) fn object(&self, reader: &Reader, address: u64, index: u32) -> Result<Vec<u8>> {
+    /// The first `len` bytes of the object of this index in the collection at an address.
+    pub(crate) fn object(
+        &self,
+        reader: &Reader,
+        (address, index): (u64, u32),
+        len: u64,
+    ) -> Result<Vec<u8>> {
         let collection = self.collection(reader, address)?;
         let place = u16::try_from(index).ok().and_then(|index| collection.objects.get(&index));
         let bytes = place.and_then(|&(start, end)| collection.piece.bytes.get(start..end));
         let lost = || fault(&rule::HEAP_OBJECT, collection.piece.at, index.into(), 0);
-        Ok(bytes.ok_or_else(lost)?.to_vec())
+        let bytes = bytes.ok_or_else(lost)?;
+        let held = bytes.len() as u64;
+        let first = usize::try_from(len).ok().and_then(|len| bytes.get(..len));
+        let short = || fault(&rule::HEAP_OBJECT, collection.piece.at, held, len);
+        Ok(first.ok_or_else(short)?.to_vec())
     }
 
     fn collection(&self, reader: &Reader, address: u64) -> Result<Arc<Collection>> {

@@ -86,6 +86,11 @@ impl FixedArray {
         self.element.read(&mut fields)
     }
 
+    /// The number behind that of the last chunk that can be stored.
+    pub(crate) fn end(&self) -> u64 {
+        if self.first.is_none() { 0 } else { self.count }
+    }
+
     /// The next number after this one whose page was written.
     pub(crate) fn next(&self, number: u64) -> u64 {
         let Some(written) = &self.written else { return number.saturating_add(1) };

@@ -69,6 +69,8 @@ impl ChunkTree {
     ) -> Result<()> {
         let keys = Keys::Chunks { rank: self.rank };
         let mut seen = BTreeSet::new();
+        // Nodes that share bytes could have more entries than the file has bytes.
+        let (mut count, count_max) = (0_u64, reader.source.len());
         let mut coord = vec![0; self.rank];
         let mut stack = vec![(Node::read(reader, self.root, keys, None)?, 0_usize)];
         while let Some((node, next)) = stack.last_mut() {
@@ -81,6 +83,10 @@ impl ChunkTree {
             let mut entry = node.entry(number)?;
             let Some(child) = entry.child else { continue };
             let at = entry.key.at();
+            count = count.saturating_add(1);
+            if count_max < count {
+                return Err(fault(&rule::TREE_SHARED, at, count, count_max));
+            }
             if node.level != 0 {
                 if !seen.insert(child) {
                     return Err(fault(&rule::TREE_SHARED, at, child, 0));

@@ -7,6 +7,9 @@ use crate::rule;
 /// What receives the coordinate and the place of a chunk, and returns whether to go on.
 type Take<'t> = &'t mut dyn FnMut(&[u64], Place) -> Result<bool>;
 
+/// Steps through an array that are made in a file of any length.
+const STEPS: u64 = 1 << 16;
+
 impl StoredIndex {
     /// Calls `take` with all chunks of the shape.
     pub(crate) fn visit(&self, take: Take<'_>) -> Result<()> {
@@ -21,12 +24,9 @@ impl StoredIndex {
             Form::Single(_) | Form::Implicit => self.grid(&mut inside),
             Form::Tree1(tree) => tree.each(reader, &self.layout.shape, &mut inside),
             Form::Tree2(tree) => tree.each(reader, &mut inside),
-            Form::Fixed(array) => {
-                let end = self.max_counts.iter().try_fold(1_u64, |n, &it| n.checked_mul(it));
-                self.numbers((None, end.unwrap_or(u64::MAX)), &mut inside, &mut |number| {
-                    Ok((array.find(reader, number)?, array.next(number)))
-                })
-            }
+            Form::Fixed(array) => self.numbers((None, array.end()), &mut inside, &mut |number| {
+                Ok((array.find(reader, number)?, array.next(number)))
+            }),
             Form::Extensible(array) => {
                 let first = self.max_counts.iter().position(|&count| count == 0);
                 self.numbers((first, u64::MAX), &mut inside, &mut |number| {
@@ -71,7 +71,12 @@ impl StoredIndex {
     ) -> Result<()> {
         let last = self.last_number(first).min(end);
         let mut number = 0_u64;
+        // An element takes bytes, a page that was not written takes a bit.
+        let mut steps_left = self.reader.source.len().saturating_mul(8).saturating_add(STEPS);
         while number < last {
+            steps_left = steps_left.checked_sub(1).ok_or_else(|| {
+                fault(&rule::INDEX_SHARED, self.reader.base, number, self.reader.source.len())
+            })?;
             let (place, next) = find(number)?;
             if let Some(place) = place
                 && !take(&self.coord(number, first)?, place)?

@@ -35,12 +35,15 @@ pub struct StoredAttribute {
     pub at: u64,
 }
 
-/// Reads an attribute.
+/// How much larger a datatype in memory is than its message.
+const DATATYPE_TIMES: usize = 4;
+
+/// Reads an attribute; gives it with about the bytes that it takes.
 pub(crate) fn read(
     reader: &Reader,
     shared: &SharedMessages,
     body: &Piece,
-) -> Result<StoredAttribute> {
+) -> Result<(StoredAttribute, usize)> {
     let mut fields = body.fields().with_rule(&rule::MESSAGE_CUT);
     let at = fields.at();
     let version = fields.byte()?;
@@ -66,11 +69,13 @@ pub(crate) fn read(
     };
     let datatype = part(lens[1], kind::DATATYPE, flags & 1 != 0)?;
     let space = part(lens[2], kind::DATASPACE, flags & 2 != 0)?;
+    let cost = body.bytes.len().saturating_add(datatype.bytes.len().saturating_mul(DATATYPE_TIMES));
     let datatype = datatype::read(&mut datatype.fields().with_rule(&rule::MESSAGE_CUT))?;
     let space = space::read(&mut space.fields().with_rule(&rule::MESSAGE_CUT))?;
     let len = space.element_count().and_then(|count| count.checked_mul(datatype.size.into()));
     let len = len.and_then(|len| usize::try_from(len).ok());
     let at = fields.at();
     let len = len.ok_or_else(|| fault(&rule::DATASPACE, at, u64::MAX, 0))?;
-    Ok(StoredAttribute { name, datatype, space, bytes: fields.take(len)?.to_vec(), at })
+    let bytes = fields.take(len)?.to_vec();
+    Ok((StoredAttribute { name, datatype, space, bytes, at }, cost))
 }

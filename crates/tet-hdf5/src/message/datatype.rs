@@ -207,7 +207,8 @@ impl Datatype {
     /// Whether it is an integer of which all bits count.
     #[must_use]
     pub const fn is_plain_integer(&self) -> bool {
-        matches!(self.class, Class::Integer { offset: 0, precision, .. } if precision as u32 == self.size * 8)
+        let bits = self.size.saturating_mul(8);
+        matches!(self.class, Class::Integer { offset: 0, precision, .. } if precision as u32 == bits)
     }
 }
 

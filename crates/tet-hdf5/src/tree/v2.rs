@@ -141,7 +141,10 @@ impl TreeV2 {
         take: &mut dyn FnMut(&Piece) -> Result<()>,
     ) -> Result<()> {
         let Some(root) = self.root(reader)? else { return Ok(()) };
-        // A node that several parents lead to would be walked by each of them.
+        // A node that several parents lead to would be walked by each of them, and nodes that share bytes as often
+        // as there are bytes.
+        let (mut count, count_max) = (0_u64, reader.source.len());
+        let begin = reader.given();
         let mut seen = BTreeSet::new();
         // Each node with the number of its next child; levels fall, so the stack is no deeper.
         let mut stack = vec![(root, 0_usize)];
@@ -150,6 +153,11 @@ impl TreeV2 {
             *next += 1;
             if let Some(record) = number.checked_sub(1).and_then(|at| node.records.get(at)) {
                 take(record)?;
+                count = count.saturating_add(1);
+                if count_max < count {
+                    return Err(fault(&rule::TREE_SHARED, self.at, count, count_max));
+                }
+                reader.check_work(begin)?;
             }
             match node.children.get(number) {
                 Some(&child) => {

@@ -22,6 +22,17 @@ pub trait ChunkTable: Send + Sync {
     /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
 
+    /// Calls `take` with the linear grid index of every chunk that is stored, until it returns false; the work
+    /// follows what is stored, not the extents. Returns whether the table can do so.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the index of the chunks cannot be read, and those of `take`.
+    fn each_stored(&self, take: &mut dyn FnMut(u64) -> Result<bool>) -> Result<bool> {
+        let _ = take;
+        Ok(false)
+    }
+
     /// Whether the file has digests of the chunks.
     fn has_digests(&self) -> bool {
         false

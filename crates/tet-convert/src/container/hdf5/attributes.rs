@@ -1,5 +1,6 @@
 //! Attributes: text, numbers with their type, and anything else as JSON.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
@@ -11,8 +12,11 @@ use super::element::element;
 /// The most bytes of the texts of an attribute.
 const TEXT_LEN_MAX: usize = 16 << 20;
 
-/// The value of an attribute; `None` where it refers to bytes that cannot be read. `paths` are those of
-/// the objects, by their addresses.
+/// The most values of one attribute that become JSON, a name or a list as one for every 16 bytes.
+const VALUES_MAX: u64 = 1 << 20;
+
+/// The value of an attribute; `None` where it refers to bytes that cannot be read, or has more than a
+/// million values. `paths` are those of the objects, by their addresses.
 pub(super) fn value(
     file: &Hdf5File,
     attribute: &StoredAttribute,
@@ -43,15 +47,12 @@ pub(super) fn value(
         });
     }
     let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
-    let context = Context { file, paths };
+    let context = Context { file, paths, left: Cell::new(VALUES_MAX) };
     let values = bytes.chunks_exact(size).map(|bytes| context.json(datatype, bytes, 0));
     let mut values = values.collect::<Option<Vec<Value>>>()?;
-    let value = match values.pop().filter(|_| is_one && values.is_empty()) {
-        Some(value) => value,
-        None => {
-            let values = bytes.chunks_exact(size).map(|bytes| context.json(datatype, bytes, 0));
-            nested(values.collect::<Option<Vec<Value>>>()?, &space.shape)
-        }
+    let value = match values.len() {
+        1 if is_one => values.swap_remove(0),
+        _ => nested(values, &space.shape),
     };
     Some(AttrText::Json(value.to_string()))
 }
@@ -69,14 +70,24 @@ fn nested(values: Vec<Value>, shape: &[u64]) -> Value {
 struct Context<'a> {
     file: &'a Hdf5File,
     paths: &'a BTreeMap<u64, String>,
+    /// How many values there may still be: members and lists can name the same bytes many times.
+    left: Cell<u64>,
 }
 
 impl Context<'_> {
+    /// Counts a value that takes `len` bytes more.
+    fn count(&self, len: usize) -> Option<()> {
+        let left = self.left.get().checked_sub(1 + len as u64 / 16)?;
+        self.left.set(left);
+        Some(())
+    }
+
     /// An element as JSON.
     fn json(&self, datatype: &Datatype, bytes: &[u8], depth: u32) -> Option<Value> {
         if depth > 8 {
             return None;
         }
+        self.count(bytes.len())?;
         if let Some(element) = element(datatype) {
             let mut bytes = bytes.to_vec();
             element.decode(&mut bytes);
@@ -87,13 +98,16 @@ impl Context<'_> {
             return serde_json::from_str(number.text()).ok();
         }
         if let Some(texts) = self.file.texts(datatype, bytes, TEXT_LEN_MAX).ok()? {
-            return texts.into_iter().next().map(Value::from);
+            let text = texts.into_iter().next()?;
+            self.count(text.len())?;
+            return Some(text.into());
         }
         let size = |datatype: &Datatype| usize::try_from(datatype.size).unwrap_or(usize::MAX);
         match &datatype.class {
             Class::Compound(members) => {
                 let mut map = Map::new();
                 for member in members {
+                    self.count(member.name.len())?;
                     let start = usize::try_from(member.offset).ok()?;
                     let end = start.checked_add(size(&member.datatype))?;
                     let value = self.json(&member.datatype, bytes.get(start..end)?, depth + 1)?;
@@ -107,6 +121,7 @@ impl Context<'_> {
             }
             Class::List(base) => {
                 let list = self.file.list(bytes, base.size).ok()?;
+                self.count(list.len())?;
                 let parts = list.chunks_exact(size(base));
                 parts.map(|bytes| self.json(base, bytes, depth + 1)).collect()
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Swapped, Unsupported};
-use tet_format::{Grid, Shape};
+use tet_format::{ForeignFault, Grid, Shape};
 use tet_hdf5::{Described, Error as ReadError, Hdf5File, ObjectKind, StoredLayout, StoredObject};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Error as QueryError};
@@ -18,6 +18,9 @@ use super::{attributes, environment};
 use crate::read::opened::Opened;
 use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 use crate::{Error, Format, Result};
+
+/// The longest texts of all attributes together: this, and four times the length of the file.
+const TEXTS_LEN: u64 = 64 << 20;
 
 /// Opens the file at `path`.
 pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
@@ -50,7 +53,7 @@ pub(super) fn contents(
     file: &Hdf5File,
     found: &mut dyn FnMut(ForeignFound),
 ) -> tet_hdf5::Result<Contents> {
-    let mut note = |fault: tet_format::ForeignFault, path: Option<String>| {
+    let mut note = |fault: ForeignFault, path: Option<String>| {
         let dataset = path.map(|path| (0, path));
         found(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
     };
@@ -59,13 +62,20 @@ pub(super) fn contents(
     faults.into_iter().for_each(|it| note(it.fault, it.path));
     let paths: BTreeMap<u64, String> =
         objects.iter().map(|object| (object.address, object.path.clone())).collect();
+    let (begin, mut room) = (file.work(), TEXTS_LEN.saturating_add(4 * file.source().len()));
     let mut contents =
         Contents { objects, datasets: Vec::new(), attrs: BTreeMap::new(), is_netcdf: false };
     for object in &contents.objects {
         if object.kind == ObjectKind::Datatype {
             continue;
         }
-        let (list, faults) = match file.attributes(object.address) {
+        // Attributes can share their bytes; those of the first objects are read.
+        let read = match file.check_work(begin) {
+            Err(error) => Err(error),
+            Ok(()) if room == 0 => Err(too_long(file, object)),
+            Ok(()) => file.attributes(object.address),
+        };
+        let (list, faults) = match read {
             Ok(read) => read,
             Err(ReadError::Fault(fault)) => (Vec::new(), vec![fault]),
             Err(error) => return Err(error),
@@ -77,6 +87,7 @@ pub(super) fn contents(
         let values = list.iter().filter(|it| is_shown(&it.name, false));
         let values =
             values.filter_map(|it| Some((it.name.clone(), attributes::value(file, it, &paths)?)));
+        let values = values.take_while(|(name, value)| takes_room(&mut room, (name, value)));
         let attrs: BTreeMap<String, AttrText> = values.collect();
         if object.kind == ObjectKind::Dataset {
             let (path, address) = (object.path.clone(), object.address);
@@ -91,6 +102,21 @@ pub(super) fn contents(
         contents.attrs.extend(attrs.into_iter().map(|(name, value)| (of_group(name), value)));
     }
     Ok(contents)
+}
+
+/// Takes the bytes of an attribute off those that there is room for.
+fn takes_room(room: &mut u64, (name, value): (&str, &AttrText)) -> bool {
+    let len = value.text().len().saturating_add(name.len()) as u64;
+    let left = room.checked_sub(len);
+    *room = left.unwrap_or(0);
+    left.is_some()
+}
+
+/// The error of an object whose attributes are not read because those of others are too long.
+fn too_long(file: &Hdf5File, object: &StoredObject) -> ReadError {
+    let at = file.base().saturating_add(object.address);
+    let rule = &tet_hdf5::rule::LIMIT_ATTRIBUTES;
+    ReadError::Fault(ForeignFault { rule, at, found: TEXTS_LEN, wanted: TEXTS_LEN })
 }
 
 /// The catalog of these objects; other paths of a dataset are parts.
@@ -110,6 +136,7 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
     let others: BTreeMap<u64, &Vec<String>> =
         contents.objects.iter().map(|it| (it.address, &it.others)).collect();
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+    let mut room = TEXTS_LEN.saturating_add(4 * file.source().len());
     for (labeled, described) in labeled.iter().zip(described) {
         if is_netcdf && dims::is_bare(labeled) {
             continue;
@@ -126,7 +153,10 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
         }
         let dataset = Dataset { dims, attrs, ..read };
         for other in others.get(&labeled.address).into_iter().copied().flatten() {
-            parts.push(Dataset { name: other.clone(), ..dataset.clone() });
+            // Each name has the attributes, which can be long.
+            if dataset.attrs.iter().all(|(name, value)| takes_room(&mut room, (name, value))) {
+                parts.push(Dataset { name: other.clone(), ..dataset.clone() });
+            }
         }
         datasets.push(dataset);
     }

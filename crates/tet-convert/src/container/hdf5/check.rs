@@ -30,7 +30,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     match read {
         Ok(catalog) => {
             for dataset in catalog.datasets() {
-                let how = (options, &rule::PAYLOAD_DECODES);
+                let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
                 check_chunks(dataset, how, &mut findings, &mut seen)?;
             }
         }

@@ -1,5 +1,6 @@
 //! The chunks of a dataset: found in its index when they are asked for, decoded by its filters.
 
+use std::iter::repeat;
 use std::sync::Arc;
 
 use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Unsupported};
@@ -53,6 +54,27 @@ impl ChunkTable for Chunks {
             out.push(self.place(linear).map_err(|error| of_dataset(&self.name, error))?);
         }
         Ok(())
+    }
+
+    fn each_stored(
+        &self,
+        take: &mut dyn FnMut(u64) -> tet_query::Result<bool>,
+    ) -> tet_query::Result<bool> {
+        let mut failed = None;
+        let rank = self.grid.rank();
+        let walked = self.index.each_coord(&mut |coord| {
+            // The axes of arrays in elements have one chunk.
+            let coord: Vec<u64> = coord.iter().copied().chain(repeat(0)).take(rank).collect();
+            let Some(linear) = self.grid.linear(&coord) else { return true };
+            take(linear).unwrap_or_else(|error| {
+                failed = Some(error);
+                false
+            })
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => walked.map(|()| true).map_err(|error| of_dataset(&self.name, error)),
+        }
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {

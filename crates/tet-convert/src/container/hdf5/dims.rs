@@ -40,7 +40,7 @@ pub(super) struct Labeled {
     pub(super) address: u64,
     pub(super) rank: usize,
     pub(super) attrs: BTreeMap<String, AttrText>,
-    /// The scales of each axis, by their addresses.
+    /// The first scale of each axis, by its address.
     pub(super) scales: Vec<Vec<u64>>,
 }
 
@@ -49,7 +49,10 @@ pub(super) fn is_shown(name: &str, is_netcdf: bool) -> bool {
     !if is_netcdf { HIDDEN.contains(&name) } else { REFERENCES.contains(&name) }
 }
 
-/// The scales that the attribute `DIMENSION_LIST` names for each axis.
+/// The most axes whose scales are read, and as many as a dataset has.
+const AXES_MAX: usize = 32;
+
+/// The first scale that the attribute `DIMENSION_LIST` names for each axis.
 pub(super) fn scales(file: &Hdf5File, attributes: &[StoredAttribute]) -> Vec<Vec<u64>> {
     let Some(list) = attributes.iter().find(|it| it.name == "DIMENSION_LIST") else {
         return Vec::new();
@@ -59,9 +62,9 @@ pub(super) fn scales(file: &Hdf5File, attributes: &[StoredAttribute]) -> Vec<Vec
     let width = usize::try_from(base.size).unwrap_or(usize::MAX);
     let of_axis = |element: &[u8]| {
         let bytes = file.list(element, base.size).unwrap_or_default();
-        bytes.chunks_exact(width).map(address_of).collect()
+        bytes.chunks_exact(width).take(1).map(address_of).collect()
     };
-    list.bytes.chunks_exact(size).map(of_axis).collect()
+    list.bytes.chunks_exact(size).take(AXES_MAX).map(of_axis).collect()
 }
 
 /// The axes of all datasets of a file.

@@ -46,7 +46,8 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     }
     let catalog = catalog::catalog(&path, source, &opened);
     for dataset in catalog.datasets() {
-        check_chunks(dataset, (options, &rule::PAYLOAD_DECODES), &mut findings, &mut seen)?;
+        let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+        check_chunks(dataset, how, &mut findings, &mut seen)?;
     }
     source.check_unchanged()?;
     Ok(findings.report(&seen))

@@ -46,6 +46,24 @@ impl ChunkTable for Chunks {
         Ok(())
     }
 
+    fn each_stored(
+        &self,
+        take: &mut dyn FnMut(u64) -> tet_query::Result<bool>,
+    ) -> tet_query::Result<bool> {
+        let mut failed = None;
+        let walked = tet_zarr::each_stored(&self.finder, &mut |coordinate| {
+            let Some(linear) = self.finder.array().grid.linear(coordinate) else { return true };
+            take(linear).unwrap_or_else(|error| {
+                failed = Some(error);
+                false
+            })
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => walked.map(|()| true).map_err(|error| of_array(&self.name, error)),
+        }
+    }
+
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
         matches!(fault, tet_codec::Error::Checksum { .. }).then_some(&rule::PAYLOAD_CHECKSUM)
     }

@@ -1,0 +1,180 @@
+//! HDF5 and Zarr: what is checked, opened and read of any bytes agrees.
+//!
+//! Checksums would end most changes at the structure that was changed. So each input is also tried with those
+//! checksums set right that the reader reports, which reaches what is behind them.
+
+use tet_convert::{OpenOptions, Opened};
+use tet_hdf5::Hdf5File;
+use tet_io::Source;
+use tet_query::{Dataset, Error, Hyperslab};
+use tet_verify::{Level, VerifyOptions};
+use tet_zarr::{Hierarchy, Store};
+
+use crate::ask;
+
+/// Datasets of more bytes are not read as a whole.
+const LEN_MAX: u64 = 1 << 16;
+/// How often checksums are set right; each time, the next structures behind them are reached.
+const ROUNDS: usize = 8;
+
+/// HDF5 files; a file without a signature gets one.
+pub fn hdf5(bytes: &[u8]) {
+    let file = match bytes {
+        [0x89, b'H', b'D', b'F', ..] => bytes.to_vec(),
+        bytes => [b"\x89HDF\r\n\x1a\n", bytes].concat(),
+    };
+    agree(&file);
+    let corrected = corrected(&file, hdf5_sums);
+    if corrected != file {
+        agree(&corrected);
+    }
+}
+
+/// Zip files and documents of references with Zarr hierarchies.
+pub fn zarr(bytes: &[u8]) {
+    agree(bytes);
+    let corrected = corrected(bytes, shard_sums);
+    if corrected != bytes {
+        agree(&corrected);
+    }
+}
+
+/// A place of a checksum, and the bytes that belong there.
+type Sum = (u64, [u8; 4]);
+
+/// The file with its checksums set right.
+fn corrected(file: &[u8], sums: fn(&[u8]) -> Vec<Sum>) -> Vec<u8> {
+    let mut corrected = file.to_vec();
+    for _ in 0..ROUNDS {
+        let found = sums(&corrected);
+        if found.is_empty() {
+            break;
+        }
+        for (at, sum) in found {
+            let at = usize::try_from(at).expect("a place in the file");
+            if let Some(place) = corrected.get_mut(at..at + 4) {
+                place.copy_from_slice(&sum);
+            }
+        }
+    }
+    corrected
+}
+
+/// The checksums of structures that differ.
+fn hdf5_sums(file: &[u8]) -> Vec<Sum> {
+    use tet_hdf5::rule;
+    let rules = [
+        &rule::SUPERBLOCK_CHECKSUM,
+        &rule::HEADER_CHECKSUM,
+        &rule::TREE_CHECKSUM,
+        &rule::HEAP_CHECKSUM,
+        &rule::INDEX_CHECKSUM,
+    ];
+    let mut sums = Vec::new();
+    let mut add = |fault: tet_format::ForeignFault| {
+        let computed = u32::try_from(fault.found).unwrap_or(0);
+        if rules.iter().any(|rule| std::ptr::eq(*rule, fault.rule)) {
+            sums.push((fault.at, computed.to_le_bytes()));
+        }
+    };
+    match Hdf5File::open(Source::from_bytes(file)) {
+        Err(tet_hdf5::Error::Fault(fault)) => add(fault),
+        Err(error) => panic!("bytes in memory are read: {error}"),
+        Ok(opened) => {
+            opened.check(&mut |found| add(found.fault)).expect("bytes in memory are read")
+        }
+    }
+    sums
+}
+
+/// The checksums of indexes of shards that differ.
+fn shard_sums(file: &[u8]) -> Vec<Sum> {
+    let mut sums = Vec::new();
+    let Ok(store) = Store::zip(Source::from_bytes(file)) else { return sums };
+    let Ok(hierarchy) = Hierarchy::open(store) else { return sums };
+    for array in hierarchy.arrays() {
+        let checked = tet_zarr::check(&hierarchy.finder(array), &mut |found| {
+            let fault = found.fault;
+            if std::ptr::eq(fault.rule, &tet_zarr::rule::SHARD_CHECKSUM) {
+                let computed = u32::try_from(fault.wanted).unwrap_or(0);
+                sums.push((fault.at, computed.to_le_bytes()));
+            }
+        });
+        drop(checked);
+    }
+    sums
+}
+
+/// Checks, opens and reads a file: one that is called sound can be read.
+fn agree(file: &[u8]) {
+    let source = Source::from_bytes(file);
+    let options = VerifyOptions {
+        threads: 1,
+        level: Level::Deep,
+        findings_max: usize::MAX,
+        ..Default::default()
+    };
+    let is_sound = match tet_convert::verify(&source, &options) {
+        Ok(report) => {
+            assert!(report.findings.iter().all(|it| !it.to_string().is_empty()));
+            report.is_ok()
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    };
+    let opened = match tet_convert::open_source(source, &OpenOptions::default()) {
+        Ok(opened) => opened,
+        Err(error) => {
+            // A file without arrays is sound.
+            let is_empty = matches!(error, tet_convert::Error::NoArrays { .. });
+            assert!(!is_sound || is_empty, "called sound: {error}");
+            return;
+        }
+    };
+    let Opened { catalog, findings, .. } = &opened;
+    assert!(findings.iter().all(|it| !it.to_string().is_empty()));
+    for dataset in catalog.datasets() {
+        match dataset.why() {
+            None => read(dataset, is_sound),
+            Some(error) => {
+                assert!(!is_sound || !is_damage(error), "called sound: {dataset:?}");
+            }
+        }
+    }
+}
+
+/// Whether the file is damaged, and not only beyond what is supported.
+fn is_damage(error: &Error) -> bool {
+    matches!(error, Error::Foreign { .. } | Error::Shard { .. } | Error::Codec { .. })
+}
+
+/// Reads a small dataset: the whole of it is its halves.
+fn read(dataset: &Dataset, is_sound: bool) {
+    let shape = dataset.shape();
+    let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
+    let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));
+    if len.is_none_or(|len| LEN_MAX < len) {
+        return;
+    }
+    let slab = Hyperslab::whole(shape);
+    let how = ask::small();
+    let whole = match dataset.read(&slab, &how) {
+        Ok(whole) => whole.value,
+        Err(error) => {
+            assert!(!is_sound || !is_damage(&error), "called sound: {error}");
+            return;
+        }
+    };
+    let Some(first) = slab.axes().first().filter(|first| first.count() != 0) else { return };
+    let mut halves = Vec::new();
+    for (start, stop) in [(0, first.stop / 2), (first.stop / 2, first.stop)] {
+        let mut axes = slab.axes().to_vec();
+        (axes[0].start, axes[0].stop) = (start, stop);
+        let half = Hyperslab::new(axes, shape).expect("it is inside");
+        let half = dataset.read(&half, &how).expect("the whole was read");
+        halves.extend_from_slice(half.value.bytes());
+    }
+    assert_eq!(whole.bytes(), halves);
+}
