@@ -11,6 +11,7 @@ mod roundtrip;
 mod seeds;
 mod tensogram;
 mod ztensor;
+mod ztensor2;
 
 use tet_document::Query;
 use tet_io::Source;
@@ -27,12 +28,13 @@ pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
 pub use ztensor::{zt_repair, ztensor};
+pub use ztensor2::ztensor2;
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -49,6 +51,7 @@ pub const TARGETS: [Target; 16] = [
     ("tgm_pipeline", tgm_pipeline),
     ("netcdf", netcdf),
     ("gguf", gguf),
+    ("ztensor2", ztensor2),
 ];
 
 /// Opens a file, and lists what is in it.

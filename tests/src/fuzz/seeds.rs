@@ -22,6 +22,7 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(tensograms());
     all.extend(super::netcdf::seeds());
     all.extend(super::containers::gguf_seeds());
+    all.extend(super::ztensor2::seeds());
     all
 }
 
@@ -43,6 +44,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "tgm_pipeline" => pipeline_seeds(),
             "netcdf" => super::netcdf::seeds(),
             "gguf" => super::containers::gguf_seeds(),
+            "ztensor2" => super::ztensor2::seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);
