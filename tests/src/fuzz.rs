@@ -13,6 +13,7 @@ mod roundtrip;
 mod seeds;
 mod tensogram;
 mod ztensor;
+mod ztensor2;
 
 use tet_document::Query;
 use tet_io::Source;
@@ -31,12 +32,13 @@ pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
 pub use ztensor::{zt_repair, ztensor};
+pub use ztensor2::ztensor2;
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -56,6 +58,7 @@ pub const TARGETS: [Target; 19] = [
     ("hdf5", hdf5),
     ("zarr", zarr),
     ("pipeline", pipeline),
+    ("ztensor2", ztensor2),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -22,6 +22,15 @@ index has no checksum.
 
 ";
 
+/// The text before the table of codes of zTensor 1 and 2.
+const ZTENSOR2_HEAD: &str = "\
+The rules of zTensor files of versions 1 and 2. Rules of the container and of the manifest (ZT2-C, ZT2-M, ZT2-L, ZT2-H1 and
+ZT2-H2) make the file unreadable. The others concern one object or the objects in one shard, and the others stay readable.
+A file of version 2 is `verified` if each part has a digest and all match, since its manifest has a hash too. A file of
+version 1 with digests is `unchecked`, because its manifest has none.
+
+";
+
 /// The text before the table of Tensogram codes.
 const TENSOGRAM_HEAD: &str = "\
 The rules of Tensogram 3 files; [tensogram.md](../spec/tensogram.md) explains them. A broken rule affects an object, a frame
@@ -180,6 +189,7 @@ fn foreign_head(format: Format) -> &'static str {
         Format::NETCDF3 => NETCDF3_HEAD,
         Format::GGUF => GGUF_HEAD,
         Format::ZTENSOR => ZTENSOR_HEAD,
+        Format::ZTENSOR2 => ZTENSOR2_HEAD,
         Format::TENSOGRAM => TENSOGRAM_HEAD,
         _ => "",
     }

@@ -22,7 +22,7 @@ use ledger::{Entry, Way};
 
 /// The targets, and how often each is to have been executed; a search for a flipped bit of a zTensor
 /// index takes milliseconds.
-const TARGETS: [(&str, u64); 19] = [
+const TARGETS: [(&str, u64); 20] = [
     ("open", 100_000_000),
     ("footer", 10_000_000),
     ("decode", 10_000_000),
@@ -42,6 +42,7 @@ const TARGETS: [(&str, u64); 19] = [
     ("hdf5", 10_000_000),
     ("zarr", 10_000_000),
     ("pipeline", 10_000_000),
+    ("ztensor2", 10_000_000),
 ];
 
 /// Coverage counters and comparisons, as libFuzzer wants them.

@@ -2,7 +2,7 @@
 //!
 //! The reader accepts any encoding: indefinite lengths, over-long heads, text in pieces, keys in
 //! any order. It reads once, with bounded memory and depth, and a fault has an offset. The writer
-//! uses one form only.
+//! uses one form only. [`check_deterministic`] is for formats that demand one form.
 
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,7 @@ mod decode;
 mod encode;
 mod fault;
 mod item;
+mod strict;
 mod value;
 
 pub use decode::{Head, Items, Reader};
@@ -18,6 +19,7 @@ pub use encode::{
 };
 pub use fault::{Broken, Fault};
 pub use item::value;
+pub use strict::{Irregular, StrictFault, check_deterministic};
 pub use value::Value;
 
 #[cfg(test)]

@@ -147,8 +147,8 @@ impl Error {
 /// A filter of a file that is not supported.
 ///
 /// ```
-/// let refused = tet_codec::hdf5_stage(32013, &[], 4).unwrap_err();
-/// assert_eq!(refused.to_string(), "the filter zfp (HDF5 filter 32013) is not supported");
+/// let refused = tet_codec::hdf5_stage(32024, &[], 4).unwrap_err();
+/// assert_eq!(refused.to_string(), "the filter sz3 (HDF5 filter 32024) is not supported");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} {name} {}", what.0, what.1)]

@@ -12,6 +12,7 @@ mod packbits;
 mod scale_offset;
 mod shuffled;
 mod szip;
+mod zfp;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -30,6 +31,7 @@ pub use packbits::PackBits;
 pub use scale_offset::ScaleOffset;
 pub use shuffled::Shuffle;
 pub use szip::Szip;
+pub use zfp::ZfpStage;
 #[cfg(feature = "zstd")]
 pub use zstd::ZstdStage;
 

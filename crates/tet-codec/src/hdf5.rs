@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::filter::{
     Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Deflate, Lz4, Lzf, NBit,
-    ScaleOffset, Shuffle, Szip,
+    ScaleOffset, Shuffle, Szip, ZfpStage,
 };
 use crate::pipeline::Stage;
 use crate::{Blosc2, Unsupported};
@@ -15,7 +15,7 @@ use crate::{Blosc2, Unsupported};
 /// ```
 /// let stage = tet_codec::hdf5_stage(2, &[4], 4)?;
 /// assert_eq!(stage.name(), "shuffle");
-/// assert!(tet_codec::hdf5_stage(32013, &[], 4).is_err());
+/// assert!(tet_codec::hdf5_stage(32024, &[], 4).is_err());
 /// # Ok::<(), tet_codec::Unsupported>(())
 /// ```
 ///
@@ -45,6 +45,7 @@ pub fn hdf5_stage(
             let stage = Bitshuffle::new(size, value(3).unwrap_or(0), compressor);
             Arc::new(stage.ok_or_else(|| options("bitshuffle"))?)
         }
+        32_013 => Arc::new(ZfpStage::hdf5(values).ok_or_else(|| options("zfp"))?),
         #[cfg(feature = "zstd")]
         32_015 => Arc::new(crate::ZstdStage),
         32_026 => Arc::new(Blosc2),
@@ -59,7 +60,6 @@ fn name(id: u16) -> String {
         307 => "bzip2",
         32_002 => "mafisc",
         32_003 => "snappy",
-        32_013 => "zfp",
         32_014 => "fpzip",
         32_015 => "zstd",
         32_016 => "b3d",

@@ -25,6 +25,7 @@ mod raw;
 mod scratch;
 pub mod shuffle;
 mod swapped;
+mod zfp;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -39,7 +40,7 @@ pub use fill::FillValue;
 pub use filter::ZstdStage;
 pub use filter::{
     Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf, NBit,
-    NumberType, PackBits, ScaleOffset, Shuffle, Szip,
+    NumberType, PackBits, ScaleOffset, Shuffle, Szip, ZfpStage,
 };
 pub use flip::{Bit, flipped_bit};
 pub use hdf5::hdf5_stage;
@@ -49,6 +50,7 @@ pub use pieces::{PieceSum, Pieces};
 pub use pipeline::{Pipeline, Room, Stage};
 pub use raw::Raw;
 pub use swapped::Swapped;
+pub use zfp::{ZFP_RANK_MAX, ZfpArray, ZfpMode, ZfpNumber};
 #[cfg(feature = "zstd")]
 pub use zstd::{
     Scanned, WINDOW_LOG_MAX, Zstd, ZstdBlock, ZstdEncoder, ZstdScan, ZstdStart, ZstdStream,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Unsupported;
 use crate::filter::{
     Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, NumberType, PackBits,
-    Shuffle,
+    Shuffle, ZfpStage,
 };
 use crate::pipeline::Stage;
 
@@ -61,6 +61,7 @@ pub fn numcodecs_stage(
         "adler32" => Arc::new(checksum(ChecksumKind::Adler32, config, ChecksumPlace::Start)?),
         "crc32c" => Arc::new(checksum(ChecksumKind::Crc32c, config, ChecksumPlace::End)?),
         "packbits" => Arc::new(PackBits),
+        "zfpy" => Arc::new(ZfpStage::Stated),
         "delta" => {
             let (decoded, stored) = types(short, config)?;
             Arc::new(Convert::delta(decoded, stored))

@@ -20,6 +20,7 @@ pub(crate) mod tet;
 mod traits;
 mod zarr;
 pub(crate) mod ztensor;
+mod ztensor2;
 
 pub use self::npy::{NpyFault, Texts};
 pub use self::npz::NpzFault;

@@ -16,8 +16,12 @@ impl Format {
     pub const NPY: Format = Format::new("npy", "a NumPy .npy array");
     /// A zip archive, which NumPy calls `.npz`.
     pub const NPZ: Format = Format::new("npz", "a zip archive (.npz)");
-    /// zTensor.
+    /// zTensor 0.1.
     pub const ZTENSOR: Format = Format::new("ztensor", "a zTensor file");
+    /// zTensor 1.
+    pub const ZTENSOR1: Format = Format::new("ztensor1", "a zTensor 1 file");
+    /// zTensor 2.
+    pub const ZTENSOR2: Format = Format::new("ztensor2", "a zTensor 2 file");
     /// Tensogram.
     pub const TENSOGRAM: Format = Format::new("tensogram", "a Tensogram file");
     /// Safetensors.

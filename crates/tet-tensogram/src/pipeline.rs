@@ -18,6 +18,7 @@ mod planes;
 mod range;
 pub(crate) mod szip;
 mod visit;
+mod zfp;
 pub(crate) mod zstd;
 
 use tet_codec::{Decode, Swapped, shuffle};

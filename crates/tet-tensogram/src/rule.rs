@@ -199,6 +199,9 @@ tet_format::foreign_rules! { pub,
     "TGM-C18" BLOSC2_BUILT "payload" Error Elements Hidden:
         "a blosc2 chunk must be stored in a way that is built into this tet",
         "";
+    "TGM-C19" ZFP_STREAM "payload" Error Elements Hidden:
+        "a zfp stream must hold all numbers",
+        "";
     "TGM-K1" MASK_ENTRY "masks" Error Structure Hidden:
         "masks must be a map of maps, each with method, offset and length",
         "";

@@ -18,3 +18,4 @@ mod samples;
 mod scanning;
 mod szip;
 mod verify;
+mod zfp;

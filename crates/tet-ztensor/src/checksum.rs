@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sha2::{Digest, Sha256};
-use tet_codec::Crc32c;
+use tet_codec::{Crc32c, Digester, Strength};
 
 /// The expected checksum of the stored bytes of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +12,8 @@ pub enum Checksum {
     Crc32c(u32),
     /// `sha256:` and 64 hexadecimal digits.
     Sha256([u8; 32]),
+    /// `xxh3:` and 16 hexadecimal digits, in version 2 alone.
+    Xxh3(u64),
     /// An unknown algorithm: the bytes cannot be checked.
     Unknown,
 }
@@ -64,6 +66,7 @@ impl fmt::Display for Checksum {
                 f.write_str("sha256:")?;
                 digest.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
+            Checksum::Xxh3(number) => write!(f, "xxh3:{number:016x}"),
             Checksum::Unknown => f.write_str("unknown"),
         }
     }
@@ -80,6 +83,7 @@ pub struct Comparison {
 enum State {
     Crc32c(Crc32c),
     Sha256(Sha256),
+    Xxh3(Box<Digester>),
     Unknown,
 }
 
@@ -96,6 +100,7 @@ impl Comparison {
         let state = match wanted {
             Checksum::Crc32c(_) => State::Crc32c(Crc32c::new()),
             Checksum::Sha256(_) => State::Sha256(Sha256::new()),
+            Checksum::Xxh3(_) => State::Xxh3(Box::new(Digester::new(Strength::Fast))),
             Checksum::Unknown => State::Unknown,
         };
         Comparison { wanted, state }
@@ -106,6 +111,7 @@ impl Comparison {
         match &mut self.state {
             State::Crc32c(digest) => digest.update(bytes),
             State::Sha256(digest) => digest.update(bytes),
+            State::Xxh3(digest) => digest.update(bytes),
             State::Unknown => {}
         }
     }
@@ -116,6 +122,7 @@ impl Comparison {
         match self.state {
             State::Crc32c(digest) => Checksum::Crc32c(digest.finish()),
             State::Sha256(digest) => Checksum::Sha256(digest.finalize().into()),
+            State::Xxh3(digest) => Checksum::Xxh3(digest.finish().xxh3),
             State::Unknown => Checksum::Unknown,
         }
     }
@@ -128,6 +135,9 @@ impl Comparison {
         match (self.found(), wanted) {
             (Checksum::Crc32c(found), Checksum::Crc32c(wanted)) => {
                 (found != wanted).then_some((found.into(), wanted.into()))
+            }
+            (Checksum::Xxh3(found), Checksum::Xxh3(wanted)) => {
+                (found != wanted).then_some((found, wanted))
             }
             (Checksum::Sha256(found), Checksum::Sha256(wanted)) => {
                 let words = found.as_chunks().0.iter().zip(wanted.as_chunks().0);

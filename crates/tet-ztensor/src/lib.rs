@@ -6,6 +6,7 @@
 //!
 //! The modules are in the order of `docs/spec/ztensor.md`. A file is read from its end: footer,
 //! index, and then the requested tensors. A damaged or unknown entry affects only its own tensor.
+//! [`objects`] reads the files of versions 1 and 2, which have another structure.
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +40,8 @@ mod write;
 
 pub mod edit;
 pub mod repair;
+
+pub mod objects;
 
 pub use check::{DECODED, VerifyOptions, verify};
 pub use checksum::{Checksum, Comparison};

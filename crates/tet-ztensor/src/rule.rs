@@ -12,7 +12,7 @@ tet_format::foreign_rules! { pub,
         "";
     "ZT-C3" OTHER_VERSION "magic" Error Structure Hexadecimal:
         "the file must be of version 0.1.0",
-        "open it with the `ztensor` package of its version, and save its tensors as .safetensors";
+        "`tet convert FILE NEW.zt` makes a file of version 0.1.0 of it";
     "ZT-C4" INDEX_LEN "footer" Error Structure Decimal:
         "the index must lie between the magic and the footer",
         "the file is cut short or was appended to: `tet repair` looks for an index";

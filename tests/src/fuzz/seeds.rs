@@ -22,6 +22,7 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(tensograms());
     all.extend(super::netcdf::seeds());
     all.extend(super::containers::gguf_seeds());
+    all.extend(super::ztensor2::seeds());
     all
 }
 
@@ -45,6 +46,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "gguf" => super::containers::gguf_seeds(),
             // Files that other programs wrote.
             "hdf5" | "zarr" | "pipeline" => corpus(name),
+            "ztensor2" => super::ztensor2::seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);

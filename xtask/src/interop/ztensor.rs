@@ -1,8 +1,9 @@
-//! zTensor and safetensors files, ours and those of the packages `ztensor` 0.1.4 and `safetensors`.
+//! zTensor and safetensors files, ours and those of the packages `ztensor` 0.1.4 and 2.1.2 and `safetensors`.
 //!
 //! ```text
 //! ours           every way to write      -> ztensor reads it, value for value
 //! theirs         random tensors          -> tet reads and verifies it, and writes the same bytes
+//! version 2      random objects          -> tet reads and verifies them, value for value
 //! safetensors    random files of theirs  -> .zt and .tet -> the same bytes
 //!                ours                    -> safetensors reads it, value for value
 //! ```
@@ -12,6 +13,7 @@
 //! samples under `tests/data/rivals/zt`, by the tests of `tet-ztensor`.
 
 mod files;
+mod second;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,6 +47,7 @@ pub(super) fn run(seed: u64, count: u64) -> Result<()> {
     let theirs = fresh("theirs")?;
     sides.python("zt_files.py", &["write"], &theirs, &numbers)?;
     println!("{}", sides.theirs(&theirs)?);
+    println!("{}", second::read(&sides, &folder, &numbers)?);
     let models = fresh("safetensors")?;
     sides.python("st_files.py", &["write"], &models, &numbers)?;
     println!("{}", sides.models(&models)?);

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
         format if format.may_be_tet() => tet::run(args, &source, context),
         format => {
             let text = format!(
-                "{} is {format}, and only .tet, .zt and .tgm files are repaired",
+                "{} is {format}, and only .tet and .tgm files and .zt files of version 0.1.0 are repaired",
                 tet_io::shown(&args.file)
             );
             Err(Failure::usage("not-repairable", text).hint("`tet verify` lists its errors"))

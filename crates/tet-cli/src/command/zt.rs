@@ -70,8 +70,11 @@ fn check_format(source: &Source, file: &Path) -> Result<()> {
     if matches!(format, Format::ZTENSOR | Format::UNKNOWN) {
         return Ok(());
     }
-    let text = format!("{} is {format}, and `tet zt` is for .zt files", tet_io::shown(file));
-    Err(Failure::usage("not-ztensor", text).hint("`tet convert` converts it to a .zt file"))
+    let text = format!(
+        "{} is {format}, and `tet zt` edits zTensor files of version 0.1.0",
+        tet_io::shown(file)
+    );
+    Err(Failure::usage("not-ztensor", text).hint("`tet convert` converts it to such a .zt file"))
 }
 
 fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {

@@ -5,7 +5,9 @@ use std::sync::{PoisonError, RwLock};
 
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
-use super::{gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, zarr, ztensor};
+use super::{
+    gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, zarr, ztensor, ztensor2,
+};
 use crate::{Error, Format, Result};
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -13,6 +15,8 @@ use crate::{Error, Format, Result};
 pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
     &ztensor::ZTensor,
+    &ztensor2::ONE,
+    &ztensor2::TWO,
     &tensogram::Tensogram,
     &hdf5::Hdf5,
     &safetensors::SafeTensors,

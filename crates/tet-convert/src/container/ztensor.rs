@@ -22,7 +22,10 @@ use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
 
-pub(crate) use self::sparse::{Bands, Stored};
+pub(crate) use self::framed::Framed;
+pub(crate) use self::parts::{attrs as part_attrs, held};
+pub(crate) use self::seal::of_blob as blob_seal;
+pub(crate) use self::sparse::{Bands, Cache, HELD_COO, Stored};
 pub use self::write::AppendPlace;
 pub(crate) use self::write::append;
 
@@ -39,7 +42,7 @@ impl Container for ZTensor {
     }
 
     fn magics(&self) -> &'static [&'static [u8]] {
-        &[b"ZTEN", b"\x89ZT2"]
+        &[b"ZTEN"]
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {

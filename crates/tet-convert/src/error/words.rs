@@ -20,7 +20,7 @@ pub(super) fn broken(fault: &ForeignFault) -> String {
     }
     let version = if fault.found.to_le_bytes().starts_with(b"ZTEN1") { "1" } else { "2" };
     let rule = fault.rule.id;
-    format!("of version {version}, which this build does not read: only 0.1.0 is read [{rule}]")
+    format!("of version {version}: only files of version 0.1.0 are edited and repaired [{rule}]")
 }
 
 pub(super) fn of_member(member: Option<&str>) -> String {

@@ -3,6 +3,7 @@
 use tet_format::{DType, zstd_decoded_max};
 
 use super::szip::Szip;
+use super::zfp::Zfp;
 use super::{bits, blosc2, lz4, zstd};
 use crate::descriptor::{Descriptor, DescriptorStage, NONE};
 use crate::error::{Error, Fault, Result, no_numbers};
@@ -21,14 +22,15 @@ pub(super) enum Compression {
     Blosc2,
     Rle,
     Roaring,
+    Zfp(Zfp),
 }
 
 impl Compression {
     pub(super) fn of(
         descriptor: &Descriptor,
         dtype: DType,
-        sample_bits: u32,
-        is_packed: bool,
+        (sample_bits, is_packed): (u32, bool),
+        encoded_len: u64,
     ) -> Result<Self> {
         let is_bits = dtype == DType::Bitmask;
         let refused = || not_for_dtype(descriptor, DescriptorStage::Compression);
@@ -46,7 +48,10 @@ impl Compression {
             "blosc2" => Ok(Compression::Blosc2),
             "rle" if is_bits => Ok(Compression::Rle),
             "roaring" if is_bits => Ok(Compression::Roaring),
-            "rle" | "roaring" => Err(refused()),
+            "zfp" if dtype == DType::Float64 && !is_packed => {
+                Ok(Compression::Zfp(Zfp::of(descriptor, encoded_len)?))
+            }
+            "rle" | "roaring" | "zfp" => Err(refused()),
             _ => Err(not_built(descriptor, DescriptorStage::Compression)),
         }
     }
@@ -80,6 +85,7 @@ impl Compression {
                 szip.check_parts(descriptor, encoded_len)?;
                 szip.decoded_max(payload_len)
             }
+            Compression::Zfp(zfp) => zfp.decoded_max(payload_len),
             Compression::Blosc2 | Compression::Rle | Compression::Roaring => u64::MAX,
         };
         if encoded_len <= wanted_max {
@@ -100,6 +106,7 @@ impl Compression {
             Compression::Lz4 => Ok(lz4::decode(payload, out, at)?),
             Compression::Szip(szip) => Ok(szip.decode(payload, out, at)?),
             Compression::Blosc2 => blosc2::decode(payload, out, at),
+            Compression::Zfp(zfp) => Ok(zfp.decode(payload, out, at)?),
             Compression::Rle => {
                 let runs = bits::strip_count(payload, out.len(), at)?;
                 Ok(bits::rle_decode(runs, out.len() as u64 * 8, out, at.saturating_add(4))?)

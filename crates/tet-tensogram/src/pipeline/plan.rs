@@ -42,7 +42,8 @@ impl Pipeline {
             (None, Some(_)) => 8,
             (None, None) => dtype.bit_width(),
         };
-        let mut compression = Compression::of(descriptor, dtype, sample_bits, packing.is_some())?;
+        let mut compression =
+            Compression::of(descriptor, dtype, (sample_bits, packing.is_some()), encoded_len)?;
         compression.check_len(descriptor, at, payload_len, encoded_len)?;
         let can_inflate = compression.inflates(payload_len, encoded_len)
             || packing.as_ref().is_some_and(|it| it.bits() == 0);

@@ -43,9 +43,11 @@ impl Pipeline {
             Compression::None => Some(encoded),
             Compression::Zstd(frames) => frames.as_ref().map(|frames| frames.stored(&encoded)),
             Compression::Szip(szip) => szip.stored(&encoded, self.payload_len),
-            Compression::Lz4 | Compression::Blosc2 | Compression::Rle | Compression::Roaring => {
-                None
-            }
+            Compression::Lz4
+            | Compression::Blosc2
+            | Compression::Rle
+            | Compression::Roaring
+            | Compression::Zfp(_) => None,
         })
     }
 

@@ -216,7 +216,7 @@ fn of_blob(context: &mut RepairContext<'_>, tensor: &Tensor<'_>) -> Result<Optio
         Checksum::Crc32c(wanted) => flipped_bit(bytes.len(), Crc32c::of(&bytes) ^ wanted)
             .map(|bit| bit.byte * 8 + usize::from(bit.bit)),
         Checksum::Sha256(_) => sha256_bit(context, &mut bytes, checksum),
-        Checksum::Unknown => None,
+        Checksum::Xxh3(_) | Checksum::Unknown => None,
     };
     let Some((place, byte)) = bit.and_then(|bit| Some((bit, *bytes.get(bit / 8)?))) else {
         return Ok(None);

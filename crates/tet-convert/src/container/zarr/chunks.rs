@@ -120,6 +120,8 @@ pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipelin
                 return Err("filters of big-endian numbers are not supported".to_owned());
             }
         } else {
+            // It is written from numbers, and states their type itself.
+            are_numbers &= codec.name != "numcodecs.zfpy";
             let config = |key: &str| config(codec, key);
             let stage = tet_codec::numcodecs_stage(&codec.name, &config);
             stages.extend(stage.map_err(|refused| refused.to_string())?);

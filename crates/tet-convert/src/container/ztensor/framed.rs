@@ -3,7 +3,7 @@
 use tet_codec::Zstd;
 use tet_format::{ForeignRule, Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
-use tet_ztensor::{Frames, zstd_rule};
+use tet_ztensor::Frames;
 
 use crate::chunking::of_len;
 use crate::read::slabs::locate;
@@ -12,28 +12,32 @@ use crate::read::slabs::locate;
 const FRAMES_MAX: u64 = 64;
 
 /// The chunks of a zstd tensor.
-pub(super) struct Framed {
+pub(crate) struct Framed {
     grid: Grid,
     element_size: u64,
     stored: Span,
     frames: Option<Frames>,
     sealed: Option<Sealed>,
+    rule_of: RuleOf,
 }
+
+/// The rule that a blob breaks, for an error of its decoder.
+type RuleOf = fn(&tet_codec::Error) -> &'static ForeignRule;
 
 impl Framed {
     /// The chunks of a tensor: of `frames` if these can be chunks, else one.
-    pub(super) fn new(
+    pub(crate) fn new(
         shape: &[u64],
         element_size: u64,
         stored: Span,
         frames: Option<Frames>,
-        sealed: Option<Sealed>,
+        (sealed, rule_of): (Option<Sealed>, RuleOf),
     ) -> Option<(Grid, Self)> {
         let whole = || shape.iter().map(|&extent| extent.max(1)).collect::<Shape>();
         let chunk_shape = frames.as_ref().and_then(|frames| cut(shape, element_size, frames));
         let frames = frames.filter(|_| chunk_shape.is_some());
         let grid = Grid::new(Shape::from(shape), chunk_shape.unwrap_or_else(whole))?;
-        Some((grid.clone(), Framed { grid, element_size, stored, frames, sealed }))
+        Some((grid.clone(), Framed { grid, element_size, stored, frames, sealed, rule_of }))
     }
 
     fn place(&self, linear: u64) -> Option<ChunkPlace> {
@@ -70,7 +74,7 @@ impl ChunkTable for Framed {
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
-        Some(zstd_rule(fault))
+        Some((self.rule_of)(fault))
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
-use tet_format::{DType, Span};
+use tet_format::{DType, Grid, Span};
 use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
 use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
@@ -71,10 +71,7 @@ pub(super) fn of(
             Some((span, grid)) if is_plain && layout.is_csr() => {
                 (grid.clone(), Arc::new(Slabs::new(grid, size * 8, span).sealed(sealed)))
             }
-            _ => {
-                let stored = Arc::clone(stored);
-                (grid_of_one(&extents), Arc::new(Held { stored, part, blob, len, sealed }))
-            }
+            _ => held(stored, (part, &extents), (blob, len), sealed),
         };
         let name = format!("{}.{part}", dataset.name);
         let attrs = attrs(part, format, dataset);
@@ -82,6 +79,17 @@ pub(super) fn of(
         datasets.push(Dataset { attrs, ..Dataset::new(source, name, dtype, grid, chunks) });
     }
     datasets
+}
+
+/// A part that is copied out of the stored elements when it is read.
+pub(crate) fn held(
+    stored: &Arc<Stored>,
+    (part, extents): (&'static str, &[u64]),
+    (blob, len): (Span, u64),
+    sealed: Option<Sealed>,
+) -> (Grid, Arc<dyn ChunkTable>) {
+    let stored = Arc::clone(stored);
+    (grid_of_one(extents), Arc::new(Held { stored, part, blob, len, sealed }))
 }
 
 /// How many values there are, by the length of the blob.
@@ -108,7 +116,7 @@ fn count(
 }
 
 /// The attributes of a part.
-fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<String, AttrText> {
+pub(crate) fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<String, AttrText> {
     let text = |text: &str| AttrText::Text(text.to_owned());
     let mut attrs = BTreeMap::new();
     attrs.insert(OF_KEY.to_owned(), text(&dataset.name));

@@ -1,18 +1,24 @@
 //! The checksum of a blob, compared by the same policy as digests are.
 
-use tet_format::{ForeignFault, Span};
+use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_query::{Seal, SealDigester, Sealed};
 use tet_ztensor::{Checksum, Comparison, Tensor, rule};
 
 /// The seal of a tensor whose checksum is of an algorithm that is known.
 pub(super) fn of(tensor: &Tensor<'_>) -> Option<Sealed> {
     let checksum = tensor.checksum().filter(|checksum| checksum.is_known())?;
-    Some(Sealed::new(BlobSeal { span: tensor.stored()?, checksum }))
+    Some(of_blob(tensor.stored()?, checksum, &rule::BLOB_CHECKSUM))
+}
+
+/// The seal of stored bytes, and the rule that others break.
+pub(crate) fn of_blob(span: Span, checksum: Checksum, rule: &'static ForeignRule) -> Sealed {
+    Sealed::new(BlobSeal { span, checksum, rule })
 }
 
 struct BlobSeal {
     span: Span,
     checksum: Checksum,
+    rule: &'static ForeignRule,
 }
 
 impl Seal for BlobSeal {
@@ -21,12 +27,14 @@ impl Seal for BlobSeal {
     }
 
     fn digester(&self) -> Box<dyn SealDigester + '_> {
-        Box::new(Compared { at: self.span.start(), comparison: Comparison::new(self.checksum) })
+        let (at, rule) = (self.span.start(), self.rule);
+        Box::new(Compared { at, rule, comparison: Comparison::new(self.checksum) })
     }
 }
 
 struct Compared {
     at: u64,
+    rule: &'static ForeignRule,
     comparison: Comparison,
 }
 
@@ -37,6 +45,6 @@ impl SealDigester for Compared {
 
     fn fault(self: Box<Self>) -> Option<ForeignFault> {
         let (found, wanted) = self.comparison.differs()?;
-        Some(ForeignFault { rule: &rule::BLOB_CHECKSUM, at: self.at, found, wanted })
+        Some(ForeignFault { rule: self.rule, at: self.at, found, wanted })
     }
 }

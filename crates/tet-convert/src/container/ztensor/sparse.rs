@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
-use tet_ztensor::{Check, Layout, Limits, Scattered, Tensor, ZTensorFile};
+use tet_ztensor::{Check, Layout, Limits, Scattered, Sparse, Tensor, ZTensorFile};
 
 use super::error::of_error;
 use crate::chunking::AUTO_LEN_MAX;
@@ -23,19 +23,34 @@ const BANDS_MAX: u64 = 1 << 16;
 /// How many times the length of a blob is held while it is taken apart: csr, and coo, whose places
 /// are put in order.
 const HELD_CSR: u64 = 2;
-const HELD_COO: u64 = 3;
+pub(crate) const HELD_COO: u64 = 3;
+
+/// Reads the sparse tensor at a position, within a budget of memory.
+type ReadSparse = dyn Fn(usize) -> tet_query::Result<Sparse> + Send + Sync;
 
 /// The sparse tensor of a file that was read last, the only one that stays in memory.
 pub(crate) struct Cache {
-    file: Arc<ZTensorFile>,
-    budget: u64,
+    read: Box<ReadSparse>,
     held: Mutex<Option<(usize, Arc<Scattered>)>>,
 }
 
 impl Cache {
     /// An empty one, for tensors within a budget of bytes.
     pub(super) fn new(file: &Arc<ZTensorFile>, budget: u64) -> Arc<Cache> {
-        Arc::new(Cache { file: Arc::clone(file), budget, held: Mutex::new(None) })
+        let file = Arc::clone(file);
+        Cache::reading(move |position| {
+            let tensor = file.tensor(position).ok_or(tet_query::Error::NoMemory { wanted: 0 })?;
+            check_budget(&file, tensor, budget)?;
+            let sparse = file.read_sparse(tensor, Check::Never);
+            sparse.map_err(|error| of_error(&tensor.label(), error))
+        })
+    }
+
+    /// An empty one, for tensors that `read` reads.
+    pub(crate) fn reading(
+        read: impl Fn(usize) -> tet_query::Result<Sparse> + Send + Sync + 'static,
+    ) -> Arc<Cache> {
+        Arc::new(Cache { read: Box::new(read), held: Mutex::new(None) })
     }
 
     fn load(&self, position: usize) -> tet_query::Result<Arc<Scattered>> {
@@ -45,11 +60,7 @@ impl Cache {
         }
         // The one before makes room first.
         *held = None;
-        let tensor = self.file.tensor(position).ok_or(tet_query::Error::NoMemory { wanted: 0 })?;
-        check_budget(&self.file, tensor, self.budget)?;
-        let sparse = self.file.read_sparse(tensor, Check::Never);
-        let sparse = sparse.map_err(|error| of_error(&tensor.label(), error))?;
-        let sparse = Arc::new(Scattered::new(sparse));
+        let sparse = Arc::new(Scattered::new((self.read)(position)?));
         *held = Some((position, Arc::clone(&sparse)));
         Ok(sparse)
     }
@@ -86,12 +97,12 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    pub(super) fn new(cache: &Arc<Cache>, position: usize) -> Arc<Stored> {
+    pub(crate) fn new(cache: &Arc<Cache>, position: usize) -> Arc<Stored> {
         Arc::new(Stored::Cached(Arc::clone(cache), position))
     }
 
     /// Reads and checks what is stored, with an error that names what is wrong.
-    pub(super) fn load(&self) -> tet_query::Result<Arc<Scattered>> {
+    pub(crate) fn load(&self) -> tet_query::Result<Arc<Scattered>> {
         match self {
             Stored::Cached(cache, position) => cache.load(*position),
             Stored::Held(sparse) => Ok(Arc::clone(sparse)),

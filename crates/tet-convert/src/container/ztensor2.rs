@@ -1,0 +1,82 @@
+//! zTensor files of versions 1 and 2, read in place.
+//!
+//! The formats are `tet_ztensor::objects`'; here objects become datasets. A dense object is one dataset, raw
+//! or in zstd frames; a sparse one is bands of rows, and its parts are found by name. Objects of other
+//! layouts are listed, and their parts are found by name too.
+
+mod catalog;
+mod object;
+mod parts;
+
+use std::path::Path;
+
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+use tet_ztensor::Limits;
+use tet_ztensor::objects::{self, Version};
+
+use super::traits::{Container, Input};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::{Format, Result};
+
+/// The container of files of version 1.
+pub(super) static ONE: Objects = Objects { version: Version::One };
+/// The container of files of version 2.
+pub(super) static TWO: Objects = Objects { version: Version::Two };
+
+/// The container of files of one version.
+pub(super) struct Objects {
+    version: Version,
+}
+
+impl Container for Objects {
+    fn format(&self) -> Format {
+        format_of(self.version)
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn magics(&self) -> &'static [&'static [u8]] {
+        match self.version {
+            Version::One => &[b"ZTEN1000"],
+            Version::Two => &[b"\x89ZT2"],
+        }
+    }
+
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input, self.version, options.memory_budget)
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        let open = |shard: &str| {
+            let path = source.path()?;
+            Source::open(shard_path(path, shard)).ok()
+        };
+        Ok(objects::verify(source, &options.with_limits(Limits::default()), &open)?)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        // Both versions have these rules, which are listed once.
+        match self.version {
+            Version::One => &[],
+            Version::Two => objects::rule::ALL,
+        }
+    }
+}
+
+const fn format_of(version: Version) -> Format {
+    match version {
+        Version::One => Format::ZTENSOR1,
+        Version::Two => Format::ZTENSOR2,
+    }
+}
+
+/// The path of a shard of the file at `path`: `model.zt` has the shard `a` in `model-a.zt`. The name of a
+/// shard is never a path, by the rules of the format.
+fn shard_path(path: &Path, shard: &str) -> std::path::PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{shard}.zt"))
+}
