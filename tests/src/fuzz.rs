@@ -10,6 +10,7 @@ mod netcdf;
 mod roundtrip;
 mod seeds;
 mod tensogram;
+mod torch;
 mod ztensor;
 
 use tet_document::Query;
@@ -20,19 +21,20 @@ use tet_verify::{Level, Report, VerifyOptions};
 use crate::ask;
 use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 
-pub use containers::gguf;
+pub use containers::{fits, gguf};
 pub use model::{model, repair};
 pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
+pub use torch::torch;
 pub use ztensor::{zt_repair, ztensor};
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 18] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -49,6 +51,8 @@ pub const TARGETS: [Target; 16] = [
     ("tgm_pipeline", tgm_pipeline),
     ("netcdf", netcdf),
     ("gguf", gguf),
+    ("fits", fits),
+    ("torch", torch),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -22,6 +22,8 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(tensograms());
     all.extend(super::netcdf::seeds());
     all.extend(super::containers::gguf_seeds());
+    all.extend(super::containers::fits_seeds());
+    all.extend(super::torch::seeds());
     all
 }
 
@@ -43,6 +45,8 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "tgm_pipeline" => pipeline_seeds(),
             "netcdf" => super::netcdf::seeds(),
             "gguf" => super::containers::gguf_seeds(),
+            "fits" => super::containers::fits_seeds(),
+            "torch" => super::torch::seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);

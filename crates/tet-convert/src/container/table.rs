@@ -5,7 +5,9 @@ use std::sync::{PoisonError, RwLock};
 
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
-use super::{gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, zarr, ztensor};
+use super::{
+    fits, gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch, zarr, ztensor,
+};
 use crate::{Error, Format, Result};
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -18,10 +20,12 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &safetensors::SafeTensors,
     &safetensors::Index,
     &zarr::Zarr,
+    &torch::Torch,
     &npz::Npz,
     &npy::Npy,
     &netcdf3::NetCdf3,
     &gguf::Gguf,
+    &fits::Fits,
     &plain::RAW,
     &plain::CSV,
 ];
