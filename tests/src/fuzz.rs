@@ -12,6 +12,7 @@ mod netcdf;
 mod roundtrip;
 mod seeds;
 mod tensogram;
+mod torch;
 mod ztensor;
 mod ztensor2;
 
@@ -24,13 +25,14 @@ use crate::ask;
 use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 
 pub use arrays::{hdf5, zarr};
-pub use containers::gguf;
+pub use containers::{fits, gguf};
 pub use filters::pipeline;
 pub use model::{model, repair};
 pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
+pub use torch::torch;
 pub use ztensor::{zt_repair, ztensor};
 pub use ztensor2::ztensor2;
 
@@ -38,7 +40,7 @@ pub use ztensor2::ztensor2;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 22] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -59,6 +61,8 @@ pub const TARGETS: [Target; 20] = [
     ("zarr", zarr),
     ("pipeline", pipeline),
     ("ztensor2", ztensor2),
+    ("fits", fits),
+    ("torch", torch),
 ];
 
 /// Opens a file, and lists what is in it.

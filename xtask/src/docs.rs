@@ -65,6 +65,22 @@ others stay readable. The format has no checksums, so a file is always `unprotec
 
 ";
 
+/// The text before the table of FITS codes.
+const FITS_HEAD: &str = "\
+A first header that breaks a rule of its form (FITS-H) makes the file unreadable; a later one hides the units from there on. The
+other rules concern one unit, and the others stay readable. Data with the card DATASUM are compared with it before they are used
+as a whole, and units with CHECKSUM by `verify`; without either card a file is `unprotected`, and every byte is read.
+
+";
+
+/// The text before the table of PyTorch codes.
+const TORCH_HEAD: &str = "\
+A broken rule of the archive or the pickle (PT-A, PT-P, PT-L) makes the file unreadable. The other rules concern one tensor, and
+the others stay readable. Members are compared with the CRC-32 of the archive; files of before version 1.6 are no archives, and
+`unprotected`.
+
+";
+
 /// Whether to write or to compare.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -188,6 +204,8 @@ fn foreign_head(format: Format) -> &'static str {
         Format::SAFETENSORS => SAFETENSORS_HEAD,
         Format::NETCDF3 => NETCDF3_HEAD,
         Format::GGUF => GGUF_HEAD,
+        Format::FITS => FITS_HEAD,
+        Format::TORCH => TORCH_HEAD,
         Format::ZTENSOR => ZTENSOR_HEAD,
         Format::ZTENSOR2 => ZTENSOR2_HEAD,
         Format::TENSOGRAM => TENSOGRAM_HEAD,

@@ -22,7 +22,7 @@ use ledger::{Entry, Way};
 
 /// The targets, and how often each is to have been executed; a search for a flipped bit of a zTensor
 /// index takes milliseconds.
-const TARGETS: [(&str, u64); 20] = [
+const TARGETS: [(&str, u64); 22] = [
     ("open", 100_000_000),
     ("footer", 10_000_000),
     ("decode", 10_000_000),
@@ -43,6 +43,8 @@ const TARGETS: [(&str, u64); 20] = [
     ("zarr", 10_000_000),
     ("pipeline", 10_000_000),
     ("ztensor2", 10_000_000),
+    ("fits", 10_000_000),
+    ("torch", 10_000_000),
 ];
 
 /// Coverage counters and comparisons, as libFuzzer wants them.

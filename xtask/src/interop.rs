@@ -8,6 +8,8 @@
 //! netcdf      files of `netCDF4` and `xarray`, from the same
 //! zarr        stores of `zarr`, from the same
 //! cf          packed and masked variables, in `xarray`, `cdo` and `ncwa` (Debian: cdo, nco)
+//! fits        files of `astropy`, from the same
+//! torch       checkpoints as PyTorch writes them, by the pickle of Python
 //! wild        files that others wrote: sample files of `iris`, and those of folders that are given
 //! ```
 //!
@@ -44,10 +46,10 @@ pub(crate) struct Options {
     /// How many of those
     #[arg(long, default_value_t = 24)]
     count: u64,
-    /// With hdf5, netcdf, zarr and wild: damage files so many times, and run a command on each
+    /// With hdf5, netcdf, zarr, fits, torch and wild: damage files so many times, and run a command on each
     #[arg(long, value_name = "N", default_value_t = 0)]
     mutations: u64,
-    /// With hdf5, netcdf, zarr, cf and wild: a program that is already built
+    /// With hdf5, netcdf, zarr, cf, fits, torch and wild: a program that is already built
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
 }
@@ -63,6 +65,8 @@ enum Container {
     NetCdf,
     Zarr,
     Cf,
+    Fits,
+    Torch,
     Wild,
 }
 
@@ -80,6 +84,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Container::NetCdf => arrays::run("netcdf", options),
         Container::Zarr => arrays::run("zarr", options),
         Container::Cf => arrays::cf(options),
+        Container::Fits => arrays::run("fits", options),
+        Container::Torch => arrays::run("torch", options),
         Container::Wild => arrays::run("wild", options),
     }
 }

@@ -5,6 +5,7 @@
 //! the table, and compare containers by their [`Format`](crate::Format).
 
 mod entry;
+mod fits;
 mod gguf;
 mod hdf5;
 mod netcdf3;
@@ -17,6 +18,7 @@ mod sniff;
 mod table;
 pub(crate) mod tensogram;
 pub(crate) mod tet;
+mod torch;
 mod traits;
 mod zarr;
 pub(crate) mod ztensor;

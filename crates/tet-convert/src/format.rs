@@ -37,6 +37,10 @@ impl Format {
     pub const HDF5: Format = Format::new("hdf5", "an HDF5 file");
     /// Model files of llama.cpp and ggml.
     pub const GGUF: Format = Format::new("gguf", "a GGUF file");
+    /// Images of astronomy.
+    pub const FITS: Format = Format::new("fits", "a FITS file");
+    /// Checkpoints of PyTorch.
+    pub const TORCH: Format = Format::new("torch", "a PyTorch checkpoint");
     /// The elements of one array, little endian and row-major.
     pub const RAW: Format = Format::new("raw", "a file of raw elements");
     /// One array as text.

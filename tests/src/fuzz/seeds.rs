@@ -23,6 +23,8 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(super::netcdf::seeds());
     all.extend(super::containers::gguf_seeds());
     all.extend(super::ztensor2::seeds());
+    all.extend(super::containers::fits_seeds());
+    all.extend(super::torch::seeds());
     all
 }
 
@@ -47,6 +49,8 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             // Files that other programs wrote.
             "hdf5" | "zarr" | "pipeline" => corpus(name),
             "ztensor2" => super::ztensor2::seeds(),
+            "fits" => super::containers::fits_seeds(),
+            "torch" => super::torch::seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);

@@ -1,4 +1,5 @@
-//! HDF5, NetCDF and Zarr files of the packages `h5py`, `netCDF4` and `zarr`, and what is in them.
+//! HDF5, NetCDF, Zarr and FITS files of the packages `h5py`, `netCDF4`, `zarr` and `astropy`, PyTorch checkpoints, and what is
+//! in them.
 //!
 //! ```text
 //! FAMILY_files.py   seed -> files, and their true values, as truth.py describes

@@ -4,11 +4,12 @@
 //! that are compressed are unpacked when they are first read, into a file without a name, and compared
 //! on the way. Arrays of text are listed; they can become the labels of an axis.
 
-mod archive;
+pub(crate) mod archive;
 mod catalog;
 mod check;
 mod fault;
 mod rule;
+pub(crate) mod seal;
 mod write;
 
 use std::path::Path;

@@ -6,7 +6,8 @@ use std::sync::{PoisonError, RwLock};
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
 use super::{
-    gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, zarr, ztensor, ztensor2,
+    fits, gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch, zarr, ztensor,
+    ztensor2,
 };
 use crate::{Error, Format, Result};
 
@@ -22,10 +23,12 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &safetensors::SafeTensors,
     &safetensors::Index,
     &zarr::Zarr,
+    &torch::Torch,
     &npz::Npz,
     &npy::Npy,
     &netcdf3::NetCdf3,
     &gguf::Gguf,
+    &fits::Fits,
     &plain::RAW,
     &plain::CSV,
 ];

@@ -18,7 +18,7 @@ pub struct Slabs {
     stored: Span,
     /// Turns numbers of the other byte order around.
     swapped: Option<Swapped>,
-    sealed: Option<Sealed>,
+    sealed: Option<Arc<Sealed>>,
 }
 
 impl std::fmt::Debug for Slabs {
@@ -44,6 +44,12 @@ impl Slabs {
     /// The same with a checksum of all of it.
     #[must_use]
     pub fn sealed(self, sealed: Option<Sealed>) -> Slabs {
+        self.sharing(sealed.map(Arc::new))
+    }
+
+    /// The same with a checksum that is of the bytes of other arrays too.
+    #[must_use]
+    pub fn sharing(self, sealed: Option<Arc<Sealed>>) -> Slabs {
         Slabs { sealed, ..self }
     }
 
@@ -90,7 +96,7 @@ impl ChunkTable for Slabs {
     }
 
     fn seals(&self) -> Vec<&Sealed> {
-        self.sealed.iter().collect()
+        self.sealed.iter().map(AsRef::as_ref).collect()
     }
 
     fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use tet_io::Source;
 use zip::read::{ArchiveOffset, Config, ZipFile};
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::fault::NpzFault;
@@ -58,6 +59,15 @@ impl Archive {
             return Err(NpzFault::Overlap);
         }
         Ok(Self { zip })
+    }
+
+    /// The names of all members; the position of each is that in the list.
+    pub(crate) fn names(&self) -> Result<Vec<String>, NpzFault> {
+        Ok(self
+            .zip
+            .file_names()
+            .map(|name| Ok(name?.into_owned()))
+            .collect::<Result<_, ZipError>>()?)
     }
 
     pub(crate) fn members(&self) -> Result<Members, NpzFault> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crc_fast::{CrcAlgorithm, Digest};
 use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 use tet_query::{Catalog, Seal, SealDigester, Sealed};
@@ -12,6 +11,7 @@ use tet_query::{Catalog, Seal, SealDigester, Sealed};
 use super::archive::{Archive, Member};
 use super::fault::NpzFault;
 use super::rule::MEMBER_CRC;
+use super::seal::MemberSeal;
 use crate::container::npy::{self, Header, NpyFault, Place, Texts};
 use crate::read::opened::{OpenOptions, Opened, TextArray};
 use crate::read::slabs::no_bytes;
@@ -116,43 +116,9 @@ impl SealDigester for CheckedWhenUnpacked {
     }
 }
 
-/// The CRC-32 of a stored member, which is of its header too.
-struct MemberSeal {
-    span: Span,
-    crc: u32,
-}
-
 /// A member whose bytes are in the archive as they are.
 fn stored(source: &Source, at: u64, len: u64, crc: u32) -> Place {
-    let seal = Span::new(at, len).map(|span| Sealed::new(MemberSeal { span, crc }));
+    let seal =
+        Span::new(at, len).map(|span| Sealed::new(MemberSeal { span, crc, rule: &MEMBER_CRC }));
     Place { source: source.clone(), at, seal }
-}
-
-impl Seal for MemberSeal {
-    fn span(&self) -> Span {
-        self.span
-    }
-
-    fn digester(&self) -> Box<dyn SealDigester + '_> {
-        let crc = Digest::new(CrcAlgorithm::Crc32IsoHdlc);
-        Box::new(MemberDigester { crc, wanted: self.crc, at: self.span.start() })
-    }
-}
-
-struct MemberDigester {
-    crc: Digest,
-    wanted: u32,
-    at: u64,
-}
-
-impl SealDigester for MemberDigester {
-    fn update(&mut self, bytes: &[u8]) {
-        self.crc.update(bytes);
-    }
-
-    fn fault(self: Box<Self>) -> Option<ForeignFault> {
-        let (found, wanted) = (self.crc.finalize(), u64::from(self.wanted));
-        let fault = ForeignFault { rule: &MEMBER_CRC, at: self.at, found, wanted };
-        (found != wanted).then_some(fault)
-    }
 }

@@ -1,0 +1,56 @@
+//! FITS: the files of astronomy, read in place.
+//!
+//! ```text
+//!   SIMPLE, BITPIX, NAXIS ... END | pixels | XTENSION, BITPIX, NAXIS ... END | pixels | ...
+//!   cards of 80 bytes, in blocks of 2880        each unit is padded to whole blocks
+//! ```
+//!
+//! The layout is that of the FITS Standard, version 4.0. Numbers are big-endian, and the first axis of the header is
+//! the last one of the array, as in astropy. Images are read; tables, random groups and compressed images are listed.
+
+mod card;
+mod catalog;
+mod check;
+mod header;
+mod pixels;
+mod rule;
+mod scale;
+mod sum;
+mod unit;
+
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+
+use super::traits::{Container, Input};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::{Format, Result};
+
+/// The container of FITS files.
+pub(super) struct Fits;
+
+impl Container for Fits {
+    fn format(&self) -> Format {
+        Format::FITS
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &["fits", "fit", "fts"]
+    }
+
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[b"SIMPLE  ="]
+    }
+
+    fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input.path, input.source)
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        check::verify(source, options)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        rule::ALL
+    }
+}

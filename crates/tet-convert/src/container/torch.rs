@@ -1,0 +1,65 @@
+//! Checkpoints of PyTorch, as `torch.save` writes them, read in place.
+//!
+//! ```text
+//!   name/data.pkl      a pickle: what was saved, with the shapes, strides and storages of its tensors
+//!   name/byteorder     little or big
+//!   name/data/0 ...    storages: the elements of one or several tensors
+//! ```
+//!
+//! The file is a zip archive whose members are not compressed; before version 1.6 it was pickles and storages, one after
+//! the other. The pickle is read as data: nothing in it is
+//! imported, called or executed. Tensors become datasets, whose names are the keys that lead to them, joined by
+//! dots; numbers and texts become attributes of the file.
+
+mod archive;
+mod catalog;
+mod check;
+mod checkpoint;
+mod element;
+mod legacy;
+mod pickle;
+mod rule;
+mod strided;
+mod tree;
+
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+
+use super::traits::{Container, Head, Input};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::{Format, Result};
+
+/// The container of PyTorch checkpoints.
+pub(super) struct Torch;
+
+impl Container for Torch {
+    fn format(&self) -> Format {
+        Format::TORCH
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &["pt", "pth"]
+    }
+
+    /// Zip files, of which those without a pickle are other archives; and the older form.
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[b"PK\x03\x04", legacy::MAGIC]
+    }
+
+    fn matches(&self, head: &Head<'_>) -> Result<bool> {
+        Ok(archive::is_checkpoint(head.source))
+    }
+
+    fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input.path, input.source)
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        check::verify(source, options)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        rule::ALL
+    }
+}

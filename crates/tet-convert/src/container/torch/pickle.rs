@@ -1,0 +1,17 @@
+//! A pickle as data: its opcodes build values, and nothing is imported, called or executed.
+//!
+//! ```text
+//!   opcodes -> stack and memo -> values: numbers, texts, lists, maps, tensors, and objects of which only the
+//!                                class is known
+//! ```
+//!
+//! The opcodes are those of protocols 2 to 5, as `pickletools` of Python describes them. Time and memory follow
+//! from the length of the pickle, which has no loops: every opcode makes one value at most.
+
+mod calls;
+mod cursor;
+mod machine;
+mod value;
+
+pub(super) use self::machine::read;
+pub(super) use self::value::{Pickle, Rebuilt, Value, View};

@@ -1,0 +1,53 @@
+"""Makes the .fits files of this folder with astropy 8.0; see README.md."""
+from pathlib import Path
+
+import numpy as np
+from astropy.io import fits
+
+HERE = Path(__file__).parent
+
+
+def values(count):
+    """Element i, row-major, is (i * 37 + 11) mod 101 - 50."""
+    return (np.arange(count, dtype=np.int64) * 37 + 11) % 101 - 50
+
+
+def image(name, code, version=None, **cards):
+    made = fits.ImageHDU(values(12).reshape(3, 4).astype(code), name=name, ver=version)
+    made.header.update({key.upper(): value for key, value in cards.items()})
+    return made
+
+
+def scaled(name, code, scale=1, zero=0, blank=None):
+    made = fits.ImageHDU(values(12).reshape(3, 4).astype(code), name=name)
+    for key, value in (("BSCALE", scale), ("BZERO", zero), ("BLANK", blank)):
+        if value is not None:
+            made.header[key] = value
+    return made
+
+
+primary = fits.PrimaryHDU()
+primary.header["TELESCOP"] = ("a telescope", "with a comment")
+primary.header["LONG"] = "a text that is longer than one card, " * 3
+primary.header["HIERARCH ESO TEL ALT"] = 45.5
+primary.header["QUOTED"] = "O'HARA"
+primary.header["COUNT"] = 2**62 + 1
+primary.header["DONE"] = True
+primary.header["PAIR"] = 1.5 - 2j
+primary.header["NOTHING"] = None
+primary.header.add_comment("one line")
+primary.header.add_comment("another line")
+primary.header.add_history("made by a script")
+units = [primary]
+for code in "u1 i2 i4 i8 f4 f8 u2 u4 u8 i1".split():
+    stored = values(12).reshape(3, 4) + (50 if code[0] == "u" else 0)
+    units.append(fits.ImageHDU(stored.astype(code), name=f"P_{code}".upper()))
+units += [image("SCI", "i2", 1, bunit="adu"), image("SCI", "i2", 2)]
+units.append(scaled("SCALED", "i2", 0.1, 20.5, 0))
+units.append(scaled("WIDE", "i4", 0.1, 20.5))
+units.append(scaled("BLANKED", "i4", 1, 0, -39))
+units.append(fits.BinTableHDU.from_columns([fits.Column("x", "E", array=np.arange(5.0))], name="ROWS"))
+units.append(fits.CompImageHDU(values(12).reshape(3, 4).astype("i2"), name="SMALL"))
+fits.HDUList(units).writeto(HERE / "units.fits", overwrite=True, checksum=True)
+primary = fits.PrimaryHDU(values(24).reshape(2, 3, 4).astype("f4"))
+primary.writeto(HERE / "cube.fits", overwrite=True)

@@ -1,0 +1,182 @@
+"""FITS files with true values: python fits_files.py FOLDER SEED.
+
+Raw values are those of astropy with `do_not_scale_image_data`, but for the unsigned integers of FITS, which have
+their unsigned type; decoded values are those of astropy by default.
+"""
+
+import pathlib
+import sys
+import warnings
+
+import numpy as np
+from astropy.io import fits
+
+from truth import Truth, generator, random, smooth
+
+STORED = ["u1", "i2", "i4", "i8", "f4", "f8"]
+TURNED = ["i1", "u2", "u4", "u8"]
+SHAPES = [(1,), (7,), (5, 3), (4, 1, 6), (2, 3, 4, 5), (0, 3), (3000, 411)]
+CASES = {}
+
+
+def case(name):
+    """Registers a function that makes the units of a file."""
+
+    def register(make):
+        CASES[name] = make
+        return make
+
+    return register
+
+
+def image(values, name, **cards):
+    made = fits.ImageHDU(values, name=name)
+    for key, value in cards.items():
+        made.header[key] = value
+    return made
+
+
+for number, shape in enumerate(SHAPES):
+
+    @case(f"types_{number}")
+    def types(rng, shape=shape):
+        yield fits.PrimaryHDU()
+        for code in [*STORED, *TURNED]:
+            yield image(random(rng, code, shape), f"V_{code.upper()}")
+
+
+for code in [*STORED, *TURNED]:
+
+    @case(f"primary_{code}")
+    def primary(rng, code=code):
+        made = fits.PrimaryHDU(random(rng, code, (9, 13)))
+        made.header["OBJECT"], made.header["EXPTIME"] = "M 31", 12.5
+        made.header["BUNIT"] = "electron / s"
+        yield made
+
+
+SCALES = [(0.1, 0), (1, 100), (0.001, 273.15), (-2.5e-7, 1e5), (2, 0), (1, 32767.5), (3, 32768), (1.1e30, -7.7e-30)]
+
+
+@case("scaled")
+def scaled(rng):
+    yield fits.PrimaryHDU()
+    for code in STORED:
+        for number, (scale, zero) in enumerate(SCALES):
+            values = random(rng, code, (11, 17))
+            cards = {"BSCALE": scale, "BZERO": zero}
+            if code[0] in "iu" and number % 2:
+                cards["BLANK"] = int(values.flat[4])
+            yield image(values, f"S_{code.upper()}_{number}", **cards)
+
+
+@case("blank")
+def blank(rng):
+    yield fits.PrimaryHDU()
+    for code in ("u1", "i2", "i4", "i8"):
+        for value in (7, 50, 101):
+            yield image(smooth(rng, code, (8, 30)), f"B_{code.upper()}_{value}", BLANK=value)
+        # No pixel has the type of this one.
+        yield image(smooth(rng, code, (8, 30)), f"O_{code.upper()}", BLANK=-(2**62))
+
+
+@case("sums")
+def sums(rng):
+    yield fits.PrimaryHDU(random(rng, "i2", (50, 60)))
+    for code in [*STORED, *TURNED]:
+        yield image(random(rng, code, (31, 7)), f"C_{code.upper()}")
+
+
+@case("names")
+def names(rng):
+    yield fits.PrimaryHDU(random(rng, "i4", (3, 4)))
+    for version in (1, 2, 7):
+        made = image(random(rng, "f4", (3, 4)), "SCI")
+        made.ver = version
+        yield made
+    yield fits.ImageHDU(random(rng, "i2", (5,)))
+    yield image(random(rng, "i2", (5,)), "with a space")
+
+
+@case("cards")
+def cards(rng):
+    made = image(random(rng, "i2", (4, 4)), "CARDS")
+    for number in range(400):
+        made.header[f"KEY{number}"] = [int(rng.integers(-99, 99)), float(rng.standard_normal()), f"it's {number}"][number % 3]
+    made.header["LONG"] = "word " * 100 + "end"
+    made.header["HIERARCH ESO INS NAME"] = "a long keyword"
+    yield from (fits.PrimaryHDU(), made)
+
+
+@case("tables")
+def tables(rng):
+    yield fits.PrimaryHDU()
+    columns = [fits.Column("x", "E", array=np.arange(9.0)), fits.Column("s", "8A", array=["star"] * 9)]
+    yield fits.BinTableHDU.from_columns(columns, name="ROWS")
+    yield fits.TableHDU.from_columns([fits.Column("x", "F8.3", array=np.arange(9.0))], name="TEXT")
+    yield fits.BinTableHDU.from_columns([fits.Column("v", "PJ()", array=np.array([np.arange(3), np.arange(5)], object))])
+    for codec in ("RICE_1", "GZIP_1", "GZIP_2", "PLIO_1", "HCOMPRESS_1"):
+        yield fits.CompImageHDU(smooth(rng, "i2", (40, 40)), name=codec, compression_type=codec)
+    yield image(random(rng, "f8", (6, 5)), "AFTER")
+
+
+def record(path, folder):
+    """Writes the truth of a file."""
+    truth = Truth(folder, path.name, "fits")
+    raw = fits.open(path, do_not_scale_image_data=True, disable_image_compression=True)
+    cooked = fits.open(path, disable_image_compression=True)
+    with raw, cooked:
+        for number, (one, other) in enumerate(zip(raw, cooked)):
+            if number == 0 and one.header["NAXIS"] == 0:
+                continue
+            truth.dataset(name_of(one, number), **described(one, other))
+    truth.write()
+
+
+def name_of(unit, number):
+    name, version = unit.header.get("EXTNAME"), unit.header.get("EXTVER", 1)
+    if name is None:
+        return f"HDU{number}" if number else "PRIMARY"
+    return name if version == 1 else f"{name},{version}"
+
+
+def described(raw, cooked):
+    if not raw.is_image or isinstance(raw, fits.CompImageHDU):
+        return {"kind": "other", "shape": [], "dtype": "table"}
+    cards = {it.keyword: it.value for it in raw.header.cards if isinstance(it.value, (str, int, float))}
+    form = ("SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "CHECKSUM", "DATASUM", "COMMENT")
+    attrs = {key: value for key, value in cards.items() if not key.startswith(form) and not isinstance(value, bool)}
+    zero = raw.header.get("BZERO", 0)
+    blank, decoded = raw.header.get("BLANK"), cooked.data
+    stored = np.asarray(raw.data)
+    if decoded.dtype.kind in "iu" and zero != 0:
+        stored, decoded = np.asarray(decoded), None
+        attrs = {key: value for key, value in attrs.items() if key not in ("BSCALE", "BZERO")}
+    elif blank is not None and not (stored == blank).any() and raw.header.get("BSCALE", 1) == 1 and zero == 0:
+        # No pixel is blank; astropy changes the type alone.
+        bounds = np.iinfo(stored.dtype.newbyteorder("="))
+        decoded = np.asarray(decoded) if bounds.min <= blank <= bounds.max else None
+    elif decoded.dtype == stored.dtype and decoded.tobytes() == stored.tobytes():
+        decoded = None
+    else:
+        decoded = np.asarray(decoded)
+        if blank is not None:
+            decoded = np.where(stored == blank, decoded.dtype.type(np.nan), decoded)
+    dtype = stored.dtype.newbyteorder("=").name
+    return {"kind": "numbers", "shape": stored.shape, "dtype": dtype, "values": stored, "decoded": decoded, "attrs": attrs}
+
+
+def main():
+    """Writes every case and its truth."""
+    folder, seed = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    warnings.simplefilter("ignore")
+    (folder / "files").mkdir(parents=True, exist_ok=True)
+    for name, make in CASES.items():
+        path = folder / "files" / f"{name}.fits"
+        fits.HDUList(list(make(generator(seed, name)))).writeto(path, checksum=name != "types_0")
+        record(path, folder / "truth")
+    print(len(CASES), "files")
+
+
+if __name__ == "__main__":
+    main()
