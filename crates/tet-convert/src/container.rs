@@ -21,7 +21,7 @@ mod traits;
 mod zarr;
 pub(crate) mod ztensor;
 
-pub use self::npy::{NpyFault, Texts};
+pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
 pub use self::others::{reading_advice, writing_advice};
 pub use self::sniff::sniff;

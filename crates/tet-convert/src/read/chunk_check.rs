@@ -29,6 +29,10 @@ pub(crate) fn check_chunks(
         Some(_) => return Ok(()),
         None => {}
     }
+    check_texts(dataset, (options, decodes), findings)?;
+    // Of texts the bytes are checked that they are made of.
+    let (index, name) = (dataset.index, dataset.name.clone());
+    let dataset = &Dataset { index, name, ..dataset.stored().clone() };
     let count = dataset.grid.chunk_count();
     let limit = dataset.source.len().max(COUNT_MAX);
     if limit < count {
@@ -45,6 +49,33 @@ pub(crate) fn check_chunks(
         progress.advance(0).map_err(tet_verify::Error::from)?;
         start = end;
     }
+    Ok(())
+}
+
+/// Reads all texts of a dataset where elements are checked: they may be in other places than its chunks.
+fn check_texts(
+    dataset: &Dataset,
+    (options, decodes): (&VerifyOptions, &'static ForeignRule),
+    findings: &mut ForeignFindings<'_>,
+) -> Result<()> {
+    if !dataset.is_text() || options.level != Level::Deep {
+        return Ok(());
+    }
+    let slab = Hyperslab::whole(dataset.shape());
+    let progress = options.progress.silent();
+    let how = Execution { progress, ..Execution::default() };
+    let fault = match dataset.for_texts::<QueryError>(&slab, &how, &mut |_| Ok(())) {
+        Ok(()) => return Ok(()),
+        // What is wrong with its chunks is found when these are checked.
+        Err(QueryError::Codec { .. }) if dataset.stored().text.is_none() => return Ok(()),
+        Err(QueryError::Codec { at, .. }) => {
+            ForeignFault { rule: decodes, at, found: 0, wanted: 0 }
+        }
+        Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => fault,
+        Err(error) => return Err(error.into()),
+    };
+    let dataset = Some((dataset.index as u64, dataset.name.clone()));
+    findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
     Ok(())
 }
 
@@ -91,6 +122,9 @@ fn chunk(
 
 /// Reads a chunk; decodes it where it is not stored as it is.
 fn read(dataset: &Dataset, linear: u64, place: &ChunkPlace) -> tet_query::Result<()> {
+    if dataset.text.is_some() {
+        return Ok(());
+    }
     if dataset.chunks.decoder(linear, place).is_identity() {
         let mut window = Vec::new();
         let object = dataset.object(place)?;
