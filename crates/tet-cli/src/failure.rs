@@ -188,9 +188,12 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             failure.place.shard = Some(shard.clone());
             at(failure, dataset, None, None)
         }
-        E::Opaque { dataset, .. } => {
-            let hint = "tet export copies such a dataset unchanged";
-            at(plain("opaque"), dataset, None, None).hint(hint)
+        E::Opaque { dataset, .. }
+        | E::Compound { dataset, .. }
+        | E::Text { dataset }
+        | E::NoTexts { dataset, .. } => {
+            let (code, hint) = other_elements(error);
+            at(plain(code), dataset, None, None).hint(hint)
         }
         E::Unsupported { .. } => plain("unsupported"),
         E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
@@ -222,6 +225,20 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::Expansion { .. } => plain("limit").hint(RAISE_DECODED),
         E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("select a smaller part"),
         _ => plain("query"),
+    }
+}
+
+/// The code and the hint for a dataset whose elements are not what was asked for.
+fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
+    use tet_query::Error as E;
+    match error {
+        E::Compound { members, .. } => {
+            let hint = |member: &String| format!("tet cat FILE {member:?} prints a member");
+            ("compound", members.first().map(hint).unwrap_or_default())
+        }
+        E::Text { .. } => ("text", "tet cat prints it".to_owned()),
+        E::NoTexts { .. } => ("no-text", String::new()),
+        _ => ("opaque", "tet export copies such a dataset unchanged".to_owned()),
     }
 }
 

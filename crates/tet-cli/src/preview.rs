@@ -81,28 +81,13 @@ impl Preview {
     /// A part cannot be read, or is larger than the memory budget.
     pub(crate) fn of(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Preview> {
         let shape = parts.shape();
-        let axes = layout::shown(&shape, full);
-        let count = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.count()));
-        let fits = |count: &u64| count.saturating_mul(VALUE_LEN) <= how.memory_budget;
-        let count = count.filter(fits).and_then(|count| usize::try_from(count).ok());
-        let count = count.ok_or_else(too_many)?;
-        let mut values = Vec::new();
-        values.try_reserve_exact(count).map_err(|_| too_many())?;
-        values.resize(count, Number::Null);
-        for block in blocks(&axes, &shape) {
-            let ranges: Vec<Range<u64>> = block.iter().map(|piece| piece.of.clone()).collect();
-            if ranges.iter().any(Range::is_empty) {
-                continue;
-            }
-            let array = parts.read(&ranges)?;
-            let mut at = 0;
-            place(&block, &axes, 0, &mut |cell| {
-                if let (Some(value), Some(cell)) = (array.get(at), values.get_mut(cell)) {
-                    *cell = value.into();
-                }
-                at += 1;
+        let (axes, values) = shown_part(&shape, full, how, Number::Null, &mut |ranges, put| {
+            let array = parts.read(ranges)?;
+            (0..array.len()).for_each(|at| {
+                put(at, array.get(at).map_or(Number::Null, Number::from));
             });
-        }
+            Ok(())
+        })?;
         Ok(Preview { axes, values })
     }
 
@@ -111,6 +96,66 @@ impl Preview {
     pub(crate) fn lay_out(&self, width: usize) -> String {
         layout::lay_out(&self.axes, &self.values, width)
     }
+}
+
+/// Reads the shown texts of a selection, laid out in lines of at most `width` columns; also returns their
+/// integrity, if any bytes are read.
+///
+/// # Errors
+///
+/// A text cannot be read, or the file changed.
+pub(crate) fn texts(
+    target: &Target<'_>,
+    how: &Execution,
+    full: bool,
+    width: usize,
+) -> Result<(String, Option<Integrity>)> {
+    let shape = target.slab.kept_shape().to_vec();
+    let mut integrity: Option<Integrity> = None;
+    let none = String::new();
+    let (axes, texts) = shown_part(&shape, full, how, none, &mut |ranges, put| {
+        let slab = part::part(&target.slab, target.dataset.shape(), ranges);
+        let read = target.dataset.read_texts(&slab.ok_or_else(too_many)?, how)?;
+        integrity = integrity.into_iter().chain([read.integrity]).reduce(Integrity::and);
+        read.value.into_iter().enumerate().for_each(|(at, text)| put(at, text));
+        Ok(())
+    })?;
+    Ok((layout::lay_out_texts(&axes, &texts, width), integrity))
+}
+
+/// Takes the values of one range of each axis, by their numbers in it.
+type Put<'a, T> = dyn FnMut(usize, T) + 'a;
+
+/// Reads the shown part of an array of this shape, block by block: the axes, and the values at their places.
+fn shown_part<T: Clone>(
+    shape: &[u64],
+    full: bool,
+    how: &Execution,
+    none: T,
+    read: &mut dyn FnMut(&[Range<u64>], &mut Put<'_, T>) -> Result<()>,
+) -> Result<(Vec<Shown>, Vec<T>)> {
+    let axes = layout::shown(shape, full);
+    let count = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.count()));
+    let fits = |count: &u64| count.saturating_mul(VALUE_LEN) <= how.memory_budget;
+    let count = count.filter(fits).and_then(|count| usize::try_from(count).ok());
+    let count = count.ok_or_else(too_many)?;
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| too_many())?;
+    values.resize(count, none);
+    for block in blocks(&axes, shape) {
+        let ranges: Vec<Range<u64>> = block.iter().map(|piece| piece.of.clone()).collect();
+        if ranges.iter().any(Range::is_empty) {
+            continue;
+        }
+        let mut cells = Vec::new();
+        place(&block, &axes, 0, &mut |cell| cells.push(cell));
+        read(&ranges, &mut |at, value| {
+            if let Some(place) = cells.get(at).and_then(|&cell| values.get_mut(cell)) {
+                *place = value;
+            }
+        })?;
+    }
+    Ok((axes, values))
 }
 
 /// One range of an axis: its positions, and where they are shown.

@@ -84,7 +84,20 @@ impl Decode for FillValue {
         if found != wanted {
             return Err(Error::Buffer { codec: NAME, found, wanted });
         }
-        self.decode(stored, out)
+        if !stored.is_empty() {
+            return self.decode(stored, out);
+        }
+        // An element of the layout may be a part of the fill value, as those of an array in an element are.
+        let len = self.element.len();
+        let start = elements.start.saturating_mul(layout.element_size) % len as u64;
+        match usize::try_from(start).unwrap_or(0) {
+            0 if out.len().is_multiple_of(len) => self.repeat(out),
+            start => {
+                let bytes = self.element.iter().cycle().skip(start);
+                out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = *byte);
+            }
+        }
+        Ok(())
     }
 
     fn check_len(&self, stored_len: u64, decoded_len: u64) -> Result<()> {
@@ -126,6 +139,20 @@ mod tests {
         assert_eq!(past, Err(Error::NoRange { codec: NAME }));
         let short = fill.decode_range(layout, &[], 1..4, &mut out);
         assert_eq!(short, Err(Error::Buffer { codec: NAME, found: 4, wanted: 6 }));
+    }
+
+    #[test]
+    fn a_range_may_begin_and_end_within_the_fill_value() {
+        let fill = FillValue::new(&[1, 2, 3]).unwrap();
+        let layout = ChunkLayout { stored_len: 0, decoded_len: 9, element_size: 1 };
+        for start in 0..9 {
+            for end in start..=9 {
+                let mut out = vec![0; end - start];
+                fill.decode_range(layout, &[], start as u64..end as u64, &mut out).unwrap();
+                let wanted: Vec<u8> = (start..end).map(|at| at as u8 % 3 + 1).collect();
+                assert_eq!(out, wanted, "{start}..{end}");
+            }
+        }
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub use fill::FillValue;
 #[cfg(feature = "zstd")]
 pub use filter::ZstdStage;
 pub use filter::{
-    Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf, NBit,
-    NumberType, PackBits, ScaleOffset, Shuffle, Szip, ZfpStage,
+    Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf,
+    MemberStage, NBit, NumberType, PackBits, ScaleOffset, Shuffle, Szip, ZfpStage,
 };
 pub use flip::{Bit, flipped_bit};
 pub use hdf5::hdf5_stage;

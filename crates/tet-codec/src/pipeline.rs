@@ -161,6 +161,32 @@ impl Pipeline {
         &self.layout
     }
 
+    /// Undoes all filters of bytes whose decoded length is not known; it is at most `len_max`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the stored bytes are damaged or decode to more.
+    pub fn undo_all(&self, stored: &[u8], len_max: u64) -> Result<Vec<u8>> {
+        // A room is made before it is known to be needed: it grows while it is too small.
+        let mut most = (stored.len() as u64).saturating_mul(8).saturating_add(GROWTH).min(len_max);
+        loop {
+            match self.undo_within(stored, most) {
+                Err(_) if most < len_max => most = most.saturating_mul(8).min(len_max),
+                done => return done,
+            }
+        }
+    }
+
+    fn undo_within(&self, stored: &[u8], len_max: u64) -> Result<Vec<u8>> {
+        let (mut from, mut to) = (stored.to_vec(), Vec::new());
+        for stage in self.stages.iter().rev() {
+            stage.undo(&from, Room::AtMost(len_max), &mut to)?;
+            Room::AtMost(len_max).check(stage.name(), to.len() as u64)?;
+            std::mem::swap(&mut from, &mut to);
+        }
+        Ok(from)
+    }
+
     /// The length of what `stage` decodes to, for a chunk of `decoded_len` bytes.
     fn room(&self, stage: usize, decoded_len: u64) -> Room {
         let mut exact = decoded_len;

@@ -24,7 +24,7 @@ mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 
-pub use self::npy::{NpyFault, Texts};
+pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
 pub use self::others::{reading_advice, writing_advice};
 pub use self::sniff::sniff;

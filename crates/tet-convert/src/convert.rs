@@ -123,7 +123,7 @@ pub fn append_ztensor(
     let opened = open(input, &OpenOptions::default())?;
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
-    let mut conversion = conversion(&opened, &joined, options)?;
+    let mut conversion = conversion(&opened, &joined, sparse, options)?;
     opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut conversion, target, place, options)?;
     Ok(report(conversion, output_len))
@@ -137,7 +137,7 @@ fn write(
 ) -> Result<ImportReport> {
     let can = writer.can();
     let joined = joined_of(&opened.catalog, can, options)?;
-    let mut conversion = conversion(opened, &joined, options)?;
+    let mut conversion = conversion(opened, &joined, can, options)?;
     if options.sparse == SparseOutput::Sparse && !can.sparse {
         check_dense(&opened.catalog, &conversion.datasets)?;
     }
@@ -160,18 +160,30 @@ fn write(
     Ok(report)
 }
 
-/// The datasets that the options choose.
+/// The datasets that the options choose, and that an output can hold.
 fn conversion<'c>(
     opened: &'c Opened,
     joined: &'c [Joined],
+    can: Capabilities,
     options: &ConvertOptions,
 ) -> Result<Conversion<'c>> {
     let catalog = &opened.catalog;
-    let mut datasets = Vec::new();
+    let (mut datasets, mut notes, mut left) = (Vec::new(), Vec::new(), None);
     let mut placed = vec![false; joined.len()];
     for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
         // Attributes of the file, and labels, have their own places.
-        if is_metadata(dataset) || opened.is_text(dataset) {
+        if is_metadata(dataset) || opened.labels.contains(&dataset.index) {
+            continue;
+        }
+        if can.chars && dataset.is_text() && dataset.stored().dtype_name == CHAR {
+            datasets.push(dataset.stored());
+            continue;
+        }
+        if let Some(what) = without_numbers(dataset).filter(|_| !can.text || !dataset.is_text()) {
+            let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            notes.extend(Note::left_behind(&dataset.name, what, count.max(1)));
+            left = left.or(Some(dataset));
             continue;
         }
         // A tensor takes the place of its first part.
@@ -184,8 +196,22 @@ fn conversion<'c>(
             }
         }
     }
+    // Nothing else is there to be written.
+    datasets.extend(left.filter(|_| datasets.is_empty()));
     check_names(&datasets, &options.tet)?;
-    Ok(Conversion { catalog, datasets, joined, notes: Vec::new() })
+    Ok(Conversion { catalog, datasets, joined, notes })
+}
+
+/// The type of the characters of texts of NetCDF.
+const CHAR: &str = "char";
+
+/// What the elements of a dataset are that is left out where an output cannot hold them.
+fn without_numbers(dataset: &Dataset) -> Option<&'static str> {
+    match dataset.why() {
+        None if dataset.is_text() => Some("texts"),
+        Some(tet_query::Error::Compound { .. }) => Some("structures"),
+        _ => None,
+    }
 }
 
 /// The report of what was written.

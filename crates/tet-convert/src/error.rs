@@ -149,12 +149,6 @@ pub enum Error {
         /// The array.
         array: String,
     },
-    /// An array of texts is the labels of no axis.
-    #[error("array {array:?} holds texts, and labels no axis: none of its length has its name")]
-    UnusedTexts {
-        /// The array.
-        array: String,
-    },
     /// A chunk does not fit in memory.
     #[error("memory cannot hold a chunk of dataset {dataset:?}: choose a smaller chunk shape")]
     Memory {

@@ -33,7 +33,9 @@ pub mod export {
     pub use crate::container::safetensors::{
         SHARD_LEN, Sharded, index_path, write_safetensors_file, write_shards,
     };
-    pub use crate::write::array::{Encoding, write_array, write_lazy, write_lazy_file};
+    pub use crate::write::array::{
+        Encoding, write_array, write_lazy, write_lazy_file, write_texts, write_texts_file,
+    };
     pub use crate::write::file::{Compression, ExportOptions};
 }
 
@@ -41,7 +43,7 @@ pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
     containers, reading_advice, register, sniff, writable, writing_advice,
 };
-pub use container::{NpyFault, NpzFault, Texts};
+pub use container::{NpyFault, NpzFault};
 pub use convert::{append_ztensor, chosen, convert};
 pub use error::{Error, Result};
 pub use format::Format;

@@ -12,7 +12,7 @@ use crate::heap::global::GlobalHeaps;
 use crate::heap::local::LocalHeap;
 use crate::index::StoredIndex;
 use crate::message::attribute::{self, StoredAttribute};
-use crate::message::datatype::{self, Class, Datatype, TextEnd};
+use crate::message::datatype::{self, Datatype};
 use crate::message::filters::{self, StoredFilter};
 use crate::message::layout::{self, ExternalPart, Stored};
 use crate::message::space::{self, Space};
@@ -191,6 +191,10 @@ impl Hdf5File {
         self.0.superblock.root
     }
 
+    pub(crate) fn heaps(&self) -> &GlobalHeaps {
+        &self.0.heaps
+    }
+
     fn messages(&self, address: u64) -> Result<Vec<Message>> {
         header::read(self.reader(), self.shared(), address)
     }
@@ -351,75 +355,4 @@ impl Hdf5File {
             take(order, &heap.object(self.reader(), id)?)
         })
     }
-
-    /// The texts that elements of a text type are, one for each element; at most `len_max` bytes in all.
-    /// `None` for a type that is no text.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when a text is not in its heap, or all are too long together.
-    pub fn texts(
-        &self,
-        datatype: &Datatype,
-        bytes: &[u8],
-        len_max: usize,
-    ) -> Result<Option<Vec<String>>> {
-        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
-        let begin = self.work();
-        let mut texts = Vec::new();
-        let mut len = 0_usize;
-        for element in bytes.chunks_exact(size) {
-            self.check_work(begin)?;
-            let text = match &datatype.class {
-                Class::Text { end, .. } => fixed_text(element, *end),
-                Class::VariableText { .. } => self.variable(element, 1)?,
-                _ => return Ok(None),
-            };
-            len = len.saturating_add(text.len()).saturating_add(size_of::<String>());
-            if len_max < len {
-                return Err(fault(
-                    &rule::LIMIT_ATTRIBUTES,
-                    self.base(),
-                    len as u64,
-                    len_max as u64,
-                ));
-            }
-            texts.push(String::from_utf8_lossy(&text).into_owned());
-        }
-        Ok(Some(texts))
-    }
-
-    /// The bytes of the elements of a list of any length, whose elements have `size` bytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when they are not in their heap.
-    pub fn list(&self, element: &[u8], size: u32) -> Result<Vec<u8>> {
-        self.variable(element, size)
-    }
-
-    fn variable(&self, element: &[u8], size: u32) -> Result<Vec<u8>> {
-        let reader = self.reader();
-        let mut piece = reader.piece(0, 0, &rule::HEAP_OBJECT)?;
-        piece.bytes = element.to_vec();
-        let mut fields = piece.fields();
-        let count = u64::from(fields.u32()?);
-        let (address, index) = (fields.address()?, fields.u32()?);
-        // An address of 0 is a value that was never written.
-        let Some(address) = address.filter(|&address| address != 0 && count != 0) else {
-            return Ok(Vec::new());
-        };
-        let len = count.saturating_mul(size.into());
-        self.0.heaps.object(reader, (address, index), len)
-    }
-}
-
-/// The bytes of a text of a fixed length.
-fn fixed_text(element: &[u8], end: TextEnd) -> Vec<u8> {
-    let is_padding = |byte: &&u8| **byte == if end == TextEnd::Spaces { b' ' } else { 0 };
-    let len = match end {
-        TextEnd::Null => element.iter().position(|&byte| byte == 0).unwrap_or(element.len()),
-        _ => element.len() - element.iter().rev().take_while(is_padding).count(),
-    };
-    element.get(..len).unwrap_or_default().to_vec()
 }

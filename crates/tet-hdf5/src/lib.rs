@@ -16,6 +16,7 @@ mod message;
 mod reader;
 pub mod rule;
 mod superblock;
+mod text;
 mod tree;
 mod walk;
 pub mod write;

@@ -95,6 +95,25 @@ impl Folder {
         }
     }
 
+    /// Whether the file of a key is in this folder or below it, also where links lead; `None` where there is no
+    /// file. What is not a key is not inside.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when that cannot be found out.
+    pub fn is_inside(&self, key: &str) -> Result<Option<bool>> {
+        let Some(path) = self.path_of(key) else { return Ok(Some(false)) };
+        let failed = |error| Error::io(Step::Stat, &path, error);
+        match fs::canonicalize(&path) {
+            Ok(place) => {
+                let root = fs::canonicalize(&self.path).map_err(failed)?;
+                Ok(Some(place.starts_with(root)))
+            }
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     /// The length of the file of a key; `None` as for [`Folder::get`].
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod names;
 mod seal;
 mod table;
 mod tet;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +18,8 @@ pub use self::attribute::AttrText;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 pub use self::table::{ChunkPlace, ChunkTable, Decoder, Run};
+pub(crate) use self::texts::check_len;
+pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
 use tet_format::{DType, Grid};
 use tet_io::Source;
@@ -102,6 +105,8 @@ pub struct Dataset {
     pub listed_in: Option<Source>,
     /// How its elements are decoded, where they are not those that are stored.
     pub meaning: Option<Arc<Meaning>>,
+    /// The texts that its elements are, where they are no numbers; the dataset has no `dtype` then.
+    pub text: Option<Texts>,
 }
 
 impl fmt::Debug for Dataset {
@@ -155,6 +160,7 @@ impl Dataset {
             source,
             listed_in: None,
             meaning: None,
+            text: None,
         }
     }
 
@@ -168,6 +174,9 @@ impl Dataset {
     pub(crate) fn readable(&self) -> Result<DType> {
         if let Some(cause) = &self.fault {
             return Err(Error::Unreadable { dataset: self.name.clone(), cause: cause.clone() });
+        }
+        if self.text.is_some() {
+            return Err(Error::Text { dataset: self.name.clone() });
         }
         self.dtype.ok_or_else(|| Error::unknown_dtype(self))
     }
@@ -291,6 +300,12 @@ impl Catalog {
     #[must_use]
     pub const fn format(&self) -> &'static str {
         self.format
+    }
+
+    /// The only listed dataset of exactly this name.
+    #[must_use]
+    pub fn only_named(&self, name: &str) -> Option<&Dataset> {
+        self.names.only(&self.datasets, name)
     }
 
     /// The dataset of this name, or the one at position N for `#N`, or the part of this name.

@@ -86,6 +86,31 @@ pub enum Error {
         /// What its elements are called.
         dtype: String,
     },
+    /// The dataset's elements are structures, of which the members can be read.
+    #[error(
+        "dataset {dataset:?} contains structures: read its members instead{}",
+        of_members(members)
+    )]
+    Compound {
+        /// The dataset.
+        dataset: String,
+        /// The names of its members, as parts of the file.
+        members: Vec<String>,
+    },
+    /// The dataset's elements are text, and numbers are asked for.
+    #[error("dataset {dataset:?} contains text, and no numbers to compute with")]
+    Text {
+        /// The dataset.
+        dataset: String,
+    },
+    /// The dataset's elements are not text, and texts are asked for.
+    #[error("dataset {dataset:?} is of {dtype}, and not of text")]
+    NoTexts {
+        /// The dataset.
+        dataset: String,
+        /// What its elements are called.
+        dtype: String,
+    },
     /// The dataset is of a kind that the reader of its container does not support.
     #[error("{why}")]
     Unsupported {
@@ -324,6 +349,7 @@ impl Error {
             | Error::Foreign { .. }
             | Error::Shard { .. }
             | Error::Opaque { .. }
+            | Error::Compound { .. }
             | Error::Unsupported { .. }
             | Error::UnknownDType { .. }
             | Error::Chunk { .. }
@@ -340,6 +366,8 @@ impl Error {
             | Error::Ambiguous { .. }
             | Error::Misfit { .. }
             | Error::OtherType { .. }
+            | Error::Text { .. }
+            | Error::NoTexts { .. }
             | Error::Axis { .. }
             | Error::Combined { .. }
             | Error::Undefined { .. }
@@ -382,6 +410,13 @@ fn of_chunk(fault: &tet_format::Error) -> String {
     }
     let numbers = format!("found {found:#018x}, wanted {wanted:#018x}");
     format!(" is corrupt: its checksum does not match (byte {at}, {numbers}, {})", rule.id())
+}
+
+/// The first members of a structure, for a message.
+fn of_members(members: &[String]) -> String {
+    let names: Vec<String> = members.iter().take(3).map(|name| format!("{name:?}")).collect();
+    let more = if 3 < members.len() { ", ..." } else { "" };
+    if names.is_empty() { String::new() } else { format!(", as {}{more}", names.join(", ")) }
 }
 
 fn numbers(positions: &[usize]) -> String {

@@ -65,6 +65,8 @@ mod answer;
 
 mod lazy;
 
+mod texts;
+
 mod fill;
 
 mod align;
@@ -84,8 +86,8 @@ pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution};
 pub use catalog::{
-    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Meaning, Run, Seal, SealDigester,
-    Sealed,
+    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, FixedText, Meaning, Run, Seal,
+    SealDigester, Sealed, TextChunks, TextElements, Texts,
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};

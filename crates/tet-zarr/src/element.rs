@@ -46,11 +46,62 @@ pub enum ZarrElement {
         /// The number of bytes.
         size: u64,
     },
-    /// A type that is not read: text, structures, and others.
+    /// A text of a fixed number of bytes, with zeros at its end: `|S5` and `<U5` of version 2,
+    /// `null_terminated_bytes` and `fixed_length_utf32` of version 3.
+    FixedText {
+        /// The number of bytes.
+        size: u64,
+        /// Whether a character is a code point of four bytes; otherwise the text is in bytes.
+        is_points: bool,
+    },
+    /// A text of any length: `string` of version 3, and objects of version 2 that the filter
+    /// `vlen-utf8` makes texts of.
+    Text,
+    /// Fields one behind the other.
+    Structure {
+        /// The number of bytes.
+        size: u64,
+        /// The fields.
+        fields: Vec<ZarrField>,
+    },
+    /// A type that is not read: objects, and others.
     Unsupported {
         /// Its name in the document.
         name: String,
     },
+}
+
+/// A field of a structure.
+///
+/// ```
+/// use tet_format::DType;
+/// use tet_zarr::{ZarrElement, ZarrField, ZarrOrder};
+///
+/// let (name, element) = ("t".to_owned(), ZarrElement::Number(DType::Float32));
+/// let field = ZarrField { name, start: 0, element, order: ZarrOrder::Little, axes: vec![3] };
+/// assert_eq!(field.size(), Some(12));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZarrField {
+    /// Its name.
+    pub name: String,
+    /// Its first byte in the structure.
+    pub start: u64,
+    /// What its elements are.
+    pub element: ZarrElement,
+    /// The order of the bytes of its numbers.
+    pub order: ZarrOrder,
+    /// The extents of an array of elements; none for one element.
+    pub axes: Vec<u64>,
+}
+
+impl ZarrField {
+    /// Its number of bytes; `None` for a type that is not read.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        let size = self.element.size()?;
+        self.axes.iter().try_fold(size, |size, &extent| size.checked_mul(extent))
+    }
 }
 
 /// What a number of time counts.
@@ -67,14 +118,16 @@ pub enum TimeKind {
 }
 
 impl ZarrElement {
-    /// The number of bytes; `None` for a type that is not read.
+    /// The number of bytes; `None` for a text of any length, and for a type that is not read.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
             ZarrElement::Number(dtype) => dtype.size(),
             ZarrElement::Time { .. } => Some(8),
-            ZarrElement::Raw { size } => Some(*size),
-            ZarrElement::Unsupported { .. } => None,
+            ZarrElement::Raw { size }
+            | ZarrElement::FixedText { size, .. }
+            | ZarrElement::Structure { size, .. } => Some(*size),
+            ZarrElement::Text | ZarrElement::Unsupported { .. } => None,
         }
     }
 
@@ -84,7 +137,7 @@ impl ZarrElement {
         match self {
             ZarrElement::Number(dtype) => Some(*dtype),
             ZarrElement::Time { .. } => Some(DType::Int64),
-            ZarrElement::Raw { .. } | ZarrElement::Unsupported { .. } => None,
+            _ => None,
         }
     }
 
@@ -107,8 +160,11 @@ impl ZarrElement {
     pub(crate) fn of_v2(value: &Value) -> Result<(ZarrElement, ZarrOrder), Broken> {
         let text = match value {
             Value::String(text) => text.as_str(),
-            // A list of fields is a structure.
-            Value::Array(_) => return Ok((ZarrElement::unsupported(value), ZarrOrder::Little)),
+            Value::Array(fields) => {
+                let fields = structure(fields, 0, &|value| ZarrElement::of_v2(value).ok());
+                let element = fields.unwrap_or_else(|| ZarrElement::unsupported(value));
+                return Ok((element, ZarrOrder::Little));
+            }
             _ => return Err(broken(&rule::DATA_TYPE, 0, 0)),
         };
         let order = if text.starts_with('>') { ZarrOrder::Big } else { ZarrOrder::Little };
@@ -160,6 +216,22 @@ impl ZarrElement {
             let scale = member("scale_factor").and_then(Value::as_u64).unwrap_or(1);
             return Ok(ZarrElement::Time { kind, unit, scale });
         }
+        if name == "structured" {
+            let fields = configuration.and_then(|it| it.get("fields")?.as_array());
+            let of = |value: &Value| Some((ZarrElement::of_v3(value).ok()?, ZarrOrder::Little));
+            let fields = fields.and_then(|fields| structure(fields, 0, &of));
+            return Ok(fields.unwrap_or_else(|| ZarrElement::unsupported(value)));
+        }
+        let length = || configuration.and_then(|it| it.get("length_bytes")?.as_u64());
+        let text = match name {
+            "string" => Some(ZarrElement::Text),
+            "null_terminated_bytes" => length().and_then(|len| fixed_text(len, 1)),
+            "fixed_length_utf32" => length().and_then(|len| fixed_text(len / 4, 4)),
+            _ => None,
+        };
+        if let Some(text) = text {
+            return Ok(text);
+        }
         if name == "raw_bytes" {
             let size = configuration.and_then(|it| it.get("length_bytes")?.as_u64());
             return Ok(size.and_then(raw).unwrap_or_else(|| ZarrElement::unsupported(value)));
@@ -177,7 +249,56 @@ fn raw(size: u64) -> Option<ZarrElement> {
     (0 < size && size <= u64::from(u32::MAX >> 1)).then_some(ZarrElement::Raw { size })
 }
 
+/// The most fields of a structure, and the deepest structures within each other.
+const FIELDS_MAX: usize = 1024;
+const DEPTH_MAX: u32 = 8;
+
+/// A list of fields as a structure: `[name, type]`, or `[name, type, extents]`; `None` for another list.
+fn structure(
+    list: &[Value],
+    depth: u32,
+    of: &dyn Fn(&Value) -> Option<(ZarrElement, ZarrOrder)>,
+) -> Option<ZarrElement> {
+    if FIELDS_MAX < list.len() || DEPTH_MAX < depth {
+        return None;
+    }
+    let (mut fields, mut size) = (Vec::new(), 0_u64);
+    for field in list {
+        let [Value::String(name), dtype, axes @ ..] = field.as_array()?.as_slice() else {
+            return None;
+        };
+        let (element, order) = match dtype {
+            Value::Array(inner) => (structure(inner, depth + 1, of)?, ZarrOrder::Little),
+            dtype => of(dtype)?,
+        };
+        let axes = match axes {
+            [] => Vec::new(),
+            [Value::Array(axes)] => axes.iter().map(Value::as_u64).collect::<Option<Vec<_>>>()?,
+            [extent] => vec![extent.as_u64()?],
+            _ => return None,
+        };
+        let field = ZarrField { name: name.clone(), start: size, element, order, axes };
+        size = size.checked_add(field.size()?)?;
+        fields.push(field);
+    }
+    let is_known = 0 < size && size <= u64::from(u32::MAX >> 1);
+    is_known.then_some(ZarrElement::Structure { size, fields })
+}
+
+/// Texts of this many characters.
+fn fixed_text(count: u64, width: u64) -> Option<ZarrElement> {
+    let size = count.checked_mul(width)?;
+    let is_known = 0 < size && size <= u64::from(u32::MAX >> 1);
+    is_known.then_some(ZarrElement::FixedText { size, is_points: width == 4 })
+}
+
 fn v2_other(name: &str) -> Option<ZarrElement> {
+    if let Some(count) = name.strip_prefix('S') {
+        return fixed_text(count.parse().ok()?, 1);
+    }
+    if let Some(count) = name.strip_prefix('U') {
+        return fixed_text(count.parse().ok()?, 4);
+    }
     if let Some(size) = name.strip_prefix('V') {
         return raw(size.parse().ok()?);
     }
@@ -215,10 +336,43 @@ mod tests {
         let (unit, kind) = ("ns".to_owned(), TimeKind::Date);
         assert_eq!(of(">M8[25ns]").0, ZarrElement::Time { kind, unit, scale: 25 });
         assert_eq!(of("|V3").0, ZarrElement::Raw { size: 3 });
-        for name in ["<U4", "|S3", "|O", "<f16", "|V0", "<M8[x]", "<M8[0s]", "\u{e9}", ""] {
+        assert_eq!(of(">U4").0, ZarrElement::FixedText { size: 16, is_points: true });
+        assert_eq!(of("|S3").0, ZarrElement::FixedText { size: 3, is_points: false });
+        for name in
+            ["<U0", "|S", "<U999999999999", "|O", "<f16", "|V0", "<M8[x]", "<M8[0s]", "\u{e9}", ""]
+        {
             assert_eq!(of(name).0, ZarrElement::Unsupported { name: name.to_owned() });
         }
         assert!(ZarrElement::of_v2(&json!(3)).is_err());
+    }
+
+    #[test]
+    fn lists_of_fields_are_structures() {
+        let dtype =
+            json!([["t", ">f4"], ["at", [["x", "<i2"], ["name", "|S3"]], [2]], ["n", "|u1", 3]]);
+        let (element, _) = ZarrElement::of_v2(&dtype).unwrap();
+        let ZarrElement::Structure { size, fields } = element else { panic!("no structure") };
+        assert_eq!(size, 4 + 2 * 5 + 3);
+        let places: Vec<_> = fields.iter().map(|it| (it.start, it.size().unwrap())).collect();
+        assert_eq!(places, [(0, 4), (4, 10), (14, 3)]);
+        assert_eq!((fields[0].order, &*fields[2].axes), (ZarrOrder::Big, &[3][..]));
+        let fields = json!([["t", "float64"], ["k", "int8"]]);
+        let v3 = json!({"name": "structured", "configuration": {"fields": fields}});
+        assert_eq!(ZarrElement::of_v3(&v3).unwrap().size(), Some(9));
+        let deep = (0..12).fold(json!("|u1"), |inner, _| json!([["x", inner]]));
+        for odd in [
+            json!([]),
+            json!([["t"]]),
+            json!([["t", "|O"]]),
+            json!([["t", "<f4", -1]]),
+            json!([["t", "<f4", [u64::MAX, 2]]]),
+            json!([["t", "<f8", [u64::MAX / 8]], ["u", "<f8"]]),
+            json!([["t", "<f4", 0]]),
+            deep,
+        ] {
+            let (element, _) = ZarrElement::of_v2(&odd).unwrap();
+            assert!(matches!(element, ZarrElement::Unsupported { .. }), "{odd}");
+        }
     }
 
     #[test]
@@ -226,7 +380,12 @@ mod tests {
         let of = |value: Value| ZarrElement::of_v3(&value);
         assert_eq!(of(json!("bfloat16")), Ok(ZarrElement::Number(DType::BFloat16)));
         assert_eq!(of(json!("r24")), Ok(ZarrElement::Raw { size: 3 }));
-        for name in ["r0", "r7", "string", "bitmask", "r99999999999999999999"] {
+        assert_eq!(of(json!("string")), Ok(ZarrElement::Text));
+        let fixed = |name: &str| of(json!({"name": name, "configuration": {"length_bytes": 8}}));
+        let text = |is_points| Ok(ZarrElement::FixedText { size: 8, is_points });
+        assert_eq!(fixed("null_terminated_bytes"), text(false));
+        assert_eq!(fixed("fixed_length_utf32"), text(true));
+        for name in ["r0", "r7", "fixed_length_utf32", "bitmask", "r99999999999999999999"] {
             assert_eq!(of(json!(name)), Ok(ZarrElement::Unsupported { name: name.to_owned() }));
         }
         let time = of(

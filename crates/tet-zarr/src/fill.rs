@@ -11,7 +11,7 @@ use crate::rule;
 /// The most bytes of a fill value.
 const FILL_LEN_MAX: u64 = 1 << 20;
 
-/// The bytes of a fill value, numbers with the lowest byte first; `None` where it is undefined
+/// The bytes of a fill value, numbers with the lowest byte first and texts as they are stored; `None` where it is undefined
 /// (`null`), or where the type is not read.
 ///
 /// `order` is that of the type, for values in base64.
@@ -31,7 +31,13 @@ pub(crate) fn element_of(
             Value::String(text) if text == "NaT" => Some(i64::MIN.to_le_bytes().to_vec()),
             _ => integer(value, DType::Int64),
         },
-        ZarrElement::Raw { size } => raw(value, *size),
+        ZarrElement::Raw { size } | ZarrElement::Structure { size, .. } => raw(value, *size),
+        ZarrElement::FixedText { size, is_points } => fixed_text(value, *size, *is_points, order),
+        ZarrElement::Text => match value {
+            Value::String(text) => Some(text.as_bytes().to_vec()),
+            // Version 2 writes numbers where no text was given.
+            _ => Some(Vec::new()),
+        },
     };
     bytes.map(Some).ok_or(broken(&rule::FILL_VALUE, 0, 0))
 }
@@ -207,6 +213,32 @@ fn base64_number(text: &str, size: u64, count: u64, order: ZarrOrder) -> Option<
     Some(bytes)
 }
 
+/// A text, with zeros behind it: of bytes in base64, of characters as it is.
+fn fixed_text(value: &Value, size: u64, is_points: bool, order: ZarrOrder) -> Option<Vec<u8>> {
+    let len = usize::try_from(size).ok().filter(|_| size <= FILL_LEN_MAX)?;
+    let mut bytes = match value {
+        Value::String(text) if is_points => {
+            let points = text.chars().map(u32::from);
+            let little = points.flat_map(|point| match order {
+                ZarrOrder::Little => point.to_le_bytes(),
+                ZarrOrder::Big => point.swap_bytes().to_le_bytes(),
+            });
+            little.collect()
+        }
+        // Some writers write plain text.
+        Value::String(text) => base64::decode(text.as_bytes())
+            .filter(|bytes| bytes.len() <= len)
+            .unwrap_or_else(|| text.as_bytes().to_vec()),
+        Value::Number(_) if whole(value) == Some(0) => Vec::new(),
+        _ => return None,
+    };
+    if len < bytes.len() {
+        return None;
+    }
+    bytes.resize(len, 0);
+    Some(bytes)
+}
+
 fn raw(value: &Value, size: u64) -> Option<Vec<u8>> {
     let len = usize::try_from(size).ok().filter(|_| size <= FILL_LEN_MAX)?;
     let bytes = match value {
@@ -265,6 +297,23 @@ mod tests {
         assert_eq!(of("AAAAAAAA8L8=", DType::Int16), None, "integers are numbers of JSON");
         assert_eq!(of("AACAPw==", DType::Float32), None, "four bytes");
         assert_eq!(of("missing", DType::Float32), None);
+    }
+
+    #[test]
+    fn texts_are_filled_up() {
+        let of = |value: Value, is_points| {
+            let element = ZarrElement::FixedText { size: 8, is_points };
+            element_of(Some(&value), &element, ZarrOrder::Big).ok().flatten()
+        };
+        assert_eq!(of(json!("YWI="), false), Some(b"ab\0\0\0\0\0\0".to_vec()));
+        assert_eq!(of(json!("b"), true), Some(vec![0, 0, 0, b'b', 0, 0, 0, 0]));
+        assert_eq!(of(json!(0), true), Some(vec![0; 8]));
+        assert_eq!(of(json!(""), false), Some(vec![0; 8]));
+        for value in [json!("abc"), json!(1), json!([])] {
+            assert_eq!(of(value.clone(), true), None, "{value}");
+        }
+        let text = element_of(Some(&json!("\u{e9}")), &ZarrElement::Text, ZarrOrder::Little);
+        assert_eq!(text.ok().flatten(), Some("\u{e9}".as_bytes().to_vec()));
     }
 
     #[test]

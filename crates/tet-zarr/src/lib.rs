@@ -35,7 +35,7 @@ pub mod rule;
 pub use array::{ArrayMeta, DIMENSIONS, ZarrFormat};
 pub use check::{ChunkCounts, check, count_chunks};
 pub use codec::{CodecFamily, ZarrCodec};
-pub use element::{TimeKind, ZarrElement, ZarrOrder};
+pub use element::{TimeKind, ZarrElement, ZarrField, ZarrOrder};
 pub use error::{Error, Result, ZarrFault};
 pub use finder::{ChunkFinder, Located};
 pub use hierarchy::{Hierarchy, ZarrGroup, ZarrMetadata};

@@ -378,6 +378,21 @@ def not_numbers(file, rng):
     rows["x"], rows["t"], rows["name"] = rng.standard_normal(50), np.arange(50), b"row"
     file["rows"] = rows
     file.create_dataset("rows_chunked", data=rows, chunks=(7,), compression=3, shuffle=True)
+    word = "w\u00f6rter"
+    words = np.array([f"{word[: number % 7]} {number}" for number in range(300)], object)
+    grid = words[:198].reshape(18, 11)
+    file.create_dataset("words", data=words, dtype=h5py.string_dtype(), chunks=(64,), compression=4)
+    file.create_dataset("grid", data=grid, dtype=h5py.string_dtype(), chunks=(5, 4), shuffle=True, compression=1)
+    utf8 = np.array([word.encode() for word in words], h5py.string_dtype(length=12))
+    file.create_dataset("utf8", data=utf8, chunks=(40,), compression=4, shuffle=True)
+    file.create_dataset("odd_bytes", data=np.array([b"\xff\xe2\x82a", b"\xc3"], "S4"))
+    file.create_dataset("one_text", data="x,\"y\"\nz", dtype=h5py.string_dtype())
+    inner = np.dtype([("a", ">i2"), ("text", "S3")])
+    nested = np.zeros((6, 4), [("in", inner), ("f", "<f8"), ("s", h5py.string_dtype())])
+    nested["in"]["a"], nested["f"] = rng.integers(-99, 99, (6, 4)), rng.standard_normal((6, 4))
+    nested["in"]["text"], nested["s"] = b"ab", words[:24].reshape(6, 4)
+    file["nested"] = nested
+    file.create_dataset("nested_chunked", data=nested, chunks=(4, 3), compression=1)
     lists = file.create_dataset("lists", (3,), h5py.vlen_dtype("i4"))
     for number in range(3):
         lists[number] = np.arange(number)

@@ -9,7 +9,7 @@ import hdf5plugin  # noqa: F401, registers the filters
 import numpy as np
 from h5py import h5d, h5s, h5t
 
-from truth import Truth, attribute
+from truth import Truth, attribute, texts
 
 # Written by netCDF4 and by dimension scales; no attribute of a user.
 HIDDEN = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid"}
@@ -32,7 +32,10 @@ def record(path, truth_folder, override=None, closed=None):
             more.update(override.get(names[0], {}))
             if more["kind"] == "numbers" and more.get("chunks") is None:
                 more.update(places(dataset, stored))
+            parts = more.pop("members", [])
             truth.dataset(names[0], more.pop("kind"), more.pop("shape"), more.pop("dtype"), **more)
+            for name, part in parts:
+                truth.dataset(f"{names[0]}.{name}", is_part=True, **part)
     truth.write()
 
 
@@ -79,10 +82,10 @@ def described(dataset):
     if dataset.shape is None:
         return {**entry, "dtype": "null", "why": "a null dataspace has no elements"}
     if file_type.get_class() == h5t.STRING:
-        return {**entry, "kind": "text", "dtype": "text"}
+        return {**entry, "kind": "text", "dtype": "text", "texts": texts(dataset[()])}
     dtype = dataset.dtype
     if file_type.get_class() == h5t.COMPOUND and dtype.kind != "c":
-        return {**entry, "dtype": "compound", "members": members(dataset)}
+        return {**entry, "dtype": "compound", "members": list(members(dataset[()]))}
     if file_type.get_class() not in (h5t.INTEGER, h5t.FLOAT, h5t.ENUM, h5t.BITFIELD, h5t.ARRAY) and (
         dtype.kind != "c"
     ):
@@ -99,9 +102,24 @@ def described(dataset):
     return {**entry, "values": np.asarray(values)}
 
 
-def members(dataset):
-    """The simple members of a compound type."""
-    return [name for name in dataset.dtype.names if dataset.dtype[name].kind in "biufc"]
+def members(values):
+    """Names and entries of the members of structures that are numbers or texts."""
+    for name in values.dtype.names:
+        member = values[name]
+        base = member.dtype
+        if base.names == ("r", "i"):
+            continue
+        if base.names:
+            yield from ((f"{name}.{inner}", part) for inner, part in members(member))
+        elif h5py.check_string_dtype(base) or base.kind == "S":
+            yield name, {"kind": "text", "dtype": "text", "shape": list(member.shape), "texts": texts(member)}
+        elif base.kind in "biufc" and base.itemsize <= 16 and str(base).strip("<>=") not in ("f16", "c32"):
+            yield name, {
+                "kind": "numbers",
+                "dtype": base.newbyteorder("=").name,
+                "shape": list(member.shape),
+                "values": np.asarray(member),
+            }
 
 
 def attributes(thing):

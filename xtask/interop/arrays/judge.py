@@ -1,13 +1,14 @@
 """Compares what `tet` reads with true values: python judge.py FAMILY FOLDER TET [options].
 
-FOLDER/files has the files, FOLDER/truth what they contain (see truth.py). Every number dataset must
-be read bit for bit, whole and by boxes, or be refused with a message that expected.py lists. Prints
+FOLDER/files has the files, FOLDER/truth what they contain (see truth.py). Every dataset of numbers must
+be read bit for bit, whole and by boxes, every text must be the same, or be refused with a message that expected.py lists. Prints
 a table and writes FOLDER/judged.json; the exit code is 1 if anything is wrong.
 """
 
 import argparse
 import collections
 import concurrent.futures
+import csv
 import fnmatch
 import io
 import json
@@ -69,7 +70,7 @@ class Judge:
         self.note(dataset["name"], verdict, f"{text} ({why})" if why else text)
 
     def run(self):
-        numbers = [it for it in self.document["datasets"] if it["kind"] == "numbers"]
+        numbers = [it for it in self.document["datasets"] if it["kind"] == "numbers" and not it.get("is_part")]
         done = self.tet.run("info", "--json", "--chunks", "-m", "-n", 0, self.path)
         if done.returncode != 0 and not done.stdout:
             for dataset in numbers:
@@ -81,6 +82,9 @@ class Judge:
         self.all_at_once = self.converted(len(listed))
         known = set()
         for dataset in self.document["datasets"]:
+            if dataset.get("is_part"):
+                self.part(dataset)
+                continue
             names = [dataset["name"], *dataset.get("aliases", [])]
             name = next((it for it in names if it in listed), None)
             if dataset["name"] == "*" and len(listed) == 1:
@@ -107,15 +111,50 @@ class Judge:
             done = self.tet.run("convert", self.path, out, "-q", "--no-sync")
             return dict(np.load(out)) if done.returncode == 0 else {}
 
+    def part(self, dataset):
+        """A member of structures: the values that are found by its name."""
+        if dataset["kind"] == "text":
+            return self.text(dataset, dataset["name"])
+        values = np.load(self.folder / dataset["values"])
+        done = self.tet.run("cat", "--format", "raw", "-o", "-", "--", self.path, dataset["name"])
+        if done.returncode != 0:
+            return self.refused(dataset, message(done, self.path))
+        if done.stdout != values.tobytes():
+            return self.note(dataset["name"], "WRONG", difference(done.stdout, values))
+        if self.box(dataset["name"], dataset["name"], values):
+            self.note(dataset["name"], "equal")
+        return None
+
+    def text(self, dataset, place):
+        """Every text, by way of CSV."""
+        done = self.tet.run("cat", "--format", "csv", "--", self.path, place)
+        if done.returncode != 0:
+            return self.refused(dataset, message(done, self.path))
+        lines = csv.reader(io.StringIO(done.stdout.decode(), newline=""))
+        found = [text for line in lines for text in (line or [""])]
+        self.texts += len(found)
+        if found == dataset["texts"]:
+            return self.note(dataset["name"], "equal")
+        pairs = zip(found, dataset["texts"])
+        odd = next((f"{one!r}, not {other!r}" for one, other in pairs if one != other), "")
+        text = f"{len(found)} texts, not {len(dataset['texts'])}: {odd}"
+        return self.note(dataset["name"], "WRONG", text)
+
     def other(self, dataset, entry):
         """Text and structures: listed, and no number is read from them."""
         if entry is None:
             if dataset["dtype"] != "null":
                 self.note(dataset["name"], "unlisted", "not in the listing")
             return
-        self.texts += 1
-        if dataset["kind"] == "text" and entry.get("dtype", "") in ("float32", "float64", "int32"):
-            self.note(dataset["name"], "WRONG", "text is read as numbers")
+        if dataset["kind"] != "text" or "texts" not in dataset:
+            return
+        told = (entry["dtype"], list(entry["shape"]))
+        if not entry.get("readable", True):
+            self.refused(dataset, entry.get("why") or "not readable, without a reason")
+        elif told != ("string", dataset["shape"]):
+            self.note(dataset["name"], "WRONG", f"is {told}, not string {dataset['shape']}")
+        else:
+            self.text(dataset, f"#{entry['index']}")
 
     def numbers(self, dataset, entry):
         name = dataset["name"]
@@ -272,13 +311,13 @@ def show(family, judges):
     verdicts = [verdict for judge in judges for _, _, verdict, _ in judge.found]
     counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
     numbers = sum(counts.values())
-    print(f"{family}: {len(judges)} files, {numbers} number datasets")
+    print(f"{family}: {len(judges)} files, {numbers} datasets of numbers and text")
     print("  " + "  ".join(f"{verdict} {count}" for verdict, count in counts.items()))
     right, wrong = (sum(judge.places[at] for judge in judges) for at in (0, 1))
     boxes, decoded = sum(judge.boxes for judge in judges), sum(judge.decoded for judge in judges)
     others = {it: verdicts.count(it) for it in sorted(set(verdicts) - set(VERDICTS))}
     print(f"  boxes {boxes}  places equal {right}, different {wrong}  decoded compared {decoded}")
-    print(f"  text and structures listed {sum(judge.texts for judge in judges)}  {others}")
+    print(f"  texts compared {sum(judge.texts for judge in judges)}  {others}")
     lines = collections.Counter()
     for judge in judges:
         for file, dataset, verdict, text in judge.found:

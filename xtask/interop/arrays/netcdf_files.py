@@ -14,7 +14,7 @@ import numpy as np
 import xarray
 
 import hdf5_truth
-from truth import Truth, attribute, generator, random, smooth
+from truth import Truth, attribute, generator, random, smooth, texts
 
 CLASSIC = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
 FORMATS = [*CLASSIC, "NETCDF4", "NETCDF4_CLASSIC"]
@@ -415,13 +415,28 @@ def unread(group):
     return odd
 
 
+def characters(made):
+    """The texts of a variable; those of char are along its last axis."""
+    values = np.asarray(made[...])
+    if made.dtype is str:
+        return {"texts": texts(values)}
+    if values.ndim:
+        width = values.shape[-1]
+        joined = np.ascontiguousarray(values.astype("S1")).view(f"S{max(width, 1)}")
+        values = joined.reshape(values.shape[:-1]) if width else np.zeros(values.shape[:-1], "S1")
+    dims = list(made.dimensions)[: values.ndim]
+    return {"texts": texts(values), "shape": list(values.shape), "dims": dims}
+
+
 def described(made, decoded):
     made.set_auto_maskandscale(False)
     made.set_auto_chartostring(False)
     entry = {"shape": made.shape, "dims": list(made.dimensions), "dtype": str(made.dtype)}
     kind = type(made.datatype).__name__
     if kind == "VLType" or made.dtype is str or np.dtype(made.dtype).kind == "S":
-        return {**entry, "kind": "other" if kind == "VLType" and made.dtype is not str else "text"}
+        if kind == "VLType" and made.dtype is not str:
+            return {**entry, "kind": "other"}
+        return {**entry, "kind": "text", **characters(made)}
     values = np.asarray(made[...])
     if kind == "CompoundType":
         if made.dtype.names != ("r", "i"):

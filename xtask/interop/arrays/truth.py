@@ -6,7 +6,8 @@
     TRUTH/NAME/0d.npy    the values after scale, offset and masks, as xarray computes them
 
 A dataset has `name` (path without the first slash), `aliases`, `kind` (`numbers`, `text` or
-`other`), `dtype`, `shape`, `dims`, `attrs`, and, where they apply, `values`, `decoded`, `chunks`.
+`other`), `dtype`, `shape`, `dims`, `attrs`, and, where they apply, `values`, `decoded`, `chunks`;
+of text `texts`, row-major. A member of a structure is a dataset with `is_part`.
 """
 
 import json
@@ -50,6 +51,19 @@ def smooth(rng, dtype, shape):
     count = int(np.prod(shape, dtype=np.int64))
     values = np.arange(count) // 7 % 100 + rng.integers(0, 3, count)
     return values.reshape(shape).astype(dtype)
+
+
+def text(value):
+    """A text as Python has it, or its bytes with U+FFFD for what is not UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    # Bytes that h5py could not decode.
+    return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def texts(values):
+    """The texts of an array, row-major."""
+    return [text(value) for value in np.asarray(values).ravel().tolist()]
 
 
 def attribute(value):

@@ -19,7 +19,7 @@ import zarr
 from zarr import codecs
 from zarr.codecs import numcodecs as more
 
-from truth import Truth, attribute, generator, random, smooth
+from truth import Truth, attribute, generator, random, smooth, texts
 
 NUMBERS = ["bool", *"i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()]
 SHAPE, CHUNKS = (37, 23), (10, 7)
@@ -413,6 +413,11 @@ def record(path, folder):
         for name, member in sorted(root.members(max_depth=None)):
             if isinstance(member, zarr.Array):
                 truth.dataset(name, **described(member))
+                for field in member.dtype.names or ():
+                    values = member[...][field]
+                    dtype = values.dtype.newbyteorder("=").name
+                    part = {"kind": "numbers", "dtype": dtype, "shape": list(values.shape), "values": values}
+                    truth.dataset(f"{name}.{field}", is_part=True, **part)
     store.close()
     truth.write()
 
@@ -420,7 +425,9 @@ def record(path, folder):
 def described(array):
     entry = {"shape": array.shape, "dtype": array.dtype.name if array.dtype.fields is None else "record"}
     if array.dtype.kind not in "biufc":
-        return {**entry, "kind": "text" if array.dtype.kind in "OUST" else "other"}
+        if array.dtype.kind in "OUST":
+            return {**entry, "kind": "text", "texts": texts(array[...])}
+        return {**entry, "kind": "other"}
     attrs = dict(array.attrs)
     dims = attrs.pop("_ARRAY_DIMENSIONS", None) or getattr(array.metadata, "dimension_names", None)
     plain = {name: attribute(value) for name, value in attrs.items()}

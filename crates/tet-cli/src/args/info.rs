@@ -22,6 +22,9 @@ pub struct InfoArgs {
     /// Show at most this many chunks of each dataset, 0 for all
     #[arg(short = 'n', value_name = "N", default_value = "32")]
     pub chunks_max: u64,
+    /// Show names with `/` as a tree of groups, with the attributes of the groups
+    #[arg(long)]
+    pub tree: bool,
     /// Show how the file was made
     #[arg(long)]
     pub history: bool,
@@ -43,6 +46,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   tet info climate.tet                       the table of datasets
   tet info climate.tet --metadata            with attributes and labels
+  tet info model.nc --tree                   groups, their attributes, and their datasets
   tet info climate.tet --chunks -n 5         with the first five chunks of each dataset
   tet info climate.tet --json | jq '.datasets[].name'
 

@@ -16,7 +16,7 @@ use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::heatmap;
 use crate::open;
-use crate::preview::Preview;
+use crate::preview::{self, Preview};
 use crate::target::{self, Target};
 
 /// The most columns of a line, also on a wider terminal.
@@ -153,7 +153,12 @@ fn save(
     let format = format(args)?;
     let at = context.env().at(path);
     let (overwrite, sync) = open::publish_options(args.write);
-    let integrity = if let Some(encoding) = encoding(format) {
+    let integrity = if target.dataset.is_text() && format == CatFormat::Csv {
+        let options =
+            ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
+        let selected = (target.dataset, &target.slab);
+        Some(export::write_texts_file(catalog, selected, &at, &options)?.1)
+    } else if let Some(encoding) = encoding(format) {
         let bar = Bar::new(context, "writing", stored_len(target));
         let execution = how.with_progress(bar.progress(context));
         let options = ExportOptions { overwrite, sync, execution, ..Default::default() };
@@ -186,6 +191,10 @@ fn emit(
     format: CatFormat,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
+    if target.dataset.is_text() && format == CatFormat::Csv {
+        let out = context.streams.out.as_mut();
+        return Ok(Some(export::write_texts(target.dataset, &target.slab, how, out)?));
+    }
     let Some(encoding) = encoding(format) else {
         let (text, integrity) = text_of(catalog, target, how, args, format, context)?;
         context.out().write_all(text.as_bytes())?;
@@ -243,6 +252,11 @@ fn text_of(
         let depth =
             if args.output.is_some() { crate::streams::Depth::Plain } else { context.depth };
         return Ok((map.draw(depth, width), Some(integrity)));
+    }
+    if target.dataset.is_text() {
+        let width = width.min(LINE_MAX);
+        let (text, integrity) = preview::texts(target, how, args.full, width)?;
+        return Ok((text + "\n", integrity));
     }
     let (preview, integrity) = Preview::read(target, how, args.full)?;
     Ok((preview.lay_out(width.min(LINE_MAX)) + "\n", integrity))

@@ -3,6 +3,7 @@
 mod chunks;
 mod layout;
 mod metadata;
+mod tree;
 
 use std::path::Path;
 
@@ -89,10 +90,20 @@ fn write(
         count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "shard")),
     };
     context.line(format!("{title}  {format}{version}{shards}, {size}, {count}{digests}"))?;
-    write_table(opened.catalog.datasets(), stored, context)?;
+    if args.tree {
+        context.line("")?;
+        tree::write(opened, context)?;
+    } else {
+        write_table(opened.catalog.datasets(), stored, context)?;
+    }
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
-        if let Some(why) = why {
+        if let Some(tet_query::Error::Compound { members, .. }) = dataset.why() {
+            let shown: Vec<&str> = members.iter().take(MEMBERS_SHOWN).map(String::as_str).collect();
+            let more = if MEMBERS_SHOWN < members.len() { ", ..." } else { "" };
+            let text = format!("members: {}{more}", shown.join(", "));
+            context.line(format!("  {}", context.paint.faint(Escaped(&text))))?;
+        } else if let Some(why) = why {
             let what = format!("\"{}\" cannot be read: {why}", Escaped(&dataset.name));
             let mark = context.paint.wrong("!");
             context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
@@ -150,6 +161,9 @@ impl std::fmt::Display for Message<'_> {
         crate::escape::Message(&tet_io::shown(self.0)).fmt(f)
     }
 }
+
+/// Members of structures that are printed without `--tree`.
+const MEMBERS_SHOWN: usize = 12;
 
 const COLUMNS: [(&str, Side); 10] = [
     ("#", Side::Right),
@@ -251,7 +265,11 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
     vec![
         if numbered { format!("#{}", dataset.index) } else { String::new() },
         if dataset.name.is_empty() { "\"\"".to_owned() } else { dataset.name.clone() },
-        dataset.dtype_name.clone(),
+        match dataset.why() {
+            // Its members are printed below.
+            Some(tet_query::Error::Compound { .. }) => "compound".to_owned(),
+            _ => dataset.dtype_name.clone(),
+        },
         dataset.grid.shape().to_string(),
         chunks,
         stored.codecs.join("+"),

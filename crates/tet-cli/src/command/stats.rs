@@ -58,7 +58,8 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             Err(failure) => {
                 let stats = measure.unreadable(failure.message.clone());
                 // A dataset without numbers is not damaged.
-                let is_wrong = !matches!(failure.code.as_str(), "undefined" | "opaque");
+                let is_wrong =
+                    !matches!(failure.code.as_str(), "undefined" | "opaque" | "text" | "compound");
                 faults.extend(Some(failure).filter(|_| is_wrong));
                 stats
             }

@@ -8,6 +8,7 @@
 
 use super::number::Number;
 use super::numbers::Numbers;
+use crate::escape::Escaped;
 
 /// Positions shown at each end of a long axis.
 pub(crate) const EDGE: u64 = 3;
@@ -57,6 +58,19 @@ pub(crate) fn lay_out(axes: &[Shown], values: &[Number], width: usize) -> String
     if axes.is_empty() {
         return texts.first().map(|text| text.trim().to_owned()).unwrap_or_default();
     }
+    let mut layout = Layout { texts: texts.iter(), out: String::new(), width };
+    layout.block(axes, 1);
+    layout.out
+}
+
+/// Lays out the shown texts, row-major, between quotes: what could act on a terminal is escaped.
+#[must_use]
+pub(crate) fn lay_out_texts(axes: &[Shown], texts: &[String], width: usize) -> String {
+    if axes.is_empty() {
+        return texts.first().map(|text| Escaped(text).to_string()).unwrap_or_default();
+    }
+    let quoted = |text: &String| format!("'{}'", Escaped(text).to_string().replace('\'', "\\'"));
+    let texts: Vec<String> = texts.iter().map(quoted).collect();
     let mut layout = Layout { texts: texts.iter(), out: String::new(), width };
     layout.block(axes, 1);
     layout.out

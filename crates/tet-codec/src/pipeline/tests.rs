@@ -140,3 +140,18 @@ fn a_bomb_behind_a_compressor_is_stopped() {
     let wanted = Error::TooLong { codec: "gzip", decoded_len: 2 * 100 + GROWTH };
     assert_eq!(pipeline.decode(&stored, &mut [0; 100]), Err(wanted));
 }
+
+#[test]
+fn bytes_of_an_unknown_length_are_bounded() {
+    let decoded: Vec<u8> = (0..100_000_u32).map(|at| (at / 1000) as u8).collect();
+    let mut stored = Vec::new();
+    crate::encode::deflate(&decoded, 6, &mut stored).unwrap();
+    let pipeline =
+        Pipeline::new([Arc::new(Deflate::zlib()) as Arc<dyn Stage>], ElementLayout::new(1));
+    assert_eq!(pipeline.undo_all(&stored, 100_000).unwrap(), decoded);
+    assert_eq!(pipeline.undo_all(&stored, 1 << 30).unwrap(), decoded);
+    assert!(pipeline.undo_all(&stored, 99_999).is_err());
+    assert!(pipeline.undo_all(&stored[..stored.len() - 9], 1 << 20).is_err());
+    let plain = Pipeline::new([], ElementLayout::new(1));
+    assert_eq!(plain.undo_all(b"abc", 2).unwrap(), b"abc");
+}

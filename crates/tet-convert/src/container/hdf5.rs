@@ -8,8 +8,11 @@ mod bits;
 mod catalog;
 mod check;
 mod chunks;
+mod dataset;
 mod dims;
 mod element;
+mod external;
+mod texts;
 mod write;
 
 use tet_format::ForeignRule;

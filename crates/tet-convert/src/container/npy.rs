@@ -34,7 +34,6 @@ pub(crate) use self::check::header as check_header;
 pub use self::fault::NpyFault;
 pub(crate) use self::header::Header;
 pub(crate) use self::place::Place;
-pub use self::texts::Texts;
 pub use self::write::header;
 
 /// The container of NumPy's files.

@@ -41,7 +41,8 @@ impl Container for Plain {
 
 impl Writer for Plain {
     fn can(&self) -> Capabilities {
-        Capabilities { several: false, ..Capabilities::ARRAYS }
+        let text = self.encoding == Encoding::Csv;
+        Capabilities { several: false, text, ..Capabilities::ARRAYS }
     }
 
     fn write(

@@ -130,6 +130,10 @@ pub struct Capabilities {
     pub metadata: bool,
     /// Whether it holds sparse tensors as they are.
     pub sparse: bool,
+    /// Whether it holds datasets of text. Otherwise they become labels of axes, or are left out with a note.
+    pub text: bool,
+    /// Whether it holds the characters of texts of NetCDF along an axis of their own.
+    pub chars: bool,
     /// Whether several arrays may have one name.
     pub same_names: bool,
     /// The options of `tet convert` that apply to it.
@@ -142,6 +146,8 @@ impl Capabilities {
         several: true,
         metadata: false,
         sparse: false,
+        text: false,
+        chars: false,
         same_names: false,
         options: &[],
     };

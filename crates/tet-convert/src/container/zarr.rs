@@ -5,6 +5,8 @@
 mod catalog;
 mod check;
 mod chunks;
+mod elements;
+mod texts;
 
 use std::path::Path;
 

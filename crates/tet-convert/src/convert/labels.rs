@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tet_format::DType;
-use tet_query::{Catalog, Dataset, Execution, Hyperslab};
+use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab};
 
 use super::choice::chosen;
 use crate::model::axes::axis;
@@ -104,11 +104,11 @@ fn check_dims<'d>(
     Ok(())
 }
 
-/// An open file whose datasets have the dimension names and labels that are asked for; arrays of text
+/// An open file whose datasets have the dimension names and labels that are asked for; datasets of text
 /// label the axes that have their names.
 ///
 /// # Errors
-/// Names or labels do not fit, an array of labels cannot be read, or an array of text labels no axis.
+/// Names or labels do not fit, or an array of labels cannot be read.
 pub(crate) fn labeled(
     mut opened: Opened,
     options: &ImportOptions,
@@ -117,16 +117,12 @@ pub(crate) fn labeled(
 ) -> Result<Opened> {
     let catalog = &opened.catalog;
     let chosen = chosen(catalog, &options.include, &options.exclude)?;
-    let mut arrays = Arrays { catalog, texts: BTreeMap::new(), used: BTreeSet::new(), how };
-    for array in &chosen {
-        if let Some(texts) = opened.texts.get(&array.index) {
-            arrays.texts.insert(array.name.clone(), (texts.read)(&array.name)?);
-        }
-    }
+    let texts = chosen.iter().filter(|it| it.is_text()).map(|it| it.index).collect();
+    let mut arrays = Arrays { catalog, texts, read: BTreeMap::new(), used: BTreeSet::new(), how };
     if options.dims.is_empty() && options.labels.is_empty() && arrays.texts.is_empty() {
         return Ok(opened);
     }
-    let numbers = || chosen.iter().filter(|it| !opened.is_text(it));
+    let numbers = || chosen.iter().filter(|it| !it.is_text());
     check_dims(options, numbers().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
     let chosen: BTreeSet<usize> = numbers().map(|it| it.index).collect();
     let mut datasets = catalog.datasets().to_vec();
@@ -142,53 +138,70 @@ pub(crate) fn labeled(
         let axes = (dataset.dims.as_slice(), dataset.grid.shape().as_slice());
         let mut values = |name: &str| arrays.values(name);
         let mut coords = of_dataset(&options.labels, &dataset.name, axes, &mut values)?;
-        arrays.label(dataset, &mut coords);
+        arrays.label(dataset, &mut coords)?;
         dataset.coords.extend(coords);
     }
-    arrays.check_used()?;
+    let used = arrays.used;
     let mut labeled = datasets.into_iter();
     opened.catalog = opened.catalog.viewed(|dataset| labeled.next().unwrap_or(dataset));
+    opened.labels = used;
     Ok(opened)
 }
 
 /// The arrays of a file that can be labels.
 struct Arrays<'c> {
     catalog: &'c Catalog,
-    /// Those of text.
-    texts: BTreeMap<String, Vec<String>>,
+    /// Those of text, by their positions.
+    texts: BTreeSet<usize>,
+    /// The texts of those that were read.
+    read: BTreeMap<usize, Vec<String>>,
     /// Those of text that label an axis.
-    used: BTreeSet<String>,
+    used: BTreeSet<usize>,
     how: &'c Execution,
 }
 
 impl Arrays<'_> {
     /// The elements of an array, as text.
     fn values(&mut self, name: &str) -> Result<Vec<String>> {
-        match self.texts.get(name) {
-            Some(texts) => {
-                self.used.insert(name.to_owned());
-                Ok(texts.clone())
-            }
-            None => values(self.catalog, name, self.how),
+        let dataset = self.catalog.find(name)?;
+        if dataset.is_text() {
+            let misfit = || Error::NoLabels { array: name.to_owned() };
+            return self.texts(dataset)?.ok_or_else(misfit);
         }
+        values(self.catalog, name, self.how)
     }
 
-    /// Labels the axes that have the name and the length of an array of text, and no labels yet.
-    fn label(&mut self, dataset: &Dataset, coords: &mut Coords) {
-        for (axis, (dim, extent)) in dataset.dims.iter().zip(dataset.shape()).enumerate() {
-            let Some(texts) = self.texts.get(dim) else { continue };
-            if u64::try_from(texts.len()) == Ok(*extent) && !coords.contains_key(&axis) {
-                self.used.insert(dim.clone());
-                coords.insert(axis, texts.clone());
-            }
+    /// The texts of a dataset of one axis; `None` for another one, or a long one.
+    fn texts(&mut self, dataset: &Dataset) -> Result<Option<Vec<String>>> {
+        let is_short = matches!(dataset.shape(), [count] if *count <= LABEL_COUNT_MAX);
+        if !is_short {
+            return Ok(None);
         }
+        self.used.insert(dataset.index);
+        if let Some(texts) = self.read.get(&dataset.index) {
+            return Ok(Some(texts.clone()));
+        }
+        let slab = Hyperslab::whole(dataset.shape());
+        let texts = dataset.read_texts(&slab, self.how)?.value;
+        self.read.insert(dataset.index, texts.clone());
+        Ok(Some(texts))
     }
 
-    fn check_used(&self) -> Result<()> {
-        match self.texts.keys().find(|name| !self.used.contains(*name)) {
-            Some(array) => Err(Error::UnusedTexts { array: array.clone() }),
-            None => Ok(()),
+    /// Labels the axes that have the name and the length of a dataset of text, and no labels yet.
+    fn label(&mut self, dataset: &Dataset, coords: &mut Coords) -> Result<()> {
+        let labels = CatalogLabels::new(self.catalog, dataset, self.how);
+        for axis in 0..dataset.dims.len() {
+            let has_own = coords.contains_key(&axis) || dataset.coords.contains_key(&axis);
+            let Some(found) = labels.coordinate_dataset(axis).filter(|_| !has_own) else {
+                continue;
+            };
+            if self.texts.contains(&found.index)
+                && let Some(texts) = self.texts(found)?
+            {
+                coords.insert(axis, texts);
+            }
         }
+        Ok(())
     }
 }
 

@@ -40,7 +40,6 @@ impl Error {
             | Self::Foreign { .. }
             | Self::NotVerifiable { .. }
             | Self::Array { .. }
-            | Self::UnusedTexts { .. }
             | Self::Parts { .. }
             | Self::Archive { .. } => Kind::Format,
             Self::NoArrays { is_filtered: false, .. } => Kind::Format,

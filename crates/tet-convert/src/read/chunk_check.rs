@@ -33,6 +33,10 @@ pub(crate) fn check_chunks(
         Some(_) => return Ok(()),
         None => {}
     }
+    check_texts(dataset, (options, decodes), findings)?;
+    // Of texts the bytes are checked that they are made of.
+    let (index, name) = (dataset.index, dataset.name.clone());
+    let dataset = &Dataset { index, name, ..dataset.stored().clone() };
     let count = dataset.grid.chunk_count();
     let progress = how.0.progress.begin(0);
     let mut checked = 0;
@@ -73,6 +77,33 @@ pub(crate) fn check_chunks(
 fn report(dataset: &Dataset, fault: ForeignFault, findings: &mut ForeignFindings<'_>) {
     let dataset = Some((dataset.index as u64, dataset.name.clone()));
     findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
+}
+
+/// Reads all texts of a dataset where elements are checked: they may be in other places than its chunks.
+fn check_texts(
+    dataset: &Dataset,
+    (options, decodes): (&VerifyOptions, &'static ForeignRule),
+    findings: &mut ForeignFindings<'_>,
+) -> Result<()> {
+    if !dataset.is_text() || options.level != Level::Deep {
+        return Ok(());
+    }
+    let slab = Hyperslab::whole(dataset.shape());
+    let progress = options.progress.silent();
+    let how = Execution { progress, ..Execution::default() };
+    let fault = match dataset.for_texts::<QueryError>(&slab, &how, &mut |_| Ok(())) {
+        Ok(()) => return Ok(()),
+        // What is wrong with its chunks is found when these are checked.
+        Err(QueryError::Codec { .. }) if dataset.stored().text.is_none() => return Ok(()),
+        Err(QueryError::Codec { at, .. }) => {
+            ForeignFault { rule: decodes, at, found: 0, wanted: 0 }
+        }
+        Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => fault,
+        Err(error) => return Err(error.into()),
+    };
+    let dataset = Some((dataset.index as u64, dataset.name.clone()));
+    findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
+    Ok(())
 }
 
 /// Looks up a chunk; decodes it where elements are checked.
@@ -131,6 +162,9 @@ fn chunk(
 
 /// Reads a chunk; decodes it where it is not stored as it is.
 fn read(dataset: &Dataset, linear: u64, place: &ChunkPlace) -> tet_query::Result<()> {
+    if dataset.text.is_some() {
+        return Ok(());
+    }
     if dataset.chunks.decoder(linear, place).is_identity() {
         let mut window = Vec::new();
         let object = dataset.object(place)?;

@@ -1,16 +1,15 @@
 //! An open file, and how files are opened.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
 use tet_io::{Progress, Source};
-use tet_query::{Catalog, Dataset, Execution};
+use tet_query::{Catalog, Execution};
 use tet_verify::{Finding, Severity};
 
-use crate::{Format, Note, Result};
+use crate::{Format, Note};
 
 /// How bytes are read from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,8 +78,8 @@ pub struct Opened {
     pub regions: Vec<FileRegion>,
     /// What its arrays are read as differently from what they are.
     pub(crate) notes: Vec<Note>,
-    /// Its arrays of text, by their positions in the catalog.
-    pub(crate) texts: BTreeMap<usize, TextArray>,
+    /// The positions of its datasets of text that became the labels of axes.
+    pub(crate) labels: BTreeSet<usize>,
     /// The ids of the rules of its container that are about the form of a file alone.
     pub(crate) form_rules: &'static [&'static str],
 }
@@ -91,20 +90,6 @@ pub(crate) type Opener<'a> = &'a dyn Fn(&Path) -> tet_io::Result<Source>;
 /// The path of a source, for messages.
 pub(crate) fn path_of(source: &Source) -> PathBuf {
     source.path().unwrap_or("(memory)".as_ref()).to_path_buf()
-}
-
-/// Reads the elements of an array of text; the argument is its name, for messages.
-type ReadTexts = dyn Fn(&str) -> Result<Vec<String>> + Send + Sync;
-
-/// An array of text.
-pub(crate) struct TextArray {
-    pub(crate) read: Box<ReadTexts>,
-}
-
-impl fmt::Debug for TextArray {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextArray").finish_non_exhaustive()
-    }
 }
 
 /// A region of another container than `.tet`.
@@ -132,13 +117,8 @@ impl Opened {
     /// An open file of datasets; its other parts are empty.
     #[must_use]
     pub fn new(format: Format, catalog: Catalog) -> Self {
-        let (findings, regions, notes, texts) = Default::default();
-        Opened { catalog, format, tet: None, findings, regions, notes, texts, form_rules: &[] }
-    }
-
-    /// Whether a dataset is an array of text.
-    pub(crate) fn is_text(&self, dataset: &Dataset) -> bool {
-        self.texts.contains_key(&dataset.index)
+        let (findings, regions, notes, labels) = Default::default();
+        Opened { catalog, format, tet: None, findings, regions, notes, labels, form_rules: &[] }
     }
 
     /// The first rule that the file breaks although all of it can be read: other programs may refuse

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tet_format::{DType, Shape};
 use tet_io::{Publish, Publisher};
-use tet_query::{Array, Catalog, Dataset, Execution, LazyArray};
+use tet_query::{Array, Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
 use crate::container::Output;
 use crate::container::npy::header as npy_header;
@@ -113,6 +113,46 @@ pub fn write_lazy_file(
     })
 }
 
+/// Writes selected texts: a line per row of the last axis, texts between commas, in quotes where they need them.
+///
+/// # Errors
+/// The dataset is not of text or cannot be read, or `out` refuses the bytes.
+pub fn write_texts(
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    execution: &Execution,
+    out: &mut dyn Write,
+) -> Result<Integrity> {
+    let mut lines = csv::TextLines::new(&slab.kept_shape());
+    let mut integrity = dataset.chunks.integrity();
+    let execution = execution.begin(0);
+    dataset.for_texts::<Error>(slab, &execution, &mut |texts| {
+        integrity = integrity.and(texts.integrity);
+        lines.write(&texts.value, out).map_err(Error::Write)
+    })?;
+    out.flush().map_err(Error::Write)?;
+    Ok(integrity)
+}
+
+/// Writes selected texts to the file `path`; the files of `catalog` are never written over.
+///
+/// # Errors
+/// As [`write_texts`], and when the file exists, is the input, or cannot be published.
+pub fn write_texts_file(
+    catalog: &Catalog,
+    (dataset, slab): (&Dataset, &Hyperslab),
+    path: &Path,
+    options: &ExportOptions,
+) -> Result<(Written, Integrity)> {
+    publish(catalog, path, options, |out| {
+        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+        let integrity = write_texts(dataset, slab, &options.execution, &mut out)?;
+        out.flush().map_err(Error::Write)?;
+        let notes = notes::of_integrity(integrity).into_iter().collect();
+        Ok((Written { bytes: out.len, notes }, integrity))
+    })
+}
+
 /// Writes an array in memory to the file `path`; `inputs` of `publish` are never written over.
 ///
 /// # Errors
@@ -143,8 +183,14 @@ pub(crate) fn write_one(
     let [dataset] = datasets else {
         return Err(Error::OneDataset { encoding: encoding.name() });
     };
-    let lazy = stream::whole(dataset)?;
     let (catalog, how) = (conversion.catalog, options.export());
+    if dataset.is_text() && encoding == Encoding::Csv {
+        let slab = Hyperslab::whole(dataset.shape());
+        let (written, _) = write_texts_file(catalog, (dataset, &slab), output, &how)?;
+        conversion.notes.extend(written.notes);
+        return Ok(Output { len: written.bytes, ..Output::default() });
+    }
+    let lazy = stream::whole(dataset)?;
     let written = write_lazy_file(catalog, &lazy, encoding, output, &how)?;
     conversion.notes.extend(written.notes.into_iter().chain(notes::unchecked([&lazy])));
     Ok(Output { len: written.bytes, ..Output::default() })

@@ -22,8 +22,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(dtype: DType, shape: &Shape) -> Self {
-        let width = if shape.rank() < 2 { 1 } else { shape.last().copied().unwrap_or(1) };
-        Self { dtype, width, column: 0 }
+        Self { dtype, width: width_of(shape), column: 0 }
     }
 
     /// Writes the next elements; blocks may end anywhere in a line.
@@ -49,9 +48,59 @@ impl Lines {
     }
 }
 
+/// Lines of texts under way: a text with a comma, a quote or a line end is between quotes, as RFC 4180 has it.
+#[derive(Debug)]
+pub(crate) struct TextLines {
+    /// Texts per line.
+    width: u64,
+    /// Texts on the line so far.
+    column: u64,
+}
+
+impl TextLines {
+    pub(crate) fn new(shape: &Shape) -> Self {
+        Self { width: width_of(shape), column: 0 }
+    }
+
+    /// Writes the next texts; blocks may end anywhere in a line.
+    pub(crate) fn write(&mut self, texts: &[String], out: &mut dyn Write) -> io::Result<()> {
+        for text in texts {
+            if text.contains([',', '"', '\n', '\r']) {
+                write!(out, "\"{}\"", text.replace('"', "\"\""))?;
+            } else {
+                out.write_all(text.as_bytes())?;
+            }
+            self.column += 1;
+            let is_end = self.column == self.width;
+            if is_end {
+                self.column = 0;
+            }
+            out.write_all(if is_end { b"\n" } else { b"," })?;
+        }
+        Ok(())
+    }
+}
+
+/// Values per line.
+fn width_of(shape: &Shape) -> u64 {
+    if shape.rank() < 2 { 1 } else { shape.last().copied().unwrap_or(1) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_that_would_break_a_line_are_quoted() {
+        let texts = ["a", "b,c", "\"d\"", "e\nf", "", " g\r"].map(str::to_owned);
+        for cut in 0..=texts.len() {
+            let (mut lines, mut out) = (TextLines::new(&Shape::from([3, 2])), Vec::new());
+            lines.write(&texts[..cut], &mut out).unwrap();
+            lines.write(&texts[cut..], &mut out).unwrap();
+            let wanted = "a,\"b,c\"\n\"\"\"d\"\"\",\"e\nf\"\n,\" g\r\"\n";
+            assert_eq!(String::from_utf8(out).unwrap(), wanted);
+        }
+    }
 
     #[test]
     fn lines_are_rows_of_the_last_axis() {

@@ -51,6 +51,14 @@ impl Names {
         })
     }
 
+    /// The only dataset of this name.
+    pub(super) fn only<'a>(&self, datasets: &'a [Dataset], name: &str) -> Option<&'a Dataset> {
+        match self.named(datasets, name)? {
+            Named::One(at) => at_position(datasets, at),
+            Named::Several => None,
+        }
+    }
+
     fn named(&self, datasets: &[Dataset], name: &str) -> Option<Named> {
         if TABLE_MIN <= datasets.len()
             && SCANS_MAX <= self.asked.fetch_add(1, Ordering::Relaxed).min(SCANS_MAX)

@@ -15,6 +15,9 @@ use tet_format::DType;
 /// The longest coordinate dataset that is read for its labels.
 const COORDINATES_MAX: u64 = 1 << 24;
 
+/// Groups around a dataset in which coordinates are looked for, beside the root.
+const SCOPES_MAX: usize = 64;
+
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
 /// A coordinate dataset is read once, however many labels are looked up.
@@ -36,9 +39,7 @@ impl CatalogLabels {
         let how = Execution { digests: DigestPolicy::Always, ..how.silent() };
         let axes = dataset.shape().iter().enumerate();
         let coordinates = |(axis, extent): (usize, &u64)| {
-            let name = dataset.dims.get(axis)?;
-            let mut named = catalog.datasets().iter().filter(|it| it.name == *name);
-            let (found, None) = (named.next()?, named.next()) else { return None };
+            let found = in_scope(catalog, &dataset.name, dataset.dims.get(axis)?)?;
             (found.shape() == [*extent]).then(|| found.clone())
         };
         let coordinates: Vec<_> = axes.map(coordinates).collect();
@@ -46,7 +47,8 @@ impl CatalogLabels {
         CatalogLabels { dataset: dataset.clone(), coordinates, how, read }
     }
 
-    /// The one-dimensional dataset named after the dimension, of the same extent.
+    /// The one-dimensional dataset named after the dimension, of the same extent: in the group of the
+    /// dataset, else in the nearest group around it that has one.
     #[must_use]
     pub fn coordinate_dataset(&self, axis: usize) -> Option<&Dataset> {
         self.coordinates.get(axis)?.as_ref()
@@ -70,16 +72,37 @@ impl LabelLookup for CatalogLabels {
 impl CatalogLabels {
     fn read_coordinates(&self, axis: usize) -> Result<Option<Labels<'static>>> {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return Ok(None) };
-        let Some(kind) = coordinates.dtype.and_then(Kind::of) else { return Ok(None) };
+        let kind = coordinates.dtype.and_then(Kind::of);
+        if kind.is_none() && !coordinates.is_text() {
+            return Ok(None);
+        }
         let extent = coordinates.shape().first().copied().unwrap_or_default();
         if COORDINATES_MAX < extent {
             let what = "labels of one axis";
             return Err(Error::Limit { what, wanted: extent, limit: COORDINATES_MAX });
         }
         let slab = Hyperslab::whole(coordinates.shape());
+        let Some(kind) = kind else {
+            let texts = coordinates.read_texts(&slab, &self.how)?.value;
+            return Ok(Some(Labels::Text(texts.into())));
+        };
         let array = coordinates.read(&slab, &self.how)?;
         Ok(Some(labels_of(&array, kind)))
     }
+}
+
+/// The only dataset of this name in the group of `dataset`, else in the nearest group around it that has one:
+/// for `g/h/temp` and `time` these are `g/h/time`, `g/time`, `time`.
+fn in_scope<'c>(catalog: &'c Catalog, dataset: &str, name: &str) -> Option<&'c Dataset> {
+    let mut group = dataset.rsplit_once('/').map(|(group, _)| group);
+    for _ in 0..SCOPES_MAX {
+        let Some(around) = group else { break };
+        if let Some(found) = catalog.only_named(&format!("{around}/{name}")) {
+            return Some(found);
+        }
+        group = around.rsplit_once('/').map(|(group, _)| group);
+    }
+    catalog.only_named(name)
 }
 
 /// What a dtype makes of labels.

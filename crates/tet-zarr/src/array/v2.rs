@@ -19,7 +19,7 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
     let shape = shape_of(document)?;
     let chunks = chunks_of(document.get("chunks"), &shape)?;
     let Some(dtype) = document.get("dtype") else { return Err(broken(&rule::DATA_TYPE, 0, 0)) };
-    let (element, byte_order) = ZarrElement::of_v2(dtype)?;
+    let (mut element, byte_order) = ZarrElement::of_v2(dtype)?;
     let mut codecs = Vec::new();
     match document.get("order").and_then(Value::as_str) {
         Some("C") => {}
@@ -32,6 +32,10 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
     match document.get("compressor") {
         None | Some(Value::Null) => {}
         Some(compressor) => codecs.push(ZarrCodec::of_v2(compressor)?),
+    }
+    let is_object = dtype.as_str() == Some("|O");
+    if is_object && codecs.iter().any(|codec| codec.name == "vlen-utf8") {
+        element = ZarrElement::Text;
     }
     let fill = fill::element_of(document.get("fill_value"), &element, byte_order)?;
     let (dimension_names, notes) = dimension_names(&attributes, shape.rank());

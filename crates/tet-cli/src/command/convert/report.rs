@@ -91,9 +91,6 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
         tet_convert::Error::Array { array, fault: NpyFault::Dtype { .. } } => {
             Some(format!("--exclude {array:?} omits it"))
         }
-        tet_convert::Error::UnusedTexts { array } => Some(format!(
-            "--labels AXIS=@{array} makes them the labels of an axis, --exclude {array:?} omits them"
-        )),
         tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
             if *why == zt::NAME_TAKEN && is_part(name) =>
         {

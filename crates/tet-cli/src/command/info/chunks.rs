@@ -48,11 +48,16 @@ impl Stored {
 
 /// Looks up all chunks of a dataset.
 pub(crate) fn stored(dataset: &Dataset) -> Stored {
+    // Texts are stored as their bytes, or their places.
+    let dataset = dataset.stored();
     let chunk_count = dataset.grid.chunk_count();
     let element_size = dataset.dtype.and_then(|dtype| dtype.size());
     let elements = dataset.grid.shape().element_count();
     // Chunks of an opaque dtype can be looked up too.
-    let is_opaque = matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }));
+    let is_opaque = matches!(
+        dataset.why(),
+        Some(tet_query::Error::Opaque { .. } | tet_query::Error::Compound { .. })
+    );
     let decoded_len = elements.zip(element_size).and_then(|(count, size)| count.checked_mul(size));
     let mut stored = Stored { chunk_count, decoded_len, ..Stored::default() };
     let is_too_many = dataset.source.len().max(COUNT_MAX) < chunk_count;
@@ -103,6 +108,7 @@ fn for_each(dataset: &Dataset, count: u64, each: &mut dyn FnMut(u64, &ChunkPlace
 ///
 /// A chunk cannot be found.
 pub(crate) fn list(dataset: &Dataset, count_max: u64) -> Result<Vec<ChunkEntry>> {
+    let dataset = dataset.stored();
     let all = dataset.grid.chunk_count();
     let count = if count_max == 0 { all } else { all.min(count_max) };
     let mut entries = Vec::new();
@@ -132,6 +138,7 @@ pub(crate) fn write(datasets: &[Dataset], count_max: u64, context: &mut Context<
         ("codec", Side::Left),
     ];
     for dataset in datasets {
+        let dataset = dataset.stored();
         let all = dataset.grid.chunk_count();
         let title = format!("{}: {}", Escaped(&dataset.name), counted(all, "chunk"));
         let paint = context.paint;

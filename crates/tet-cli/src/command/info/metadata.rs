@@ -118,7 +118,7 @@ pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
 }
 
 /// The value, cut if it is too long for a table.
-fn text(value: &Attr) -> String {
+pub(super) fn text(value: &Attr) -> String {
     let text = match value {
         Attr::Text(text) => text.as_str(),
         Attr::Json(json) => json.get(),

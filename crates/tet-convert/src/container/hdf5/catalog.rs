@@ -2,21 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Swapped, Unsupported};
-use tet_format::{ForeignFault, Grid, Shape};
-use tet_hdf5::{Described, Error as ReadError, Hdf5File, ObjectKind, StoredLayout, StoredObject};
+use tet_format::ForeignFault;
+use tet_hdf5::{Described, Error as ReadError, Hdf5File, ObjectKind, StoredObject};
 use tet_io::Source;
-use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Error as QueryError};
+use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::chunks::{Absent, Chunks, Whole, of_dataset, stages};
 use super::dims::{self, Dims, Labeled, is_shown};
-use super::element::{self, Element};
-use super::{attributes, environment};
+use super::{attributes, dataset, environment};
 use crate::read::opened::Opened;
-use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 use crate::{Error, Format, Result};
 
 /// The longest texts of all attributes together: this, and four times the length of the file.
@@ -144,14 +139,9 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
         let name = if is_netcdf { dims::netcdf_path(&labeled.path) } else { labeled.path.clone() };
         let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
         let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let read = dataset(file, name, described);
-        let mut dims = axes.of(labeled);
-        // An array in each element has axes without names.
-        let rank = read.shape().len();
-        if dims.len() != rank {
-            dims = Vec::new();
-        }
-        let dataset = Dataset { dims, attrs, ..read };
+        let dims = axes.of(labeled);
+        let read = dataset::read(file, name, described, (dims, is_netcdf));
+        let dataset = Dataset { attrs, ..read.whole };
         for other in others.get(&labeled.address).into_iter().copied().flatten() {
             // Each name has the attributes, which can be long.
             if dataset.attrs.iter().all(|(name, value)| takes_room(&mut room, (name, value))) {
@@ -159,117 +149,10 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
             }
         }
         datasets.push(dataset);
+        parts.extend(read.parts);
     }
     let attrs = contents.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
     let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
     let source = file.source().clone();
     Catalog::new(source, Format::HDF5.name(), datasets).with_attrs(attrs).with_parts(parts)
-}
-
-/// A dataset, with a fault where it cannot be read.
-fn dataset(file: &Hdf5File, name: String, described: tet_hdf5::Result<Described>) -> Dataset {
-    let source = file.source().clone();
-    let described = match described {
-        Ok(described) => described,
-        Err(error) => {
-            let fault = Some(Arc::new(of_dataset(&name, error)));
-            let (grid, chunks) = unread(&[], None);
-            return Dataset { fault, ..Dataset::unknown(source, name, "unknown", grid, chunks) };
-        }
-    };
-    let known = element::element(&described.datatype);
-    let dtype = known.as_ref().map(|element| element.dtype);
-    let dtype_name =
-        dtype.map_or_else(|| element::name(&described.datatype), |dtype| dtype.name().to_owned());
-    let axes = known.as_ref().map(|element| element.axes.clone()).unwrap_or_default();
-    let shape: Vec<u64> = described.space.shape.iter().copied().chain(axes).collect();
-    let read = match known {
-        _ if described.space.is_null => {
-            Err(unsupported(&name, "it has a null dataspace, and no elements"))
-        }
-        None => Err(QueryError::Opaque { dataset: name.clone(), dtype: dtype_name.clone() }),
-        Some(element) => match too_deep(&shape) {
-            Some(fault) => Err(fault),
-            None => chunks(&name, &described, (&element, &shape)),
-        },
-    };
-    let (fault, (grid, chunks)) = match read {
-        Ok(read) => (None, read),
-        Err(fault) => (Some(Arc::new(fault)), unread(&shape, None)),
-    };
-    let unlimited = described.space.max_shape.iter().map(Option::is_none).collect();
-    Dataset { dtype, fault, unlimited, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
-}
-
-fn unsupported(name: &str, why: &str) -> QueryError {
-    QueryError::Unsupported { why: format!("dataset {name:?} cannot be read: {why}") }
-}
-
-type Table = (Grid, Arc<dyn ChunkTable>);
-
-/// Where the elements of a dataset are.
-fn chunks(
-    name: &str,
-    described: &Described,
-    (element, shape): (&Element, &[u64]),
-) -> std::result::Result<Table, QueryError> {
-    let size = element.dtype.size().unwrap_or(1);
-    let too_large = || unsupported(name, "its chunks cannot be counted");
-    let fill = fill(described, element, size).ok_or_else(too_large)?;
-    let layout = ElementLayout::new(size).with_width(element.swapped).ok_or_else(too_large)?;
-    match &described.layout {
-        StoredLayout::Contiguous(Some(stored)) if let Some(bits) = element.bits => {
-            let pipeline = Pipeline::new([Arc::new(bits) as Arc<dyn Stage>], layout);
-            let grid = grid_of_one(shape);
-            Ok((grid, Arc::new(Whole { stored: *stored, pipeline })))
-        }
-        StoredLayout::Contiguous(Some(stored)) => {
-            let grid = grid(shape, size * 8).ok_or_else(too_large)?;
-            let stored = if shape.contains(&0) { no_bytes() } else { *stored };
-            let slabs = Slabs::new(grid.clone(), size * 8, stored);
-            Ok((grid, Arc::new(slabs.swapped(Swapped::new(element.swapped)))))
-        }
-        StoredLayout::Contiguous(None) => {
-            let grid = grid_of_one(shape);
-            let absent = Absent { fill, grid: grid.clone(), element_size: size };
-            Ok((grid, Arc::new(absent)))
-        }
-        StoredLayout::Chunked(index) => {
-            let extents = index.shape().iter().chain(&element.axes).copied();
-            let chunk_shape: Shape = extents.collect();
-            let grid = Grid::padded(Shape::from(shape), chunk_shape).ok_or_else(too_large)?;
-            let stages = stages(&described.filters, described.datatype.size.into());
-            let refused = |refused: Unsupported| unsupported(name, &refused.to_string());
-            let bits = element.bits.map(|bits| Arc::new(bits) as Arc<dyn Stage>);
-            let stages = bits.into_iter().chain(stages.map_err(refused)?);
-            let chunks = Chunks {
-                name: name.to_owned(),
-                grid: grid.clone(),
-                index: (**index).clone(),
-                shape: described.space.shape.clone(),
-                has_bits: element.bits.is_some(),
-                pipeline: Pipeline::new(stages, layout),
-                fill,
-            };
-            Ok((grid, Arc::new(chunks)))
-        }
-        StoredLayout::External(parts) => {
-            let file = parts.first().map_or("", |part| part.file.as_str());
-            Err(unsupported(name, &format!("its elements are in another file, {file:?}")))
-        }
-        StoredLayout::Virtual => Err(unsupported(name, "it is virtual: parts of other datasets")),
-        _ => Err(unsupported(name, "its layout is not supported by this build")),
-    }
-}
-
-/// The decoder of elements that are not stored.
-fn fill(described: &Described, element: &Element, size: u64) -> Option<FillValue> {
-    let len = usize::try_from(size).ok()?;
-    let mut bytes = match &described.fill {
-        // The value of an array in each element is repeated as a whole.
-        Some(fill) => fill.clone(),
-        None => vec![0; len],
-    };
-    element.decode(&mut bytes);
-    FillValue::new(&bytes)
 }

@@ -8,6 +8,8 @@ use tet_format::{ForeignRule, Grid, Span};
 use tet_hdf5::{StoredFilter, StoredIndex, rule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder};
 
+use crate::read::slabs::{elements_of, locate};
+
 /// The filter mask of a chunk that no filter was applied to.
 const NO_FILTER: u32 = u32::MAX;
 
@@ -20,8 +22,10 @@ pub(super) struct Chunks {
     /// The extents that the index knows.
     pub(super) shape: Vec<u64>,
     pub(super) pipeline: Pipeline,
-    /// Whether the first stage of the pipeline is that of the elements, and no filter.
-    pub(super) has_bits: bool,
+    /// The first stages of the pipeline that are those of the elements, and no filters.
+    pub(super) element_stages: usize,
+    /// Bytes of a decoded chunk.
+    pub(super) chunk_len: u64,
     pub(super) fill: FillValue,
 }
 
@@ -40,7 +44,7 @@ impl Chunks {
         let mut coord = self.grid.coord_of(linear);
         // The axes of arrays in elements are never cut.
         coord.truncate(self.shape.len());
-        let len = self.index.chunk_len();
+        let len = self.chunk_len;
         let Some(found) = self.index.find(&coord)? else { return Ok(ChunkPlace::absent(len)) };
         let is_plain = self.index.is_plain_edge(&coord, &self.shape);
         let codec = if is_plain { NO_FILTER } else { found.mask };
@@ -88,7 +92,7 @@ impl ChunkTable for Chunks {
         if place.codec == 0 {
             return Decoder::Shared(&self.pipeline);
         }
-        let (elements, filters) = self.pipeline.stages().split_at(usize::from(self.has_bits));
+        let (elements, filters) = self.pipeline.stages().split_at(self.element_stages);
         let is_applied = |number: usize| number < 32 && place.codec & (1 << number) == 0;
         let filters = filters.iter().enumerate().filter(|(number, _)| is_applied(*number));
         let stages = elements.iter().chain(filters.map(|(_, stage)| stage));
@@ -108,16 +112,33 @@ pub(super) fn of_dataset(name: &str, error: tet_hdf5::Error) -> tet_query::Error
     }
 }
 
-/// An array in one piece that is decoded whole.
-pub(super) struct Whole {
+/// An array in one piece whose elements are made of stored ones of another length: read in slabs.
+pub(super) struct Pieces {
+    pub(super) grid: Grid,
     pub(super) stored: Span,
+    /// Bytes of a stored element, and of what is made of it.
+    pub(super) stored_size: u64,
+    pub(super) decoded_size: u64,
+    /// Elements of the grid that are made of a stored one.
+    pub(super) each: u64,
     pub(super) pipeline: Pipeline,
 }
 
-impl ChunkTable for Whole {
+impl Pieces {
+    fn place(&self, linear: u64) -> Option<ChunkPlace> {
+        let elements = elements_of(&self.grid, linear);
+        let each = self.each.max(1);
+        let (start, count) = (elements.start / each, (elements.end - elements.start) / each);
+        let offset = self.stored.start().checked_add(start.checked_mul(self.stored_size)?)?;
+        let stored = Span::new(offset, count.checked_mul(self.stored_size)?)?;
+        let decoded_len = count.checked_mul(self.decoded_size)?;
+        self.stored.contains(stored).then(|| ChunkPlace::new(stored, decoded_len))
+    }
+}
+
+impl ChunkTable for Pieces {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        out.extend(linear.iter().map(|_| ChunkPlace::new(self.stored, self.stored.len())));
-        Ok(())
+        locate(linear, self.stored, out, |linear| self.place(linear))
     }
 
     fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {

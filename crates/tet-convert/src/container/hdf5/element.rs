@@ -1,5 +1,6 @@
 //! What the elements of a dataset are here: a type, the order of its bytes, and axes of its own.
 
+use tet_codec::MemberStage;
 use tet_format::DType;
 use tet_hdf5::{Class, Datatype, FloatBits, NumberOrder, StoredMember};
 
@@ -15,6 +16,8 @@ pub(super) struct Element {
     pub(super) axes: Vec<u64>,
     /// Which bits of an integer count, where not all do.
     pub(super) bits: Option<Bits>,
+    /// Which bytes of a stored element it is, where that has others too.
+    pub(super) member: Option<MemberStage>,
 }
 
 impl Element {
@@ -37,7 +40,7 @@ pub(super) fn element(datatype: &Datatype) -> Option<Element> {
             NumberOrder::Big => width,
             NumberOrder::Vax => return None,
         };
-        Some(Element { dtype, swapped, axes: Vec::new(), bits: None })
+        Some(Element { dtype, swapped, axes: Vec::new(), bits: None, member: None })
     };
     match &datatype.class {
         Class::Integer { order, is_signed, .. } if datatype.is_plain_integer() => {
@@ -75,6 +78,23 @@ pub(super) fn element(datatype: &Datatype) -> Option<Element> {
         }
         _ => None,
     }
+}
+
+/// The type of the texts in each element, and the extents of arrays of them; `None` for other types.
+pub(super) fn texts(datatype: &Datatype) -> Option<(&Datatype, Vec<u64>)> {
+    match &datatype.class {
+        Class::Text { .. } | Class::VariableText { .. } => Some((datatype, Vec::new())),
+        Class::Array { shape, base } => {
+            let (texts, axes) = texts(base)?;
+            Some((texts, shape.iter().copied().chain(axes).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// The bytes of elements of this type, along these axes.
+pub(super) const fn bytes(axes: Vec<u64>) -> Element {
+    Element { dtype: DType::UInt8, swapped: 1, axes, bits: None, member: None }
 }
 
 const fn integer(width: u64, is_signed: bool) -> Option<DType> {
@@ -132,8 +152,7 @@ pub(super) fn name(datatype: &Datatype) -> String {
         }
         Class::Integer { precision, .. } => format!("uint{precision} in {size} bytes"),
         Class::Float { precision, .. } => format!("float{precision} in {size} bytes"),
-        Class::Text { .. } => format!("text of {size} bytes"),
-        Class::VariableText { .. } => "text".to_owned(),
+        Class::Text { .. } | Class::VariableText { .. } => "string".to_owned(),
         Class::Time => "time".to_owned(),
         Class::Bits { .. } => format!("bits in {size} bytes"),
         Class::Reference(_) => "reference".to_owned(),

@@ -82,6 +82,7 @@ impl traits::Writer for Hdf5 {
                 "--level",
                 "--filter",
             ],
+            chars: true,
             ..Capabilities::ARRAYS
         }
     }

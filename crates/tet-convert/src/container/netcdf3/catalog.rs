@@ -6,11 +6,12 @@ use std::sync::Arc;
 use tet_codec::Swapped;
 use tet_format::{Grid, Span};
 use tet_io::Source;
-use tet_query::{Catalog, ChunkTable, Dataset};
+use tet_query::{Catalog, ChunkTable, Dataset, FixedText};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, Header, Variable};
 use super::records::{Parts, Records};
+use super::value::Type;
 use crate::read::opened::{FileRegion, Opened};
 use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
 use crate::{Error, Format, Result};
@@ -26,16 +27,39 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {
         fault,
     })?;
     let variables = std::mem::take(&mut header.variables);
-    let datasets = variables.into_iter().map(|it| dataset(it, &header, &source)).collect();
+    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+    for variable in variables {
+        let is_char = variable.stored == Some(Type::Char);
+        let read = dataset(variable, &header, &source);
+        if !is_char || read.fault.is_some() {
+            datasets.push(read);
+            continue;
+        }
+        let bytes = with_length(read);
+        datasets.push(Dataset::of_texts(bytes.clone(), Arc::new(FixedText::Bytes)));
+        parts.push(Dataset { name: format!("{}.bytes", bytes.name), ..bytes });
+    }
     let region = |name, span: Option<Span>, holds| Some(FileRegion { name, span: span?, holds });
     let regions = [
         region("header", Span::new(0, header.len), String::new()),
         region("data", Span::from_range(header.len..source.len()), "elements".to_owned()),
     ];
-    let catalog = Catalog::new(source, Format::NETCDF3.name(), datasets).with_attrs(header.attrs);
+    let catalog = Catalog::new(source, Format::NETCDF3.name(), datasets)
+        .with_attrs(header.attrs)
+        .with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
     let regions = regions.into_iter().flatten().collect();
     Ok(Opened { findings, regions, ..Opened::new(Format::NETCDF3, catalog) })
+}
+
+/// The characters of a variable; those of one without axes along one.
+fn with_length(bytes: Dataset) -> Dataset {
+    let grid = match bytes.shape() {
+        [] => bytes.grid.reshaped([1].into(), [1].into()),
+        _ => None,
+    };
+    let grid = grid.unwrap_or_else(|| bytes.grid.clone());
+    Dataset { grid, ..bytes }
 }
 
 fn dataset(variable: Variable, header: &Header, source: &Source) -> Dataset {

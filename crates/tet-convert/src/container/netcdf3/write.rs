@@ -38,6 +38,7 @@ impl traits::Writer for NetCdf3 {
         Capabilities {
             metadata: true,
             options: &["--dims", "--labels", "--attr"],
+            chars: true,
             ..Capabilities::ARRAYS
         }
     }

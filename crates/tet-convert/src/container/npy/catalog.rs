@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_format::{Grid, Shape, Span};
+use tet_codec::Swapped;
+use tet_format::{DType, Grid, Shape, Span};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, ChunkTable, Dataset};
 
 use super::columns::Columns;
 use super::fault::NpyFault;
-use super::header::{ElementOrder, Header};
+use super::header::{ElementOrder, Elements, Header};
 use super::place::Place;
 use crate::model::attributes::{FILL_KEY, NOT_A_TIME, UNITS_KEY};
 use crate::read::opened::{OpenOptions, Opened};
@@ -26,28 +27,33 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
     let notes = Vec::from_iter(note(&name, &header));
     let place = Place { source: source.clone(), at: 0, seal: None };
-    let datasets = vec![dataset(name, &header, place, options)];
-    let catalog = Catalog::new(source, Format::NPY.name(), datasets);
+    let (whole, part) = dataset(name, &header, place, options);
+    let catalog = Catalog::new(source, Format::NPY.name(), vec![whole]);
+    let catalog = catalog.with_parts(Vec::from_iter(part));
     Ok(Opened { notes, ..Opened::new(Format::NPY, catalog) })
 }
 
-/// The array as a dataset; the header's lengths were checked.
+/// The array as a dataset, and the bytes of texts as a part of it; the header's lengths were checked.
 pub(crate) fn dataset(
     name: String,
     header: &Header,
     place: Place,
     options: &OpenOptions,
-) -> Dataset {
-    let dtype = header.descr.dtype;
+) -> (Dataset, Option<Dataset>) {
+    let (dtype, swapped, kind) = match header.elements {
+        Elements::Numbers(descr) => (descr.dtype, descr.swapped(), None),
+        Elements::Texts(text) => (DType::UInt8, None, Some(text)),
+    };
+    let shape: Vec<u64> = header.shape.iter().copied().chain(kind.map(|it| it.size)).collect();
     let source = place.source.clone();
     let start = place.at.saturating_add(header.header_len);
     let stored = Span::new(start, header.elements_len);
-    let chunks = stored.filter(|_| too_deep(&header.shape).is_none()).and_then(|stored| {
-        if is_turned(header) {
-            columns(header, stored, place, options)
-        } else {
-            rows(header, stored, place)
-        }
+    // Texts in column-major order are not turned around.
+    let is_odd = kind.is_some() && is_turned(header);
+    let stored = stored.filter(|_| too_deep(&shape).is_none() && !is_odd);
+    let chunks = stored.and_then(|stored| match is_turned(header) {
+        true => columns(header, stored, place, (swapped, options)),
+        false => rows(&shape, dtype, (stored, swapped), place),
     });
     let fault = chunks.is_none().then(|| {
         let limit = tet_query::Error::Limit {
@@ -55,21 +61,29 @@ pub(crate) fn dataset(
             wanted: u64::MAX,
             limit: i64::MAX.unsigned_abs(),
         };
-        Arc::new(too_deep(&header.shape).unwrap_or(limit))
+        let odd = || tet_query::Error::Unsupported {
+            why: format!("{name:?} cannot be read: it has texts in column-major order"),
+        };
+        let odd = is_odd.then(odd).unwrap_or(limit);
+        Arc::new(too_deep(&shape).unwrap_or(odd))
     });
     let (source, grid, chunks) = chunks.unwrap_or_else(|| {
-        let (grid, chunks) = unread(&header.shape, None);
+        let (grid, chunks) = unread(&shape, None);
         (source, grid, chunks)
     });
     let attrs = attrs(header);
-    Dataset { attrs, fault, ..Dataset::new(source, name, dtype, grid, chunks) }
+    let read = Dataset { attrs, fault, ..Dataset::new(source, name, dtype, grid, chunks) };
+    let Some(text) = kind else { return (read, None) };
+    let texts = Dataset::of_texts(read.clone(), Arc::new(text.kind));
+    let part = Dataset { name: format!("{}.bytes", read.name), ..read };
+    let part = texts.is_text().then_some(part);
+    (texts, part)
 }
 
 /// An array that cannot be read, and why.
 pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Dataset {
     let (dtype_name, shape) = match fault {
         NpyFault::Dtype { name, shape, .. } => (name.clone(), shape.as_slice()),
-        NpyFault::Texts(texts) => ("text".to_owned(), &[texts.count()][..]),
         _ => ("?".to_owned(), &[][..]),
     };
     let why = tet_query::Error::Unsupported { why: fault.to_string() };
@@ -81,12 +95,20 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
 /// That integers are times, if they are.
 pub(crate) fn note(name: &str, header: &Header) -> Option<Note> {
     let dataset = name.to_owned();
-    header.descr.units.map(|units| Note::Times { dataset, units })
+    units(header).map(|units| Note::Times { dataset, units })
+}
+
+/// What integers that are times count, as CF names it.
+fn units(header: &Header) -> Option<&'static str> {
+    match header.elements {
+        Elements::Numbers(descr) => descr.units,
+        Elements::Texts(_) => None,
+    }
 }
 
 /// What integers that are times count.
 fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
-    let units = header.descr.units.into_iter();
+    let units = units(header).into_iter();
     let attrs = units.flat_map(|units| [(UNITS_KEY, units), (FILL_KEY, NOT_A_TIME)]);
     attrs.map(|(key, value)| (key.to_owned(), AttrText::Text(value.to_owned()))).collect()
 }
@@ -95,19 +117,30 @@ fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
 type Chunks = (Source, Grid, Arc<dyn ChunkTable>);
 
 /// The chunks of elements in row-major order.
-fn rows(header: &Header, stored: Span, place: Place) -> Option<Chunks> {
-    let size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
-    let chunk_shape = chunking::auto(&header.shape, size);
-    let grid = Grid::new(Shape::from(&*header.shape), Shape::from(chunk_shape))?;
+fn rows(
+    shape: &[u64],
+    dtype: DType,
+    (stored, swapped): (Span, Option<Swapped>),
+    place: Place,
+) -> Option<Chunks> {
+    let size = dtype.size().unwrap_or(1);
+    let chunk_shape = chunking::auto(shape, size);
+    let grid = Grid::new(Shape::from(shape), Shape::from(chunk_shape))?;
     let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored);
-    let slabs = slabs.swapped(header.descr.swapped()).sealed(place.seal);
+    let slabs = slabs.swapped(swapped).sealed(place.seal);
     Some((place.source, grid, Arc::new(slabs)))
 }
 
 /// The chunks of elements in column-major order.
-fn columns(header: &Header, stored: Span, place: Place, options: &OpenOptions) -> Option<Chunks> {
-    let size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
-    let columns = Columns::new(&header.shape, size, stored, header.descr.swapped(), place)?;
+fn columns(
+    header: &Header,
+    stored: Span,
+    place: Place,
+    (swapped, options): (Option<Swapped>, &OpenOptions),
+) -> Option<Chunks> {
+    let Elements::Numbers(descr) = header.elements else { return None };
+    let size = u64::try_from(descr.size).unwrap_or(u64::MAX);
+    let columns = Columns::new(&header.shape, size, stored, swapped, place)?;
     let columns = if options.in_order { columns.in_rows(options) } else { columns };
     Some((columns.source().clone(), columns.grid().clone(), Arc::new(columns)))
 }

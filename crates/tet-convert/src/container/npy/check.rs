@@ -64,7 +64,7 @@ pub(crate) fn header(input: &mut dyn Read, len: u64, at: u64) -> io::Result<Opti
         Ok(Some(ForeignFault { rule, at: at.saturating_add(within), found, wanted }))
     };
     match found {
-        Ok(_) | Err(NpyFault::Dtype { .. } | NpyFault::Texts(_)) => Ok(None),
+        Ok(_) | Err(NpyFault::Dtype { .. }) => Ok(None),
         Err(NpyFault::Read(error)) => Err(error),
         Err(NpyFault::Truncated { found, wanted } | NpyFault::Trailing { found, wanted }) => {
             broken(&ELEMENTS, len.saturating_sub(found), found, wanted)

@@ -4,8 +4,6 @@ use std::io;
 
 use thiserror::Error;
 
-use super::texts::Texts;
-
 /// A header of more bytes than this is refused; NumPy's own limit is lower.
 pub(crate) const HEADER_LEN_MAX: u32 = 1 << 16;
 
@@ -72,11 +70,6 @@ pub enum NpyFault {
         /// The array's shape.
         shape: Vec<u64>,
     },
-    /// The elements are texts along one axis.
-    #[error(
-        "an array of text is not read; `tet convert --labels AXIS=@NAME` makes it the labels of an axis"
-    )]
-    Texts(Texts),
     /// More axes than NumPy has.
     #[error("{rank} axes are more than NumPy has (at most 64)")]
     Rank {

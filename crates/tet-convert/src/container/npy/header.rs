@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use super::descr::{Descr, Refusal};
 use super::fault::{HEADER_LEN_MAX, NpyFault};
 use super::literal::{self, Literal};
-use super::texts::Texts;
+use super::texts::TextType;
 
 /// NumPy has arrays of at most this rank.
 const RANK_MAX: usize = 64;
@@ -24,10 +24,19 @@ pub(crate) enum ElementOrder {
     ColumnMajor,
 }
 
+/// What the elements are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Elements {
+    /// Numbers.
+    Numbers(Descr),
+    /// Texts of a fixed length.
+    Texts(TextType),
+}
+
 /// The content of a `.npy` header, bounded and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) descr: Descr,
+    pub(crate) elements: Elements,
     pub(crate) order: ElementOrder,
     /// The array's shape.
     pub(crate) shape: Vec<u64>,
@@ -81,11 +90,6 @@ impl Header {
             return Err(NpyFault::Malformed { at: text_start, wanted: "a dict" });
         };
         let [descr, order, shape] = keys(&members)?;
-        if let (Some(texts), Literal::Tuple(extents)) = (Texts::of(descr), shape)
-            && let [Literal::Int(count)] = extents[..]
-        {
-            return Err(NpyFault::Texts(texts.repeated(count)));
-        }
         let order = match order {
             Literal::Bool(true) => ElementOrder::ColumnMajor,
             Literal::Bool(false) => ElementOrder::RowMajor,
@@ -100,14 +104,21 @@ impl Header {
             _ => Err(NpyFault::Key { key: "shape" }),
         });
         let shape = shape.collect::<Result<Vec<_>, _>>()?;
+        if let Some(text) = TextType::of(descr) {
+            let elements_len = elements_len(&shape, text.size)?;
+            let elements = Elements::Texts(text);
+            return Ok(Self { elements, order, shape, header_len, elements_len });
+        }
         let descr = Descr::from_literal(descr).map_err(|refusal| match refusal {
             Refusal::Dtype { name, advice } => {
                 NpyFault::Dtype { name, advice, shape: shape.clone() }
             }
             Refusal::Malformed(descr) => NpyFault::Descr { descr },
         })?;
-        let elements_len = elements_len(&shape, descr)?;
-        Ok(Self { descr, order, shape, header_len, elements_len })
+        let size = u64::try_from(descr.size).unwrap_or(u64::MAX);
+        let elements_len = elements_len(&shape, size)?;
+        let elements = Elements::Numbers(descr);
+        Ok(Self { elements, order, shape, header_len, elements_len })
     }
 
     /// Bytes of the whole array.
@@ -151,11 +162,10 @@ fn keys(members: &[(Literal, Literal)]) -> Result<[&Literal; 3], NpyFault> {
 }
 
 /// Bytes of the elements, below 2^62.
-fn elements_len(shape: &[u64], descr: Descr) -> Result<u64, NpyFault> {
+fn elements_len(shape: &[u64], size: u64) -> Result<u64, NpyFault> {
     if shape.contains(&0) {
         return Ok(0);
     }
-    let size = u64::try_from(descr.size).unwrap_or(u64::MAX);
     let len = shape.iter().try_fold(size, |len, &extent| len.checked_mul(extent));
     len.filter(|&len| len < 1 << 62).ok_or_else(|| NpyFault::TooLarge { shape: shape.to_vec() })
 }
@@ -198,7 +208,8 @@ mod tests {
             let header = read(&file(version, GOOD)).unwrap();
             assert_eq!(header.shape, [3, 4]);
             assert_eq!(header.order, ElementOrder::ColumnMajor);
-            assert_eq!((header.descr.dtype, header.descr.order), (DType::Float64, ByteOrder::Big));
+            let Elements::Numbers(descr) = header.elements else { panic!("no numbers") };
+            assert_eq!((descr.dtype, descr.order), (DType::Float64, ByteOrder::Big));
             let prefix = if version == 1 { 10 } else { 12 };
             assert_eq!(header.header_len, prefix + GOOD.len() as u64);
             assert_eq!(header.elements_len, 96);

@@ -1,6 +1,5 @@
 //! The arrays of an `.npz` archive as datasets, and the CRC-32 of its members.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -9,11 +8,10 @@ use tet_io::Source;
 use tet_query::{Catalog, Seal, SealDigester, Sealed};
 
 use super::archive::{Archive, Member};
-use super::fault::NpzFault;
 use super::rule::MEMBER_CRC;
 use super::seal::MemberSeal;
-use crate::container::npy::{self, Header, NpyFault, Place, Texts};
-use crate::read::opened::{OpenOptions, Opened, TextArray};
+use crate::container::npy::{self, Header, Place};
+use crate::read::opened::{OpenOptions, Opened};
 use crate::read::slabs::no_bytes;
 use crate::read::spool::Spool;
 use crate::{Error, Format, Note, Result};
@@ -33,8 +31,8 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: false });
     }
     let others = members.others.into_iter().map(|member| Note::LeftOut { member });
-    let (mut notes, mut labels) = (Vec::from_iter(others), BTreeMap::new());
-    let mut datasets = Vec::new();
+    let mut notes = Vec::from_iter(others);
+    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
     for member in members.arrays {
         let mut open = archive.member(member.position).map_err(|it| failed(Some(&member), it))?;
         let (len, offset, crc) = (open.len, open.offset, open.crc);
@@ -49,37 +47,15 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         datasets.push(match header {
             Ok(header) => {
                 notes.extend(npy::note(&name, &header));
-                npy::dataset(name, &header, place, options)
+                let (whole, part) = npy::dataset(name, &header, place, options);
+                parts.extend(part);
+                whole
             }
-            Err(fault) => {
-                if let NpyFault::Texts(it) = fault {
-                    let (archive, position) = (archive.clone(), member.position);
-                    let read = Box::new(move |array: &str| texts(&archive, position, array, it));
-                    labels.insert(datasets.len(), TextArray { read });
-                }
-                npy::unreadable(name, &fault, place)
-            }
+            Err(fault) => npy::unreadable(name, &fault, place),
         });
     }
-    let catalog = Catalog::new(source, Format::NPZ.name(), datasets);
-    Ok(Opened { notes, texts: labels, ..Opened::new(Format::NPZ, catalog) })
-}
-
-/// Reads an array of text.
-///
-/// # Errors
-/// The member is damaged, its texts are not Unicode, or there are more than 64 MiB of them.
-fn texts(archive: &Archive, position: usize, array: &str, texts: Texts) -> Result<Vec<String>> {
-    let mut archive = archive.clone();
-    let failed = |fault| Error::Array { array: array.to_owned(), fault };
-    let unopened = |fault: NpzFault| failed(NpyFault::Read(io::Error::other(fault)));
-    let mut open = archive.member(position).map_err(unopened)?;
-    match Header::read(&mut open) {
-        Err(NpyFault::Texts(found)) if found == texts => {}
-        Err(fault) => return Err(failed(fault)),
-        Ok(_) => return Err(failed(NpyFault::Magic)),
-    }
-    texts.read(&mut open).map_err(|error| failed(NpyFault::Read(error)))
+    let catalog = Catalog::new(source, Format::NPZ.name(), datasets).with_parts(parts);
+    Ok(Opened { notes, ..Opened::new(Format::NPZ, catalog) })
 }
 
 /// A compressed member as a `.npy` file that is unpacked when it is first read.

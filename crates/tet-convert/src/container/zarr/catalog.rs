@@ -5,17 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tet_codec::FillValue;
 use tet_format::DType;
 use tet_io::Source;
-use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
+use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 use tet_zarr::{ArrayMeta, DIMENSIONS, Hierarchy, TimeKind, ZarrElement};
 
-use super::chunks::{Chunks, pipelines};
-use super::{hierarchy, of_file};
+use super::{elements, hierarchy, of_file};
 use crate::read::opened::Opened;
-use crate::read::slabs::{too_deep, unread};
 use crate::{Format, Result};
 
 /// Opens the hierarchy that `source` belongs to.
@@ -36,7 +33,12 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
 /// The catalog of a hierarchy.
 pub(super) fn catalog(path: &Path, source: &Source, hierarchy: &Hierarchy) -> Catalog {
     let arrays = hierarchy.arrays().iter();
-    let datasets = arrays.map(|array| dataset(path, source, hierarchy, array)).collect();
+    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+    for array in arrays {
+        let (whole, of_whole) = dataset(path, source, hierarchy, array);
+        datasets.push(whole);
+        parts.extend(of_whole);
+    }
     let mut attrs = BTreeMap::new();
     for group in hierarchy.groups() {
         for (name, value) in &group.attributes {
@@ -47,7 +49,7 @@ pub(super) fn catalog(path: &Path, source: &Source, hierarchy: &Hierarchy) -> Ca
             attrs.insert(name, attr(value));
         }
     }
-    Catalog::new(source.clone(), Format::ZARR.name(), datasets).with_attrs(attrs)
+    Catalog::new(source.clone(), Format::ZARR.name(), datasets).with_attrs(attrs).with_parts(parts)
 }
 
 fn attr(value: &Value) -> AttrText {
@@ -57,30 +59,19 @@ fn attr(value: &Value) -> AttrText {
     }
 }
 
-fn dataset(path: &Path, source: &Source, hierarchy: &Hierarchy, array: &Arc<ArrayMeta>) -> Dataset {
+/// An array as a dataset, and its parts.
+fn dataset(
+    path: &Path,
+    source: &Source,
+    hierarchy: &Hierarchy,
+    array: &Arc<ArrayMeta>,
+) -> (Dataset, Vec<Dataset>) {
     let name = if array.path.is_empty() { root_name(path) } else { array.path.clone() };
-    let dtype = array.element.dtype();
-    let dtype_name = dtype.map_or_else(|| type_name(&array.element), |it| it.name().to_owned());
-    let read = match too_deep(&array.shape) {
-        Some(fault) => Err(fault),
-        None => chunks(&name, hierarchy, (array, dtype, &dtype_name)),
-    };
-    let (fault, grid, chunks) = match read {
-        Ok(chunks) => (None, array.grid.clone(), chunks),
-        Err(fault) => {
-            let (grid, chunks) = unread(&array.shape, None);
-            (Some(Arc::new(fault)), grid, chunks)
-        }
-    };
     let names = array.dimension_names.iter().flatten().cloned();
     let dims = names.collect::<Option<Vec<String>>>().unwrap_or_default();
-    Dataset {
-        dtype,
-        dims: if dims.len() == array.shape.rank() { dims } else { Vec::new() },
-        attrs: attrs(array, dtype),
-        fault,
-        ..Dataset::unknown(source.clone(), name, dtype_name, grid, chunks)
-    }
+    let dims = if dims.len() == array.shape.rank() { dims } else { Vec::new() };
+    let (whole, parts) = elements::read(source, hierarchy, array, (name, dims));
+    (Dataset { attrs: attrs(array, array.element.dtype()), ..whole }, parts)
 }
 
 /// The name of an array that is the root: that of its folder or file.
@@ -90,14 +81,6 @@ fn root_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".zip").unwrap_or(&name);
     name.strip_suffix(".zarr").unwrap_or(name).to_owned()
-}
-
-fn type_name(element: &ZarrElement) -> String {
-    match element {
-        ZarrElement::Raw { size } => format!("{size} bytes"),
-        ZarrElement::Unsupported { name } => name.clone(),
-        _ => "unknown".to_owned(),
-    }
 }
 
 /// The attributes; times get the unit that CF would give them, and missing values that xarray stores
@@ -142,24 +125,4 @@ fn unit_name(unit: &str) -> &str {
         "ns" => "nanoseconds",
         unit => unit,
     }
-}
-
-fn chunks(
-    name: &str,
-    hierarchy: &Hierarchy,
-    (array, dtype, dtype_name): (&Arc<ArrayMeta>, Option<DType>, &str),
-) -> std::result::Result<Arc<dyn tet_query::ChunkTable>, QueryError> {
-    let refused = |why: &str| QueryError::Unsupported {
-        why: format!("dataset {name:?} cannot be read: {why}"),
-    };
-    let opaque = || QueryError::Opaque { dataset: name.to_owned(), dtype: dtype_name.to_owned() };
-    let size = dtype.and_then(DType::size).ok_or_else(opaque)?;
-    let [pipeline, zipped] = pipelines(array, size).map_err(|why| refused(&why))?;
-    let zeros = || vec![0; usize::try_from(size).unwrap_or(1)];
-    let fill = FillValue::new(&array.fill.clone().unwrap_or_else(zeros));
-    let fill = fill.ok_or_else(|| refused("its fill value has no bytes"))?;
-    let chunk_len = array.chunk_len().ok_or_else(|| refused("its chunks cannot be counted"))?;
-    let finder = hierarchy.finder(array);
-    let name = name.to_owned();
-    Ok(Arc::new(Chunks { name, finder, chunk_len, pipeline, zipped, fill }))
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, Pipeline, Stage};
-use tet_format::ForeignRule;
+use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
+use tet_format::{DType, ForeignRule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
 use tet_zarr::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ZarrCodec, ZarrOrder, rule};
 
@@ -20,7 +20,7 @@ pub(super) struct Chunks {
 }
 
 /// The codec number of a chunk that is a deflated member of a zip file.
-const ZIPPED: u32 = 1;
+pub(super) const ZIPPED: u32 = 1;
 
 impl Chunks {
     fn place(&self, linear: u64) -> tet_zarr::Result<ChunkPlace> {
@@ -101,9 +101,21 @@ pub(super) fn of_array(name: &str, error: tet_zarr::Error) -> QueryError {
     }
 }
 
+/// What is made of the elements of an array.
+pub(super) struct Made<'a> {
+    /// Bytes of what is made of an element.
+    pub(super) size: u64,
+    /// Which bytes of an element it is made of, where these are not all.
+    pub(super) member: Option<MemberStage>,
+    /// The type of its numbers, if it is numbers, and the order of their bytes.
+    pub(super) numbers: Option<(DType, ZarrOrder)>,
+    pub(super) array: &'a ArrayMeta,
+}
+
 /// The decoder of a chunk, and the same behind the deflate of a zip file; an error is why there is none.
-pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipeline; 2], String> {
-    let mut stages: Vec<Arc<dyn Stage>> = Vec::new();
+pub(super) fn pipelines(made: &Made<'_>) -> Result<[Pipeline; 2], String> {
+    let array = made.array;
+    let mut filters: Vec<Arc<dyn Stage>> = Vec::new();
     let extents = array.grid.chunk_shape();
     // Stored axis `i` is this axis of the array.
     let mut axes: Vec<usize> = (0..extents.len()).collect();
@@ -111,40 +123,46 @@ pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipelin
     let mut are_numbers = true;
     for codec in &array.codecs {
         if codec.is_core("transpose") {
-            let order = order(codec, extents.len()).filter(|_| stages.is_empty());
+            let order = order(codec, extents.len()).filter(|_| filters.is_empty());
             let turned = order.and_then(|it| it.iter().map(|&at| axes.get(at).copied()).collect());
             axes = turned.ok_or("its order of axes is not supported")?;
         } else if codec.is_core("bytes") {
             are_numbers = false;
-            if array.byte_order == ZarrOrder::Big && !stages.is_empty() {
+            if array.byte_order == ZarrOrder::Big && !filters.is_empty() {
                 return Err("filters of big-endian numbers are not supported".to_owned());
             }
         } else {
             // It is written from numbers, and states their type itself.
             are_numbers &= codec.name != "numcodecs.zfpy";
-            let config = |key: &str| config(codec, key);
-            let stage = tet_codec::numcodecs_stage(&codec.name, &config);
-            stages.extend(stage.map_err(|refused| refused.to_string())?);
+            filters.extend(stage(codec)?);
         }
     }
     if are_numbers {
         return Err("no codec makes bytes of its numbers".to_owned());
     }
-    let layout = ElementLayout::new(element_size).with_order(&axes, extents);
+    let layout = ElementLayout::new(made.size).with_order(&axes, extents);
     let mut layout = layout.ok_or("its order of axes is no permutation")?;
-    if array.byte_order == ZarrOrder::Big {
-        let width = array.element.dtype().map_or(1, number_width);
+    if let Some((dtype, ZarrOrder::Big)) = made.numbers {
+        let width = number_width(dtype);
         layout = layout.with_width(width).ok_or("its byte order is not supported")?;
     }
+    let member = made.member.map(|member| Arc::new(member) as Arc<dyn Stage>);
+    let mut stages: Vec<Arc<dyn Stage>> = member.into_iter().chain(filters).collect();
     let plain = Pipeline::new(stages.clone(), layout.clone());
     stages.push(Arc::new(Deflate::raw()));
     Ok([plain, Pipeline::new(stages, layout)])
 }
 
+/// What undoes a codec between bytes; `None` where there is nothing to undo.
+pub(super) fn stage(codec: &ZarrCodec) -> Result<Option<Arc<dyn Stage>>, String> {
+    let config = |key: &str| config(codec, key);
+    tet_codec::numcodecs_stage(&codec.name, &config).map_err(|refused| refused.to_string())
+}
+
 /// Bytes of one number: complex ones are two.
-fn number_width(dtype: tet_format::DType) -> u64 {
+pub(super) fn number_width(dtype: DType) -> u64 {
     let size = dtype.size().unwrap_or(1);
-    if matches!(dtype, tet_format::DType::Complex64 | tet_format::DType::Complex128) {
+    if matches!(dtype, DType::Complex64 | DType::Complex128) {
         return size / 2;
     }
     size

@@ -1,0 +1,284 @@
+//! A dataset of an HDF5 file: numbers, texts, or structures whose members are parts.
+
+mod members;
+
+use std::sync::Arc;
+
+use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Swapped, Unsupported};
+use tet_format::{Grid, Shape, Span};
+use tet_hdf5::{Class, Datatype, Described, ExternalPart, Hdf5File, StoredIndex, StoredLayout};
+use tet_io::Source;
+use tet_query::{ChunkTable, Dataset, Error as QueryError};
+
+use super::chunks::{Absent, Chunks, Pieces, of_dataset, stages};
+use super::element::{self, Element};
+use super::external;
+use super::texts::HeapTexts;
+use crate::chunking;
+use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
+
+/// What the name of the part ends with that has the bytes of texts.
+const BYTES: &str = "bytes";
+
+/// A dataset, and its parts, which are found by name and not listed.
+pub(super) struct Read {
+    pub(super) whole: Dataset,
+    pub(super) parts: Vec<Dataset>,
+}
+
+/// A dataset of this name, with a fault where it cannot be read; `dims` are the names of its axes.
+pub(super) fn read(
+    file: &Hdf5File,
+    name: String,
+    described: tet_hdf5::Result<Described>,
+    (dims, is_netcdf): (Vec<String>, bool),
+) -> Read {
+    let source = file.source().clone();
+    let described = match described {
+        Ok(described) => described,
+        Err(error) => {
+            let fault = Some(Arc::new(of_dataset(&name, error)));
+            let (grid, chunks) = unread(&[], None);
+            let whole = Dataset::unknown(source, name, "unknown", grid, chunks);
+            return Read { whole: Dataset { fault, ..whole }, parts: Vec::new() };
+        }
+    };
+    let stored = Stored { file, described: &described, dims: &dims };
+    if let Some((datatype, axes)) = element::texts(&described.datatype) {
+        let is_char = is_netcdf && described.datatype.size == 1 && axes.is_empty();
+        return stored.texts(name, (datatype, axes, None), is_char);
+    }
+    if let Some(element) = element::element(&described.datatype) {
+        return Read { whole: stored.numbers(name, &element), parts: Vec::new() };
+    }
+    let Class::Compound(fields) = &described.datatype.class else {
+        return Read { whole: stored.other(name), parts: Vec::new() };
+    };
+    let parts = members::parts(&stored, &name, fields);
+    let bytes = element::bytes(vec![described.datatype.size.into()]);
+    let whole = Dataset::of_bytes(stored.numbers(name.clone(), &bytes));
+    let dtype_name = element::name(&described.datatype);
+    let members = parts.iter().map(|part| part.name.clone()).collect();
+    let compound = QueryError::Compound { dataset: name, members };
+    let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
+    Read { whole: Dataset { dtype_name, fault, ..whole }, parts }
+}
+
+/// A dataset as its file describes it.
+pub(super) struct Stored<'a> {
+    pub(super) file: &'a Hdf5File,
+    pub(super) described: &'a Described,
+    dims: &'a [String],
+}
+
+impl Stored<'_> {
+    /// The dataset as elements of a known type.
+    pub(super) fn numbers(&self, name: String, element: &Element) -> Dataset {
+        let shape: Vec<u64> =
+            self.described.space.shape.iter().chain(&element.axes).copied().collect();
+        let own = || self.file.source().clone();
+        let read = match (too_deep(&shape), &self.described.layout) {
+            (Some(fault), _) => Err(fault),
+            (None, _) if self.described.space.is_null => Err(no_elements(&name)),
+            (None, StoredLayout::External(parts)) => self.external(&name, element, &shape, parts),
+            _ => chunks(&name, self.described, (element, &shape)).map(|table| (own(), table)),
+        };
+        let (fault, (source, (grid, chunks))) = match read {
+            Ok(read) => (None, read),
+            Err(fault) => (Some(Arc::new(fault)), (own(), unread(&shape, None))),
+        };
+        // An array in each element has axes without names.
+        let dims = if self.dims.len() == shape.len() { self.dims.to_vec() } else { Vec::new() };
+        let unlimited = self.described.space.max_shape.iter().map(Option::is_none).collect();
+        Dataset {
+            fault,
+            dims,
+            unlimited,
+            ..Dataset::new(source, name, element.dtype, grid, chunks)
+        }
+    }
+
+    /// Elements in other files, which are read as one.
+    fn external(
+        &self,
+        name: &str,
+        element: &Element,
+        shape: &[u64],
+        parts: &[ExternalPart],
+    ) -> Result<(Source, Table), QueryError> {
+        let size = u64::from(self.described.datatype.size);
+        let count = self.described.space.element_count();
+        let stored = count.and_then(|count| Span::new(0, count.checked_mul(size)?));
+        let too_large = || unsupported(name, "its elements cannot be counted");
+        let stored = stored.ok_or_else(too_large)?;
+        let source = external::open(self.file.source(), parts, stored.len());
+        let source = source.map_err(|why| unsupported(name, &why))?;
+        let table = contiguous(self.described, (element, shape), stored).ok_or_else(too_large)?;
+        Ok((source, table))
+    }
+
+    /// The dataset as texts of this type, in arrays of these extents; `is_char` is whether the last axis is
+    /// that of the characters of a text.
+    pub(super) fn texts(
+        &self,
+        name: String,
+        (datatype, axes, member): (&Datatype, Vec<u64>, Option<tet_codec::MemberStage>),
+        is_char: bool,
+    ) -> Read {
+        let is_one = self.described.space.shape.is_empty() && axes.is_empty();
+        let axes = match is_char && !is_one {
+            true => axes,
+            false => axes.into_iter().chain([datatype.size.into()]).collect(),
+        };
+        let rank = self.described.space.shape.len() + axes.len();
+        let element = Element { member, ..element::bytes(axes) };
+        let mut bytes = self.numbers(name.clone(), &element);
+        if self.dims.len() + 1 == rank {
+            // The axis of the bytes has no name.
+            bytes.dims = self.dims.to_vec();
+        }
+        let whole = if is_char {
+            Dataset::of_texts(bytes.clone(), Arc::new(tet_query::FixedText::Bytes))
+        } else {
+            let (file, datatype) = (self.file.clone(), datatype.clone());
+            Dataset::of_texts(bytes.clone(), Arc::new(HeapTexts { file, datatype, name }))
+        };
+        let has_bytes = whole.is_text() && matches!(datatype.class, Class::Text { .. });
+        let name = format!("{}.{BYTES}", whole.name);
+        if bytes.dims.len() != bytes.shape().len() {
+            bytes.dims = Vec::new();
+        }
+        let parts = has_bytes.then(|| Dataset { name, ..bytes }).into_iter().collect();
+        Read { whole, parts }
+    }
+
+    /// A dataset of elements that are not read.
+    pub(super) fn other(&self, name: String) -> Dataset {
+        let dtype_name = element::name(&self.described.datatype);
+        let fault = match self.described.space.is_null {
+            true => no_elements(&name),
+            false => QueryError::Opaque { dataset: name.clone(), dtype: dtype_name.clone() },
+        };
+        let shape = &self.described.space.shape;
+        let dims = if self.dims.len() == shape.len() { self.dims.to_vec() } else { Vec::new() };
+        let (grid, chunks) = unread(shape, None);
+        let source = self.file.source().clone();
+        let whole = Dataset::unknown(source, name, dtype_name, grid, chunks);
+        Dataset { fault: Some(Arc::new(fault)), dims, ..whole }
+    }
+}
+
+fn no_elements(name: &str) -> QueryError {
+    unsupported(name, "it has a null dataspace, and no elements")
+}
+
+fn unsupported(name: &str, why: &str) -> QueryError {
+    QueryError::Unsupported { why: format!("dataset {name:?} cannot be read: {why}") }
+}
+
+type Table = (Grid, Arc<dyn ChunkTable>);
+
+/// Where the elements of a dataset are.
+fn chunks(
+    name: &str,
+    described: &Described,
+    (element, shape): (&Element, &[u64]),
+) -> std::result::Result<Table, QueryError> {
+    let size = element.dtype.size().unwrap_or(1);
+    let too_large = || unsupported(name, "its chunks cannot be counted");
+    let fill = fill(described, element, size).ok_or_else(too_large)?;
+    match &described.layout {
+        StoredLayout::Contiguous(Some(stored)) => {
+            contiguous(described, (element, shape), *stored).ok_or_else(too_large)
+        }
+        StoredLayout::Contiguous(None) => {
+            let grid = grid_of_one(shape);
+            let absent = Absent { fill, grid: grid.clone(), element_size: size };
+            Ok((grid, Arc::new(absent)))
+        }
+        StoredLayout::Chunked(index) => chunked(name, described, (element, shape), (index, fill)),
+        StoredLayout::Virtual => Err(unsupported(name, "it is virtual: parts of other datasets")),
+        _ => Err(unsupported(name, "its layout is not supported by this build")),
+    }
+}
+
+/// The stages that make elements of stored ones, in the order in which a writer would apply them.
+fn element_stages(element: &Element) -> Vec<Arc<dyn Stage>> {
+    let bits = element.bits.map(|bits| Arc::new(bits) as Arc<dyn Stage>);
+    let member = element.member.map(|member| Arc::new(member) as Arc<dyn Stage>);
+    bits.into_iter().chain(member).collect()
+}
+
+/// Elements in one piece; `None` where they cannot be counted.
+fn contiguous(
+    described: &Described,
+    (element, shape): (&Element, &[u64]),
+    stored: Span,
+) -> Option<Table> {
+    let size = element.dtype.size().unwrap_or(1);
+    let stages = element_stages(element);
+    let stored = if shape.contains(&0) { no_bytes() } else { stored };
+    let each = element.axes.iter().try_fold(1_u64, |each, &it| each.checked_mul(it))?;
+    let stored_size = u64::from(described.datatype.size);
+    // The bytes of a text or of a structure stay together.
+    let is_whole = element.dtype == tet_format::DType::UInt8 && !element.axes.is_empty();
+    if stages.is_empty() && !is_whole {
+        let grid = grid(shape, size * 8)?;
+        let slabs = Slabs::new(grid.clone(), size * 8, stored);
+        return Some((grid, Arc::new(slabs.swapped(Swapped::new(element.swapped)))));
+    }
+    let layout = ElementLayout::new(size).with_width(element.swapped)?;
+    let outer = chunking::in_place(&described.space.shape, stored_size);
+    let inner = element.axes.iter().map(|&extent| extent.max(1));
+    let chunk_shape: Shape = outer.into_iter().chain(inner).collect();
+    let grid = Grid::new(Shape::from(shape), chunk_shape)?;
+    let decoded_size = each.checked_mul(size)?;
+    let pipeline = Pipeline::new(stages, layout);
+    let pieces = Pieces { grid: grid.clone(), stored, stored_size, decoded_size, each, pipeline };
+    Some((grid, Arc::new(pieces)))
+}
+
+/// Elements in chunks.
+fn chunked(
+    name: &str,
+    described: &Described,
+    (element, shape): (&Element, &[u64]),
+    (index, fill): (&StoredIndex, FillValue),
+) -> std::result::Result<Table, QueryError> {
+    let size = element.dtype.size().unwrap_or(1);
+    let too_large = || unsupported(name, "its chunks cannot be counted");
+    let layout = ElementLayout::new(size).with_width(element.swapped).ok_or_else(too_large)?;
+    let extents = index.shape().iter().chain(&element.axes).copied();
+    let chunk_shape: Shape = extents.collect();
+    let chunk_len = chunk_shape.element_count().and_then(|count| count.checked_mul(size));
+    let chunk_len = chunk_len.ok_or_else(too_large)?;
+    let grid = Grid::padded(Shape::from(shape), chunk_shape).ok_or_else(too_large)?;
+    let filters = stages(&described.filters, described.datatype.size.into());
+    let refused = |refused: Unsupported| unsupported(name, &refused.to_string());
+    let own = element_stages(element);
+    let element_stages = own.len();
+    let stages = own.into_iter().chain(filters.map_err(refused)?);
+    let chunks = Chunks {
+        name: name.to_owned(),
+        grid: grid.clone(),
+        index: index.clone(),
+        shape: described.space.shape.clone(),
+        element_stages,
+        chunk_len,
+        pipeline: Pipeline::new(stages, layout),
+        fill,
+    };
+    Ok((grid, Arc::new(chunks)))
+}
+
+/// The decoder of elements that are not stored.
+fn fill(described: &Described, element: &Element, size: u64) -> Option<FillValue> {
+    let len = usize::try_from(size).ok()?;
+    let stored = described.fill.as_deref();
+    let member = element.member;
+    let stored = stored.and_then(|fill| member.map_or(Some(fill), |member| member.of(fill)));
+    // The value of an array in each element is repeated as a whole.
+    let mut bytes = stored.map_or_else(|| vec![0; len], <[u8]>::to_vec);
+    element.decode(&mut bytes);
+    FillValue::new(&bytes)
+}

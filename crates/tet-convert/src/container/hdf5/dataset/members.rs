@@ -1,0 +1,63 @@
+//! Members of structures, as parts of their dataset: `rows.t` is the member `t` of the dataset `rows`.
+
+use std::sync::Arc;
+
+use tet_codec::MemberStage;
+use tet_hdf5::{Class, Datatype, StoredMember};
+use tet_query::{Dataset, Error as QueryError};
+
+use super::Stored;
+use crate::container::hdf5::element::{self, Element};
+
+/// The most members of a dataset that are parts of it.
+const MEMBERS_MAX: usize = 1024;
+/// Structures within each other.
+const DEPTH_MAX: u32 = 8;
+
+/// The members of a dataset of structures, and the members of these.
+pub(super) fn parts(stored: &Stored<'_>, name: &str, members: &[StoredMember]) -> Vec<Dataset> {
+    let mut parts = Vec::new();
+    take(stored, name, (members, 0, 0), &mut parts);
+    parts
+}
+
+/// Appends the members of a structure that begins at byte `start` of an element.
+fn take(
+    stored: &Stored<'_>,
+    name: &str,
+    (members, start, depth): (&[StoredMember], u64, u32),
+    parts: &mut Vec<Dataset>,
+) {
+    for member in members {
+        if MEMBERS_MAX <= parts.len() {
+            return;
+        }
+        let name = format!("{name}.{}", member.name);
+        let at = start.saturating_add(member.offset.into());
+        match &member.datatype.class {
+            Class::Compound(inner) if is_structure(&member.datatype) && depth < DEPTH_MAX => {
+                take(stored, &name, (inner, at, depth + 1), parts);
+            }
+            _ => parts.push(part(stored, name, at, &member.datatype)),
+        }
+    }
+}
+
+fn is_structure(datatype: &Datatype) -> bool {
+    element::element(datatype).is_none()
+}
+
+/// A member that begins at byte `at` of an element.
+fn part(stored: &Stored<'_>, name: String, at: u64, datatype: &Datatype) -> Dataset {
+    let whole = stored.described.datatype.size.into();
+    let inside = MemberStage::new(at, datatype.size.into(), whole);
+    if let (Some((texts, axes)), Some(_)) = (element::texts(datatype), inside) {
+        return stored.texts(name, (texts, axes, inside), false).whole;
+    }
+    if let (Some(element), Some(_)) = (element::element(datatype), inside) {
+        return stored.numbers(name, &Element { member: inside, ..element });
+    }
+    let dtype_name = element::name(datatype);
+    let fault = QueryError::Opaque { dataset: name.clone(), dtype: dtype_name.clone() };
+    Dataset { dtype_name, fault: Some(Arc::new(fault)), dtype: None, ..stored.other(name) }
+}
