@@ -1,6 +1,7 @@
 //! zTensor files of versions 1 and 2: those of the `ztensor` package, shards, and conversions.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
+#![allow(clippy::big_endian_bytes, reason = "the numbers of CBOR are big-endian")]
 
 mod common;
 
