@@ -48,7 +48,7 @@ pub use objects::{ObjectId, Objects};
 pub use shard::{IndexLocation, ShardLevel};
 pub use store::{KeyPlace, ObjectName, References, Store, ZipStore};
 pub use write::{NewArray, NewElement, NewHierarchy, ZarrCompression, shard_index, text_chunk};
-pub use xarray::{fill_attribute, fill_of_attribute};
+pub use xarray::fill_attribute;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
