@@ -328,6 +328,10 @@ impl From<tet_convert::Error> for Failure {
             E::ChunkRank { .. } | E::ChunkZero { .. } => {
                 plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")
             }
+            E::ShardShape { .. } => {
+                plain("shard-shape").hint("--shards auto chooses shards for each dataset")
+            }
+            E::OtherFolder { .. } => plain("output-name").hint("give the output another name"),
             E::Rank { .. } => plain("rank"),
             E::LabelCount { .. } | E::NoLabeledAxis { .. } | E::NoLabels { .. } => {
                 plain("labels").hint("write --labels AXIS=a,b,c or AXIS=@ARRAY; AXIS is a name of --dims, or a number")

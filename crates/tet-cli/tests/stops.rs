@@ -5,7 +5,7 @@
 
 mod fixtures;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,11 +16,14 @@ use std::time::Duration;
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// The commands; each changes files of its folder in its own way.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 21] = [
     "convert climate.npz new.tet",
     "convert climate.npz climate.tet --force",
     "convert climate.tet new.npz",
     "convert climate.tet new.zt",
+    "convert climate.tet new.zarr",
+    "convert climate.tet old.zarr --force --chunks 1,30,60 --dataset temp",
+    "convert climate.tet new.zarr.zip",
     "convert climate.tet new.tgm",
     "convert climate.tet new.safetensors",
     "convert climate.tet new.safetensors --shard-size 10KiB",
@@ -37,14 +40,32 @@ const COMMANDS: [&str; 18] = [
     "tgm merge messages.tgm messages.tgm -o new.tgm",
 ];
 
-/// The files of a folder, and their bytes.
+/// The files below a folder, by path, and their bytes.
 fn files(folder: &Path) -> Files {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
-    let read = |entry: fs::DirEntry| {
+    let mut all = Files::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
         let name = entry.file_name().to_string_lossy().into_owned();
-        (name, fs::read(entry.path()).expect("a file"))
-    };
-    entries.map(read).collect()
+        if entry.path().is_dir() {
+            let below = files(&entry.path());
+            all.extend(below.into_iter().map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
+        } else {
+            all.insert(name, fs::read(entry.path()).expect("a file"));
+        }
+    }
+    all
+}
+
+/// What is in the folder itself: files, and folders of which each is one thing.
+fn names(files: &Files) -> BTreeSet<&str> {
+    files.keys().map(|path| path.split('/').next().unwrap_or(path)).collect()
+}
+
+/// A file, or all files of a folder.
+fn whole<'f>(files: &'f Files, name: &str) -> BTreeMap<&'f str, &'f [u8]> {
+    let is_in = |path: &str| path.split('/').next() == Some(name);
+    let files = files.iter().filter(|(path, _)| is_in(path));
+    files.map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect()
 }
 
 fn tet(folder: &Path, line: &str) -> Command {
@@ -66,6 +87,7 @@ fn inputs(folder: &Path) -> Files {
         "convert climate.npz bare.tet --no-digests",
         "convert climate.tet model.zt",
         "convert climate.tet messages.tgm",
+        "convert climate.tet old.zarr",
     ] {
         assert!(tet(folder, line).status().expect("it runs").success(), "{line}");
     }
@@ -83,18 +105,20 @@ fn fresh(folder: &Path, files: &Files) {
     }
     fs::create_dir(folder).expect("a folder");
     for (name, bytes) in files {
-        fs::write(folder.join(name), bytes).expect("room");
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("room");
+        fs::write(path, bytes).expect("room");
     }
 }
 
-/// Checks the files after a command was stopped: each is the old one or the new one.
+/// Checks the files after a command was stopped: each, and each folder, is the old one or the new one.
 fn check(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_done: bool) {
-    for (name, bytes) in now {
-        let is_known = [old, new].iter().any(|all| all.get(name) == Some(bytes));
+    for name in names(now) {
+        let is_known = [old, new].iter().any(|all| whole(all, name) == whole(now, name));
         assert!(is_known, "{line}, {how}: {name} is neither the old file nor the new one");
     }
-    for name in old.keys() {
-        assert!(now.contains_key(name), "{line}, {how}: {name} is gone");
+    for name in names(old) {
+        assert!(names(now).contains(name), "{line}, {how}: {name} is gone");
     }
     if is_done {
         assert_eq!(now.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>(), "{line}, {how}");

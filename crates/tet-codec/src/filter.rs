@@ -2,11 +2,15 @@
 
 mod bitshuffle;
 mod blosc;
+#[cfg(feature = "bzip2")]
+mod bzip2;
 mod checksum;
 mod convert;
 mod deflate;
 mod lz4;
 mod lzf;
+#[cfg(feature = "lzma")]
+mod lzma;
 mod member;
 mod nbit;
 mod packbits;
@@ -21,12 +25,16 @@ use std::fmt::Debug;
 
 pub use bitshuffle::Bitshuffle;
 pub use blosc::Blosc;
+#[cfg(feature = "bzip2")]
+pub use bzip2::Bzip2;
 pub use checksum::{ChecksumKind, ChecksumPlace, Checksummed};
 pub use convert::{Convert, NumberType};
 pub use deflate::Deflate;
 pub use lz4::Lz4;
 pub use lzf::Lzf;
 pub(crate) use lzf::repeat;
+#[cfg(feature = "lzma")]
+pub use lzma::Lzma;
 pub use member::MemberStage;
 pub use nbit::NBit;
 pub use packbits::PackBits;

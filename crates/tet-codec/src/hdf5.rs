@@ -36,6 +36,8 @@ pub fn hdf5_stage(
         4 => Arc::new(Szip::new(values).ok_or_else(|| options("szip"))?),
         5 => Arc::new(NBit::new(values).ok_or_else(|| options("nbit"))?),
         6 => Arc::new(ScaleOffset::new(values).ok_or_else(|| options("scaleoffset"))?),
+        #[cfg(feature = "bzip2")]
+        307 => Arc::new(crate::Bzip2),
         32_000 => Arc::new(Lzf),
         32_001 => Arc::new(Blosc),
         32_004 => Arc::new(Lz4::Hdf5),

@@ -36,6 +36,10 @@ pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result, Unsupported};
 pub use fill::FillValue;
+#[cfg(feature = "bzip2")]
+pub use filter::Bzip2;
+#[cfg(feature = "lzma")]
+pub use filter::Lzma;
 #[cfg(feature = "zstd")]
 pub use filter::ZstdStage;
 pub use filter::{

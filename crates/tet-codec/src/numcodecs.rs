@@ -53,6 +53,14 @@ pub fn numcodecs_stage(
         "gzip" => Arc::new(Deflate::gzip()),
         "blosc" => Arc::new(Blosc),
         "lz4" => Arc::new(Lz4::Numcodecs),
+        #[cfg(feature = "bzip2")]
+        "bz2" => Arc::new(crate::Bzip2),
+        #[cfg(feature = "lzma")]
+        "lzma" => match whole(config, "format", 1)? {
+            // Automatic, .xz and .lzma; a bare stream has no header.
+            0..=2 => Arc::new(crate::Lzma),
+            _ => return Err(Unsupported::options(short)),
+        },
         #[cfg(feature = "zstd")]
         "zstd" => Arc::new(crate::ZstdStage),
         "shuffle" => Arc::new(Shuffle::new(whole(config, "elementsize", 4)?)),

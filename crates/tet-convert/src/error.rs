@@ -189,6 +189,25 @@ pub enum Error {
         /// The output's name.
         encoding: &'static str,
     },
+    /// Shards do not fit the dataset or its chunks.
+    #[error(
+        "dataset {dataset:?} cannot have shards of {shard_shape:?}: each extent must be a multiple of that \
+         of its chunks, {chunk_shape:?}"
+    )]
+    ShardShape {
+        /// The dataset.
+        dataset: String,
+        /// The shard shape that was asked for.
+        shard_shape: Vec<u64>,
+        /// The chunk shape.
+        chunk_shape: Vec<u64>,
+    },
+    /// The output is a folder that is no Zarr hierarchy.
+    #[error("{} is a folder that is not a Zarr hierarchy: it is not replaced", tet_io::shown(path))]
+    OtherFolder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The output's format cannot hold the dataset.
     #[error("dataset {dataset:?} cannot be written as {encoding}: {why}")]
     Unfit {

@@ -58,6 +58,7 @@ pub use read::slabs::Slabs;
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
 };
+pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
@@ -68,6 +69,7 @@ pub use write::options::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
     LabelSource, Origin,
 };
+pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

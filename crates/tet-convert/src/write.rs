@@ -13,3 +13,4 @@ pub(crate) mod options;
 pub(crate) mod stream;
 pub(crate) mod text;
 pub(crate) mod whole_chunks;
+pub(crate) mod zarr;

@@ -1,4 +1,4 @@
-//! Base64 (RFC 4648, section 4): inline values of references, fill values of version 2.
+//! Base64 (RFC 4648, section 4): inline values of references, fill values.
 
 /// The bytes of a text in base64, with or without the padding; `None` if it is not base64.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
@@ -27,6 +27,23 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// The text of bytes in base64, with its padding.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4_usize {
+            let shift = 18 - 6 * u32::try_from(at).unwrap_or(0);
+            let digit = DIGITS.get(usize::try_from(bits >> shift & 63).unwrap_or(0));
+            let is_padding = group.len() < at;
+            text.push(if is_padding { '=' } else { digit.map_or('=', |digit| char::from(*digit)) });
+        }
+    }
+    text
+}
+
 fn digit(byte: u8) -> Option<u8> {
     match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -48,6 +65,7 @@ mod tests {
             [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob")];
         for (text, wanted) in cases {
             assert_eq!(decode(text.as_bytes()).as_deref(), Some(wanted.as_bytes()), "{text}");
+            assert_eq!(encode(wanted.as_bytes()), text);
         }
         assert_eq!(decode(b"Z"), None);
         assert_eq!(decode(b"Zm 9v"), None);

@@ -1,8 +1,10 @@
-//! Zarr hierarchies of versions 2 and 3, read in place: metadata, and where each chunk is stored.
+//! Zarr hierarchies of versions 2 and 3, read in place: metadata, and where each chunk is stored;
+//! and the documents of new ones.
 //!
 //! ```text
 //!   folder, zip file or references -> Store -> Hierarchy: groups, arrays, findings
 //!   Hierarchy + array -> ChunkFinder: coordinate of a chunk -> object and span
+//!   NewHierarchy -> documents
 //! ```
 //!
 //! This crate follows the Zarr storage specification 2, the Zarr core specification 3 with its
@@ -26,6 +28,9 @@ mod objects;
 mod shard;
 mod stored;
 
+mod write;
+mod xarray;
+
 mod base64;
 mod check;
 mod error;
@@ -44,6 +49,8 @@ pub use objects::{ObjectId, Objects};
 pub use shard::{IndexLocation, ShardLevel};
 pub use store::{KeyPlace, ObjectName, References, Store, ZipStore};
 pub use stored::each_stored;
+pub use write::{NewArray, NewElement, NewHierarchy, ZarrCompression, shard_index, text_chunk};
+pub use xarray::fill_attribute;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,8 +1,8 @@
 """Files that `tet` writes, read by other programs: python written_files.py FOLDER TET [--seed N].
 
-Makes inputs (.npz, NetCDF-4, Zarr), converts them to every output that xarray, netCDF4, SciPy or
-zarr read, and compares values bit for bit, types, dimensions, coordinates and attributes. Each
-output is checked by `tet verify` and converted back. Exit code 1 if anything differs.
+Makes inputs (.npz, NetCDF-4), converts them to every output that xarray, netCDF4 or SciPy read, and
+compares values bit for bit, types, dimensions, coordinates and attributes. Each output is checked by
+`tet verify` and converted back. Exit code 1 if anything differs. Zarr is in written_zarr.py.
 """
 
 import argparse
@@ -15,7 +15,6 @@ import warnings
 import netCDF4
 import numpy as np
 import xarray
-import zarr
 from scipy.io import netcdf_file
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?"]
@@ -115,24 +114,6 @@ def stored_in_netcdf(values):
     return values
 
 
-def opened_zarr(path):
-    store = zarr.storage.ZipStore(path, mode="r") if path.is_file() else path
-    return store, zarr.open_group(store, mode="r")
-
-
-def of_zarr(path, wanted, version):
-    store, group = opened_zarr(path)
-    check("zarr format", group.metadata.zarr_format == version, path.name)
-    check("consolidated", group.metadata.consolidated_metadata is not None, path.name)
-    for name, values in wanted.items():
-        check("zarr", same(group[name][...], values), f"{path.name} {name}")
-    plain = zarr.open_group(store, mode="r", use_consolidated=False)
-    for name, values in wanted.items():
-        check("zarr alone", same(plain[name][...], values), f"{path.name} {name}")
-    if path.is_file():
-        store.close()
-
-
 def back(program, folder, path, wanted):
     """What was written is clean, and comes back."""
     tet(program, "verify", path)
@@ -144,13 +125,11 @@ def back(program, folder, path, wanted):
             check("back", same(found[name], values), f"{path.name} {name}")
 
 
-def of_xarray(program, folder, made, path, like):
+def of_xarray(path, like):
     """The same dataset in xarray, from `path`, as from the file it was made of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        engine = {"engine": "zarr"} if ".zarr" in path.name else {}
-        source = zarr.storage.ZipStore(path, mode="r") if path.suffix == ".zip" else path
-        with xarray.open_dataset(source, **engine) as found, xarray.open_dataset(like) as wanted:
+        with xarray.open_dataset(path) as found, xarray.open_dataset(like) as wanted:
             found.load(), wanted.load()
             check("xarray dataset", wanted.identical(found), f"{path.name}\n{wanted}\n{found}")
             for name in wanted.variables:
@@ -176,47 +155,15 @@ def main():
         check("version", path.read_bytes()[3] == (5 if source == "all" else 2), path.name)
         of_netcdf(path, wanted, source == "classic")
         back(program, folder, path, wanted)
-    options = [
-        ("3", ()), ("3", ("--codec", "raw")), ("3", ("--codec", "gzip")), ("3", ("--chunks", "auto", "--checksum", "crc32c")),
-        ("3", ("--shard-size", "1KB")), ("2", ()), ("2", ("--codec", "raw")), ("2", ("--codec", "gzip")),
-    ]
-    for number, (version, more) in enumerate(options if "--zarr" in help_of(program) else []):
-        for suffix in ("zarr", "zarr.zip"):
-            path = folder / f"all_{number}.{suffix}"
-            tet(program, "convert", folder / "all.npz", path, "-q", "--zarr", version, *more)
-            of_zarr(path, made, int(version))
-            back(program, folder, path, made)
-    three = {"cube": random(rng, "f4", (10, 11, 12))}
-    np.savez(folder / "cube.npz", **three)
-    of_chunks(program, folder, three)
     source = folder / "xarray.nc"
     like = dataset(rng)
     like.to_netcdf(source)
-    outputs = ["x.nc3"]
-    if "--zarr" in help_of(program):
-        outputs += ["x3.zarr", "x3.zarr.zip", "x2.zarr", "x2.zarr.zip"]
-    for output in outputs:
-        more = ("--zarr", output[1]) if "zarr" in output else ()
-        tet(program, "convert", source, folder / output, *more)
-        tet(program, "verify", folder / output)
-        of_xarray(program, folder, like, folder / output, source)
+    output = folder / "x.nc3"
+    tet(program, "convert", source, output)
+    tet(program, "verify", output)
+    of_xarray(output, source)
     print(COUNTS)
     sys.exit(1 if FAILURES else 0)
-
-
-def of_chunks(program, folder, wanted):
-    """Edge chunks, shards of several chunks."""
-    if "--zarr" not in help_of(program):
-        return
-    for number, more in enumerate([(), ("--shard-size", "1KB"), ("--shard-size", "4KB"), ("--zarr", "2")]):
-        path = folder / f"chunks_{number}.zarr.zip"
-        tet(program, "convert", folder / "cube.npz", path, "-q", "--chunks", "3,4,5", *more)
-        of_zarr(path, wanted, 2 if "2" in more else 3)
-        back(program, folder, path, wanted)
-
-
-def help_of(program):
-    return subprocess.run([program, "convert", "--help"], capture_output=True, check=True).stdout.decode()
 
 
 if __name__ == "__main__":

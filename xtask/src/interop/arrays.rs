@@ -8,6 +8,7 @@
 //! mutate.py         damaged files: a documented exit status, within 512 MiB and 5 seconds
 //! written_hdf5.py   what `tet` writes as HDF5 and NetCDF-4: the same in other programs, and back
 //! written_files.py  what `tet` writes as classic NetCDF
+//! written_zarr.py   what `tet` writes as Zarr: the same in zarr-python and xarray, and back
 //! ```
 //!
 //! The scripts are in `xtask/interop/arrays`, their environment and the files under
@@ -35,6 +36,7 @@ pub(super) fn run(family: &str, options: &Options) -> Result<()> {
     let written = match family {
         "hdf5" => "written_hdf5",
         "netcdf" => "written_files",
+        "zarr" => "written_zarr",
         _ => return Ok(()),
     };
     let mut command = script(&format!("{written}.py"));

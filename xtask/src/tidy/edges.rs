@@ -25,10 +25,12 @@ const EDGES: &[Edge] = &[
         name: "tet-codec",
         ours: &["tet-format"],
         outside: &[
+            "bzip2",
             "crc-fast",
             "crc32c",
             "flate2",
             "lz4_flex",
+            "lzma-rust2",
             "multiversion",
             "thiserror",
             "twox-hash",

@@ -15,8 +15,8 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc or
-    /// .nc3, or one dataset as .npy, .raw or .csv
+    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
+    /// or .zarr.zip, the directory .zarr, or one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Convert only this dataset (repeatable)
@@ -40,6 +40,13 @@ pub struct ConvertArgs {
     /// How a .tgm file is written.
     #[command(flatten)]
     pub tgm: TgmArgs,
+    /// In .zarr: choose the version of the format, 2 or 3 [default: 3]
+    #[arg(long, value_name = "VERSION", value_parser = ["2", "3"])]
+    pub zarr: Option<String>,
+    /// In .zarr: store several chunks in one object, a shard of this shape, as 100,300,600; auto makes
+    /// shards of about 64 MiB
+    #[arg(long, value_name = "SHAPE", allow_hyphen_values = true)]
+    pub shards: Option<String>,
     /// Combine the objects of one name in a .tgm file into one dataset, with a first axis of this
     /// name
     #[arg(long, value_name = "AXIS")]
@@ -91,12 +98,12 @@ pub(crate) const ALIGN: &str = "64";
 /// How elements are stored.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Choose the compression [default: zstd in .tet, raw in .zt, .tgm, .h5 and .nc]. In .h5 and .nc
-    /// gzip is read by every program, zstd by those with the HDF5 plugin of filter 32015
+    /// Choose the compression [default: zstd in .tet and .zarr, raw in .zt, .tgm, .h5 and .nc]. In .h5
+    /// and .nc gzip is read by every program, zstd by those with the HDF5 plugin of filter 32015
     #[arg(long, value_name = "CODEC", alias = "compression")]
     pub codec: Option<CodecName>,
     /// Set the level of zstd, 1 to 22 [default: 3, in .zt without --dialect 1], or of gzip, 0 to 9
-    /// [default: 4 in .h5 and .nc]
+    /// [default: 4 in .h5 and .nc, 5 in .zarr]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub level: Option<i32>,
     /// Align the bytes of datasets to 8, 64 or 4096; in .zt to 64, 4096 or 65536; in .tgm to any of
@@ -108,7 +115,8 @@ pub struct StoreArgs {
 /// How a zTensor file is written.
 #[derive(Debug, Args)]
 pub struct ZtArgs {
-    /// In .zt: choose the checksum of each tensor [default: crc32c]
+    /// Choose the checksum of each tensor of a .zt [default: crc32c], or of each chunk of a .zarr
+    /// [default: none, zstd and gzip have their own]
     #[arg(long, value_name = "KIND")]
     pub checksum: Option<ChecksumName>,
     /// In .zt: align tensors of fewer bytes to 64 only, not to --align
@@ -195,7 +203,7 @@ pub enum CodecName {
     /// zstd.
     #[default]
     Zstd,
-    /// In .h5 and .nc: gzip, also named zlib or deflate.
+    /// In .h5, .nc and .zarr: gzip, also named zlib or deflate.
     #[value(alias = "zlib", alias = "deflate")]
     Gzip,
     /// In .tgm: lz4, in memory.
@@ -253,6 +261,9 @@ EXAMPLES
   tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
   tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
   tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed
+  tet convert year.nc year.zarr                      Zarr 3 in a directory, or in one file: year.zarr.zip
+  tet convert year.nc year.zarr --zarr 2             Zarr 2, for older programs
+  tet convert cube.npy cube.zarr --chunks 1,512,512 --shards 16,4096,4096
 
 A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
@@ -260,11 +271,12 @@ A one-dimensional array with the name of an axis contains its labels: with an ar
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
-.safetensors, .safetensors.index.json with its shards, .npz, HDF5 (.h5), NetCDF-4 (.nc, .nc4) or classic \
-NetCDF (.nc3); or one dataset to .npy, .raw or .csv.\n\n\
+.safetensors, .safetensors.index.json with its shards, .npz, HDF5 (.h5), NetCDF-4 (.nc, .nc4), classic \
+NetCDF (.nc3) or Zarr (.zarr, .zarr.zip); or one dataset to .npy, .raw or .csv.\n\n\
 The input is any file that tet reads, recognized by its content. Files larger than memory can be \
 converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
-their index are several files: each is atomic, and while an old model is replaced there is no index.\n\n\
+their index are several files: each is atomic, and while an old model is replaced there is no index. \
+A .zarr directory appears as a whole; --force replaces a Zarr directory and no other.\n\n\
 If the output format lacks a type, the elements are stored as bits of another type, with an \
 attribute that names the original type. A warning reports this, and everything that the format \
 cannot store. Arrays of objects, strings and records are refused. Compressed members of an .npz are \

@@ -15,8 +15,8 @@ pub struct ExportArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .safetensors, .npz, .zt, .tgm, .tet, .h5, .nc or .nc3, or one dataset as .npy,
-    /// .raw or .csv
+    /// The file to write: .safetensors, .npz, .zt, .tgm, .tet, .h5, .nc, .nc3 or .zarr.zip, the
+    /// directory .zarr, or one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Write only this dataset (repeatable)

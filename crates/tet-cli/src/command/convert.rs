@@ -5,6 +5,7 @@ mod outputs;
 mod report;
 mod tensogram;
 mod tet;
+mod zarr;
 mod ztensor;
 
 use std::path::Path;
@@ -86,6 +87,9 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     }
     if target == Format::HDF5 {
         options.hdf5 = hdf5::options(args)?;
+    }
+    if target == Format::ZARR {
+        options.zarr = zarr::options(args)?;
     }
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;

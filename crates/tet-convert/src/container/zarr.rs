@@ -1,12 +1,14 @@
-//! Zarr 2 and 3, read in place: a folder, a zip file, or a document of references to parts of other files.
+//! Zarr 2 and 3: a folder, a zip file, or a document of references to parts of other files, read in place;
+//! folders and zip files are written.
 //!
-//! `tet-zarr` reads the metadata and finds chunks; here are the types of elements and the codecs.
+//! `tet-zarr` reads and makes the metadata and finds chunks; here are the types of elements and the codecs.
 
 mod catalog;
 mod check;
 mod chunks;
 mod elements;
 mod texts;
+mod write;
 
 use std::path::Path;
 
@@ -15,7 +17,7 @@ use tet_io::{Folder, Source};
 use tet_verify::{Report, VerifyOptions};
 use tet_zarr::{Hierarchy, Store};
 
-use super::traits::{Container, Head, Input};
+use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
 
@@ -73,6 +75,10 @@ impl Container for Zarr {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         tet_zarr::rule::ALL
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
     }
 }
 

@@ -58,6 +58,8 @@ impl Error {
             | Self::NoSuchDType { .. }
             | Self::Reserved { .. }
             | Self::Unfit { .. }
+            | Self::ShardShape { .. }
+            | Self::OtherFolder { .. }
             | Self::Outside { .. }
             | Self::Link { .. }
             | Self::TooWide { .. }

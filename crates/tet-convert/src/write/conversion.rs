@@ -9,6 +9,7 @@ use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
 use crate::write::options::ImportOptions;
+use crate::write::zarr::ZarrOptions;
 use crate::{Note, Result};
 
 /// How to convert.
@@ -23,6 +24,8 @@ pub struct ConvertOptions {
     pub tensogram: TensogramOptions,
     /// How an HDF5 or NetCDF-4 file is written.
     pub hdf5: Hdf5Options,
+    /// How a Zarr hierarchy is written.
+    pub zarr: ZarrOptions,
     /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
     pub stack: Option<String>,
     /// How the input is opened.

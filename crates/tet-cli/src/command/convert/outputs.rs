@@ -2,7 +2,7 @@
 
 use tet_convert::Capabilities;
 
-use crate::args::{ALIGN, CodecName, ConvertArgs, SparseName, StoreArgs};
+use crate::args::{ALIGN, ChecksumName, CodecName, ConvertArgs, SparseName, StoreArgs};
 use crate::exit::{Failure, Result};
 
 /// Checks that the output format supports all given options.
@@ -31,6 +31,7 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         ("--align 65536", store.align == "65536"),
         ("--align-above", zt.align_above != 0),
         ("--checksum", zt.checksum.is_some()),
+        ("--checksum sha256", zt.checksum == Some(ChecksumName::Sha256)),
         ("--dialect", zt.dialect.is_some()),
         ("--encoding", tgm.encoding.is_some()),
         ("--bits", tgm.bits.is_some()),
@@ -40,6 +41,8 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         ("--profile", tgm.profile.is_some()),
         ("--sparse native", zt.sparse == Some(SparseName::Native)),
         ("--shard-size", args.shard_size.is_some()),
+        ("--zarr", args.zarr.is_some()),
+        ("--shards", args.shards.is_some()),
     ];
     for (option, is_asked) in asked {
         if is_asked && !can.options.contains(&option) {

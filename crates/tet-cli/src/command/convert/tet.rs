@@ -47,7 +47,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     Ok(options)
 }
 
-fn chunks(text: &str) -> Result<ChunkChoice> {
+pub(super) fn chunks(text: &str) -> Result<ChunkChoice> {
     if text == "auto" {
         return Ok(ChunkChoice::Auto);
     }

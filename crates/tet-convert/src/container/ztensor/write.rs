@@ -56,6 +56,7 @@ impl traits::Writer for ZTensor {
                 "--align 65536",
                 "--align-above",
                 "--checksum",
+                "--checksum sha256",
                 "--dialect",
                 "--sparse native",
             ],

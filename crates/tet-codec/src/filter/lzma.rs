@@ -1,0 +1,155 @@
+//! LZMA in its two containers, `.xz` and `.lzma`: numcodecs `lzma`. Which one it is follows from the bytes.
+
+use std::io::{ErrorKind, Read};
+
+use lzma_rust2::{LzmaReader, XzReader};
+
+use crate::error::{Error, Result};
+use crate::filter::Compressor;
+
+const NAME: &str = "lzma";
+const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
+/// A match of 273 bytes is 14 decisions of at least 0.022 bits.
+const RATIO_MAX: u64 = 8192;
+/// KiB of a decoder: a dictionary of 128 MiB. The highest preset has 64 MiB.
+const MEMORY_KIB: u32 = (128 << 10) + 1024;
+
+/// Undoes LZMA.
+///
+/// ```
+/// use tet_codec::{Lzma, Stage};
+///
+/// // The `.xz` of no bytes.
+/// let stored = b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46\0\0\0\0\x1c\xdf\x44\x21\x1f\xb6\xf3\x7d\x01\0\0\0\0\x04YZ";
+/// Lzma.undo_into(stored, &mut [])?;
+/// assert!(Lzma.undo_into(stored, &mut [0]).is_err());
+/// # Ok::<(), tet_codec::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lzma;
+
+impl Compressor for Lzma {
+    fn codec(&self) -> &'static str {
+        NAME
+    }
+
+    fn max(&self, stored_len: u64) -> u64 {
+        stored_len.saturating_mul(RATIO_MAX)
+    }
+
+    fn read(&self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
+        if stored.starts_with(XZ_MAGIC) {
+            return fill(&mut XzReader::new_mem_limit(stored, true, MEMORY_KIB), out);
+        }
+        let reader = LzmaReader::new_mem_limit(stored, MEMORY_KIB, None);
+        fill(&mut reader.map_err(|error| fault(&error))?, out)
+    }
+}
+
+/// Reads to the end, which must come where `out` does or before.
+fn fill(reader: &mut dyn Read, out: &mut [u8]) -> Result<usize> {
+    let long = Error::TooLong { codec: NAME, decoded_len: out.len() as u64 };
+    let mut at = 0;
+    loop {
+        let (mut behind, rest) = ([0; 1], out.get_mut(at..).unwrap_or_default());
+        let is_full = rest.is_empty();
+        let count = reader.read(if is_full { &mut behind } else { rest });
+        match count.map_err(|error| fault(&error))? {
+            0 => return Ok(at),
+            _ if is_full => return Err(long),
+            count => at += count,
+        }
+    }
+}
+
+fn fault(error: &std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::OutOfMemory => Error::Memory { codec: NAME },
+        ErrorKind::UnexpectedEof => Error::Corrupt { codec: NAME, reason: "cut short" },
+        _ if error.to_string().contains("checksum") => Error::Checksum { codec: NAME },
+        _ => Error::Corrupt { codec: NAME, reason: "these bytes are no LZMA stream" },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::{Room, Stage};
+
+    /// 100,000 zeros by Python.
+    const XZ_ZEROS: [u8; 148] = [
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
+        0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe1, 0x86, 0x9f, 0x00, 0x53, 0x5d,
+        0x00, 0x00, 0x6f, 0xfd, 0xff, 0xff, 0xa3, 0xb7, 0xff, 0x47, 0x3e, 0x48, 0x15, 0x72, 0x39,
+        0x61, 0x51, 0xb8, 0x92, 0x28, 0xe6, 0xa3, 0x86, 0x07, 0xf9, 0xee, 0xe4, 0x1e, 0x82, 0xd3,
+        0x2f, 0xc5, 0x3a, 0x3c, 0x01, 0x4b, 0xb1, 0x7e, 0xc9, 0x8a, 0x8a, 0x4d, 0x2f, 0xa3, 0x0d,
+        0xd9, 0x7f, 0xa6, 0xe3, 0x8c, 0x23, 0x11, 0x53, 0xe0, 0x59, 0x18, 0xc5, 0x75, 0x8a, 0xe2,
+        0x77, 0xf8, 0xb6, 0x94, 0x7f, 0x0c, 0x6a, 0xc0, 0xde, 0x74, 0x49, 0x64, 0xe2, 0xe9, 0x5c,
+        0x53, 0xb2, 0x04, 0xd6, 0xb1, 0xf5, 0x97, 0x00, 0x00, 0x00, 0x00, 0x8f, 0xc6, 0x94, 0xa2,
+        0x18, 0xe3, 0x70, 0xf1, 0x00, 0x01, 0x6f, 0xa0, 0x8d, 0x06, 0x00, 0x00, 0x90, 0xe4, 0x6e,
+        0x51, 0xb1, 0xc4, 0x67, 0xfb, 0x02, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
+    ];
+    /// The bytes of `text`.
+    const XZ_TEXT: [u8; 116] = [
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
+        0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x3b, 0x00, 0x00, 0x00,
+        0x00, 0x01, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x09, 0x0a, 0x0c, 0x0e, 0x10, 0x12,
+        0x14, 0x16, 0x19, 0x1b, 0x1e, 0x21, 0x24, 0x27, 0x2a, 0x2d, 0x31, 0x34, 0x38, 0x3c, 0x00,
+        0x04, 0x08, 0x0c, 0x11, 0x15, 0x1a, 0x1f, 0x24, 0x29, 0x2e, 0x33, 0x39, 0x3e, 0x04, 0x0a,
+        0x10, 0x16, 0x1c, 0x22, 0x29, 0x2f, 0x36, 0x3d, 0x04, 0x0b, 0x12, 0x19, 0x00, 0x1e, 0x06,
+        0xe2, 0x1a, 0x68, 0xb6, 0x47, 0xa1, 0x00, 0x01, 0x54, 0x3c, 0xfc, 0x51, 0x3e, 0xd1, 0x1f,
+        0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
+    ];
+    const ALONE_TEXT: [u8; 79] = [
+        0x5d, 0x00, 0x00, 0x80, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00,
+        0x68, 0x7e, 0xce, 0x03, 0x3a, 0x41, 0xbe, 0x10, 0xd2, 0x0e, 0xde, 0x58, 0x40, 0xb6, 0xe7,
+        0xc3, 0x85, 0xfd, 0x6e, 0xf5, 0x87, 0x62, 0x5a, 0x87, 0xf6, 0xda, 0xae, 0xd7, 0x66, 0x20,
+        0xf6, 0xc5, 0x78, 0x1b, 0x02, 0xab, 0x73, 0xe4, 0x48, 0x0a, 0x8d, 0xd3, 0x1e, 0x48, 0x2a,
+        0x16, 0x22, 0xec, 0x40, 0x33, 0x27, 0xc2, 0x19, 0xa0, 0x1b, 0x35, 0x6d, 0x37, 0x63, 0xff,
+        0xfe, 0x6a, 0x08, 0x00,
+    ];
+
+    fn text() -> Vec<u8> {
+        (0..60_u32).map(|at| (((at * at) >> 4) & 0x3f) as u8).collect()
+    }
+
+    #[test]
+    fn streams_of_python_come_back() {
+        let mut zeros = vec![1; 100_000];
+        Lzma.undo_into(&XZ_ZEROS, &mut zeros).unwrap();
+        assert!(zeros.iter().all(|byte| *byte == 0));
+        assert!(100_000 <= Lzma.decoded_max(XZ_ZEROS.len() as u64));
+        let twice = [&XZ_TEXT[..], &XZ_TEXT].concat();
+        for (stored, count) in [(&XZ_TEXT[..], 1), (&ALONE_TEXT, 1), (&twice, 2)] {
+            let mut out = Vec::new();
+            Lzma.undo(stored, Room::AtMost(1000), &mut out).unwrap();
+            assert_eq!(out, text().repeat(count));
+        }
+    }
+
+    #[test]
+    fn every_prefix_and_every_changed_byte_is_an_error() {
+        for (stored, len) in [(&XZ_TEXT[..], 60), (&ALONE_TEXT, 60), (&XZ_ZEROS, 100_000)] {
+            let mut out = vec![0; len];
+            for cut in 0..stored.len() {
+                assert!(Lzma.undo_into(&stored[..cut], &mut out).is_err(), "{len} {cut}");
+            }
+            let wanted = Error::TooLong { codec: NAME, decoded_len: len as u64 - 1 };
+            assert_eq!(Lzma.undo_into(stored, &mut out[1..]), Err(wanted));
+            assert!(Lzma.undo_into(stored, &mut vec![0; len + 1]).is_err());
+        }
+        for at in 0..XZ_TEXT.len() {
+            let mut stored = XZ_TEXT;
+            stored[at] ^= 0x10;
+            assert!(Lzma.undo(&stored, Room::AtMost(1000), &mut Vec::new()).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_dictionary_of_gigabytes_is_refused() {
+        let mut stored = ALONE_TEXT;
+        stored[1..5].copy_from_slice(&0x4000_0000_u32.to_le_bytes());
+        let found = Lzma.undo_into(&stored, &mut [0; 60]);
+        assert_eq!(found, Err(Error::Memory { codec: NAME }));
+    }
+}

@@ -1,0 +1,91 @@
+//! Datasets as a Zarr hierarchy: a folder, or one zip file.
+//!
+//! ```text
+//!   datasets -> names, axes, attributes, fill values: Draft -> documents
+//!   bands of elements -> objects, encoded in parallel -> keys of the folder or members of the zip file
+//! ```
+//!
+//! Documents come first, so that what follows has all that is needed to be understood.
+
+mod attributes;
+mod chunk;
+mod draft;
+mod labels;
+mod names;
+mod objects;
+mod shape;
+mod store;
+
+use std::path::Path;
+
+use tet_format::DType;
+
+use self::chunk::ChunkEncoder;
+use self::draft::Elements;
+use super::Zarr;
+use crate::Result;
+use crate::container::traits::{self, Capabilities, Output};
+use crate::model::logical::Physical;
+use crate::model::notes;
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::stream;
+use crate::write::zarr::ENCODING;
+
+impl traits::Writer for Zarr {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            options: &[
+                "--name",
+                "--chunks",
+                "--dims",
+                "--labels",
+                "--attr",
+                "--codec",
+                "--codec gzip",
+                "--level",
+                "--checksum",
+                "--zarr",
+                "--shards",
+            ],
+            ..Capabilities::ARRAYS
+        }
+    }
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        // Few readers know bfloat16, and one array that is not understood hides the others.
+        let has = |dtype| !matches!(dtype, DType::BFloat16 | DType::Bitmask);
+        let physical = conversion.to_physical(ENCODING, has)?;
+        conversion.notes.extend(physical.iter().filter_map(Physical::note));
+        let arrays =
+            physical.iter().map(|it| stream::whole(&it.view)).collect::<Result<Vec<_>>>()?;
+        let draft = draft::of(conversion, &arrays, options)?;
+        let encoder = ChunkEncoder::new(&options.zarr)?;
+        let execution = options.execution.begin(stream::total_len(&arrays));
+        let target = (output, options.zarr.format);
+        let len = store::publish(conversion.catalog, target, &options.export(), |store| {
+            for (key, document) in draft.hierarchy.documents() {
+                store.put(&key, &document)?;
+            }
+            for (array, part) in draft.hierarchy.arrays.iter().zip(&draft.parts) {
+                match &part.elements {
+                    Elements::Bytes(bytes) => objects::write_one(array, bytes, &encoder, store)?,
+                    Elements::Array(number) => {
+                        let lazy = arrays.get(*number).expect("parts are made of arrays");
+                        let of = objects::Written { array, part, lazy, encoder: &encoder };
+                        objects::write(&of, options, &execution, store)?;
+                    }
+                }
+            }
+            options.execution.progress.check()?;
+            Ok(())
+        })?;
+        conversion.notes.extend(notes::unchecked(&arrays));
+        Ok(Output { len, chunk_shapes: draft.chunk_shapes(), ..Output::default() })
+    }
+}

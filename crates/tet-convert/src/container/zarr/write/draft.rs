@@ -1,0 +1,264 @@
+//! What a hierarchy will have: paths, axes, types, attributes and fill values, before it is written.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use tet_file::AttrValue;
+use tet_format::{DType, Shape};
+use tet_query::{AttrText, Dataset, LazyArray};
+use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrFormat};
+
+use super::attributes::{fill, fill_attribute, is_fill, json};
+use super::names::{group_of, legal, of_datasets};
+use super::{labels, shape};
+use crate::container::safetensors::is_of_origin;
+use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::stream::shape_of;
+use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
+use crate::{Error, Note, Result};
+
+/// A hierarchy before it is written.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) hierarchy: NewHierarchy,
+    /// What the arrays of the hierarchy are made of, in their order.
+    pub(super) parts: Vec<Part>,
+}
+
+/// What an array is made of.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) elements: Elements,
+    /// The bytes of the fill value, where chunks of nothing else are left out.
+    pub(super) fill: Option<Vec<u8>>,
+}
+
+/// Where the elements of an array come from.
+#[derive(Debug)]
+pub(super) enum Elements {
+    /// The array of this number.
+    Array(usize),
+    /// The bytes of its only chunk.
+    Bytes(Vec<u8>),
+}
+
+impl Draft {
+    /// The chunk shapes of the datasets, without those of labels.
+    pub(super) fn chunk_shapes(&self) -> Vec<Vec<u64>> {
+        let arrays = self.hierarchy.arrays.iter().zip(&self.parts);
+        let of_datasets = arrays.filter(|(_, part)| matches!(part.elements, Elements::Array(_)));
+        of_datasets.map(|(array, _)| array.chunk_shape.to_vec()).collect()
+    }
+}
+
+/// Plans the hierarchy.
+///
+/// # Errors
+/// Two datasets would have one path, or chunks and shards do not fit a dataset.
+pub(super) fn of(
+    conversion: &mut Conversion<'_>,
+    arrays: &[LazyArray],
+    options: &ConvertOptions,
+) -> Result<Draft> {
+    let notes = &mut conversion.notes;
+    if options.zarr.format == ZarrFormat::V2 && options.zarr.checksum == ChunkSum::Crc32c {
+        let dataset = arrays.first().map(|it| it.dataset().name.clone()).unwrap_or_default();
+        let why = "chunks of version 2 have no CRC-32C";
+        return Err(Error::Unfit { dataset, encoding: ENCODING, why });
+    }
+    let paths = of_datasets(arrays.iter().map(|it| it.dataset().name.as_str()), notes)?;
+    let mut made = Vec::new();
+    for ((lazy, path), number) in arrays.iter().zip(&paths).zip(0..) {
+        made.push(of_dataset((lazy, path), number, options, notes)?);
+    }
+    let labels = of_labels(arrays, &paths, &options.zarr, notes);
+    made.splice(0..0, labels);
+    let groups = of_groups(conversion, &paths);
+    let (arrays, parts) = made.into_iter().unzip();
+    Ok(Draft { hierarchy: NewHierarchy { format: options.zarr.format, groups, arrays }, parts })
+}
+
+/// A dataset as an array.
+fn of_dataset(
+    (lazy, path): (&LazyArray, &str),
+    number: usize,
+    options: &ConvertOptions,
+    notes: &mut Vec<Note>,
+) -> Result<(NewArray, Part)> {
+    let (dataset, dtype, shape) = (lazy.dataset(), lazy.dtype(), shape_of(lazy));
+    let format = options.zarr.format;
+    let attrs = attrs_of(dataset, shape.rank(), options);
+    if dataset.dtype_name == "char" {
+        let (dataset, from) = (dataset.name.clone(), dataset.dtype_name.clone());
+        notes.push(Note::AsBits { dataset, from, to: dtype });
+    }
+    let size = dtype.size().unwrap_or(1);
+    let shapes = shape::of(&dataset.name, &shape, size, options)?;
+    let fill = attrs.get(FILL_KEY).and_then(|attr| fill(attr, dtype));
+    let (element, fill) = match fill {
+        Some(fill) => (Some(fill.element), Some(fill.json)),
+        // An undefined fill value may be read as anything.
+        None if format == ZarrFormat::V2 => (None, None),
+        None => (Some(vec![0; usize::try_from(size).unwrap_or(1)]), None),
+    };
+    let with_fill = |(key, attr): (&String, &AttrText)| {
+        let fill = if is_fill(key) { fill_attribute(attr, dtype, format) } else { None };
+        (key.clone(), fill.or_else(|| json(attr)), attr.text().to_owned())
+    };
+    let attributes = written(&dataset.name, attrs.iter().map(with_fill), notes);
+    let dims = Some(dataset.dims.clone()).filter(|dims| dims.len() == shape.rank());
+    let array = NewArray {
+        path: path.to_owned(),
+        element: NewElement::Number(dtype),
+        // An array without axes has names for all of them, as xarray wants to see.
+        dimension_names: dims,
+        shape,
+        chunk_shape: shapes.chunk,
+        shard_shape: shapes.shard,
+        fill,
+        compression: options.zarr.compression,
+        has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
+        attributes,
+    };
+    Ok((array, Part { elements: Elements::Array(number), fill: element }))
+}
+
+/// The attributes of a dataset, with those that the caller gives.
+fn attrs_of(
+    dataset: &Dataset,
+    rank: usize,
+    options: &ConvertOptions,
+) -> BTreeMap<String, AttrText> {
+    let mut attrs = dataset.attrs.clone();
+    attrs.remove(SCALAR_KEY);
+    for (key, value) in attributes::given(&dataset.name, rank, &options.tet).attrs {
+        let value = match value {
+            AttrValue::Text(text) => AttrText::Text(text),
+            AttrValue::Json(json) => AttrText::Json(json),
+        };
+        attrs.insert(key, value);
+    }
+    attrs
+}
+
+/// Attributes as JSON, or else as their text; `dataset` is empty for those of the file.
+fn written(
+    dataset: &str,
+    attrs: impl Iterator<Item = (String, Option<Value>, String)>,
+    notes: &mut Vec<Note>,
+) -> Map<String, Value> {
+    let mut all = Map::new();
+    let mut count = 0;
+    for (key, json, text) in attrs {
+        count += usize::from(json.is_none());
+        all.insert(key, json.unwrap_or(Value::String(text)));
+    }
+    if count != 0 {
+        notes.push(Note::AttrsAsJson { dataset: dataset.to_owned(), count });
+    }
+    all
+}
+
+/// The attributes of the file: those whose key begins with the path of a group are the group's.
+fn of_groups(
+    conversion: &mut Conversion<'_>,
+    paths: &[String],
+) -> BTreeMap<String, Map<String, Value>> {
+    let is_group = |path: &str| paths.iter().any(|it| it.starts_with(path));
+    let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    let attrs = conversion.catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
+    for (key, attr) in attrs {
+        // The longest path that is one: names of attributes may have a slash too.
+        let mut slashes = key.rmatch_indices('/').map(|(at, _)| key.split_at(at + 1));
+        let found = slashes.find(|(path, _)| is_group(path));
+        let (path, name) = found.map_or(("", key.as_str()), |(path, name)| (path, name));
+        let attr = (name.to_owned(), json(attr), attr.text().to_owned());
+        groups.entry(path.trim_end_matches('/').to_owned()).or_default().push(attr);
+    }
+    let notes = &mut conversion.notes;
+    groups.into_iter().map(|(path, it)| (path, written("", it.into_iter(), notes))).collect()
+}
+
+/// The labels of axes as arrays of the names of the axes, unless there is one.
+fn of_labels(
+    arrays: &[LazyArray],
+    paths: &[String],
+    options: &ZarrOptions,
+    notes: &mut Vec<Note>,
+) -> Vec<(NewArray, Part)> {
+    let mut made: Vec<(NewArray, Part)> = Vec::new();
+    let mut of: BTreeMap<String, &[String]> = BTreeMap::new();
+    for (lazy, path) in arrays.iter().zip(paths) {
+        let dataset = lazy.dataset();
+        for (&axis, texts) in &dataset.coords {
+            let left = || Note::left_behind(&dataset.name, "axes with labels", 1);
+            let dim =
+                dataset.dims.get(axis).filter(|dim| legal(dim) == **dim && !dim.contains('/'));
+            let Some(dim) = dim else {
+                notes.extend(left());
+                continue;
+            };
+            let path = format!("{}{dim}", group_of(path));
+            if let Some(first) = of.get(&path) {
+                notes.extend(left().filter(|_| *first != texts.as_slice()));
+                continue;
+            }
+            // A path that begins with this one would be below an array.
+            let is_taken = paths.iter().any(|taken| {
+                taken
+                    .strip_prefix(&path)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+            let found = labels::of(texts, options.format).filter(|_| !is_taken);
+            let Some(found) = found else {
+                notes.extend(left());
+                continue;
+            };
+            let array = path.clone();
+            notes.push(Note::LabelsAsArray { dataset: dataset.name.clone(), array });
+            of.insert(path.clone(), texts);
+            made.push(of_axis(path, dim, texts.len(), found, options));
+        }
+    }
+    made
+}
+
+fn of_axis(
+    path: String,
+    dim: &str,
+    count: usize,
+    labels: labels::Labels,
+    options: &ZarrOptions,
+) -> (NewArray, Part) {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    let array = NewArray {
+        path,
+        element: labels.element,
+        shape: Shape::from([count]),
+        chunk_shape: Shape::from([count.max(1)]),
+        shard_shape: None,
+        fill: None,
+        compression: options.compression,
+        has_checksums: options.checksum == ChunkSum::Crc32c,
+        dimension_names: Some(vec![dim.to_owned()]),
+        attributes: Map::new(),
+    };
+    (array, Part { elements: Elements::Bytes(labels.bytes), fill: None })
+}
+
+/// Bytes of an element of an array of numbers.
+pub(super) fn element_size(array: &NewArray) -> u64 {
+    match array.element {
+        NewElement::Number(dtype) => dtype.size().unwrap_or(1),
+        NewElement::Text { .. } => 1,
+    }
+}
+
+/// The type of the elements of an array of numbers.
+pub(super) fn dtype_of(array: &NewArray) -> DType {
+    match array.element {
+        NewElement::Number(dtype) => dtype,
+        NewElement::Text { .. } => DType::UInt8,
+    }
+}

@@ -1,0 +1,129 @@
+//! Where the objects of a new hierarchy go: files below a folder, or stored members of a zip file.
+
+use std::fs;
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+use tet_io::vfs::VfsFile;
+use tet_io::{FolderPublisher, Overwrite};
+use tet_query::Catalog;
+use tet_zarr::ZarrFormat;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::container::traits::Output;
+use crate::container::zarr::DOCUMENTS;
+use crate::write::file::{self, ExportOptions};
+use crate::{Error, Result};
+
+/// Members from this length on are written with 64-bit sizes.
+const LARGE_LEN: usize = (u32::MAX / 2) as usize;
+
+/// Takes objects by key, each once.
+pub(super) trait ObjectSink: Send {
+    /// The version of the hierarchy.
+    fn format(&self) -> ZarrFormat;
+
+    /// Stores an object.
+    fn put(&mut self, key: &str, bytes: &[u8]) -> Result<()>;
+}
+
+/// Runs `write` on a new hierarchy at `output`, and publishes it as a whole. Gives its bytes.
+///
+/// # Errors
+/// The output exists and may not be replaced, is a folder of other things, or cannot be written.
+pub(super) fn publish(
+    catalog: &Catalog,
+    (output, format): (&Path, ZarrFormat),
+    options: &ExportOptions,
+    write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
+) -> Result<u64> {
+    if is_zip(output) {
+        file::publish(catalog, output, options, |out| {
+            let mut members = Members { format, zip: ZipWriter::new(BufWriter::new(out)) };
+            write(&mut members)?;
+            members.zip.finish().map_err(of_zip)?.flush().map_err(Error::Write)
+        })?;
+        return Ok(Output::file(output)?.len);
+    }
+    check_replaced(catalog, output, options.overwrite)?;
+    let publisher = FolderPublisher::begin(output, &options.publish(catalog))?;
+    let mut files = Files { format, publisher };
+    write(&mut files)?;
+    catalog.check_unchanged()?;
+    let len = files.publisher.byte_len();
+    files.publisher.commit()?;
+    Ok(len)
+}
+
+/// Whether the name of an output is that of a zip file.
+fn is_zip(output: &Path) -> bool {
+    output.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"))
+}
+
+/// A folder is replaced only if it is a hierarchy or empty, and does not contain the input.
+fn check_replaced(catalog: &Catalog, output: &Path, overwrite: Overwrite) -> Result<()> {
+    let path = output.to_path_buf();
+    if overwrite == Overwrite::Refuse || !output.is_dir() {
+        return Ok(());
+    }
+    let is_empty = fs::read_dir(output).is_ok_and(|mut entries| entries.next().is_none());
+    if !is_empty && !DOCUMENTS.iter().any(|name| output.join(name).is_file()) {
+        return Err(Error::OtherFolder { path });
+    }
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let input = catalog.source().path().and_then(real);
+    match input.zip(real(output)) {
+        Some((input, output)) if input.starts_with(&output) => {
+            Err(tet_io::Error::SameFile { path }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The files of a folder.
+struct Files {
+    format: ZarrFormat,
+    publisher: FolderPublisher,
+}
+
+impl ObjectSink for Files {
+    fn format(&self) -> ZarrFormat {
+        self.format
+    }
+
+    fn put(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
+        Ok(self.publisher.write(key, bytes)?)
+    }
+}
+
+/// The members of a zip file.
+struct Members<W: Write + Seek> {
+    format: ZarrFormat,
+    zip: ZipWriter<W>,
+}
+
+impl ObjectSink for Members<BufWriter<&mut dyn VfsFile>> {
+    fn format(&self) -> ZarrFormat {
+        self.format
+    }
+
+    fn put(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
+        // Members have no time of writing: the bytes depend on the content alone.
+        let how = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(DateTime::default())
+            .unix_permissions(0o644)
+            .large_file(LARGE_LEN <= bytes.len());
+        self.zip.start_file(key, how).map_err(of_zip)?;
+        self.zip.write_all(bytes).map_err(Error::Write)
+    }
+}
+
+fn of_zip(error: ZipError) -> Error {
+    Error::Write(match error {
+        ZipError::Io(error) => error,
+        other => std::io::Error::other(other),
+    })
+}

@@ -1,0 +1,194 @@
+"""Zarr that `tet` writes, read by other programs: python written_zarr.py FOLDER TET [--seed N].
+
+Converts arrays of every type (.npz) and datasets of xarray (NetCDF-4, NetCDF classic, Zarr) to Zarr 2 and 3,
+folders and zip files, with every codec, with and without shards. zarr-python, with and without consolidated
+metadata, and xarray must read the same bits, types, names of axes, coordinates and attributes; `tet verify`
+must find nothing; and what is converted back must be the same. Exit code 1 if anything differs.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import sys
+import warnings
+import zipfile
+
+import numpy as np
+import xarray
+import zarr
+
+from written_files import COUNTS, FAILURES, arrays, check, dataset, random, same, tet
+
+OPTIONS = [
+    ("3", ()),
+    ("3", ("--codec", "raw")),
+    ("3", ("--codec", "raw", "--checksum", "crc32c")),
+    ("3", ("--codec", "gzip")),
+    ("3", ("--codec", "gzip", "--level", "9", "--checksum", "crc32c")),
+    ("3", ("--level", "19", "--shards", "auto")),
+    ("2", ()),
+    ("2", ("--codec", "raw")),
+    ("2", ("--codec", "gzip", "--level", "1")),
+]
+SHAPES = [
+    ("--chunks", "3,4,5"),
+    ("--chunks", "20,20,20"),
+    ("--chunks", "3,4,5", "--shards", "6,4,15"),
+    ("--chunks", "3,4,5", "--shards", "30,40,50", "--codec", "raw"),
+    ("--chunks", "1,1,1", "--shards", "auto"),
+    ("--shards", "5,11,12"),
+    ("--chunks", "3,4,5", "--zarr", "2"),
+]
+
+
+def opened(path, **more):
+    """A group, and the store to close."""
+    store = zarr.storage.ZipStore(path, mode="r") if path.is_file() else path
+    return store, zarr.open_group(store, mode="r", **more)
+
+
+def of_zarr(path, wanted, version):
+    """The values by zarr-python, with consolidated metadata and without."""
+    for consolidated in (True, False):
+        store, group = opened(path, use_consolidated=consolidated)
+        check("zarr format", group.metadata.zarr_format == version, path.name)
+        for name, values in wanted.items():
+            check("zarr", same(group[name][...], values), f"{path.name} {name}")
+        if path.is_file():
+            store.close()
+
+
+def back(program, path, wanted):
+    """What was written is clean, and comes back."""
+    tet(program, "verify", path)
+    again = path.parent / "back.npz"
+    tet(program, "convert", path, again, "--force", "-q")
+    with np.load(again) as found:
+        check("names", set(found) == set(wanted), f"{path.name} {set(found) ^ set(wanted)}")
+        for name, values in wanted.items():
+            check("back", same(found[name], values), f"{path.name} {name}")
+
+
+def of_arrays(program, folder, made):
+    """Every type, with every codec."""
+    np.savez(folder / "all.npz", **made)
+    for number, (version, more) in enumerate(OPTIONS):
+        for suffix in ("zarr", "zarr.zip"):
+            path = folder / f"all_{number}.{suffix}"
+            text = tet(program, "convert", folder / "all.npz", path, "--zarr", version, *more)
+            check("no loss", "warning" not in text, f"{path.name} {text}")
+            of_zarr(path, made, int(version))
+            back(program, path, made)
+
+
+def of_shapes(program, folder, rng):
+    """Chunks and shards that do not divide the array, and are larger than it."""
+    cube = {"cube": random(rng, "f4", (10, 11, 12))}
+    cube["cube"][3:6, 4:8] = 0
+    np.savez(folder / "cube.npz", **cube)
+    for number, more in enumerate(SHAPES):
+        for suffix in ("zarr", "zarr.zip"):
+            path = folder / f"cube_{number}.{suffix}"
+            tet(program, "convert", folder / "cube.npz", path, "-q", *more)
+            of_zarr(path, cube, 2 if "2" in more else 3)
+            back(program, path, cube)
+            store, group = opened(path)
+            asked = {more[at]: more[at + 1] for at in range(0, len(more), 2)}
+            for option, found in (("--chunks", group["cube"].chunks), ("--shards", group["cube"].shards)):
+                if asked.get(option, "auto") != "auto":
+                    text = ",".join(map(str, found))
+                    check("shape", text == asked[option], f"{path.name} {option} {text}")
+
+
+def of_zip(program, folder):
+    """Members are stored, each once, below no folder."""
+    path = folder / "cube_0.zarr.zip"
+    with zipfile.ZipFile(path) as file:
+        check("zip", file.testzip() is None, path.name)
+        names = file.namelist()
+        check("zip names", len(set(names)) == len(names) and names[0] == "zarr.json", str(names[:3]))
+        check("zip method", all(it.compress_type == 0 for it in file.infolist()), path.name)
+        for name in names:
+            if name.endswith("zarr.json"):
+                json.loads(file.read(name), parse_constant=lambda word: 1 / 0)
+                check("strict JSON", True)
+
+
+def of_dataset(path, like, **engine):
+    """The same dataset in xarray from `path` as from the file that it was made of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with xarray.open_dataset(like, **engine) as wanted:
+            wanted.load()
+            for consolidated in (True, False):
+                source = zarr.storage.ZipStore(path, mode="r") if path.is_file() else path
+                with xarray.open_dataset(source, engine="zarr", consolidated=consolidated) as found:
+                    found.load()
+                    text = f"{path.name}\n{wanted}\n{found}"
+                    check("xarray dataset", wanted.identical(found), text)
+                    for name in wanted.variables:
+                        is_same = wanted[name].dtype == found[name].dtype
+                        check("xarray type", is_same, f"{path.name} {name}")
+                with xarray.open_zarr(source, consolidated=consolidated) as found:
+                    check("open_zarr", wanted.identical(found.load()), path.name)
+
+
+def of_xarray(program, folder, made):
+    """Datasets of xarray: coordinates, times, packed and missing values, attributes."""
+    made["missing"] = made.temp.where(made.temp > 275)
+    made["missing"].encoding = {"_FillValue": np.float32(-5.5)}
+    made["flags"] = (("lat",), np.arange(9, dtype="i1"), {"flag_values": np.arange(3, dtype="i1"), "valid": 0.1})
+    sources = {"netcdf.nc": {}, "classic.nc": {}}
+    made.to_netcdf(folder / "netcdf.nc")
+    classic = {"format": "NETCDF3_64BIT"}
+    made.to_netcdf(folder / "classic.nc", engine="scipy", **classic)
+    for version in (2, 3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made.to_zarr(folder / f"source{version}.zarr", zarr_format=version)
+        sources[f"source{version}.zarr"] = {"engine": "zarr"}
+    for name, engine in sources.items():
+        for version in ("2", "3"):
+            for suffix in ("zarr", "zarr.zip"):
+                path = folder / f"of_{name.split('.')[0]}_{version}.{suffix}"
+                tet(program, "convert", folder / name, path, "--zarr", version)
+                tet(program, "verify", path)
+                of_dataset(path, folder / name, **engine)
+
+
+def of_labels(program, folder):
+    """Labels of text are a coordinate."""
+    np.savez(folder / "t.npz", t=np.arange(3, dtype="f4"), station=np.array(["a", "\u00e9t\u00e9", ""]))
+    for version in ("2", "3"):
+        path = folder / f"labels_{version}.zarr"
+        tet(program, "convert", folder / "t.npz", path, "--zarr", version, "--dims", "t=station")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with xarray.open_dataset(path, engine="zarr") as found:
+                check("labels", list(found.station.values) == ["a", "\u00e9t\u00e9", ""], path.name)
+                check("labels", found.t.sel(station="\u00e9t\u00e9").item() == 1.0, path.name)
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("folder", type=pathlib.Path)
+    words.add_argument("tet", type=pathlib.Path)
+    words.add_argument("--seed", type=int, default=1)
+    asked = words.parse_args()
+    folder, program, rng = asked.folder, asked.tet.resolve(), np.random.default_rng(asked.seed)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    made = {name.replace("zeros/", "g/zeros/"): values for name, values in arrays(rng).items()}
+    made["empty"] = np.zeros((0, 3), "f4")
+    of_arrays(program, folder, made)
+    of_shapes(program, folder, rng)
+    of_zip(program, folder)
+    of_xarray(program, folder, dataset(rng))
+    of_labels(program, folder)
+    print("written Zarr:", COUNTS)
+    sys.exit(1 if FAILURES else 0)
+
+
+if __name__ == "__main__":
+    main()
