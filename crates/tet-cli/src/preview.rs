@@ -126,13 +126,16 @@ pub(crate) fn texts(
 /// Takes the values of one range of each axis, by their numbers in it.
 type Put<'a, T> = dyn FnMut(usize, T) + 'a;
 
+/// Reads the values of one range of each axis.
+type ReadBlock<'a, T> = dyn FnMut(&[Range<u64>], &mut Put<'_, T>) -> Result<()> + 'a;
+
 /// Reads the shown part of an array of this shape, block by block: the axes, and the values at their places.
 fn shown_part<T: Clone>(
     shape: &[u64],
     full: bool,
     how: &Execution,
     none: T,
-    read: &mut dyn FnMut(&[Range<u64>], &mut Put<'_, T>) -> Result<()>,
+    read: &mut ReadBlock<'_, T>,
 ) -> Result<(Vec<Shown>, Vec<T>)> {
     let axes = layout::shown(shape, full);
     let count = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.count()));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tet_convert::{ConvertOptions, Note, OpenOptions, Opened, convert, open};
 use tet_query::{CatalogLabels, Error, Execution, Hyperslab, LabelLookup, Selection};
-use tet_verify::VerifyOptions;
+use tet_verify::{Level, VerifyOptions};
 
 const NAMES: [&str; 5] = ["Bergen", "Z\u{fc}rich", "", "K\u{f8}benhavn", "Rio"];
 
@@ -154,6 +154,11 @@ fn texts_become_labels_lines_or_a_note() {
     assert!(to("bytes.npy", &["padded.bytes"]).is_ok());
 }
 
+/// Every byte, and every text.
+fn deep() -> VerifyOptions {
+    VerifyOptions { level: Level::Deep, ..VerifyOptions::default() }
+}
+
 /// A file whose bytes `from`, which it has once, are `to`.
 fn changed(folder: &Path, name: &str, from: &[u8], to: &[u8]) -> Opened {
     let mut bytes = fs::read(common::fixture(name)).unwrap();
@@ -193,12 +198,12 @@ fn a_text_that_is_not_in_its_heap_is_a_finding() {
             .collect();
         assert_eq!(broken.len(), 1, "{broken:?}");
         let source = changed.catalog.source();
-        let report = tet_convert::verify(source, &VerifyOptions::default()).unwrap();
+        let report = tet_convert::verify(source, &deep()).unwrap();
         let ids: Vec<&str> = report.findings.iter().map(|it| it.code.id()).collect();
         assert_eq!(ids.len(), 1, "{ids:?}");
         assert!(ids[0].starts_with("H5-H"), "{ids:?}");
     }
     let sound = fixture("texts.h5");
-    let report = tet_convert::verify(sound.catalog.source(), &VerifyOptions::default()).unwrap();
+    let report = tet_convert::verify(sound.catalog.source(), &deep()).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
