@@ -33,7 +33,7 @@ pub(crate) fn check_chunks(
         Some(_) => return Ok(()),
         None => {}
     }
-    check_texts(dataset, (options, decodes), findings)?;
+    check_texts(dataset, how, findings)?;
     // Of texts the bytes are checked that they are made of.
     let (index, name) = (dataset.index, dataset.name.clone());
     let dataset = &Dataset { index, name, ..dataset.stored().clone() };
@@ -82,7 +82,7 @@ fn report(dataset: &Dataset, fault: ForeignFault, findings: &mut ForeignFindings
 /// Reads all texts of a dataset where elements are checked: they may be in other places than its chunks.
 fn check_texts(
     dataset: &Dataset,
-    (options, decodes): (&VerifyOptions, &'static ForeignRule),
+    (options, decodes, _): ChunkRules<'_>,
     findings: &mut ForeignFindings<'_>,
 ) -> Result<()> {
     if !dataset.is_text() || options.level != Level::Deep {
@@ -101,8 +101,7 @@ fn check_texts(
         Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => fault,
         Err(error) => return Err(error.into()),
     };
-    let dataset = Some((dataset.index as u64, dataset.name.clone()));
-    findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
+    report(dataset, fault, findings);
     Ok(())
 }
 
