@@ -7,7 +7,7 @@ use tet_convert::{OpenOptions, Opened, open};
 use tet_query::{Axis, AxisSlice, Element, Error, Execution, Hyperslab};
 
 fn fixture(name: &str) -> Opened {
-    open(&common::fixture(name), &OpenOptions::default()).unwrap()
+    open(common::fixture(name), &OpenOptions::default()).unwrap()
 }
 
 fn numbers<T: Element>(opened: &Opened, name: &str) -> Vec<T> {

@@ -13,7 +13,7 @@ use tet_verify::{Level, VerifyOptions};
 const NAMES: [&str; 5] = ["Bergen", "Z\u{fc}rich", "", "K\u{f8}benhavn", "Rio"];
 
 fn fixture(name: &str) -> Opened {
-    open(&common::fixture(name), &OpenOptions::default()).unwrap()
+    open(common::fixture(name), &OpenOptions::default()).unwrap()
 }
 
 /// The texts that a selection, written as for `tet cat`, names.

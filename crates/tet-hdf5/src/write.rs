@@ -9,6 +9,7 @@
 //! of version 2, object headers with checksums, links in the order of their creation, and version 1
 //! B-trees as chunk indexes: HDF5 1.8 and later read them, and NetCDF-4 reads and extends them.
 
+mod addresses;
 mod attribute;
 mod datatype;
 mod fault;

@@ -1,6 +1,6 @@
 //! How a stream was written: how many bits a block has, and how exact it is.
 
-use super::ZfpNumber;
+use super::number::ZfpNumber;
 
 /// The most bits of a block, and the smallest exponent, where a mode does not limit them.
 const BITS_MAX: u32 = 16_658;

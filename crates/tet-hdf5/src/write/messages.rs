@@ -1,8 +1,8 @@
 //! The messages of new objects, and the superblock.
 
+use super::addresses::Addresses;
 use super::groups::{Child, Group};
 use super::header::NewHeader;
-use super::objects::Addresses;
 use super::{DraftDataset, DraftLayout, DraftType, UNDEFINED, attribute, datatype, len_of};
 use crate::checksum::lookup3;
 use crate::header::kind;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::addresses::Addresses;
 use super::fault::DraftFault;
 use super::groups::Groups;
 use super::header::NewHeader;
@@ -15,14 +16,6 @@ use super::{
 
 /// The most axes of a dataset.
 const RANK_MAX: usize = 32;
-
-/// Where objects are.
-#[derive(Debug, Default)]
-pub(super) struct Addresses {
-    pub(super) heaps: u64,
-    pub(super) groups: Vec<u64>,
-    pub(super) datasets: Vec<u64>,
-}
 
 /// What is at addresses that are known before.
 #[derive(Debug, Default)]

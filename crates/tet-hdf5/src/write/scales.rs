@@ -1,8 +1,8 @@
 //! The attributes of dimension scales, and of datasets that have some (HDF5 Dimension Scale Specification).
 
+use super::addresses::Addresses;
 use super::header::NewHeader;
 use super::heap::NewHeaps;
-use super::objects::Addresses;
 use super::{DraftDataset, attribute, datatype, len_of};
 
 /// More references to an axis are not listed by its scale.

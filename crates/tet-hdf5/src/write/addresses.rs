@@ -1,0 +1,9 @@
+//! Where the heaps, groups and datasets of a new file are.
+
+/// Where objects are.
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    pub(super) heaps: u64,
+    pub(super) groups: Vec<u64>,
+    pub(super) datasets: Vec<u64>,
+}
