@@ -12,8 +12,8 @@ pub(crate) const ENCODING: &str = "Zarr";
 /// ```
 /// use tet_convert::{ConvertOptions, ShardChoice, ZarrOptions};
 ///
-/// let shards = ShardChoice::Auto;
-/// let options = ConvertOptions { zarr: ZarrOptions { shards, ..ZarrOptions::default() }, ..ConvertOptions::default() };
+/// let mut options = ConvertOptions::default();
+/// options.zarr.shards = ShardChoice::Auto;
 /// assert_ne!(options.zarr, ZarrOptions::default());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

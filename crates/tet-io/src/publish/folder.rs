@@ -22,6 +22,8 @@ use crate::vfs::{Disk, Vfs};
 
 /// The most files of an old folder that are compared with the inputs.
 const COMPARED_MAX: usize = 1 << 16;
+/// Names of a folder that are listed before they are removed.
+const REMOVED_TOGETHER: usize = 4096;
 
 /// A new folder before it is published; dropping it removes the folder.
 ///
@@ -138,7 +140,7 @@ impl FolderPublisher {
         let synced = if self.sync == Sync::Full { sync_folder(&self.parent) } else { Ok(()) };
         if let Some(old) = old {
             // What is left of it has a name that identifies it as temporary.
-            let _ = fs::remove_dir_all(old);
+            let _ = remove(&old);
         }
         synced.map_err(|error| self.fault(Step::SyncFolder, error))
     }
@@ -154,8 +156,30 @@ impl FolderPublisher {
 impl Drop for FolderPublisher {
     fn drop(&mut self) {
         if let Some(hidden) = self.hidden.take() {
+            // Where no descriptor is left for it, the folders that were made last are empty.
+            let made = self.made.ancestors().take_while(|made| made.starts_with(&hidden));
+            let is_gone = made.map(fs::remove_dir).take_while(io::Result::is_ok).count() != 0;
             // A failure cannot be reported here; the name identifies the folder as temporary.
-            let _ = fs::remove_dir_all(hidden);
+            let _ = if is_gone && !hidden.exists() { Ok(()) } else { remove(&hidden) };
+        }
+    }
+}
+
+/// Removes a folder and all below it. Only one folder is open at any time: `remove_dir_all` of the standard
+/// library opens one at each level, and a process that fails for a lack of descriptors has one left.
+fn remove(folder: &Path) -> io::Result<()> {
+    let entry = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        Ok((entry.path(), entry.file_type()?.is_dir()))
+    };
+    loop {
+        let entries = fs::read_dir(folder)?.take(REMOVED_TOGETHER).map(entry);
+        let entries = entries.collect::<io::Result<Vec<(PathBuf, bool)>>>()?;
+        if entries.is_empty() {
+            return fs::remove_dir(folder);
+        }
+        for (path, is_folder) in entries {
+            if is_folder { remove(&path)? } else { fs::remove_file(path)? }
         }
     }
 }

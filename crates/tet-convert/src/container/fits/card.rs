@@ -191,7 +191,7 @@ mod tests {
             |name: &str, text: &str| Card::Line { name: name.to_owned(), text: text.to_owned() };
         assert_eq!(of("END"), Card::End);
         assert_eq!(of("COMMENT = not a value"), line("COMMENT", "= not a value"));
-        assert_eq!(of("HISTORY made"), line("HISTORY", " made"));
+        assert_eq!(of("HISTORY made"), line("HISTORY", "made"));
         assert_eq!(of("CONTINUE  'more&'"), Card::Continue("more&".to_owned()));
         let long = "HIERARCH ESO TEL ALT = 45.5 / degrees";
         let (name, value) = ("ESO TEL ALT".to_owned(), Value::Float(45.5));
