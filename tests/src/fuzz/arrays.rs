@@ -152,6 +152,7 @@ fn is_damage(error: &Error) -> bool {
 
 /// Reads a small dataset: the whole of it is its halves.
 fn read(dataset: &Dataset, is_sound: bool) {
+    let Some(dataset) = super::netcdf::numbers_of(dataset) else { return };
     let shape = dataset.shape();
     let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
     let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));

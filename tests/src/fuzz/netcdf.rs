@@ -44,8 +44,18 @@ pub fn netcdf(bytes: &[u8]) {
     }
 }
 
-/// The whole of a sound variable is its halves.
+/// The dataset itself; of texts, which are read here, that of their bytes, if they have one.
+pub(super) fn numbers_of(dataset: &Dataset) -> Option<&Dataset> {
+    if dataset.is_text() {
+        // An error is fine, such as that of texts that are longer than the memory of a read.
+        let _ = dataset.read_texts(&Hyperslab::whole(dataset.shape()), &ask::small());
+    }
+    Some(dataset.stored()).filter(|stored| stored.text.is_none())
+}
+
+/// The whole of a sound variable is its halves; of text, that of its bytes.
 pub(super) fn read(dataset: &Dataset, file_len: u64) {
+    let Some(dataset) = numbers_of(dataset) else { return };
     let shape = dataset.shape();
     let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
     let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));

@@ -8,6 +8,7 @@ mod check;
 mod chunks;
 mod elements;
 mod texts;
+mod touched;
 mod write;
 
 use std::path::Path;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tet_io::{Source, Stamp};
 
 use super::Catalog;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Catalog {
     /// The same with the other files of a container of several, in which datasets are stored.
@@ -37,12 +37,14 @@ impl Catalog {
     }
 
     /// Compares the identity of the file, or of each of several, with the one it had when it was
-    /// opened.
+    /// opened; and those of all objects that chunks were read from.
     ///
     /// # Errors
     ///
     /// Returns an error when a file changed: answers taken from it are then void.
     pub fn check_unchanged(&self) -> Result<()> {
-        self.sources().try_for_each(|source| Ok(source.check_unchanged()?))
+        self.sources().try_for_each(|source| Ok::<(), Error>(source.check_unchanged()?))?;
+        let datasets = self.datasets().iter().chain(self.parts());
+        datasets.map(|dataset| &dataset.chunks).try_for_each(|chunks| chunks.check_all_unchanged())
     }
 }

@@ -77,13 +77,24 @@ pub trait ChunkTable: Send + Sync {
         Ok(None)
     }
 
-    /// Compares the identities of the objects that were opened with those that they had then.
+    /// Compares the identities of the objects of chunks that were located since the last call with those
+    /// that they had when they were opened. Answers that are computed at the same time share the calls.
     ///
     /// # Errors
     ///
     /// Returns an error when one changed.
     fn check_unchanged(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// The same for the objects of all chunks that were ever located: at the end of a work that takes many
+    /// answers.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChunkTable::check_unchanged`].
+    fn check_all_unchanged(&self) -> Result<()> {
+        self.check_unchanged()
     }
 
     /// What decodes the chunk of this linear grid index, which was located here.

@@ -20,7 +20,7 @@ use crate::limits::Limits;
 /// use tet_io::Source;
 /// use tet_ztensor::{Limits, objects::ObjectFile};
 ///
-/// let source = Source::open("model.zt".as_ref())?;
+/// let source = Source::open("model.zt")?;
 /// let file = ObjectFile::open(source, &Limits::default(), &|_| None)?;
 /// for object in file.objects() {
 ///     println!("{} {:?}", object.name, object.shape);

@@ -8,6 +8,8 @@ use tet_format::{DType, ForeignRule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
 use tet_zarr::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ZarrCodec, ZarrOrder, rule};
 
+use super::touched::Touched;
+
 /// The chunks of an array.
 pub(super) struct Chunks {
     pub(super) name: String,
@@ -17,6 +19,7 @@ pub(super) struct Chunks {
     /// The same behind the deflate of a zip file.
     pub(super) zipped: Pipeline,
     pub(super) fill: FillValue,
+    pub(super) touched: Touched,
 }
 
 /// The codec number of a chunk that is a deflated member of a zip file.
@@ -40,9 +43,11 @@ impl Chunks {
 
 impl ChunkTable for Chunks {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let first = out.len();
         for &linear in linear {
             out.push(self.place(linear).map_err(|error| of_array(&self.name, error))?);
         }
+        self.touched.add(out.get(first..).unwrap_or_default());
         Ok(())
     }
 
@@ -75,7 +80,12 @@ impl ChunkTable for Chunks {
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.finder.objects().check_unchanged();
+        let unchanged = self.touched.check_recent(self.finder.objects());
+        unchanged.map_err(|error| of_array(&self.name, error))
+    }
+
+    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+        let unchanged = self.touched.check_all(self.finder.objects());
         unchanged.map_err(|error| of_array(&self.name, error))
     }
 

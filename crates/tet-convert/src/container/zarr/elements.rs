@@ -10,6 +10,7 @@ use tet_zarr::{ArrayMeta, Hierarchy, ZarrElement, ZarrField, ZarrOrder};
 
 use super::chunks::{Chunks, Made, pipelines};
 use super::texts::TextTable;
+use super::touched::Touched;
 use crate::read::slabs::{too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -123,7 +124,15 @@ impl Stored<'_> {
         let chunk_len = count.and_then(|count| count.checked_mul(size)).ok_or_else(uncounted)?;
         let finder = self.hierarchy.finder(self.array);
         let name = name.to_owned();
-        Ok(Arc::new(Chunks { name, finder, chunk_len, pipeline, zipped, fill }))
+        Ok(Arc::new(Chunks {
+            name,
+            finder,
+            chunk_len,
+            pipeline,
+            zipped,
+            fill,
+            touched: Touched::default(),
+        }))
     }
 
     /// The array as texts of any length.

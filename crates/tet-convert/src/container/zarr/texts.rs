@@ -13,6 +13,7 @@ use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks
 use tet_zarr::{ArrayMeta, Hierarchy, rule};
 
 use super::chunks::{Chunks, ZIPPED, stage};
+use super::touched::Touched;
 
 /// The codec between texts and bytes.
 const TEXTS: &str = "vlen-utf8";
@@ -56,7 +57,15 @@ impl TextTable {
         let fill = FillValue::new(&[0]).ok_or("its fill value has no bytes")?;
         let finder = hierarchy.finder(array);
         let name = name.to_owned();
-        let chunks = Chunks { name, finder, chunk_len: count, pipeline, zipped, fill };
+        let chunks = Chunks {
+            name,
+            finder,
+            chunk_len: count,
+            pipeline,
+            zipped,
+            fill,
+            touched: Touched::default(),
+        };
         let fill = String::from_utf8_lossy(array.fill.as_deref().unwrap_or_default()).into_owned();
         Ok(TextTable { source: source.clone(), chunks, fill, count })
     }
@@ -142,6 +151,10 @@ impl ChunkTable for TextTable {
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
         self.chunks.check_unchanged()
+    }
+
+    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+        self.chunks.check_all_unchanged()
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {

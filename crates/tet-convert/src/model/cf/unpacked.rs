@@ -72,6 +72,10 @@ impl ChunkTable for Unpacked {
         self.packed.check_unchanged()
     }
 
+    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+        self.packed.check_all_unchanged()
+    }
+
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
         let decoded_len = self.unpacking.stored_len(place.decoded_len);
         let packed = self.packed.decoder(linear, &ChunkPlace { decoded_len, ..*place });

@@ -1,0 +1,49 @@
+//! The objects that the answers about an array rest on.
+
+use std::collections::HashSet;
+use std::mem;
+use std::sync::{Mutex, PoisonError};
+
+use tet_query::ChunkPlace;
+use tet_zarr::{ObjectId, Objects};
+
+/// The objects of the chunks that were located: each is compared once after it was touched, and all at the
+/// end. Comparing all after each answer would take as long as the square of their number.
+#[derive(Debug, Default)]
+pub(super) struct Touched(Mutex<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    all: HashSet<u32>,
+    recent: HashSet<u32>,
+}
+
+impl Touched {
+    /// Adds the objects of places, which are numbered from 1; 0 is the file of the catalog.
+    pub(super) fn add(&self, places: &[ChunkPlace]) {
+        let numbers = places.iter().filter_map(|place| place.object.checked_sub(1));
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for number in numbers {
+            found.all.insert(number);
+            found.recent.insert(number);
+        }
+    }
+
+    /// Compares the objects that were touched since the last call.
+    pub(super) fn check_recent(&self, objects: &Objects) -> tet_zarr::Result<()> {
+        let recent = {
+            let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            mem::take(&mut found.recent)
+        };
+        recent.into_iter().try_for_each(|number| objects.check_unchanged(ObjectId(number)))
+    }
+
+    /// Compares all objects that were touched.
+    pub(super) fn check_all(&self, objects: &Objects) -> tet_zarr::Result<()> {
+        let all: Vec<u32> = {
+            let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            found.all.iter().copied().collect()
+        };
+        all.into_iter().try_for_each(|number| objects.check_unchanged(ObjectId(number)))
+    }
+}
