@@ -401,7 +401,9 @@ def record_group(path, truth, group, prefix):
         decode_coords=False, concat_characters=False, drop_variables=unread(group),
     ) as decoded:
         for name, made in group.variables.items():
-            truth.dataset(prefix + name, **described(made, decoded.get(name)))
+            # `get` makes positions of a dimension without coordinates.
+            has = name in decoded.variables
+            truth.dataset(prefix + name, **described(made, decoded[name] if has else None))
     for name, inner in group.groups.items():
         record_group(path, truth, inner, f"{prefix}{name}/")
 
