@@ -19,35 +19,12 @@ import netCDF4
 import numpy as np
 import xarray
 
-DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?"]
+from written_files import COUNTS, DTYPES, FAILURES, check, random, same, tet
+
 CODECS = [
     (), ("--chunks", "3,4,5"), ("--codec", "gzip"), ("--codec", "gzip", "--level", "9", "--filter", "none"),
     ("--codec", "zstd"), ("--codec", "raw", "--filter", "shuffle"), ("--codec", "gzip", "--chunks", "4,7,20"),
 ]
-FAILURES = []
-COUNTS = {}
-
-
-def check(what, is_good, text=""):
-    COUNTS[what] = COUNTS.get(what, 0) + 1
-    if not is_good:
-        FAILURES.append(f"{what}: {text}")
-        print("WRONG", what, text)
-
-
-def same(found, wanted):
-    """The same bits and type; orders of bytes do not count."""
-    found, wanted = np.asarray(found), np.asarray(wanted)
-    found = found.astype(found.dtype.newbyteorder("="))
-    wanted = wanted.astype(wanted.dtype.newbyteorder("="))
-    return (found.dtype, found.shape, found.tobytes()) == (wanted.dtype, wanted.shape, wanted.tobytes())
-
-
-def tet(program, *words, wanted=0):
-    done = subprocess.run([program, *map(str, words)], capture_output=True, timeout=600, check=False)
-    text = done.stderr.decode("utf-8", "replace")
-    check("exit", done.returncode == wanted, f"{words}: {done.returncode} {text}")
-    return text
 
 
 def other(what, *words):
@@ -56,14 +33,6 @@ def other(what, *words):
     text = (done.stdout + done.stderr).decode("utf-8", "replace")
     check(what, done.returncode == 0, f"{words}: {done.returncode} {text[-2000:]}")
     return text
-
-
-def random(rng, dtype, shape):
-    dtype = np.dtype(dtype)
-    if dtype == bool:
-        return rng.random(shape) < 0.5
-    count = int(np.prod(shape)) * dtype.itemsize
-    return np.frombuffer(rng.bytes(count), dtype).reshape(shape).copy()
 
 
 def arrays(rng):
