@@ -12,10 +12,10 @@ use tet_verify::{Level, Severity, VerifyOptions};
 
 use super::ALLOCATOR;
 
-/// What is held beside so many times the file: a million values of an attribute are JSON for a moment.
+/// Memory on top of a multiple of the file: a million values of an attribute are JSON for a moment.
 const HELD_MAX: usize = 64 << 20;
 const HELD_FACTOR: usize = 64;
-/// What is read beside so many times the file: opening walks all objects and reads their attributes, and a check
+/// Bytes that are read on top of a multiple of the file: opening walks all objects and reads their attributes, and a check
 /// does so once more, each time bounded by 64 MiB and 16 times the file.
 const READ_MAX: u64 = 8 * (64 << 20);
 const READ_FACTOR: u64 = 8 * 16;

@@ -12,7 +12,7 @@ use zip::write::SimpleFileOptions;
 
 use super::ALLOCATOR;
 
-/// What is held beside so many times the file.
+/// Memory on top of a multiple of the file.
 const HELD_MAX: usize = 24 << 20;
 const HELD_FACTOR: usize = 64;
 

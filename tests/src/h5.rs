@@ -40,7 +40,7 @@ impl Sheet {
         self.longer(name, &messages, 0)
     }
 
-    /// Adds an object whose header goes on with so many messages elsewhere.
+    /// Adds an object whose header goes on with `more` messages elsewhere.
     #[must_use]
     pub fn longer(mut self, name: &[u8], messages: &[Message], more: u16) -> Sheet {
         self.objects.push((name.to_vec(), header(messages, more)));
@@ -105,7 +105,7 @@ fn superblock(root: u64, end: u64) -> Vec<u8> {
     bytes
 }
 
-/// An object header of version 1, which goes on with so many messages elsewhere.
+/// An object header of version 1, which goes on with `more` messages elsewhere.
 #[must_use]
 pub fn header(messages: &[Message], more: u16) -> Vec<u8> {
     let body: Vec<u8> = messages.iter().flat_map(message).collect();

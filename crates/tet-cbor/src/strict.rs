@@ -161,7 +161,7 @@ fn check_pairs(
     Ok(())
 }
 
-/// Whether a head of so many bytes is longer than its number needs.
+/// Whether a head of this many bytes is longer than its number needs.
 fn long(number: u64, head_len: usize) -> Option<Irregular> {
     let shortest = match number {
         0..24 => 1,

@@ -19,7 +19,7 @@ const BLOCK_LEN: u64 = 16 << 10;
 const BLOCK_COUNT: usize = 1024;
 /// The longest piece of metadata that is read.
 const PIECE_LEN_MAX: u64 = 64 << 20;
-/// The most metadata that is read in one walk: this, and so many times the length of the file.
+/// The most metadata that is read in one walk: this, and `WORK_TIMES` times the length of the file.
 const WORK_LEN: u64 = 64 << 20;
 const WORK_TIMES: u64 = 16;
 

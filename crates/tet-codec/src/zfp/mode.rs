@@ -48,7 +48,7 @@ impl ZfpMode {
         Some(ZfpMode { min_bits: bits, max_bits: bits, ..ZfpMode::ALL })
     }
 
-    /// So many bit planes of every block.
+    /// This many bit planes of every block.
     #[must_use]
     pub const fn fixed_precision(precision: u32) -> ZfpMode {
         let max_precision = if 0 < precision && precision < 64 { precision } else { 64 };

@@ -67,7 +67,7 @@ const FIRST: [(&str, &str); 5] = [
 pub(super) enum Typed {
     /// A known type.
     Known(ElementType),
-    /// A logical type that is not known, stored as numbers of so many bytes.
+    /// A logical type that is not known, stored as numbers of this many bytes.
     Unknown(u64),
     /// No storage type of the format.
     NoStorage,
@@ -109,7 +109,7 @@ fn storage_len(word: &str) -> Option<u64> {
 }
 
 impl ElementType {
-    /// Bytes of so many elements; `None` for 2^63 and more.
+    /// Bytes of `count` elements; `None` for 2^63 and more.
     #[must_use]
     pub fn byte_len(&self, count: u64) -> Option<u64> {
         let bits = u128::from(count).checked_mul(u128::from(self.bits))?;

@@ -46,7 +46,7 @@ impl Cursor {
         Ok(out)
     }
 
-    /// An unsigned number of so many bytes.
+    /// An unsigned number of `len` bytes.
     pub(super) fn number(&mut self, bytes: &[u8], len: usize) -> Parsed<u64> {
         self.array(bytes, len).map(u64::from_le_bytes)
     }

@@ -28,7 +28,7 @@ pub(super) fn json(attr: &AttrText) -> Option<Value> {
     })
 }
 
-/// Whether JSON text has an integer of so many digits that it may become a float.
+/// Whether JSON text has an integer with too many digits for programs that read integers as floats.
 fn has_long_integer(json: &str) -> bool {
     let (mut is_text, mut is_escaped, mut is_fraction, mut count) = (false, false, false, 0);
     for byte in json.bytes() {
