@@ -7,6 +7,7 @@ pub mod change;
 mod containers;
 mod feed;
 mod filters;
+mod halves;
 mod model;
 mod netcdf;
 mod roundtrip;

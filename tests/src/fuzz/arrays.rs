@@ -10,6 +10,7 @@ use tet_query::{Dataset, Error, Hyperslab};
 use tet_verify::{Level, VerifyOptions};
 use tet_zarr::{Hierarchy, Store};
 
+use super::halves::{halves, numbers_of};
 use crate::ask;
 
 /// Datasets of more bytes are not read as a whole.
@@ -152,7 +153,7 @@ fn is_damage(error: &Error) -> bool {
 
 /// Reads a small dataset: the whole of it is its halves.
 fn read(dataset: &Dataset, is_sound: bool) {
-    let Some(dataset) = super::netcdf::numbers_of(dataset) else { return };
+    let Some(dataset) = numbers_of(dataset) else { return };
     let shape = dataset.shape();
     let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
     let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));
@@ -168,14 +169,6 @@ fn read(dataset: &Dataset, is_sound: bool) {
             return;
         }
     };
-    let Some(first) = slab.axes().first().filter(|first| first.count() != 0) else { return };
-    let mut halves = Vec::new();
-    for (start, stop) in [(0, first.stop / 2), (first.stop / 2, first.stop)] {
-        let mut axes = slab.axes().to_vec();
-        (axes[0].start, axes[0].stop) = (start, stop);
-        let half = Hyperslab::new(axes, shape).expect("it is inside");
-        let half = dataset.read(&half, &how).expect("the whole was read");
-        halves.extend_from_slice(half.value.bytes());
-    }
+    let halves = halves(dataset, &how).expect("the whole was read");
     assert_eq!(whole.bytes(), halves);
 }

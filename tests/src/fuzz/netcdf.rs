@@ -7,6 +7,7 @@ use tet_io::Source;
 use tet_query::{Dataset, Hyperslab};
 use tet_verify::{Severity, VerifyOptions};
 
+use super::halves::{halves, numbers_of};
 use crate::ask;
 
 /// Variables of more bytes are not read as a whole.
@@ -44,15 +45,6 @@ pub fn netcdf(bytes: &[u8]) {
     }
 }
 
-/// The dataset itself; of texts, which are read here, that of their bytes, if they have one.
-pub(super) fn numbers_of(dataset: &Dataset) -> Option<&Dataset> {
-    if dataset.is_text() {
-        // An error is fine, such as that of texts that are longer than the memory of a read.
-        let _ = dataset.read_texts(&Hyperslab::whole(dataset.shape()), &ask::small());
-    }
-    Some(dataset.stored()).filter(|stored| stored.text.is_none())
-}
-
 /// The whole of a sound variable is its halves; of text, that of its bytes.
 pub(super) fn read(dataset: &Dataset, file_len: u64) {
     let Some(dataset) = numbers_of(dataset) else { return };
@@ -66,14 +58,7 @@ pub(super) fn read(dataset: &Dataset, file_len: u64) {
     let slab = Hyperslab::whole(shape);
     let how = ask::small();
     let whole = dataset.read(&slab, &how).expect("it has no fault").value;
-    let Some(first) = slab.axes().first().filter(|first| first.count() != 0) else { return };
-    let mut halves = Vec::new();
-    for (start, stop) in [(0, first.stop / 2), (first.stop / 2, first.stop)] {
-        let mut axes = slab.axes().to_vec();
-        (axes[0].start, axes[0].stop) = (start, stop);
-        let half = Hyperslab::new(axes, shape).expect("it is inside");
-        halves.extend_from_slice(dataset.read(&half, &how).expect("it has no fault").value.bytes());
-    }
+    let halves = halves(dataset, &how).expect("it has no fault");
     assert_eq!(whole.bytes(), halves);
 }
 

@@ -6,6 +6,7 @@ use tet_io::Source;
 use tet_query::{Dataset, Error, Hyperslab};
 use tet_verify::{Level, Severity, VerifyOptions};
 
+use super::halves::halves;
 use crate::ask;
 
 /// Datasets of more bytes are not read as a whole.
@@ -113,15 +114,7 @@ fn read(dataset: &Dataset, may_fail: bool) {
             return;
         }
     };
-    let Some(first) = slab.axes().first().filter(|first| first.count() != 0) else { return };
-    let mut halves = Vec::new();
-    for (start, stop) in [(0, first.stop / 2), (first.stop / 2, first.stop)] {
-        let mut axes = slab.axes().to_vec();
-        (axes[0].start, axes[0].stop) = (start, stop);
-        let half = Hyperslab::new(axes, shape).expect("it is inside");
-        let Ok(half) = dataset.read(&half, &how) else { return };
-        halves.extend_from_slice(half.value.bytes());
-    }
+    let Ok(halves) = halves(dataset, &how) else { return };
     assert_eq!(whole.bytes(), halves);
 }
 
