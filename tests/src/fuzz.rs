@@ -26,7 +26,7 @@ use crate::ask;
 use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 
 pub use arrays::{hdf5, zarr};
-pub use containers::{fits, gguf};
+pub use containers::{csv, fits, gguf};
 pub use filters::pipeline;
 pub use model::{model, repair};
 pub use netcdf::netcdf;
@@ -41,7 +41,7 @@ pub use ztensor2::ztensor2;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 23] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -64,6 +64,7 @@ pub const TARGETS: [Target; 22] = [
     ("ztensor2", ztensor2),
     ("fits", fits),
     ("torch", torch),
+    ("csv", csv),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -4,6 +4,7 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
+mod csv;
 mod entry;
 mod fits;
 mod gguf;

@@ -200,6 +200,19 @@ impl Source {
         Self::unstamped(Backend::Memory(bytes), None, len)
     }
 
+    /// A source of bytes in memory that have the name of a file: formats without a magic are known by it.
+    ///
+    /// ```
+    /// let source = tet_io::Source::from_named_bytes("rows.csv", b"1,2\n".as_slice());
+    /// assert_eq!(source.path(), Some("rows.csv".as_ref()));
+    /// ```
+    pub fn from_named_bytes(name: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let (len, path) = (bytes.len() as u64, Some(name.as_ref().to_path_buf()));
+        let (backend, writers) = (Backend::Memory(bytes), Writers::Absent);
+        Self(Arc::new(Opened { backend, path, stamp: None, version: None, len, writers }))
+    }
+
     /// A source with a reader of the caller.
     #[must_use]
     pub fn from_reader(reader: Arc<dyn ReadAt>) -> Self {

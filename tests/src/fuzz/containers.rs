@@ -23,7 +23,10 @@ fn agree(file: &[u8]) {
 
 /// The same with arrays of at most so many bytes.
 pub(super) fn agree_within(file: &[u8], len_max: u64) {
-    let source = Source::from_bytes(file);
+    agree_of(Source::from_bytes(file), len_max);
+}
+
+fn agree_of(source: Source, len_max: u64) {
     let level = Level::Deep;
     let options =
         VerifyOptions { level, threads: 1, findings_max: usize::MAX, ..Default::default() };
@@ -50,6 +53,31 @@ pub(super) fn agree_within(file: &[u8], len_max: u64) {
             read(dataset, len_max);
         }
     }
+}
+
+/// Tables of text.
+pub fn csv(bytes: &[u8]) {
+    // A digit is an element of 8 bytes.
+    let len_max = (bytes.len() as u64).saturating_mul(8);
+    agree_of(Source::from_named_bytes("table.csv", bytes), len_max);
+}
+
+/// Tables of every delimiter and type.
+pub(super) fn csv_seeds() -> Vec<Vec<u8>> {
+    let rows =
+        [["a", "b c", "\"d,;\""], ["1", "-2.5", "x"], ["9223372036854775808", "", "\"y\n\""]];
+    let numbers = [["1", "2", "3"], ["4", "nan", "1e-3"], ["-7", "inf", "0.1"]];
+    let truths = [["t", "u", "v"], ["true", "False", "NA"], ["false", "TRUE", "NA"]];
+    let mut seeds = Vec::new();
+    for table in [rows, numbers, truths] {
+        for delimiter in [",", ";", "\t", "|", "  "] {
+            for (before, end) in [("", "\n"), ("\u{feff}", "\r\n"), ("# x y z\n\n", "\n")] {
+                let lines = table.map(|row| row.join(delimiter)).join(end);
+                seeds.push(format!("{before}{lines}{end}").into_bytes());
+            }
+        }
+    }
+    seeds
 }
 
 /// Files of every version, type and order of bytes.

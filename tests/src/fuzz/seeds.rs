@@ -25,6 +25,7 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(super::ztensor2::seeds());
     all.extend(super::containers::fits_seeds());
     all.extend(super::torch::seeds());
+    all.extend(super::containers::csv_seeds());
     all
 }
 
@@ -51,6 +52,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "ztensor2" => super::ztensor2::seeds(),
             "fits" => super::containers::fits_seeds(),
             "torch" => super::torch::seeds(),
+            "csv" => super::containers::csv_seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);

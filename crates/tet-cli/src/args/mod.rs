@@ -52,8 +52,8 @@ pub use zt::{
     about,
     long_about = "List, read, query, convert and verify tensor files.\n\nA .tet file contains named \
                   arrays (datasets) in chunks, raw or compressed, so that part of an array can be \
-                  read without the rest. HDF5, NetCDF, Zarr, FITS, PyTorch, safetensors, zTensor, Tensogram, GGUF, .npy \
-                  and .npz files are read in place, without conversion.",
+                  read without the rest. HDF5, NetCDF, Zarr, FITS, PyTorch, safetensors, zTensor, Tensogram, \
+                  GGUF, CSV, .npy and .npz files are read in place, without conversion.",
     after_help = "Start with `tet demo`: it makes a small file and runs seven commands on it.",
     after_long_help = TET_EXAMPLES,
     arg_required_else_help = true,

@@ -19,7 +19,7 @@ struct Other {
 /// Bytes that hold every magic.
 pub(super) const OTHER_HEAD_LEN: u64 = 8 + 512;
 
-const TABLE_READ: &str = "save its columns with DuckDB or pandas (to_numpy, then numpy.savez)";
+const TABLE_READ: &str = "save its columns as CSV with DuckDB or pandas";
 const IMAGE_READ: &str =
     "save its pixels with Pillow and NumPy: numpy.save(\"x.npy\", Image.open(FILE))";
 const TABLE_WRITE: &str = "write a .csv or .npz, then use DuckDB or pandas";
@@ -89,9 +89,9 @@ static OTHERS: &[Other] = &[
         "write a .npz, then use zarr.save"),
     other(("onnx", "an ONNX model"), &[], &["onnx"],
         "save its initializers with the onnx package and NumPy", ""),
-    other(("xlsx", "a spreadsheet"), &[], &["xlsx", "ods", "xls"], TABLE_READ, TABLE_WRITE),
     other(("tsv", "a table of tab-separated values"), &[], &["tsv"],
-        "load it with NumPy or pandas, and save it with numpy.save", "write a .csv"),
+        "name it .csv: the delimiter is found", "write a .csv"),
+    other(("xlsx", "a spreadsheet"), &[], &["xlsx", "ods", "xls"], TABLE_READ, TABLE_WRITE),
 ];
 
 /// The format that begins with these bytes.
@@ -127,9 +127,6 @@ fn with_suffix(suffix: &str) -> Option<&'static Other> {
 /// ```
 #[must_use]
 pub fn reading_advice(format: Format) -> Option<&'static str> {
-    if format == Format::CSV {
-        return Some("load it with NumPy (numpy.loadtxt) or pandas, and save it with numpy.save");
-    }
     Some(OTHERS.iter().find(|it| it.format == format)?.read)
 }
 

@@ -1,4 +1,4 @@
-//! Outputs of one array that are only written: raw elements, and text.
+//! Files of the elements of one array, without a header: they are only written.
 
 use std::path::Path;
 
@@ -10,28 +10,16 @@ use crate::write::array::{Encoding, write_one};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
-/// A file of one array without a header.
-pub(super) struct Plain {
-    format: Format,
-    suffixes: &'static [&'static str],
-    encoding: Encoding,
-}
-
 /// The elements of one array: little endian, row-major.
-pub(super) static RAW: Plain =
-    Plain { format: Format::RAW, suffixes: &["raw", "bin"], encoding: Encoding::Raw };
-
-/// One array as text: a line per row of the last axis.
-pub(super) static CSV: Plain =
-    Plain { format: Format::CSV, suffixes: &["csv"], encoding: Encoding::Csv };
+pub(super) struct Plain;
 
 impl Container for Plain {
     fn format(&self) -> Format {
-        self.format
+        Format::RAW
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        self.suffixes
+        &["raw", "bin"]
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -41,8 +29,7 @@ impl Container for Plain {
 
 impl Writer for Plain {
     fn can(&self) -> Capabilities {
-        let text = self.encoding == Encoding::Csv;
-        Capabilities { several: false, text, ..Capabilities::ARRAYS }
+        Capabilities { several: false, ..Capabilities::ARRAYS }
     }
 
     fn write(
@@ -51,10 +38,9 @@ impl Writer for Plain {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
-        // Elements that nothing computes with have bytes, and no text.
-        let bytes = |it| as_bytes(it).filter(|_| self.encoding == Encoding::Raw);
-        let views = conversion.datasets.iter().map(|it| bytes(it).unwrap_or((*it).clone()));
+        // Elements that nothing computes with have bytes.
+        let views = conversion.datasets.iter().map(|it| as_bytes(it).unwrap_or((*it).clone()));
         let views: Vec<Dataset> = views.collect();
-        write_one(conversion, &views, self.encoding, (output, options))
+        write_one(conversion, &views, Encoding::Raw, (output, options))
     }
 }

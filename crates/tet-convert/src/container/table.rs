@@ -6,8 +6,8 @@ use std::sync::{PoisonError, RwLock};
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
 use super::{
-    fits, gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch, zarr, ztensor,
-    ztensor2,
+    csv, fits, gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch, zarr,
+    ztensor, ztensor2,
 };
 use crate::{Error, Format, Result};
 
@@ -29,8 +29,8 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &netcdf3::NetCdf3,
     &gguf::Gguf,
     &fits::Fits,
-    &plain::RAW,
-    &plain::CSV,
+    &plain::Plain,
+    &csv::Csv,
 ];
 
 /// Those of other crates.

@@ -1,0 +1,208 @@
+//! What a field is: a number, a truth, a missing value or text; and what a column of fields is.
+//!
+//! | a column of | becomes |
+//! |---|---|
+//! | integers | `int64`, or `uint64` where they need it; text where 64 bits are too few |
+//! | integers with missing values | `float64`, which has all of them; text otherwise |
+//! | numbers | `float64`: the nearest one; missing values are NaN |
+//! | `true` and `false` | `bool` |
+//! | missing values alone | `float64` |
+//! | anything else | text, as it stands |
+
+use tet_format::DType;
+
+/// Fields that have no value.
+const MISSING: [&[u8]; 8] = [b"", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None"];
+/// Integers up to this are floats too.
+const EXACT_MAX: u64 = 1 << 53;
+
+/// The kinds of the fields of a column, as a set of bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds(u16);
+
+impl Kinds {
+    const MISSING: Kinds = Kinds(1);
+    const INTEGER: Kinds = Kinds(1 << 1);
+    const NEGATIVE: Kinds = Kinds(1 << 2);
+    /// An integer that needs an unsigned number of 64 bits.
+    const UNSIGNED: Kinds = Kinds(1 << 3);
+    /// One that 64 bits do not hold.
+    const HUGE: Kinds = Kinds(1 << 4);
+    /// One that is no float.
+    const INEXACT: Kinds = Kinds(1 << 5);
+    const REAL: Kinds = Kinds(1 << 6);
+    const TRUTH: Kinds = Kinds(1 << 7);
+    const TEXT: Kinds = Kinds(1 << 8);
+
+    /// The kind of a field.
+    pub(super) fn of(field: &[u8]) -> Kinds {
+        let field = field.trim_ascii();
+        let digits = field.strip_prefix(b"-").or_else(|| field.strip_prefix(b"+"));
+        let digits = digits.unwrap_or(field);
+        if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+            return Kinds::of_integer(field, digits);
+        }
+        if MISSING.contains(&field) {
+            return Kinds::MISSING;
+        }
+        if real(field).is_some() {
+            return Kinds::REAL;
+        }
+        if truth(field).is_some() { Kinds::TRUTH } else { Kinds::TEXT }
+    }
+
+    fn of_integer(field: &[u8], digits: &[u8]) -> Kinds {
+        let sign = if field.starts_with(b"-") { Kinds::NEGATIVE } else { Kinds::default() };
+        let kind = Kinds::INTEGER.and(sign);
+        // 15 digits are below 2^53.
+        if digits.len() <= 15 {
+            return kind;
+        }
+        match (integer(field), unsigned(field)) {
+            (Some(value), _) if value.unsigned_abs() <= EXACT_MAX => kind,
+            (Some(_), _) => kind.and(Kinds::INEXACT),
+            (None, Some(_)) => kind.and(Kinds::INEXACT).and(Kinds::UNSIGNED),
+            (None, None) => kind.and(Kinds::INEXACT).and(Kinds::HUGE),
+        }
+    }
+
+    /// Both together.
+    pub(super) const fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    /// Whether there are fields of any of these kinds.
+    const fn has(self, kinds: Kinds) -> bool {
+        self.0 & kinds.0 != 0
+    }
+
+    /// Whether such a field is a number.
+    pub(super) const fn is_number(self) -> bool {
+        self.has(Kinds::INTEGER.and(Kinds::REAL))
+    }
+
+    /// The type of a column of such fields; `None` is text.
+    pub(super) fn dtype(self) -> Option<DType> {
+        let others = Kinds::MISSING.and(Kinds::INTEGER).and(Kinds::REAL);
+        if self.has(Kinds::TEXT) || self.has(Kinds::TRUTH) && self.has(others) {
+            return None;
+        }
+        if self.has(Kinds::TRUTH) {
+            return Some(DType::Bool);
+        }
+        if self.has(Kinds::REAL) || !self.has(Kinds::INTEGER) {
+            return Some(DType::Float64);
+        }
+        if self.has(Kinds::MISSING) {
+            return Some(DType::Float64).filter(|_| !self.has(Kinds::INEXACT));
+        }
+        if self.has(Kinds::HUGE) || self.has(Kinds::UNSIGNED) && self.has(Kinds::NEGATIVE) {
+            return None;
+        }
+        Some(if self.has(Kinds::UNSIGNED) { DType::UInt64 } else { DType::Int64 })
+    }
+
+    /// The type of a matrix of columns that are all of numbers, and keep each of them exactly as their own type
+    /// would.
+    pub(super) fn matrix(columns: &[Kinds]) -> Option<DType> {
+        let all = columns.iter().fold(Kinds::default(), |all, kinds| all.and(*kinds));
+        let dtype = all.dtype()?;
+        let is_same = |kinds: &Kinds| kinds.dtype() == Some(dtype);
+        let is_exact = dtype == DType::Float64 && !all.has(Kinds::INEXACT);
+        (is_exact || columns.iter().all(is_same)).then_some(dtype)
+    }
+}
+
+fn parsed<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    str::from_utf8(field).ok()?.parse().ok()
+}
+
+pub(super) fn integer(field: &[u8]) -> Option<i64> {
+    parsed(field.trim_ascii())
+}
+
+pub(super) fn unsigned(field: &[u8]) -> Option<u64> {
+    parsed(field.trim_ascii())
+}
+
+/// The nearest float of a number; infinities too, by their names.
+pub(super) fn real(field: &[u8]) -> Option<f64> {
+    let field = field.trim_ascii();
+    let name = field.strip_prefix(b"-").or_else(|| field.strip_prefix(b"+")).unwrap_or(field);
+    let is_number = name.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let is_infinite =
+        || [b"inf".as_slice(), b"infinity"].iter().any(|text| name.eq_ignore_ascii_case(text));
+    if is_number || is_infinite() { parsed(field) } else { None }
+}
+
+/// The same, and NaN of a missing value.
+pub(super) fn real_or_missing(field: &[u8]) -> Option<f64> {
+    real(field).or_else(|| MISSING.contains(&field.trim_ascii()).then_some(f64::NAN))
+}
+
+pub(super) fn truth(field: &[u8]) -> Option<bool> {
+    let field = field.trim_ascii();
+    match field.to_ascii_lowercase().as_slice() {
+        b"true" => Some(true),
+        b"false" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dtype(fields: &[&str]) -> Option<DType> {
+        let kinds = fields.iter().map(|field| Kinds::of(field.as_bytes()));
+        kinds.fold(Kinds::default(), Kinds::and).dtype()
+    }
+
+    #[test]
+    fn a_column_has_the_type_that_holds_all_of_its_fields() {
+        let (long, big, huge) = ("9007199254740993", "9223372036854775808", "18446744073709551616");
+        for (fields, wanted) in [
+            (&["1", " -2", "+3 "][..], Some(DType::Int64)),
+            (&["-9223372036854775808", "9223372036854775807"], Some(DType::Int64)),
+            (&[big, "1"], Some(DType::UInt64)),
+            (&[big, "-1"], None),
+            (&[huge], None),
+            (&["1", ""], Some(DType::Float64)),
+            (&["9007199254740992", "NA"], Some(DType::Float64)),
+            (&[long, "NA"], None),
+            (&[long], Some(DType::Int64)),
+            (&["1", "2.5", "1e3", ".5", "5.", "-inf", "Infinity"], Some(DType::Float64)),
+            (&[huge, "0.5"], Some(DType::Float64)),
+            (&["NaN", "null"], Some(DType::Float64)),
+            (&[], Some(DType::Float64)),
+            (&["true", "False", " TRUE"], Some(DType::Bool)),
+            (&["true", "1"], None),
+            (&["true", ""], None),
+            (&["1", "x"], None),
+            (&["1,5"], None),
+            (&["-"], None),
+            (&["e5"], None),
+            (&["0x10"], None),
+            (&["2024-01-01"], None),
+            (&["nano"], None),
+        ] {
+            assert_eq!(dtype(fields), wanted, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn columns_are_a_matrix_where_no_number_changes() {
+        let of = |fields: &[&str]| {
+            let kinds: Vec<Kinds> = fields.iter().map(|it| Kinds::of(it.as_bytes())).collect();
+            Kinds::matrix(&kinds)
+        };
+        assert_eq!(of(&["1", "2"]), Some(DType::Int64));
+        assert_eq!(of(&["1", "2.5"]), Some(DType::Float64));
+        assert_eq!(of(&["1", ""]), Some(DType::Float64));
+        assert_eq!(of(&["9007199254740993", "2.5"]), None);
+        assert_eq!(of(&["9223372036854775808", "1"]), None);
+        assert_eq!(of(&["true", "false"]), Some(DType::Bool));
+        assert_eq!(of(&["true", "1"]), None);
+        assert_eq!(of(&["a", "1"]), None);
+    }
+}

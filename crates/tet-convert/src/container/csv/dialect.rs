@@ -1,0 +1,188 @@
+//! How a table is written: where its rows begin, what is between its fields, and whether it begins with names.
+
+use tet_format::ForeignFault;
+
+use super::cell::Kinds;
+use super::rows::{Delimiter, Rows, Step};
+use super::rule;
+
+/// Bytes at the beginning of a file that show how it is written.
+pub(super) const SAMPLE_LEN: u64 = 64 << 10;
+/// Rows that show it.
+const SAMPLE_ROWS: usize = 32;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The form of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub(super) delimiter: Delimiter,
+    /// The offset of the first row of values.
+    pub(super) begin: u64,
+    /// The names of the columns, if the table has them.
+    pub(super) names: Option<Vec<Vec<u8>>>,
+}
+
+impl Dialect {
+    /// The form of a table that begins with `sample`, the whole of it if `is_all`.
+    pub(super) fn find(sample: &[u8], is_all: bool) -> Result<Dialect, ForeignFault> {
+        let zero = sample.iter().position(|byte| *byte == 0);
+        if let Some(at) = zero {
+            return Err(fault(&rule::ENCODING, at));
+        }
+        let mark = if sample.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let (begin, comment) = skip_comments(sample, mark);
+        let text = sample.get(begin..).unwrap_or_default();
+        let delimiter = delimiter(text, is_all);
+        let first = first_row(delimiter, text).ok_or(fault(&rule::NO_ROWS, begin))?;
+        let is_header = !first.fields.iter().any(|field| Kinds::of(field).is_number());
+        if is_header {
+            let begin = offset(begin.saturating_add(first.len));
+            return Ok(Dialect { delimiter, begin, names: Some(first.fields) });
+        }
+        // As numpy.savetxt writes names: in a comment above the rows.
+        let names = comment.and_then(|line| first_row(delimiter, line)).map(|row| row.fields);
+        let names = names.filter(|names| names.len() == first.fields.len());
+        Ok(Dialect { delimiter, begin: offset(begin), names })
+    }
+}
+
+fn offset(at: usize) -> u64 {
+    u64::try_from(at).unwrap_or(u64::MAX)
+}
+
+fn fault(rule: &'static tet_format::ForeignRule, at: usize) -> ForeignFault {
+    ForeignFault { rule, at: offset(at), found: 0, wanted: 0 }
+}
+
+/// Where the first line begins that is neither empty nor begins with `#`, and the last comment before it,
+/// without its sign.
+fn skip_comments(text: &[u8], mut at: usize) -> (usize, Option<&[u8]>) {
+    let mut comment = None;
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let len = rest.iter().position(|byte| *byte == b'\n');
+        let line = rest.get(..len.unwrap_or(rest.len())).unwrap_or_default();
+        match line.trim_ascii() {
+            [b'#', comment_text @ ..] => comment = Some(comment_text),
+            [] if len.is_some() => {}
+            _ => return (at, comment),
+        }
+        let Some(len) = len else { return (text.len(), comment) };
+        at = at.saturating_add(len).saturating_add(1);
+    }
+}
+
+/// What is between the fields of these rows: the first of tab, `;`, `|` and comma that is in all rows as
+/// often, or blanks that are, in rows of numbers; else the comma.
+fn delimiter(text: &[u8], is_all: bool) -> Delimiter {
+    let bytes = [b'\t', b';', b'|', b','].map(Delimiter::Byte);
+    let is_regular = |delimiter: &Delimiter| {
+        let rows = sampled(*delimiter, text, is_all);
+        let is_same = |first: &RowShape| rows.iter().all(|row| row.count == first.count);
+        let is_table = rows.first().is_some_and(|first| 1 < first.count && is_same(first));
+        is_table && (*delimiter != Delimiter::Blanks || rows.iter().any(|row| row.is_numbers))
+    };
+    let ways = bytes.into_iter().chain([Delimiter::Blanks]);
+    ways.into_iter().find(is_regular).unwrap_or(Delimiter::Byte(b','))
+}
+
+struct RowShape {
+    count: usize,
+    /// Whether all fields are numbers.
+    is_numbers: bool,
+}
+
+/// The first rows, without one that the sample cuts.
+fn sampled(delimiter: Delimiter, text: &[u8], is_all: bool) -> Vec<RowShape> {
+    let (mut rows, mut rest, mut shapes) = (Rows::new(delimiter), text, Vec::new());
+    while shapes.len() < SAMPLE_ROWS {
+        if rest.is_empty() && !is_all && !shapes.is_empty() {
+            break;
+        }
+        let (read, step) = rows.take(rest);
+        rest = rest.get(read..).unwrap_or_default();
+        match step {
+            Step::Row => {
+                let is_numbers = rows.fields().all(|field| Kinds::of(field).is_number());
+                shapes.push(RowShape { count: rows.fields().len(), is_numbers });
+            }
+            Step::More => {}
+            Step::End | Step::TooLong | Step::TooMany => break,
+        }
+    }
+    shapes
+}
+
+struct FirstRow {
+    fields: Vec<Vec<u8>>,
+    /// Bytes up to its end.
+    len: usize,
+}
+
+fn first_row(delimiter: Delimiter, text: &[u8]) -> Option<FirstRow> {
+    let mut rows = Rows::new(delimiter);
+    let (mut len, mut step) = rows.take(text);
+    if step == Step::More {
+        let (read, at_end) = rows.take(&[]);
+        len = len.saturating_add(read);
+        step = at_end;
+    }
+    let fields = rows.fields().map(|field| field.trim_ascii().to_vec()).collect();
+    (step == Step::Row).then_some(FirstRow { fields, len })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> (char, u64, Option<Vec<String>>) {
+        let found = Dialect::find(text.as_bytes(), true).unwrap();
+        let delimiter = match found.delimiter {
+            Delimiter::Byte(byte) => char::from(byte),
+            Delimiter::Blanks => ' ',
+        };
+        let text = |name: Vec<u8>| String::from_utf8(name).unwrap();
+        (delimiter, found.begin, found.names.map(|it| it.into_iter().map(text).collect()))
+    }
+
+    #[test]
+    fn delimiter_and_header_are_found() {
+        let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+        for (text, wanted) in [
+            ("1,2\n3,4\n", (',', 0, None)),
+            ("a,b\n3,4\n", (',', 4, names(&["a", "b"]))),
+            ("\u{feff}a, b\n3,4\n", (',', 8, names(&["a", "b"]))),
+            ("a;b\n1,5;2,5\n", (';', 4, names(&["a", "b"]))),
+            ("a\tb\n1 2\tx,y\n", ('\t', 4, names(&["a", "b"]))),
+            ("a|b\n1|2", ('|', 4, names(&["a", "b"]))),
+            ("  1.0e+00   2\n 3 4\n", (' ', 0, None)),
+            ("# made by a program\n\n# x y\n1 2\n3 4\n", (' ', 27, names(&["x", "y"]))),
+            ("# made by a program\n1,2\n3,4\n", (',', 20, None)),
+            ("\"a,b\",c\n1,2\n", (',', 8, names(&["a,b", "c"]))),
+            ("value\n1\n2\n", (',', 6, names(&["value"]))),
+            ("1\n2\n", (',', 0, None)),
+            (",x\n0,1\n", (',', 3, names(&["", "x"]))),
+            ("a,b", (',', 3, names(&["a", "b"]))),
+            ("a line of text\n", (',', 15, names(&["a line of text"]))),
+            ("x y\n1 2\n", (' ', 4, names(&["x", "y"]))),
+            ("a,b\n1,2,3\n", (',', 4, names(&["a", "b"]))),
+        ] {
+            assert_eq!(found(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_the_sample_cuts_is_not_counted() {
+        let cut = Dialect::find(b"1;2;3\n4;5", false).unwrap();
+        assert_eq!(cut.delimiter, Delimiter::Byte(b';'));
+    }
+
+    #[test]
+    fn text_of_two_bytes_a_character_and_nothing_are_refused() {
+        let rule = |text: &[u8]| Dialect::find(text, true).unwrap_err().rule.id;
+        assert_eq!(rule(b"\xff\xfea\0,\0b\0"), "CSV-E1");
+        assert_eq!(rule(b"\xef\xbb\xbf"), "CSV-R2");
+        assert_eq!(rule(b"# only a comment"), "CSV-R2");
+        assert_eq!(rule(b"\n\n\n"), "CSV-R2");
+    }
+}
