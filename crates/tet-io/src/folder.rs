@@ -5,11 +5,12 @@
 //! of it, as other readers do: who may create links in a folder may also copy files into it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result, Step};
-use crate::source::Source;
+use crate::source::{Source, open_regular};
+use crate::stamp::Stamp;
 
 /// A folder whose files are read by key.
 ///
@@ -93,6 +94,28 @@ impl Folder {
             Err(Error::NotRegular { .. }) if path.is_dir() => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The bytes of the file of a key, and its state when it was opened; `None` as for [`Folder::get`]. A file of
+    /// more than `len_max` bytes is not read: its state has its length.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Source::open`] returns for a file that exists, and [`Error::Io`] when it cannot be read.
+    pub fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, Stamp)>> {
+        let Some(path) = self.path_of(key) else { return Ok(None) };
+        let (file, stamp) = match open_regular(&path) {
+            Ok(opened) => opened,
+            Err(Error::Io { source, .. }) if is_absence(&source) => return Ok(None),
+            Err(Error::NotRegular { .. }) if path.is_dir() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        if stamp.size <= len_max {
+            let read = file.take(stamp.size).read_to_end(&mut bytes);
+            read.map_err(|error| Error::io(Step::Read, &path, error))?;
+        }
+        Ok(Some((bytes, stamp)))
     }
 
     /// Whether the file of a key is in this folder or below it, also where links lead; `None` where there is no
@@ -209,9 +232,13 @@ mod tests {
         let folder = Folder::open(root.path()).unwrap();
         assert_eq!(folder.get("g/x").unwrap().unwrap().len(), 3);
         assert_eq!(folder.len_of("g/x").unwrap(), Some(3));
+        assert_eq!(folder.read("g/x", 3).unwrap().unwrap().0, b"abc");
+        let (bytes, stamp) = folder.read("g/x", 2).unwrap().unwrap();
+        assert_eq!((bytes.len(), stamp.size), (0, 3));
         for absent in ["g", "x", "g/x/y", "../x", ""] {
             assert!(folder.get(absent).unwrap().is_none(), "{absent}");
             assert_eq!(folder.len_of(absent).unwrap(), None, "{absent}");
+            assert!(folder.read(absent, 10).unwrap().is_none(), "{absent}");
         }
         let list = folder.list("", 10).unwrap();
         assert_eq!(list, FolderList { folders: vec!["g".into()], ..FolderList::default() });

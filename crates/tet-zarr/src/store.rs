@@ -150,6 +150,14 @@ impl Store {
     ///
     /// Returns a fault when it is longer, errors of [`Store::locate`], and errors of reading.
     pub(crate) fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, Option<Stamp>)>> {
+        if let Store::Folder(folder) = self {
+            let Some((bytes, stamp)) = folder.read(key, len_max)? else { return Ok(None) };
+            if len_max < stamp.size {
+                let fault = crate::error::broken(&crate::rule::LIMIT_DOCUMENT, stamp.size, len_max);
+                return Err(fault_in(key, fault));
+            }
+            return Ok(Some((bytes, Some(stamp))));
+        }
         let Some(place) = self.locate(key)? else { return Ok(None) };
         let Some(source) = self.open(&place.name)? else { return Ok(None) };
         let span = place.part.or(Span::new(0, source.len())).unwrap_or(Span::EMPTY);
