@@ -7,6 +7,7 @@ each work, so that its times have the start of a process in them. The page cache
 import argparse
 import json
 import math
+import statistics
 import subprocess
 import sys
 import time
@@ -84,14 +85,14 @@ def checked(work, printed):
     return float(printed) if work.name == "sum" else math.nan
 
 
-def shown(cell, base):
+def shown(cell):
     if cell is None:
         return "-"
     if "refused" in cell:
         return "refused"
     if "over" in cell:
         return f"> {span(cell['over'])}"
-    times = f" ({cell['median'] / base:.3g} x)" if base else ""
+    times = f" ({cell['ratio']:.3g} x)" if "ratio" in cell else ""
     return span(cell["median"]) + times
 
 
@@ -101,27 +102,37 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--family", choices=sorted(LIBRARIES), action="append")
-    # What every script of this folder is given.
-    parser.add_argument("--bench")
+    parser.add_argument("--bench", required=True)
     options = parser.parse_args()
     worker = [sys.executable, str(Path(__file__).parent / "arrays_worker.py")]
-    report = {}
+    # It knows what the machine is.
+    bench = Library([options.bench, "--peer", "machine"])
+    bench.stop()
+    rows = []
     for family in options.family or sorted(LIBRARIES):
         library = LIBRARIES[family]
         layouts = files(Path(options.folder), family)
-        peers = {"tet": Program(options.tet), library: Library([*worker, family])}
-        rows = [["work", "tet", library]]
-        report[family] = []
+        peers = {"tet": Program(options.tet), "library": Library([*worker, family])}
+        lines = [["work", "tet", library]]
         for work in works([name for name in layouts if name != "many"]):
             paths = {name: str(layouts[work.layout]) for name in peers}
-            cells, _ = measured(work, paths, peers, options.rounds)
-            report[family].append({"work": work.title, "cells": cells})
-            base = cells.get("tet", {}).get("median")
-            rows.append([work.title, shown(cells.get("tet"), None), shown(cells.get(library), base)])
-        peers[library].stop()
-        print(f"{family}, {library} {version(library)}", aligned(rows), sep="\n", end="\n\n", flush=True)
-    report = {"schema": "tet.peers.arrays/1", "rounds": options.rounds, "families": report}
+            cells, times = measured(work, paths, peers, options.rounds)
+            if all(name in times for name in peers):
+                ours, theirs = (statistics.median(times[name]) for name in peers)
+                cells["library"]["ratio"] = theirs / ours
+            rows.append({"work": f"{library}: {work.title}", "cells": cells})
+            lines.append([work.title, *(shown(cells.get(name)) for name in peers)])
+        peers["library"].stop()
+        print(f"{family}, {library} {version(library)}", aligned(lines), sep="\n", end="\n\n", flush=True)
+    report = {
+        "schema": "tet.arrays/1",
+        "machine": bench.hello["machine"],
+        "versions": {name: version(name) for name in sorted(LIBRARIES.values())},
+        "rounds": options.rounds,
+        "rows": rows,
+    }
     Path(options.out).write_text(json.dumps(report, indent=2))
+    print(options.out)
 
 
 if __name__ == "__main__":

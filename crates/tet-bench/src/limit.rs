@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use flate2::{Decompress, FlushDecompress};
 use multiversion::multiversion;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -264,6 +265,30 @@ struct Decoder {
 thread_local! {
     static DECODER: RefCell<Decoder> =
         RefCell::new(Decoder { context: zstd_safe::DCtx::create(), room: Vec::new() });
+}
+
+/// Deflated chunks with the length each decodes to, in zlib or gzip streams, as they come, a kept state and buffer a
+/// thread, output thrown away.
+///
+/// # Errors
+///
+/// Returns an error when a chunk does not decode to its length.
+pub fn inflate(chunks: &[(&[u8], usize)], is_gzip: bool) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let outcomes = rayon::broadcast(|_| {
+        let (mut state, mut room) = (Decompress::new(false), Vec::new());
+        while let Some(&(chunk, len)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            room.resize(len.max(room.len()), 0);
+            // The head of a gzip stream without names is 10 bytes long, that of a zlib stream 2.
+            let from = chunk.get(if is_gzip { 10 } else { 2 }..).context("a short chunk")?;
+            state.reset(false);
+            state.decompress(from, &mut room[..len], FlushDecompress::Finish)?;
+            ensure!(state.total_out() == len as u64, "a chunk is not {len} bytes long");
+            black_box(&room[..len]);
+        }
+        Ok(())
+    });
+    outcomes.into_iter().collect()
 }
 
 /// zstd frames with the length each decodes to, as they come, a kept context and buffer a thread,

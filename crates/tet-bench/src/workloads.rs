@@ -27,6 +27,8 @@ mod memory;
 
 mod tensors;
 
+mod containers;
+
 pub(crate) mod messages;
 
 use std::path::Path;
@@ -93,6 +95,9 @@ const GROUPS: &[Group] = &[
     Group { id: "Z4", measure: tensors::finding },
     Group { id: "Z5", measure: tensors::packing },
     Group { id: "Z6", measure: memory::writing_tensors },
+    Group { id: "A1", measure: containers::sums },
+    Group { id: "A2", measure: containers::means },
+    Group { id: "A3", measure: containers::writing },
     Group { id: "T1", measure: messages::plain },
     Group { id: "T2", measure: messages::reducing },
     Group { id: "T3", measure: messages::codecs },

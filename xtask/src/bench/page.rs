@@ -8,6 +8,8 @@
 //!   <!-- peers -->     target/bench/peers.json: each work and other programs
 //!   <!-- weights -->   target/bench/weights.json: the same with other libraries
 //!   <!-- wheel -->     target/bench/messages.json: the same with the wheel
+//!   <!-- containers --> the groups A of the run of all groups, files of other formats
+//!   <!-- arrays -->    target/bench/arrays.json: HDF5, NetCDF and Zarr with their libraries
 //!   <!-- end -->       the end of each
 //! ```
 
@@ -38,14 +40,16 @@ const LIBRARIES: [&str; 5] = ["tet", "ztensor 0.1", "ztensor 2", "safetensors", 
 type Table = fn(&Value) -> Option<String>;
 
 /// The marker of each table, its run, how the groups are named that it shows, and how.
-const TABLES: [(&str, &str, &str, Table); 7] = [
+const TABLES: [(&str, &str, &str, Table); 9] = [
     ("figures", "all", "RQSPOWM", figures),
     ("digests", "all", "VD", figures),
     ("tensors", "all", "Z", figures),
     ("messages", "all", "T", figures),
+    ("containers", "all", "A", figures),
     ("peers", "peers", "", peers),
     ("weights", "weights", "", weights),
     ("wheel", "messages", "", wheel),
+    ("arrays", "arrays", "", arrays),
 ];
 
 /// Writes the tables whose figures are there.
@@ -191,6 +195,16 @@ fn wheel(report: &Value) -> Option<String> {
     let version = report["versions"]["tensogram"].as_str()?;
     let mut out = format!("{} tensogram {version}.\n\n", machine(report)?);
     rows(report, &["tet", "tensogram"].map(|name| (name, name)), &mut out)?;
+    Some(out)
+}
+
+/// Every work on files of other formats, each with the library of its format.
+fn arrays(report: &Value) -> Option<String> {
+    let version = |name: &str| Some(format!("{name} {}", report["versions"][name].as_str()?));
+    let versions: Option<Vec<String>> =
+        ["h5py", "netCDF4", "zarr"].map(version).into_iter().collect();
+    let mut out = format!("{} {}.\n\n", machine(report)?, versions?.join(", "));
+    rows(report, &["tet", "library"].map(|name| (name, name)), &mut out)?;
     Some(out)
 }
 
