@@ -11,6 +11,7 @@ use tet_query::{Dataset, DigestPolicy, Execution, Integrity};
 use tet_verify::{Finding, Severity};
 
 use crate::args::{DigestName, IoName, MeaningArgs, ReadArgs, WriteArgs};
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::size::counted;
@@ -69,9 +70,12 @@ pub(crate) fn open_with(
 fn open_by(path: &Path, options: &OpenOptions, context: &Context<'_>) -> Result<Opened> {
     let mut options = options.clone();
     options.scratch = Some(context.env().temp_dir.clone());
-    options.progress = context.progress();
-    tet_convert::open(context.env().at(path), &options)
-        .map_err(|error| Failure::from(error).about(path))
+    // A table of text is read once when it is opened.
+    let bar = Bar::new(context, "opening", 0);
+    options.progress = bar.progress(context);
+    let opened = tet_convert::open(context.env().at(path), &options);
+    bar.finish();
+    opened.map_err(|error| Failure::from(error).about(path))
 }
 
 /// The options to open a file for reading values.

@@ -108,6 +108,19 @@ fn numbers_without_names_are_a_matrix() {
     assert_eq!(file.catalog.find("b").unwrap().shape(), [0]);
 }
 
+#[test]
+fn long_comments_and_long_first_rows_are_read() {
+    let comments = "# a line of a comment\n".repeat(5000);
+    let names: Vec<String> = (0..9000).map(|nth| format!("a_long_name_{nth}")).collect();
+    let row = vec!["7"; 9000].join(",");
+    let text = format!("{comments}{}\n{row}\n{row}\n", names.join(","));
+    let file = opened(text.as_bytes());
+    assert_eq!(file.catalog.datasets().len(), 9000);
+    assert_eq!(bytes(&file, "a_long_name_8999"), [7_i64, 7].map(i64::to_le_bytes).concat());
+    let file = opened(format!("{comments}{}\n", vec!["0.5"; 30_000].join(";")).as_bytes());
+    assert_eq!(file.catalog.find("table").unwrap().shape(), [1, 30_000]);
+}
+
 /// More rows than places are kept, in many chunks, each of which may be longer than others.
 #[test]
 fn long_tables_are_read_in_chunks() {
@@ -176,6 +189,7 @@ fn a_table_that_is_none_says_where() {
         (b"# nothing\n\n", "CSV-R2", 11),
         (wide.as_bytes(), "CSV-L2", 0),
         (long.as_bytes(), "CSV-L1", 2),
+        (&long.as_bytes()[2..], "CSV-L1", 0),
     ] {
         let report = verify(&source(text), &options).unwrap();
         let found = report.findings.first().map(|it| (it.code.to_string(), it.place.offset));

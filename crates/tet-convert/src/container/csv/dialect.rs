@@ -1,6 +1,6 @@
 //! How a table is written: where its rows begin, what is between its fields, and whether it begins with names.
 
-use tet_format::ForeignFault;
+use tet_format::{ForeignFault, ForeignRule};
 
 use super::cell::Kinds;
 use super::rows::{Delimiter, Rows, Step};
@@ -23,8 +23,9 @@ pub(super) struct Dialect {
 }
 
 impl Dialect {
-    /// The form of a table that begins with `sample`, the whole of it if `is_all`.
-    pub(super) fn find(sample: &[u8], is_all: bool) -> Result<Dialect, ForeignFault> {
+    /// The form of a table that begins with `sample`, the whole of it if `is_all`; `None` where the first row ends
+    /// behind it.
+    pub(super) fn find(sample: &[u8], is_all: bool) -> Result<Option<Dialect>, ForeignFault> {
         let zero = sample.iter().position(|byte| *byte == 0);
         if let Some(at) = zero {
             return Err(fault(&rule::ENCODING, at));
@@ -33,16 +34,24 @@ impl Dialect {
         let (begin, comment) = skip_comments(sample, mark);
         let text = sample.get(begin..).unwrap_or_default();
         let delimiter = delimiter(text, is_all);
-        let first = first_row(delimiter, text).ok_or(fault(&rule::NO_ROWS, begin))?;
+        let first = first_row(delimiter, text);
+        let is_cut = match &first {
+            Ok(first) => text.len() <= first.len,
+            Err(rule) => rule.id == rule::NO_ROWS.id,
+        };
+        if is_cut && !is_all {
+            return Ok(None);
+        }
+        let first = first.map_err(|rule| fault(rule, begin))?;
         let is_header = !first.fields.iter().any(|field| Kinds::of(field).is_number());
         if is_header {
             let begin = offset(begin.saturating_add(first.len));
-            return Ok(Dialect { delimiter, begin, names: Some(first.fields) });
+            return Ok(Some(Dialect { delimiter, begin, names: Some(first.fields) }));
         }
         // As numpy.savetxt writes names: in a comment above the rows.
-        let names = comment.and_then(|line| first_row(delimiter, line)).map(|row| row.fields);
+        let names = comment.and_then(|line| first_row(delimiter, line).ok()).map(|row| row.fields);
         let names = names.filter(|names| names.len() == first.fields.len());
-        Ok(Dialect { delimiter, begin: offset(begin), names })
+        Ok(Some(Dialect { delimiter, begin: offset(begin), names }))
     }
 }
 
@@ -50,7 +59,7 @@ fn offset(at: usize) -> u64 {
     u64::try_from(at).unwrap_or(u64::MAX)
 }
 
-fn fault(rule: &'static tet_format::ForeignRule, at: usize) -> ForeignFault {
+fn fault(rule: &'static ForeignRule, at: usize) -> ForeignFault {
     ForeignFault { rule, at: offset(at), found: 0, wanted: 0 }
 }
 
@@ -119,7 +128,7 @@ struct FirstRow {
     len: usize,
 }
 
-fn first_row(delimiter: Delimiter, text: &[u8]) -> Option<FirstRow> {
+fn first_row(delimiter: Delimiter, text: &[u8]) -> Result<FirstRow, &'static ForeignRule> {
     let mut rows = Rows::new(delimiter);
     let (mut len, mut step) = rows.take(text);
     if step == Step::More {
@@ -128,7 +137,12 @@ fn first_row(delimiter: Delimiter, text: &[u8]) -> Option<FirstRow> {
         step = at_end;
     }
     let fields = rows.fields().map(|field| field.trim_ascii().to_vec()).collect();
-    (step == Step::Row).then_some(FirstRow { fields, len })
+    match step {
+        Step::Row => Ok(FirstRow { fields, len }),
+        Step::TooLong => Err(&rule::LIMIT_ROW),
+        Step::TooMany => Err(&rule::LIMIT_COLUMNS),
+        Step::More | Step::End => Err(&rule::NO_ROWS),
+    }
 }
 
 #[cfg(test)]
@@ -136,7 +150,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> (char, u64, Option<Vec<String>>) {
-        let found = Dialect::find(text.as_bytes(), true).unwrap();
+        let found = Dialect::find(text.as_bytes(), true).unwrap().unwrap();
         let delimiter = match found.delimiter {
             Delimiter::Byte(byte) => char::from(byte),
             Delimiter::Blanks => ' ',
@@ -173,8 +187,11 @@ mod tests {
 
     #[test]
     fn a_row_that_the_sample_cuts_is_not_counted() {
-        let cut = Dialect::find(b"1;2;3\n4;5", false).unwrap();
+        let cut = Dialect::find(b"1;2;3\n4;5", false).unwrap().unwrap();
         assert_eq!(cut.delimiter, Delimiter::Byte(b';'));
+        for text in [&b"a,b"[..], b"1,2", b"# a comment\n", b"\n\n", b"\"a\n"] {
+            assert_eq!(Dialect::find(text, false).unwrap(), None, "{text:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::{Error, Result};
 
 /// Places of rows that are kept: from half of it to all of it, in files of more rows.
 const PLACES_MAX: usize = 1 << 16;
+/// Bytes at the beginning of a file that has long comments or a long first row.
+const LONG_SAMPLE_LEN: u64 = SAMPLE_LEN + ROW_LEN_MAX as u64;
 /// Bytes of text that are decoded at once, about.
 const CHUNK_LEN: u64 = 1 << 20;
 
@@ -36,15 +38,12 @@ impl Survey {
         let len = source.len();
         let sample = source.read_vec(0, len.min(SAMPLE_LEN))?;
         let mut dialect = Dialect::find(&sample, len <= SAMPLE_LEN);
-        // A first row that is longer than the sample.
-        if let Ok(found) = &dialect
-            && SAMPLE_LEN <= found.begin
-            && SAMPLE_LEN < len
-        {
-            let sample = source.read_vec(0, len.min(SAMPLE_LEN + ROW_LEN_MAX as u64))?;
+        if dialect == Ok(None) {
+            let sample = source.read_vec(0, len.min(LONG_SAMPLE_LEN))?;
             dialect = Dialect::find(&sample, true);
         }
-        let dialect = match dialect {
+        let no_rows = ForeignFault { rule: &rule::NO_ROWS, at: 0, found: 0, wanted: 0 };
+        let dialect = match dialect.and_then(|found| found.ok_or(no_rows)) {
             Ok(dialect) => dialect,
             Err(fault) => return Ok(Err(fault)),
         };
