@@ -7,6 +7,7 @@ pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod file;
 pub(crate) mod joined;
+pub(crate) mod json;
 pub(crate) mod left_out;
 pub(crate) mod netcdf;
 pub(crate) mod options;

@@ -23,7 +23,7 @@ pub struct CatArgs {
     /// Select a slice, as in brackets
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
-    /// Write to a file (.npy, .raw, .csv or .txt), or to standard output with -
+    /// Write to a file (.npy, .raw, .csv, .json or .txt), or to standard output with -
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Choose the output format [default: from the suffix of OUT; text without OUT]
@@ -54,6 +54,8 @@ pub enum CatFormat {
     Raw,
     /// One line per row of the last axis, values separated by commas.
     Csv,
+    /// JSON lists within lists, one for each axis; NaN and infinities are strings.
+    Json,
     /// A map of two axes in the terminal: colors, or characters when piped.
     Heatmap,
 }
@@ -70,6 +72,7 @@ EXAMPLES
   tet cat climate.tet temp -s 'time=\"Jul\", lat=0:5'  by name and label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
+  tet cat climate.tet 'lat' --format json            for jq and other programs
   tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
   tet cat climate.tet 'temp[6]' --format heatmap     a map";
 
@@ -77,5 +80,5 @@ EXAMPLES
 pub(super) const LONG_ABOUT: &str = "\
 Print or save the values of a dataset or a slice of it.\n\nText looks like NumPy's: large \
 arrays show their first and last values (--full shows all). For other programs use -o OUT.npy, \
-.raw (little-endian elements, row-major, nothing else) or .csv. Only the chunks that the slice \
+.raw (little-endian elements, row-major, nothing else), .csv or .json. Only the chunks that the slice \
 needs are read.";

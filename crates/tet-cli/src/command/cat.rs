@@ -113,6 +113,7 @@ fn format(args: &CatArgs) -> Result<CatFormat> {
         "npy" => Some(CatFormat::Npy),
         "raw" | "bin" => Some(CatFormat::Raw),
         "csv" => Some(CatFormat::Csv),
+        "json" => Some(CatFormat::Json),
         "txt" => Some(CatFormat::Text),
         _ => None,
     };
@@ -125,7 +126,7 @@ fn format(args: &CatArgs) -> Result<CatFormat> {
     args.format.or(named).ok_or_else(|| {
         let text = format!("the suffix of {} is not an output format", tet_io::shown(path));
         let failure = Failure::usage("output-format", text);
-        failure.hint("name it .npy, .raw, .csv or .txt, or give --format")
+        failure.hint("name it .npy, .raw, .csv, .json or .txt, or give --format")
     })
 }
 
@@ -153,10 +154,10 @@ fn save(
     let format = format(args)?;
     let at = context.env().at(path);
     let (overwrite, sync) = open::publish_options(args.write);
-    let integrity = if target.dataset.is_text() && format == CatFormat::Csv {
+    let integrity = if let Some(encoding) = text_encoding(target, format) {
         let options =
             ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
-        let selected = (target.dataset, &target.slab);
+        let selected = (target.dataset, &target.slab, encoding);
         Some(export::write_texts_file(catalog, selected, &at, &options)?.1)
     } else if let Some(encoding) = encoding(format) {
         let bar = Bar::new(context, "writing", stored_len(target));
@@ -191,9 +192,10 @@ fn emit(
     format: CatFormat,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
-    if target.dataset.is_text() && format == CatFormat::Csv {
+    if let Some(encoding) = text_encoding(target, format) {
         let out = context.streams.out.as_mut();
-        return Ok(Some(export::write_texts(target.dataset, &target.slab, how, out)?));
+        let written = export::write_texts(target.dataset, &target.slab, encoding, how, out)?;
+        return Ok(Some(written));
     }
     let Some(encoding) = encoding(format) else {
         let (text, integrity) = text_of(catalog, target, how, args, format, context)?;
@@ -203,7 +205,7 @@ fn emit(
         }
         return Ok(integrity);
     };
-    if context.env().out_terminal && encoding != Encoding::Csv {
+    if context.env().out_terminal && !encoding.has_text() {
         let failure = Failure::usage("binary-output", "cannot print binary values to a terminal");
         return Err(failure.hint("use -o FILE, or a pipe"));
     }
@@ -225,8 +227,14 @@ fn encoding(format: CatFormat) -> Option<Encoding> {
         CatFormat::Npy => Some(Encoding::Npy),
         CatFormat::Raw => Some(Encoding::Raw),
         CatFormat::Csv => Some(Encoding::Csv),
+        CatFormat::Json => Some(Encoding::Json),
         CatFormat::Text | CatFormat::Heatmap => None,
     }
+}
+
+/// How texts are written, where the target is of texts and this command does not print them itself.
+fn text_encoding(target: &Target<'_>, format: CatFormat) -> Option<Encoding> {
+    encoding(format).filter(|encoding| target.dataset.is_text() && encoding.has_text())
 }
 
 /// Bytes of the selected elements, for the progress bar.

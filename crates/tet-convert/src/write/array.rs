@@ -1,4 +1,4 @@
-//! One array as `.npy`, raw elements or text: to a stream, or to a new file.
+//! One array as `.npy`, raw elements, CSV or JSON: to a stream, or to a new file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file::{ExportOptions, of_file, publish};
 use crate::write::stream::{self, shape_of};
-use crate::write::{csv, text};
+use crate::write::{csv, json, text};
 use crate::{Error, Note, Result};
 
 /// What an array is written as.
@@ -28,6 +28,8 @@ pub enum Encoding {
     Raw,
     /// Text: a line per row of the last axis, values between commas, no header.
     Csv,
+    /// JSON: a list per row of the last axis, in a list for each axis before it.
+    Json,
 }
 
 impl Encoding {
@@ -39,7 +41,14 @@ impl Encoding {
             Self::Npz => "npz",
             Self::Raw => "raw",
             Self::Csv => "csv",
+            Self::Json => "json",
         }
+    }
+
+    /// Whether texts can be written so.
+    #[must_use]
+    pub const fn has_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Json)
     }
 }
 
@@ -113,23 +122,35 @@ pub fn write_lazy_file(
     })
 }
 
-/// Writes selected texts: a line per row of the last axis, texts between commas, in quotes where they need them.
+/// Writes selected texts, as CSV or JSON: CSV has them in quotes where they need them.
 ///
 /// # Errors
-/// The dataset is not of text or cannot be read, or `out` refuses the bytes.
+/// The dataset is not of text or cannot be read, the encoding has no text, or `out` refuses the bytes.
 pub fn write_texts(
     dataset: &Dataset,
     slab: &Hyperslab,
+    encoding: Encoding,
     execution: &Execution,
     out: &mut dyn Write,
 ) -> Result<Integrity> {
-    let mut lines = csv::TextLines::new(&slab.kept_shape());
+    let shape = slab.kept_shape();
+    let (mut lines, mut lists) = (csv::TextLines::new(&shape), json::Lists::new(&shape));
+    if !encoding.has_text() {
+        return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());
+    }
     let mut integrity = dataset.chunks.integrity();
     let execution = execution.begin(0);
     dataset.for_texts::<Error>(slab, &execution, &mut |texts| {
         integrity = integrity.and(texts.integrity);
-        lines.write(&texts.value, out).map_err(Error::Write)
+        let written = match encoding {
+            Encoding::Json => lists.write_texts(&texts.value, out),
+            _ => lines.write(&texts.value, out),
+        };
+        written.map_err(Error::Write)
     })?;
+    if encoding == Encoding::Json {
+        lists.finish(out).map_err(Error::Write)?;
+    }
     out.flush().map_err(Error::Write)?;
     Ok(integrity)
 }
@@ -140,13 +161,13 @@ pub fn write_texts(
 /// As [`write_texts`], and when the file exists, is the input, or cannot be published.
 pub fn write_texts_file(
     catalog: &Catalog,
-    (dataset, slab): (&Dataset, &Hyperslab),
+    (dataset, slab, encoding): (&Dataset, &Hyperslab, Encoding),
     path: &Path,
     options: &ExportOptions,
 ) -> Result<(Written, Integrity)> {
     publish(catalog, path, options, |out| {
         let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
-        let integrity = write_texts(dataset, slab, &options.execution, &mut out)?;
+        let integrity = write_texts(dataset, slab, encoding, &options.execution, &mut out)?;
         out.flush().map_err(Error::Write)?;
         let notes = notes::of_integrity(integrity).into_iter().collect();
         Ok((Written { bytes: out.len, notes }, integrity))
@@ -184,9 +205,9 @@ pub(crate) fn write_one(
         return Err(Error::OneDataset { encoding: encoding.name() });
     };
     let (catalog, how) = (conversion.catalog, options.export());
-    if dataset.is_text() && encoding == Encoding::Csv {
+    if dataset.is_text() && encoding.has_text() {
         let slab = Hyperslab::whole(dataset.shape());
-        let (written, _) = write_texts_file(catalog, (dataset, &slab), output, &how)?;
+        let (written, _) = write_texts_file(catalog, (dataset, &slab, encoding), output, &how)?;
         conversion.notes.extend(written.notes);
         return Ok(Output { len: written.bytes, ..Output::default() });
     }
@@ -217,8 +238,10 @@ impl<W: Write> Write for Counted<W> {
 /// An output that takes blocks of elements in row-major order.
 struct Sink {
     encoding: Encoding,
+    dtype: DType,
     notes: Vec<Note>,
     lines: csv::Lines,
+    lists: json::Lists,
 }
 
 impl Sink {
@@ -243,22 +266,27 @@ impl Sink {
                     notes.push(Note::AsBits { dataset, from, to });
                 }
             }
-            Encoding::Csv if !text::is_known(dtype) => return Err(no_dtype()),
+            Encoding::Csv | Encoding::Json if !text::is_known(dtype) => return Err(no_dtype()),
             Encoding::Raw if dtype.size().is_none() => return Err(no_dtype()),
-            Encoding::Csv | Encoding::Raw => {}
+            Encoding::Csv | Encoding::Json | Encoding::Raw => {}
         }
-        Ok(Self { encoding, notes, lines: csv::Lines::new(dtype, shape) })
+        let (lines, lists) = (csv::Lines::new(dtype, shape), json::Lists::new(shape));
+        Ok(Self { encoding, dtype, notes, lines, lists })
     }
 
     fn block(&mut self, elements: &[u8], out: &mut dyn Write) -> Result<()> {
         let written = match self.encoding {
             Encoding::Csv => self.lines.write(elements, out),
+            Encoding::Json => self.lists.write(self.dtype, elements, out),
             _ => out.write_all(elements),
         };
         written.map_err(Error::Write)
     }
 
     fn finish(self, out: &mut dyn Write) -> Result<Vec<Note>> {
+        if self.encoding == Encoding::Json {
+            self.lists.finish(out).map_err(Error::Write)?;
+        }
         out.flush().map_err(Error::Write)?;
         Ok(self.notes)
     }
