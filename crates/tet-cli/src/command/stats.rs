@@ -57,10 +57,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
             Err(failure) => {
                 let stats = measure.unreadable(failure.message.clone());
-                // A dataset without numbers is not damaged.
-                let is_wrong =
-                    !matches!(failure.code.as_str(), "undefined" | "opaque" | "text" | "compound");
-                faults.extend(Some(failure).filter(|_| is_wrong));
+                faults.extend(Some(failure).filter(|failure| !is_sound(&failure.code)));
                 stats
             }
         };
@@ -95,6 +92,11 @@ fn first_of(faults: Vec<Failure>) -> Result<Exit> {
     let Some(first) = faults.into_iter().next() else { return Ok(Exit::Done) };
     let count = counted(u64::try_from(more).unwrap_or(u64::MAX), "more dataset");
     Err(if more == 0 { first } else { first.note(format!("{count} could not be read")) })
+}
+
+/// Whether a dataset of which this is said is not damaged: it has no numbers, or they are not read.
+fn is_sound(code: &str) -> bool {
+    ["undefined", "opaque", "text", "compound", "unsupported"].contains(&code)
 }
 
 /// Whether a failure concerns one dataset only, so that others can be summarized.
