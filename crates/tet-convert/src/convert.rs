@@ -65,7 +65,8 @@ fn converted(input: &Path, output: &Path, options: &ConvertOptions) -> Result<Im
     notes.extend(malformed.map(|what| Note::Malformed { what }));
     let tet = options.tet.named(&opened.catalog);
     let options = &ConvertOptions { tet, ..options.clone() };
-    opened = labeled(opened, &options.tet, &options.execution.silent(), &mut notes)?;
+    let execution = options.execution.silent();
+    opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
     let mut report = write(&opened, output, (target, writer), options)?;
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {

@@ -2,6 +2,7 @@
 //! new file.
 
 pub(crate) mod array;
+pub(crate) mod axes;
 pub(crate) mod bands;
 pub(crate) mod conversion;
 pub(crate) mod csv;
@@ -13,5 +14,6 @@ pub(crate) mod netcdf;
 pub(crate) mod options;
 pub(crate) mod stream;
 pub(crate) mod text;
+pub(crate) mod texts;
 pub(crate) mod whole_chunks;
 pub(crate) mod zarr;

@@ -345,6 +345,75 @@ def labels(program, folder):
             check("labels h5", file["t"].dims[0][0] == file["station"])
 
 
+def words(file):
+    """Every dataset of text of an HDF5 file, by name."""
+    found = {}
+    file.visititems(lambda name, it: found.update({name: it.asstr()[()]}) if h5py.check_string_dtype(getattr(it, "dtype", np.dtype("i1"))) else None)
+    return found
+
+
+def same_texts(found, wanted):
+    found, wanted = np.asarray(found, object), np.asarray(wanted, object)
+    return found.shape == wanted.shape and bool(np.all(found == wanted))
+
+
+def texts(program, folder):
+    """Datasets of text are texts in HDF5, NetCDF-4 and Zarr, and come back."""
+    kind, source = h5py.string_dtype(), folder / "texts.h5"
+    grid = [["ab", "\u00e9", "", "x" * 300], ["", "\u65e5\U0001f389", "a\"b\n", " y "], ["c"] * 4]
+    many = [f"text {number}" * (number % 4) for number in range(150_000)]
+    with h5py.File(source, "w") as file:
+        file.create_dataset("grid", data=np.array(grid, object), dtype=kind)
+        file.create_dataset("one", data="\u00fc", dtype=kind)
+        file.create_dataset("none", data=np.array([], object), dtype=kind)
+        file.create_dataset("g/fixed", data=np.array([b"ab", b"", b"cde"]))
+        file.create_dataset("g/utf8", data=np.array(["\u00e9".encode(), b"b"], h5py.string_dtype("utf-8", 3)))
+        file.create_dataset("many", data=np.array(many, object), dtype=kind, chunks=(1000,), maxshape=(None,))
+        file.create_dataset("absent", (4, 5), kind, chunks=(3, 3))
+        station = file.create_dataset("station", data=np.array(["A", "B\u00e4", "01"], object), dtype=kind)
+        station.make_scale("station")
+        station.attrs["long_name"] = "name"
+        file.create_dataset("t", data=np.arange(3.0)).dims[0].attach_scale(station)
+        wanted = words(file)
+    check("texts", len(wanted) == 8, sorted(wanted))
+    for number, more in enumerate([(), ("--codec", "gzip"), ("--chunks", "2,3", "--dataset", "grid", "--dataset", "absent")]):
+        for suffix in ("h5", "nc", "zarr", "zarr.zip"):
+            path = folder / f"texts_{number}.{suffix}"
+            notes = tet(program, "convert", source, path, *more)
+            check("texts left out", "left out" not in notes, notes)
+            tet(program, "verify", path)
+            for again in ("h5", "nc"):
+                back = folder / f"texts_back.{again}"
+                tet(program, "convert", path, back, "--force", "-q")
+                asked = {it: wanted[it] for it in ("grid", "absent")} if number == 2 else wanted
+                for name in (path, back):
+                    text_values(name, asked)
+    with xarray.open_dataset(folder / "texts_0.nc") as file:
+        check("xarray text", file.station.values.tolist() == ["A", "B\u00e4", "01"] and file.t.dims == ("station",))
+        check("xarray text", file.station.attrs == {"long_name": "name"} and same_texts(file.grid.values, grid))
+    other("ncdump", "ncdump", folder / "texts_0.nc")
+    other("h5dump", "h5dump", folder / "texts_0.h5")
+    with netCDF4.Dataset(folder / "texts_0.nc", "a") as file:
+        file["many"][150_000] = "more"
+        file["grid"][0, 0] = "changed"
+    with netCDF4.Dataset(folder / "texts_0.nc") as file:
+        check("appended text", file["many"][149_999:].tolist() == [many[-1], "more"] and file["grid"][0, 0] == "changed")
+    tet(program, "verify", folder / "texts_0.nc")
+
+
+def text_values(path, wanted):
+    """The texts of an output by h5py, and of NetCDF-4 by netCDF4."""
+    if path.suffix == ".h5":
+        with h5py.File(path) as file:
+            found = words(file)
+        check("h5py texts", set(found) == set(wanted) and all(same_texts(found[it], wanted[it]) for it in found), path.name)
+    if path.suffix == ".nc":
+        with netCDF4.Dataset(path) as file:
+            for name, values in wanted.items():
+                found = file[name]
+                check("netCDF4 texts", found.dtype is str and same_texts(found[...], values), f"{path.name} {name}")
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("folder", type=pathlib.Path)
@@ -384,6 +453,7 @@ def main():
     netcdf(program, folder, rng)
     many(program, folder)
     labels(program, folder)
+    texts(program, folder)
     print(COUNTS)
     sys.exit(1 if FAILURES else 0)
 

@@ -170,6 +170,60 @@ def of_labels(program, folder):
                 check("labels", found.t.sel(station="\u00e9t\u00e9").item() == 1.0, path.name)
 
 
+def of_texts(program, folder):
+    """Variables of text are arrays of text, whatever container they come from."""
+    grid = np.array([["ab", "\u00e9", ""], ["", "\u65e5\U0001f389", "x" * 300]], object)
+    made = xarray.Dataset(
+        {"grid": (("y", "x"), grid, {"long_name": "w"}), "one": ((), "\u00fc"), "t": (("x",), np.arange(3.0))},
+        {"x": ("x", np.array(["a", "\u00e9t\u00e9", ""], object))},
+    )
+    for name, form in (("texts.nc", "NETCDF4"), ("chars.nc", "NETCDF4_CLASSIC"), ("classic.nc", "NETCDF3_CLASSIC")):
+        made.to_netcdf(folder / name, format=form)
+    for version in (2, 3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made.to_zarr(folder / f"texts{version}.zarr", zarr_format=version)
+    shapes = [(), ("--codec", "raw"), ("--codec", "gzip"), ("--dataset", "grid", "--chunks", "1,2")]
+    sharded = ("--dataset", "grid", "--chunks", "1,2", "--shards", "3,2", "--checksum", "crc32c")
+    for source in ("texts.nc", "chars.nc", "classic.nc", "texts2.zarr", "texts3.zarr"):
+        for version in ("2", "3"):
+            for number, more in enumerate([*shapes, sharded] if version == "3" else shapes):
+                for suffix in ("zarr", "zarr.zip"):
+                    path = folder / f"texts_{source.split('.')[0]}_{version}_{number}.{suffix}"
+                    notes = tet(program, "convert", folder / source, path, "--zarr", version, *more)
+                    check("texts left out", "left out" not in notes, notes)
+                    tet(program, "verify", path)
+                    text_values(path, made, more)
+                    back = folder / "texts_back.nc"
+                    tet(program, "convert", path, back, "--force", "-q")
+                    with xarray.open_dataset(back) as found:
+                        is_same = all(list(found[it].values.flat) == list(made[it].values.flat) for it in found.variables)
+                        check("texts back", is_same and "grid" in found, path.name)
+
+
+def text_values(path, made, more):
+    """The texts by zarr-python and by xarray."""
+    store, group = opened(path)
+    names = ["grid"] if "--dataset" in more else ["grid", "one", "x"]
+    for name in names:
+        found = np.asarray(group[name][...], object)
+        is_same = found.shape == made[name].shape and list(found.flat) == list(made[name].values.flat)
+        check("zarr texts", is_same, f"{path.name} {name}")
+    if "--chunks" in more:
+        check("text chunks", group["grid"].chunks == (1, 2), path.name)
+        check("text shards", group["grid"].shards == ((3, 2) if "--shards" in more else None), path.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        source = zarr.storage.ZipStore(path, mode="r") if path.is_file() else path
+        with xarray.open_dataset(source, engine="zarr") as found:
+            for name in names:
+                is_same = list(found[name].values.flat) == list(made[name].values.flat)
+                check("xarray texts", is_same and found[name].dims == made[name].dims, f"{path.name} {name}")
+            check("xarray text attributes", found.grid.attrs == made.grid.attrs, path.name)
+    if path.is_file():
+        store.close()
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("folder", type=pathlib.Path)
@@ -186,6 +240,7 @@ def main():
     of_zip(program, folder)
     of_xarray(program, folder, dataset(rng))
     of_labels(program, folder)
+    of_texts(program, folder)
     print("written Zarr:", COUNTS)
     sys.exit(1 if FAILURES else 0)
 

@@ -6,6 +6,7 @@ use tet_format::DType;
 use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab};
 
 use super::choice::chosen;
+use crate::container::Capabilities;
 use crate::model::axes::axis;
 use crate::read::opened::Opened;
 use crate::write::options::{AxisLabels, ImportOptions, LabelSource};
@@ -104,27 +105,28 @@ fn check_dims<'d>(
     Ok(())
 }
 
-/// An open file whose datasets have the dimension names and labels that are asked for; datasets of text
-/// label the axes that have their names.
+/// An open file whose datasets have the dimension names and labels that are asked for. Where the output does not
+/// hold datasets of text, these label the axes that have their names.
 ///
 /// # Errors
 /// Names or labels do not fit, or an array of labels cannot be read.
 pub(crate) fn labeled(
     mut opened: Opened,
-    options: &ImportOptions,
-    how: &Execution,
+    can: Capabilities,
+    (options, how): (&ImportOptions, &Execution),
     notes: &mut Vec<Note>,
 ) -> Result<Opened> {
     let catalog = &opened.catalog;
     let chosen = chosen(catalog, &options.include, &options.exclude)?;
-    let texts = chosen.iter().filter(|it| it.is_text()).map(|it| it.index).collect();
+    let texts = chosen.iter().filter(|it| it.is_text() && !can.text);
+    let texts = texts.map(|it| it.index).collect();
     let mut arrays = Arrays { catalog, texts, read: BTreeMap::new(), used: BTreeSet::new(), how };
     if options.dims.is_empty() && options.labels.is_empty() && arrays.texts.is_empty() {
         return Ok(opened);
     }
-    let numbers = || chosen.iter().filter(|it| !it.is_text());
-    check_dims(options, numbers().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
-    let chosen: BTreeSet<usize> = numbers().map(|it| it.index).collect();
+    let written = || chosen.iter().filter(|it| can.text || !it.is_text());
+    check_dims(options, written().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
+    let chosen: BTreeSet<usize> = written().map(|it| it.index).collect();
     let mut datasets = catalog.datasets().to_vec();
     for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
         if let Some(dims) = asked_dims(dataset, options) {

@@ -162,6 +162,15 @@ pub enum Note {
         /// How many do.
         count: u64,
     },
+    /// Some texts of a dataset are not, or will not be read as, what they were.
+    Texts {
+        /// The dataset.
+        dataset: String,
+        /// How many there are.
+        count: u64,
+        /// What they have.
+        what: &'static str,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -268,6 +277,9 @@ impl Note {
             ),
             Self::DimsSkipped { dataset, rank, names } => {
                 write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")
+            }
+            Self::Texts { dataset, count, what } => {
+                write!(f, "{dataset:?}: {count} of its texts {what}")
             }
             Self::Packed { dataset, bits: 0, .. } => {
                 write!(f, "{dataset:?}: all values become one")

@@ -23,12 +23,11 @@ impl NewHeaps {
         NewHeaps { address, ..NewHeaps::default() }
     }
 
-    /// Adds a value of `count` elements; gives the reference to it, of 16 bytes.
+    /// Adds a value of `count` elements; gives the reference to it, of 16 bytes. A value without elements has its
+    /// place too, as the HDF5 library does it: a reference that leads nowhere is no text.
     pub(super) fn add(&mut self, count: usize, value: &[u8]) -> [u8; 16] {
         let mut reference = [0; 16];
-        let Some(count) = u32::try_from(count).ok().filter(|&count| count != 0) else {
-            return reference;
-        };
+        let Ok(count) = u32::try_from(count) else { return reference };
         let is_full = |&(start, _): &(usize, u16)| LEN_MAX < self.bytes.len() - start;
         if self.open.is_some_and(|open| is_full(&open)) {
             self.close();
@@ -78,11 +77,12 @@ mod tests {
     #[test]
     fn collections_are_closed_when_they_are_full() {
         let mut heaps = NewHeaps::new(800);
-        assert_eq!(heaps.add(0, b""), [0; 16]);
         let first = heaps.add(3, b"abc");
         assert_eq!(first[..4], [3, 0, 0, 0]);
         assert_eq!(first[4..12], 800_u64.to_le_bytes());
         assert_eq!(first[12..], [1, 0, 0, 0]);
+        let empty = heaps.add(0, b"");
+        assert_eq!((&empty[..4], &empty[4..12], empty[12]), (&[0; 4][..], &first[4..12], 2));
         heaps.add(1, &vec![1; LEN_MAX]);
         let next = heaps.add(1, b"z");
         assert_eq!(next[12..], [1, 0, 0, 0], "the first object of another collection");

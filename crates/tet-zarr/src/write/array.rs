@@ -12,17 +12,14 @@ use crate::key::{KeyEncoding, KeyStyle};
 /// use tet_format::DType;
 /// use tet_zarr::NewElement;
 ///
-/// assert_ne!(NewElement::Number(DType::Int8), NewElement::Text { char_count: 3 });
+/// assert_ne!(NewElement::Number(DType::Int8), NewElement::Text);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewElement {
     /// A number, or a boolean value; not bfloat16 and not single bits, which few readers have.
     Number(DType),
-    /// Text: of any length in version 3, of up to `char_count` characters in version 2.
-    Text {
-        /// The characters of the longest text, at least 1.
-        char_count: u64,
-    },
+    /// Text of any length, which `vlen-utf8` makes bytes of.
+    Text,
 }
 
 /// How chunks are compressed.
@@ -145,7 +142,7 @@ impl NewArray {
     /// The codecs of a chunk in version 3.
     fn chunk_codecs(&self) -> Vec<Value> {
         let mut codecs = vec![match self.element {
-            NewElement::Text { .. } => json!({ "name": "vlen-utf8", "configuration": {} }),
+            NewElement::Text => json!({ "name": "vlen-utf8", "configuration": {} }),
             NewElement::Number(_) => little_endian(),
         }];
         match self.compression {
@@ -167,14 +164,14 @@ impl NewArray {
     fn data_type(&self) -> &'static str {
         match self.element {
             NewElement::Number(dtype) => dtype.name(),
-            NewElement::Text { .. } => "string",
+            NewElement::Text => "string",
         }
     }
 
     /// The fill value of version 3 that stands for no other one.
     fn zero(&self) -> Value {
         match self.element {
-            NewElement::Text { .. } => json!(""),
+            NewElement::Text => json!(""),
             NewElement::Number(DType::Bool) => json!(false),
             NewElement::Number(DType::Complex64 | DType::Complex128) => json!([0.0, 0.0]),
             NewElement::Number(dtype) if dtype.is_float() => json!(0.0),
@@ -190,6 +187,10 @@ impl NewArray {
             ZarrCompression::Zstd { level } => json!({ "id": "zstd", "level": level }),
             ZarrCompression::Deflate { level } => json!({ "id": "zlib", "level": level }),
         };
+        let filters = match self.element {
+            NewElement::Text => json!([{ "id": "vlen-utf8" }]),
+            NewElement::Number(_) => Value::Null,
+        };
         json!({
             "zarr_format": 2,
             "shape": &*self.shape,
@@ -198,7 +199,7 @@ impl NewArray {
             "compressor": compressor,
             "fill_value": self.fill,
             "order": "C",
-            "filters": null,
+            "filters": filters,
             "dimension_separator": ".",
         })
     }
@@ -215,7 +216,7 @@ impl NewArray {
     fn type_string(&self) -> String {
         let dtype = match self.element {
             NewElement::Number(dtype) => dtype,
-            NewElement::Text { char_count } => return format!("<U{}", char_count.max(1)),
+            NewElement::Text => return "|O".to_owned(),
         };
         let kind = match dtype {
             DType::Bool => 'b',

@@ -19,6 +19,8 @@ use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
 const BYTES: &str = "bytes";
+/// The type of the characters of texts of NetCDF.
+const CHAR: &str = "char";
 
 /// A dataset, and its parts, which are found by name and not listed.
 pub(super) struct Read {
@@ -136,6 +138,9 @@ impl Stored<'_> {
         if self.dims.len() + 1 == rank {
             // The axis of the bytes has no name.
             bytes.dims = self.dims.to_vec();
+        }
+        if is_char {
+            CHAR.clone_into(&mut bytes.dtype_name);
         }
         let whole = if is_char {
             Dataset::of_texts(bytes.clone(), Arc::new(tet_query::FixedText::Bytes))

@@ -25,6 +25,7 @@ use super::Hdf5;
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::{logical, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::texts::outline;
 use crate::write::{file, netcdf, stream};
 use crate::{Error, Note, Result};
 
@@ -61,6 +62,7 @@ impl Flavor {
 #[derive(Debug)]
 struct View {
     dataset: Dataset,
+    /// The type of its elements; of texts, any.
     dtype: DType,
     datatype: DraftType,
     /// Axes behind those of the dataset, which its elements are made of.
@@ -82,6 +84,7 @@ impl traits::Writer for Hdf5 {
                 "--level",
                 "--filter",
             ],
+            text: true,
             chars: true,
             ..Capabilities::ARRAYS
         }
@@ -98,7 +101,10 @@ impl traits::Writer for Hdf5 {
         layout::encoder(&options.hdf5, 1)?;
         let mut views = Vec::new();
         for dataset in conversion.datasets.clone() {
-            let (view, note) = view(dataset, flavor)?;
+            let (view, note) = match dataset.is_text() {
+                true => (of_text(dataset), None),
+                false => view(dataset, flavor)?,
+            };
             conversion.notes.extend(note);
             views.push(view);
         }
@@ -107,17 +113,24 @@ impl traits::Writer for Hdf5 {
         let mut plan = draft::of(conversion, (&views, &arrays), options, flavor)?;
         plan.draft.check().map_err(|fault| unfit(fault, flavor))?;
         let execution = options.execution.begin(stream::total_len(&arrays));
+        let (from, mut of_texts) = ((&arrays[..], &conversion.datasets[..]), Vec::new());
         file::publish(conversion.catalog, output, &options.export(), |out| {
-            let written = put::write(&mut plan, &arrays, (options, &execution), out)?;
+            let written = put::write(&mut plan, from, (options, &execution), out, &mut of_texts)?;
             options.execution.progress.check()?;
             let rest = plan.draft.encode(written.len()).map_err(|fault| unfit(fault, flavor))?;
             written.finish(&rest)
         })?;
-        conversion.notes.extend(notes::unchecked(&arrays));
+        conversion.notes.extend(notes::unchecked(&arrays).into_iter().chain(of_texts));
         let first_array = plan.draft.datasets.len().saturating_sub(arrays.len());
         let chunk_shapes = plan.draft.datasets.iter().skip(first_array).map(put::chunk_shape);
         Ok(Output { chunk_shapes: chunk_shapes.collect(), ..Output::file(output)? })
     }
+}
+
+/// A dataset of text as the file stores it.
+fn of_text(dataset: &Dataset) -> View {
+    let (dataset, datatype) = (outline(dataset), DraftType::Text);
+    View { dataset, dtype: DType::UInt8, datatype, inner: 0 }
 }
 
 /// A dataset as the file stores it, and the note of a type that it lacks.

@@ -15,6 +15,7 @@ mod names;
 mod objects;
 mod shape;
 mod store;
+mod texts;
 
 use std::path::Path;
 
@@ -25,16 +26,18 @@ use self::draft::Elements;
 use super::Zarr;
 use crate::Result;
 use crate::container::traits::{self, Capabilities, Output};
-use crate::model::logical::Physical;
+use crate::model::logical::{self, Physical};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream;
+use crate::write::texts::outline;
 use crate::write::zarr::ENCODING;
 
 impl traits::Writer for Zarr {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            text: true,
             options: &[
                 "--name",
                 "--chunks",
@@ -60,13 +63,20 @@ impl traits::Writer for Zarr {
     ) -> Result<Output> {
         // Few readers know bfloat16, and one array that is not understood hides the others.
         let has = |dtype| !matches!(dtype, DType::BFloat16 | DType::Bitmask);
-        let physical = conversion.to_physical(ENCODING, has)?;
-        conversion.notes.extend(physical.iter().filter_map(Physical::note));
-        let arrays =
-            physical.iter().map(|it| stream::whole(&it.view)).collect::<Result<Vec<_>>>()?;
+        let mut arrays = Vec::new();
+        for dataset in &conversion.datasets {
+            if dataset.is_text() {
+                arrays.push(stream::whole(&outline(dataset))?);
+                continue;
+            }
+            let physical = logical::to_physical(dataset, ENCODING, has)?;
+            conversion.notes.extend(Physical::note(&physical));
+            arrays.push(stream::whole(&physical.view)?);
+        }
         let draft = draft::of(conversion, &arrays, options)?;
         let encoder = ChunkEncoder::new(&options.zarr)?;
         let execution = options.execution.begin(stream::total_len(&arrays));
+        let (datasets, mut of_texts) = (conversion.datasets.clone(), Vec::new());
         let target = (output, options.zarr.format);
         let len = store::publish(conversion.catalog, target, &options.export(), |store| {
             for (key, document) in draft.hierarchy.documents() {
@@ -75,6 +85,12 @@ impl traits::Writer for Zarr {
             for (array, part) in draft.hierarchy.arrays.iter().zip(&draft.parts) {
                 match &part.elements {
                     Elements::Bytes(bytes) => objects::write_one(array, bytes, &encoder, store)?,
+                    Elements::Texts(number) => {
+                        let dataset = *datasets.get(*number).expect("parts are made of datasets");
+                        let (encoder, execution) = (&encoder, &execution);
+                        let of = texts::TextArray { array, dataset, encoder, execution };
+                        of_texts.extend(of.write(store)?);
+                    }
                     Elements::Array(number) => {
                         let lazy = arrays.get(*number).expect("parts are made of arrays");
                         let of = objects::Written { array, part, lazy, encoder: &encoder };
@@ -85,7 +101,7 @@ impl traits::Writer for Zarr {
             options.execution.progress.check()?;
             Ok(())
         })?;
-        conversion.notes.extend(notes::unchecked(&arrays));
+        conversion.notes.extend(notes::unchecked(&arrays).into_iter().chain(of_texts));
         Ok(Output { len, chunk_shapes: draft.chunk_shapes(), ..Output::default() })
     }
 }

@@ -8,6 +8,7 @@ use tet_query::AttrText;
 use super::Flavor;
 use super::names::name;
 use crate::Note;
+use crate::model::attributes::FILL_KEY;
 use crate::model::number::Listing;
 use crate::write::netcdf::attributes::{TypedValue, Writing, value};
 
@@ -75,6 +76,10 @@ fn of_text(
     attr: &AttrText,
     (of, flavor): (Option<DType>, Flavor),
 ) -> (DraftValue, Writing) {
+    if let (AttrText::Text(text), FILL_KEY, None) = (attr, key, of) {
+        // The fill value of a variable of strings is one.
+        return (DraftValue::Texts(vec![text.clone()]), Writing::AsIs);
+    }
     if let Some(value) = texts(attr).or_else(|| special(attr, flavor)) {
         return (value, Writing::AsIs);
     }

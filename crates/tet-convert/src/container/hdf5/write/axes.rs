@@ -1,13 +1,12 @@
 //! The dimensions of all datasets, and the labels of axes that become datasets.
 
-use std::collections::BTreeSet;
-
 use tet_query::LazyArray;
 
 use super::Flavor;
 use super::names::name;
 use super::scope::{Dim, Scope, join, leaf, parent};
 use crate::Note;
+use crate::write::axes::{names_of, used};
 use crate::write::netcdf::labels::{Coordinates, coordinates};
 use crate::write::stream::shape_of;
 
@@ -61,30 +60,6 @@ pub(super) fn axes<'a>(
     let mut axes = Axes { dims: scope.dims, numbers, labels: Vec::new() };
     axes.labels = labels(arrays, paths, &axes, notes);
     axes
-}
-
-/// The names and extents of axes.
-type UsedNames<'a> = BTreeSet<(&'a str, u64)>;
-
-fn used(arrays: &[LazyArray]) -> UsedNames<'_> {
-    let mut used = BTreeSet::new();
-    for lazy in arrays {
-        let dims = lazy.dataset().dims.iter().map(String::as_str);
-        used.extend(dims.zip(shape_of(lazy).iter().copied()));
-    }
-    used
-}
-
-/// The names of the axes of an array; none where not all are known. A list without a name for its axis that
-/// has the name of an axis holds its labels.
-fn names_of(lazy: &LazyArray, used: &UsedNames<'_>) -> Vec<String> {
-    let (dataset, shape) = (lazy.dataset(), shape_of(lazy));
-    if let ([], &[extent]) = (&dataset.dims[..], shape.as_slice())
-        && used.contains(&(leaf(&dataset.name), extent))
-    {
-        return vec![leaf(&dataset.name).to_owned()];
-    }
-    if dataset.dims.len() == shape.rank() { dataset.dims.clone() } else { Vec::new() }
 }
 
 /// The dimension of each axis of an array, whose axes have these names.

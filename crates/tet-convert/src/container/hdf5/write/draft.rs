@@ -7,7 +7,7 @@ use tet_format::DType;
 use tet_hdf5::write::{
     DraftAttribute, DraftDataset, DraftGroup, DraftLayout, DraftType, DraftValue, Hdf5Draft,
 };
-use tet_query::{AttrText, LazyArray};
+use tet_query::{AttrText, Dataset, LazyArray};
 
 use super::attributes::{attribute, written};
 use super::axes::{Axes, axes, other_path};
@@ -42,8 +42,10 @@ pub(super) enum Elements {
     Array(usize),
     /// Little-endian bytes.
     Bytes(Vec<u8>),
-    /// Texts.
-    Texts(Vec<String>),
+    /// Labels that are texts.
+    Labels(Vec<String>),
+    /// The texts of the dataset of this number.
+    Texts(usize),
     /// There are none.
     Absent,
 }
@@ -95,7 +97,7 @@ pub(super) fn of(
             Coordinates::Numbers(dtype, bytes) => {
                 (DraftType::Number(*dtype), Elements::Bytes(bytes.clone()))
             }
-            Coordinates::Texts => (DraftType::Text, Elements::Texts(labels.texts.to_vec())),
+            Coordinates::Texts => (DraftType::Text, Elements::Labels(labels.texts.to_vec())),
         };
         datasets.push(of_labels((labels.dim, dim), datatype, flavor));
         elements.push(values);
@@ -111,9 +113,10 @@ pub(super) fn of(
     let dim_paths = axes.dims.iter().map(|dim| dim.path.as_str()).collect();
     let parts =
         Parts { arrays, views, paths, axes, options, flavor, scales, coordinates, dim_paths };
-    for number in 0..arrays.len() {
-        datasets.push(parts.dataset(number, notes)?);
-        elements.push(Elements::Array(number));
+    for (number, view) in views.iter().enumerate() {
+        let texts = conversion.datasets.get(number).filter(|_| view.datatype == DraftType::Text);
+        datasets.push(parts.dataset((number, texts.copied()), notes)?);
+        elements.push(texts.map_or(Elements::Array(number), |_| Elements::Texts(number)));
     }
     let (attributes, groups) = about(conversion, paths, flavor);
     let draft = Hdf5Draft { datasets, attributes, groups };
@@ -172,8 +175,12 @@ fn dimension_number(number: usize) -> DraftAttribute {
 }
 
 impl Parts<'_> {
-    /// The dataset that an array becomes.
-    fn dataset(&self, at: usize, notes: &mut Vec<Note>) -> Result<DraftDataset> {
+    /// The dataset that an array becomes, or a dataset of text.
+    fn dataset(
+        &self,
+        (at, texts): (usize, Option<&Dataset>),
+        notes: &mut Vec<Note>,
+    ) -> Result<DraftDataset> {
         let (lazy, view) = (&self.arrays[at], &self.views[at]);
         let shape = shape_of(lazy);
         let dims = &self.axes.numbers[at];
@@ -182,7 +189,7 @@ impl Parts<'_> {
             _ => lazy.dataset().unlimited.get(axis) == Some(&true),
         };
         let unlimited: Vec<bool> = (0..shape.rank()).map(is_growing).collect();
-        let cut = Cut { inner: view.inner, unlimited: &unlimited };
+        let cut = Cut { inner: view.inner, unlimited: &unlimited, texts };
         let layout = layout(lazy, &cut, self.options)?;
         let is_scale = self.is_scale(at);
         let mut attributes = self.attributes(at, notes);
@@ -259,7 +266,8 @@ impl Parts<'_> {
             };
             attrs.insert(key, value);
         }
-        written(&dataset.name, attrs.iter(), (Some(view.dtype), self.flavor), notes)
+        let dtype = (view.datatype != DraftType::Text).then_some(view.dtype);
+        written(&dataset.name, attrs.iter(), (dtype, self.flavor), notes)
     }
 
     /// The element of what is not stored: the fill value of the attribute, or that of NetCDF.
@@ -278,6 +286,7 @@ impl Parts<'_> {
 /// The fill values of the NetCDF library.
 fn default_fill(view: &View) -> Option<Vec<u8>> {
     Some(match view.dtype {
+        _ if view.datatype == DraftType::Text => return None,
         _ if view.datatype == DraftType::Char => vec![0],
         DType::Int8 => (-127_i8).to_le_bytes().to_vec(),
         DType::Int16 => (-32_767_i16).to_le_bytes().to_vec(),

@@ -3,11 +3,12 @@
 use tet_codec::{Encode, ZstdEncoder, encode};
 use tet_hdf5::StoredFilter;
 use tet_hdf5::write::DraftLayout;
-use tet_query::LazyArray;
+use tet_query::{Dataset, LazyArray};
 
 use crate::write::conversion::{ConvertOptions, Filter, Hdf5Codec, Hdf5Options};
 use crate::write::options::ChunkChoice;
 use crate::write::stream::shape_of;
+use crate::write::texts;
 use crate::write::whole_chunks::EncodeChunk;
 use crate::{Error, Result, chunking};
 
@@ -16,6 +17,9 @@ const DEFLATE: u16 = 1;
 const SHUFFLE: u16 = 2;
 const ZSTD: u16 = 32_015;
 
+/// The most texts in one piece.
+const WHOLE_COUNT_MAX: u64 = 1 << 16;
+
 /// What bounds chunks.
 #[derive(Debug)]
 pub(super) struct Cut<'c> {
@@ -23,6 +27,8 @@ pub(super) struct Cut<'c> {
     pub(super) inner: usize,
     /// Whether each axis can grow.
     pub(super) unlimited: &'c [bool],
+    /// The dataset, where its elements are texts.
+    pub(super) texts: Option<&'c Dataset>,
 }
 
 /// The layout of an array whose elements are not written yet.
@@ -36,7 +42,14 @@ pub(super) fn layout(
 ) -> Result<DraftLayout> {
     let shape = shape_of(lazy);
     let size = lazy.dtype().size().unwrap_or(1);
-    let filters = filters(&options.hdf5, size);
+    // Chunks of texts are references to them, which filters make little shorter.
+    let filters = match cut.texts {
+        Some(_) => Vec::new(),
+        None => filters(&options.hdf5, size),
+    };
+    let is_whole = |texts: &Dataset| is_short(texts.grid.shape());
+    let is_chunked =
+        !filters.is_empty() || cut.unlimited.contains(&true) || !cut.texts.is_none_or(is_whole);
     let (outer, inner) = shape.split_at(shape.rank().saturating_sub(cut.inner));
     let name = || lazy.dataset().name.clone();
     let mut chunk_shape = match &options.tet.chunks {
@@ -48,10 +61,11 @@ pub(super) fn layout(
             return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
         }
         ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
-        ChunkChoice::Auto if filters.is_empty() && !cut.unlimited.contains(&true) => Vec::new(),
-        ChunkChoice::Auto => {
-            chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul))
-        }
+        ChunkChoice::Auto if !is_chunked => Vec::new(),
+        ChunkChoice::Auto => cut.texts.map_or_else(
+            || chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul)),
+            texts::chunk_shape,
+        ),
     };
     if chunk_shape.is_empty() {
         return Ok(DraftLayout::Contiguous(None));
@@ -64,6 +78,11 @@ pub(super) fn layout(
         }
     }
     Ok(DraftLayout::Chunked { chunk_shape, filters, chunks: Vec::new() })
+}
+
+/// Whether so few texts are in one piece: references to them are held until all are written.
+fn is_short(shape: &[u64]) -> bool {
+    shape.iter().copied().fold(1, u64::saturating_mul) <= WHOLE_COUNT_MAX
 }
 
 /// The filters of elements of this size, in the order in which they are applied.

@@ -7,14 +7,15 @@ use tet_hdf5::write::{
     DraftChunk, DraftDataset, DraftLayout, EncodedHdf5, SUPERBLOCK_LEN, encode_texts,
 };
 use tet_io::vfs::VfsFile;
-use tet_query::{Execution, LazyArray};
+use tet_query::{Dataset, Execution, LazyArray};
 
 use super::draft::{Elements, Plan};
 use super::layout;
 use crate::write::conversion::ConvertOptions;
 use crate::write::stream;
+use crate::write::texts::{TextCounts, filled, for_each_chunk};
 use crate::write::whole_chunks::{self, WholeChunks};
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
 /// Arrays in one piece begin at a multiple of this, so that they can be used in place.
 const ALIGN: u64 = 64;
@@ -33,9 +34,10 @@ pub(super) struct Out<'o> {
 /// The input cannot be read, or the file cannot be written.
 pub(super) fn write<'o>(
     plan: &mut Plan,
-    arrays: &[LazyArray],
+    (arrays, datasets): (&[LazyArray], &[&Dataset]),
     how: (&ConvertOptions, &Execution),
     file: &'o mut dyn VfsFile,
+    notes: &mut Vec<Note>,
 ) -> Result<Out<'o>> {
     let mut out = Out { file: BufWriter::with_capacity(BUFFER_LEN, file), len: 0 };
     out.align(SUPERBLOCK_LEN)?;
@@ -43,11 +45,16 @@ pub(super) fn write<'o>(
         match elements {
             Elements::Absent => {}
             Elements::Bytes(bytes) => out.whole(dataset, bytes)?,
-            Elements::Texts(texts) => {
+            Elements::Labels(texts) => {
                 out.align(8)?;
                 let encoded = encode_texts(texts, out.len);
                 out.write(&encoded.heap)?;
                 out.whole(dataset, &encoded.elements)?;
+            }
+            Elements::Texts(number) => {
+                let texts = *datasets.get(*number).expect("texts are those of a dataset");
+                let counts = out.texts(dataset, texts, how.1)?;
+                notes.extend(counts.replaced().into_iter().chain(counts.cut()));
             }
             Elements::Array(number) => {
                 let lazy = arrays.get(*number).expect("datasets are made of arrays");
@@ -114,6 +121,49 @@ impl Out<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes the texts of a dataset: heaps, and behind those of each chunk the references to them.
+    fn texts<'d>(
+        &mut self,
+        dataset: &mut DraftDataset,
+        texts: &'d Dataset,
+        execution: &Execution,
+    ) -> Result<TextCounts<'d>> {
+        let mut counts = TextCounts::new(texts);
+        let chunk_shape: Vec<u64> = chunk_shape(dataset).iter().map(|it| *it.max(&1)).collect();
+        let how = execution.silent();
+        let mut number = 0;
+        for_each_chunk(texts, &chunk_shape, &mut |_, slab| {
+            let mut references: Vec<[u8; 16]> = Vec::new();
+            texts.for_texts::<Error>(slab, &how, &mut |block| {
+                counts.add(&block.value);
+                if block.value.iter().any(|text| u32::try_from(text.len()).is_err()) {
+                    let (dataset, encoding) = (texts.name.clone(), super::HDF5);
+                    let why = "texts of HDF5 are shorter than 4 GiB";
+                    return Err(Error::Unfit { dataset, encoding, why });
+                }
+                self.align(8)?;
+                let encoded = encode_texts(&block.value, self.len);
+                self.write(&encoded.heap)?;
+                references.extend(encoded.elements.as_chunks().0);
+                let count = u64::try_from(block.value.len()).unwrap_or(0);
+                Ok(execution.progress.advance(count)?)
+            })?;
+            let shapes = (&slab.counts()[..], &chunk_shape[..]);
+            let references = filled(texts, references, shapes, [0; 16])?;
+            let start = self.len;
+            self.write(references.as_flattened())?;
+            match &mut dataset.layout {
+                DraftLayout::Contiguous(place) => *place = self.since(start),
+                DraftLayout::Chunked { chunks, .. } => {
+                    chunks.extend(self.since(start).map(|span| DraftChunk { number, span }));
+                }
+            }
+            number += 1;
+            Ok(())
+        })?;
+        Ok(counts)
     }
 
     /// Writes the elements of an array.

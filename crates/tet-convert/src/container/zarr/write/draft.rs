@@ -13,10 +13,12 @@ use super::names::{group_of, legal, of_datasets};
 use super::{labels, shape};
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
+use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream::shape_of;
+use crate::write::texts::{TEXT_LEN, chunk_shape};
 use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, chunking};
 
 /// A hierarchy before it is written.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(super) struct Part {
 pub(super) enum Elements {
     /// The array of this number.
     Array(usize),
+    /// The texts of the dataset of this number.
+    Texts(usize),
     /// The bytes of its only chunk.
     Bytes(Vec<u8>),
 }
@@ -47,7 +51,7 @@ impl Draft {
     /// The chunk shapes of the datasets, without those of labels.
     pub(super) fn chunk_shapes(&self) -> Vec<Vec<u64>> {
         let arrays = self.hierarchy.arrays.iter().zip(&self.parts);
-        let of_datasets = arrays.filter(|(_, part)| matches!(part.elements, Elements::Array(_)));
+        let of_datasets = arrays.filter(|(_, part)| !matches!(part.elements, Elements::Bytes(_)));
         of_datasets.map(|(array, _)| array.chunk_shape.to_vec()).collect()
     }
 }
@@ -69,8 +73,15 @@ pub(super) fn of(
     }
     let paths = of_datasets(arrays.iter().map(|it| it.dataset().name.as_str()), notes)?;
     let mut made = Vec::new();
+    let used = used(arrays);
     for ((lazy, path), number) in arrays.iter().zip(&paths).zip(0..) {
-        made.push(of_dataset((lazy, path), number, options, notes)?);
+        let dims = names_of(lazy, &used);
+        let dims = Some(dims).filter(|dims| dims.len() == shape_of(lazy).rank());
+        let texts = conversion.datasets.get(number).filter(|dataset| dataset.is_text());
+        made.push(match texts {
+            Some(texts) => of_texts((texts, lazy, path, dims), number, options, notes)?,
+            None => of_dataset((lazy, path, dims), number, options, notes)?,
+        });
     }
     let labels = of_labels(arrays, &paths, &options.zarr, notes);
     made.splice(0..0, labels);
@@ -81,7 +92,7 @@ pub(super) fn of(
 
 /// A dataset as an array.
 fn of_dataset(
-    (lazy, path): (&LazyArray, &str),
+    (lazy, path, dims): (&LazyArray, &str, Option<Vec<String>>),
     number: usize,
     options: &ConvertOptions,
     notes: &mut Vec<Note>,
@@ -94,7 +105,8 @@ fn of_dataset(
         notes.push(Note::AsBits { dataset, from, to: dtype });
     }
     let size = dtype.size().unwrap_or(1);
-    let shapes = shape::of(&dataset.name, &shape, size, options)?;
+    let automatic = || chunking::auto(&shape, size);
+    let shapes = shape::of(&dataset.name, &shape, (size, &automatic), options)?;
     let fill = attrs.get(FILL_KEY).and_then(|attr| fill(attr, dtype));
     let (element, fill) = match fill {
         Some(fill) => (Some(fill.element), Some(fill.json)),
@@ -107,7 +119,6 @@ fn of_dataset(
         (key.clone(), fill.or_else(|| json(attr)), attr.text().to_owned())
     };
     let attributes = written(&dataset.name, attrs.iter().map(with_fill), notes);
-    let dims = Some(dataset.dims.clone()).filter(|dims| dims.len() == shape.rank());
     let array = NewArray {
         path: path.to_owned(),
         element: NewElement::Number(dtype),
@@ -122,6 +133,38 @@ fn of_dataset(
         attributes,
     };
     Ok((array, Part { elements: Elements::Array(number), fill: element }))
+}
+
+/// A dataset of text as an array.
+fn of_texts(
+    (texts, lazy, path, dims): (&Dataset, &LazyArray, &str, Option<Vec<String>>),
+    number: usize,
+    options: &ConvertOptions,
+    notes: &mut Vec<Note>,
+) -> Result<(NewArray, Part)> {
+    let shape = texts.grid.shape().clone();
+    let automatic = || chunk_shape(texts);
+    let shapes = shape::of(&texts.name, &shape, (TEXT_LEN, &automatic), options)?;
+    let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
+    if options.zarr.format == ZarrFormat::V3 {
+        // With one, xarray does not open the hierarchy.
+        let count = usize::from(attrs.remove(FILL_KEY).is_some());
+        notes.extend(Note::left_behind(&texts.name, "attributes", count));
+    }
+    let as_json = attrs.iter().map(|(key, attr)| (key.clone(), json(attr), attr.text().to_owned()));
+    let array = NewArray {
+        path: path.to_owned(),
+        element: NewElement::Text,
+        shape,
+        chunk_shape: shapes.chunk,
+        shard_shape: shapes.shard,
+        fill: None,
+        compression: options.zarr.compression,
+        has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
+        dimension_names: dims,
+        attributes: written(&texts.name, as_json, notes),
+    };
+    Ok((array, Part { elements: Elements::Texts(number), fill: None }))
 }
 
 /// The attributes of a dataset, with those that the caller gives.
@@ -210,7 +253,7 @@ fn of_labels(
                     .strip_prefix(&path)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             });
-            let found = labels::of(texts, options.format).filter(|_| !is_taken);
+            let found = labels::of(texts).filter(|_| !is_taken);
             let Some(found) = found else {
                 notes.extend(left());
                 continue;
@@ -251,7 +294,7 @@ fn of_axis(
 pub(super) fn element_size(array: &NewArray) -> u64 {
     match array.element {
         NewElement::Number(dtype) => dtype.size().unwrap_or(1),
-        NewElement::Text { .. } => 1,
+        NewElement::Text => 1,
     }
 }
 
@@ -259,6 +302,6 @@ pub(super) fn element_size(array: &NewArray) -> u64 {
 pub(super) fn dtype_of(array: &NewArray) -> DType {
     match array.element {
         NewElement::Number(dtype) => dtype,
-        NewElement::Text { .. } => DType::UInt8,
+        NewElement::Text => DType::UInt8,
     }
 }

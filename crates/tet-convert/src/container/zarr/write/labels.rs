@@ -1,7 +1,7 @@
 //! Labels of axes as arrays of the names of their axes, as xarray has coordinates.
 
 use tet_format::DType;
-use tet_zarr::{NewElement, ZarrFormat, text_chunk};
+use tet_zarr::{NewElement, text_chunk};
 
 /// Bytes of the labels of an axis, at most.
 const LEN_MAX: usize = 64 << 20;
@@ -15,7 +15,7 @@ pub(super) struct Labels {
 
 /// Labels as integers where all of them are, as floats where all of them are, and else as text; `None` for
 /// too many bytes.
-pub(super) fn of(labels: &[String], format: ZarrFormat) -> Option<Labels> {
+pub(super) fn of(labels: &[String]) -> Option<Labels> {
     let integer = |text: &str| text.parse::<i64>().ok().filter(|it| it.to_string() == text);
     if let Some(numbers) = all(labels, integer) {
         let bytes = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
@@ -26,11 +26,8 @@ pub(super) fn of(labels: &[String], format: ZarrFormat) -> Option<Labels> {
         let bytes = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
         return Some(Labels { element: NewElement::Number(DType::Float64), bytes });
     }
-    let longest = labels.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-    longest.checked_mul(labels.len())?.checked_mul(4).filter(|&len| len <= LEN_MAX)?;
-    let char_count = u64::try_from(longest).ok()?;
-    let bytes = text_chunk(format, labels, char_count)?;
-    Some(Labels { element: NewElement::Text { char_count }, bytes })
+    let bytes = text_chunk(labels).filter(|bytes| bytes.len() <= LEN_MAX)?;
+    Some(Labels { element: NewElement::Text, bytes })
 }
 
 fn all<T>(labels: &[String], number: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
@@ -45,12 +42,12 @@ mod tests {
     fn labels_are_numbers_where_all_of_them_are() {
         let of = |texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
-            of(&texts, ZarrFormat::V2).map(|it| (it.element, it.bytes.len())).expect("few bytes")
+            of(&texts).map(|it| (it.element, it.bytes.len())).expect("few bytes")
         };
         assert_eq!(of(&["1", "-2"]), (NewElement::Number(DType::Int64), 16));
         assert_eq!(of(&["0.5"]), (NewElement::Number(DType::Float64), 8));
-        assert_eq!(of(&["a", "bcd"]), (NewElement::Text { char_count: 3 }, 24));
-        assert_eq!(of(&["01", "2"]).0, NewElement::Text { char_count: 2 });
-        assert_eq!(of(&[""]), (NewElement::Text { char_count: 1 }, 4));
+        assert_eq!(of(&["a", "bcd"]), (NewElement::Text, 4 + 8 + 4));
+        assert_eq!(of(&["01", "2"]).0, NewElement::Text);
+        assert_eq!(of(&[""]), (NewElement::Text, 8));
     }
 }

@@ -254,7 +254,7 @@ impl Plan<'_> {
     }
 }
 
-fn span_of(start: usize, len: usize) -> Option<Span> {
+pub(super) fn span_of(start: usize, len: usize) -> Option<Span> {
     Span::new(u64::try_from(start).ok()?, u64::try_from(len).ok()?)
 }
 

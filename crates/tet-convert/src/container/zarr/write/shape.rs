@@ -21,11 +21,17 @@ pub(super) struct Shapes {
     pub(super) shard: Option<Shape>,
 }
 
-/// Chooses the shapes for a dataset of this shape, with elements of `size` bytes.
+/// Chooses the shapes for a dataset of this shape, with elements of `size` bytes; `automatic` is the chunk
+/// shape where none is asked for.
 ///
 /// # Errors
 /// The shapes that are asked for do not fit the dataset, or each other.
-pub(super) fn of(name: &str, shape: &[u64], size: u64, options: &ConvertOptions) -> Result<Shapes> {
+pub(super) fn of(
+    name: &str,
+    shape: &[u64],
+    (size, automatic): (u64, &dyn Fn() -> Vec<u64>),
+    options: &ConvertOptions,
+) -> Result<Shapes> {
     let shards = &options.zarr.shards;
     let unfit = |why| {
         let dataset = name.to_owned();
@@ -36,7 +42,7 @@ pub(super) fn of(name: &str, shape: &[u64], size: u64, options: &ConvertOptions)
     }
     let chunk = match (&options.tet.chunks, shards) {
         (ChunkChoice::Auto, ShardChoice::Shape(shard)) => dividing(shard, size),
-        (ChunkChoice::Auto, _) => chunking::auto(shape, size),
+        (ChunkChoice::Auto, _) => automatic(),
         (ChunkChoice::Shape(chunk_shape), _) if chunk_shape.len() != shape.len() => {
             let (dataset, shape) = (name.to_owned(), shape.to_vec());
             return Err(Error::ChunkRank { dataset, shape, chunk_shape: chunk_shape.clone() });
