@@ -28,9 +28,10 @@ pub struct ConvertArgs {
     /// Name the dataset of a .npy input [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Set the chunk shape, as 1,30,60; auto makes chunks of about 4 MiB
-    #[arg(long, value_name = "SHAPE", default_value = "auto", allow_hyphen_values = true)]
-    pub chunks: String,
+    /// Set the chunk shape, as 1,30,60; auto makes chunks of about 4 MiB [default: the shape that the chunks of the
+    /// input have, or auto]
+    #[arg(long, value_name = "SHAPE", allow_hyphen_values = true)]
+    pub chunks: Option<String>,
     /// How elements are stored.
     #[command(flatten)]
     pub store: StoreArgs,

@@ -11,8 +11,10 @@ use crate::Note;
 /// How the chunk shape of each dataset is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ChunkChoice {
-    /// By [`chunking::auto`](crate::chunking::auto).
+    /// That of the chunks that the input stores, unless these are tiny or long; else as [`ChunkChoice::Auto`].
     #[default]
+    Kept,
+    /// By [`chunking::auto`](crate::chunking::auto).
     Auto,
     /// This shape for every dataset; its rank must be theirs.
     Shape(Vec<u64>),
@@ -123,7 +125,7 @@ impl ImportOptions {
 impl Default for ImportOptions {
     fn default() -> Self {
         Self {
-            chunks: ChunkChoice::Auto,
+            chunks: ChunkChoice::Kept,
             codec: CodecChoice::Raw,
             threads: 0,
             align: Align::default(),

@@ -3,14 +3,16 @@
 use tet_format::{DType, Grid};
 use tet_query::{AxisSlice, Dataset, Hyperslab, Texts};
 
+use crate::write::conversion::ConvertOptions;
+use crate::write::options::ChunkChoice;
 use crate::{Error, Note, Result, chunking};
 
 /// Bytes that a text counts for where the shape of chunks is chosen.
 pub(crate) const TEXT_LEN: u64 = 64;
-/// The most texts of a chunk whose shape is that of the input.
-const KEPT_COUNT_MAX: u64 = 1 << 22;
-/// The fewest.
+/// The fewest texts of a chunk whose shape is that of the input.
 const KEPT_COUNT_MIN: u64 = 1 << 10;
+/// The most bytes that these are in the input, or their places, and as many texts.
+const KEPT_LEN_MAX: u64 = 64 << 20;
 
 /// The attribute by which xarray decodes bytes.
 const ENCODING_KEY: &str = "_Encoding";
@@ -23,20 +25,21 @@ pub(crate) fn outline(dataset: &Dataset) -> Dataset {
     outline
 }
 
-/// The chunk shape of texts where none is asked for: of about 65,536, or fewer long ones. Chunks that the
-/// input decodes whole stay, so that each is decoded once.
-pub(crate) fn chunk_shape(dataset: &Dataset) -> Vec<u64> {
+/// The chunk shape of texts where none is asked for: that of the input, so that each of its chunks is decoded
+/// once, unless these are tiny or long; else of about 65,536 texts, or fewer long ones.
+pub(crate) fn chunk_shape(dataset: &Dataset, options: &ConvertOptions) -> Vec<u64> {
     let size = match &dataset.text {
         Some(Texts::Elements { bytes, .. }) => bytes.shape().last().copied().unwrap_or(1),
-        _ => {
-            let chunk = dataset.grid.chunk_shape();
-            let count = chunk.element_count().unwrap_or(u64::MAX);
-            if (KEPT_COUNT_MIN..=KEPT_COUNT_MAX).contains(&count) {
-                return chunk.to_vec();
-            }
-            1
-        }
+        _ => 1,
     };
+    let chunk = dataset.grid.chunk_shape().iter().zip(dataset.shape());
+    let chunk: Vec<u64> = chunk.map(|(&chunk, &extent)| chunk.min(extent)).collect();
+    let count = chunk.iter().copied().fold(1, u64::saturating_mul);
+    let is_short = count.saturating_mul(size.max(16)) <= KEPT_LEN_MAX;
+    let is_kept = options.tet.chunks != ChunkChoice::Auto && dataset.chunks.is_chunked();
+    if is_kept && KEPT_COUNT_MIN <= count && is_short {
+        return chunk;
+    }
     chunking::auto(dataset.shape(), size.max(TEXT_LEN))
 }
 

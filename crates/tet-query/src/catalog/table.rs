@@ -33,6 +33,12 @@ pub trait ChunkTable: Send + Sync {
         Ok(false)
     }
 
+    /// Whether the file has chunks of the shape that the grid has; otherwise its reader cuts an array in one
+    /// piece into them.
+    fn is_chunked(&self) -> bool {
+        false
+    }
+
     /// Whether the file has digests of the chunks.
     fn has_digests(&self) -> bool {
         false

@@ -207,6 +207,10 @@ impl ChunkTable for TetChunks {
         self.locate_anywhere(linear, out)
     }
 
+    fn is_chunked(&self) -> bool {
+        true
+    }
+
     fn has_digests(&self) -> bool {
         self.file.file.protection().digests().is_some()
     }

@@ -15,7 +15,7 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
     let is_codec = |codec| store.codec == Some(codec);
     let asked = [
         ("--name", args.name.is_some()),
-        ("--chunks", args.chunks != "auto"),
+        ("--chunks", args.chunks.as_deref().is_some_and(|it| it != "auto")),
         ("--dims", !args.dims.is_empty()),
         ("--labels", !args.labels.is_empty()),
         ("--attr", !args.attr.is_empty()),

@@ -25,7 +25,7 @@ pub(crate) const LEVEL: i32 = 3;
 pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
     let (overwrite, sync) = open::publish_options(args.write);
     let mut options = ImportOptions::default();
-    options.chunks = chunks(&args.chunks)?;
+    options.chunks = args.chunks.as_deref().map_or(Ok(ChunkChoice::Kept), chunks)?;
     options.codec = match args.store.codec {
         Some(CodecName::Raw) => CodecChoice::Raw,
         _ => CodecChoice::Zstd { level: args.store.level.unwrap_or(LEVEL) },

@@ -33,7 +33,7 @@ pub(super) fn options(args: &ConvertArgs) -> Result<ZarrOptions> {
     }
     options.shards = match args.shards.as_deref().map(chunks).transpose()? {
         None => ShardChoice::None,
-        Some(ChunkChoice::Auto) => ShardChoice::Auto,
+        Some(ChunkChoice::Kept | ChunkChoice::Auto) => ShardChoice::Auto,
         Some(ChunkChoice::Shape(shape)) => ShardChoice::Shape(shape),
     };
     let has_shards = options.shards != ShardChoice::None;

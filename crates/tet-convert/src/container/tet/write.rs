@@ -52,7 +52,7 @@ impl traits::Writer for Tet {
             physical.iter().map(|it| stream::whole(&it.view)).collect::<Result<Vec<_>>>()?;
         let mut specs = Vec::new();
         for (physical, lazy) in physical.iter().zip(&arrays) {
-            let spec = spec(physical, lazy, &options.tet.chunks)?;
+            let spec = spec(physical, lazy, options)?;
             note(physical, lazy, &mut conversion.notes);
             specs.push(spec);
         }
@@ -87,7 +87,7 @@ impl traits::Writer for Tet {
     }
 }
 
-fn spec(physical: &Physical, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {
+fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Result<DatasetSpec> {
     let name = physical.view.name.clone();
     let rank = physical.view.shape().len();
     if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
@@ -96,10 +96,11 @@ fn spec(physical: &Physical, lazy: &LazyArray, choice: &ChunkChoice) -> Result<D
     let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
     // What an element is made of stays together.
     let (outer, inner) = shape.split_at(shape.rank() - physical.inner);
-    let mut chunk_shape = match choice {
-        ChunkChoice::Auto => {
+    let mut chunk_shape = match &options.tet.chunks {
+        ChunkChoice::Kept | ChunkChoice::Auto => {
             let size = physical.stored.size().unwrap_or(1);
-            chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul))
+            let size = inner.iter().copied().fold(size, u64::saturating_mul);
+            chunking::chosen(lazy.dataset(), outer, size, options)
         }
         ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
             let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());

@@ -51,6 +51,10 @@ impl ChunkTable for Chunks {
         Ok(())
     }
 
+    fn is_chunked(&self) -> bool {
+        true
+    }
+
     fn each_stored(
         &self,
         take: &mut dyn FnMut(u64) -> tet_query::Result<bool>,

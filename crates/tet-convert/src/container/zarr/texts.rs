@@ -141,6 +141,10 @@ impl ChunkTable for TextTable {
         self.chunks.locate(linear, out)
     }
 
+    fn is_chunked(&self) -> bool {
+        true
+    }
+
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
         matches!(fault, tet_codec::Error::Checksum { .. }).then_some(&rule::PAYLOAD_CHECKSUM)
     }

@@ -21,6 +21,10 @@ impl ChunkTable for Narrowed {
         Ok(())
     }
 
+    fn is_chunked(&self) -> bool {
+        self.wide.is_chunked()
+    }
+
     fn has_digests(&self) -> bool {
         self.wide.has_digests()
     }

@@ -61,10 +61,13 @@ pub(super) fn layout(
             return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
         }
         ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
-        ChunkChoice::Auto if !is_chunked => Vec::new(),
-        ChunkChoice::Auto => cut.texts.map_or_else(
-            || chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul)),
-            texts::chunk_shape,
+        ChunkChoice::Kept | ChunkChoice::Auto if !is_chunked => Vec::new(),
+        ChunkChoice::Kept | ChunkChoice::Auto => cut.texts.map_or_else(
+            || {
+                let size = inner.iter().copied().fold(size, u64::saturating_mul);
+                chunking::chosen(lazy.dataset(), outer, size, options)
+            },
+            |texts| texts::chunk_shape(texts, options),
         ),
     };
     if chunk_shape.is_empty() {

@@ -105,7 +105,7 @@ fn of_dataset(
         notes.push(Note::AsBits { dataset, from, to: dtype });
     }
     let size = dtype.size().unwrap_or(1);
-    let automatic = || chunking::auto(&shape, size);
+    let automatic = || chunking::chosen(dataset, &shape, size, options);
     let shapes = shape::of(&dataset.name, &shape, (size, &automatic), options)?;
     let fill = attrs.get(FILL_KEY).and_then(|attr| fill(attr, dtype));
     let (element, fill) = match fill {
@@ -143,7 +143,7 @@ fn of_texts(
     notes: &mut Vec<Note>,
 ) -> Result<(NewArray, Part)> {
     let shape = texts.grid.shape().clone();
-    let automatic = || chunk_shape(texts);
+    let automatic = || chunk_shape(texts, options);
     let shapes = shape::of(&texts.name, &shape, (TEXT_LEN, &automatic), options)?;
     let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
     if options.zarr.format == ZarrFormat::V3 {

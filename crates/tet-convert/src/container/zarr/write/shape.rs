@@ -41,8 +41,8 @@ pub(super) fn of(
         return unfit("version 2 has no shards");
     }
     let chunk = match (&options.tet.chunks, shards) {
-        (ChunkChoice::Auto, ShardChoice::Shape(shard)) => dividing(shard, size),
-        (ChunkChoice::Auto, _) => automatic(),
+        (ChunkChoice::Kept | ChunkChoice::Auto, ShardChoice::Shape(shard)) => dividing(shard, size),
+        (ChunkChoice::Kept | ChunkChoice::Auto, _) => automatic(),
         (ChunkChoice::Shape(chunk_shape), _) if chunk_shape.len() != shape.len() => {
             let (dataset, shape) = (name.to_owned(), shape.to_vec());
             return Err(Error::ChunkRank { dataset, shape, chunk_shape: chunk_shape.clone() });

@@ -1,0 +1,128 @@
+//! Chunks that keep the shape that they have in the input.
+#![allow(clippy::unwrap_used, reason = "what does not hold here fails the test")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{npy, opened, read};
+use tet_convert::{ChunkChoice, ConvertOptions, Hdf5Codec, chunking, convert};
+use tet_io::Overwrite;
+
+const SHAPE: [u64; 3] = [20, 70, 90];
+/// Containers that store arrays in chunks.
+const CHUNKED: [&str; 5] = ["a.tet", "a.zarr", "a.zarr.zip", "a.h5", "a.nc"];
+
+fn options(chunks: Option<&[u64]>) -> ConvertOptions {
+    let mut options = ConvertOptions::default();
+    options.tet.sync = tet_io::publish::Sync::None;
+    options.tet.overwrite = Overwrite::Replace;
+    options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
+    options.tet.chunks = chunks.map_or(ChunkChoice::Kept, |it| ChunkChoice::Shape(it.to_vec()));
+    options
+}
+
+fn elements() -> Vec<u8> {
+    (0..20 * 70 * 90_i32).flat_map(i32::to_le_bytes).collect()
+}
+
+/// An array in one piece.
+fn input(folder: &Path) -> PathBuf {
+    let path = folder.join("x.npy");
+    std::fs::write(&path, npy("<i4", "False", "(20, 70, 90)", &elements())).unwrap();
+    path
+}
+
+/// The chunk shape in an output, which the report has too.
+fn chunks(from: &Path, to: &Path, options: &ConvertOptions) -> Vec<u64> {
+    let report = convert(from, to, options).unwrap();
+    let file = opened(to);
+    assert_eq!(read(&file, "x").bytes(), elements(), "{}", to.display());
+    let found = file.catalog.find("x").unwrap().grid.chunk_shape().to_vec();
+    assert_eq!(report.datasets[0].chunk_shape, found, "{}", to.display());
+    found
+}
+
+#[test]
+fn chunks_keep_their_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, shape) = (input(folder.path()), [7, 33, 90]);
+    for from in CHUNKED {
+        let stored = folder.path().join(format!("in_{from}"));
+        assert_eq!(chunks(&whole, &stored, &options(Some(&shape))), shape);
+        for to in CHUNKED {
+            let output = folder.path().join(to);
+            assert_eq!(chunks(&stored, &output, &options(None)), shape, "{from} {to}");
+            let asked = [20, 3, 5];
+            assert_eq!(chunks(&stored, &output, &options(Some(&asked))), asked, "{from} {to}");
+            let mut by_rule = options(None);
+            by_rule.tet.chunks = ChunkChoice::Auto;
+            assert_eq!(
+                chunks(&stored, &output, &by_rule),
+                chunking::auto(&SHAPE, 4),
+                "{from} {to}"
+            );
+        }
+    }
+}
+
+#[test]
+fn chunks_beyond_the_extents_are_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, stored) = (input(folder.path()), folder.path().join("in.zarr"));
+    assert_eq!(chunks(&whole, &stored, &options(Some(&[64, 50, 90]))), [64, 50, 90]);
+    for to in CHUNKED {
+        let found = chunks(&stored, &folder.path().join(to), &options(None));
+        assert_eq!(found, [20, 50, 90], "{to}");
+    }
+}
+
+#[test]
+fn tiny_and_long_chunks_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, stored) = (input(folder.path()), folder.path().join("in.zarr"));
+    let auto = chunking::auto(&SHAPE, 4);
+    // 8 KiB is the least.
+    for (shape, is_kept) in [([2, 16, 64], true), ([2, 16, 63], false), ([1, 1, 90], false)] {
+        chunks(&whole, &stored, &options(Some(&shape)));
+        let wanted = if is_kept { &shape[..] } else { &auto };
+        for to in CHUNKED {
+            let found = chunks(&stored, &folder.path().join(to), &options(None));
+            assert_eq!(found, wanted, "{shape:?} {to}");
+        }
+    }
+    let shape = [10, 70, 90];
+    chunks(&whole, &stored, &options(Some(&shape)));
+    for (memory, wanted) in [(252_000 * 8, &shape[..]), (252_000 * 8 - 1, &auto)] {
+        let mut options = options(None);
+        options.execution.memory_budget = memory;
+        let report = convert(&stored, &folder.path().join("a.tet"), &options);
+        match report {
+            Ok(report) => assert_eq!(report.datasets[0].chunk_shape, wanted, "{memory}"),
+            // Less than what an automatic chunk takes.
+            Err(_) => assert_eq!(wanted, auto),
+        }
+    }
+}
+
+#[test]
+fn arrays_in_one_piece_are_cut_by_the_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = input(folder.path());
+    let mut plain = options(None);
+    plain.hdf5.codec = Hdf5Codec::Raw;
+    for from in ["x.npy", "in.h5", "in.nc", "in.nc3", "in.safetensors"] {
+        let stored = folder.path().join(from);
+        if stored != whole {
+            convert(&whole, &stored, &plain).unwrap();
+        }
+        for to in CHUNKED {
+            let found = chunks(&stored, &folder.path().join(to), &options(None));
+            assert_eq!(found, chunking::auto(&SHAPE, 4), "{from} {to}");
+        }
+    }
+    // Without a codec there are no chunks, whatever the input has.
+    let stored = folder.path().join("in.zarr");
+    chunks(&whole, &stored, &options(Some(&[7, 33, 90])));
+    assert_eq!(chunks(&stored, &folder.path().join("a.h5"), &plain), SHAPE);
+}
