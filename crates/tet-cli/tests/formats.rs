@@ -250,3 +250,24 @@ fn a_rewritten_file_does_not_name_its_former_writer() {
     }
     assert!(count > 0, "a sample says which program wrote it");
 }
+
+#[test]
+fn axes_that_can_grow_are_shown_and_stay_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tet-convert/tests/data/classic.nc");
+    fs::copy(data, folder.join("classic.nc")).unwrap();
+    done(folder, &["convert", "classic.nc", "again.nc", "-q"]);
+    for file in ["classic.nc", "again.nc"] {
+        let (out, _) = done(folder, &["info", file]);
+        assert!(out.contains("time (unlimited), lat"), "{file}: {out}");
+        let (out, _) = done(folder, &["info", file, "--tree"]);
+        assert!(out.contains("time (unlimited), lat"), "{file}: {out}");
+        let (out, _) = done(folder, &["info", file, "--json"]);
+        let info: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let datasets = info["datasets"].as_array().unwrap();
+        let of = |name: &str| &datasets.iter().find(|it| it["name"] == name).unwrap()["unlimited"];
+        assert_eq!(*of("f4_time"), serde_json::json!([true, false]), "{file}");
+        assert_eq!(*of("f4_lat"), serde_json::Value::Null, "{file}");
+    }
+}

@@ -276,7 +276,7 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
         stored.stored_len.map_or_else(unknown, |len| Size(len).brief()),
         stored.decoded_len.map_or_else(unknown, |len| Size(len).brief()),
         stored.ratio(),
-        dataset.dims.join(", "),
+        metadata::axes(dataset),
     ]
 }
 
@@ -315,6 +315,7 @@ fn shape(
             stored_len: stored.stored_len,
             decoded_len: stored.decoded_len,
             dims: dataset.dims.clone(),
+            unlimited: metadata::unlimited(dataset),
             coords: metadata::coords(dataset),
             attrs: metadata::attrs(dataset),
             readable: why.is_none(),

@@ -19,6 +19,28 @@ const TEXT_MAX: usize = 100;
 /// Labels printed of each end of an axis.
 const LABELS_SHOWN: usize = 3;
 
+/// Whether each axis of a dataset can grow; nothing where none can.
+pub(crate) fn unlimited(dataset: &Dataset) -> Vec<bool> {
+    if !dataset.unlimited.contains(&true) {
+        return Vec::new();
+    }
+    let axes = 0..dataset.shape().len();
+    axes.map(|axis| dataset.unlimited.get(axis) == Some(&true)).collect()
+}
+
+/// The names of the axes of a dataset, or the numbers of those that can grow.
+pub(crate) fn axes(dataset: &Dataset) -> String {
+    let unlimited = unlimited(dataset);
+    let axis = |axis: usize| match (dataset.dims.get(axis), unlimited.get(axis)) {
+        (Some(name), Some(true)) => Some(format!("{name} (unlimited)")),
+        (Some(name), _) => Some(name.clone()),
+        (None, Some(true)) => Some(format!("{axis} (unlimited)")),
+        (None, _) => None,
+    };
+    let axes: Vec<String> = (0..dataset.shape().len()).filter_map(axis).collect();
+    axes.join(", ")
+}
+
 /// The labels of a dataset, by name or number of the axis.
 pub(crate) fn coords(dataset: &Dataset) -> BTreeMap<String, Vec<String>> {
     let name = |axis: usize| dataset.dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());

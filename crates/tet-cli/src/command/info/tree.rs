@@ -111,8 +111,9 @@ impl Line {
         let is_compound = matches!(dataset.why(), Some(tet_query::Error::Compound { .. }));
         let dtype = if is_compound { "compound" } else { &*dataset.dtype_name };
         let mut right = vec![Escaped(dtype).to_string(), dataset.grid.shape().to_string()];
-        if !dataset.dims.is_empty() {
-            right.push(Escaped(&dataset.dims.join(", ")).to_string());
+        let axes = metadata::axes(dataset);
+        if !axes.is_empty() {
+            right.push(Escaped(&axes).to_string());
         }
         Line { right, ..Line::new(depth, if name.is_empty() { "\"\"" } else { name }) }
     }

@@ -88,6 +88,9 @@ pub(crate) struct DatasetInfo {
     pub(crate) decoded_len: Option<u64>,
     /// The names of its axes, or none.
     pub(crate) dims: Vec<String>,
+    /// Whether each axis can grow; not written where none can.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unlimited: Vec<bool>,
     /// The labels of its axes, by name or number.
     pub(crate) coords: BTreeMap<String, Vec<String>>,
     /// Its attributes.
