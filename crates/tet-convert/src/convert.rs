@@ -27,7 +27,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
-use crate::write::options::{ImportReport, Imported};
+use crate::write::options::{ImportOptions, ImportReport, Imported};
 use crate::{Error, Format, Note, Result};
 
 pub use self::choice::chosen;
@@ -180,6 +180,11 @@ fn conversion<'c>(
             datasets.push(dataset.stored());
             continue;
         }
+        let members = members(opened, dataset, can, &options.tet, &mut notes)?;
+        if !members.is_empty() {
+            datasets.extend(members);
+            continue;
+        }
         if let Some(what) = without_numbers(dataset).filter(|_| !can.text || !dataset.is_text()) {
             let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
             let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -201,6 +206,38 @@ fn conversion<'c>(
     datasets.extend(left.filter(|_| datasets.is_empty()));
     check_names(&datasets, &options.tet)?;
     Ok(Conversion { catalog, datasets, joined, notes })
+}
+
+/// The members of a dataset of structures that an output holds; none where it holds one dataset, and of another
+/// dataset. Those that are asked for by name, or excluded, are not among them. Notes have what is left out.
+fn members<'c>(
+    opened: &'c Opened,
+    dataset: &Dataset,
+    can: Capabilities,
+    options: &ImportOptions,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<&'c Dataset>> {
+    let Some(tet_query::Error::Compound { members, .. }) = dataset.why() else {
+        return Ok(Vec::new());
+    };
+    let catalog = &opened.catalog;
+    let named = options.include.iter().chain(&options.exclude);
+    let named = named.map(|name| Ok(catalog.find(name)?.index)).collect::<Result<BTreeSet<_>>>()?;
+    let is_held = |part: &&Dataset| {
+        let is_found = catalog.find(&part.name).is_ok_and(|found| found.index == part.index);
+        let is_fit = part.dtype.is_some() && part.why().is_none() || can.text && part.is_text();
+        can.several && is_found && is_fit
+    };
+    let names: BTreeSet<&str> = members.iter().map(String::as_str).collect();
+    let parts = catalog.parts().iter().filter(|part| names.contains(part.name.as_str()));
+    let parts = parts.filter(|part| !named.contains(&part.index));
+    let (held, left): (Vec<&Dataset>, Vec<&Dataset>) = parts.partition(is_held);
+    if !held.is_empty() {
+        let parts = held.iter().map(|it| it.name.clone()).collect();
+        notes.push(Note::Members { dataset: dataset.name.clone(), parts });
+        notes.extend(Note::left_behind(&dataset.name, "members of structures", left.len()));
+    }
+    Ok(held)
 }
 
 /// The type of the characters of texts of NetCDF.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use tet_convert::{OpenOptions, Opened, open};
+use tet_convert::{ConvertOptions, Note, OpenOptions, Opened, convert, open};
 use tet_query::{Axis, AxisSlice, Element, Error, Execution, Hyperslab};
 
 fn fixture(name: &str) -> Opened {
@@ -92,4 +92,43 @@ fn a_whole_structure_names_its_members() {
     assert_eq!(members[..3], ["rows.t", "rows.at.x", "rows.at.y"]);
     let listed: Vec<&str> = file.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
     assert_eq!(listed, ["mixed", "rows", "table", "unwritten"]);
+}
+
+#[test]
+fn members_are_written_as_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    for output in ["a.h5", "a.zarr", "a.nc", "a.npz"] {
+        let path = folder.path().join(output);
+        let mut options = ConvertOptions::default();
+        options.tet.exclude = vec!["table.t".to_owned()];
+        let report = convert(&common::fixture("structures.h5"), &path, &options).unwrap();
+        let of = |wanted: &str| {
+            report.notes.iter().find_map(|note| match note {
+                Note::Members { dataset, parts } if dataset == wanted => Some(parts.clone()),
+                _ => None,
+            })
+        };
+        let file = open(&path, &OpenOptions::default()).unwrap();
+        let is_text = output != "a.npz";
+        assert_eq!(of("rows").unwrap().len(), if is_text { 6 } else { 5 }, "{output}");
+        let left = report
+            .notes
+            .iter()
+            .any(|note| matches!(note, Note::LeftBehind { what: "members of structures", .. }));
+        assert_eq!(left, !is_text, "{output}");
+        let source = fixture("structures.h5");
+        for name in ["rows.t", "unwritten.a", "rows.at.x", "table.v"] {
+            let wanted = source.catalog.find(name).unwrap();
+            let slab = Hyperslab::whole(wanted.shape());
+            let read = |dataset: &tet_query::Dataset| {
+                dataset.read(&slab, &Execution::default()).unwrap().value.bytes().to_vec()
+            };
+            let found = file.catalog.find(name).unwrap();
+            assert_eq!((found.dtype, read(found)), (wanted.dtype, read(wanted)), "{output} {name}");
+        }
+        assert!(file.catalog.find("table.t").is_err(), "{output}: it is excluded");
+        if is_text {
+            assert_eq!(texts(&file, "rows.name"), texts(&source, "rows.name"), "{output}");
+        }
+    }
 }

@@ -139,6 +139,13 @@ pub enum Note {
         /// Their names.
         parts: Vec<String>,
     },
+    /// The dataset is of structures, whose members are written as datasets.
+    Members {
+        /// The dataset.
+        dataset: String,
+        /// The names of those that are written.
+        parts: Vec<String>,
+    },
     /// Values are stored as whole multiples of a step.
     Packed {
         /// The dataset.
@@ -238,12 +245,21 @@ impl fmt::Display for Note {
                 write!(f, "{dataset:?} has the bytes of {of:?}: they are written a second time")
             }
             Self::InParts { dataset, parts } => {
-                let parts: Vec<String> = parts.iter().map(|part| format!("{part:?}")).collect();
-                write!(f, "{dataset:?} is sparse, and written as {}", parts.join(", "))
+                write!(f, "{dataset:?} is sparse, and written as {}", listed(parts))
+            }
+            Self::Members { dataset, parts } => {
+                write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))
             }
             other => other.fmt_values(f),
         }
     }
+}
+
+/// Names, escaped; the first of many.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(16).map(|name| format!("{name:?}")).collect();
+    let more = if shown.len() < names.len() { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// The note that values of some arrays were not compared with the checksums that there are.
