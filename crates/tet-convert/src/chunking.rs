@@ -12,18 +12,9 @@
 //! stream, an import reads its input once and in order, and rows are cheap to read.
 
 use tet_format::Shape;
-use tet_query::Dataset;
-
-use crate::write::conversion::ConvertOptions;
-use crate::write::options::ChunkChoice;
 
 /// A chunk of `auto` has at most this many decoded bytes, unless one element has more.
 pub const AUTO_LEN_MAX: u64 = 4 << 20;
-
-/// The least bytes, decoded, of chunks whose shape is kept.
-const KEPT_LEN_MIN: u64 = 8 << 10;
-/// The most.
-const KEPT_LEN_MAX: u64 = 64 << 20;
 
 /// The chunk shape of `auto`; every extent is at least 1.
 ///
@@ -35,28 +26,6 @@ const KEPT_LEN_MAX: u64 = 64 << 20;
 #[must_use]
 pub fn auto(shape: &[u64], element_size: u64) -> Vec<u64> {
     slab(shape, (AUTO_LEN_MAX / element_size.max(1)).max(1), cut)
-}
-
-/// The chunk shape of an output of this shape where no shape is asked for: that of the chunks that the input
-/// stores, cut to the extents, unless these are tiny, or long for the memory that there is; else that of
-/// [`auto`]. The shape is that of the dataset, or all but its last axes.
-pub(crate) fn chosen(
-    dataset: &Dataset,
-    shape: &[u64],
-    element_size: u64,
-    options: &ConvertOptions,
-) -> Vec<u64> {
-    let is_asked = options.tet.chunks == ChunkChoice::Auto;
-    let stored = dataset.grid.chunk_shape().get(..shape.len()).unwrap_or_default();
-    let is_same = dataset.shape().get(..shape.len()) == Some(shape);
-    let chunk: Vec<u64> = stored.iter().zip(shape).map(|(&chunk, &it)| chunk.min(it)).collect();
-    let len = chunk.iter().copied().fold(element_size.max(1), u64::saturating_mul);
-    let fits =
-        (KEPT_LEN_MIN..=KEPT_LEN_MAX.min(options.execution.memory_budget / 8)).contains(&len);
-    match dataset.chunks.is_chunked() && is_same && fits && !is_asked {
-        true => chunk,
-        false => auto(shape, element_size),
-    }
 }
 
 /// The chunk shape of an array that is read in place: as [`auto`], but that nothing is clipped is

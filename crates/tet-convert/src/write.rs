@@ -4,6 +4,7 @@
 pub(crate) mod array;
 pub(crate) mod axes;
 pub(crate) mod bands;
+pub(crate) mod chunk_shape;
 pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod file;

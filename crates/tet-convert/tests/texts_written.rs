@@ -79,7 +79,10 @@ fn texts_are_the_same_in_every_container() {
                 let again = folder.path().join(format!("again.{back}"));
                 convert(&path, &again, &options).unwrap();
                 for file in [&path, &again] {
-                    assert_eq!(texts(&opened(file)), wanted, "{input}: {}", file.display());
+                    let mut found = texts(&opened(file));
+                    // Members of structures are parts in the input.
+                    found.retain(|name, _| wanted.contains_key(name) || !name.contains('.'));
+                    assert_eq!(found, wanted, "{input}: {}", file.display());
                 }
             }
         }

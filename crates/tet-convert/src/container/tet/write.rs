@@ -13,10 +13,11 @@ use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::Physical;
 use crate::model::{attributes, notes};
+use crate::write::chunk_shape;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::ChunkChoice;
 use crate::write::stream::{self, shape_of};
-use crate::{Error, Note, Result, chunking};
+use crate::{Error, Note, Result};
 
 impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
@@ -100,7 +101,7 @@ fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Resu
         ChunkChoice::Kept | ChunkChoice::Auto => {
             let size = physical.stored.size().unwrap_or(1);
             let size = inner.iter().copied().fold(size, u64::saturating_mul);
-            chunking::chosen(lazy.dataset(), outer, size, options)
+            chunk_shape::chosen(lazy.dataset(), outer, size, options)
         }
         ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
             let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());

@@ -8,9 +8,9 @@ use tet_query::{Dataset, LazyArray};
 use crate::write::conversion::{ConvertOptions, Filter, Hdf5Codec, Hdf5Options};
 use crate::write::options::ChunkChoice;
 use crate::write::stream::shape_of;
-use crate::write::texts;
 use crate::write::whole_chunks::EncodeChunk;
-use crate::{Error, Result, chunking};
+use crate::write::{chunk_shape, texts};
+use crate::{Error, Result};
 
 /// The registered numbers of filters.
 const DEFLATE: u16 = 1;
@@ -65,7 +65,7 @@ pub(super) fn layout(
         ChunkChoice::Kept | ChunkChoice::Auto => cut.texts.map_or_else(
             || {
                 let size = inner.iter().copied().fold(size, u64::saturating_mul);
-                chunking::chosen(lazy.dataset(), outer, size, options)
+                chunk_shape::chosen(lazy.dataset(), outer, size, options)
             },
             |texts| texts::chunk_shape(texts, options),
         ),

@@ -16,9 +16,10 @@ use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream::shape_of;
-use crate::write::texts::{TEXT_LEN, chunk_shape};
+use crate::write::texts::TEXT_LEN;
 use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
-use crate::{Error, Note, Result, chunking};
+use crate::write::{chunk_shape, texts};
+use crate::{Error, Note, Result};
 
 /// A hierarchy before it is written.
 #[derive(Debug)]
@@ -105,7 +106,7 @@ fn of_dataset(
         notes.push(Note::AsBits { dataset, from, to: dtype });
     }
     let size = dtype.size().unwrap_or(1);
-    let automatic = || chunking::chosen(dataset, &shape, size, options);
+    let automatic = || chunk_shape::chosen(dataset, &shape, size, options);
     let shapes = shape::of(&dataset.name, &shape, (size, &automatic), options)?;
     let fill = attrs.get(FILL_KEY).and_then(|attr| fill(attr, dtype));
     let (element, fill) = match fill {
@@ -143,7 +144,7 @@ fn of_texts(
     notes: &mut Vec<Note>,
 ) -> Result<(NewArray, Part)> {
     let shape = texts.grid.shape().clone();
-    let automatic = || chunk_shape(texts, options);
+    let automatic = || texts::chunk_shape(texts, options);
     let shapes = shape::of(&texts.name, &shape, (TEXT_LEN, &automatic), options)?;
     let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
     if options.zarr.format == ZarrFormat::V3 {
