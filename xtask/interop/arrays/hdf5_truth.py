@@ -15,6 +15,8 @@ from truth import Truth, attribute, texts
 HIDDEN = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid"}
 HIDDEN |= {"_Netcdf4Coordinates", "_NCProperties", "_nc3_strict"}
 PLACES_MAX = 20_000
+# Chunks that are looked up one by one.
+BY_ONE_MAX = 1000
 
 
 def record(path, truth_folder, override=None, closed=None):
@@ -150,6 +152,15 @@ def dimensions(dataset):
     return names
 
 
+def stored_chunks(identity, count):
+    """What is known of each chunk. One pass where there are many: the library looks each up from the first on."""
+    if count <= BY_ONE_MAX:
+        return [identity.get_chunk_info(number) for number in range(count)]
+    found = []
+    identity.chunk_iter(found.append)
+    return found
+
+
 def places(dataset, stored):
     """Where the chunks are, where that is right."""
     identity = dataset.id
@@ -161,8 +172,7 @@ def places(dataset, stored):
     if count > PLACES_MAX:
         return {"chunk_shape": list(dataset.chunks)}
     found, is_wrong, size = [], False, 0
-    for number in range(count):
-        chunk = identity.get_chunk_info(number)
+    for chunk in stored_chunks(identity, count):
         size += chunk.size
         if any(at >= extent for at, extent in zip(chunk.chunk_offset, dataset.shape)):
             continue
