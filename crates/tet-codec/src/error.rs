@@ -85,6 +85,14 @@ pub enum Error {
         /// The reason that the codec reports.
         reason: &'static str,
     },
+    /// The payload is written in a way that is not supported.
+    #[error("{codec}: {reason} is not supported")]
+    Unsupported {
+        /// The codec's name.
+        codec: &'static str,
+        /// What is not supported.
+        reason: &'static str,
+    },
     /// The codec decodes whole chunks only.
     #[error("{codec}: decodes whole chunks only")]
     NoRange {
@@ -147,8 +155,8 @@ impl Error {
 /// A filter of a file that is not supported.
 ///
 /// ```
-/// let refused = tet_codec::hdf5_stage(32024, &[], 4).unwrap_err();
-/// assert_eq!(refused.to_string(), "the filter sz3 (HDF5 filter 32024) is not supported");
+/// let refused = tet_codec::hdf5_stage(32017, &[], 4).unwrap_err();
+/// assert_eq!(refused.to_string(), "the filter sz (HDF5 filter 32017) is not supported");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} {name} {}", what.0, what.1)]

@@ -16,6 +16,8 @@ mod nbit;
 mod packbits;
 mod scale_offset;
 mod shuffled;
+#[cfg(feature = "zstd")]
+mod sz3;
 mod szip;
 mod zfp;
 #[cfg(feature = "zstd")]
@@ -40,6 +42,8 @@ pub use nbit::NBit;
 pub use packbits::PackBits;
 pub use scale_offset::ScaleOffset;
 pub use shuffled::Shuffle;
+#[cfg(feature = "zstd")]
+pub use sz3::Sz3Stage;
 pub use szip::Szip;
 pub use zfp::ZfpStage;
 #[cfg(feature = "zstd")]

@@ -15,7 +15,7 @@ use crate::{Blosc2, Unsupported};
 /// ```
 /// let stage = tet_codec::hdf5_stage(2, &[4], 4)?;
 /// assert_eq!(stage.name(), "shuffle");
-/// assert!(tet_codec::hdf5_stage(32024, &[], 4).is_err());
+/// assert!(tet_codec::hdf5_stage(32017, &[], 4).is_err());
 /// # Ok::<(), tet_codec::Unsupported>(())
 /// ```
 ///
@@ -50,6 +50,8 @@ pub fn hdf5_stage(
         32_013 => Arc::new(ZfpStage::hdf5(values).ok_or_else(|| options("zfp"))?),
         #[cfg(feature = "zstd")]
         32_015 => Arc::new(crate::ZstdStage),
+        #[cfg(feature = "zstd")]
+        32_024 => Arc::new(crate::Sz3Stage::hdf5(values).ok_or_else(|| options("sz3"))?),
         32_026 => Arc::new(Blosc2),
         id => return Err(Unsupported::filter(name(id))),
     })

@@ -25,6 +25,8 @@ mod raw;
 mod scratch;
 pub mod shuffle;
 mod swapped;
+#[cfg(feature = "zstd")]
+mod sz3;
 mod zfp;
 #[cfg(feature = "zstd")]
 mod zstd;
@@ -40,12 +42,12 @@ pub use fill::FillValue;
 pub use filter::Bzip2;
 #[cfg(feature = "lzma")]
 pub use filter::Lzma;
-#[cfg(feature = "zstd")]
-pub use filter::ZstdStage;
 pub use filter::{
     Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf,
     MemberStage, NBit, NumberType, PackBits, ScaleOffset, Shuffle, Szip, ZfpStage,
 };
+#[cfg(feature = "zstd")]
+pub use filter::{Sz3Stage, ZstdStage};
 pub use flip::{Bit, flipped_bit};
 pub use hdf5::hdf5_stage;
 pub use layout::ElementLayout;
@@ -54,6 +56,8 @@ pub use pieces::{PieceSum, Pieces};
 pub use pipeline::{Pipeline, Room, Stage};
 pub use raw::Raw;
 pub use swapped::Swapped;
+#[cfg(feature = "zstd")]
+pub use sz3::{Sz3Array, Sz3Number};
 pub use zfp::{ZFP_RANK_MAX, ZfpArray, ZfpMode, ZfpNumber};
 #[cfg(feature = "zstd")]
 pub use zstd::{

@@ -14,6 +14,8 @@ use super::feed::Feed;
 
 /// The filters of HDF5 by their registered numbers.
 const HDF5: [u16; 12] = [1, 2, 3, 4, 5, 6, 32_000, 32_001, 32_004, 32_008, 32_015, 32_026];
+/// Filters of HDF5 whose numbers come after those of the codecs, so that kept inputs keep their meaning.
+const LATER: [u16; 2] = [32_013, 32_024];
 /// The codecs of numcodecs.
 const NUMCODECS: [&str; 16] = [
     "zlib",
@@ -90,8 +92,10 @@ fn stage(feed: &mut Feed<'_>) -> Option<Made> {
     if feed.0.is_empty() {
         return None;
     }
-    let number = feed.below(HDF5.len() + NUMCODECS.len());
-    if let Some(&id) = HDF5.get(number) {
+    let named = HDF5.len() + NUMCODECS.len();
+    let number = feed.below(named + LATER.len());
+    let later = number.checked_sub(named).and_then(|at| LATER.get(at));
+    if let Some(&id) = HDF5.get(number).or(later) {
         let count = feed.below(24);
         let value = |value: usize| if value == 0xFFFF { u32::MAX } else { value as u32 };
         let values: Vec<u32> = (0..count).map(|_| value(feed.wide())).collect();

@@ -7,7 +7,6 @@ import fnmatch
 import re
 
 REFUSALS = [
-    ("hdf5", "filter_lossy.h5", "sz3", "sz3|32024", "SZ3 is not supported"),
     ("hdf5", "filter_lossy.h5", "sz", "sz|32017", "SZ is not supported"),
     ("hdf5", "filter_lossy.h5", "sperr", "sperr|32028", "SPERR is not supported"),
     ("hdf5", "filter_nbit.h5", "float20*", "float", "a float of 20 bits has no type"),

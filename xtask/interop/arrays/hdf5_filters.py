@@ -75,7 +75,7 @@ for label, pipelines in PIPELINES.items():
 
 @case("filter_lossy")
 def lossy(file, rng):
-    """What is to be refused by name."""
+    """zfp and SZ3 are read; the others are to be refused by name."""
     values = smooth(rng, "f4", (40, 40))
     made = {"zfp": hdf5plugin.Zfp(rate=8), "sz3": hdf5plugin.SZ3(absolute=0.1)}
     made |= {"sz": hdf5plugin.SZ(absolute=0.1), "sperr": hdf5plugin.Sperr(rate=16)}
