@@ -16,6 +16,7 @@ pub(crate) mod packing;
 mod plan;
 mod planes;
 mod range;
+mod sz3;
 pub(crate) mod szip;
 mod visit;
 mod zfp;

@@ -202,6 +202,12 @@ tet_format::foreign_rules! { pub,
     "TGM-C19" ZFP_STREAM "payload" Error Elements Hidden:
         "a zfp stream must hold all numbers",
         "";
+    "TGM-C20" SZ3_STREAM "payload" Error Elements Hidden:
+        "an sz3 stream must be well-formed and hold all numbers",
+        "";
+    "TGM-C21" SZ3_BUILT "payload" Error Elements Hidden:
+        "an sz3 stream must be written in a way that is built into this tet",
+        "";
     "TGM-K1" MASK_ENTRY "masks" Error Structure Hidden:
         "masks must be a map of maps, each with method, offset and length",
         "";

@@ -16,6 +16,7 @@ mod round_trips;
 mod rules;
 mod samples;
 mod scanning;
+mod sz3;
 mod szip;
 mod verify;
 mod zfp;

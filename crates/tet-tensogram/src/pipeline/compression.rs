@@ -2,6 +2,7 @@
 
 use tet_format::{DType, zstd_decoded_max};
 
+use super::sz3::Sz3;
 use super::szip::Szip;
 use super::zfp::Zfp;
 use super::{bits, blosc2, lz4, zstd};
@@ -23,6 +24,7 @@ pub(super) enum Compression {
     Rle,
     Roaring,
     Zfp(Zfp),
+    Sz3(Sz3),
 }
 
 impl Compression {
@@ -51,7 +53,10 @@ impl Compression {
             "zfp" if dtype == DType::Float64 && !is_packed => {
                 Ok(Compression::Zfp(Zfp::of(descriptor, encoded_len)?))
             }
-            "rle" | "roaring" | "zfp" => Err(refused()),
+            "sz3" if dtype == DType::Float64 && !is_packed => {
+                Ok(Compression::Sz3(Sz3::of(descriptor)))
+            }
+            "rle" | "roaring" | "zfp" | "sz3" => Err(refused()),
             _ => Err(not_built(descriptor, DescriptorStage::Compression)),
         }
     }
@@ -86,6 +91,7 @@ impl Compression {
                 szip.decoded_max(payload_len)
             }
             Compression::Zfp(zfp) => zfp.decoded_max(payload_len),
+            Compression::Sz3(_) => Sz3::decoded_max(payload_len),
             Compression::Blosc2 | Compression::Rle | Compression::Roaring => u64::MAX,
         };
         if encoded_len <= wanted_max {
@@ -107,6 +113,7 @@ impl Compression {
             Compression::Szip(szip) => Ok(szip.decode(payload, out, at)?),
             Compression::Blosc2 => blosc2::decode(payload, out, at),
             Compression::Zfp(zfp) => Ok(zfp.decode(payload, out, at)?),
+            Compression::Sz3(sz3) => sz3.decode(payload, out, at),
             Compression::Rle => {
                 let runs = bits::strip_count(payload, out.len(), at)?;
                 Ok(bits::rle_decode(runs, out.len() as u64 * 8, out, at.saturating_add(4))?)

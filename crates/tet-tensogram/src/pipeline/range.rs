@@ -47,7 +47,8 @@ impl Pipeline {
             | Compression::Blosc2
             | Compression::Rle
             | Compression::Roaring
-            | Compression::Zfp(_) => None,
+            | Compression::Zfp(_)
+            | Compression::Sz3(_) => None,
         })
     }
 

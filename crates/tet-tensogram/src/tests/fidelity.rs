@@ -181,6 +181,6 @@ fn descriptors_are_looked_at() {
     assert_eq!(at(&[("type", text("thing"))]), ["TGM-N21"]);
     assert_eq!(at(&[("dtype", text("float8"))]), ["TGM-D7"]);
     assert!(at(&[("shape", uints(&[u64::MAX, 2]))]).contains(&"TGM-D9"));
-    assert_eq!(at(&[("compression", text("sz3"))]), ["TGM-N28"]);
+    assert_eq!(at(&[("compression", text("jpeg2000"))]), ["TGM-N28"]);
     assert_eq!(at(&[("filter", text("magic"))]), ["TGM-N28"]);
 }

@@ -31,7 +31,7 @@ const KEYS: [&str; 20] = [
     "zstd_frame_offsets",
 ];
 /// Words that mean something.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "none",
     "zstd",
     "lz4",
@@ -55,6 +55,7 @@ const WORDS: [&str; 24] = [
     "int64",
     "bitmask",
     "zfp",
+    "sz3",
     "",
 ];
 
