@@ -12,6 +12,7 @@ mod group;
 mod header;
 mod heap;
 mod index;
+mod kept;
 mod message;
 mod reader;
 pub mod rule;

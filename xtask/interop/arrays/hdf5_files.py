@@ -4,6 +4,7 @@ Files are in FOLDER/files, their truth in FOLDER/truth. A case is a function tha
 the truth is read back by h5py, but for what h5py cannot read, which the case returns by dataset name.
 """
 
+import os
 import pathlib
 import shutil
 import sys
@@ -281,6 +282,8 @@ def external_link(path, rng):
 
 @written("external_storage")
 def external_storage(path, rng):
+    # Names of external files begin at the folder of the process when they are written.
+    os.chdir(path.parent)
     with create(path, "latest") as file:
         parts = [(f"{path.stem}_{number}.raw", 16 * number, 120) for number in range(2)]
         file.create_dataset("a", data=smooth(rng, ">i4", (60,)), external=parts)
@@ -478,7 +481,7 @@ def aliases(file, rng):
 
 def main():
     """Writes every case and its truth."""
-    folder, seed = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    folder, seed = pathlib.Path(sys.argv[1]).absolute(), int(sys.argv[2])
     warnings.simplefilter("ignore")
     (folder / "files").mkdir(parents=True, exist_ok=True)
     for name, write in CASES.items():

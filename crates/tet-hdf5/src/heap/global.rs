@@ -1,9 +1,10 @@
 //! Global heaps: values of variable length, and references (section III.E).
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::error::{Result, fault};
+use crate::kept::Kept;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -11,15 +12,15 @@ use crate::rule;
 const KEPT_LEN: usize = 64 << 20;
 
 /// The global heaps of a file, those that were used kept.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct GlobalHeaps {
-    held: Mutex<Held>,
+    collections: Kept<Collection>,
 }
 
-#[derive(Debug, Default)]
-struct Held {
-    collections: BTreeMap<u64, Arc<Collection>>,
-    len: usize,
+impl Default for GlobalHeaps {
+    fn default() -> Self {
+        GlobalHeaps { collections: Kept::new(KEPT_LEN) }
+    }
 }
 
 /// A collection: its bytes, and where each object is in them.
@@ -49,20 +50,11 @@ impl GlobalHeaps {
     }
 
     fn collection(&self, reader: &Reader, address: u64) -> Result<Arc<Collection>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(collection) = held.collections.get(&address) {
-            return Ok(Arc::clone(collection));
-        }
-        let collection = Arc::new(Collection::read(reader, address)?);
-        let len = collection.piece.bytes.len();
-        while KEPT_LEN < held.len.saturating_add(len)
-            && let Some((_, oldest)) = held.collections.pop_first()
-        {
-            held.len = held.len.saturating_sub(oldest.piece.bytes.len());
-        }
-        held.len = held.len.saturating_add(len);
-        held.collections.insert(address, Arc::clone(&collection));
-        Ok(collection)
+        self.collections.get(address, || {
+            let collection = Collection::read(reader, address)?;
+            let len = collection.piece.bytes.len();
+            Ok((collection, len))
+        })
     }
 }
 

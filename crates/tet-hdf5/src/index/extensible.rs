@@ -1,11 +1,11 @@
 //! Chunks in an extensible array: elements in an index block, in data blocks, and in data blocks of super
 //! blocks whose lengths double (section VII.D).
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{Element, Place};
 use crate::error::{Result, fault};
+use crate::kept::Kept;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -24,7 +24,7 @@ pub(crate) struct ExtensibleArray {
     super_count: u64,
     /// The index block without its head; `None` where no chunk is stored.
     index: Option<Piece>,
-    blocks: Mutex<BTreeMap<u64, Arc<Piece>>>,
+    blocks: Kept<Piece>,
 }
 
 /// A data block: its address, how many elements it has, and whether each of its pages was written.
@@ -86,7 +86,7 @@ impl ExtensibleArray {
             page_count: 1 << page_bits,
             super_count,
             index: None,
-            blocks: Mutex::default(),
+            blocks: Kept::new(KEPT),
         };
         if let Some(block) = block {
             array.index = Some(array.index_block(reader, block)?);
@@ -222,11 +222,11 @@ impl ExtensibleArray {
         let maps_len = blocks.saturating_mul(map_len);
         let addresses_len = blocks.saturating_mul(reader.sizes.offset as u64);
         let len = head_len.saturating_add(maps_len).saturating_add(addresses_len).saturating_add(4);
-        let piece = self.kept(address, || {
+        let piece = self.blocks.get(address, || {
             let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
             let piece = reader.sealed(address, len, rules)?;
             piece.fields().signature(b"EASB", &rule::INDEX_HEAD)?;
-            Ok(piece)
+            Ok((piece, 1))
         })?;
         let place = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         let mut fields = piece.fields();
@@ -257,27 +257,13 @@ impl ExtensibleArray {
             let len = head_len.saturating_add(block.count.saturating_mul(size)).saturating_add(4);
             (block.address, len, head_len.saturating_add(within.saturating_mul(size)))
         };
-        let piece = self.kept(at, || {
+        let piece = self.blocks.get(at, || {
             let head = reader.piece(block.address, 4, &rule::INDEX_CUT)?;
             head.fields().signature(b"EADB", &rule::INDEX_HEAD)?;
-            reader.sealed(at, len, rules)
+            Ok((reader.sealed(at, len, rules)?, 1))
         })?;
         let mut fields = piece.fields();
         fields.take(usize::try_from(skipped).unwrap_or(usize::MAX))?;
         self.element.read(&mut fields)
-    }
-
-    /// A block that is kept, or is read now.
-    fn kept(&self, address: u64, read: impl FnOnce() -> Result<Piece>) -> Result<Arc<Piece>> {
-        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(piece) = blocks.get(&address) {
-            return Ok(Arc::clone(piece));
-        }
-        let piece = Arc::new(read()?);
-        while KEPT <= blocks.len() {
-            blocks.pop_first();
-        }
-        blocks.insert(address, Arc::clone(&piece));
-        Ok(piece)
     }
 }

@@ -1,10 +1,10 @@
 //! Chunks in a fixed array: one list, in pages where it is long (section VII.C).
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{Element, Place};
 use crate::error::{Result, fault};
+use crate::kept::Kept;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -22,7 +22,7 @@ pub(crate) struct FixedArray {
     written: Option<Vec<u8>>,
     /// The address of the first element or page; `None` where no chunk is stored.
     first: Option<u64>,
-    pages: Mutex<BTreeMap<u64, Arc<Piece>>>,
+    pages: Kept<Piece>,
 }
 
 impl FixedArray {
@@ -49,7 +49,7 @@ impl FixedArray {
             page_count: if has_pages { page_count } else { count },
             written: None,
             first: None,
-            pages: Mutex::default(),
+            pages: Kept::new(KEPT),
         };
         let Some(block) = block else { return Ok(array) };
         let head_len = (4 + 2 + reader.sizes.offset) as u64;
@@ -105,30 +105,23 @@ impl FixedArray {
 
     /// A page, or the whole list, whose checksum is right.
     fn page(&self, reader: &Reader, (first, page): (u64, u64), size: u64) -> Result<Arc<Piece>> {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(piece) = pages.get(&page) {
-            return Ok(Arc::clone(piece));
-        }
+        self.pages.get(page, || Ok((self.read_page(reader, (first, page), size)?, 1)))
+    }
+
+    fn read_page(&self, reader: &Reader, (first, page): (u64, u64), size: u64) -> Result<Piece> {
         let left = self.count.saturating_sub(page.saturating_mul(self.page_count));
         let elements_len = self.page_count.min(left).saturating_mul(size);
         let page_len = self.page_count.saturating_mul(size).saturating_add(4);
         let at = first.saturating_add(page.saturating_mul(page_len));
         let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
-        let piece = if self.written.is_some() {
-            reader.sealed(at, elements_len.saturating_add(4), rules)?
-        } else {
-            // The checksum is of the head of the block too.
-            let head_len = (4 + 2 + reader.sizes.offset) as u64;
-            let len = head_len.saturating_add(elements_len).saturating_add(4);
-            let block = reader.sealed(at.saturating_sub(head_len), len, rules)?;
-            let head_len = usize::try_from(head_len).unwrap_or(0);
-            block.part(head_len, block.bytes.len().saturating_sub(head_len), &rule::INDEX_CUT)?
-        };
-        let piece = Arc::new(piece);
-        while KEPT <= pages.len() {
-            pages.pop_first();
+        if self.written.is_some() {
+            return reader.sealed(at, elements_len.saturating_add(4), rules);
         }
-        pages.insert(page, Arc::clone(&piece));
-        Ok(piece)
+        // The checksum is of the head of the block too.
+        let head_len = (4 + 2 + reader.sizes.offset) as u64;
+        let len = head_len.saturating_add(elements_len).saturating_add(4);
+        let block = reader.sealed(at.saturating_sub(head_len), len, rules)?;
+        let head_len = usize::try_from(head_len).unwrap_or(0);
+        block.part(head_len, block.bytes.len().saturating_sub(head_len), &rule::INDEX_CUT)
     }
 }
