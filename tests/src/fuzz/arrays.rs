@@ -152,7 +152,7 @@ fn is_damage(error: &Error) -> bool {
 }
 
 /// Reads a small dataset: the whole of it is its halves.
-fn read(dataset: &Dataset, is_sound: bool) {
+pub(super) fn read(dataset: &Dataset, is_sound: bool) {
     let Some(dataset) = numbers_of(dataset) else { return };
     let shape = dataset.shape();
     let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");

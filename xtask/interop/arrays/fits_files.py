@@ -115,16 +115,82 @@ def tables(rng):
     yield fits.BinTableHDU.from_columns(columns, name="ROWS")
     yield fits.TableHDU.from_columns([fits.Column("x", "F8.3", array=np.arange(9.0))], name="TEXT")
     yield fits.BinTableHDU.from_columns([fits.Column("v", "PJ()", array=np.array([np.arange(3), np.arange(5)], object))])
-    for codec in ("RICE_1", "GZIP_1", "GZIP_2", "PLIO_1", "HCOMPRESS_1"):
-        yield fits.CompImageHDU(smooth(rng, "i2", (40, 40)), name=codec, compression_type=codec)
+    yield fits.CompImageHDU(smooth(rng, "i2", (40, 40)), name="HCOMPRESS_1", compression_type="HCOMPRESS_1")
     yield image(random(rng, "f8", (6, 5)), "AFTER")
+
+
+def tiled(values, name, codec, tile=None, **more):
+    """An image in tiles; floats keep their values unless `quantize_level` is stated."""
+    if values.dtype.kind == "f":
+        more = {"quantize_level": 0.0, **more}
+    return fits.CompImageHDU(values, name=name, compression_type=codec, tile_shape=tile, **more)
+
+
+# Shapes, and tiles that do not divide them; without tiles they are rows.
+TILES = [((7,), None), ((300,), (64,)), ((40, 33), None), ((40, 33), (7, 10)), ((5, 12, 9), (2, 5, 4)), ((3, 4), (50, 60))]
+CODECS = {"RICE_1": "u1 i2 i4 i1 u2 u4", "GZIP_1": "u1 i2 i4 i8 f4 f8 i1 u2 u4 u8", "PLIO_1": "u1 i2 i4"}
+CODECS["GZIP_2"] = CODECS["NOCOMPRESS"] = CODECS["GZIP_1"]
+
+for codec, codes in CODECS.items():
+
+    @case(f"tiles_{codec.lower()}")
+    def tiles(rng, codec=codec, codes=codes):
+        yield fits.PrimaryHDU()
+        for code in codes.split():
+            for number, (shape, tile) in enumerate(TILES):
+                values = smooth(rng, code, shape) if codec == "PLIO_1" or number % 2 else random(rng, code, shape)
+                yield tiled(values, f"T_{code.upper()}_{number}", codec, tile)
+            yield tiled(np.full((30, 21), 7, code), f"S_{code.upper()}", codec, (8, 8))
+            yield tiled(np.zeros((30, 21), code), f"Z_{code.upper()}", codec, (8, 8))
+        made = tiled(smooth(rng, "i2", (20, 30)), "SCALED", codec)
+        made.header["OBJECT"], made.header["BUNIT"] = "M 31", "adu"
+        yield made
+
+
+METHODS = {"N": -1, "D1": 1, "D2": 2}
+
+
+@case("tiles_quantized")
+def quantized(rng):
+    yield fits.PrimaryHDU()
+    for code in ("f4", "f8"):
+        for codec in ("RICE_1", "GZIP_1", "GZIP_2"):
+            for method, number in METHODS.items():
+                for seed in (1, 77, 9999, 10000):
+                    values = (rng.standard_normal((41, 37)) * 10 + 1000).astype(code)
+                    values[3, 4:9] = 0
+                    more = {"quantize_level": 16.0, "quantize_method": number, "dither_seed": seed}
+                    name = f"{code}_{codec}_{method}_{seed}".upper()
+                    yield tiled(values, name, codec, (12, 11) if seed % 2 else None, **more)
+                values = (rng.standard_normal((41, 37)) * 10 + 1000).astype(code)
+                values[5, 5:9], values[40, :] = np.nan, np.nan
+                more = {"quantize_level": -0.01, "quantize_method": number, "dither_seed": 5}
+                yield tiled(values, f"{code}_{codec}_{method}_NAN".upper(), codec, **more)
+                # Tiles of one value are not quantized, but zipped.
+                values[:20] = 3.25
+                yield tiled(values, f"{code}_{codec}_{method}_SAME".upper(), codec, **more)
+        # More pixels than there are random numbers.
+        values = (rng.standard_normal((150, 140)) * 3).astype(code)
+        more = {"quantize_level": 4.0, "quantize_method": 1, "dither_seed": 9998}
+        yield tiled(values, f"{code}_LONG".upper(), "RICE_1", (150, 140), **more)
+
+
+@case("tiles_scaled")
+def tiles_scaled(rng):
+    yield fits.PrimaryHDU()
+    for code in ("u1", "i2", "i4"):
+        for number, (scale, zero) in enumerate(SCALES):
+            made = tiled(smooth(rng, code, (11, 17)), f"S_{code.upper()}_{number}", "RICE_1")
+            made.header["BSCALE"], made.header["BZERO"] = scale, zero
+            if number % 2:
+                made.header["BLANK"] = 50
+            yield made
 
 
 def record(path, folder):
     """Writes the truth of a file."""
     truth = Truth(folder, path.name, "fits")
-    raw = fits.open(path, do_not_scale_image_data=True, disable_image_compression=True)
-    cooked = fits.open(path, disable_image_compression=True)
+    raw, cooked = fits.open(path, do_not_scale_image_data=True), fits.open(path)
     with raw, cooked:
         for number, (one, other) in enumerate(zip(raw, cooked)):
             if number == 0 and one.header["NAXIS"] == 0:
@@ -134,17 +200,19 @@ def record(path, folder):
 
 
 def name_of(unit, number):
-    name, version = unit.header.get("EXTNAME"), unit.header.get("EXTVER", 1)
+    name = unit.header.get("EXTNAME", unit.name if isinstance(unit, fits.CompImageHDU) else None)
+    version = unit.header.get("EXTVER", 1)
     if name is None:
         return f"HDU{number}" if number else "PRIMARY"
     return name if version == 1 else f"{name},{version}"
 
 
 def described(raw, cooked):
-    if not raw.is_image or isinstance(raw, fits.CompImageHDU):
+    is_tiled = isinstance(raw, fits.CompImageHDU)
+    if not (raw.is_image or is_tiled) or (is_tiled and raw.compression_type == "HCOMPRESS_1"):
         return {"kind": "other", "shape": [], "dtype": "table"}
     cards = {it.keyword: it.value for it in raw.header.cards if isinstance(it.value, (str, int, float))}
-    form = ("SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "CHECKSUM", "DATASUM", "COMMENT")
+    form = ("SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "CHECKSUM", "DATASUM", "COMMENT", "HISTORY")
     attrs = {key: value for key, value in cards.items() if not key.startswith(form) and not isinstance(value, bool)}
     zero = raw.header.get("BZERO", 0)
     blank, decoded = raw.header.get("BLANK"), cooked.data

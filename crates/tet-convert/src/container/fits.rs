@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The layout is that of the FITS Standard, version 4.0. Numbers are big-endian, and the first axis of the header is
-//! the last one of the array, as in astropy. Images are read; tables, random groups and compressed images are listed.
+//! the last one of the array, as in astropy. Images are read, also compressed ones; tables and random
+//! groups are listed.
 
 mod card;
 mod catalog;
@@ -16,6 +17,7 @@ mod pixels;
 mod rule;
 mod scale;
 mod sum;
+mod tiles;
 mod unit;
 
 use tet_format::ForeignRule;
@@ -35,7 +37,7 @@ impl Container for Fits {
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        &["fits", "fit", "fts"]
+        &["fits", "fit", "fts", "fits.fz"]
     }
 
     fn magics(&self) -> &'static [&'static [u8]] {

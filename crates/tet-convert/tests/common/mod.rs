@@ -1,6 +1,8 @@
 //! What the suites share: the fixtures, their true values, and reading an output back.
 #![allow(dead_code, reason = "each suite uses its part")]
 
+pub(crate) mod fits;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tet_io::Progress;

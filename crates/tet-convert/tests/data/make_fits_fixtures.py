@@ -51,3 +51,41 @@ units.append(fits.CompImageHDU(values(12).reshape(3, 4).astype("i2"), name="SMAL
 fits.HDUList(units).writeto(HERE / "units.fits", overwrite=True, checksum=True)
 primary = fits.PrimaryHDU(values(24).reshape(2, 3, 4).astype("f4"))
 primary.writeto(HERE / "cube.fits", overwrite=True)
+
+
+def tiled(name, codec, code, tile, **more):
+    """An image of 5 x 7 in tiles."""
+    stored = values(35).reshape(5, 7) + (50 if code[0] == "u" or codec == "PLIO_1" else 0)
+    if code[0] == "f":
+        more = {"quantize_level": 0.0, **more}
+    return fits.CompImageHDU(stored.astype(code), name=name, compression_type=codec, tile_shape=tile, **more)
+
+
+def quantized(name, code, method):
+    """An image of 6 x 40 in rows: noise, values that are no numbers, zeros, and a row of one value."""
+    stored = np.random.default_rng(method + 7).standard_normal((6, 40)) * 10
+    stored[1, 3:6], stored[2], stored[4, ::3] = np.nan, 3.25, 0
+    more = {"quantize_level": 16.0, "quantize_method": method, "dither_seed": 9997}
+    return fits.CompImageHDU(stored.astype(code), name=name, compression_type="RICE_1", **more)
+
+
+units = [
+    fits.PrimaryHDU(),
+    tiled("RICE_I2", "RICE_1", "i2", (2, 3)),
+    tiled("RICE_U4", "RICE_1", "u4", None),
+    tiled("RICE_U1", "RICE_1", "u1", (5, 7)),
+    tiled("GZIP_I8", "GZIP_1", "i8", (2, 3)),
+    tiled("SHUFFLED_F4", "GZIP_2", "f4", (4, 9)),
+    tiled("PLAIN_U2", "NOCOMPRESS", "u2", (1, 4)),
+    tiled("PLIO_I2", "PLIO_1", "i2", (3, 7)),
+    quantized("NEAREST", "f4", -1),
+    quantized("DITHERED", "f4", 1),
+    quantized("ZEROS", "f8", 2),
+]
+for unit in units[1:]:
+    unit.header["BUNIT"] = "adu"
+fits.HDUList(units).writeto(HERE / "tiles.fits", overwrite=True)
+with fits.open(HERE / "tiles.fits") as made:
+    # What astropy makes of the integers.
+    truth = [fits.ImageHDU(np.array(made[name].data), name=name) for name in ("NEAREST", "DITHERED", "ZEROS")]
+    fits.HDUList([fits.PrimaryHDU(), *truth]).writeto(HERE / "tiles_decoded.fits", overwrite=True)

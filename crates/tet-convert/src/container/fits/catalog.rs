@@ -13,6 +13,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 use super::pixels::TurnedSlabs;
 use super::scale;
 use super::sum::DataSum;
+use super::tiles::{Tiles, is_card_of_table};
 use super::unit::{self, Kind, Unit};
 use crate::read::opened::{FileRegion, Opened};
 use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
@@ -51,7 +52,8 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
         Some(unit) if unit.shape.is_empty() => attributes(unit),
         _ => BTreeMap::new(),
     };
-    let datasets = units.datasets().map(|unit| dataset(unit, &source)).collect();
+    let datasets =
+        units.datasets().map(|unit| dataset(unit, &source, seal(unit, source.len()))).collect();
     let catalog = Catalog::new(source, Format::FITS.name(), datasets).with_attrs(attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Opened { findings, regions, ..Opened::new(Format::FITS, catalog) })
@@ -63,7 +65,8 @@ fn attributes(unit: &Unit) -> BTreeMap<String, AttrText> {
     for (name, value, _) in &unit.header.values {
         let is_axis =
             name.strip_prefix("NAXIS").is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
-        if !is_axis && !FORM.contains(&name.as_str()) {
+        let is_of_table = unit.kind == Kind::Compressed && is_card_of_table(name);
+        if !is_axis && !is_of_table && !FORM.contains(&name.as_str()) {
             attrs.entry(name.clone()).or_insert_with(|| value.attr());
         }
     }
@@ -79,9 +82,10 @@ fn attributes(unit: &Unit) -> BTreeMap<String, AttrText> {
     attrs
 }
 
-fn dataset(unit: &Unit, source: &Source) -> Dataset {
+/// The dataset of a unit whose data have this checksum.
+pub(super) fn dataset(unit: &Unit, source: &Source, sealed: Option<Sealed>) -> Dataset {
     let mut attrs = attributes(unit);
-    if unit.kind == Kind::Image {
+    if unit.kind == Kind::Image || matches!(unit.tiles, Some(Ok(_))) {
         scale::describe(unit, &mut attrs);
         if let Some(text) = unit.header.text("BUNIT") {
             attrs.entry("units".to_owned()).or_insert_with(|| AttrText::Text(text.to_owned()));
@@ -93,7 +97,7 @@ fn dataset(unit: &Unit, source: &Source) -> Dataset {
     let fault = too_deep(&unit.shape).or_else(|| unit.fault.map(broken));
     let fault =
         fault.or_else(|| Some(tet_query::Error::Unsupported { why: unread_because(unit)? }));
-    let chunks = if fault.is_none() { chunks(unit, source) } else { None };
+    let chunks = if fault.is_none() { chunks(unit, source, sealed) } else { None };
     let (grid, chunks) = chunks.unwrap_or_else(|| unread(&unit.shape, None));
     let fault = fault.map(Arc::new);
     Dataset {
@@ -107,12 +111,12 @@ fn dataset(unit: &Unit, source: &Source) -> Dataset {
 /// The type of the elements, and its name.
 fn element(unit: &Unit) -> (Option<DType>, String) {
     let name = match &unit.kind {
-        Kind::Image => {
+        Kind::Compressed if !matches!(unit.tiles, Some(Ok(_))) => "compressed",
+        Kind::Image | Kind::Compressed => {
             let dtype = scale::pixel_type(unit).0;
             return (Some(dtype), dtype.name().to_owned());
         }
         Kind::Groups => "groups",
-        Kind::Compressed => "compressed",
         Kind::Table(_) => "table",
         Kind::Other(_) => "extension",
     };
@@ -123,7 +127,7 @@ fn element(unit: &Unit) -> (Option<DType>, String) {
 fn unread_because(unit: &Unit) -> Option<String> {
     let name = &unit.name;
     Some(match &unit.kind {
-        Kind::Image if unit.shape.is_empty() => {
+        Kind::Image | Kind::Compressed if unit.shape.is_empty() => {
             format!("{name:?} is a header without an image: NAXIS is 0")
         }
         Kind::Image => return None,
@@ -131,9 +135,9 @@ fn unread_because(unit: &Unit) -> Option<String> {
             format!("{name:?} is of random groups, which are not read: astropy.io.fits reads them")
         }
         Kind::Compressed => {
-            let codec = unit.header.text("ZCMPTYPE").unwrap_or("an unknown codec");
+            let Some(Err(why)) = &unit.tiles else { return None };
             format!(
-                "{name:?} is an image that is compressed in tiles ({codec}), which is not decoded: \
+                "{name:?} is a compressed image: {why}; \
                  funpack writes the file without compression"
             )
         }
@@ -147,13 +151,23 @@ fn unread_because(unit: &Unit) -> Option<String> {
 }
 
 /// Where the pixels of a sound image are.
-fn chunks(unit: &Unit, source: &Source) -> Option<(Grid, Arc<dyn ChunkTable>)> {
+fn chunks(
+    unit: &Unit,
+    source: &Source,
+    sealed: Option<Sealed>,
+) -> Option<(Grid, Arc<dyn ChunkTable>)> {
+    if let Some(tiles) = &unit.tiles {
+        let data = Span::new(unit.header.end(), unit.data_len)?;
+        let tiles = Tiles::new((&unit.name, source), tiles.as_ref().ok()?, data, sealed);
+        let tiles = if scale::pixel_type(unit).1 { tiles.turned() } else { tiles };
+        return Some((tiles.grid().clone(), Arc::new(tiles)));
+    }
     let size = unit.bitpix.unsigned_abs() / 8;
     let len = unit.image_len();
     let stored = if len == 0 { no_bytes() } else { Span::new(unit.header.end(), len)? };
     let grid = grid(&unit.shape, size.checked_mul(8)?)?;
     let slabs = Slabs::new(grid.clone(), size.checked_mul(8)?, stored);
-    let slabs = slabs.sealed(seal(unit, source.len())).swapped(Swapped::new(size));
+    let slabs = slabs.sealed(sealed).swapped(Swapped::new(size));
     if scale::pixel_type(unit).1 {
         return Some((grid, Arc::new(TurnedSlabs::new(slabs, size))));
     }

@@ -2,13 +2,16 @@
 
 use tet_format::{ForeignFault, Span};
 use tet_io::{Progress, Source};
+use tet_query::Dataset;
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
+use super::catalog;
 use super::rule;
 use super::sum::{Sum, is_same};
 use super::unit::{self, Unit, Units};
+use crate::read::chunk_check::check_chunks;
 use crate::{Error, Result};
 
 /// Checks a file. Data without a sum are read, so that a disk that cannot read them is noticed.
@@ -29,6 +32,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             seen.stored_len = units.units.iter().fold(0, stored);
             seen.decoded_len = seen.stored_len;
             structure(&units, &mut |found| findings.take(found));
+            tiles(source, &units, options, (&mut findings, &mut seen))?;
             seen.integrity = if options.level == Level::Deep {
                 sums(source, &units, options, &mut |found| findings.take(found))?
             } else {
@@ -63,6 +67,30 @@ fn structure(units: &Units, found: &mut dyn FnMut(ForeignFound)) {
     if let Some(fault) = units.lost {
         found(ForeignFound { fault, field: "header", len: 0, dataset: None });
     }
+}
+
+/// Looks up the tiles of compressed images, and decodes them where elements are checked.
+fn tiles(
+    source: &Source,
+    units: &Units,
+    options: &VerifyOptions,
+    (findings, seen): (&mut ForeignFindings<'_>, &mut ForeignSeen),
+) -> Result<()> {
+    for (unit, index) in units.datasets().zip(0..) {
+        if !matches!(unit.tiles, Some(Ok(_))) || unit.fault.is_some() {
+            continue;
+        }
+        // The sum of all of its data is compared with the others.
+        let dataset = Dataset { index, ..catalog::dataset(unit, source, None) };
+        let how = (options, &rule::TILE_DECODES, &rule::LIMIT_TILE);
+        let mut of_tiles = ForeignSeen::default();
+        check_chunks(&dataset, how, findings, &mut of_tiles)?;
+        let more = of_tiles.chunk_count.saturating_sub(1);
+        seen.chunk_count = seen.chunk_count.saturating_add(more);
+        let others = seen.decoded_len.saturating_sub(unit.data_len);
+        seen.decoded_len = others.saturating_add(of_tiles.decoded_len);
+    }
+    Ok(())
 }
 
 /// What is known without reading the data.

@@ -25,8 +25,26 @@ tet_format::foreign_rules! { pub(crate),
     "FITS-D3" CHECK_SUM "header" Error Elements Hexadecimal:
         "the sum of a unit with the card CHECKSUM must be zero",
         "the unit is damaged, or was changed by a program that does not update CHECKSUM";
+    "FITS-C1" TILE_CARDS "header" Error Structure Hidden:
+        "a compressed image must state its ZBITPIX, ZCMPTYPE, positive ZTILEn and the columns of its tiles",
+        "the header is damaged: fetch or copy the file again";
+    "FITS-C2" TILE_ROWS "header" Error Structure Decimal:
+        "the table of a compressed image must have a row for each tile",
+        "the header is damaged: fetch or copy the file again";
+    "FITS-C3" TILE_BOUNDS "data" Error Structure Decimal:
+        "the bytes of a tile must end inside its unit",
+        "the row of the tile is damaged: the other tiles are read";
+    "FITS-C4" TILE_EMPTY "data" Error Structure Hidden:
+        "a tile must have bytes in one of its columns",
+        "the row of the tile is damaged: the other tiles are read";
+    "FITS-C5" TILE_DECODES "data" Error Elements Hidden:
+        "a tile must decode to its pixels",
+        "the tile is damaged: the others are read";
     "FITS-L1" LIMIT_HEADER "header" Error Structure Decimal:
         "the headers of a file may be at most 67108864 bytes long",
+        "";
+    "FITS-L2" LIMIT_TILE "data" Warning Elements Hidden:
+        "a tile should fit into the memory limit: a longer one is not decoded",
         "";
     "FITS-K1" CARD_FORM "header" Warning Structure Hidden:
         "a card must be a name of 8 letters or fewer, and a value that the standard describes",

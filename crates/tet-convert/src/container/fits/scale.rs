@@ -24,7 +24,8 @@ pub(super) fn pixel_type(unit: &Unit) -> (DType, bool) {
         -32 => return (DType::Float32, false),
         _ => return (DType::Float64, false),
     };
-    let is_turned = unit.kind == Kind::Image && is_unscaled && zero == half;
+    let is_image = matches!(unit.kind, Kind::Image | Kind::Compressed);
+    let is_turned = is_image && is_unscaled && zero == half;
     (if is_turned { turned } else { stored }, is_turned)
 }
 

@@ -11,6 +11,7 @@ use tet_verify::ForeignFound;
 
 use super::header::{BLOCK_LEN, Found, Header, Parsed, Stop, warn};
 use super::rule;
+use super::tiles::{Layout, Refused};
 use crate::Result;
 use crate::container::entry::byte_len;
 
@@ -44,6 +45,8 @@ pub(super) struct Unit {
     /// Bytes of the data, without padding.
     pub(super) data_len: u64,
     pub(super) fault: Option<ForeignFault>,
+    /// The tiles of a compressed image, or the end of the sentence why they are not read.
+    pub(super) tiles: Option<Result<Layout, String>>,
 }
 
 /// The units of a file.
@@ -154,8 +157,16 @@ impl Unit {
             data_len.and_then(|count| count.checked_mul(size)).filter(|len| *len < 1 << 63);
         let data_len =
             data_len.ok_or_else(|| fault(&rule::SHAPE_PRODUCT, "NAXIS", u64::MAX, 1 << 63))?;
-        let mut unit =
-            Unit { name: String::new(), kind, header, bitpix, shape, data_len, fault: None };
+        let mut unit = Unit {
+            name: String::new(),
+            kind,
+            header,
+            bitpix,
+            shape,
+            data_len,
+            fault: None,
+            tiles: None,
+        };
         unit.name = unit.name_of(position);
         unit.describe_table();
         // Fewer groups than one leave no room for an image.
@@ -183,8 +194,22 @@ impl Unit {
     fn describe_table(&mut self) {
         match self.kind {
             Kind::Compressed => {
-                let image = shape(&self.header, "ZNAXIS").ok();
-                self.shape = image.unwrap_or_default();
+                self.shape.clear();
+                let read = shape(&self.header, "ZNAXIS").map(|image| self.shape = image);
+                let read = read.map_err(|stop| match stop {
+                    Stop::Fault(fault) => Refused::Fault(fault),
+                    Stop::Io(error) => Refused::Unsupported(error.to_string()),
+                });
+                let tiles =
+                    read.and_then(|()| Layout::read(&self.header, &self.shape, self.data_len));
+                match tiles {
+                    Ok(tiles) => {
+                        self.bitpix = tiles.bitpix();
+                        self.tiles = Some(Ok(tiles));
+                    }
+                    Err(Refused::Unsupported(why)) => self.tiles = Some(Err(why)),
+                    Err(Refused::Fault(fault)) => self.fault = Some(fault),
+                }
             }
             Kind::Table(_) => self.shape.truncate(1),
             Kind::Image | Kind::Groups | Kind::Other(_) => {}
@@ -226,7 +251,7 @@ impl Unit {
         if is_odd_sum && header.text("DATASUM") != Some("") {
             warn(&rule::SUM_FORM, header.place("DATASUM"), found);
         }
-        if self.kind != Kind::Image {
+        if self.kind != Kind::Image && self.kind != Kind::Compressed {
             return;
         }
         for key in ["BSCALE", "BZERO"] {
