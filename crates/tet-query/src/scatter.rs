@@ -66,8 +66,7 @@ fn strip_elements(plan: &ReadPlan, how: &Execution) -> u64 {
 /// The cost of reading a selection, without the memory of its elements.
 pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Cost> {
     let plan = plan(dataset, slab, how.coalesce)?;
-    let len = plan.element_count.saturating_mul(plan.element_size);
-    let tasks = if len < how.tuning.copy_len_min { 1 } else { u64::MAX };
+    let tasks = if plan.is_one_task(&how.tuning) { 1 } else { u64::MAX };
     Ok(Cost::pass(&plan, how, plan.whole_len_max, tasks))
 }
 

@@ -10,7 +10,7 @@ pub struct Tuning {
     pub(crate) window_len_min: u64,
     /// Bytes of a strip that is copied into an array, at most.
     pub(crate) copy_strip_len: u64,
-    /// Shorter arrays are read by one task.
+    /// Arrays of fewer bytes, selected and decoded, are read by one task.
     pub(crate) copy_len_min: u64,
     /// Elements that one task copies into an array, about.
     pub(crate) copy_task_elements: u64,

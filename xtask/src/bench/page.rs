@@ -8,7 +8,7 @@
 //!   <!-- peers -->     target/bench/peers.json: each work and other programs
 //!   <!-- weights -->   target/bench/weights.json: the same with other libraries
 //!   <!-- wheel -->     target/bench/messages.json: the same with the wheel
-//!   <!-- containers --> the groups A of the run of all groups, files of other formats
+//!   <!-- containers --> target/bench/A.json: the groups A alone, files of other formats
 //!   <!-- arrays -->    target/bench/arrays.json: HDF5, NetCDF and Zarr with their libraries
 //!   <!-- end -->       the end of each
 //! ```
@@ -45,7 +45,7 @@ const TABLES: [(&str, &str, &str, Table); 9] = [
     ("digests", "all", "VD", figures),
     ("tensors", "all", "Z", figures),
     ("messages", "all", "T", figures),
-    ("containers", "all", "A", figures),
+    ("containers", "A", "A", figures),
     ("peers", "peers", "", peers),
     ("weights", "weights", "", weights),
     ("wheel", "messages", "", wheel),

@@ -4,12 +4,14 @@
 use std::ops::Range;
 
 use super::ReadPlan;
-use super::tiling::Tiling;
+use super::tiling::{Inside, Tiling};
 use super::touch::AxisBox;
 use crate::tuning::Tuning;
 
 /// A task is at least this part of the whole.
 const TASKS_MAX: u64 = 128;
+/// How much shorter slices may be where chunks are decoded whole, which takes longer than to copy them.
+const SHORTER: u64 = 16;
 
 /// How the array is cut.
 #[derive(Debug)]
@@ -40,11 +42,17 @@ impl OutputCut {
     pub(crate) fn new(plan: &ReadPlan, tuning: &Tuning) -> OutputCut {
         let axes: Vec<usize> = (0..plan.touch.axes.len()).collect();
         let counts: Vec<u64> = plan.touch.axes.iter().map(|axis| axis.count).collect();
-        let is_small = plan.element_count.saturating_mul(plan.element_size) < tuning.copy_len_min;
-        let mut limit = tuning.copy_task_elements.max(plan.element_count / TASKS_MAX);
-        if is_small {
+        // What is decoded is the work, where it is more than what is selected.
+        let weight = plan.work_len() / plan.selected_len().max(1);
+        let mut limit = tuning.copy_task_elements / weight.max(1);
+        limit = limit.max(plan.element_count / TASKS_MAX).max(1);
+        if plan.is_one_task(tuning) {
             limit = u64::MAX;
         }
+        let slice_len_min = match plan.inside {
+            Inside::Cut => tuning.slice_len_min,
+            Inside::Whole => tuning.slice_len_min / SHORTER,
+        };
         loop {
             let tiling = Tiling::new(&plan.touch, &axes, limit, plan.inside);
             let axis = (0..axes.len()).rev().find(|&at| tiling.part_count(at) > 1).unwrap_or(0);
@@ -52,7 +60,7 @@ impl OutputCut {
             let parts = if axes.is_empty() { 1 } else { tiling.part_count(axis).max(1) };
             let rows = counts.get(axis).map_or(1, |count| count.div_ceil(parts));
             let slice_len = rows.saturating_mul(inner).saturating_mul(plan.element_size);
-            if axis == 0 || tuning.slice_len_min <= slice_len || plan.element_count <= limit {
+            if axis == 0 || slice_len_min <= slice_len || plan.element_count <= limit {
                 return OutputCut { tiling, counts, axis, direct_len_min: tuning.direct_len_min };
             }
             limit = limit.saturating_mul(16);
@@ -70,6 +78,26 @@ impl OutputCut {
         self.tiling.place(index, &mut rect);
         let inner = self.counts.iter().skip(self.axis + 1).copied().collect();
         OutputRect { rect, axis: self.axis, inner, direct_len_min: self.direct_len_min }
+    }
+}
+
+impl ReadPlan {
+    /// Bytes of the selected elements.
+    fn selected_len(&self) -> u64 {
+        self.element_count.saturating_mul(self.element_size)
+    }
+
+    /// Bytes that are decoded or copied.
+    fn work_len(&self) -> u64 {
+        match self.inside {
+            Inside::Cut => self.selected_len(),
+            Inside::Whole => self.selected_len().max(self.decoded_len),
+        }
+    }
+
+    /// Whether the array is read by one task.
+    pub(crate) fn is_one_task(&self, tuning: &Tuning) -> bool {
+        self.work_len() < tuning.copy_len_min
     }
 }
 
