@@ -103,9 +103,8 @@ fn fill(
         how.progress.advance(out.len() as u64)?;
         return checks.finish();
     }
-    let is_small = (out.len() as u64) < how.tuning.copy_len_min;
     let workers = how.workers(plan.whole_len_max)?;
-    let workers = if is_small { 1 } else { workers };
+    let workers = if plan.is_one_task(&how.tuning) { 1 } else { workers };
     let cut = OutputCut::new(plan, &how.tuning);
     let parts = split(&cut, plan.element_size, out)?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
