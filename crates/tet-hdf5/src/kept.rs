@@ -29,7 +29,7 @@ struct Block<T> {
 }
 
 impl<T> Kept<T> {
-    /// Keeps blocks of `room` bytes in all, or so many where each counts as one.
+    /// Keeps blocks of `room` bytes in all; a caller that gives each the length 1 counts blocks instead.
     pub(crate) fn new(room: usize) -> Kept<T> {
         let (blocks, uses) = (HashMap::new(), BTreeMap::new());
         Kept { room, held: Mutex::new(Held { blocks, uses, use_count: 0, len: 0 }) }

@@ -141,7 +141,7 @@ pub(super) fn decode<T: Value>(
     residuals.finish()
 }
 
-/// Both orders along so many axes.
+/// Both orders along this number of axes.
 fn lorenzo(shape: &Shape, rank: i32) -> (Lorenzo, Lorenzo) {
     match rank {
         3 => (Lorenzo::first(shape, &[1, 2, 3]), Lorenzo::second(shape, &[1, 2, 3])),

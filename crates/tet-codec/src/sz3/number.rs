@@ -75,7 +75,7 @@ pub(super) trait Value: Copy + Default {
     /// The value of a float, cut to a whole number by integers.
     fn of_f64(number: f64) -> Self;
 
-    /// The value plus so many bounds, computed as a float of 64 bits.
+    /// The value plus this number of bounds, computed as a float of 64 bits.
     fn plus_bounds(self, count: i32, bound: f64) -> Self;
 
     /// The value plus a multiple of another.

@@ -38,7 +38,7 @@ pub(crate) struct OutputRect {
 }
 
 impl OutputCut {
-    /// Cuts an array into tasks; a short one is one task, unless its chunks are many.
+    /// Cuts an array into tasks; one of which little is selected and decoded is one task.
     pub(crate) fn new(plan: &ReadPlan, tuning: &Tuning) -> OutputCut {
         let axes: Vec<usize> = (0..plan.touch.axes.len()).collect();
         let counts: Vec<u64> = plan.touch.axes.iter().map(|axis| axis.count).collect();
