@@ -13,7 +13,7 @@ use super::pair::two_sum;
 use crate::element::{LANES, Single};
 use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
-use crate::kernel::strip::{SPAN, Strip};
+use crate::kernel::strip::{ROWS, SPAN, Strip};
 use crate::kernel::{At, Kernel, Lanes, Runs, Scatter, Setup, floats};
 use crate::value::Values;
 
@@ -259,20 +259,10 @@ fn add_strip<T: Single>(
     let rows = strip.widen(room);
     let split = rows.map(<[f32]>::as_chunks::<LANES>);
     let mut totals = [[0_f64; LANES]; SPAN / LANES];
-    let group_count = strip.lanes / LANES;
-    for (group, total) in totals.iter_mut().enumerate().take(group_count) {
-        let lane = group * LANES;
-        let mut sum = [0_f64; LANES];
-        for (groups, _) in split {
-            add_row(&mut sum, &sieve.pass(lane, groups[group]));
-        }
-        *total = sum;
-    }
-    if group_count * LANES < strip.lanes {
-        for (_, tail) in split {
-            let row = sieve.pass(group_count * LANES, padded(tail));
-            add_row(&mut totals[group_count], &row);
-        }
+    // All rows of a strip are one loop without an end to test.
+    match split.get(..strip.rows) {
+        Some(few) if few.len() < ROWS => add_groups(few, strip.lanes, &mut totals, sieve),
+        _ => add_groups(&split, strip.lanes, &mut totals, sieve),
     }
     let totals = &totals.as_flattened()[..strip.lanes];
     let mut finite = true;
@@ -285,4 +275,29 @@ fn add_strip<T: Single>(
         }
     }
     finite
+}
+
+/// The totals of lanes of some rows.
+#[inline(always)]
+fn add_groups(
+    split: &[(&[[f32; LANES]], &[f32])],
+    lanes: usize,
+    totals: &mut [[f64; LANES]; SPAN / LANES],
+    sieve: &mut impl Sieve,
+) {
+    let group_count = lanes / LANES;
+    for (group, total) in totals.iter_mut().enumerate().take(group_count) {
+        let lane = group * LANES;
+        let mut sum = [0_f64; LANES];
+        for (groups, _) in split {
+            add_row(&mut sum, &sieve.pass(lane, groups[group]));
+        }
+        *total = sum;
+    }
+    if group_count * LANES < lanes {
+        for (_, tail) in split {
+            let row = sieve.pass(group_count * LANES, padded(tail));
+            add_row(&mut totals[group_count], &row);
+        }
+    }
 }
