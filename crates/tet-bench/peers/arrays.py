@@ -1,7 +1,7 @@
 """Compares tet with h5py, netCDF4 and zarr on the same files, in alternating rounds.
 
-Libraries run in processes that stay, and open the file anew for each work; tet is started anew for
-each work, so that its times have the start of a process in them. The page cache is warm.
+tet and the libraries run in processes that stay, and open the file anew for each work; the command is
+started anew for each, so that its times have the start of a process in them. The page cache is warm.
 """
 
 import argparse
@@ -105,28 +105,27 @@ def main():
     parser.add_argument("--bench", required=True)
     options = parser.parse_args()
     worker = [sys.executable, str(Path(__file__).parent / "arrays_worker.py")]
-    # It knows what the machine is.
-    bench = Library([options.bench, "--peer", "machine"])
-    bench.stop()
+    tet = Library([options.bench, "--peer", "arrays"])
     rows = []
     for family in options.family or sorted(LIBRARIES):
         library = LIBRARIES[family]
         layouts = files(Path(options.folder), family)
-        peers = {"tet": Program(options.tet), "library": Library([*worker, family])}
-        lines = [["work", "tet", library]]
+        peers = {"tet": tet, "library": Library([*worker, family]), "command": Program(options.tet)}
+        lines = [["work", "tet", library, "the command"]]
         for work in works([name for name in layouts if name != "many"]):
             paths = {name: str(layouts[work.layout]) for name in peers}
             cells, times = measured(work, paths, peers, options.rounds)
-            if all(name in times for name in peers):
-                ours, theirs = (statistics.median(times[name]) for name in peers)
+            if "tet" in times and "library" in times:
+                ours, theirs = (statistics.median(times[name]) for name in ("tet", "library"))
                 cells["library"]["ratio"] = theirs / ours
             rows.append({"work": f"{library}: {work.title}", "cells": cells})
             lines.append([work.title, *(shown(cells.get(name)) for name in peers)])
         peers["library"].stop()
         print(f"{family}, {library} {version(library)}", aligned(lines), sep="\n", end="\n\n", flush=True)
+    tet.stop()
     report = {
         "schema": "tet.arrays/1",
-        "machine": bench.hello["machine"],
+        "machine": tet.hello["machine"],
         "versions": {name: version(name) for name in sorted(LIBRARIES.values())},
         "rounds": options.rounds,
         "rows": rows,

@@ -8,6 +8,7 @@
 //!
 //! The caller runs the same work elsewhere in between, and compares.
 
+mod arrays;
 mod messages;
 mod weights;
 
@@ -37,6 +38,7 @@ pub const FLAG: &str = "--peer";
 enum Answer {
     Reduced(Reduced),
     Array(Array),
+    Count(usize),
 }
 
 impl Answer {
@@ -47,6 +49,7 @@ impl Answer {
                 (0..reduced.values.len()).filter_map(|at| reduced.values.get(at)?.to_f64()).sum()
             }
             Answer::Array(array) => (0..array.len()).filter_map(|at| array.get(at)?.to_f64()).sum(),
+            Answer::Count(count) => *count as f64,
         }
     }
 }
@@ -79,10 +82,9 @@ pub fn serve(
             let mut messages = Messages::default();
             answer(lines, say, |_, work, path| messages.run(work, path))
         }
-        // For comparisons that time the command instead.
-        Some("machine") => {
+        Some("arrays") => {
             say(&json!({ "machine": Machine::here() }).to_string());
-            Ok(())
+            answer(lines, say, arrays::run)
         }
         Some(other) => bail!("unknown works {other}"),
     }

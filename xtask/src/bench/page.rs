@@ -204,7 +204,8 @@ fn arrays(report: &Value) -> Option<String> {
     let versions: Option<Vec<String>> =
         ["h5py", "netCDF4", "zarr"].map(version).into_iter().collect();
     let mut out = format!("{} {}.\n\n", machine(report)?, versions?.join(", "));
-    rows(report, &["tet", "library"].map(|name| (name, name)), &mut out)?;
+    let columns = [("tet", "tet"), ("library", "library"), ("command", "the `tet` command")];
+    rows(report, &columns, &mut out)?;
     Some(out)
 }
 
