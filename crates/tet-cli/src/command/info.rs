@@ -104,9 +104,8 @@ fn write(
             let text = format!("members: {}{more}", shown.join(", "));
             context.line(format!("  {}", context.paint.faint(Escaped(&text))))?;
         } else if let Some(why) = why {
-            let what = format!("\"{}\" cannot be read: {why}", Escaped(&dataset.name));
             let mark = context.paint.wrong("!");
-            context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
+            context.line(format!("  {mark} {}", crate::escape::Message(&why)))?;
         }
     }
     write_sparse(opened, context)?;

@@ -193,7 +193,7 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     }
     for stats in datasets {
         if let Some(why) = &stats.why {
-            let what = format!("\"{}\" is omitted: {why}", Escaped(&stats.name));
+            let what = format!("omitted: {why}");
             let mark = context.paint.wrong("!");
             context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
         }
