@@ -151,6 +151,7 @@ PACKED = {
     "f8_scaled": ("f8", {"scale_factor": np.float32(0.1), "_FillValue": -1.0}),
     "i2_integers": ("i2", {"scale_factor": np.int16(2), "add_offset": np.int32(3)}),
     "i2_missing": ("i2", {"missing_value": np.array([1, 2], "i2"), "scale_factor": 0.1}),
+    "i1_truth": ("i1", {"dtype": "bool"}),
 }
 WIDE = {
     "u1_signed": ("u1", {"_Unsigned": "false", "_FillValue": np.uint8(255)}),

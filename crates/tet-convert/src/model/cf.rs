@@ -5,6 +5,8 @@
 //!   stored -- _Unsigned --> number -- _FillValue, missing_value --> NaN -- x scale_factor, + add_offset --> decoded
 //! ```
 //!
+//! Bytes with xarray's attribute `dtype` of "bool" are truths.
+//!
 //! Elements are computed in the type of the result, in this order, so they have the bits that xarray gives.
 //! `valid_min`, `valid_max` and `valid_range` mask elements only where that is asked for: most programs do not
 //! apply them.
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, Meaning};
 
-use self::unpacked::{Unpacked, Unpacking};
+use self::unpacked::{Bound, Unpacked, Unpacking};
 
 /// Whether elements outside of the valid range are masked.
 ///
@@ -55,7 +57,7 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
     let mut masks = Vec::new();
     for name in ["_FillValue", "missing_value"] {
         let values = numbers(&dataset, name).map_or_else(Vec::new, |list| list.values);
-        let values = values.into_iter().filter(|value| !value.is_nan());
+        let values = values.into_iter().filter(|value| !value.to_f64().is_nan());
         let before = masks.len();
         masks.extend(values.map(|value| in_sign(value, stored, signed)));
         if before != masks.len() {
@@ -72,11 +74,14 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
     let [scale, offset] = ["scale_factor", "add_offset"].map(|name| one(&dataset, name));
     let is_packed = scale.is_some() || offset.is_some();
     let is_masked = !masks.is_empty() || valid.is_some();
-    if !is_packed && !is_masked {
-        return renamed(dataset, signed);
-    }
-    let to = if is_packed { float_for(signed, scale, offset) } else { promoted(signed) };
-    let value = |it: Option<(DType, f64)>| it.map(|(_, value)| value);
+    let is_stored = !is_packed && !is_masked;
+    let to = match is_stored {
+        true if is_truth(&dataset) => DType::Bool,
+        true => return renamed(dataset, signed),
+        false if is_packed => float_for(signed, scale, offset),
+        false => promoted(signed),
+    };
+    let value = |it: Option<(DType, Bound)>| it.map(|(_, value)| value.to_f64());
     let unpacking =
         Unpacking { from: signed, to, masks, valid, scale: value(scale), offset: value(offset) };
     let meaning = Meaning { stored, scale: unpacking.scale, offset: unpacking.offset, masked };
@@ -86,6 +91,12 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
 
 fn renamed(dataset: Dataset, dtype: DType) -> Dataset {
     Dataset { dtype: Some(dtype), dtype_name: dtype.name().to_owned(), ..dataset }
+}
+
+/// Whether a dataset of bytes has truths in them, as xarray says with the attribute `dtype`.
+fn is_truth(dataset: &Dataset) -> bool {
+    let is_named = dataset.attrs.get("dtype").is_some_and(|name| name.text() == "bool");
+    is_named && dataset.dtype.is_some_and(|dtype| dtype.bit_width() == 8)
 }
 
 const fn is_integer(dtype: DType) -> bool {
@@ -109,12 +120,12 @@ fn with_sign(stored: DType, attr: Option<&AttrText>) -> DType {
 }
 
 /// A number of the stored type as one of the same bits with another sign.
-fn in_sign(value: f64, stored: DType, signed: DType) -> f64 {
-    let turn = 2_f64.powi(i32::try_from(stored.bit_width()).unwrap_or(0));
-    match (stored == signed, signed.is_unsigned_integer()) {
-        (true, _) => value,
-        (false, true) if value < 0.0 => value + turn,
-        (false, false) if value >= turn / 2.0 => value - turn,
+fn in_sign(value: Bound, stored: DType, signed: DType) -> Bound {
+    let turn = 1_i128 << stored.bit_width().min(64);
+    let Some(whole) = value.to_whole().filter(|_| stored != signed) else { return value };
+    match signed.is_unsigned_integer() {
+        true if whole < 0 => Bound::Whole(whole.saturating_add(turn)),
+        false if turn / 2 <= whole => Bound::Whole(whole.saturating_sub(turn)),
         _ => value,
     }
 }
@@ -122,7 +133,7 @@ fn in_sign(value: f64, stored: DType, signed: DType) -> f64 {
 /// Numbers of an attribute and their type.
 struct Numbers {
     dtype: DType,
-    values: Vec<f64>,
+    values: Vec<Bound>,
 }
 
 /// The numbers of an attribute; `None` where it has none.
@@ -141,16 +152,20 @@ fn numbers(dataset: &Dataset, name: &str) -> Option<Numbers> {
         _ => DType::Float64,
     };
     let number = |value: &serde_json::Value| match value {
-        serde_json::Value::Number(number) => rounded(number.as_f64()?, dtype),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) if !dtype.is_float() => Some(Bound::Whole(whole.into())),
+            (_, Some(whole)) if !dtype.is_float() => Some(Bound::Whole(whole.into())),
+            _ => rounded(number.as_f64()?, dtype).map(Bound::Float),
+        },
         serde_json::Value::String(text) => match text.as_str() {
-            "NaN" => Some(f64::NAN),
-            "Infinity" => Some(f64::INFINITY),
-            "-Infinity" => Some(f64::NEG_INFINITY),
+            "NaN" => Some(Bound::Float(f64::NAN)),
+            "Infinity" => Some(Bound::Float(f64::INFINITY)),
+            "-Infinity" => Some(Bound::Float(f64::NEG_INFINITY)),
             _ => None,
         },
         _ => None,
     };
-    let values: Vec<f64> = list.iter().filter_map(number).collect();
+    let values: Vec<Bound> = list.iter().filter_map(number).collect();
     (!values.is_empty()).then_some(Numbers { dtype, values })
 }
 
@@ -164,7 +179,7 @@ fn rounded(value: f64, dtype: DType) -> Option<f64> {
 }
 
 /// The number of an attribute that is one, and its type.
-fn one(dataset: &Dataset, name: &str) -> Option<(DType, f64)> {
+fn one(dataset: &Dataset, name: &str) -> Option<(DType, Bound)> {
     let numbers = numbers(dataset, name)?;
     match numbers.values.as_slice() {
         [value] => Some((numbers.dtype, *value)),
@@ -173,7 +188,7 @@ fn one(dataset: &Dataset, name: &str) -> Option<(DType, f64)> {
 }
 
 /// The smallest and the largest valid number, as stored.
-fn valid(dataset: &Dataset, (stored, signed): (DType, DType)) -> Option<(f64, f64)> {
+fn valid(dataset: &Dataset, (stored, signed): (DType, DType)) -> Option<(Bound, Bound)> {
     let range = numbers(dataset, "valid_range").map(|numbers| numbers.values);
     let (low, high) = match range.as_deref() {
         Some([low, high]) => (Some(*low), Some(*high)),
@@ -185,8 +200,9 @@ fn valid(dataset: &Dataset, (stored, signed): (DType, DType)) -> Option<(f64, f6
     if low.is_none() && high.is_none() {
         return None;
     }
-    let bound =
-        |value: Option<f64>, none: f64| value.map_or(none, |it| in_sign(it, stored, signed));
+    let bound = |value: Option<Bound>, none: f64| {
+        value.map_or(Bound::Float(none), |it| in_sign(it, stored, signed))
+    };
     Some((bound(low, f64::NEG_INFINITY), bound(high, f64::INFINITY)))
 }
 
@@ -200,7 +216,11 @@ fn promoted(dtype: DType) -> DType {
 }
 
 /// The type of packed values.
-fn float_for(stored: DType, scale: Option<(DType, f64)>, offset: Option<(DType, f64)>) -> DType {
+fn float_for(
+    stored: DType,
+    scale: Option<(DType, Bound)>,
+    offset: Option<(DType, Bound)>,
+) -> DType {
     let float = |dtype: DType| if dtype == DType::Float32 { dtype } else { DType::Float64 };
     match (scale, offset) {
         // Both of one type: that type, but a float32 does not hold integers of 32 bits.

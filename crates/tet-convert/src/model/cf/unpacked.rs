@@ -1,6 +1,7 @@
 //! The chunks of a dataset, each element decoded.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,11 +22,39 @@ pub(super) struct Unpacking {
     pub(super) from: DType,
     pub(super) to: DType,
     /// Elements with one of these values are masked.
-    pub(super) masks: Vec<f64>,
+    pub(super) masks: Vec<Bound>,
     /// Elements outside are masked.
-    pub(super) valid: Option<(f64, f64)>,
+    pub(super) valid: Option<(Bound, Bound)>,
     pub(super) scale: Option<f64>,
     pub(super) offset: Option<f64>,
+}
+
+/// A number that elements are compared with: integers exactly, whatever their length is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bound {
+    Whole(i128),
+    Float(f64),
+}
+
+impl Bound {
+    #[allow(clippy::cast_precision_loss, reason = "the elements are floats")]
+    pub(super) const fn to_f64(self) -> f64 {
+        match self {
+            Bound::Whole(whole) => whole as f64,
+            Bound::Float(float) => float,
+        }
+    }
+
+    /// The integer that it is, if it is one.
+    #[allow(clippy::cast_possible_truncation, reason = "the float is a whole number of 128 bits")]
+    pub(super) fn to_whole(self) -> Option<i128> {
+        match self {
+            Bound::Whole(whole) => Some(whole),
+            Bound::Float(float) => {
+                (float.fract() == 0.0 && float.abs() < 2_f64.powi(126)).then_some(float as i128)
+            }
+        }
+    }
 }
 
 /// The chunks of another table, decoded.
@@ -156,37 +185,74 @@ fn size(dtype: DType) -> u64 {
 /// A stored number.
 trait Stored: Copy {
     const LEN: usize;
+    /// What it is compared as: itself, or `float64`.
+    type Key: Copy + PartialEq + PartialOrd;
     fn read(bytes: &[u8]) -> Self;
     fn to_f32(self) -> f32;
     fn to_f64(self) -> f64;
+    fn key(self) -> Self::Key;
+    /// A number that elements may be equal to.
+    fn equal_to(bound: Bound) -> Option<Self::Key>;
+    /// How it is ordered beside another number.
+    fn order(self, bound: Bound) -> Option<Ordering>;
 }
 
-macro_rules! stored {
-    ($($type:ty, $len:literal, $to_f32:expr, $to_f64:expr;)*) => { $(
+macro_rules! integers {
+    ($($type:ty, $len:literal;)*) => { $(
+        #[allow(clippy::cast_precision_loss, clippy::cast_lossless,
+            reason = "the nearest float is what is asked for")]
         impl Stored for $type {
             const LEN: usize = $len;
+            type Key = $type;
             fn read(bytes: &[u8]) -> Self {
                 <$type>::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
             }
-            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_lossless,
-                reason = "the nearest float is what is asked for")]
-            fn to_f32(self) -> f32 { $to_f32(self) }
-            #[allow(clippy::cast_precision_loss, clippy::cast_lossless,
-                reason = "the nearest float is what is asked for")]
-            fn to_f64(self) -> f64 { $to_f64(self) }
+            fn to_f32(self) -> f32 { self as f32 }
+            fn to_f64(self) -> f64 { self as f64 }
+            fn key(self) -> Self { self }
+            fn equal_to(bound: Bound) -> Option<Self> { bound.to_whole()?.try_into().ok() }
+            fn order(self, bound: Bound) -> Option<Ordering> {
+                match bound.to_whole() {
+                    Some(whole) => Some(i128::from(self).cmp(&whole)),
+                    None => self.to_f64().partial_cmp(&bound.to_f64()),
+                }
+            }
         }
     )* };
 }
 
-stored! {
-    i8, 1, |it| it as f32, |it| it as f64;
-    u8, 1, |it| it as f32, |it| it as f64;
-    i16, 2, |it| it as f32, |it| it as f64;
-    u16, 2, |it| it as f32, |it| it as f64;
-    i32, 4, |it| it as f32, |it| it as f64;
-    u32, 4, |it| it as f32, |it| it as f64;
-    i64, 8, |it| it as f32, |it| it as f64;
-    u64, 8, |it| it as f32, |it| it as f64;
+integers! {
+    i8, 1;
+    u8, 1;
+    i16, 2;
+    u16, 2;
+    i32, 4;
+    u32, 4;
+    i64, 8;
+    u64, 8;
+}
+
+macro_rules! floats {
+    ($($type:ty, $len:literal, $to_f32:expr, $to_f64:expr;)*) => { $(
+        impl Stored for $type {
+            const LEN: usize = $len;
+            type Key = f64;
+            fn read(bytes: &[u8]) -> Self {
+                <$type>::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
+            }
+            #[allow(clippy::cast_possible_truncation, reason = "the nearest float is what is asked for")]
+            fn to_f32(self) -> f32 { $to_f32(self) }
+            fn to_f64(self) -> f64 { $to_f64(self) }
+            fn key(self) -> f64 { self.to_f64() }
+            fn equal_to(bound: Bound) -> Option<f64> { Some(bound.to_f64()) }
+            fn order(self, bound: Bound) -> Option<Ordering> {
+                self.to_f64().partial_cmp(&bound.to_f64())
+            }
+        }
+    )* };
+}
+
+floats! {
     f32, 4, |it| it, f64::from;
     f64, 8, |it| it as f32, |it| it;
     f16, 2, f16::to_f32, f16::to_f64;
@@ -222,16 +288,21 @@ impl Unpacking {
 
     fn all<S: Stored>(&self, stored: &[u8], out: &mut [u8]) {
         let elements = stored.chunks_exact(S::LEN).map(S::read);
+        let masks: Vec<S::Key> = self.masks.iter().filter_map(|mask| S::equal_to(*mask)).collect();
+        let is_masked = |element: S| masks.contains(&element.key()) || self.is_outside(element);
         match self.to {
             DType::Float32 => {
                 let (scale, offset) = (self.scale.map(narrow), self.offset.map(narrow));
                 for (element, out) in elements.zip(out.as_chunks_mut::<4>().0) {
-                    let mut value = element.to_f32();
-                    if self.is_masked(value.into()) {
-                        value = f32::NAN;
-                    }
+                    let mut value = if is_masked(element) { f32::NAN } else { element.to_f32() };
                     value = scale.map_or(value, |scale| value * scale);
                     *out = offset.map_or(value, |offset| value + offset).to_le_bytes();
+                }
+            }
+            DType::Bool => {
+                let zero = S::equal_to(Bound::Whole(0));
+                for (element, out) in elements.zip(out) {
+                    *out = u8::from(Some(element.key()) != zero);
                 }
             }
             DType::Float16 | DType::BFloat16 => {
@@ -241,17 +312,14 @@ impl Unpacking {
                 };
                 out.copy_from_slice(stored);
                 for (element, out) in elements.zip(out.as_chunks_mut::<2>().0) {
-                    if self.is_masked(element.to_f64()) {
+                    if is_masked(element) {
                         *out = nan;
                     }
                 }
             }
             _ => {
                 for (element, out) in elements.zip(out.as_chunks_mut::<8>().0) {
-                    let mut value = element.to_f64();
-                    if self.is_masked(value) {
-                        value = f64::NAN;
-                    }
+                    let mut value = if is_masked(element) { f64::NAN } else { element.to_f64() };
                     value = self.scale.map_or(value, |scale| value * scale);
                     *out = self.offset.map_or(value, |offset| value + offset).to_le_bytes();
                 }
@@ -259,9 +327,11 @@ impl Unpacking {
         }
     }
 
-    fn is_masked(&self, value: f64) -> bool {
-        let is_outside = |(low, high): (f64, f64)| value < low || high < value;
-        self.masks.contains(&value) || self.valid.is_some_and(is_outside)
+    fn is_outside<S: Stored>(&self, element: S) -> bool {
+        self.valid.is_some_and(|(low, high)| {
+            element.order(low) == Some(Ordering::Less)
+                || element.order(high) == Some(Ordering::Greater)
+        })
     }
 }
 
