@@ -184,6 +184,8 @@ impl ZarrElement {
             "f8" => number(DType::Float64),
             "c8" => number(DType::Complex64),
             "c16" => number(DType::Complex128),
+            // As tensorstore writes it.
+            "bfloat16" => number(DType::BFloat16),
             other => match v2_other(other) {
                 Some(element) => element,
                 None => ZarrElement::unsupported(value),

@@ -162,8 +162,8 @@ impl Stored<'_> {
     /// An array of elements that are not read.
     fn opaque(&self, name: String, element: &ZarrElement) -> Dataset {
         let dtype_name = type_name(element);
-        let opaque = QueryError::Opaque { dataset: name.clone(), dtype: dtype_name.clone() };
-        let fault = too_deep(&self.array.shape).unwrap_or(opaque);
+        let why = || refused(&name, &format!("elements of type {dtype_name} are not supported"));
+        let fault = too_deep(&self.array.shape).unwrap_or_else(why);
         let (grid, chunks) = unread(&self.array.shape, None);
         let whole = Dataset::unknown(self.source.clone(), name, dtype_name, grid, chunks);
         Dataset { dims: self.dims.clone(), fault: Some(Arc::new(fault)), ..whole }
