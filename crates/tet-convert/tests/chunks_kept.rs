@@ -6,7 +6,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{npy, opened, read};
-use tet_convert::{ChunkChoice, ConvertOptions, Hdf5Codec, chunking, convert};
+use tet_convert::{
+    ChunkChoice, ConvertOptions, Hdf5Codec, ShardChoice, ZarrFormat, chunking, convert,
+};
 use tet_io::Overwrite;
 
 const SHAPE: [u64; 3] = [20, 70, 90];
@@ -125,4 +127,99 @@ fn arrays_in_one_piece_are_cut_by_the_rule() {
     let stored = folder.path().join("in.zarr");
     chunks(&whole, &stored, &options(Some(&[7, 33, 90])));
     assert_eq!(chunks(&stored, &folder.path().join("a.h5"), &plain), SHAPE);
+}
+
+/// The shapes of chunks and shards of the only dataset of a file.
+fn shapes(path: &Path) -> (Vec<u64>, Option<Vec<u64>>) {
+    let file = opened(path);
+    assert_eq!(read(&file, "x").bytes(), elements(), "{}", path.display());
+    let dataset = file.catalog.find("x").unwrap();
+    let shard = dataset.chunks.shard_shape().map(|shape| shape.to_vec());
+    (dataset.grid.chunk_shape().to_vec(), shard)
+}
+
+/// A Zarr file of these chunks and shards.
+fn sharded(folder: &Path, chunk: [u64; 3], shard: [u64; 3]) -> PathBuf {
+    let (whole, stored) = (input(folder), folder.join("sharded.zarr"));
+    let mut how = options(Some(&chunk));
+    how.zarr.shards = ShardChoice::Shape(shard.to_vec());
+    convert(&whole, &stored, &how).unwrap();
+    assert_eq!(shapes(&stored), (chunk.to_vec(), Some(shard.to_vec())));
+    stored
+}
+
+#[test]
+fn shards_keep_their_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("a.zarr");
+    for (chunk, shard, wanted) in [
+        ([5, 10, 90], [10, 30, 90], ([5, 10, 90], Some([10, 30, 90]))),
+        // Tiny chunks are what shards are for.
+        ([1, 5, 9], [10, 30, 90], ([1, 5, 9], Some([10, 30, 90]))),
+        // What is beyond the extents is cut.
+        ([7, 33, 100], [14, 330, 300], ([7, 33, 90], Some([14, 99, 90]))),
+        ([20, 70, 90], [40, 140, 180], ([20, 70, 90], None)),
+        // A shard of less than 8 KiB.
+        ([1, 1, 9], [1, 10, 90], ([20, 70, 90], None)),
+    ] {
+        let stored = sharded(folder.path(), chunk, shard);
+        for to in ["a.zarr", "a.zarr.zip"] {
+            let output = folder.path().join(to);
+            convert(&stored, &output, &options(None)).unwrap();
+            let wanted = (wanted.0.to_vec(), wanted.1.map(|it| it.to_vec()));
+            assert_eq!(shapes(&output), wanted, "{chunk:?} {shard:?}");
+        }
+    }
+    // Whoever asks for chunks, for other shards or for none gets these.
+    let stored = sharded(folder.path(), [5, 10, 90], [10, 30, 90]);
+    let asked = |chunks: ChunkChoice, shards: ShardChoice| {
+        let mut how = options(None);
+        (how.tet.chunks, how.zarr.shards) = (chunks, shards);
+        convert(&stored, &output, &how).unwrap();
+        shapes(&output)
+    };
+    let shape = |extents: [u64; 3]| ChunkChoice::Shape(extents.to_vec());
+    let shard = |extents: [u64; 3]| ShardChoice::Shape(extents.to_vec());
+    let none = (vec![5, 10, 90], None);
+    assert_eq!(asked(ChunkChoice::Kept, ShardChoice::None), none);
+    assert_eq!(asked(shape([5, 10, 90]), ShardChoice::Kept), none);
+    assert_eq!(asked(ChunkChoice::Auto, ShardChoice::Kept), (chunking::auto(&SHAPE, 4), None));
+    let wide = (vec![5, 10, 90], Some(vec![20, 70, 90]));
+    assert_eq!(asked(ChunkChoice::Kept, ShardChoice::Auto), wide);
+    assert_eq!(asked(ChunkChoice::Kept, shard([20, 70, 90])), wide);
+    assert_eq!(
+        asked(ChunkChoice::Kept, shard([5, 20, 90])),
+        (vec![5, 10, 90], Some(vec![5, 20, 90]))
+    );
+    // Those of the input do not divide this one.
+    let other = (vec![8, 70, 90], Some(vec![8, 70, 90]));
+    assert_eq!(asked(ChunkChoice::Kept, shard([8, 70, 90])), other);
+    // The chunks of a file without shards are used too, unless they are tiny.
+    let plain = folder.path().join("plain.zarr");
+    let mut how = options(None);
+    how.zarr.shards = shard([20, 70, 90]);
+    for (chunk, wanted) in [([5, 10, 90], [5, 10, 90]), ([1, 5, 9], [20, 70, 90])] {
+        convert(&input(folder.path()), &plain, &options(Some(&chunk))).unwrap();
+        convert(&plain, &output, &how).unwrap();
+        assert_eq!(shapes(&output), (wanted.to_vec(), Some(vec![20, 70, 90])), "{chunk:?}");
+    }
+    let mut older = options(None);
+    older.zarr.format = ZarrFormat::V2;
+    convert(&stored, &output, &older).unwrap();
+    assert_eq!(shapes(&output), none);
+}
+
+#[test]
+fn shards_that_memory_does_not_hold_are_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = sharded(folder.path(), [1, 70, 90], [20, 70, 90]);
+    let output = folder.path().join("a.zarr");
+    // A shard takes three sixteenths of the memory at most.
+    let most = 20 * 70 * 90 * 4 / 3 * 16_u64;
+    for (memory, wanted) in [(most, 20), (most - 1, 19), (most / 4, 5)] {
+        let mut how = options(None);
+        how.execution.memory_budget = memory;
+        convert(&stored, &output, &how).unwrap();
+        assert_eq!(shapes(&output), (vec![1, 70, 90], Some(vec![wanted, 70, 90])), "{memory}");
+    }
 }

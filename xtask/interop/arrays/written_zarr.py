@@ -157,6 +157,21 @@ def of_xarray(program, folder, made):
                 of_dataset(path, folder / name, **engine)
 
 
+def of_shards(program, folder, rng):
+    """Shards of the input are those of the output."""
+    source, path = folder / "sharded.zarr", folder / "sharded_again.zarr"
+    array = zarr.create_group(source).create_array("x", shape=(50, 70), chunks=(5, 7), shards=(20, 70), dtype="f8")
+    values = random(rng, "f8", (50, 70))
+    array[...] = values
+    asked = [((), (5, 7), (20, 70)), (("--shards", "none"), None, None), (("--shards", "10,14"), (5, 7), (10, 14))]
+    for more, chunks, shards in [*asked, (("--chunks", "9,9"), (9, 9), None)]:
+        tet(program, "convert", source, path, "--force", "-q", *more)
+        tet(program, "verify", path)
+        found = zarr.open_group(path, mode="r")["x"]
+        check("sharded", same(found[...], values), f"{more}")
+        check("kept shards", found.shards == shards and chunks in (None, found.chunks), f"{more} {found.shards}")
+
+
 def of_labels(program, folder):
     """Labels of text are a coordinate."""
     np.savez(folder / "t.npz", t=np.arange(3, dtype="f4"), station=np.array(["a", "\u00e9t\u00e9", ""]))
@@ -239,6 +254,7 @@ def main():
     of_shapes(program, folder, rng)
     of_zip(program, folder)
     of_xarray(program, folder, dataset(rng))
+    of_shards(program, folder, rng)
     of_labels(program, folder)
     of_texts(program, folder)
     print("written Zarr:", COUNTS)

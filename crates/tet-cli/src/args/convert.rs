@@ -45,7 +45,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "VERSION", value_parser = ["2", "3"])]
     pub zarr: Option<String>,
     /// In .zarr: store several chunks in one object, a shard of this shape, as 100,300,600; auto makes
-    /// shards of about 64 MiB
+    /// shards of about 64 MiB, none stores each chunk in its own object [default: as in the input; none with --chunks]
     #[arg(long, value_name = "SHAPE", allow_hyphen_values = true)]
     pub shards: Option<String>,
     /// Combine the objects of one name in a .tgm file into one dataset, with a first axis of this

@@ -35,7 +35,7 @@ impl Default for ZarrOptions {
             format: ZarrFormat::V3,
             compression: ZarrCompression::Zstd { level: 3 },
             checksum: ChunkSum::None,
-            shards: ShardChoice::None,
+            shards: ShardChoice::Kept,
         }
     }
 }
@@ -63,8 +63,11 @@ pub enum ChunkSum {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ShardChoice {
-    /// Each chunk is an object of its own.
+    /// Those of the input, where the chunks keep their shape too; [`ShardChoice::Auto`] where these are long for the
+    /// memory that there is, [`ShardChoice::None`] where the input has none, for text, and in version 2.
     #[default]
+    Kept,
+    /// Each chunk is an object of its own.
     None,
     /// Shards of about 64 MiB, where a dataset has more than one chunk.
     Auto,

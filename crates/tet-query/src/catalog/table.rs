@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
-use tet_format::{Digest, ForeignRule, Integrity, Span};
+use tet_format::{Digest, ForeignRule, Integrity, Shape, Span};
 use tet_io::Source;
 
 use super::Sealed;
@@ -58,6 +58,11 @@ pub trait ChunkTable: Send + Sync {
     fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
         let _ = place;
         Ok(None)
+    }
+
+    /// The shape of what the file stores several chunks in as one, where it does.
+    fn shard_shape(&self) -> Option<&Shape> {
+        None
     }
 
     /// The checksums that the file has of the dataset, or of each that it is put together of.

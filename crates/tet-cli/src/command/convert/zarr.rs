@@ -31,12 +31,15 @@ pub(super) fn options(args: &ConvertArgs) -> Result<ZarrOptions> {
     if args.zt.checksum == Some(ChecksumName::Crc32c) {
         options.checksum = ChunkSum::Crc32c;
     }
-    options.shards = match args.shards.as_deref().map(chunks).transpose()? {
-        None => ShardChoice::None,
-        Some(ChunkChoice::Kept | ChunkChoice::Auto) => ShardChoice::Auto,
-        Some(ChunkChoice::Shape(shape)) => ShardChoice::Shape(shape),
+    options.shards = match args.shards.as_deref() {
+        None => ShardChoice::Kept,
+        Some("none") => ShardChoice::None,
+        Some(shards) => match chunks(shards)? {
+            ChunkChoice::Kept | ChunkChoice::Auto => ShardChoice::Auto,
+            ChunkChoice::Shape(shape) => ShardChoice::Shape(shape),
+        },
     };
-    let has_shards = options.shards != ShardChoice::None;
+    let has_shards = matches!(options.shards, ShardChoice::Auto | ShardChoice::Shape(_));
     if options.format == ZarrFormat::V2 && (has_shards || options.checksum != ChunkSum::None) {
         let (option, what) = if has_shards {
             ("--shards", "shards")

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
-use tet_format::{DType, ForeignRule};
+use tet_format::{DType, ForeignRule, Shape};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
 use tet_zarr::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ZarrCodec, ZarrOrder, rule};
 
@@ -53,6 +53,11 @@ impl ChunkTable for Chunks {
 
     fn is_chunked(&self) -> bool {
         true
+    }
+
+    fn shard_shape(&self) -> Option<&Shape> {
+        let array = self.finder.array();
+        (!array.shards.is_empty()).then_some(&array.object_shape)
     }
 
     fn each_stored(

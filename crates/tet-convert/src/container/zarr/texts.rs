@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tet_codec::{Deflate, ElementLayout, FillValue, Pipeline, Stage};
-use tet_format::ForeignRule;
+use tet_format::{ForeignRule, Shape};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks};
 use tet_zarr::{ArrayMeta, Hierarchy, rule};
@@ -143,6 +143,10 @@ impl ChunkTable for TextTable {
 
     fn is_chunked(&self) -> bool {
         true
+    }
+
+    fn shard_shape(&self) -> Option<&Shape> {
+        self.chunks.shard_shape()
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {

@@ -9,8 +9,9 @@ use tet_query::{AttrText, Dataset, LazyArray};
 use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrFormat};
 
 use super::attributes::{fill, fill_attribute, is_fill, json};
+use super::labels;
 use super::names::{group_of, legal, of_datasets};
-use super::{labels, shape};
+use super::shape::{self, Shaped};
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::write::axes::{names_of, used};
@@ -107,7 +108,8 @@ fn of_dataset(
     }
     let size = dtype.size().unwrap_or(1);
     let automatic = || chunk_shape::chosen(dataset, &shape, size, options);
-    let shapes = shape::of(&dataset.name, &shape, (size, &automatic), options)?;
+    let shaped = Shaped { dataset, shape: &shape, size, automatic: &automatic };
+    let shapes = shape::of(&shaped, options)?;
     let fill = attrs.get(FILL_KEY).and_then(|attr| fill(attr, dtype));
     let (element, fill) = match fill {
         Some(fill) => (Some(fill.element), Some(fill.json)),
@@ -145,7 +147,8 @@ fn of_texts(
 ) -> Result<(NewArray, Part)> {
     let shape = texts.grid.shape().clone();
     let automatic = || texts::chunk_shape(texts, options);
-    let shapes = shape::of(&texts.name, &shape, (TEXT_LEN, &automatic), options)?;
+    let shaped = Shaped { dataset: texts, shape: &shape, size: TEXT_LEN, automatic: &automatic };
+    let shapes = shape::of(&shaped, options)?;
     let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
     if options.zarr.format == ZarrFormat::V3 {
         // With one, xarray does not open the hierarchy.

@@ -1,9 +1,11 @@
 //! The shapes of chunks and shards.
 
 use tet_format::Shape;
+use tet_query::Dataset;
 use tet_zarr::ZarrFormat;
 
 use crate::chunking;
+use crate::write::chunk_shape::{self, KEPT_LEN_MIN};
 use crate::write::conversion::ConvertOptions;
 use crate::write::options::ChunkChoice;
 use crate::write::zarr::{ENCODING, ShardChoice};
@@ -21,54 +23,134 @@ pub(super) struct Shapes {
     pub(super) shard: Option<Shape>,
 }
 
-/// Chooses the shapes for a dataset of this shape, with elements of `size` bytes; `automatic` is the chunk
-/// shape where none is asked for.
+/// An array whose shapes are chosen.
+pub(super) struct Shaped<'s> {
+    /// The dataset that it is made of.
+    pub(super) dataset: &'s Dataset,
+    /// Its extents.
+    pub(super) shape: &'s [u64],
+    /// Bytes of an element, or what a text counts for.
+    pub(super) size: u64,
+    /// The chunk shape where none is asked for.
+    pub(super) automatic: &'s dyn Fn() -> Vec<u64>,
+}
+
+/// Chooses the shapes of an array.
 ///
 /// # Errors
 /// The shapes that are asked for do not fit the dataset, or each other.
-pub(super) fn of(
-    name: &str,
-    shape: &[u64],
-    (size, automatic): (u64, &dyn Fn() -> Vec<u64>),
-    options: &ConvertOptions,
-) -> Result<Shapes> {
+pub(super) fn of(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes> {
+    let &Shaped { dataset, shape, size, automatic } = shaped;
+    let name = || dataset.name.clone();
     let shards = &options.zarr.shards;
-    let unfit = |why| {
-        let dataset = name.to_owned();
-        Err(Error::Unfit { dataset, encoding: ENCODING, why })
-    };
-    if options.zarr.format == ZarrFormat::V2 && *shards != ShardChoice::None {
-        return unfit("version 2 has no shards");
+    let is_older = options.zarr.format == ZarrFormat::V2;
+    if is_older && matches!(shards, ShardChoice::Auto | ShardChoice::Shape(_)) {
+        let why = "version 2 has no shards";
+        return Err(Error::Unfit { dataset: name(), encoding: ENCODING, why });
     }
-    let chunk = match (&options.tet.chunks, shards) {
-        (ChunkChoice::Kept | ChunkChoice::Auto, ShardChoice::Shape(shard)) => dividing(shard, size),
-        (ChunkChoice::Kept | ChunkChoice::Auto, _) => automatic(),
+    let (chunk, shard) = match (&options.tet.chunks, shards) {
         (ChunkChoice::Shape(chunk_shape), _) if chunk_shape.len() != shape.len() => {
-            let (dataset, shape) = (name.to_owned(), shape.to_vec());
+            let (dataset, shape) = (name(), shape.to_vec());
             return Err(Error::ChunkRank { dataset, shape, chunk_shape: chunk_shape.clone() });
         }
         (ChunkChoice::Shape(chunk_shape), _) if chunk_shape.contains(&0) => {
             return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
         }
-        (ChunkChoice::Shape(chunk_shape), _) => chunk_shape.clone(),
-    };
-    let shard = match shards {
-        ShardChoice::None => None,
-        ShardChoice::Auto => auto(shape, &chunk, size),
-        ShardChoice::Shape(shard) => Some(shard.clone()),
+        (ChunkChoice::Shape(chunk), ShardChoice::Shape(shard)) => {
+            (chunk.clone(), Some(shard.clone()))
+        }
+        (ChunkChoice::Kept, ShardChoice::Shape(shard)) => {
+            let chunk = inside(shaped, shard, options).unwrap_or_else(|| dividing(shard, size));
+            (chunk, Some(shard.clone()))
+        }
+        (ChunkChoice::Auto, ShardChoice::Shape(shard)) => {
+            (dividing(shard, size), Some(shard.clone()))
+        }
+        (ChunkChoice::Kept, ShardChoice::Kept) if !is_older => {
+            kept(shaped, options).unwrap_or_else(|| (automatic(), None))
+        }
+        (chunks, choice) => {
+            let chunk = match chunks {
+                ChunkChoice::Shape(chunk) => chunk.clone(),
+                _ => automatic(),
+            };
+            let shard =
+                if *choice == ShardChoice::Auto { auto(shaped, &chunk, options) } else { None };
+            (chunk, shard)
+        }
     };
     if let Some(shard) = &shard {
-        let fits = |(shard, chunk): (&u64, &u64)| *shard != 0 && shard.is_multiple_of(*chunk);
-        if shard.len() != shape.len() || !shard.iter().zip(&chunk).all(fits) {
-            let (dataset, shard_shape) = (name.to_owned(), shard.clone());
-            return Err(Error::ShardShape { dataset, shard_shape, chunk_shape: chunk });
-        }
-        let counts = shard.iter().zip(&chunk).map(|(shard, chunk)| shard / chunk);
-        if SHARD_COUNT_MAX < counts.fold(1, u64::saturating_mul) {
-            return unfit("a shard would have more than 1,048,576 chunks: use larger chunks");
-        }
+        check(&dataset.name, shape, (shard, &chunk))?;
     }
     Ok(Shapes { chunk: chunk.into(), shard: shard.map(Shape::from) })
+}
+
+/// Checks that a shard is made of whole chunks, and of not too many.
+fn check(name: &str, shape: &[u64], (shard, chunk): (&[u64], &[u64])) -> Result<()> {
+    let fits = |(shard, chunk): (&u64, &u64)| *shard != 0 && shard.is_multiple_of(*chunk);
+    if shard.len() != shape.len() || !shard.iter().zip(chunk).all(fits) {
+        let (dataset, chunk_shape) = (name.to_owned(), chunk.to_vec());
+        return Err(Error::ShardShape { dataset, shard_shape: shard.to_vec(), chunk_shape });
+    }
+    if SHARD_COUNT_MAX < count(shard, chunk) {
+        let why = "a shard would have more than 1,048,576 chunks: use larger chunks";
+        return Err(Error::Unfit { dataset: name.to_owned(), encoding: ENCODING, why });
+    }
+    Ok(())
+}
+
+/// Chunks in a shard.
+fn count(shard: &[u64], chunk: &[u64]) -> u64 {
+    let counts = shard.iter().zip(chunk).map(|(shard, chunk)| shard.div_ceil((*chunk).max(1)));
+    counts.fold(1, u64::saturating_mul)
+}
+
+/// The shapes of the chunks and shards of the input, without what is beyond the extents; `None` where it has no shards,
+/// tiny ones, or long chunks. Shards that are too long become those of `auto`.
+fn kept(shaped: &Shaped<'_>, options: &ConvertOptions) -> Option<(Vec<u64>, Option<Vec<u64>>)> {
+    let Shaped { dataset, shape, size, .. } = *shaped;
+    // How long a shard of texts will be is not known.
+    let stored = dataset.chunks.shard_shape().filter(|_| !dataset.is_text());
+    let stored = stored.filter(|it| it.rank() == shape.len())?;
+    let chunk = chunk_shape::kept(dataset, shape)?;
+    let axes = stored.iter().zip(dataset.grid.chunk_shape().iter()).zip(&chunk).zip(shape);
+    // A chunk that is cut has no other one next to it.
+    let shard = axes.map(|(((&shard, &stored), &chunk), &extent)| match chunk < stored {
+        true => Some(chunk),
+        false => Some(shard.min(extent.checked_next_multiple_of(chunk)?)),
+    });
+    let shard = shard.collect::<Option<Vec<u64>>>()?;
+    let len = chunk_shape::len_of(&shard, size);
+    let is_fit = chunk_shape::is_fit(chunk_shape::len_of(&chunk, size), options);
+    if !is_fit || len < KEPT_LEN_MIN {
+        return None;
+    }
+    let is_short = len <= room(options) && count(&shard, &chunk) <= SHARD_COUNT_MAX;
+    let shard = if is_short {
+        Some(shard).filter(|it| *it != chunk)
+    } else {
+        auto(shaped, &chunk, options)
+    };
+    Some((chunk, shard))
+}
+
+/// The chunk shape of the input inside of a shard that is asked for; `None` where it does not divide that, or is not kept.
+fn inside(shaped: &Shaped<'_>, shard: &[u64], options: &ConvertOptions) -> Option<Vec<u64>> {
+    let Shaped { dataset, shape, size, .. } = *shaped;
+    let chunk = chunk_shape::kept(dataset, shape).filter(|chunk| chunk.len() == shard.len())?;
+    let divides = |(shard, chunk): (&u64, &u64)| *chunk != 0 && shard.is_multiple_of(*chunk);
+    let is_fit = chunk_shape::is_fit(chunk_shape::len_of(&chunk, size), options);
+    let is_short = count(shard, &chunk) <= SHARD_COUNT_MAX;
+    // Many short chunks are what shards are for, but not those of a file without them.
+    let is_sharded = dataset.chunks.shard_shape().is_some();
+    let is_long = is_sharded || KEPT_LEN_MIN <= chunk_shape::len_of(&chunk, size);
+    (is_fit && is_short && is_long && shard.iter().zip(&chunk).all(divides)).then_some(chunk)
+}
+
+/// Bytes of an object whose shape nobody asks for, at most: a quarter of the memory is for the one that is written, and a
+/// quarter of the rest for those that are read.
+fn room(options: &ConvertOptions) -> u64 {
+    options.execution.memory_budget.saturating_mul(3) / 16
 }
 
 /// The chunk shape of `auto` inside of a shard, which it divides.
@@ -87,9 +169,14 @@ fn dividing(shard: &[u64], size: u64) -> Vec<u64> {
 }
 
 /// The shard shape of `auto`; `None` where one chunk is all, or is as long as a shard.
-fn auto(shape: &[u64], chunk: &[u64], size: u64) -> Option<Vec<u64>> {
-    let chunk_len = chunk.iter().copied().fold(size.max(1), u64::saturating_mul);
-    let mut room = (SHARD_LEN / chunk_len.max(1)).min(SHARD_COUNT_MAX);
+fn auto(shaped: &Shaped<'_>, chunk: &[u64], options: &ConvertOptions) -> Option<Vec<u64>> {
+    made_of((shaped.shape, shaped.size), chunk, SHARD_LEN.min(room(options)))
+}
+
+/// The shape of the shard of whole chunks that is at most so many bytes long.
+fn made_of((shape, size): (&[u64], u64), chunk: &[u64], len_max: u64) -> Option<Vec<u64>> {
+    let chunk_len = chunk_shape::len_of(chunk, size);
+    let mut room = (len_max / chunk_len.max(1)).min(SHARD_COUNT_MAX);
     let mut shard = chunk.to_vec();
     let mut chunk_count = 1;
     for ((shard, &chunk), &extent) in shard.iter_mut().zip(chunk).zip(shape).rev() {
@@ -108,6 +195,10 @@ fn auto(shape: &[u64], chunk: &[u64], size: u64) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn auto(shape: &[u64], chunk: &[u64], size: u64) -> Option<Vec<u64>> {
+        made_of((shape, size), chunk, SHARD_LEN)
+    }
 
     #[test]
     fn shards_are_whole_multiples_of_chunks() {
