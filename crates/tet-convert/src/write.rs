@@ -8,6 +8,7 @@ pub(crate) mod chunk_shape;
 pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod file;
+pub(crate) mod fill;
 pub(crate) mod joined;
 pub(crate) mod json;
 pub(crate) mod left_out;

@@ -97,6 +97,9 @@ pub struct Dataset {
     pub attrs: BTreeMap<String, AttrText>,
     /// Why the dataset cannot be read, if it cannot.
     pub fault: Option<Arc<Error>>,
+    /// The bytes of the element that stands for those that are not stored, where the file sets one. It is no missing
+    /// value, unless the attribute `_FillValue` makes it one.
+    pub fill: Option<Vec<u8>>,
     /// Where its chunks are.
     pub chunks: Arc<dyn ChunkTable>,
     /// The file that its chunks lie in.
@@ -156,6 +159,7 @@ impl Dataset {
             coords,
             attrs,
             fault: None,
+            fill: None,
             chunks,
             source,
             listed_in: None,

@@ -49,7 +49,9 @@ pub use objects::{ObjectId, Objects};
 pub use shard::{IndexLocation, ShardLevel};
 pub use store::{KeyPlace, ObjectName, References, Store, ZipStore};
 pub use stored::each_stored;
-pub use write::{NewArray, NewElement, NewHierarchy, ZarrCompression, shard_index, text_chunk};
+pub use write::{
+    NewArray, NewElement, NewHierarchy, ZarrCompression, fill_json, shard_index, text_chunk,
+};
 pub use xarray::fill_attribute;
 
 #[cfg(doctest)]

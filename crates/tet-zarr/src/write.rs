@@ -10,6 +10,7 @@
 //! inline consolidated metadata, version 2 with `.zmetadata`, and names of axes as xarray reads them.
 
 mod array;
+mod fill;
 mod hierarchy;
 mod text;
 
@@ -17,6 +18,7 @@ use tet_codec::Crc32c;
 use tet_format::Span;
 
 pub use array::{NewArray, NewElement, ZarrCompression};
+pub use fill::fill_json;
 pub use hierarchy::NewHierarchy;
 pub use text::text_chunk;
 

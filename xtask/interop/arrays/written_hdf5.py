@@ -19,7 +19,7 @@ import netCDF4
 import numpy as np
 import xarray
 
-from written_files import COUNTS, DTYPES, FAILURES, check, random, same, tet
+from written_files import COUNTS, DTYPES, FAILURES, FILLS, check, random, same, tet
 
 CODECS = [
     (), ("--chunks", "3,4,5"), ("--codec", "gzip"), ("--codec", "gzip", "--level", "9", "--filter", "none"),
@@ -310,6 +310,64 @@ def netcdf(program, folder, rng):
         check("fill", file["v"].fillvalue == -1.5)
 
 
+def fills(program, folder):
+    """Fill values of the input are those of the output, and mask no other elements than in the input."""
+    source = folder / "fills.h5"
+    names = {name: fill for name, fill in FILLS.items() if fill.dtype.kind not in "bc" and fill.dtype != "f2"}
+    for kind, some in (("all", FILLS), ("numbers", names)):
+        with h5py.File(source, "w") as file:
+            for name, fill in some.items():
+                data = file.create_dataset(name, (5, 7), fill.dtype, chunks=(2, 3), fillvalue=fill)
+                data[:2, :3] = np.zeros((2, 3), fill.dtype)
+            missing = file.create_dataset("missing", (4,), "i2", fillvalue=np.int16(5))
+            missing[:2], missing.attrs["_FillValue"] = [1, 5], np.array([5], "i2")
+            file.create_dataset("none", data=np.arange(4.0))
+        with h5py.File(source) as file:
+            wanted = {name: file[name][...] for name in file}
+        for more in ((), ("--codec", "gzip", "--chunks", "2,3", "--exclude", "missing", "--exclude", "none")):
+            for suffix in ("h5", "nc"):
+                path = folder / f"fills_{kind}_{len(more)}.{suffix}"
+                notes = tet(program, "convert", source, path, *more)
+                check("fills without loss", suffix == "nc" or "warning" not in notes, notes)
+                tet(program, "verify", path)
+                fill_values(path, some, wanted)
+                if kind == "numbers":
+                    same_masks(path, source)
+        again = folder / "fills.zarr"
+        tet(program, "convert", source, again, "--force", "-q", "--chunks", "2,3", "--exclude", "missing", "--exclude", "none")
+        tet(program, "convert", again, folder / "fills_again.h5", "--force", "-q")
+        fill_values(folder / "fills_again.h5", some, wanted)
+
+
+def fill_values(path, some, wanted):
+    """The elements and fill values by h5py."""
+    is_netcdf = path.suffix == ".nc"
+    with h5py.File(path) as file:
+        for name, fill in some.items():
+            found = file[name]
+            values = stored_in_netcdf(wanted[name]) if is_netcdf else wanted[name]
+            check("fill elements", same(found[...], values), f"{path.name} {name}")
+            if not is_netcdf or fill.dtype.kind != "c":
+                fill = stored_in_netcdf(fill) if is_netcdf else fill
+                check("fill value", same(found.fillvalue, fill), f"{path.name} {name} {found.fillvalue!r}")
+        if "none" in file:
+            check("no fill value", file["none"].fillvalue == (netCDF4.default_fillvals["f8"] if is_netcdf else 0))
+            check("missing value", file["missing"].fillvalue == 5 and file["missing"].attrs["_FillValue"] == 5)
+
+
+def same_masks(path, source):
+    """netCDF4 and xarray mask the same elements in both files."""
+    with netCDF4.Dataset(path) as found, netCDF4.Dataset(source) as wanted:
+        for name in found.variables:
+            if name in wanted.variables:
+                one, other_one = np.ma.asarray(found[name][...]), np.ma.asarray(wanted[name][...])
+                is_same = np.array_equal(np.ma.getmaskarray(one), np.ma.getmaskarray(other_one))
+                check("same mask", is_same and same(one.data, other_one.data), f"{path.name} {name}")
+    with xarray.open_dataset(path, engine="netcdf4") as found, xarray.open_dataset(source, engine="netcdf4") as wanted:
+        for name in set(found.variables) & set(wanted.variables):
+            check("same values", same(found[name].values, wanted[name].values), f"{path.name} {name}")
+
+
 def many(program, folder):
     """Thousands of objects in a group, thousands of attributes."""
     wanted = {f"n{number}": np.int32([number]) for number in range(3000)}
@@ -451,6 +509,7 @@ def main():
             appended(program, folder, path)
     hdf5(program, folder, rng)
     netcdf(program, folder, rng)
+    fills(program, folder)
     many(program, folder)
     labels(program, folder)
     texts(program, folder)

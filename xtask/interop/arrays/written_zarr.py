@@ -18,7 +18,7 @@ import numpy as np
 import xarray
 import zarr
 
-from written_files import COUNTS, FAILURES, arrays, check, dataset, random, same, tet
+from written_files import COUNTS, FAILURES, FILLS, NAN_BITS, arrays, check, dataset, random, same, tet
 
 OPTIONS = [
     ("3", ()),
@@ -157,6 +157,51 @@ def of_xarray(program, folder, made):
                 of_dataset(path, folder / name, **engine)
 
 
+def filled(path, folder, names=None):
+    """A Zarr 3 array of every type with a fill value, of which one chunk is stored."""
+    shutil.rmtree(path, ignore_errors=True)
+    group = zarr.create_group(path)
+    for name, fill in FILLS.items():
+        array = group.create_array(
+            name, shape=(5, 7), chunks=(2, 3), dtype=fill.dtype, fill_value=fill, dimension_names=names
+        )
+        array[:2, :3] = np.zeros((2, 3), fill.dtype)
+        if name in NAN_BITS:
+            # zarr-python reads the bits, and writes "NaN".
+            document = json.loads((path / name / "zarr.json").read_text())
+            document["fill_value"] = "0x" + fill.tobytes()[::-1].hex()
+            (path / name / "zarr.json").write_text(json.dumps(document))
+
+
+def of_fills(program, folder):
+    """Fill values are those of the input, and no missing values where they are none in the input."""
+    source = folder / "fills.zarr"
+    for names in (None, ("y", "x")):
+        filled(source, folder, names)
+        wanted = {name: zarr.open_group(source, mode="r")[name][...] for name in FILLS}
+        for version in (3, 2):
+            for suffix in ("zarr", "zarr.zip"):
+                path = folder / f"fills_{version}.{suffix}"
+                more = ("--zarr", str(version), "--chunks", "2,3", "--force")
+                notes = tet(program, "convert", source, path, *more)
+                check("fills without loss", "warning" not in notes, notes)
+                tet(program, "verify", path)
+                store, group = opened(path)
+                for name, fill in FILLS.items():
+                    check("fill elements", same(group[name][...], wanted[name]), f"{path.name} {name}")
+                    found = group[name].fill_value
+                    if version == 3 or (names is None and name not in NAN_BITS):
+                        check("fill value", same(np.asarray(found, fill.dtype), fill), f"{path.name} {name} {found!r}")
+                        is_sparse = group[name].nchunks_initialized == 1
+                        check("fill chunks", is_sparse, f"{path.name} {name} {group[name].nchunks_initialized}")
+                    else:
+                        check("no fill value", found is None, f"{path.name} {name} {found!r}")
+                if path.is_file():
+                    store.close()
+                if names is not None and suffix == "zarr":
+                    of_dataset(path, source, engine="zarr")
+
+
 def of_shards(program, folder, rng):
     """Shards of the input are those of the output."""
     source, path = folder / "sharded.zarr", folder / "sharded_again.zarr"
@@ -254,6 +299,7 @@ def main():
     of_shapes(program, folder, rng)
     of_zip(program, folder)
     of_xarray(program, folder, dataset(rng))
+    of_fills(program, folder)
     of_shards(program, folder, rng)
     of_labels(program, folder)
     of_texts(program, folder)

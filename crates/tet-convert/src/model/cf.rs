@@ -86,7 +86,7 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
         Unpacking { from: signed, to, masks, valid, scale: value(scale), offset: value(offset) };
     let meaning = Meaning { stored, scale: unpacking.scale, offset: unpacking.offset, masked };
     let chunks = Arc::new(Unpacked { packed: Arc::clone(&dataset.chunks), unpacking });
-    Dataset { chunks, meaning: Some(Arc::new(meaning)), ..renamed(dataset, to) }
+    Dataset { chunks, fill: None, meaning: Some(Arc::new(meaning)), ..renamed(dataset, to) }
 }
 
 fn renamed(dataset: Dataset, dtype: DType) -> Dataset {

@@ -130,11 +130,19 @@ fn in_pairs(dataset: &Dataset, part: DType, encoding: &'static str) -> Result<Ph
     let grid = grid.ok_or_else(|| unknown(dataset, encoding))?;
     let mut dims = dataset.dims.clone();
     dims.extend((!dims.is_empty() && !is_scalar).then(|| PARTS_DIM.to_owned()));
-    let mut view = Dataset { dtype: Some(part), grid, dims, ..dataset.clone() };
+    let fill = dataset.fill.as_deref().and_then(|fill| of_parts(fill, fill.len() / 2));
+    let mut view = Dataset { dtype: Some(part), grid, dims, fill, ..dataset.clone() };
     if is_scalar {
         view.attrs.remove(SCALAR_KEY);
     }
     Ok(Physical { view, stored: part, inner: 1, from: None })
+}
+
+/// The fill value of parts of `size` bytes, where those of an element are the same.
+pub(crate) fn of_parts(fill: &[u8], size: usize) -> Option<Vec<u8>> {
+    let (first, _) = fill.split_at_checked(size)?;
+    let is_one = size != 0 && fill.len().is_multiple_of(size);
+    (is_one && fill.chunks_exact(size).all(|part| part == first)).then(|| first.to_vec())
 }
 
 /// The elements of a dataset that nothing computes with, as the bytes that hold them; `None` for any
@@ -163,7 +171,8 @@ fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Physical> {
     let bits = bits_of(&dataset.dtype_name).ok_or_else(|| unknown(dataset, encoding))?;
     let grid = rescaled(&dataset.grid, bits, 8).ok_or_else(|| unknown(dataset, encoding))?;
     let is_other = grid.shape() != dataset.grid.shape();
-    let mut view = Dataset { dtype: Some(DType::UInt8), grid, fault: None, ..dataset.clone() };
+    let (dtype, fault, fill) = (Some(DType::UInt8), None, None);
+    let mut view = Dataset { dtype, grid, fault, fill, ..dataset.clone() };
     set_logical_dtype(&mut view, dataset);
     if is_other {
         view.attrs.insert(SHAPE_KEY.to_owned(), shape_text(dataset.shape()));
@@ -223,20 +232,26 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
         | (DType::Int16, Some(DType::Float16)) => Some(named(logical)),
         (DType::Int16, Some(DType::Int8)) => {
             let chunks = Arc::new(Narrowed { wide: Arc::clone(&dataset.chunks) });
-            Some(Dataset { chunks, ..named(logical) })
+            let narrow = |wide: &[u8]| {
+                let wide = i16::from_le_bytes(wide.try_into().ok()?);
+                Some(i8::try_from(wide).ok()?.to_le_bytes().to_vec())
+            };
+            let fill = dataset.fill.as_deref().and_then(narrow);
+            Some(Dataset { chunks, fill, ..named(logical) })
         }
         (DType::Float32, Some(DType::Complex64)) | (DType::Float64, Some(DType::Complex128)) => {
             let (last, shape) = dataset.grid.shape().split_last()?;
             let (last_chunk, chunk) = dataset.grid.chunk_shape().split_last()?;
             let grid = dataset.grid.reshaped(Shape::from(shape), Shape::from(chunk))?;
             let dims = dataset.dims.iter().take(grid.rank()).cloned().collect();
-            (*last == 2 && *last_chunk == 2).then(|| Dataset { grid, dims, ..named(logical) })
+            let fill = dataset.fill.as_ref().map(|part| part.repeat(2));
+            (*last == 2 && *last_chunk == 2).then(|| Dataset { grid, dims, fill, ..named(logical) })
         }
         (DType::UInt8, None) => {
             let grid = unpacked(dataset, bits_of(name)?)?;
             let opaque =
                 tet_query::Error::Opaque { dataset: dataset.name.clone(), dtype: name.to_owned() };
-            Some(Dataset { grid, fault: Some(Arc::new(opaque)), ..named(None) })
+            Some(Dataset { grid, fill: None, fault: Some(Arc::new(opaque)), ..named(None) })
         }
         _ => None,
     }

@@ -208,7 +208,7 @@ impl Dataset {
         unlimited.truncate(shape.rank());
         let dtype_name = format!("{} bytes", bytes.shape().last().unwrap_or(&0));
         let grid = grid.unwrap_or_else(|| bytes.grid.clone());
-        Dataset { dtype: None, dtype_name, grid, dims, unlimited, ..bytes }
+        Dataset { dtype: None, dtype_name, grid, dims, unlimited, fill: None, ..bytes }
     }
 
     /// The dataset with chunks of texts instead of numbers.

@@ -15,6 +15,7 @@ use super::element::{self, Element};
 use super::external;
 use super::texts::HeapTexts;
 use crate::chunking;
+use crate::model::logical::of_parts;
 use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -96,6 +97,7 @@ impl Stored<'_> {
             fault,
             dims,
             unlimited,
+            fill: own_fill(self.described, element),
             ..Dataset::new(source, name, element.dtype, grid, chunks)
         }
     }
@@ -274,6 +276,13 @@ fn chunked(
         fill,
     };
     Ok((grid, Arc::new(chunks)))
+}
+
+/// The fill value that the file sets for one element; `None` where those of an array in an element differ.
+fn own_fill(described: &Described, element: &Element) -> Option<Vec<u8>> {
+    described.fill.as_ref()?;
+    let size = element.dtype.size()?;
+    of_parts(fill(described, element, size)?.element(), usize::try_from(size).ok()?)
 }
 
 /// The decoder of elements that are not stored.

@@ -11,6 +11,7 @@ use tet_zarr::{ArrayMeta, Hierarchy, ZarrElement, ZarrField, ZarrOrder};
 use super::chunks::{Chunks, Made, pipelines};
 use super::texts::TextTable;
 use super::touched::Touched;
+use crate::model::logical::of_parts;
 use crate::read::slabs::{too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -86,9 +87,9 @@ impl Stored<'_> {
             (None, None) => Err(uncounted()),
             (None, Some(grid)) => self.chunks(&name, elements).map(|chunks| (grid, chunks)),
         };
-        let (fault, (grid, chunks)) = match read {
-            Ok(read) => (None, read),
-            Err(fault) => (Some(Arc::new(fault)), unread(&shape, None)),
+        let (fault, fill, (grid, chunks)) = match read {
+            Ok((grid, chunks)) => (None, self.own_fill(elements, &chunks), (grid, chunks as _)),
+            Err(fault) => (Some(Arc::new(fault)), None, unread(&shape, None)),
         };
         let dims = if elements.axes.is_empty() || elements.dtype == DType::UInt8 {
             self.dims.clone()
@@ -96,10 +97,17 @@ impl Stored<'_> {
             Vec::new()
         };
         let read = Dataset::new(self.source.clone(), name, elements.dtype, grid, chunks);
-        Dataset { dims, fault, ..read }
+        Dataset { dims, fault, fill, ..read }
     }
 
-    fn chunks(&self, name: &str, elements: &Elements) -> Result<Arc<dyn ChunkTable>, QueryError> {
+    /// The fill value of the array for one element of the dataset; `None` where those of an array in an element differ.
+    fn own_fill(&self, elements: &Elements, chunks: &Chunks) -> Option<Vec<u8>> {
+        self.array.fill.as_ref()?;
+        let size = usize::try_from(elements.dtype.size()?).ok()?;
+        of_parts(chunks.fill.element(), size)
+    }
+
+    fn chunks(&self, name: &str, elements: &Elements) -> Result<Arc<Chunks>, QueryError> {
         let array = &**self.array;
         let uncounted = || refused(name, "its chunks cannot be counted");
         let size = elements.dtype.size().unwrap_or(1);

@@ -19,6 +19,7 @@ use crate::Result;
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::fill;
 use crate::write::netcdf::labels::Coordinates;
 use crate::write::stream::shape_of;
 
@@ -193,7 +194,7 @@ impl Parts<'_> {
         let layout = layout(lazy, &cut, self.options)?;
         let is_scale = self.is_scale(at);
         let mut attributes = self.attributes(at, notes);
-        let fill = self.fill(view, &attributes);
+        let fill = self.fill(lazy.dataset(), view, &attributes);
         let mut path = self.paths[at].clone();
         let mut scales: Vec<Option<usize>> =
             dims.iter().map(|dim| dim.and_then(|dim| self.scales[dim])).collect();
@@ -270,8 +271,15 @@ impl Parts<'_> {
         written(&dataset.name, attrs.iter(), (dtype, self.flavor), notes)
     }
 
-    /// The element of what is not stored: the fill value of the attribute, or that of NetCDF.
-    fn fill(&self, view: &View, attributes: &[DraftAttribute]) -> Option<Vec<u8>> {
+    /// The element of what is not stored: the fill value of the input, or of the attribute, which are one in NetCDF.
+    fn fill(
+        &self,
+        dataset: &Dataset,
+        view: &View,
+        attributes: &[DraftAttribute],
+    ) -> Option<Vec<u8>> {
+        let own = fill::own(dataset, view.dtype, &self.options.tet).map(<[u8]>::to_vec);
+        let own = own.filter(|_| view.datatype != DraftType::Text);
         let given = attributes.iter().find_map(|it| match &it.value {
             DraftValue::Numbers { dtype, bytes, .. } if it.name == FILL_KEY => {
                 let is_one = dtype.size() == u64::try_from(bytes.len()).ok();
@@ -279,7 +287,10 @@ impl Parts<'_> {
             }
             _ => None,
         });
-        given.or_else(|| default_fill(view).filter(|_| self.flavor == Flavor::NetCdf))
+        match self.flavor {
+            Flavor::Hdf5 => own.or(given),
+            Flavor::NetCdf => given.or(own).or_else(|| default_fill(view)),
+        }
     }
 }
 

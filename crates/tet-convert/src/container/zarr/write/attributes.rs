@@ -79,7 +79,7 @@ pub(super) struct Fill {
 }
 
 /// The fill value that an attribute is, where it is a number that the type has.
-pub(super) fn fill(attr: &AttrText, dtype: DType) -> Option<Fill> {
+pub(super) fn given_fill(attr: &AttrText, dtype: DType) -> Option<Fill> {
     let element = le_bytes(dtype, &one(attr)?)?;
     let json = serde_json::from_str(AttrText::number(dtype, &element).json()?).ok()?;
     Some(Fill { element, json })
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_fill_value_is_exact_or_absent() {
-        let of = |attr: &AttrText, dtype| fill(attr, dtype).map(|it| (it.element, it.json));
+        let of = |attr: &AttrText, dtype| given_fill(attr, dtype).map(|it| (it.element, it.json));
         let nan = AttrText::Text("NaN".to_owned());
         assert_eq!(of(&nan, DType::Float32), Some((vec![0, 0, 0xc0, 0x7f], json!("NaN"))));
         let minus = typed(DType::Float64, "[-0.0]");

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use tet_file::AttrValue;
 use tet_format::{DType, Shape};
 use tet_query::{AttrText, Dataset, LazyArray};
-use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrFormat};
+use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrFormat, fill_json};
 
-use super::attributes::{fill, fill_attribute, is_fill, json};
+use super::attributes::{Fill, fill_attribute, given_fill, is_fill, json};
 use super::labels;
 use super::names::{group_of, legal, of_datasets};
 use super::shape::{self, Shaped};
@@ -19,7 +19,7 @@ use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream::shape_of;
 use crate::write::texts::TEXT_LEN;
 use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
-use crate::write::{chunk_shape, texts};
+use crate::write::{chunk_shape, fill, texts};
 use crate::{Error, Note, Result};
 
 /// A hierarchy before it is written.
@@ -110,7 +110,13 @@ fn of_dataset(
     let automatic = || chunk_shape::chosen(dataset, &shape, size, options);
     let shaped = Shaped { dataset, shape: &shape, size, automatic: &automatic };
     let shapes = shape::of(&shaped, options)?;
-    let fill = attrs.get(FILL_KEY).and_then(|attr| fill(attr, dtype));
+    let given = || attrs.get(FILL_KEY).and_then(|attr| given_fill(attr, dtype));
+    let own = || own_fill(dataset, dtype, options);
+    let fill = match format {
+        ZarrFormat::V3 => own().or_else(given),
+        // Where axes have names, xarray takes the fill value of version 2 for that of missing values.
+        ZarrFormat::V2 => given().or_else(|| own().filter(|_| dims.is_none())),
+    };
     let (element, fill) = match fill {
         Some(fill) => (Some(fill.element), Some(fill.json)),
         // An undefined fill value may be read as anything.
@@ -136,6 +142,13 @@ fn of_dataset(
         attributes,
     };
     Ok((array, Part { elements: Elements::Array(number), fill: element }))
+}
+
+/// The fill value that the input has of its own, where the version has a spelling of it.
+fn own_fill(dataset: &Dataset, dtype: DType, options: &ConvertOptions) -> Option<Fill> {
+    let element = fill::own(dataset, dtype, &options.tet)?;
+    let json = fill_json(dtype, element, options.zarr.format)?;
+    Some(Fill { element: element.to_vec(), json })
 }
 
 /// A dataset of text as an array.
