@@ -21,13 +21,13 @@ pub enum Exit {
     No = 1,
     /// Wrong usage: options, query document, names, selections, an output that exists.
     Usage = 2,
-    /// The file is damaged, or of a version or codec this build does not read.
+    /// The file is damaged, or of a version that this build does not read.
     Format = 3,
     /// A limit or the memory budget was reached, or an integer result overflowed.
     Limit = 4,
     /// Environment error: file not found, permission denied, I/O error, file changed during the read.
     Environment = 5,
-    /// The file is of another format, one that this build does not read.
+    /// The file is of a format, or the dataset of a type or codec, that this build does not read.
     Unsupported = 6,
     /// The user stopped it.
     Interrupted = 130,

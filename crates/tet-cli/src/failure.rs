@@ -156,9 +156,8 @@ impl From<tet_query::Error> for Failure {
 
 fn query_failure(error: &tet_query::Error) -> Failure {
     use tet_query::Error as E;
-    let exit = Exit::from(error.kind());
     let message = error.to_string();
-    let plain = |code: &str| Failure::new(exit, code, message.clone());
+    let plain = |code: &str| Failure::new(exit_of(error), code, message.clone());
     let at = |failure: Failure, dataset: &str, chunk: Option<&[u64]>, offset: Option<u64>| {
         let dataset = Some(dataset.to_owned());
         let chunk = chunk.map(<[u64]>::to_vec);
@@ -195,7 +194,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             let (code, hint) = other_elements(error);
             at(plain(code), dataset, None, None).hint(hint)
         }
-        E::Unsupported { .. } => plain("unsupported"),
+        E::Unsupported { .. } | E::Malformed { .. } => plain(other_elements(error).0),
         E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
         E::Chunk { dataset, chunk, fault } => {
             at(broken_rule(fault, message), dataset, Some(chunk), None)
@@ -228,6 +227,13 @@ fn query_failure(error: &tet_query::Error) -> Failure {
     }
 }
 
+fn exit_of(error: &tet_query::Error) -> Exit {
+    match error.is_unsupported() {
+        true => Exit::Unsupported,
+        false => Exit::from(error.kind()),
+    }
+}
+
 /// The code and the hint for a dataset whose elements are not what was asked for.
 fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
     use tet_query::Error as E;
@@ -238,6 +244,8 @@ fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
         }
         E::Text { .. } => ("text", "tet cat prints it".to_owned()),
         E::NoTexts { .. } => ("no-text", String::new()),
+        E::Unsupported { .. } => ("unsupported", String::new()),
+        E::Malformed { .. } => ("malformed", String::new()),
         _ => ("opaque", "tet export copies such a dataset unchanged".to_owned()),
     }
 }
@@ -314,7 +322,8 @@ impl From<tet_convert::Error> for Failure {
                 plain("output-format").hint(tet_convert::writing_advice(format))
             }
             E::HasNames { .. } => plain("options").hint("leave out --name"),
-            E::NoSuchDType { .. } => plain("dtype"),
+            // The type is not read here either; what an output alone lacks is `NoDType`.
+            E::NoSuchDType { .. } => Failure::new(Exit::Unsupported, "dtype", message),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
                 let is_known = ![Format::EMPTY, Format::UNKNOWN].contains(&format);

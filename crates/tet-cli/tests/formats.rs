@@ -271,3 +271,42 @@ fn axes_that_can_grow_are_shown_and_stay_so() {
         assert_eq!(*of("f4_lat"), serde_json::Value::Null, "{file}");
     }
 }
+
+#[test]
+fn what_is_sound_and_not_read_is_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("x.zarr")).unwrap();
+    let store = |compressor: &str, chunk: &[u8]| {
+        let document = format!(
+            "{{\"zarr_format\": 2, \"shape\": [3], \"chunks\": [3], \"dtype\": \"<f4\", \"order\": \"C\", \
+             \"compressor\": {{\"id\": \"{compressor}\"}}, \"filters\": null, \"fill_value\": 0}}"
+        );
+        fs::write(folder.join("x.zarr/.zarray"), document).unwrap();
+        fs::write(folder.join("x.zarr/0"), chunk).unwrap();
+    };
+    let commands: [&[&str]; 7] = [
+        &["cat", "x.zarr", "x"],
+        &["query", "x.zarr", "x", "--mean"],
+        &["explain", "x.zarr", "x", "--mean"],
+        &["stats", "x.zarr", "x"],
+        &["cat", "x.zarr", "x", "--format", "heatmap"],
+        &["convert", "x.zarr", "x.npy", "--dataset", "x"],
+        &["export", "x.zarr", "x.tet"],
+    ];
+    store("pcodec", &[1, 2, 3]);
+    for args in commands {
+        let (exit, err) = failed(folder, args);
+        assert_eq!(exit, Exit::Unsupported, "{args:?} {err}");
+        assert!(err.contains("pcodec"), "{args:?} {err}");
+    }
+    // Statistics of all datasets omit it.
+    done(folder, &["stats", "x.zarr"]);
+    // The same with a codec that is read, and damaged.
+    store("zlib", &[1, 2, 3]);
+    for args in commands.iter().filter(|args| args[0] != "explain") {
+        let (exit, err) = failed(folder, args);
+        assert_eq!(exit, Exit::Format, "{args:?} {err}");
+    }
+    assert_eq!(failed(folder, &["stats", "x.zarr"]).0, Exit::Format);
+}

@@ -117,6 +117,12 @@ pub enum Error {
         /// What is not supported, and what to do.
         why: String,
     },
+    /// The dataset is damaged, or a file that it needs is missing, and no rule of its container says so.
+    #[error("{why}")]
+    Malformed {
+        /// What is wrong.
+        why: String,
+    },
     /// The dataset's element type is not one this program knows.
     #[error("dataset {dataset:?} has the unknown dtype {dtype}")]
     UnknownDType {
@@ -351,6 +357,7 @@ impl Error {
             | Error::Opaque { .. }
             | Error::Compound { .. }
             | Error::Unsupported { .. }
+            | Error::Malformed { .. }
             | Error::UnknownDType { .. }
             | Error::Chunk { .. }
             | Error::MissingChunk { .. }
@@ -378,6 +385,28 @@ impl Error {
             | Error::NoFill { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
+        }
+    }
+
+    /// Whether the file may be sound: its elements are of a type, or behind a codec, that is not read.
+    ///
+    /// ```
+    /// let dtype = "float80".to_owned();
+    /// let opaque = tet_query::Error::Opaque { dataset: "x".to_owned(), dtype };
+    /// assert!(opaque.is_unsupported());
+    /// assert!(!tet_query::Error::Malformed { why: "it is cut off".to_owned() }.is_unsupported());
+    /// ```
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            Error::Unreadable { cause, .. } => cause.is_unsupported(),
+            Error::Codec { fault, .. } => matches!(fault, tet_codec::Error::Unsupported { .. }),
+            Error::Opaque { .. }
+            | Error::Compound { .. }
+            | Error::Unsupported { .. }
+            | Error::UnknownDType { .. }
+            | Error::UnknownCodec { .. } => true,
+            _ => false,
         }
     }
 

@@ -88,10 +88,10 @@ EXIT STATUS
   0    success (also when the reader of a pipe stops)
   1    the answer is no: verify found errors, repairs are pending, a digest differs
   2    wrong usage: options, document, dataset, axis, label, selection, output exists
-  3    the file is damaged, or of a version or codec this build does not read
+  3    the file is damaged, or of a version that this build does not read
   4    a limit or the memory budget was reached, or an integer result overflowed
   5    environment error: file not found, permission denied, I/O error, file changed during the read
-  6    the file is of a format that this build does not read, such as GRIB
+  6    the file is of a format, such as GRIB, or the dataset of a type or codec that this build does not read
   130  interrupted
 
 ENVIRONMENT

@@ -101,7 +101,7 @@ fn is_sound(code: &str) -> bool {
 
 /// Whether a failure concerns one dataset only, so that others can be summarized.
 fn is_of_dataset(failure: &Failure) -> bool {
-    matches!(failure.exit, Exit::Format | Exit::Limit | Exit::Usage)
+    matches!(failure.exit, Exit::Format | Exit::Limit | Exit::Usage | Exit::Unsupported)
 }
 
 /// Prints all statistics of one dataset.

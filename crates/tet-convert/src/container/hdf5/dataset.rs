@@ -113,10 +113,10 @@ impl Stored<'_> {
         let size = u64::from(self.described.datatype.size);
         let count = self.described.space.element_count();
         let stored = count.and_then(|count| Span::new(0, count.checked_mul(size)?));
-        let too_large = || unsupported(name, "its elements cannot be counted");
+        let too_large = || malformed(name, "its elements cannot be counted");
         let stored = stored.ok_or_else(too_large)?;
         let source = external::open(self.file.source(), parts, stored.len());
-        let source = source.map_err(|why| unsupported(name, &why))?;
+        let source = source.map_err(|why| malformed(name, &why))?;
         let table = contiguous(self.described, (element, shape), stored).ok_or_else(too_large)?;
         Ok((source, table))
     }
@@ -183,6 +183,10 @@ fn unsupported(name: &str, why: &str) -> QueryError {
     QueryError::Unsupported { why: format!("dataset {name:?} cannot be read: {why}") }
 }
 
+fn malformed(name: &str, why: &str) -> QueryError {
+    QueryError::Malformed { why: format!("dataset {name:?} cannot be read: {why}") }
+}
+
 type Table = (Grid, Arc<dyn ChunkTable>);
 
 /// Where the elements of a dataset are.
@@ -192,7 +196,7 @@ fn chunks(
     (element, shape): (&Element, &[u64]),
 ) -> std::result::Result<Table, QueryError> {
     let size = element.dtype.size().unwrap_or(1);
-    let too_large = || unsupported(name, "its chunks cannot be counted");
+    let too_large = || malformed(name, "its chunks cannot be counted");
     let fill = fill(described, element, size).ok_or_else(too_large)?;
     match &described.layout {
         StoredLayout::Contiguous(Some(stored)) => {
@@ -253,7 +257,7 @@ fn chunked(
     (index, fill): (&StoredIndex, FillValue),
 ) -> std::result::Result<Table, QueryError> {
     let size = element.dtype.size().unwrap_or(1);
-    let too_large = || unsupported(name, "its chunks cannot be counted");
+    let too_large = || malformed(name, "its chunks cannot be counted");
     let layout = ElementLayout::new(size).with_width(element.swapped).ok_or_else(too_large)?;
     let extents = index.shape().iter().chain(&element.axes).copied();
     let chunk_shape: Shape = extents.collect();

@@ -86,7 +86,13 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
         NpyFault::Dtype { name, shape, .. } => (name.clone(), shape.as_slice()),
         _ => ("?".to_owned(), &[][..]),
     };
-    let why = tet_query::Error::Unsupported { why: fault.to_string() };
+    let why = fault.to_string();
+    let why = match fault {
+        NpyFault::Dtype { .. } | NpyFault::Descr { .. } | NpyFault::Version { .. } => {
+            tet_query::Error::Unsupported { why }
+        }
+        _ => tet_query::Error::Malformed { why },
+    };
     let (grid, chunks) = unread(shape, place.seal);
     let fault = Some(Arc::new(why));
     Dataset { fault, ..Dataset::unknown(place.source, name, dtype_name, grid, chunks) }

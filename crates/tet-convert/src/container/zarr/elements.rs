@@ -81,7 +81,7 @@ impl Stored<'_> {
             |extents: &Shape| extents.iter().chain(&elements.axes).copied().collect::<Shape>();
         let (grid, shape) = (&self.array.grid, longer(self.array.grid.shape()));
         let longer_grid = grid.reshaped(shape.clone(), longer(grid.chunk_shape()));
-        let uncounted = || refused(&name, "its chunks cannot be counted");
+        let uncounted = || malformed(&name, "its chunks cannot be counted");
         let read = match (too_deep(&shape), longer_grid) {
             (Some(fault), _) => Err(fault),
             (None, None) => Err(uncounted()),
@@ -109,7 +109,7 @@ impl Stored<'_> {
 
     fn chunks(&self, name: &str, elements: &Elements) -> Result<Arc<Chunks>, QueryError> {
         let array = &**self.array;
-        let uncounted = || refused(name, "its chunks cannot be counted");
+        let uncounted = || malformed(name, "its chunks cannot be counted");
         let size = elements.dtype.size().unwrap_or(1);
         let size = elements.axes.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
         let size = size.filter(|&size| size != 0).ok_or_else(uncounted)?;
@@ -221,6 +221,10 @@ impl Stored<'_> {
 
 fn refused(name: &str, why: &str) -> QueryError {
     QueryError::Unsupported { why: format!("dataset {name:?} cannot be read: {why}") }
+}
+
+fn malformed(name: &str, why: &str) -> QueryError {
+    QueryError::Malformed { why: format!("dataset {name:?} cannot be read: {why}") }
 }
 
 fn fixed(is_points: bool, order: ZarrOrder) -> FixedText {
