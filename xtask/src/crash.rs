@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! scene   a command and its target: run it, look at what is left, judge
+//! content what a target is: the bytes of a file, or of all files of a folder
 //! trace   strace: SIGKILL at call n, an error at call n, an error from call n on, no threads
 //! world   a disk that is full, a limit on the length of files
 //! ```
@@ -9,6 +10,7 @@
 //! It takes minutes and needs Linux, `strace` and the right to mount, so it is no part of `ci`.
 //! What it cannot do fails: nothing is skipped.
 
+mod content;
 mod scene;
 mod trace;
 mod world;
@@ -30,7 +32,7 @@ pub(crate) struct Options {
     only: Option<String>,
 }
 
-/// A command that writes one file.
+/// A command that writes one file, or one folder.
 struct Case {
     name: &'static str,
     /// `IN/` stands for the folder of inputs, `OUT/` for that of the target.
@@ -42,8 +44,8 @@ struct Case {
 /// What becomes of the target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// It is made of another file; `--force` replaces it.
-    Output,
+    /// It is made of another file; `--force` replaces it, which is a copy of this input then.
+    Output(&'static str),
     /// It is changed: it starts as a copy of this input.
     Edit(&'static str),
 }
@@ -54,31 +56,45 @@ const CASES: &[Case] = &[
         name: "convert .npz",
         args: &["convert", "IN/climate.npz", "OUT/t.tet"],
         target: "t.tet",
-        kind: Kind::Output,
+        kind: Kind::Output("climate.tet"),
     },
     Case {
         name: "convert raw",
         args: &["convert", "IN/large.npy", "OUT/t.tet", "--codec", "raw", "--chunks", "100,1000"],
         target: "t.tet",
-        kind: Kind::Output,
+        kind: Kind::Output("climate.tet"),
+    },
+    Case {
+        name: "convert .zarr",
+        args: &[
+            "convert",
+            "IN/climate.tet",
+            "OUT/t.zarr",
+            "--dataset",
+            "temp",
+            "--chunks",
+            "4,30,60",
+        ],
+        target: "t.zarr",
+        kind: Kind::Output("old.zarr"),
     },
     Case {
         name: "cat -o .npy",
         args: &["cat", "IN/climate.tet", "temp", "-o", "OUT/t.npy"],
         target: "t.npy",
-        kind: Kind::Output,
+        kind: Kind::Output("climate.tet"),
     },
     Case {
         name: "cat -o .csv",
         args: &["cat", "IN/climate.tet", "temp[0]", "-o", "OUT/t.csv"],
         target: "t.csv",
-        kind: Kind::Output,
+        kind: Kind::Output("climate.tet"),
     },
     Case {
         name: "query -o .npy",
         args: &["query", "IN/climate.tet", "temp", "--mean", "month", "-o", "OUT/t.npy"],
         target: "t.npy",
-        kind: Kind::Output,
+        kind: Kind::Output("climate.tet"),
     },
     Case {
         name: "query -o .tet",
@@ -94,7 +110,7 @@ const CASES: &[Case] = &[
             "OUT/t.tet",
         ],
         target: "t.tet",
-        kind: Kind::Output,
+        kind: Kind::Output("climate.tet"),
     },
     Case {
         name: "digest add",
@@ -123,7 +139,7 @@ struct Tally {
     strays: usize,
 }
 
-/// Runs everything, prints a table, and fails if a target was neither the old file nor the new.
+/// Runs everything, prints a table, and fails if a target was neither the old one nor the new.
 pub(crate) fn run(options: &Options) -> Result<()> {
     check_tools()?;
     let program = run::program()?;
@@ -224,6 +240,7 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     };
     convert("bare.tet", &["--no-digests"])?;
     convert("flipped.tet", &[])?;
+    convert("old.zarr", &["--exclude", "temp"])?;
     let mut flipped = fs::read(folder.join("flipped.tet"))?;
     let middle = flipped.len() / 2;
     flipped[middle] ^= 4;

@@ -6,26 +6,28 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 
+use super::content::Content;
 use super::{Case, Kind, Tally};
 
 /// Whether there is a target before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Onto {
     Nothing,
-    File,
+    Old,
 }
 
 impl Onto {
     /// What makes sense for a command of this kind.
     pub(super) fn of(kind: Kind) -> impl Iterator<Item = Onto> {
-        let all = [Onto::Nothing, Onto::File];
-        all.into_iter().filter(move |&onto| kind == Kind::Output || onto == Onto::File)
+        let all = [Onto::Nothing, Onto::Old];
+        let is_edit = matches!(kind, Kind::Edit(_));
+        all.into_iter().filter(move |&onto| !is_edit || onto == Onto::Old)
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Onto::Nothing => "nothing",
-            Onto::File => "a file",
+            Onto::Old => "another",
         }
     }
 }
@@ -38,8 +40,8 @@ pub(super) struct Scene<'a> {
     args: Vec<String>,
     /// The folder of the target; nothing else is in it.
     out: &'a Path,
-    old: Option<Vec<u8>>,
-    new: Vec<u8>,
+    old: Option<Content>,
+    new: Content,
     pub(super) tally: Tally,
     pub(super) faults: Vec<String>,
 }
@@ -51,6 +53,8 @@ pub(super) enum Allowed {
     Death,
     /// It fails, and says so.
     Failure,
+    /// It fails, or cannot remove the folder that it replaced, of which a named rest may stay.
+    Rest,
     /// It fails, and cannot say so.
     Muteness,
     /// It fails, and cannot even clean up or say so.
@@ -68,31 +72,34 @@ impl<'a> Scene<'a> {
     ) -> Result<Self> {
         let old = match (onto, case.kind) {
             (Onto::Nothing, _) => None,
-            (Onto::File, Kind::Edit(input)) => Some(fs::read(inputs.join(input))?),
-            // A good file of the past.
-            (Onto::File, Kind::Output) => Some(fs::read(inputs.join("climate.tet"))?),
+            // A good one of the past.
+            (Onto::Old, Kind::Edit(input) | Kind::Output(input)) => {
+                Some(Content::read(&inputs.join(input))?.context("the input is not there")?)
+            }
         };
         let place = |arg: &&str| {
             let (inputs, out) = (inputs.display(), out.display());
             arg.replace("IN/", &format!("{inputs}/")).replace("OUT/", &format!("{out}/"))
         };
         let mut args: Vec<String> = case.args.iter().map(place).collect();
-        if onto == Onto::File && case.kind == Kind::Output {
+        if onto == Onto::Old && matches!(case.kind, Kind::Output(_)) {
             args.push("--force".to_owned());
         }
-        let (tally, faults, new) = (Tally::default(), Vec::new(), Vec::new());
+        let (tally, faults) = (Tally::default(), Vec::new());
+        // Until it is made, any.
+        let new = Content::read(inputs)?.context("the inputs are not there")?;
         let mut scene = Self { case, onto, program, args, out, old, new, tally, faults };
         scene.new = scene.make()?;
-        ensure!(scene.new == scene.make()?, "it makes another file each time");
-        ensure!(scene.old.as_ref() != Some(&scene.new), "the new file is the old one");
+        ensure!(scene.new == scene.make()?, "it makes another one each time");
+        ensure!(scene.old.as_ref() != Some(&scene.new), "the new one is the old one");
         Ok(scene)
     }
 
-    fn make(&self) -> Result<Vec<u8>> {
+    fn make(&self) -> Result<Content> {
         let output = self.start(&[])?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{} says {stderr}", self.args.join(" "));
-        Ok(fs::read(self.target())?)
+        Content::read(&self.target())?.context("it makes nothing")
     }
 
     pub(super) fn target(&self) -> PathBuf {
@@ -104,9 +111,19 @@ impl<'a> Scene<'a> {
         self.out
     }
 
-    /// How long the new file is.
+    /// How long the longest new file is.
     pub(super) fn new_len(&self) -> usize {
-        self.new.len()
+        self.new.longest()
+    }
+
+    /// How many files and folders the old target is.
+    pub(super) fn old_count(&self) -> usize {
+        self.old.as_ref().map_or(0, Content::entry_count)
+    }
+
+    /// Whether a folder is replaced, which is removed after that.
+    pub(super) fn is_folder_replaced(&self) -> bool {
+        self.old.as_ref().is_some_and(Content::is_folder)
     }
 
     /// The command line.
@@ -122,7 +139,7 @@ impl<'a> Scene<'a> {
         }
         fs::create_dir_all(self.out)?;
         if let Some(old) = &self.old {
-            fs::write(self.target(), old)?;
+            old.write(&self.target())?;
         }
         Ok(())
     }
@@ -155,7 +172,7 @@ impl<'a> Scene<'a> {
         allowed: Allowed,
         output: &Output,
     ) -> Result<()> {
-        let found = fs::read(folder.join(self.case.target)).ok();
+        let found = Content::read(&folder.join(self.case.target))?;
         let is_new = found.as_ref() == Some(&self.new);
         let is_old = found == self.old;
         let mut strays = Vec::new();
@@ -169,15 +186,17 @@ impl<'a> Scene<'a> {
         let code = output.status.code();
         let mut wrong = Vec::new();
         if !is_old && !is_new {
-            wrong.push(format!("{:?} bytes are neither file", found.map(|bytes| bytes.len())));
+            let found = found.map_or_else(|| "nothing".to_owned(), |found| found.shown());
+            wrong.push(format!("what is there is neither: {found}"));
         }
         if code == Some(0) && !is_new {
-            wrong.push("success, but the old file".to_owned());
+            wrong.push("success, but the old one".to_owned());
         }
         if is_new && code == Some(5) && !says_new(&stderr) && allowed == Allowed::Failure {
-            wrong.push("a failure, but the new file".to_owned());
+            wrong.push("a failure, but the new one".to_owned());
         }
-        let strays_max = usize::from(matches!(allowed, Allowed::Death | Allowed::Helplessness));
+        let may_stay = [Allowed::Death, Allowed::Helplessness, Allowed::Rest];
+        let strays_max = usize::from(may_stay.contains(&allowed));
         if strays_max < strays.len() || !strays.iter().all(|name| self.is_hidden_name(name)) {
             wrong.push(format!("litter: {strays:?}"));
         }
@@ -203,8 +222,9 @@ impl<'a> Scene<'a> {
     }
 
     fn names_step_and_path(&self, stderr: &str) -> bool {
-        stderr.contains("cannot ")
-            && (stderr.contains(self.case.target) || stderr.contains("the output"))
+        // Members of an archive are unpacked next to the target first.
+        let places = [self.case.target, "the output", "a scratch file in "];
+        stderr.contains("cannot ") && places.iter().any(|place| stderr.contains(place))
     }
 }
 

@@ -12,7 +12,11 @@ use crate::run;
 
 /// The calls by which a file changes. A call is only disturbed if it is traced as well.
 const CALLS: &str = "write,pwrite64,writev,ftruncate,fallocate,fsync,fdatasync,rename,renameat2,\
-                     link,linkat,unlink,unlinkat,copy_file_range,fchmod,fchown,fsetxattr";
+                     link,linkat,unlink,unlinkat,copy_file_range,fchmod,fchown,fsetxattr,\
+                     mkdir,mkdirat,rmdir,syncfs,chmod,fchmodat";
+
+/// Those by which a folder that was replaced is removed.
+const REMOVALS: [&str; 3] = ["unlink", "unlinkat", "rmdir"];
 
 /// What a call may say.
 const WORDS: [&str; 5] = ["ENOSPC", "EIO", "EDQUOT", "EFBIG", "EINTR"];
@@ -38,17 +42,19 @@ pub(super) fn kill(scene: &mut Scene<'_>) -> Result<()> {
 /// Fails each call, once, and from then on.
 pub(super) fn fail(scene: &mut Scene<'_>) -> Result<()> {
     for (call, count) in calls(scene)? {
+        let is_removal = scene.is_folder_replaced() && REMOVALS.contains(&call.as_str());
+        let allowed = if is_removal { Allowed::Rest } else { Allowed::Failure };
         for (at, word) in (1..=count).flat_map(|at| WORDS.map(|word| (at, word))) {
             let once = format!("inject={call}:error={word}:when={at}");
-            disturb(scene, Allowed::Failure, &[&once])?;
+            disturb(scene, allowed, &[&once])?;
             if word == "EINTR" {
                 let last = at + BURST - 1;
                 let burst = format!("inject={call}:error={word}:when={at}..{last}");
-                disturb(scene, Allowed::Failure, &[&burst])?;
+                disturb(scene, allowed, &[&burst])?;
             } else {
-                // From then on not even the hidden file can be removed.
+                // From then on not even the hidden file or folder can be removed.
                 let onward = format!("inject={call}:error={word}:when={at}+");
-                let removal = format!("inject=unlink:error={word}:when=1+");
+                let removal = format!("inject=unlink,rmdir:error={word}:when=1+");
                 disturb(scene, Allowed::Helplessness, &[&onward, &removal])?;
             }
             scene.tally.errors += 2;

@@ -35,8 +35,9 @@ pub(super) fn fill(scene: &mut Scene<'_>) -> Result<()> {
         let output = on_disk(scene, "size=1m", &free.to_string())?;
         failure_count += usize::from(!output.status.success());
     }
-    // One for the root, one for the old file, one for the filler; none for the new file.
-    let output = on_disk(scene, "size=8m,nr_inodes=3", "4")?;
+    // One for the root, one for the filler, those of the old file or folder; none for the new one.
+    let options = format!("size=8m,nr_inodes={}", 2 + scene.old_count().max(1));
+    let output = on_disk(scene, &options, "4")?;
     failure_count += usize::from(!output.status.success());
     ensure!(2 <= failure_count, "the disk was never full");
     Ok(())
