@@ -49,3 +49,41 @@ pub(crate) fn axis(asked: &str, dims: &[String], rank: usize) -> Option<usize> {
     let named = dims.iter().position(|dim| dim == asked);
     named.or_else(|| asked.parse().ok()).filter(|&axis| axis < rank)
 }
+
+/// A name for each axis, where one of them has one: the others are `dim_N`, as xarray names such axes.
+pub(crate) fn dim_names(names: &[Option<String>]) -> Vec<String> {
+    let is_named = |name: &&String| !name.is_empty();
+    if !names.iter().flatten().any(|name| is_named(&name)) {
+        return Vec::new();
+    }
+    let name = |(axis, name): (usize, &Option<String>)| match name.as_ref().filter(is_named) {
+        Some(name) => name.clone(),
+        None => {
+            let mut name = format!("dim_{axis}");
+            while names.iter().flatten().any(|taken| *taken == name) {
+                name.push('_');
+            }
+            name
+        }
+    };
+    names.iter().enumerate().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_without_a_name_have_their_number() {
+        let named = |names: &[Option<&str>]| {
+            let names: Vec<Option<String>> = names.iter().map(|it| it.map(str::to_owned)).collect();
+            dim_names(&names).join(",")
+        };
+        assert_eq!(named(&[Some("t"), Some("x")]), "t,x");
+        assert_eq!(named(&[Some("t"), None, Some("")]), "t,dim_1,dim_2");
+        assert_eq!(named(&[Some("dim_1"), None]), "dim_1,dim_1_");
+        assert_eq!(named(&[None, None]), "");
+        assert_eq!(named(&[None, Some("")]), "");
+        assert_eq!(named(&[]), "");
+    }
+}

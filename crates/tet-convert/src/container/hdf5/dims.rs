@@ -9,6 +9,7 @@ use tet_hdf5::{Class, Hdf5File, StoredAttribute};
 use tet_query::AttrText;
 
 use super::attributes::address_of;
+use crate::model::axes::dim_names;
 
 /// Attributes by which the NetCDF library keeps its own books.
 const HIDDEN: [&str; 9] = [
@@ -81,23 +82,25 @@ impl<'a> Dims<'a> {
         Dims { is_netcdf, by_address, by_number: numbered.collect() }
     }
 
-    /// The names of the axes of a dataset; none where not all are known.
+    /// The names of the axes of a dataset; none where no axis has one.
     pub(super) fn of(&self, dataset: &Labeled) -> Vec<String> {
         if dataset.rank == 0 {
             return Vec::new();
         }
-        let named = self.coordinates(dataset).or_else(|| self.by_scales(dataset));
-        let own = || {
-            let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE");
-            (is_scale && dataset.rank == 1).then(|| vec![self.name(dataset)])
-        };
-        let names = named.or_else(own).unwrap_or_default();
-        let is_whole = names.len() == dataset.rank && names.iter().all(|name| !name.is_empty());
-        if is_whole { names } else { Vec::new() }
+        let named = self.coordinates(dataset).filter(|names| names.len() == dataset.rank);
+        if let Some(names) = named {
+            return names;
+        }
+        let names = self.by_scales(dataset);
+        let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE");
+        if names == [None] && is_scale {
+            return vec![self.name(dataset)];
+        }
+        dim_names(&names)
     }
 
-    /// The scale of each axis, or its label.
-    fn by_scales(&self, dataset: &Labeled) -> Option<Vec<String>> {
+    /// The scale of each axis, or its label, where it has one.
+    fn by_scales(&self, dataset: &Labeled) -> Vec<Option<String>> {
         let labels: Vec<String> = match dataset.attrs.get("DIMENSION_LABELS") {
             // A list of one text is that text.
             Some(AttrText::Text(label)) => vec![label.clone()],
@@ -109,7 +112,8 @@ impl<'a> Dims<'a> {
         let scale = |axis: usize| self.by_address.get(dataset.scales.get(axis)?.first()?).copied();
         let name = |axis: usize| {
             let label = || labels.get(axis).cloned();
-            scale(axis).map(|it| self.name(it)).or_else(label)
+            let name = scale(axis).map(|it| self.name(it)).or_else(label);
+            name.filter(|name| !name.is_empty())
         };
         (0..dataset.rank).map(name).collect()
     }

@@ -12,6 +12,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 use tet_zarr::{ArrayMeta, DIMENSIONS, Hierarchy, TimeKind, ZarrElement};
 
 use super::{elements, hierarchy, of_file};
+use crate::model::axes::dim_names;
 use crate::read::opened::Opened;
 use crate::{Format, Result};
 
@@ -68,28 +69,9 @@ fn dataset(
 ) -> (Dataset, Vec<Dataset>) {
     let name = if array.path.is_empty() { root_name(path) } else { array.path.clone() };
     let names = array.dimension_names.as_deref().unwrap_or_default();
-    let dims = if names.len() == array.shape.rank() { dims(names) } else { Vec::new() };
+    let dims = if names.len() == array.shape.rank() { dim_names(names) } else { Vec::new() };
     let (whole, parts) = elements::read(source, hierarchy, array, (name, dims));
     (Dataset { attrs: attrs(array, array.element.dtype()), ..whole }, parts)
-}
-
-/// A name for each axis, where one of them has one: the others are `dim_N`, as xarray names such axes.
-fn dims(names: &[Option<String>]) -> Vec<String> {
-    let is_named = |name: &&String| !name.is_empty();
-    if !names.iter().flatten().any(|name| is_named(&name)) {
-        return Vec::new();
-    }
-    let name = |(axis, name): (usize, &Option<String>)| match name.as_ref().filter(is_named) {
-        Some(name) => name.clone(),
-        None => {
-            let mut name = format!("dim_{axis}");
-            while names.iter().flatten().any(|taken| *taken == name) {
-                name.push('_');
-            }
-            name
-        }
-    };
-    names.iter().enumerate().map(name).collect()
 }
 
 /// The name of an array that is the root: that of its folder or file.
@@ -142,24 +124,5 @@ fn unit_name(unit: &str) -> &str {
         "us" | "\u{3bc}s" => "microseconds",
         "ns" => "nanoseconds",
         unit => unit,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_without_a_name_have_their_number() {
-        let named = |names: &[Option<&str>]| {
-            let names: Vec<Option<String>> = names.iter().map(|it| it.map(str::to_owned)).collect();
-            dims(&names).join(",")
-        };
-        assert_eq!(named(&[Some("t"), Some("x")]), "t,x");
-        assert_eq!(named(&[Some("t"), None, Some("")]), "t,dim_1,dim_2");
-        assert_eq!(named(&[Some("dim_1"), None]), "dim_1,dim_1_");
-        assert_eq!(named(&[None, None]), "");
-        assert_eq!(named(&[None, Some("")]), "");
-        assert_eq!(named(&[]), "");
     }
 }
