@@ -85,6 +85,11 @@ pub trait Stage: Send + Sync + Debug {
     /// The most bytes that `stored_len` bytes can decode to.
     fn decoded_max(&self, stored_len: u64) -> u64;
 
+    /// What the encoded bytes may have beyond twice the decoded ones: a list of many short parts.
+    fn growth(&self) -> u64 {
+        0
+    }
+
     /// Decodes `stored` into `out`, replacing its content.
     ///
     /// # Errors
@@ -190,12 +195,16 @@ impl Pipeline {
     /// The length of what `stage` decodes to, for a chunk of `decoded_len` bytes.
     fn room(&self, stage: usize, decoded_len: u64) -> Room {
         let mut exact = decoded_len;
-        for before in self.stages.iter().take(stage) {
-            match before.written_len(exact) {
+        let before = self.stages.get(..stage).unwrap_or_default();
+        for stage in before {
+            match stage.written_len(exact) {
                 Some(len) => exact = len,
                 None => {
-                    let most = exact.max(decoded_len);
-                    return Room::AtMost(most.saturating_mul(2).saturating_add(GROWTH));
+                    let most = exact.max(decoded_len).saturating_mul(2);
+                    let growth = before.iter().map(|stage| stage.growth());
+                    return Room::AtMost(
+                        growth.fold(most.saturating_add(GROWTH), u64::saturating_add),
+                    );
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tet_codec::Crc32c;
-use tet_format::{Shape, Span};
+use tet_format::{ForeignFault, Shape, Span};
 
 use crate::codec::ZarrCodec;
 use crate::element::ZarrOrder;
@@ -94,6 +94,35 @@ impl ShardLevel {
                 Err(broken(&rule::LIMIT_SHARD, found, INDEX_LEN_MAX))
             }
         }
+    }
+
+    /// The level that the codec `sharding_indexed` of a shard of this shape describes, the shape of the chunks in it, and
+    /// their codecs.
+    ///
+    /// # Errors
+    ///
+    /// The codec breaks a rule.
+    pub fn of_codec(
+        codec: &ZarrCodec,
+        shard: &Shape,
+    ) -> Result<(ShardLevel, Shape, Vec<ZarrCodec>), ForeignFault> {
+        let (level, chunk) = ShardLevel::read(codec, shard)?;
+        Ok((level, chunk, ZarrCodec::list_of_v3(codec.configuration.get("codecs"))?))
+    }
+
+    /// Where the chunks are in a shard of these bytes, in the order of the grid; `None` for those that are not stored.
+    ///
+    /// # Errors
+    ///
+    /// The shard is cut off, or its index is damaged.
+    pub fn places(&self, shard: &[u8]) -> Result<Vec<Option<Span>>, ForeignFault> {
+        let whole = Span::new(0, u64::try_from(shard.len()).unwrap_or(u64::MAX));
+        let whole = whole.unwrap_or(Span::EMPTY);
+        let place = self.index_span(whole)?;
+        let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let bytes = shard.get(index(place.start())..index(place.end())).unwrap_or_default();
+        let found = self.parse(bytes.to_vec(), place, whole)?;
+        (0..found.len()).map(|number| found.entry(number)).collect()
     }
 
     /// The number of a chunk in the index.

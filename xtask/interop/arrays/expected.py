@@ -13,7 +13,6 @@ REFUSALS = [
     ("hdf5", "numbers_unusual.h5", "long_double", "float80", "a float of 80 bits has no type"),
     ("hdf5", "virtual.h5", "all", "virtual", "a view of other datasets"),
     ("netcdf", "*", "*", "quantiz", "quantized by an unknown method"),
-    ("zarr", "shards_v3*", "outer*", "sharding_indexed", "a codec over whole shards"),
     ("wild", "*", "*", "lzo|ucl|305", "LZO and UCL are not supported"),
     ("wild", "float.h5", "longdouble", "float80", "a float of 80 bits has no type"),
     ("wild", "*", "*", "bitfield", "bits without a meaning as numbers"),

@@ -7,6 +7,7 @@ mod catalog;
 mod check;
 mod chunks;
 mod elements;
+mod shards;
 mod texts;
 mod touched;
 mod write;

@@ -51,8 +51,7 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
     let element = ZarrElement::of_v3(data_type)?;
     let codecs = ZarrCodec::list_of_v3(document.get("codecs"))?;
     let (codecs, shards, chunk_shape) = unwrap_shards(codecs, &object_shape)?;
-    let big = |codec: &ZarrCodec| codec.is_core("bytes") && codec.text("endian") == Some("big");
-    let byte_order = if codecs.iter().any(big) { ZarrOrder::Big } else { ZarrOrder::Little };
+    let byte_order = if are_big(&codecs, 0)? { ZarrOrder::Big } else { ZarrOrder::Little };
     let attributes = match document.get("attributes") {
         None => Object::new(),
         Some(Value::Object(attributes)) => attributes.clone(),
@@ -113,6 +112,25 @@ fn unwrap_shards(
         codecs = inside;
     }
     Ok((codecs, shards, chunk_shape))
+}
+
+/// Whether codecs, or those of the chunks of a shard among them, store numbers with the highest byte first.
+fn are_big(codecs: &[ZarrCodec], level: usize) -> Result<bool, Broken> {
+    if LEVELS_MAX < level {
+        return Err(broken(&rule::LIMIT_SHARD, len(level), len(LEVELS_MAX)));
+    }
+    for codec in codecs {
+        let is_big = if codec.is_core("sharding_indexed") {
+            let inside = ZarrCodec::list_of_v3(codec.configuration.get("codecs"))?;
+            are_big(&inside, level + 1)?
+        } else {
+            codec.is_core("bytes") && codec.text("endian") == Some("big")
+        };
+        if is_big {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn dimension_names(document: &Object, rank: usize) -> (Option<Vec<Option<String>>>, Vec<Broken>) {

@@ -6,8 +6,11 @@ use serde_json::Value;
 use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
 use tet_format::{DType, ForeignRule, Shape};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
-use tet_zarr::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ZarrCodec, ZarrOrder, rule};
+use tet_zarr::{
+    ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule,
+};
 
+use super::shards::{self, ShardStage};
 use super::touched::Touched;
 
 /// The chunks of an array.
@@ -133,32 +136,8 @@ pub(super) struct Made<'a> {
 
 /// The decoder of a chunk, and the same behind the deflate of a zip file; an error is why there is none.
 pub(super) fn pipelines(made: &Made<'_>) -> Result<[Pipeline; 2], String> {
-    let array = made.array;
-    let mut filters: Vec<Arc<dyn Stage>> = Vec::new();
-    let extents = array.grid.chunk_shape();
-    // Stored axis `i` is this axis of the array.
-    let mut axes: Vec<usize> = (0..extents.len()).collect();
-    // What is applied to numbers before they become bytes sees them in the order of this machine.
-    let mut are_numbers = true;
-    for codec in &array.codecs {
-        if codec.is_core("transpose") {
-            let order = order(codec, extents.len()).filter(|_| filters.is_empty());
-            let turned = order.and_then(|it| it.iter().map(|&at| axes.get(at).copied()).collect());
-            axes = turned.ok_or("its order of axes is not supported")?;
-        } else if codec.is_core("bytes") {
-            are_numbers = false;
-            if array.byte_order == ZarrOrder::Big && !filters.is_empty() {
-                return Err("filters of big-endian numbers are not supported".to_owned());
-            }
-        } else {
-            // It is written from numbers, and states their type itself.
-            are_numbers &= codec.name != "numcodecs.zfpy";
-            filters.extend(stage(codec)?);
-        }
-    }
-    if are_numbers {
-        return Err("no codec makes bytes of its numbers".to_owned());
-    }
+    let extents = made.array.grid.chunk_shape();
+    let (filters, axes) = undone(&made.array.codecs, extents, made)?;
     let layout = ElementLayout::new(made.size).with_order(&axes, extents);
     let mut layout = layout.ok_or("its order of axes is no permutation")?;
     if let Some((dtype, ZarrOrder::Big)) = made.numbers {
@@ -170,6 +149,68 @@ pub(super) fn pipelines(made: &Made<'_>) -> Result<[Pipeline; 2], String> {
     let plain = Pipeline::new(stages.clone(), layout.clone());
     stages.push(Arc::new(Deflate::raw()));
     Ok([plain, Pipeline::new(stages, layout)])
+}
+
+/// The stages of codecs, and which axis of the array each stored axis is.
+type Undone = (Vec<Arc<dyn Stage>>, Vec<usize>);
+
+/// What undoes the codecs of chunks of these extents.
+fn undone(codecs: &[ZarrCodec], extents: &Shape, made: &Made<'_>) -> Result<Undone, String> {
+    let mut filters: Vec<Arc<dyn Stage>> = Vec::new();
+    let mut axes: Vec<usize> = (0..extents.len()).collect();
+    // What is applied to numbers before they become bytes sees them in the order of this machine.
+    let mut are_numbers = true;
+    for codec in codecs {
+        if codec.is_core("transpose") {
+            let order = order(codec, extents.len()).filter(|_| filters.is_empty());
+            let turned = order.and_then(|it| it.iter().map(|&at| axes.get(at).copied()).collect());
+            axes = turned.ok_or("its order of axes is not supported")?;
+        } else if codec.is_core("bytes") {
+            are_numbers = false;
+            if made.array.byte_order == ZarrOrder::Big && !filters.is_empty() {
+                return Err("filters of big-endian numbers are not supported".to_owned());
+            }
+        } else if codec.is_core(shards::NAME) {
+            let is_first = are_numbers && filters.is_empty() && axes.iter().is_sorted();
+            let shard = if is_first { shard(codec, extents, made)? } else { None };
+            let shard = shard.ok_or("its shards are behind codecs that are not supported there")?;
+            filters.push(Arc::new(shard));
+            are_numbers = false;
+        } else {
+            // It is written from numbers, and states their type itself.
+            are_numbers &= codec.name != "numcodecs.zfpy";
+            filters.extend(stage(codec)?);
+        }
+    }
+    if are_numbers {
+        return Err("no codec makes bytes of its numbers".to_owned());
+    }
+    Ok((filters, axes))
+}
+
+/// What takes shards of these extents apart; `None` where their bytes cannot be counted.
+fn shard(
+    codec: &ZarrCodec,
+    extents: &Shape,
+    made: &Made<'_>,
+) -> Result<Option<ShardStage>, String> {
+    let array = made.array;
+    let (level, chunk, codecs) =
+        ShardLevel::of_codec(codec, extents).map_err(|fault| fault.to_string())?;
+    let (stages, axes) = undone(&codecs, &chunk, made)?;
+    let Some(size) = array.element.size() else { return Ok(None) };
+    let layout = ElementLayout::new(size).with_order(&axes, &chunk);
+    let layout = layout.ok_or("its order of axes is no permutation")?;
+    // The bytes of elements have their order when the whole shard is there.
+    let zeros = || vec![0; usize::try_from(size).unwrap_or(1)];
+    let mut fill = array.fill.clone().unwrap_or_else(zeros);
+    if let (Some((dtype, ZarrOrder::Big)), None) = (made.numbers, made.member) {
+        let width = usize::try_from(number_width(dtype)).unwrap_or(1);
+        fill.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
+    let fill = FillValue::new(&fill).ok_or("its fill value has no bytes")?;
+    let pipeline = Pipeline::new(stages, layout);
+    Ok(ShardStage::new(level, (extents, &chunk), size, (pipeline, fill)))
 }
 
 /// What undoes a codec between bytes; `None` where there is nothing to undo.
