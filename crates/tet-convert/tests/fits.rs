@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::fits::{PRIMARY, codes, deep, header, unit, walk, with};
-use common::{elements, fixture, opened, read};
+use common::fits::{PRIMARY, header, unit, walk, with};
+use common::{codes, deep, elements, fixture, opened, read};
 use tet_convert::{Format, OpenOptions, ValidRange, decoded, open_source, verify};
 use tet_format::{DType, Integrity};
 use tet_io::Source;

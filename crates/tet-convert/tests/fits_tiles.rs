@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::fits::{PRIMARY, codes, deep, unit, walk, with};
-use common::{elements, fixture, opened, read};
+use common::fits::{PRIMARY, unit, walk, with};
+use common::{codes, deep, elements, fixture, opened, read};
 use tet_convert::{OpenOptions, open_source, verify};
 use tet_format::DType;
 use tet_io::Source;

@@ -3,12 +3,12 @@
 
 mod common;
 
+use common::deep;
 use std::fs;
 use std::path::Path;
 
 use tet_convert::{ConvertOptions, Note, OpenOptions, Opened, convert, open};
 use tet_query::{CatalogLabels, Error, Execution, Hyperslab, LabelLookup, Selection};
-use tet_verify::{Level, VerifyOptions};
 
 const NAMES: [&str; 5] = ["Bergen", "Z\u{fc}rich", "", "K\u{f8}benhavn", "Rio"];
 
@@ -152,11 +152,6 @@ fn texts_become_labels_lines_or_a_note() {
     // Nothing else is there to be written.
     assert!(to("one.tet", &["one"]).is_err());
     assert!(to("bytes.npy", &["padded.bytes"]).is_ok());
-}
-
-/// Every byte, and every text.
-fn deep() -> VerifyOptions {
-    VerifyOptions { level: Level::Deep, ..VerifyOptions::default() }
 }
 
 /// A file whose bytes `from`, which it has once, are `to`.

@@ -2,13 +2,13 @@
 
 mod common;
 
+use common::{codes, deep};
 use std::io::{Cursor, Write};
 
 use tet_convert::{Format, OpenOptions, Opened, open_source, verify};
 use tet_format::{DType, Integrity};
 use tet_io::Source;
-use tet_query::{AttrText, Execution, Hyperslab};
-use tet_verify::{Level, VerifyOptions};
+use tet_query::AttrText;
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -115,16 +115,6 @@ fn nothing_of_a_pickle_is_called() {
     assert!(file.catalog.datasets().is_empty());
     let state = b"\x80\x02c__main__\nModel\n)\x81}X\x01\0\0\0aK\x01sb.";
     assert!(opened(self::file(state, &STORAGE)).catalog.datasets().is_empty());
-}
-
-/// A check of all bytes.
-fn deep() -> VerifyOptions {
-    VerifyOptions { level: Level::Deep, ..VerifyOptions::default() }
-}
-
-fn codes(bytes: &[u8]) -> Vec<String> {
-    let report = verify(&Source::from_bytes(bytes), &deep()).expect("it is read");
-    report.findings.iter().map(|it| it.code.to_string()).collect()
 }
 
 #[test]
@@ -252,16 +242,7 @@ fn walk(bytes: &[u8]) {
     if format != Format::TORCH {
         return;
     }
-    let report = verify(&source, &deep()).expect("bytes in memory are read");
-    let Ok(opened) = open_source(source, &OpenOptions::default()) else {
-        assert!(!report.is_ok());
-        return;
-    };
-    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
-        let slab = Hyperslab::whole(dataset.shape());
-        let array = dataset.read(&slab, &Execution::default());
-        assert!(array.is_ok() || !report.is_ok(), "called sound: {:?}", array.err());
-    }
+    common::read_if_sound(source);
 }
 
 #[test]

@@ -1,19 +1,6 @@
 //! FITS files that tests put together, and reading all that is in one.
 
-use tet_convert::{OpenOptions, open_source, verify};
 use tet_io::Source;
-use tet_query::{Execution, Hyperslab};
-use tet_verify::{Level, VerifyOptions};
-
-/// A check of all bytes.
-pub(crate) fn deep() -> VerifyOptions {
-    VerifyOptions { level: Level::Deep, ..VerifyOptions::default() }
-}
-
-pub(crate) fn codes(bytes: &[u8]) -> Vec<String> {
-    let report = verify(&Source::from_bytes(bytes), &deep()).expect("it is read");
-    report.findings.iter().map(|it| it.code.to_string()).collect()
-}
 
 /// A header of cards `KEY=value`, padded to a block.
 pub(crate) fn header(cards: &[&str]) -> Vec<u8> {
@@ -53,15 +40,5 @@ pub(crate) fn walk(bytes: &[u8]) {
     if !bytes.starts_with(b"SIMPLE  =") {
         return;
     }
-    let source = Source::from_bytes(bytes);
-    let report = verify(&source, &deep()).expect("bytes in memory are read");
-    let Ok(opened) = open_source(source, &OpenOptions::default()) else {
-        assert!(!report.is_ok());
-        return;
-    };
-    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
-        let slab = Hyperslab::whole(dataset.shape());
-        let array = dataset.read(&slab, &Execution::default());
-        assert!(array.is_ok() || !report.is_ok(), "called sound: {:?}", array.err());
-    }
+    super::read_if_sound(Source::from_bytes(bytes));
 }

@@ -5,13 +5,15 @@ pub(crate) mod fits;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use tet_io::Progress;
 
 use half::f16;
 use tet_convert::{
     ConvertOptions, ImportOptions, ImportReport, OpenOptions, Opened, Result, convert, open,
+    open_source, verify,
 };
+use tet_io::{Progress, Source};
 use tet_query::{Array, Execution, Hyperslab};
+use tet_verify::{Level, VerifyOptions};
 
 /// The dtype codes of the fixtures and the dtypes they become.
 pub(crate) const DTYPES: [(&str, &str); 12] = [
@@ -65,6 +67,31 @@ pub(crate) fn npy(descr: &str, order: &str, shape: &str, elements: &[u8]) -> Vec
     file.extend(dict.as_bytes());
     file.extend(elements);
     file
+}
+
+/// A check of all bytes.
+pub(crate) fn deep() -> VerifyOptions {
+    VerifyOptions { level: Level::Deep, ..VerifyOptions::default() }
+}
+
+/// The codes of the findings of a check of all bytes.
+pub(crate) fn codes(bytes: &[u8]) -> Vec<String> {
+    let report = verify(&Source::from_bytes(bytes), &deep()).expect("it is read");
+    report.findings.iter().map(|it| it.code.to_string()).collect()
+}
+
+/// Reads every dataset of a file that is opened; one that a check finds nothing wrong with is read whole.
+pub(crate) fn read_if_sound(source: Source) {
+    let report = verify(&source, &deep()).expect("bytes in memory are read");
+    let Ok(opened) = open_source(source, &OpenOptions::default()) else {
+        assert!(!report.is_ok(), "called sound, and not opened");
+        return;
+    };
+    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
+        let slab = Hyperslab::whole(dataset.shape());
+        let array = dataset.read(&slab, &Execution::default());
+        assert!(array.is_ok() || !report.is_ok(), "called sound: {:?}", array.err());
+    }
 }
 
 /// Converts `input`.
