@@ -8,8 +8,8 @@ use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks};
 
 use super::cell::{integer, real_or_missing, truth, unsigned};
-use super::rows::Rows;
-use super::survey::{Survey, for_rows};
+use super::rows::{Rows, for_rows};
+use super::survey::Survey;
 
 const NAME: &str = "csv";
 

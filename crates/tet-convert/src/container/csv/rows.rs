@@ -120,6 +120,25 @@ impl Rows {
     }
 }
 
+/// Calls `visit` with each row of a text; whether all rows could be read, and all calls returned true.
+pub(super) fn for_rows(
+    delimiter: Delimiter,
+    text: &[u8],
+    visit: &mut dyn FnMut(&Rows) -> bool,
+) -> bool {
+    let (mut rows, mut rest) = (Rows::new(delimiter), text);
+    loop {
+        let (read, step) = rows.take(rest);
+        rest = rest.get(read..).unwrap_or_default();
+        match step {
+            Step::Row if visit(&rows) => {}
+            Step::More => {}
+            Step::End => return true,
+            Step::Row | Step::TooLong | Step::TooMany => return false,
+        }
+    }
+}
+
 /// As [`Reader::read_record`], for fields between blanks.
 fn split_blanks(
     in_field: &mut bool,

@@ -5,7 +5,7 @@ use tet_io::{Progress, Source};
 
 use super::cell::{Kinds, real};
 use super::dialect::{Dialect, SAMPLE_LEN};
-use super::rows::{COLUMNS_MAX, Delimiter, ROW_LEN_MAX, Rows, Step};
+use super::rows::{COLUMNS_MAX, ROW_LEN_MAX, Rows, Step};
 use super::rule;
 use crate::{Error, Result};
 
@@ -248,24 +248,5 @@ impl Order {
             None => self.is_texts_broken,
         };
         self.last.is_some() && !is_broken
-    }
-}
-
-/// The rows of a chunk, each by itself; whether all of them could be read.
-pub(super) fn for_rows(
-    delimiter: Delimiter,
-    text: &[u8],
-    visit: &mut dyn FnMut(&Rows) -> bool,
-) -> bool {
-    let (mut rows, mut rest) = (Rows::new(delimiter), text);
-    loop {
-        let (read, step) = rows.take(rest);
-        rest = rest.get(read..).unwrap_or_default();
-        match step {
-            Step::Row if visit(&rows) => {}
-            Step::More => {}
-            Step::End => return true,
-            Step::Row | Step::TooLong | Step::TooMany => return false,
-        }
     }
 }
