@@ -134,21 +134,24 @@ pub fn write_texts(
     out: &mut dyn Write,
 ) -> Result<Integrity> {
     let shape = slab.kept_shape();
-    let (mut lines, mut lists) = (csv::TextLines::new(&shape), json::Lists::new(&shape));
-    if !encoding.has_text() {
-        return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());
-    }
+    let mut form = match encoding {
+        Encoding::Csv => TextForm::Lines(csv::TextLines::new(&shape)),
+        Encoding::Json => TextForm::Lists(json::Lists::new(&shape)),
+        Encoding::Npy | Encoding::Npz | Encoding::Raw => {
+            return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());
+        }
+    };
     let mut integrity = dataset.chunks.integrity();
     let execution = execution.begin(0);
     dataset.for_texts::<Error>(slab, &execution, &mut |texts| {
         integrity = integrity.and(texts.integrity);
-        let written = match encoding {
-            Encoding::Json => lists.write_texts(&texts.value, out),
-            _ => lines.write(&texts.value, out),
+        let written = match &mut form {
+            TextForm::Lines(lines) => lines.write(&texts.value, out),
+            TextForm::Lists(lists) => lists.write_texts(&texts.value, out),
         };
         written.map_err(Error::Write)
     })?;
-    if encoding == Encoding::Json {
+    if let TextForm::Lists(lists) = form {
         lists.finish(out).map_err(Error::Write)?;
     }
     out.flush().map_err(Error::Write)?;
@@ -235,13 +238,25 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
+/// Texts under way.
+enum TextForm {
+    Lines(csv::TextLines),
+    Lists(json::Lists),
+}
+
+/// Elements under way.
+enum Form {
+    /// As they are in memory.
+    Bytes,
+    Lines(csv::Lines),
+    Lists(json::Lists),
+}
+
 /// An output that takes blocks of elements in row-major order.
 struct Sink {
-    encoding: Encoding,
     dtype: DType,
     notes: Vec<Note>,
-    lines: csv::Lines,
-    lists: json::Lists,
+    form: Form,
 }
 
 impl Sink {
@@ -255,7 +270,7 @@ impl Sink {
         let no_dtype =
             || Error::NoDType { dataset: name.to_owned(), dtype, encoding: encoding.name() };
         let mut notes = Vec::new();
-        match encoding {
+        let form = match encoding {
             Encoding::Npz => return Err(Error::OneDataset { encoding: encoding.name() }),
             Encoding::Npy => {
                 let header = npy_header(dtype, shape).ok_or_else(no_dtype)?;
@@ -265,27 +280,29 @@ impl Sink {
                     let from = dtype.name().to_owned();
                     notes.push(Note::AsBits { dataset, from, to });
                 }
+                Form::Bytes
             }
             Encoding::Csv | Encoding::Json if !text::is_known(dtype) => return Err(no_dtype()),
             Encoding::Raw if dtype.size().is_none() => return Err(no_dtype()),
-            Encoding::Csv | Encoding::Json | Encoding::Raw => {}
-        }
-        let (lines, lists) = (csv::Lines::new(dtype, shape), json::Lists::new(shape));
-        Ok(Self { encoding, dtype, notes, lines, lists })
+            Encoding::Raw => Form::Bytes,
+            Encoding::Csv => Form::Lines(csv::Lines::new(dtype, shape)),
+            Encoding::Json => Form::Lists(json::Lists::new(shape)),
+        };
+        Ok(Self { dtype, notes, form })
     }
 
     fn block(&mut self, elements: &[u8], out: &mut dyn Write) -> Result<()> {
-        let written = match self.encoding {
-            Encoding::Csv => self.lines.write(elements, out),
-            Encoding::Json => self.lists.write(self.dtype, elements, out),
-            _ => out.write_all(elements),
+        let written = match &mut self.form {
+            Form::Bytes => out.write_all(elements),
+            Form::Lines(lines) => lines.write(elements, out),
+            Form::Lists(lists) => lists.write(self.dtype, elements, out),
         };
         written.map_err(Error::Write)
     }
 
     fn finish(self, out: &mut dyn Write) -> Result<Vec<Note>> {
-        if self.encoding == Encoding::Json {
-            self.lists.finish(out).map_err(Error::Write)?;
+        if let Form::Lists(lists) = self.form {
+            lists.finish(out).map_err(Error::Write)?;
         }
         out.flush().map_err(Error::Write)?;
         Ok(self.notes)
