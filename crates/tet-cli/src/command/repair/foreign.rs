@@ -2,13 +2,11 @@
 
 use std::fmt::Display;
 
-use tet_convert::Format;
-use tet_format::{ForeignFault, Losses};
+use tet_format::Losses;
 use tet_io::Source;
 use tet_tensogram::repair as tgm;
 use tet_verify::repair::Chosen;
 use tet_ztensor::repair as zt;
-use tet_ztensor::rule::OTHER_VERSION;
 
 use super::flow::{self, How};
 use crate::args::RepairArgs;
@@ -62,15 +60,6 @@ pub(super) fn ztensor(
     let plan = zt::plan(source, &options);
     bar.finish();
     let plan = plan.map_err(|error| about(error.into()))?;
-    // A file of another version is not damaged, but this build does not read it.
-    if let [left, ..] = &plan.remaining[..]
-        && left.rule() == Some(&OTHER_VERSION)
-    {
-        let (path, format) = (args.file.clone(), Format::ZTENSOR);
-        let (at, found, wanted) = (left.place.offset, left.found, left.wanted.unwrap_or_default());
-        let fault = ForeignFault { rule: &OTHER_VERSION, at, found, wanted };
-        return Err(about(tet_convert::Error::Foreign { path, format, fault }.into()));
-    }
     if plan.is_sound() && plan.error_count != 0 {
         let text = "it has errors that no edit repairs";
         let failure = Failure::new(Exit::Format, "not-repaired", text);
