@@ -69,6 +69,16 @@ def quantized(name, code, method):
     return fits.CompImageHDU(stored.astype(code), name=name, compression_type="RICE_1", **more)
 
 
+def lossy(name, code, scale, smooth, **more):
+    """An image of 19 x 26 in tiles of 12 x 13: a slope, and a star."""
+    row, column = np.indices((19, 26))
+    stored = 100 * row + 31 * column + 9000 * np.exp(-((row - 8) ** 2 + (column - 11) ** 2) / 9)
+    if code[0] == "f":
+        stored += np.random.default_rng(5).standard_normal((19, 26))
+    more = {"compression_type": "HCOMPRESS_1", "hcomp_scale": scale, "hcomp_smooth": smooth, **more}
+    return fits.CompImageHDU(stored.astype(code), name=name, tile_shape=(12, 13), **more)
+
+
 units = [
     fits.PrimaryHDU(),
     tiled("RICE_I2", "RICE_1", "i2", (2, 3)),
@@ -81,11 +91,16 @@ units = [
     quantized("NEAREST", "f4", -1),
     quantized("DITHERED", "f4", 1),
     quantized("ZEROS", "f8", 2),
+    tiled("HCOMPRESS_I2", "HCOMPRESS_1", "i2", (5, 7)),
+    lossy("LOSSY", "i4", 90, 0),
+    lossy("SMOOTHED", "i2", 90, 1),
+    lossy("LOSSY_FLOATS", "f4", 3, 1, quantize_level=16.0, quantize_method=1, dither_seed=9),
 ]
 for unit in units[1:]:
     unit.header["BUNIT"] = "adu"
 fits.HDUList(units).writeto(HERE / "tiles.fits", overwrite=True)
 with fits.open(HERE / "tiles.fits") as made:
     # What astropy makes of the integers.
-    truth = [fits.ImageHDU(np.array(made[name].data), name=name) for name in ("NEAREST", "DITHERED", "ZEROS")]
+    names = ("NEAREST", "DITHERED", "ZEROS", "LOSSY", "SMOOTHED", "LOSSY_FLOATS")
+    truth = [fits.ImageHDU(np.array(made[name].data), name=name) for name in names]
     fits.HDUList([fits.PrimaryHDU(), *truth]).writeto(HERE / "tiles_decoded.fits", overwrite=True)

@@ -6,9 +6,11 @@
 //!
 //! Each tile is a chunk. The row of a tile is read when the tile is asked for.
 
+mod bits;
 mod codec;
 mod columns;
 mod dither;
+mod hcompress;
 mod layout;
 mod plio;
 mod rice;

@@ -2,6 +2,7 @@
 
 use tet_codec::{Deflate, Error, Result, Room, Stage};
 
+use super::hcompress::{self, Smoothing};
 use super::index;
 use super::plio;
 use super::rice::Rice;
@@ -15,6 +16,7 @@ pub(super) enum Codec {
     Shuffled,
     Rice(Rice),
     Plio,
+    Hcompress(Smoothing),
     /// Big-endian numbers.
     Plain,
 }
@@ -25,6 +27,14 @@ pub(super) struct Numbers {
     pub(super) bytes: Vec<u8>,
     /// Bytes of a number.
     pub(super) width: usize,
+    /// Whether the codec lost some of them: they may be beyond the range of the pixels.
+    pub(super) is_lossy: bool,
+}
+
+impl Numbers {
+    fn exact(bytes: Vec<u8>, width: usize) -> Numbers {
+        Numbers { bytes, width, is_lossy: false }
+    }
 }
 
 impl Codec {
@@ -34,6 +44,7 @@ impl Codec {
             Codec::Shuffled => "GZIP_2",
             Codec::Rice(_) => "RICE_1",
             Codec::Plio => plio::NAME,
+            Codec::Hcompress(_) => hcompress::NAME,
             Codec::Plain => "NOCOMPRESS",
         }
     }
@@ -44,6 +55,7 @@ impl Codec {
             Codec::Gzip | Codec::Shuffled => Deflate::gzip().decoded_max(stored_len),
             Codec::Rice(rice) => rice.count_max(stored_len),
             Codec::Plio => plio::count_max(stored_len),
+            Codec::Hcompress(_) => hcompress::count_max(stored_len),
             Codec::Plain => stored_len,
         };
         count <= most
@@ -54,9 +66,13 @@ impl Codec {
         match self {
             Codec::Rice(rice) => {
                 let bytes = rice.decode(stored, count)?;
-                Ok(Numbers { bytes, width: index(u64::from(rice.width)) })
+                Ok(Numbers::exact(bytes, index(u64::from(rice.width))))
             }
-            Codec::Plio => Ok(Numbers { bytes: plio::decode(stored, count)?, width: 4 }),
+            Codec::Plio => Ok(Numbers::exact(plio::decode(stored, count)?, 4)),
+            Codec::Hcompress(smoothing) => {
+                let decoded = hcompress::decode(stored, count, smoothing)?;
+                Ok(Numbers { bytes: decoded.bytes, width: 4, is_lossy: decoded.is_lossy })
+            }
             Codec::Gzip | Codec::Shuffled => {
                 let most = u64::try_from(count).unwrap_or(u64::MAX).saturating_mul(8);
                 let mut bytes = Vec::new();
@@ -67,13 +83,13 @@ impl Codec {
                 } else {
                     bytes = unshuffled(&bytes, width, count);
                 }
-                Ok(Numbers { bytes, width })
+                Ok(Numbers::exact(bytes, width))
             }
             Codec::Plain => {
                 let width = self.width(stored.len(), count)?;
                 let mut bytes = stored.to_vec();
                 turn(&mut bytes, width);
-                Ok(Numbers { bytes, width })
+                Ok(Numbers::exact(bytes, width))
             }
         }
     }

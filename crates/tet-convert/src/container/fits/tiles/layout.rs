@@ -5,6 +5,7 @@ use tet_format::{ForeignFault, ForeignRule, Grid, Shape};
 use super::codec::Codec;
 use super::columns::{Column, Columns};
 use super::dither::Dither;
+use super::hcompress::Smoothing;
 use super::rice::Rice;
 use crate::container::fits::header::Header;
 use crate::container::fits::rule;
@@ -149,7 +150,8 @@ impl Layout {
         if reader.header.value("ZMASKCMP").is_some() {
             return unsupported("it has a compressed mask (ZMASKCMP)");
         }
-        let is_integer_codec = matches!(self.codec, Codec::Rice(_) | Codec::Plio);
+        let is_integer_codec =
+            matches!(self.codec, Codec::Rice(_) | Codec::Plio | Codec::Hcompress(_));
         if self.bitpix < 0 && self.scales.is_none() && is_integer_codec && coded.is_some() {
             return unsupported("its floats are compressed as integers, and ZSCALE is absent");
         }
@@ -197,6 +199,10 @@ impl Reader<'_> {
             "GZIP_2" => Codec::Shuffled,
             "PLIO_1" => Codec::Plio,
             "NOCOMPRESS" => Codec::Plain,
+            "HCOMPRESS_1" => Codec::Hcompress(match self.parameter("SMOOTH", 0)? {
+                0 => Smoothing::None,
+                _ => Smoothing::Requested,
+            }),
             "RICE_1" | "RICE_ONE" => {
                 let block = self.parameter("BLOCKSIZE", 32)?;
                 let width = self.parameter("BYTEPIX", 4)?;

@@ -7,6 +7,8 @@
 
 use tet_codec::{Error, Result};
 
+use super::bits::Bits;
+
 const NAME: &str = "RICE_1";
 
 /// How pixels of one, two or four bytes are coded.
@@ -48,17 +50,17 @@ impl Rice {
         let mut out = Vec::new();
         let len = count.checked_mul(width).ok_or(Error::Memory { codec: NAME })?;
         out.try_reserve_exact(len).map_err(|_| Error::Memory { codec: NAME })?;
-        let mut bits = Bits { bytes: stored.iter(), held: 0, held_len: 0 };
-        let mut last = bits.take(8 * self.width)?;
+        let mut bits = Bits::new(stored);
+        let mut last = bits.take(8 * self.width).ok_or(CUT_SHORT)?;
         let (code_len, code_all) = self.code();
         while out.len() < len {
             let rest = (len - out.len()) / width;
-            let code = bits.take(code_len)?;
+            let code = bits.take(code_len).ok_or(CUT_SHORT)?;
             for _ in 0..rest.min(block) {
                 let mapped = match code.checked_sub(1) {
                     None => 0,
-                    Some(low) if low < code_all => bits.high(low)?,
-                    Some(low) if low == code_all => bits.take(8 * self.width)?,
+                    Some(low) if low < code_all => high(&mut bits, low)?,
+                    Some(low) if low == code_all => bits.take(8 * self.width).ok_or(CUT_SHORT)?,
                     Some(_) => return Err(corrupt("a block has no such code")),
                 };
                 // Even numbers are positive differences, odd ones negative.
@@ -71,53 +73,18 @@ impl Rice {
     }
 }
 
+const CUT_SHORT: Error = corrupt("cut short");
+
 const fn corrupt(reason: &'static str) -> Error {
     Error::Corrupt { codec: NAME, reason }
 }
 
-/// Bits, the highest of each byte first.
-struct Bits<'a> {
-    bytes: std::slice::Iter<'a, u8>,
-    held: u64,
-    held_len: u32,
-}
-
-impl Bits<'_> {
-    /// Holds one more byte.
-    fn fill(&mut self) -> Result<()> {
-        let byte = self.bytes.next().ok_or(corrupt("cut short"))?;
-        self.held = (self.held << 8) | u64::from(*byte);
-        self.held_len += 8;
-        Ok(())
-    }
-
-    /// The next `len` bits, 32 at most.
-    fn take(&mut self, len: u32) -> Result<u32> {
-        while self.held_len < len {
-            self.fill()?;
-        }
-        self.held_len -= len;
-        let taken = self.held >> self.held_len;
-        self.held &= (1 << self.held_len) - 1;
-        Ok(u32::try_from(taken).unwrap_or(u32::MAX))
-    }
-
-    /// A number of which the high bits are a count of zeros and the `low` others follow.
-    fn high(&mut self, low: u32) -> Result<u32> {
-        let mut zeros = 0_u64;
-        while self.held == 0 {
-            zeros = zeros.saturating_add(u64::from(self.held_len));
-            self.held_len = 0;
-            self.fill()?;
-        }
-        let used = u64::BITS - self.held.leading_zeros();
-        zeros = zeros.saturating_add(u64::from(self.held_len - used));
-        self.held_len = used - 1;
-        self.held &= (1 << self.held_len) - 1;
-        let high = u32::try_from(zeros).ok().filter(|zeros| *zeros <= u32::MAX >> low);
-        let high = high.ok_or(corrupt("a difference is too large"))?;
-        Ok((high << low) | self.take(low)?)
-    }
+/// A number of which the high bits are a count of zeros and the `low` others follow.
+fn high(bits: &mut Bits<'_>, low: u32) -> Result<u32> {
+    let zeros = u32::try_from(bits.zeros().ok_or(CUT_SHORT)?).ok();
+    let high = zeros.filter(|zeros| *zeros <= u32::MAX >> low);
+    let high = high.ok_or(corrupt("a difference is too large"))?;
+    Ok((high << low) | bits.take(low).ok_or(CUT_SHORT)?)
 }
 
 #[cfg(test)]

@@ -38,15 +38,16 @@ impl Tile {
             return Err(self.corrupt("it has floats of another length"));
         }
         for (pixel, value) in out.chunks_exact_mut(size).zip(numbers.values()) {
-            let fits = match size {
-                1 => u8::try_from(value).is_ok(),
-                2 => i16::try_from(value).is_ok(),
-                4 => i32::try_from(value).is_ok(),
-                _ => true,
+            let nearest = match size {
+                1 => value.clamp(u8::MIN.into(), u8::MAX.into()),
+                2 => value.clamp(i16::MIN.into(), i16::MAX.into()),
+                4 => value.clamp(i32::MIN.into(), i32::MAX.into()),
+                _ => value,
             };
-            if !fits {
+            if nearest != value && !numbers.is_lossy {
                 return Err(self.corrupt("a pixel does not fit its type"));
             }
+            let value = nearest;
             pixel.iter_mut().zip(value.to_le_bytes()).for_each(|(to, byte)| *to = byte);
         }
         Ok(())
@@ -105,5 +106,30 @@ impl Decode for Tile {
             return Ok(());
         }
         Err(Error::Lengths { codec: self.codec.name(), stored_len, decoded_len })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hcompress::Smoothing;
+    use super::*;
+
+    /// Tiles of 2 x 2 pixels of one value, of which the scale times the sum is four times as much.
+    #[test]
+    fn pixels_that_were_lost_are_the_nearest_of_their_type() {
+        let of = |bitpix: i64, scale: u8, sum: [u8; 2]| {
+            let numbers = [[0, 0, 0, 2], [0, 0, 0, 2], [0, 0, 0, scale]].concat();
+            let stored = [&[0xdd, 0x99], &numbers[..], &[0; 6], &sum, &[0; 4]].concat();
+            let codec = Codec::Hcompress(Smoothing::Requested);
+            let tile = Tile { codec, bitpix, quantum: None, is_turned: false };
+            let mut out = vec![0; 4 * tile.size()];
+            tile.decode(&stored, &mut out).map(|()| out[..tile.size()].to_vec())
+        };
+        assert_eq!(of(8, 1, [3, 0xfc]).unwrap(), [255]);
+        assert_eq!(of(8, 2, [4, 0]).unwrap(), [255]);
+        assert!(of(8, 1, [4, 0]).is_err());
+        assert_eq!(of(16, 12, [0xaa, 0xaa]).unwrap(), [0xff, 0x7f]);
+        assert_eq!(of(16, 4, [0x40, 0]).unwrap(), [0, 0x40]);
+        assert_eq!(of(64, 4, [0x40, 0]).unwrap(), [0, 0x40, 0, 0, 0, 0, 0, 0]);
     }
 }
