@@ -354,6 +354,10 @@ impl From<tet_convert::Error> for Failure {
                 plain(rule.id).hint("--sparse split copies the component arrays unchanged")
             }
             E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
+            E::Columns { .. } | E::ColumnLabels { .. } => {
+                plain("columns").hint("choose datasets with --dataset, or write a .npz or .nc file")
+            }
+            E::ColumnName { .. } => plain("columns").hint("write a .npz or .nc file"),
             E::Outside { path, .. } => {
                 let hint = "a document writes to the working directory or to that of the input; \
                             -o writes anywhere";

@@ -161,6 +161,43 @@ pub enum Error {
         /// The output's name.
         encoding: &'static str,
     },
+    /// Datasets are no columns of one table.
+    #[error(
+        "a {encoding} output holds one dataset, or several of one axis and the same length: {dataset:?} has the \
+         shape {shape:?}, {other:?} {other_shape:?}"
+    )]
+    Columns {
+        /// The output's name.
+        encoding: &'static str,
+        /// A dataset.
+        dataset: String,
+        /// Its shape.
+        shape: Vec<u64>,
+        /// Another one.
+        other: String,
+        /// The shape of that.
+        other_shape: Vec<u64>,
+    },
+    /// The name of a column would be read as a value.
+    #[error("dataset {dataset:?}: a {encoding} output has no column of a name that is a number")]
+    ColumnName {
+        /// The output's name.
+        encoding: &'static str,
+        /// The dataset.
+        dataset: String,
+    },
+    /// Columns of one table have other labels.
+    #[error(
+        "datasets {dataset:?} and {other:?} have different labels: a {encoding} output has one axis"
+    )]
+    ColumnLabels {
+        /// The output's name.
+        encoding: &'static str,
+        /// A dataset.
+        dataset: String,
+        /// Another one.
+        other: String,
+    },
     /// The output's format has no such dtype.
     #[error("dataset {dataset:?}: {} cannot be written as {encoding}", dtype.name())]
     NoDType {

@@ -274,3 +274,122 @@ proptest! {
         prop_assert_eq!(texts(&file, "text"), words);
     }
 }
+
+/// What a conversion of a table writes, and what is read of that.
+fn rewritten(table: &[u8], suffix: &str, options: &ConvertOptions) -> (String, Opened) {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in.csv"), folder.path().join(format!("out.{suffix}")));
+    fs::write(&input, table).unwrap();
+    convert(&input, &out, options).unwrap();
+    let text = fs::read(&out).unwrap();
+    let name = format!("out.{suffix}");
+    let again = Source::from_named_bytes(&name, text.as_slice());
+    let opened = open_source(again, &OpenOptions::default()).unwrap();
+    (String::from_utf8(text).unwrap(), opened)
+}
+
+#[test]
+fn datasets_of_one_length_are_columns_of_a_table() {
+    let table = b"day;mm;place;wet\n2024-01-01;1.5;\"a,\tb\";true\n2024-01-02;;#c;false\n";
+    let (text, again) = rewritten(table, "csv", &ConvertOptions::default());
+    let wanted = "day,mm,place,wet\n2024-01-01,1.5,\"a,\tb\",true\n2024-01-02,NaN,\"#c\",false\n";
+    assert_eq!(text, wanted);
+    assert_eq!(texts(&again, "place"), ["a,\tb", "#c"]);
+    assert_eq!(again.catalog.find("wet").unwrap().dims, ["day"]);
+    let (text, again) = rewritten(table, "tsv", &ConvertOptions::default());
+    let wanted =
+        "day\tmm\tplace\twet\n2024-01-01\t1.5\t\"a,\tb\"\ttrue\n2024-01-02\tNaN\t\"#c\"\tfalse\n";
+    assert_eq!(text, wanted);
+    assert_eq!(texts(&again, "place"), ["a,\tb", "#c"]);
+    let mut options = ConvertOptions::default();
+    options.tet.include = vec!["wet".to_owned(), "mm".to_owned()];
+    let (text, again) = rewritten(table, "csv", &options);
+    assert_eq!(again.catalog.find("mm").unwrap().dims, ["row"]);
+    assert_eq!(text, "mm,wet\n1.5,true\nNaN,false\n");
+    options.tet.include.pop();
+    assert_eq!(rewritten(table, "tsv", &options).0, "true\nfalse\n");
+}
+
+#[test]
+fn labels_are_the_first_column_unless_there_is_one_of_their_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let [table, tet, out] = ["t.csv", "t.tet", "o.csv"].map(|name| folder.path().join(name));
+    fs::write(&table, "day,x,n\n2024-01-01,0.5,1\n2024-01-02,2,2\n").unwrap();
+    convert(&table, &tet, &ConvertOptions::default()).unwrap();
+    let report = convert(&tet, &out, &ConvertOptions::default()).unwrap();
+    assert_eq!(fs::read_to_string(&out).unwrap(), "day,x,n\n2024-01-01,0.5,1\n2024-01-02,2.0,2\n");
+    let left: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
+    assert!(left.iter().all(|note| !note.contains("labels")), "{left:?}");
+    // In a file of several datasets, a dataset labels the axis.
+    let [wide, nc] = ["w.csv", "w.nc"].map(|name| folder.path().join(name));
+    fs::write(&wide, "z,b,a\n1,0.5,x\n3,2.5,y\n").unwrap();
+    convert(&wide, &nc, &ConvertOptions::default()).unwrap();
+    let again = folder.path().join("again.csv");
+    convert(&nc, &again, &ConvertOptions::default()).unwrap();
+    let again = open(&again, &OpenOptions::default()).unwrap();
+    let names: Vec<&str> = again.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((names.len(), names[0]), (3, "z"));
+    assert_eq!(again.catalog.find("a").unwrap().dims, ["z"]);
+    // A table of one column has no names and no labels, as any other array.
+    let mut options = ConvertOptions::default();
+    options.tet.include = vec!["x".to_owned()];
+    options.tet.overwrite = tet_io::Overwrite::Replace;
+    let report = convert(&tet, &out, &options).unwrap();
+    assert_eq!(fs::read_to_string(&out).unwrap(), "0.5\n2.0\n");
+    assert!(report.notes.iter().any(|note| note.to_string().contains("labels")));
+}
+
+#[test]
+fn datasets_that_are_no_columns_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("o.csv");
+    let refused = |input: &std::path::Path, named: &[&str]| {
+        let mut options = ConvertOptions::default();
+        options.tet.include = named.iter().map(|name| (*name).to_owned()).collect();
+        let error = convert(input, &out, &options).unwrap_err();
+        assert!(!out.exists());
+        error.to_string()
+    };
+    let error = refused(&common::fixture("stored.npz"), &[]);
+    assert!(error.contains("several of one axis and the same length"), "{error}");
+    let table = folder.path().join("t.csv");
+    fs::write(&table, "# year,2024\na,1\nb,2\n").unwrap();
+    let array = folder.path().join("t.tet");
+    convert(&table, &array, &ConvertOptions::default()).unwrap();
+    let error = refused(&table, &[]);
+    assert!(error.contains("\"2024\": a csv output has no column"), "{error}");
+}
+
+/// Memory for a few lines at a time changes nothing.
+#[test]
+fn tables_are_written_in_bands() {
+    let mut table = "n,x,word\n".to_owned();
+    for n in 0..70_000 {
+        table.push_str(&format!("{n},{:?},w{}\n", f64::from(n) / 7.0, n % 13));
+    }
+    let (text, again) = rewritten(table.as_bytes(), "csv", &ConvertOptions::default());
+    assert!(text == table, "the table is another one");
+    assert_eq!(again.catalog.find("x").unwrap().shape(), [70_000]);
+}
+
+proptest! {
+    #[test]
+    fn written_tables_are_read_again(
+        rows in prop::collection::vec((any::<f64>(), any::<i64>(), any::<bool>(), "[ -~\u{e9}\r\n\t]{0,12}"), 1..40),
+        suffix in prop::sample::select(vec!["csv", "tsv"]),
+    ) {
+        let mut text = "x|n|truth|text\n".to_owned();
+        for (x, n, truth, word) in &rows {
+            let fields = [format!("{x:?}"), n.to_string(), truth.to_string(), format!("w{word}")];
+            text += &(fields.map(|field| quoted(&field, '|', Quotes::Needed)).join("|") + "\n");
+        }
+        let before = opened(text.as_bytes());
+        let (_, again) = rewritten(text.as_bytes(), suffix, &ConvertOptions::default());
+        for name in ["x", "n", "truth"] {
+            let dtypes = [&before, &again].map(|it| it.catalog.find(name).unwrap().dtype);
+            prop_assert_eq!(dtypes[0], dtypes[1]);
+            prop_assert_eq!(bytes(&before, name), bytes(&again, name));
+        }
+        prop_assert_eq!(texts(&before, "text"), texts(&again, "text"));
+    }
+}

@@ -16,7 +16,8 @@ pub struct ConvertArgs {
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
-    /// or .zarr.zip, the directory .zarr, or one dataset as .npy, .raw or .csv
+    /// or .zarr.zip, the directory .zarr, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
+    /// or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Convert only this dataset (repeatable)
@@ -273,7 +274,8 @@ A one-dimensional array with the name of an axis contains its labels: with an ar
 pub(super) const LONG_ABOUT: &str = "\
 Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
 .safetensors, .safetensors.index.json with its shards, .npz, HDF5 (.h5), NetCDF-4 (.nc, .nc4), classic \
-NetCDF (.nc3) or Zarr (.zarr, .zarr.zip); or one dataset to .npy, .raw or .csv.\n\n\
+NetCDF (.nc3) or Zarr (.zarr, .zarr.zip); datasets of one axis and the same length to a table with names, \
+.csv or .tsv (between tabs); or one dataset to .npy, .raw, .csv or .tsv.\n\n\
 The input is any file that tet reads, recognized by its content. Files larger than memory can be \
 converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
 their index are several files: each is atomic, and while an old model is replaced there is no index. \

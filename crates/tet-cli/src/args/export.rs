@@ -16,7 +16,7 @@ pub struct ExportArgs {
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The file to write: .safetensors, .npz, .zt, .tgm, .tet, .h5, .nc, .nc3 or .zarr.zip, the
-    /// directory .zarr, or one dataset as .npy, .raw or .csv
+    /// directory .zarr, columns of one length as .csv or .tsv, or one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Write only this dataset (repeatable)

@@ -154,7 +154,7 @@ pub enum Command {
     /// Convert a file to .tet, .zt, .tgm, .safetensors or .npz
     #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
-    /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .zarr, .zt, .tgm or .tet
+    /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .tsv, .zarr, .zt, .tgm or .tet
     #[command(long_about = export::LONG_ABOUT)]
     Export(Box<ExportArgs>),
     /// Check files and report every error with its place

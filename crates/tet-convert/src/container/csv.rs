@@ -16,6 +16,7 @@ mod dialect;
 mod rows;
 mod rule;
 mod survey;
+mod table;
 
 use std::path::Path;
 
@@ -28,7 +29,13 @@ use super::traits::{Capabilities, Container, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::array::{Encoding, write_one};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::csv::Delimiter;
+use crate::write::left_out::left_out;
 use crate::{Format, Result};
+
+/// How names of tables end: with commas, and with tabs.
+const SUFFIXES: &[&str] = &["csv", TAB_SUFFIX];
+const TAB_SUFFIX: &str = "tsv";
 
 /// The container of tables of text. They begin with no magic: their names show what they are.
 pub(super) struct Csv;
@@ -39,7 +46,11 @@ impl Container for Csv {
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        &["csv"]
+        SUFFIXES
+    }
+
+    fn known_by(&self) -> &'static [&'static str] {
+        SUFFIXES
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
@@ -61,7 +72,7 @@ impl Container for Csv {
 
 impl Writer for Csv {
     fn can(&self) -> Capabilities {
-        Capabilities { several: false, text: true, ..Capabilities::ARRAYS }
+        Capabilities { text: true, metadata: true, ..Capabilities::ARRAYS }
     }
 
     fn write(
@@ -70,7 +81,18 @@ impl Writer for Csv {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
+        let suffix = output.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+        let (encoding, delimiter) = if suffix.eq_ignore_ascii_case(TAB_SUFFIX) {
+            (Encoding::Tsv, Delimiter::Tab)
+        } else {
+            (Encoding::Csv, Delimiter::Comma)
+        };
+        if 1 < conversion.datasets.len() {
+            return table::write(conversion, (encoding, delimiter), (output, options));
+        }
         let views: Vec<Dataset> = conversion.datasets.iter().map(|it| (*it).clone()).collect();
-        write_one(conversion, &views, Encoding::Csv, (output, options))
+        let written = write_one(conversion, &views, encoding, (output, options))?;
+        conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
+        Ok(written)
     }
 }

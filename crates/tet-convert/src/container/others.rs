@@ -89,8 +89,6 @@ static OTHERS: &[Other] = &[
         "write a .npz, then use zarr.save"),
     other(("onnx", "an ONNX model"), &[], &["onnx"],
         "save its initializers with the onnx package and NumPy", ""),
-    other(("tsv", "a table of tab-separated values"), &[], &["tsv"],
-        "name it .csv: the delimiter is found", "write a .csv"),
     other(("xlsx", "a spreadsheet"), &[], &["xlsx", "ods", "xls"], TABLE_READ, TABLE_WRITE),
 ];
 

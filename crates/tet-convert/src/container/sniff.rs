@@ -10,9 +10,6 @@ use crate::{Format, Result};
 /// Bytes of a [`Head`], and more than any magic.
 const HEAD_LEN: u64 = 16;
 
-/// How names of tables of text end: their bytes show nothing.
-const TABLES: [&str; 2] = ["csv", "tsv"];
-
 /// The kind of file that `source` holds.
 ///
 /// # Errors
@@ -49,8 +46,9 @@ pub fn sniff(source: &Source) -> Result<Format> {
 fn by_name(source: &Source) -> Option<Format> {
     let path = source.path()?;
     let suffix = path.extension()?.to_str()?;
-    let is_table = TABLES.iter().any(|table| suffix.eq_ignore_ascii_case(table));
-    if is_table { Some(Format::CSV) } else { of_suffix_alone(suffix) }
+    let has = |suffixes: &[&str]| suffixes.iter().any(|known| known.eq_ignore_ascii_case(suffix));
+    let named = containers().into_iter().find(|it| has(it.known_by()));
+    named.map(|it| it.format()).or_else(|| of_suffix_alone(suffix))
 }
 
 #[cfg(test)]

@@ -27,6 +27,11 @@ pub trait Container: Sync {
     /// How names of such files end, without the dot; the usual one first.
     fn suffixes(&self) -> &'static [&'static str];
 
+    /// How names of such files end, without the dot, where their bytes do not show what they are.
+    fn known_by(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The bytes that such files begin with, if all begin with one of these.
     fn magics(&self) -> &'static [&'static [u8]] {
         &[]

@@ -54,6 +54,9 @@ impl Error {
             | Self::UnknownTarget { .. }
             | Self::NotWritable { .. }
             | Self::OneDataset { .. }
+            | Self::Columns { .. }
+            | Self::ColumnName { .. }
+            | Self::ColumnLabels { .. }
             | Self::NoDType { .. }
             | Self::NoSuchDType { .. }
             | Self::Reserved { .. }

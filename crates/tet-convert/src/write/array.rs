@@ -1,4 +1,4 @@
-//! One array as `.npy`, raw elements, CSV or JSON: to a stream, or to a new file.
+//! One array as `.npy`, raw elements, CSV, TSV or JSON: to a stream, or to a new file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -28,6 +28,8 @@ pub enum Encoding {
     Raw,
     /// Text: a line per row of the last axis, values between commas, no header.
     Csv,
+    /// The same with values between tabs.
+    Tsv,
     /// JSON: a list per row of the last axis, in a list for each axis before it.
     Json,
 }
@@ -41,6 +43,7 @@ impl Encoding {
             Self::Npz => "npz",
             Self::Raw => "raw",
             Self::Csv => "csv",
+            Self::Tsv => "tsv",
             Self::Json => "json",
         }
     }
@@ -48,7 +51,7 @@ impl Encoding {
     /// Whether texts can be written so.
     #[must_use]
     pub const fn has_text(self) -> bool {
-        matches!(self, Self::Csv | Self::Json)
+        matches!(self, Self::Csv | Self::Tsv | Self::Json)
     }
 }
 
@@ -122,7 +125,7 @@ pub fn write_lazy_file(
     })
 }
 
-/// Writes selected texts, as CSV or JSON: CSV has them in quotes where they need them.
+/// Writes selected texts, as CSV, TSV or JSON: tables have them in quotes where they need them.
 ///
 /// # Errors
 /// The dataset is not of text or cannot be read, the encoding has no text, or `out` refuses the bytes.
@@ -135,7 +138,8 @@ pub fn write_texts(
 ) -> Result<Integrity> {
     let shape = slab.kept_shape();
     let mut form = match encoding {
-        Encoding::Csv => TextForm::Lines(csv::TextLines::new(&shape)),
+        Encoding::Csv => TextForm::Lines(csv::TextLines::new(&shape, csv::Delimiter::Comma)),
+        Encoding::Tsv => TextForm::Lines(csv::TextLines::new(&shape, csv::Delimiter::Tab)),
         Encoding::Json => TextForm::Lists(json::Lists::new(&shape)),
         Encoding::Npy | Encoding::Npz | Encoding::Raw => {
             return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());
@@ -282,10 +286,13 @@ impl Sink {
                 }
                 Form::Bytes
             }
-            Encoding::Csv | Encoding::Json if !text::is_known(dtype) => return Err(no_dtype()),
+            Encoding::Csv | Encoding::Tsv | Encoding::Json if !text::is_known(dtype) => {
+                return Err(no_dtype());
+            }
             Encoding::Raw if dtype.size().is_none() => return Err(no_dtype()),
             Encoding::Raw => Form::Bytes,
-            Encoding::Csv => Form::Lines(csv::Lines::new(dtype, shape)),
+            Encoding::Csv => Form::Lines(csv::Lines::new(dtype, shape, csv::Delimiter::Comma)),
+            Encoding::Tsv => Form::Lines(csv::Lines::new(dtype, shape, csv::Delimiter::Tab)),
             Encoding::Json => Form::Lists(json::Lists::new(shape)),
         };
         Ok(Self { dtype, notes, form })

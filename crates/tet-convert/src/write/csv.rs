@@ -1,4 +1,4 @@
-//! Elements as text: one line per row of the last axis, values between commas, no header.
+//! Elements as text: one line per row of the last axis, values between commas or tabs, no header.
 //!
 //! Leading axes follow one another in row-major order, so an array of rank 3 is its matrices one
 //! below the other; an array of rank 1 is one value per line. Values read back as themselves:
@@ -10,9 +10,26 @@ use tet_format::{DType, Shape};
 
 use super::text;
 
+/// What is between values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delimiter {
+    Comma,
+    Tab,
+}
+
+impl Delimiter {
+    pub(crate) const fn char(self) -> char {
+        match self {
+            Delimiter::Comma => ',',
+            Delimiter::Tab => '\t',
+        }
+    }
+}
+
 /// Lines under way.
 #[derive(Debug)]
 pub(crate) struct Lines {
+    delimiter: Delimiter,
     dtype: DType,
     /// Values per line.
     width: u64,
@@ -21,8 +38,8 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn new(dtype: DType, shape: &Shape) -> Self {
-        Self { dtype, width: width_of(shape), column: 0 }
+    pub(crate) fn new(dtype: DType, shape: &Shape, delimiter: Delimiter) -> Self {
+        Self { delimiter, dtype, width: width_of(shape), column: 0 }
     }
 
     /// Writes the next elements; blocks may end anywhere in a line.
@@ -37,7 +54,7 @@ impl Lines {
                 self.column = 0;
                 buffer.push('\n');
             } else {
-                buffer.push(',');
+                buffer.push(self.delimiter.char());
             }
             if buffer.len() > BUFFER_LEN - 64 {
                 out.write_all(buffer.as_bytes())?;
@@ -48,9 +65,10 @@ impl Lines {
     }
 }
 
-/// Lines of texts under way: a text with a comma, a quote or a line end is between quotes, as RFC 4180 has it.
+/// Lines of texts under way.
 #[derive(Debug)]
 pub(crate) struct TextLines {
+    delimiter: Delimiter,
     /// Texts per line.
     width: u64,
     /// Texts on the line so far.
@@ -58,27 +76,45 @@ pub(crate) struct TextLines {
 }
 
 impl TextLines {
-    pub(crate) fn new(shape: &Shape) -> Self {
-        Self { width: width_of(shape), column: 0 }
+    pub(crate) fn new(shape: &Shape, delimiter: Delimiter) -> Self {
+        Self { delimiter, width: width_of(shape), column: 0 }
     }
 
     /// Writes the next texts; blocks may end anywhere in a line.
     pub(crate) fn write(&mut self, texts: &[String], out: &mut dyn Write) -> io::Result<()> {
+        let mut buffer = String::new();
         for text in texts {
-            if text.contains([',', '"', '\n', '\r']) {
-                write!(out, "\"{}\"", text.replace('"', "\"\""))?;
+            buffer.clear();
+            if text.is_empty() && self.width == 1 {
+                // An empty line is none.
+                buffer.push_str("\"\"");
             } else {
-                out.write_all(text.as_bytes())?;
+                push_text(text, self.delimiter, &mut buffer);
             }
             self.column += 1;
             let is_end = self.column == self.width;
             if is_end {
                 self.column = 0;
             }
-            out.write_all(if is_end { b"\n" } else { b"," })?;
+            buffer.push(if is_end { '\n' } else { self.delimiter.char() });
+            out.write_all(buffer.as_bytes())?;
         }
         Ok(())
     }
+}
+
+/// Appends a text: between quotes, as RFC 4180 has it, where it has a delimiter, a quote or a line end, or would begin
+/// a comment or a mark of byte order.
+pub(crate) fn push_text(text: &str, delimiter: Delimiter, out: &mut String) {
+    let is_plain = !text.contains([delimiter.char(), '"', '\n', '\r']);
+    if is_plain && !text.trim_ascii_start().starts_with(['#', '\u{feff}']) {
+        return out.push_str(text);
+    }
+    out.push('"');
+    for char in text.chars() {
+        out.extend(std::iter::repeat_n(char, if char == '"' { 2 } else { 1 }));
+    }
+    out.push('"');
 }
 
 /// Values per line.
@@ -94,12 +130,18 @@ mod tests {
     fn texts_that_would_break_a_line_are_quoted() {
         let texts = ["a", "b,c", "\"d\"", "e\nf", "", " g\r"].map(str::to_owned);
         for cut in 0..=texts.len() {
-            let (mut lines, mut out) = (TextLines::new(&Shape::from([3, 2])), Vec::new());
+            let shape = Shape::from([3, 2]);
+            let (mut lines, mut out) = (TextLines::new(&shape, Delimiter::Comma), Vec::new());
             lines.write(&texts[..cut], &mut out).unwrap();
             lines.write(&texts[cut..], &mut out).unwrap();
             let wanted = "a,\"b,c\"\n\"\"\"d\"\"\",\"e\nf\"\n,\" g\r\"\n";
             assert_eq!(String::from_utf8(out).unwrap(), wanted);
         }
+        let texts = ["a,b", "c\td", "#e", "", " #f"].map(str::to_owned);
+        let (mut lines, mut out) = (TextLines::new(&Shape::from([5]), Delimiter::Tab), Vec::new());
+        lines.write(&texts, &mut out).unwrap();
+        let wanted = "a,b\n\"c\td\"\n\"#e\"\n\"\"\n\" #f\"\n";
+        assert_eq!(String::from_utf8(out).unwrap(), wanted);
     }
 
     #[test]
@@ -113,7 +155,7 @@ mod tests {
             let count = shape.iter().product::<u64>() as u8;
             let elements = (0..count).collect::<Vec<_>>();
             for cut in 0..elements.len() {
-                let mut lines = Lines::new(DType::UInt8, &Shape::from(shape));
+                let mut lines = Lines::new(DType::UInt8, &Shape::from(shape), Delimiter::Comma);
                 let mut out = vec![];
                 lines.write(&elements[..cut], &mut out).unwrap();
                 lines.write(&elements[cut..], &mut out).unwrap();

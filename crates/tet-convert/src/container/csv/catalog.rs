@@ -18,7 +18,7 @@ use crate::read::opened::{FileRegion, OpenOptions, Opened};
 use crate::{Error, Format, Result};
 
 /// The axis of rows that have no labels.
-const ROW_AXIS: &str = "row";
+pub(super) const ROW_AXIS: &str = "row";
 
 /// Opens the file at `path`.
 pub(super) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
