@@ -28,7 +28,7 @@ fn check(folder: &Path, bytes: &[u8], lost: &[&str]) {
     let (exit, json, _) = run(&["info", "--json", "in.tgm"]);
     assert_eq!(exit, Exit::Format);
     for name in lost {
-        assert!(out.contains(&format!("{name:?} cannot be read")), "{name}: {out}");
+        assert!(out.contains(&format!("! dataset {name:?}")), "{name}: {out}");
         assert!(json.contains(&format!("\"name\": {name:?}")), "{name}: {json}");
     }
     assert_eq!(run(&["stats", "in.tgm"]).0, Exit::Format);
