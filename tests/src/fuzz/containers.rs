@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn seeds_of_tiles_are_sound() {
         let seeds = tile_seeds();
-        assert_eq!(seeds.len(), 10);
+        assert_eq!(seeds.len(), 14);
         for seed in seeds {
             let file = Source::from_bytes(fits_file(&seed));
             let report = tet_convert::verify(&file, &VerifyOptions::default()).unwrap();
