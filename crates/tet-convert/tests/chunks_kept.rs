@@ -170,7 +170,7 @@ fn shards_keep_their_shape() {
             assert_eq!(shapes(&output), wanted, "{chunk:?} {shard:?}");
         }
     }
-    // Whoever asks for chunks, for other shards or for none gets these.
+    // Options for chunks, for other shards or for none come first.
     let stored = sharded(folder.path(), [5, 10, 90], [10, 30, 90]);
     let asked = |chunks: ChunkChoice, shards: ShardChoice| {
         let mut how = options(None);

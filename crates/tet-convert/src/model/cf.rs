@@ -74,12 +74,14 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
     let [scale, offset] = ["scale_factor", "add_offset"].map(|name| one(&dataset, name));
     let is_packed = scale.is_some() || offset.is_some();
     let is_masked = !masks.is_empty() || valid.is_some();
-    let is_stored = !is_packed && !is_masked;
-    let to = match is_stored {
-        true if is_truth(&dataset) => DType::Bool,
-        true => return renamed(dataset, signed),
-        false if is_packed => float_for(signed, scale, offset),
-        false => promoted(signed),
+    let to = if is_packed {
+        float_for(signed, scale, offset)
+    } else if is_masked {
+        promoted(signed)
+    } else if is_truth(&dataset) {
+        DType::Bool
+    } else {
+        return renamed(dataset, signed);
     };
     let value = |it: Option<(DType, Bound)>| it.map(|(_, value)| value.to_f64());
     let unpacking =

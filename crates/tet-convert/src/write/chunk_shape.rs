@@ -36,7 +36,7 @@ pub(crate) fn kept(dataset: &Dataset, shape: &[u64]) -> Option<Vec<u64>> {
     (dataset.chunks.is_chunked() && is_same).then_some(chunk)
 }
 
-/// Whether a chunk of so many bytes is not too long for the memory that there is.
+/// Whether a chunk of this many bytes fits the memory that there is.
 pub(crate) fn is_fit(chunk_len: u64, options: &ConvertOptions) -> bool {
     chunk_len <= KEPT_LEN_MAX.min(options.execution.memory_budget / 8)
 }

@@ -147,7 +147,7 @@ fn inside(shaped: &Shaped<'_>, shard: &[u64], options: &ConvertOptions) -> Optio
     (is_fit && is_short && is_long && shard.iter().zip(&chunk).all(divides)).then_some(chunk)
 }
 
-/// Bytes of an object whose shape nobody asks for, at most: a quarter of the memory is for the one that is written, and a
+/// Bytes of an object whose shape no option sets, at most: a quarter of the memory is for the one that is written, and a
 /// quarter of the rest for those that are read.
 fn room(options: &ConvertOptions) -> u64 {
     options.execution.memory_budget.saturating_mul(3) / 16
@@ -173,7 +173,7 @@ fn auto(shaped: &Shaped<'_>, chunk: &[u64], options: &ConvertOptions) -> Option<
     made_of((shaped.shape, shaped.size), chunk, SHARD_LEN.min(room(options)))
 }
 
-/// The shape of the shard of whole chunks that is at most so many bytes long.
+/// The shape of the longest shard of whole chunks that has at most `len_max` bytes.
 fn made_of((shape, size): (&[u64], u64), chunk: &[u64], len_max: u64) -> Option<Vec<u64>> {
     let chunk_len = chunk_shape::len_of(chunk, size);
     let mut room = (len_max / chunk_len.max(1)).min(SHARD_COUNT_MAX);

@@ -37,7 +37,7 @@ impl Block {
 }
 
 impl Quadrant<'_> {
-    /// Reads so many planes, the highest first.
+    /// Reads this number of planes, the highest first.
     pub(super) fn read(&mut self, planes: u8, bits: &mut Bits<'_>) -> Result<()> {
         for plane in (0..usize::from(planes)).rev() {
             let bit = Wrapping(1_i64) << plane;
