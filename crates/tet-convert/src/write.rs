@@ -1,6 +1,7 @@
 //! The way to an output that all containers share: options, a conversion, elements block by block, a
 //! new file.
 
+pub(crate) mod archive;
 pub(crate) mod array;
 pub(crate) mod axes;
 pub(crate) mod bands;

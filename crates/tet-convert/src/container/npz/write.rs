@@ -6,18 +6,14 @@ use std::path::Path;
 
 use tet_io::vfs::VfsFile;
 use tet_query::{Catalog, Dataset, LazyArray};
-use zip::result::ZipError;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::model::notes;
+use crate::write::archive;
 use crate::write::array::{self, Encoding};
 use crate::write::file::{self, Compression, ExportOptions};
 use crate::write::stream;
 use crate::{Error, Note, Result};
-
-/// Members from this length on are written with 64-bit sizes.
-const LARGE_LEN: u64 = u32::MAX as u64 / 2;
 
 /// Writes `datasets` to the archive `path`.
 ///
@@ -56,16 +52,11 @@ fn write(
         Compression::Deflated => CompressionMethod::Deflated,
     };
     for (lazy, member) in arrays.iter().zip(members) {
-        let len = stream::len_of(lazy);
-        let how = SimpleFileOptions::default()
-            .compression_method(method)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(0o644)
-            .large_file(len >= LARGE_LEN);
-        zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
+        let how = archive::member(method, stream::len_of(lazy));
+        zip.start_file(format!("{member}.npy"), how).map_err(archive::fault)?;
         notes.extend(array::write_elements(lazy, Encoding::Npy, &execution, &mut zip)?);
     }
-    zip.finish().map_err(of_zip)?.flush().map_err(Error::Write)
+    zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
 }
 
 /// One safe and different name per dataset, without its `.npy`.
@@ -111,13 +102,6 @@ fn safe(name: &str) -> String {
         }
     }
     safe
-}
-
-fn of_zip(error: ZipError) -> Error {
-    Error::Write(match error {
-        ZipError::Io(error) => error,
-        other => std::io::Error::other(other),
-    })
 }
 
 #[cfg(test)]

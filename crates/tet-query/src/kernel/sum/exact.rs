@@ -16,7 +16,7 @@ use crate::kernel::special::Found;
 /// Elements whose exponents are judged together.
 const BLOCK: usize = 1024;
 /// Twice the bits of infinity: a larger doubled pattern is a NaN.
-const INFINITE: u32 = 0xff00_0000;
+pub(super) const INFINITE: u32 = 0xff00_0000;
 /// The largest difference of exponents at which float64 adds 1024 values exactly: 53 bits hold 10
 /// for their number and the digits of the smallest.
 const fn spread_max(digits: u32) -> u32 {

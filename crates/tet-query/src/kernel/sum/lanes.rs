@@ -8,9 +8,9 @@
 use multiversion::multiversion;
 
 use super::SumKernel;
-use super::exact::{add_quarter, add_row, add_run, padded, total};
+use super::exact::{INFINITE, add_quarter, add_row, add_run, padded, total};
 use super::pair::two_sum;
-use crate::element::{LANES, Single};
+use crate::element::{LANES, ROOM_LEN, Single};
 use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{ROWS, SPAN, Strip};
@@ -21,6 +21,8 @@ use crate::value::Values;
 const RUN: usize = 512;
 /// Runs whose totals are looked at together.
 const RUNS: usize = 32;
+/// Elements of a row that is folded alone: as many as there is room for.
+const ROW: usize = ROOM_LEN;
 /// Cells that are compensated together.
 const GROUP: usize = 256;
 /// Totals a cell takes before it is compensated: a chain of 36 adds in a total and 24 here.
@@ -76,6 +78,33 @@ impl LaneSum {
             sums.iter_mut().enumerate().for_each(resolve);
         }
         sums
+    }
+}
+
+impl LaneSum {
+    /// Folds one row, which is its own totals.
+    fn fold_row<T: Single>(&mut self, cell: usize, row: &[T]) {
+        if is_finite(row, &mut self.room) {
+            self.reserve(cell, row.len());
+            add_single_row(row, &mut self.room, &mut self.block[cell..]);
+        } else {
+            let lanes = Lanes { count: row.len(), rows: 1, distance: row.len(), index: 0 };
+            self.fold_strips(cell, lanes, row);
+        }
+    }
+
+    /// Folds rows of lanes, some of both at a time.
+    fn fold_strips<T: Single>(&mut self, first_cell: usize, lanes: Lanes, elements: &[T]) {
+        for strip in Strip::cut(elements, lanes) {
+            let cell = first_cell + strip.first_lane;
+            self.reserve(cell, strip.lanes);
+            let block = &mut self.block[cell..cell + strip.lanes];
+            if !fold_strip(strip, &mut self.room, block) {
+                let mut found = LaneFound::new();
+                fold_clean_strip(strip, &mut self.room, block, &mut found);
+                self.specials.note_lanes(cell, strip.lanes, &found);
+            }
+        }
     }
 }
 
@@ -141,15 +170,11 @@ impl<T: Single> Kernel<T> for LaneSum {
     }
 
     fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
-        for strip in Strip::cut(elements, lanes) {
-            let cell = at.cell + strip.first_lane;
-            self.reserve(cell, strip.lanes);
-            let block = &mut self.block[cell..cell + strip.lanes];
-            if !fold_strip(strip, &mut self.room, block) {
-                let mut found = LaneFound::new();
-                fold_clean_strip(strip, &mut self.room, block, &mut found);
-                self.specials.note_lanes(cell, strip.lanes, &found);
-            }
+        if lanes.rows != 1 {
+            return self.fold_strips(at.cell, lanes, elements);
+        }
+        for (row, cell) in elements[..lanes.count].chunks(ROW).zip((at.cell..).step_by(ROW)) {
+            self.fold_row(cell, row);
         }
     }
 
@@ -230,6 +255,20 @@ fn add_pairs(sums: &mut [f64], losts: &mut [f64], later_sums: &[f64], later_lost
     for (lost, later) in losts.iter_mut().zip(later_losts) {
         *lost += later;
     }
+}
+
+/// Whether all elements of a row are.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn is_finite<T: Single>(row: &[T], room: &mut [f32]) -> bool {
+    let doubled = |value: &f32| value.to_bits() << 1;
+    T::widen_all(row, room).iter().map(doubled).fold(0, u32::max) < INFINITE
+}
+
+/// Adds a row to the blocks.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn add_single_row<T: Single>(row: &[T], room: &mut [f32], block: &mut [f64]) {
+    let row = T::widen_all(row, room);
+    block.iter_mut().zip(row).for_each(|(to, &from)| *to += f64::from(from));
 }
 
 /// Adds a strip to the blocks, or nothing of it when something is not finite.

@@ -8,17 +8,13 @@ use tet_io::vfs::VfsFile;
 use tet_io::{FolderPublisher, Overwrite};
 use tet_query::Catalog;
 use tet_zarr::ZarrFormat;
-use zip::result::ZipError;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::container::traits::Output;
 use crate::container::zarr::DOCUMENTS;
+use crate::write::archive;
 use crate::write::file::{self, ExportOptions};
 use crate::{Error, Result};
-
-/// Members from this length on are written with 64-bit sizes.
-const LARGE_LEN: usize = (u32::MAX / 2) as usize;
 
 /// Takes objects by key, each once.
 pub(super) trait ObjectSink: Send {
@@ -43,7 +39,7 @@ pub(super) fn publish(
         file::publish(catalog, output, options, |out| {
             let mut members = Members { format, zip: ZipWriter::new(BufWriter::new(out)) };
             write(&mut members)?;
-            members.zip.finish().map_err(of_zip)?.flush().map_err(Error::Write)
+            members.zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
         })?;
         return Ok(Output::file(output)?.len);
     }
@@ -110,20 +106,8 @@ impl ObjectSink for Members<BufWriter<&mut dyn VfsFile>> {
     }
 
     fn put(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
-        // Members have no time of writing: the bytes depend on the content alone.
-        let how = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(0o644)
-            .large_file(LARGE_LEN <= bytes.len());
-        self.zip.start_file(key, how).map_err(of_zip)?;
+        let how = archive::member(CompressionMethod::Stored, bytes.len() as u64);
+        self.zip.start_file(key, how).map_err(archive::fault)?;
         self.zip.write_all(bytes).map_err(Error::Write)
     }
-}
-
-fn of_zip(error: ZipError) -> Error {
-    Error::Write(match error {
-        ZipError::Io(error) => error,
-        other => std::io::Error::other(other),
-    })
 }
