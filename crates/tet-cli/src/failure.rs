@@ -10,6 +10,7 @@ use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
 /// The hint if data decodes to more bytes than the limit.
 const RAISE_DECODED: &str = "if you trust the file, raise the limit with --max-decoded, as 64GiB";
 /// At most this many names are shown in one line.
+const NAME_TABLES: &str = "if it is a table of text, name it .csv or .tsv";
 const NAMES_SHOWN_MAX: usize = 12;
 
 /// `datasets: temp, pressure`, escaped, and cut if there are many.
@@ -194,7 +195,8 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             let (code, hint) = other_elements(error);
             at(plain(code), dataset, None, None).hint(hint)
         }
-        E::Unsupported { .. } | E::Malformed { .. } => plain(other_elements(error).0),
+        E::Unsupported { .. } => plain("unsupported"),
+        E::Malformed { .. } => plain("malformed"),
         E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
         E::Chunk { dataset, chunk, fault } => {
             at(broken_rule(fault, message), dataset, Some(chunk), None)
@@ -244,8 +246,6 @@ fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
         }
         E::Text { .. } => ("text", "tet cat prints it".to_owned()),
         E::NoTexts { .. } => ("no-text", String::new()),
-        E::Unsupported { .. } => ("unsupported", String::new()),
-        E::Malformed { .. } => ("malformed", String::new()),
         _ => ("opaque", "tet export copies such a dataset unchanged".to_owned()),
     }
 }
@@ -328,11 +328,16 @@ impl From<tet_convert::Error> for Failure {
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
                 let is_known = ![Format::EMPTY, Format::UNKNOWN].contains(&format);
                 let exit = if is_known { Exit::Unsupported } else { exit };
-                let hint = tet_convert::reading_advice(format).unwrap_or_default();
+                let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
+                let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
                 Failure::new(exit, "unknown-format", message).about(&path).hint(hint)
             }
             E::Array { .. } => plain("array"),
-            E::Archive { path, .. } => plain("archive").about(&path),
+            E::Archive { path, fault, .. } => {
+                let is_damaged = matches!(fault, tet_convert::NpzFault::Damaged { .. });
+                let hint = if is_damaged { "fetch or copy the file again" } else { "" };
+                plain("archive").about(&path).hint(hint)
+            }
             E::NoArrays { path, .. } => archive_hint(plain("no-arrays").about(&path), &path),
             E::ChunkRank { .. } | E::ChunkZero { .. } => {
                 plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")

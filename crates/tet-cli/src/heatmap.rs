@@ -18,6 +18,9 @@ const POSITIONS_MAX: u64 = 1024;
 /// At most this many labels of an axis are read; later positions are shown by number.
 const LABELS_MAX: u64 = 1 << 20;
 
+/// The attributes of packed values.
+const PACKING: [&str; 2] = ["scale_factor", "add_offset"];
+
 /// Reads a heatmap of the selection; also returns a note if it was subsampled, and its integrity.
 ///
 /// # Errors
@@ -56,9 +59,14 @@ pub(crate) fn read(
     Ok((map, note, integrity))
 }
 
-/// The unit of a dataset's values, from the attribute `units` or `unit`; empty without one.
+/// The unit of a dataset's values, from the attribute `units` or `unit`; empty without one, and for packed
+/// values as they are stored, which have another.
 #[must_use]
 pub(crate) fn unit(dataset: &Dataset) -> String {
+    let is_packed = PACKING.iter().any(|key| dataset.attrs.contains_key(*key));
+    if is_packed && dataset.meaning.is_none() {
+        return String::new();
+    }
     match dataset.attrs.get("units").or_else(|| dataset.attrs.get("unit")) {
         Some(AttrText::Text(text)) => text.clone(),
         _ => String::new(),

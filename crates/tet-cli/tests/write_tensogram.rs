@@ -283,8 +283,14 @@ fn options_that_damage_elements_are_refused() {
             "packed values cannot be shuffled",
         ),
         (&["new.tgm", "--level", "3"], "--level is for --codec zstd"),
-        (&["new.tgm", "--chunks", "1"], "--chunks is for .tet, .h5 and .zarr outputs"),
-        (&["new.tgm", "--checksum", "sha256"], "--checksum is for .zt and .zarr outputs"),
+        (
+            &["new.tgm", "--chunks", "1"],
+            "--chunks is for .tet, .h5, .nc, .zarr and .zarr.zip outputs",
+        ),
+        (
+            &["new.tgm", "--checksum", "sha256"],
+            "--checksum is for .zt, .zarr and .zarr.zip outputs",
+        ),
         (&["new.tet", "--codec", "szip"], "--codec szip is for .tgm outputs"),
         (&["new.zt", "--masks", "all"], "--masks is for .tgm outputs"),
         (&["new.tgm", "--stack", "time"], "only Tensogram messages can be stacked"),

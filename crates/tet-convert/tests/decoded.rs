@@ -1,12 +1,14 @@
 //! Packed and masked values, decoded as xarray does.
 #![allow(clippy::unwrap_used, reason = "what does not hold here fails the test")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 
 use tet_convert::{OpenOptions, ValidRange, decoded, open};
 use tet_format::DType;
-use tet_query::{Execution, Hyperslab};
+use tet_query::{Execution, Hyperslab, Number, Op, Reduction, Scalar, fill_of};
 
 /// A Zarr array of one chunk, which has these bytes and attributes.
 fn array(folder: &Path, (dtype, size): (&str, usize), bytes: &[u8], attributes: &str) {
@@ -124,4 +126,29 @@ fn bytes_that_xarray_stored_for_truths_are_truths() {
     check(int8, &[0, 1, 255], r#"{"dtype": "bool"}"#, ValidRange::Ignored, as_slice(&truths));
     let numbers = (DType::Int8, [0.0, 1.0, 1.0]);
     check(int8, &[0, 1, 1], r#"{"dtype": "int"}"#, ValidRange::Ignored, as_slice(&numbers));
+}
+
+#[test]
+fn what_is_no_time_is_masked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.npy");
+    let bytes = [7_i64, i64::MIN].map(i64::to_le_bytes).concat();
+    fs::write(&path, common::npy("<M8[s]", "False", "(2,)", &bytes)).unwrap();
+    assert_eq!(read(&path, ValidRange::Ignored).0, Some(DType::Float64));
+    assert!(matches!(read(&path, ValidRange::Ignored).1[..], [7.0, time] if time.is_nan()));
+}
+
+#[test]
+fn masked_elements_are_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("x.zarr");
+    array(&folder, ("int8", 1), &[1, 255, 3, 4], r#"{"_FillValue": -1, "missing_value": 4}"#);
+    let catalog = open(&folder, &OpenOptions::default()).unwrap().catalog;
+    assert_eq!(fill_of(&catalog.datasets()[0]), Some(Number::Int(-1)));
+    let catalog = decoded(catalog, ValidRange::Ignored);
+    let dataset = &catalog.datasets()[0];
+    let slab = Hyperslab::whole(dataset.shape());
+    let counted = Reduction::all(Op::NullCount);
+    let found = dataset.reduce(&slab, &counted, &Execution::default()).unwrap().value;
+    assert_eq!(found.values.get(0), Some(Scalar::Int(2)));
 }

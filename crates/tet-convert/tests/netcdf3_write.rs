@@ -70,7 +70,8 @@ fn axes_labels_and_attributes_come_back() {
         ("lat", npy("<f8", "False", "(2,)", &[1.5_f64, 2.5].map(f64::to_le_bytes).concat())),
     ]);
     let mut options = ConvertOptions::default();
-    options.tet.dims = vec![dims("t", &["lat", "x"]), dims("lat", &["lat"])];
+    // The axis of `lat` has no name, and is that of its labels.
+    options.tet.dims = vec![dims("t", &["lat", "x"])];
     options.tet.labels = vec![texts(Some("t"), "x", &["a", "bc", "d"])];
     let (dataset, key, value) = (Some("t".to_owned()), "units".to_owned(), "K".to_owned());
     options.tet.attrs = vec![Attribute { dataset, key, value: value.into() }];

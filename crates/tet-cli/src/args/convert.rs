@@ -276,11 +276,11 @@ Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogra
 .safetensors, .safetensors.index.json with its shards, .npz, HDF5 (.h5), NetCDF-4 (.nc, .nc4), classic \
 NetCDF (.nc3) or Zarr (.zarr, .zarr.zip); datasets of one axis and the same length to a table with names, \
 .csv or .tsv (between tabs); or one dataset to .npy, .raw, .csv or .tsv.\n\n\
-The input is any file that tet reads, recognized by its content. Files larger than memory can be \
+The input is any file that tet reads, recognized by its content, or by its suffix .csv or .tsv. Files larger than memory can be \
 converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
 their index are several files: each is atomic, and while an old model is replaced there is no index. \
 A .zarr directory appears as a whole; --force replaces a Zarr directory and no other.\n\n\
 If the output format lacks a type, the elements are stored as bits of another type, with an \
 attribute that names the original type. A warning reports this, and everything that the format \
-cannot store. Arrays of objects, strings and records are refused. Compressed members of an .npz are \
+cannot store. NumPy arrays of objects and records are refused; text is kept where the output can store it. Compressed members of an .npz are \
 unpacked to a temporary file in the directory of OUT.";

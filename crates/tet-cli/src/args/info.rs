@@ -55,5 +55,5 @@ If the footer cannot be read, the rest is shown with a warning, and the exit sta
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 List the datasets of a file with type, shape, chunk shape, codec, stored and logical size, \
-ratio and names of the axes.\n\nThe format is recognized by the content of the file, not by its \
-name. Only the structure is read, never the values.";
+ratio and names of the axes.\n\nThe format is recognized by the content of the file; a table of text by its name, which ends in \
+.csv or .tsv. Only the structure is read, never the values.";

@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
+use crate::render::dtype::brief_dtype;
 use crate::render::json::{DatasetInfo, Info, MemoryHint, SparseEntry};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
@@ -77,7 +78,7 @@ fn write(
     stored: &[Stored],
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let file_len = opened.catalog.file_len();
+    let file_len = file_len(args, opened, stored, context);
     let count = counted(u64::try_from(stored.len()).unwrap_or(u64::MAX), "dataset");
     let name = Message(&args.file);
     let version = version(opened);
@@ -264,11 +265,8 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
     vec![
         if numbered { format!("#{}", dataset.index) } else { String::new() },
         if dataset.name.is_empty() { "\"\"".to_owned() } else { dataset.name.clone() },
-        match dataset.why() {
-            // Its members are printed below.
-            Some(tet_query::Error::Compound { .. }) => "compound".to_owned(),
-            _ => dataset.dtype_name.clone(),
-        },
+        // Its members are printed below.
+        brief_dtype(&dataset.dtype_name).to_owned(),
         dataset.grid.shape().to_string(),
         chunks,
         stored.codecs.join("+"),
@@ -330,7 +328,7 @@ fn shape(
         file: args.file.to_string_lossy().into_owned(),
         format: opened.catalog.format(),
         version: tet.map_or(foreign_version(opened.format), TetFile::version),
-        file_len: opened.catalog.file_len(),
+        file_len: file_len(args, opened, stored, context),
         datasets: infos,
         sparse: sparse_tensors(&opened.catalog).into_iter().map(sparse_entry).collect(),
         attrs: metadata::file_attrs(opened),
@@ -340,6 +338,13 @@ fn shape(
         layout: (args.layout || args.all).then(|| layout::regions(opened)),
         warnings: fault.into_iter().chain(warnings(opened)).collect(),
     })
+}
+
+/// Bytes of the file; of a folder, bytes of its document and of all chunks.
+fn file_len(args: &InfoArgs, opened: &Opened, stored: &[Stored], context: &Context<'_>) -> u64 {
+    let is_folder = context.env().at(&args.file).is_dir();
+    let chunks = stored.iter().filter(|_| is_folder).filter_map(|it| it.stored_len);
+    chunks.fold(opened.catalog.file_len(), u64::saturating_add)
 }
 
 fn memory_hint(tet: &TetFile) -> Option<MemoryHint> {

@@ -12,6 +12,7 @@ use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::heatmap;
 use crate::open;
+use crate::render::dtype::brief_dtype;
 use crate::render::json::{DatasetStats, Stats};
 use crate::render::number::Number;
 use crate::render::spark;
@@ -154,6 +155,21 @@ fn sparkline(stats: &DatasetStats) -> String {
 
 /// Prints a line for each dataset.
 fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()> {
+    for line in lines(datasets, context) {
+        context.line(line)?;
+    }
+    for stats in datasets {
+        if let Some(why) = &stats.why {
+            let what = format!("omitted: {why}");
+            let mark = context.paint.wrong("!");
+            context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The lines of the table: without the pictures of the values where the terminal is too narrow for them.
+fn lines(datasets: &[DatasetStats], context: &Context<'_>) -> Vec<String> {
     let columns = [
         ("name", Side::Left),
         ("dtype", Side::Left),
@@ -176,7 +192,7 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
         let values = if stats.readable { sparkline(stats) } else { "(none)".to_owned() };
         table.row([
             stats.name.clone(),
-            stats.dtype.clone(),
+            brief_dtype(&stats.dtype).to_owned(),
             stats.count.map(grouped).unwrap_or_default(),
             some(stats.nan_count),
             some(stats.inf_count),
@@ -188,15 +204,10 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
             values,
         ]);
     }
-    for line in table.lines(None, context.paint) {
-        context.line(line)?;
+    let Some(width) = context.table_width() else { return table.lines(None, context.paint) };
+    if !table.fits(width) {
+        table.remove_last_column();
     }
-    for stats in datasets {
-        if let Some(why) = &stats.why {
-            let what = format!("omitted: {why}");
-            let mark = context.paint.wrong("!");
-            context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
-        }
-    }
-    Ok(())
+    let width = Some(width).filter(|&width| !table.fits(width));
+    table.lines(width, context.paint)
 }

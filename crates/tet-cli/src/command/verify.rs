@@ -50,8 +50,9 @@ fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Repor
             // The message contains the path as the user wrote it.
             let text =
                 format!("{} is {format}, which `tet verify` cannot check", tet_io::shown(path));
-            let hint = tet_convert::reading_advice(format).unwrap_or_default();
-            about(Failure::new(Exit::Format, "unknown-format", text)).hint(hint)
+            let advice = tet_convert::reading_advice(format);
+            let exit = if advice.is_some() { Exit::Unsupported } else { Exit::Format };
+            about(Failure::new(exit, "unknown-format", text)).hint(advice.unwrap_or_default())
         }
         error => about(error.into()),
     })

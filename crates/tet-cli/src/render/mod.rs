@@ -1,5 +1,6 @@
 //! Formats results: tables, values, heatmaps, JSON.
 
+pub(crate) mod dtype;
 pub(crate) mod heatmap;
 pub(crate) mod hex;
 pub(crate) mod json;

@@ -1,9 +1,14 @@
 //! Aligned tables without borders: the same text on a terminal and in a pipe.
 
-use comfy_table::{CellAlignment, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 
 use super::paint::Paint;
 use crate::escape::Escaped;
+
+/// The longest word that is not broken to make a table narrower.
+const WORD_MAX: usize = 10;
+/// The least width that columns of longer words need.
+const BROKEN_LEN: usize = 8;
 
 /// A table: columns with a name and an alignment, rows of texts.
 #[derive(Debug)]
@@ -66,6 +71,7 @@ impl Table {
         }
         if let Some(width) = width.and_then(|width| u16::try_from(width).ok()) {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            keep_words(&mut table, width);
         }
         let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
         if let Some(header) = lines.first_mut().filter(|_| has_header) {
@@ -75,8 +81,42 @@ impl Table {
         lines
     }
 
+    /// Whether no line is wider than this.
+    #[must_use]
+    pub(crate) fn fits(&self, width: usize) -> bool {
+        self.lines(None, Paint::Plain).iter().all(|line| line.chars().count() <= width)
+    }
+
+    /// Leaves out the last column.
+    pub(crate) fn remove_last_column(&mut self) {
+        self.columns.pop();
+    }
+
     fn is_used(&self, at: usize) -> bool {
         self.rows.iter().any(|row| row.get(at).is_some_and(|cell| !cell.is_empty()))
+    }
+}
+
+/// Has columns of short words break between them, if the table is wide enough.
+fn keep_words(table: &mut comfy_table::Table, width: u16) {
+    let word = |cell: &comfy_table::Cell| {
+        let content = cell.content();
+        content.split(' ').map(|word| word.chars().count()).max().unwrap_or(0)
+    };
+    let longest = |column: &comfy_table::Column| {
+        let rows = table.row_iter().chain(table.header());
+        rows.filter_map(|row| row.cell_iter().nth(column.index)).map(word).max().unwrap_or(0)
+    };
+    let needed: Vec<usize> = table.column_iter().map(longest).collect();
+    let at_least = |&len: &usize| if len <= WORD_MAX { len + 2 } else { BROKEN_LEN };
+    let all: usize = needed.iter().map(at_least).sum();
+    if usize::from(width) < all {
+        return;
+    }
+    for (column, len) in table.column_iter_mut().zip(needed) {
+        if let Some(len) = u16::try_from(len + 2).ok().filter(|_| len <= WORD_MAX) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(len)));
+        }
     }
 }
 
@@ -96,6 +136,14 @@ mod tests {
     fn columns_align_and_empty_ones_vanish() {
         let lines = table().lines(None, Paint::Plain);
         assert_eq!(lines, ["  name    size", "  temp       1", "  a\\x1bb  1000"]);
+    }
+
+    #[test]
+    fn short_words_are_not_broken() {
+        let mut table = Table::new(&[("name", Side::Left), ("codec", Side::Left)]);
+        table.row(["complex128 and more", "shuffle+deflate+fletcher32"]);
+        let lines = table.lines(Some(22), Paint::Plain);
+        assert_eq!(lines[1], "  complex128  shuffle+", "{lines:?}");
     }
 
     #[test]

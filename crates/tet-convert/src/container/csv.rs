@@ -49,6 +49,10 @@ impl Container for Csv {
         SUFFIXES
     }
 
+    fn usual_suffixes(&self) -> &'static [&'static str] {
+        SUFFIXES
+    }
+
     fn known_by(&self) -> &'static [&'static str] {
         SUFFIXES
     }

@@ -35,6 +35,10 @@ impl Container for Hdf5 {
         &["h5", "hdf5", "he5", "nc4", "nc"]
     }
 
+    fn usual_suffixes(&self) -> &'static [&'static str] {
+        &["h5", "nc"]
+    }
+
     fn magics(&self) -> &'static [&'static [u8]] {
         &[b"\x89HDF\r\n\x1a\n"]
     }

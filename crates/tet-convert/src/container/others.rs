@@ -32,6 +32,13 @@ const RASTER_WRITE: &str =
 const GRID_WRITE: &str =
     "write a .npz, then use a library of the format, such as xarray or eccodes";
 
+const MATLAB_READ: &str =
+    "save its arrays with SciPy: numpy.savez(\"x.npz\", **scipy.io.loadmat(FILE))";
+const MATLAB_WRITE: &str = "write a .npz, then use scipy.io.savemat";
+const PICKLE_READ: &str =
+    "load it in Python if you trust it, and save its arrays with numpy.save or numpy.savez";
+const PICKLE_WRITE: &str = "write a .npy or .npz, then load it in Python";
+
 /// A row of [`OTHERS`].
 const fn other(
     (name, title): (&'static str, &'static str),
@@ -60,17 +67,17 @@ static OTHERS: &[Other] = &[
     other(("sqlite", "an SQLite database"), &[(0, b"SQLite format 3\0")],
         &["sqlite", "sqlite3", "db"], TABLE_READ, TABLE_WRITE),
     other(("matlab5", "a MATLAB 5 file"), &[(0, b"MATLAB 5.0 MAT-file")], &["mat"],
-        "save its arrays with SciPy: numpy.savez(\"x.npz\", **scipy.io.loadmat(FILE))",
-        "write a .npz, then use scipy.io.savemat"),
+        MATLAB_READ, MATLAB_WRITE),
     other(("hdf4", "an HDF4 file"), &[(0, b"\x0e\x03\x13\x01")], &["hdf", "hdf4"],
         "convert it to NetCDF: gdal_translate -of netCDF, or ncl_convert2nc FILE", GRID_WRITE),
     other(("pickle", "a Python pickle"),
         &[(0, b"\x80\x02"), (0, b"\x80\x03"), (0, b"\x80\x04"), (0, b"\x80\x05")],
-        &["pkl", "pickle", "joblib"],
-        "load it in Python if you trust it, and save its arrays with numpy.save or numpy.savez",
-        "write a .npy or .npz, then load it in Python"),
+        &["pkl", "pickle", "joblib"], PICKLE_READ, PICKLE_WRITE),
     other(("png", "a PNG image"), &[(0, b"\x89PNG\r\n\x1a\n")], &["png"], IMAGE_READ, IMAGE_WRITE),
     other(("jpeg", "a JPEG image"), &[(0, b"\xff\xd8\xff")], &["jpg", "jpeg"], IMAGE_READ, IMAGE_WRITE),
+    other(("gif", "a GIF image"), &[(0, b"GIF8")], &["gif"], IMAGE_READ, IMAGE_WRITE),
+    other(("webp", "a WebP image"), &[(8, b"WEBP")], &["webp"], IMAGE_READ, IMAGE_WRITE),
+    other(("bmp", "a BMP image"), &[], &["bmp"], IMAGE_READ, IMAGE_WRITE),
     other(("jpeg2000", "a JPEG 2000 image"),
         &[(0, b"\0\0\0\x0cjP  \r\n\x87\n"), (0, b"\xff\x4f\xff\x51")], &["jp2", "j2k", "jpx"],
         "convert it to NetCDF: gdal_translate -of netCDF FILE OUT.nc", RASTER_WRITE),
@@ -79,6 +86,7 @@ static OTHERS: &[Other] = &[
     other(("xz", "an xz stream"), &[(0, b"\xfd7zXZ\0")], &["xz"], UNPACK, PACK),
     other(("bzip2", "a bzip2 stream"), &[(0, b"BZh")], &["bz2"], UNPACK, PACK),
     other(("lz4", "an LZ4 stream"), &[(0, b"\x04\x22\x4d\x18")], &["lz4"], UNPACK, PACK),
+    other(("7z", "a 7z archive"), &[(0, b"7z\xbc\xaf\x27\x1c")], &["7z"], UNPACK, PACK),
     other(("tar", "a tar archive"), &[(257, b"ustar")], &["tar"], UNPACK,
         "write the files, then archive them with tar"),
     other(("asdf", "an ASDF file"), &[(0, b"#ASDF")], &["asdf"],
@@ -89,6 +97,11 @@ static OTHERS: &[Other] = &[
         "write a .npz, then use zarr.save"),
     other(("onnx", "an ONNX model"), &[], &["onnx"],
         "save its initializers with the onnx package and NumPy", ""),
+    other(("matlab4", "a MATLAB 4 file"), &[], &["mat"], MATLAB_READ, MATLAB_WRITE),
+    other(("arrow-stream", "an Arrow IPC stream"), &[], &["arrows", "arrow", "ipc"],
+        TABLE_READ, TABLE_WRITE),
+    other(("pickle0", "a Python pickle of protocol 0 or 1"), &[], &["pkl", "pickle", "joblib"],
+        PICKLE_READ, PICKLE_WRITE),
     other(("xlsx", "a spreadsheet"), &[], &["xlsx", "ods", "xls"], TABLE_READ, TABLE_WRITE),
 ];
 
@@ -101,16 +114,17 @@ pub(super) fn of_bytes(head: &[u8]) -> Option<Format> {
 
 /// The format that files of this suffix have.
 pub(super) fn of_suffix(suffix: &str) -> Option<Format> {
-    Some(with_suffix(suffix)?.format)
+    Some(with_suffix(suffix).next()?.format)
 }
 
 /// The format without a magic that files of this suffix have.
 pub(super) fn of_suffix_alone(suffix: &str) -> Option<Format> {
-    Some(with_suffix(suffix).filter(|it| it.magics.is_empty())?.format)
+    Some(with_suffix(suffix).find(|it| it.magics.is_empty())?.format)
 }
 
-fn with_suffix(suffix: &str) -> Option<&'static Other> {
-    OTHERS.iter().find(|it| it.suffixes.iter().any(|known| known.eq_ignore_ascii_case(suffix)))
+fn with_suffix(suffix: &str) -> impl Iterator<Item = &'static Other> {
+    let has = move |it: &&Other| it.suffixes.iter().any(|known| known.eq_ignore_ascii_case(suffix));
+    OTHERS.iter().filter(has)
 }
 
 /// How to make a file that is read of one of a format that is not; `None` if no way is known.
@@ -163,7 +177,8 @@ mod tests {
                 assert!(u64::try_from(head.len()).is_ok_and(|len| len <= OTHER_HEAD_LEN));
             }
             for suffix in row.suffixes {
-                assert_eq!(of_suffix(suffix), Some(row.format));
+                let named = if row.magics.is_empty() { of_suffix_alone } else { of_suffix };
+                assert_eq!(named(suffix), Some(row.format));
             }
         }
     }

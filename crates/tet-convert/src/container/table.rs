@@ -94,8 +94,8 @@ pub fn writable(path: &Path) -> Result<(Format, &'static dyn Writer)> {
 /// The usual suffixes of what is written: `.tet, .zt or .csv`.
 fn written_suffixes() -> String {
     let written = containers().into_iter().filter(|it| it.writer().is_some());
-    let first = |it: &'static dyn Container| Some(format!(".{}", it.suffixes().first()?));
-    let mut suffixes: Vec<String> = written.filter_map(first).collect();
+    let usual = written.flat_map(|it| it.usual_suffixes());
+    let mut suffixes: Vec<String> = usual.map(|suffix| format!(".{suffix}")).collect();
     let last = suffixes.pop().unwrap_or_default();
     format!("{} or {last}", suffixes.join(", "))
 }

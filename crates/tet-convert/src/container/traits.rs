@@ -27,6 +27,11 @@ pub trait Container: Sync {
     /// How names of such files end, without the dot; the usual one first.
     fn suffixes(&self) -> &'static [&'static str];
 
+    /// Those of the suffixes that messages name: one for each kind of output.
+    fn usual_suffixes(&self) -> &'static [&'static str] {
+        self.suffixes().get(..1).unwrap_or_default()
+    }
+
     /// How names of such files end, without the dot, where their bytes do not show what they are.
     fn known_by(&self) -> &'static [&'static str] {
         &[]

@@ -41,6 +41,10 @@ impl Container for Zarr {
         &["zarr", "zarr.zip"]
     }
 
+    fn usual_suffixes(&self) -> &'static [&'static str] {
+        self.suffixes()
+    }
+
     /// Zip files; those without the documents of a hierarchy are other archives.
     fn magics(&self) -> &'static [&'static [u8]] {
         &[b"PK\x03\x04", b"PK\x05\x06"]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tet_file::metadata::DatasetMetadata;
+use tet_format::DType;
 use tet_query::{AttrText, Dataset};
 
 use crate::write::options::ImportOptions;
@@ -13,8 +14,11 @@ pub(crate) const SCALAR_KEY: &str = "tet:scalar";
 pub(crate) const UNITS_KEY: &str = "units";
 /// The attribute of the value that means a missing one.
 pub(crate) const FILL_KEY: &str = "_FillValue";
-/// The integer of NumPy's "not a time".
-pub(crate) const NOT_A_TIME: &str = "-9223372036854775808";
+
+/// The value of [`FILL_KEY`] of times as NumPy has them: its "not a time".
+pub(crate) fn not_a_time() -> AttrText {
+    AttrText::number(DType::Int64, &i64::MIN.to_le_bytes())
+}
 
 /// Whether a dataset is a scalar that a container without them has as one element.
 pub(crate) fn is_scalar(dataset: &Dataset) -> bool {

@@ -42,7 +42,7 @@ pub enum Note {
         /// The dataset.
         dataset: String,
         /// The value of the attribute `units`.
-        units: &'static str,
+        units: String,
     },
     /// The input breaks a rule that costs nothing of it; other programs may refuse it.
     Malformed {

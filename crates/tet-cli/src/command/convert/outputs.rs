@@ -64,7 +64,7 @@ fn outputs(option: &str) -> String {
     let fitting = containers.filter(|container| {
         container.writer().is_some_and(|writer| writer.can().options.contains(&option))
     });
-    let suffixes = fitting.filter_map(|container| container.suffixes().first());
+    let suffixes = fitting.flat_map(|container| container.usual_suffixes());
     let suffixes: Vec<String> = suffixes.map(|suffix| format!(".{suffix}")).collect();
     match suffixes.split_last() {
         Some((last, [])) => last.clone(),

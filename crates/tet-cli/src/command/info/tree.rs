@@ -9,6 +9,7 @@ use super::metadata;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::Result;
+use crate::render::dtype::brief_dtype;
 
 /// Groups within each other that are drawn; a name of more parts has the others in its last one.
 const DEPTH_MAX: usize = 64;
@@ -108,8 +109,7 @@ impl Line {
     }
 
     fn of_dataset(depth: usize, name: &str, dataset: &Dataset) -> Line {
-        let is_compound = matches!(dataset.why(), Some(tet_query::Error::Compound { .. }));
-        let dtype = if is_compound { "compound" } else { &*dataset.dtype_name };
+        let dtype = brief_dtype(&dataset.dtype_name);
         let mut right = vec![Escaped(dtype).to_string(), dataset.grid.shape().to_string()];
         let axes = metadata::axes(dataset);
         if !axes.is_empty() {

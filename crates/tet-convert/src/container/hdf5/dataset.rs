@@ -164,7 +164,7 @@ impl Stored<'_> {
         let dtype_name = element::name(&self.described.datatype);
         let fault = match self.described.space.is_null {
             true => no_elements(&name),
-            false => QueryError::Opaque { dataset: name.clone(), dtype: dtype_name.clone() },
+            false => no_numbers(&name, &dtype_name),
         };
         let shape = &self.described.space.shape;
         let dims = if self.dims.len() == shape.len() { self.dims.to_vec() } else { Vec::new() };
@@ -173,6 +173,11 @@ impl Stored<'_> {
         let whole = Dataset::unknown(source, name, dtype_name, grid, chunks);
         Dataset { fault: Some(Arc::new(fault)), dims, ..whole }
     }
+}
+
+/// The error for elements of a type that is not read.
+pub(super) fn no_numbers(name: &str, dtype_name: &str) -> QueryError {
+    unsupported(name, &format!("elements of the type {dtype_name} are not supported"))
 }
 
 fn no_elements(name: &str) -> QueryError {

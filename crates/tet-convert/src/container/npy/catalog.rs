@@ -13,7 +13,7 @@ use super::columns::Columns;
 use super::fault::NpyFault;
 use super::header::{ElementOrder, Elements, Header};
 use super::place::Place;
-use crate::model::attributes::{FILL_KEY, NOT_A_TIME, UNITS_KEY};
+use crate::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::read::slabs::{Slabs, too_deep, unread};
 use crate::read::spool::SourceReader;
@@ -100,8 +100,8 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
 
 /// That integers are times, if they are.
 pub(crate) fn note(name: &str, header: &Header) -> Option<Note> {
-    let dataset = name.to_owned();
-    units(header).map(|units| Note::Times { dataset, units })
+    let (dataset, units) = (name.to_owned(), units(header)?.to_owned());
+    Some(Note::Times { dataset, units })
 }
 
 /// What integers that are times count, as CF names it.
@@ -112,11 +112,11 @@ fn units(header: &Header) -> Option<&'static str> {
     }
 }
 
-/// What integers that are times count.
+/// What integers that are times count, and which of them is none.
 fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
-    let units = units(header).into_iter();
-    let attrs = units.flat_map(|units| [(UNITS_KEY, units), (FILL_KEY, NOT_A_TIME)]);
-    attrs.map(|(key, value)| (key.to_owned(), AttrText::Text(value.to_owned()))).collect()
+    let Some(units) = units(header) else { return BTreeMap::new() };
+    let units = (UNITS_KEY.to_owned(), AttrText::Text(units.to_owned()));
+    BTreeMap::from([units, (FILL_KEY.to_owned(), not_a_time())])
 }
 
 /// Where chunks are, how they cover the array, and their table.

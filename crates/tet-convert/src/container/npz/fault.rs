@@ -5,6 +5,9 @@ use std::io;
 use thiserror::Error;
 use zip::result::ZipError;
 
+/// How the zip reader says that the end of an archive is missing.
+const NO_DIRECTORY: &str = "Could not find EOCD";
+
 /// What is wrong with a `.npz` archive.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -47,6 +50,10 @@ impl From<ZipError> for NpzFault {
     fn from(error: ZipError) -> Self {
         match error {
             ZipError::Io(error) => Self::Read(error),
+            other if other.to_string().ends_with(NO_DIRECTORY) => {
+                let reason = "its directory, which is at the end, is missing: the file was cut off";
+                Self::Damaged { reason: reason.to_owned() }
+            }
             other => {
                 let reason = other.to_string().chars().flat_map(char::escape_debug).collect();
                 Self::Damaged { reason }

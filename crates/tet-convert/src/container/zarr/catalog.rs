@@ -12,9 +12,10 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 use tet_zarr::{ArrayMeta, DIMENSIONS, Hierarchy, TimeKind, ZarrElement};
 
 use super::{elements, hierarchy, of_file};
+use crate::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 use crate::model::axes::dim_names;
 use crate::read::opened::Opened;
-use crate::{Format, Result};
+use crate::{Format, Note, Result};
 
 /// Opens the hierarchy that `source` belongs to.
 pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
@@ -28,7 +29,8 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     }
     let catalog = catalog(path, &source, &opened);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Opened { findings, ..Opened::new(Format::ZARR, catalog) })
+    let notes = catalog.datasets().iter().zip(opened.arrays()).filter_map(times).collect();
+    Ok(Opened { findings, notes, ..Opened::new(Format::ZARR, catalog) })
 }
 
 /// The catalog of a hierarchy.
@@ -83,6 +85,23 @@ fn root_name(path: &Path) -> String {
     name.strip_suffix(".zarr").unwrap_or(name).to_owned()
 }
 
+/// That integers are times, if they are.
+fn times((dataset, array): (&Dataset, &Arc<ArrayMeta>)) -> Option<Note> {
+    let units = units(&array.element)?;
+    Some(Note::Times { dataset: dataset.name.clone(), units })
+}
+
+/// What integers that are times count, as CF names it.
+fn units(element: &ZarrElement) -> Option<String> {
+    let ZarrElement::Time { kind, unit, scale } = element else { return None };
+    let unit = unit_name(unit);
+    let unit = if *scale == 1 { unit.to_owned() } else { format!("{scale} {unit}") };
+    Some(match kind {
+        TimeKind::Date => format!("{unit} since 1970-01-01"),
+        TimeKind::Duration => unit,
+    })
+}
+
 /// The attributes; times get the unit that CF would give them, and missing values that xarray stores
 /// in its own way the attribute that CF has for them.
 fn attrs(array: &ArrayMeta, dtype: Option<DType>) -> BTreeMap<String, AttrText> {
@@ -96,16 +115,11 @@ fn attrs(array: &ArrayMeta, dtype: Option<DType>) -> BTreeMap<String, AttrText> 
     if let Some(dtype) = dtype.filter(|dtype| is_number(dtype) && !is_time)
         && let Some(missing) = array.missing_value()
     {
-        attrs.insert("_FillValue".to_owned(), AttrText::number(dtype, &missing));
+        attrs.insert(FILL_KEY.to_owned(), AttrText::number(dtype, &missing));
     }
-    if let ZarrElement::Time { kind, unit, scale } = &array.element {
-        let unit = unit_name(unit);
-        let unit = if *scale == 1 { unit.to_owned() } else { format!("{scale} {unit}") };
-        let text = match kind {
-            TimeKind::Date => format!("{unit} since 1970-01-01"),
-            TimeKind::Duration => unit,
-        };
-        attrs.entry("units".to_owned()).or_insert(AttrText::Text(text));
+    if let Some(units) = units(&array.element) {
+        attrs.entry(UNITS_KEY.to_owned()).or_insert(AttrText::Text(units));
+        attrs.entry(FILL_KEY.to_owned()).or_insert_with(not_a_time);
     }
     attrs
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tet_codec::MemberStage;
 use tet_hdf5::{Class, Datatype, StoredMember};
-use tet_query::{Dataset, Error as QueryError};
+use tet_query::Dataset;
 
-use super::Stored;
+use super::{Stored, no_numbers};
 use crate::container::hdf5::element::{self, Element};
 
 /// The most members of a dataset that are parts of it.
@@ -58,6 +58,6 @@ fn part(stored: &Stored<'_>, name: String, at: u64, datatype: &Datatype) -> Data
         return stored.numbers(name, &Element { member: inside, ..element });
     }
     let dtype_name = element::name(datatype);
-    let fault = QueryError::Opaque { dataset: name.clone(), dtype: dtype_name.clone() };
+    let fault = no_numbers(&name, &dtype_name);
     Dataset { dtype_name, fault: Some(Arc::new(fault)), dtype: None, ..stored.other(name) }
 }

@@ -12,6 +12,7 @@ use super::names::of_datasets;
 use crate::container::netcdf3::value::{Type, Version};
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, SCALAR_KEY};
+use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::netcdf::attributes::Writing;
 use crate::write::netcdf::names::legal;
@@ -75,9 +76,10 @@ pub(super) fn of(
     let notes = &mut conversion.notes;
     let names = of_datasets(arrays.iter().map(|it| it.dataset().name.as_str()), notes)?;
     let mut dims = Dims::default();
+    let used = used(arrays);
     // A coordinate keeps the name of its axis, whatever other datasets call so.
     for (lazy, name) in arrays.iter().zip(&names) {
-        if let ([dim], &[extent]) = (&lazy.dataset().dims[..], shape_of(lazy).as_slice())
+        if let ([dim], &[extent]) = (&names_of(lazy, &used)[..], shape_of(lazy).as_slice())
             && legal(dim) == *name
         {
             dims.number(dim, extent);
@@ -85,7 +87,8 @@ pub(super) fn of(
     }
     let mut variables = Vec::new();
     for ((lazy, name), number) in arrays.iter().zip(&names).zip(0..) {
-        variables.push(variable((lazy, name), number, &mut dims, notes)?);
+        let axes = names_of(lazy, &used);
+        variables.push(variable((lazy, name, &axes), number, &mut dims, notes)?);
     }
     check_empty(arrays, &variables, &dims)?;
     let labels = of_labels(arrays, &mut variables, &mut dims, notes);
@@ -101,9 +104,9 @@ pub(super) fn of(
     Ok(Draft { version, dims: dims.list, attrs, variables })
 }
 
-/// A dataset as a variable; its attributes depend on the version.
+/// A dataset as a variable, whose axes have these names; its attributes depend on the version.
 fn variable(
-    (lazy, name): (&LazyArray, &str),
+    (lazy, name, axes): (&LazyArray, &str, &[String]),
     number: usize,
     dims: &mut Dims,
     notes: &mut Vec<Note>,
@@ -111,7 +114,7 @@ fn variable(
     let (shape, dataset) = (shape_of(lazy), lazy.dataset());
     let mut numbers = Vec::new();
     for (axis, &extent) in shape.iter().enumerate() {
-        let given = dataset.dims.get(axis).filter(|_| dataset.dims.len() == shape.rank());
+        let given = axes.get(axis);
         let wanted = given.cloned().unwrap_or_else(|| format!("{name}_dim_{axis}"));
         let (number, to) = dims.number(&wanted, extent);
         if given != Some(&to) {
