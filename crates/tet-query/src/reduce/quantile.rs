@@ -215,7 +215,8 @@ fn look_closer(sought: &[Sought], counted: &Counted) -> Option<Vec<Sought>> {
         counts = after;
         let mut wanted = sought.wanted.iter().copied().peekable();
         let mut before = sought.before;
-        for (digit, &count) in here.iter().enumerate() {
+        // Of few elements most counters are empty.
+        for (digit, &count) in here.iter().enumerate().filter(|(_, count)| **count != 0) {
             let end = before.checked_add(count)?;
             let mut inside = Vec::new();
             while let Some(at) = wanted.next_if(|&at| at < end) {
