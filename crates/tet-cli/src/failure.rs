@@ -68,6 +68,21 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
 const CHECKPOINTS: [&str; 4] = ["pt", "pth", "ckpt", "bin"];
 
 /// Explains a zip archive without NumPy arrays, by its suffix.
+/// What to do about an archive that cannot be read.
+fn archive_advice(fault: &tet_convert::NpzFault) -> &'static str {
+    let is_damaged = matches!(fault, tet_convert::NpzFault::Damaged { .. });
+    if is_damaged { "fetch or copy the file again" } else { "" }
+}
+
+/// A file of a format that is not read or checked, or of none that is known.
+fn other_format(format: Format, exit: Exit, message: String) -> Failure {
+    let is_known = ![Format::EMPTY, Format::UNKNOWN].contains(&format);
+    let exit = if is_known { Exit::Unsupported } else { exit };
+    let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
+    let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
+    Failure::new(exit, "unknown-format", message).hint(hint)
+}
+
 fn archive_hint(failure: Failure, path: &std::path::Path) -> Failure {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     if !CHECKPOINTS.iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
@@ -325,18 +340,17 @@ impl From<tet_convert::Error> for Failure {
             // The type is not read here either; what an output alone lacks is `NoDType`.
             E::NoSuchDType { .. } => Failure::new(Exit::Unsupported, "dtype", message),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
+            E::Line { path, fault, line, .. } => {
+                let mut failure = broken_foreign_rule(&fault, message).about(&path);
+                failure.place.line = Some(line);
+                failure
+            }
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
-                let is_known = ![Format::EMPTY, Format::UNKNOWN].contains(&format);
-                let exit = if is_known { Exit::Unsupported } else { exit };
-                let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
-                let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
-                Failure::new(exit, "unknown-format", message).about(&path).hint(hint)
+                other_format(format, exit, message).about(&path)
             }
             E::Array { .. } => plain("array"),
             E::Archive { path, fault, .. } => {
-                let is_damaged = matches!(fault, tet_convert::NpzFault::Damaged { .. });
-                let hint = if is_damaged { "fetch or copy the file again" } else { "" };
-                plain("archive").about(&path).hint(hint)
+                plain("archive").about(&path).hint(archive_advice(&fault))
             }
             E::NoArrays { path, .. } => archive_hint(plain("no-arrays").about(&path), &path),
             E::ChunkRank { .. } | E::ChunkZero { .. } => {
@@ -359,6 +373,7 @@ impl From<tet_convert::Error> for Failure {
                 plain(rule.id).hint("--sparse split copies the component arrays unchanged")
             }
             E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
+            E::NoDatasets { .. } => plain("no-datasets").hint("tet info lists what a file contains"),
             E::Columns { .. } | E::ColumnLabels { .. } => {
                 plain("columns").hint("choose datasets with --dataset, or write a .npz or .nc file")
             }

@@ -146,8 +146,11 @@ fn write(
     if !writer.keeps_shared_bytes(options) {
         conversion.notes.extend(ties::untied(conversion.catalog, &conversion.datasets)?);
     }
-    if !can.several && conversion.datasets.len() != 1 {
-        return Err(Error::OneDataset { encoding: format.name() });
+    let encoding = format.name();
+    match conversion.datasets.len() {
+        0 if !can.several => return Err(Error::NoDatasets { encoding }),
+        2.. if !can.several => return Err(Error::OneDataset { encoding }),
+        _ => {}
     }
     let written = writer.write(&mut conversion, output, options)?;
     if !can.metadata {

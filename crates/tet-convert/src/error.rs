@@ -48,6 +48,18 @@ pub enum Error {
         /// The rule, the place and the numbers.
         fault: ForeignFault,
     },
+    /// The same in a line of a text.
+    #[error("{} is {format}, {}, in line {line}", tet_io::shown(path), broken(fault))]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+        /// The line, counted from 1.
+        line: u64,
+    },
     /// The file is of a format that is not checked.
     #[error("{} is {format}, and not one this build checks", tet_io::shown(path))]
     NotVerifiable {
@@ -161,6 +173,12 @@ pub enum Error {
         /// The output's name.
         encoding: &'static str,
     },
+    /// There is no dataset for an output that holds one.
+    #[error("there are no datasets to write: a {encoding} output holds at least one")]
+    NoDatasets {
+        /// The output's name.
+        encoding: &'static str,
+    },
     /// Datasets are no columns of one table.
     #[error(
         "a {encoding} output holds one dataset, or several of one axis and the same length: {dataset:?} has the \
@@ -179,7 +197,9 @@ pub enum Error {
         other_shape: Vec<u64>,
     },
     /// The name of a column would be read as a value.
-    #[error("dataset {dataset:?}: a {encoding} output has no column of a name that is a number")]
+    #[error(
+        "dataset {dataset:?}: a {encoding} output has no column of this name, which would be read as a value"
+    )]
     ColumnName {
         /// The output's name.
         encoding: &'static str,

@@ -5,38 +5,12 @@ mod common;
 
 use std::fs;
 
+use common::csv::{Quotes, bytes, floats, opened, quoted, source, texts};
 use proptest::prelude::*;
-use tet_convert::{
-    ConvertOptions, Format, OpenOptions, Opened, convert, open, open_source, verify,
-};
+use tet_convert::{ConvertOptions, Format, OpenOptions, convert, open, open_source, verify};
 use tet_format::DType;
-use tet_io::Source;
 use tet_query::{CatalogLabels, Execution, Hyperslab, Op, Reduction, Selection};
 use tet_verify::{Level, VerifyOptions};
-
-fn source(text: &[u8]) -> Source {
-    Source::from_named_bytes("table.csv", text)
-}
-
-fn opened(text: &[u8]) -> Opened {
-    open_source(source(text), &OpenOptions::default()).unwrap()
-}
-
-fn bytes(opened: &Opened, name: &str) -> Vec<u8> {
-    let dataset = opened.catalog.find(name).unwrap();
-    let slab = Hyperslab::whole(dataset.shape());
-    dataset.read(&slab, &Execution::default()).unwrap().value.bytes().to_vec()
-}
-
-fn floats(opened: &Opened, name: &str) -> Vec<f64> {
-    bytes(opened, name).as_chunks().0.iter().map(|it| f64::from_le_bytes(*it)).collect()
-}
-
-fn texts(opened: &Opened, name: &str) -> Vec<String> {
-    let dataset = opened.catalog.find(name).unwrap();
-    let slab = Hyperslab::whole(dataset.shape());
-    dataset.read_texts(&slab, &Execution::default()).unwrap().value
-}
 
 #[test]
 fn a_table_with_names_is_a_dataset_for_each_column() {
@@ -182,27 +156,119 @@ fn a_table_that_is_none_says_where() {
     let wide = vec!["1"; 131_073].join(",");
     let long = format!("1\n\"{}", "x".repeat((16 << 20) + 1));
     for (text, wanted, at) in [
-        (&b"a,b\n1,2\n3\n"[..], "CSV-R1", 8),
-        (b"a,b\n1,2\n3,4,5\n", "CSV-R1", 8),
-        (b"a,b\n1,2\n3,\0\n", "CSV-E1", 10),
-        (b"\xff\xfe1\0,\x002\0\n\0", "CSV-E1", 3),
-        (b"# nothing\n\n", "CSV-R2", 11),
-        (wide.as_bytes(), "CSV-L2", 0),
-        (long.as_bytes(), "CSV-L1", 2),
-        (&long.as_bytes()[2..], "CSV-L1", 0),
+        (&b"a,b\n1,2\n3\n"[..], "CSV-R4", (8, 3)),
+        (b"a,b\n1,2\n\n\n3,4,5\n", "CSV-R1", (10, 5)),
+        (b"a,b\r\n1,2\r\n3,4,5\r\n", "CSV-R1", (10, 3)),
+        (b"a,b\n1,2\n3,\0\n", "CSV-E1", (10, 3)),
+        (b"\xff\xfe1\0,\x002\0\n\0", "CSV-E1", (3, 1)),
+        (b"# nothing\n\n", "CSV-R2", (11, 3)),
+        (b"a,b\n1,\"abc\n2,3\n4,5\n", "CSV-R3", (6, 2)),
+        (b"a,b\n1,2\n3,\"", "CSV-R3", (10, 3)),
+        (b"a,\"b\n1,2\n", "CSV-R3", (2, 1)),
+        (wide.as_bytes(), "CSV-L2", (0, 1)),
+        (long.as_bytes(), "CSV-L1", (2, 2)),
+        (&long.as_bytes()[2..], "CSV-L1", (0, 1)),
     ] {
         let report = verify(&source(text), &options).unwrap();
-        let found = report.findings.first().map(|it| (it.code.to_string(), it.place.offset));
-        assert_eq!(found, Some((wanted.to_owned(), at)), "{wanted}");
+        let first = report.findings.first().unwrap();
+        let place = (first.place.offset, first.place.line.unwrap());
+        assert_eq!((first.code.to_string(), place), (wanted.to_owned(), at), "{wanted}");
+        assert!(!first.advice().is_empty());
         let error = open_source(source(text), &OpenOptions::default()).unwrap_err().to_string();
-        assert!(error.contains(wanted) || error.contains("CSV"), "{error}");
+        assert!(error.contains(wanted) && error.ends_with(&format!("in line {}", at.1)), "{error}");
+        // Only numbers that mean something are printed, and a limit is no damage.
+        let (has_counts, is_limit) =
+            (wanted == "CSV-R1" || wanted == "CSV-R4", wanted.contains('L'));
+        assert_eq!(error.contains("wanted"), has_counts, "{error}");
+        assert_eq!(first.to_string().contains("wanted"), has_counts, "{first}");
+        assert_eq!((error.contains("limit"), error.contains("damaged")), (is_limit, !is_limit));
     }
-    let sound = verify(&source(b"a,b\n1,2\n3,4\n"), &options).unwrap();
-    assert!(sound.findings.is_empty());
+    for sound in [&b"a,b\n1,2\n3,4\n"[..], b"a,b\n1,\"abc\n2\"\n4,\"5\"\"\"\n", b"a,b\n1,2\""] {
+        assert!(verify(&source(sound), &options).unwrap().findings.is_empty());
+    }
+    let twice = verify(&source(b"a,a,a\n1,2,3\n"), &options).unwrap();
+    let places: Vec<(u64, u64)> =
+        (twice.findings.iter()).map(|it| (it.place.offset, it.place.dataset.unwrap())).collect();
+    assert_eq!(places, [(2, 1), (4, 2)]);
     let odd = verify(&source(b"a,a,\xff\n1,2,3\n"), &options).unwrap();
     let codes: Vec<String> = odd.findings.iter().map(|it| it.code.to_string()).collect();
     assert_eq!(codes, ["CSV-N2", "CSV-N1"]);
     assert!(odd.is_ok());
+}
+
+#[test]
+fn quotes_around_a_column_make_it_text_unless_all_is_quoted() {
+    for (text, wanted) in [
+        (&b"a,b\n\"1\",2\n\"NA\",3\n"[..], &["1", "NA"][..]),
+        (b"a,b\n\"\",2\n\"\",3\n", &["", ""]),
+        (b"a\n\"true\"\n\"false\"\n", &["true", "false"]),
+        (b"\"a\",\"b\"\n\"007\",2\n", &["007"]),
+        (b"\"a\"\n\"x\"\n\"5\"\n", &["x", "5"]),
+    ] {
+        assert_eq!(texts(&opened(text), "a"), wanted);
+    }
+    // As most programs write numbers that they quote, and a column of which one field is not quoted.
+    for text in [
+        &b"\"a\",\"b\"\n\"1\",\"2\"\n\"NA\",\"3\"\n"[..],
+        b"\"a\",\"b\"\n\"1\",\n\"NA\",\"3\"\n",
+        b"a,b\n\"1\",2\nNA,3\n",
+        b"\"1\",\"2\"\n\"NA\",\"3\"\n",
+    ] {
+        let file = opened(text);
+        let column = if text.starts_with(b"\"1") { 2 } else { 1 };
+        let first = file.catalog.datasets()[0].name.clone();
+        assert_eq!(floats(&file, &first)[0], 1.0);
+        assert!(floats(&file, &first)[column].is_nan());
+    }
+}
+
+#[test]
+fn values_are_no_names() {
+    let file = opened(b"true\nfalse\n");
+    assert_eq!(bytes(&file, "table"), [1, 0]);
+    let file = opened(b"NaN,NaN\n1,2\n");
+    assert_eq!(floats(&file, "table")[2..], [1.0, 2.0]);
+    assert_eq!(file.catalog.find("table").unwrap().shape(), [2, 2]);
+    let file = opened(b"NaN,x\n1,2\n");
+    assert_eq!(bytes(&file, "NaN"), 1_i64.to_le_bytes());
+}
+
+/// Columns that are decoded together, some of text, in several chunks and rows of uneven lengths.
+#[test]
+fn wide_tables_have_the_columns_that_narrow_ones_have() {
+    let (width, count) = (300, 700);
+    let field = |row: usize, column: usize| match column % 4 {
+        0 => format!("{}", row * 1000 + column),
+        1 => format!("{:?}", (row + column) as f64 / 7.0),
+        2 => format!("\"t{row},{}\"", "x".repeat((row * column) % 17)),
+        _ => ["true", "false"][(row + column) % 2].to_owned(),
+    };
+    let table = |columns: &[usize]| {
+        let names: Vec<String> = columns.iter().map(|column| format!("c{column}")).collect();
+        let mut text = names.join(",") + "\n";
+        for row in 0..count {
+            let fields: Vec<String> = columns.iter().map(|&column| field(row, column)).collect();
+            text += &(fields.join(",") + "\n");
+        }
+        text
+    };
+    let wide = opened(table(&(0..width).collect::<Vec<_>>()).as_bytes());
+    assert!(1 < wide.catalog.find("c1").unwrap().grid.chunk_count());
+    for first in (0..width).step_by(10) {
+        let columns: Vec<usize> = (first..first + 10).collect();
+        let narrow = opened(table(&columns).as_bytes());
+        // The order is another one than that in which blocks are decoded.
+        for column in columns.into_iter().rev() {
+            let name = format!("c{column}");
+            let dtypes = [&wide, &narrow].map(|file| file.catalog.find(&name).unwrap().dtype);
+            assert_eq!(dtypes[0], dtypes[1]);
+            if dtypes[0].is_none() {
+                assert_eq!(texts(&wide, &name), texts(&narrow, &name));
+            } else {
+                assert_eq!(bytes(&wide, &name), bytes(&narrow, &name));
+            }
+        }
+    }
 }
 
 #[test]
@@ -231,22 +297,6 @@ fn cut_and_changed_tables_are_read_or_refused() {
     }
 }
 
-/// A field as a program writes it: between quotes where it has to be, or always.
-fn quoted(text: &str, delimiter: char, always: Quotes) -> String {
-    if always == Quotes::All || text.contains([delimiter, '"', '\n', '\r']) || text.starts_with('#')
-    {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Quotes {
-    All,
-    Needed,
-}
-
 proptest! {
     #[test]
     fn columns_are_what_was_written(
@@ -255,7 +305,9 @@ proptest! {
         quotes in prop::sample::select(vec![Quotes::All, Quotes::Needed]),
         end in prop::sample::select(vec!["\n", "\r\n"]),
     ) {
-        let mut text = ["x", "n", "text"].join(&delimiter.to_string()) + end;
+        // A name without quotes shows that fields with them are text.
+        let names = ["x", "n", "text"].map(|name| quoted(name, delimiter, quotes));
+        let mut text = names.join(&delimiter.to_string()) + end;
         for (x, n, word) in &rows {
             let fields = [format!("{x:?}"), n.to_string(), format!("w{word}")];
             let fields = fields.map(|field| quoted(&field, delimiter, quotes));
@@ -272,124 +324,5 @@ proptest! {
         prop_assert_eq!(bytes(&file, "n"), wanted);
         let words: Vec<String> = rows.iter().map(|(.., word)| format!("w{word}")).collect();
         prop_assert_eq!(texts(&file, "text"), words);
-    }
-}
-
-/// What a conversion of a table writes, and what is read of that.
-fn rewritten(table: &[u8], suffix: &str, options: &ConvertOptions) -> (String, Opened) {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, out) = (folder.path().join("in.csv"), folder.path().join(format!("out.{suffix}")));
-    fs::write(&input, table).unwrap();
-    convert(&input, &out, options).unwrap();
-    let text = fs::read(&out).unwrap();
-    let name = format!("out.{suffix}");
-    let again = Source::from_named_bytes(&name, text.as_slice());
-    let opened = open_source(again, &OpenOptions::default()).unwrap();
-    (String::from_utf8(text).unwrap(), opened)
-}
-
-#[test]
-fn datasets_of_one_length_are_columns_of_a_table() {
-    let table = b"day;mm;place;wet\n2024-01-01;1.5;\"a,\tb\";true\n2024-01-02;;#c;false\n";
-    let (text, again) = rewritten(table, "csv", &ConvertOptions::default());
-    let wanted = "day,mm,place,wet\n2024-01-01,1.5,\"a,\tb\",true\n2024-01-02,NaN,\"#c\",false\n";
-    assert_eq!(text, wanted);
-    assert_eq!(texts(&again, "place"), ["a,\tb", "#c"]);
-    assert_eq!(again.catalog.find("wet").unwrap().dims, ["day"]);
-    let (text, again) = rewritten(table, "tsv", &ConvertOptions::default());
-    let wanted =
-        "day\tmm\tplace\twet\n2024-01-01\t1.5\t\"a,\tb\"\ttrue\n2024-01-02\tNaN\t\"#c\"\tfalse\n";
-    assert_eq!(text, wanted);
-    assert_eq!(texts(&again, "place"), ["a,\tb", "#c"]);
-    let mut options = ConvertOptions::default();
-    options.tet.include = vec!["wet".to_owned(), "mm".to_owned()];
-    let (text, again) = rewritten(table, "csv", &options);
-    assert_eq!(again.catalog.find("mm").unwrap().dims, ["row"]);
-    assert_eq!(text, "mm,wet\n1.5,true\nNaN,false\n");
-    options.tet.include.pop();
-    assert_eq!(rewritten(table, "tsv", &options).0, "true\nfalse\n");
-}
-
-#[test]
-fn labels_are_the_first_column_unless_there_is_one_of_their_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let [table, tet, out] = ["t.csv", "t.tet", "o.csv"].map(|name| folder.path().join(name));
-    fs::write(&table, "day,x,n\n2024-01-01,0.5,1\n2024-01-02,2,2\n").unwrap();
-    convert(&table, &tet, &ConvertOptions::default()).unwrap();
-    let report = convert(&tet, &out, &ConvertOptions::default()).unwrap();
-    assert_eq!(fs::read_to_string(&out).unwrap(), "day,x,n\n2024-01-01,0.5,1\n2024-01-02,2.0,2\n");
-    let left: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
-    assert!(left.iter().all(|note| !note.contains("labels")), "{left:?}");
-    // In a file of several datasets, a dataset labels the axis.
-    let [wide, nc] = ["w.csv", "w.nc"].map(|name| folder.path().join(name));
-    fs::write(&wide, "z,b,a\n1,0.5,x\n3,2.5,y\n").unwrap();
-    convert(&wide, &nc, &ConvertOptions::default()).unwrap();
-    let again = folder.path().join("again.csv");
-    convert(&nc, &again, &ConvertOptions::default()).unwrap();
-    let again = open(&again, &OpenOptions::default()).unwrap();
-    let names: Vec<&str> = again.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
-    assert_eq!((names.len(), names[0]), (3, "z"));
-    assert_eq!(again.catalog.find("a").unwrap().dims, ["z"]);
-    // A table of one column has no names and no labels, as any other array.
-    let mut options = ConvertOptions::default();
-    options.tet.include = vec!["x".to_owned()];
-    options.tet.overwrite = tet_io::Overwrite::Replace;
-    let report = convert(&tet, &out, &options).unwrap();
-    assert_eq!(fs::read_to_string(&out).unwrap(), "0.5\n2.0\n");
-    assert!(report.notes.iter().any(|note| note.to_string().contains("labels")));
-}
-
-#[test]
-fn datasets_that_are_no_columns_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("o.csv");
-    let refused = |input: &std::path::Path, named: &[&str]| {
-        let mut options = ConvertOptions::default();
-        options.tet.include = named.iter().map(|name| (*name).to_owned()).collect();
-        let error = convert(input, &out, &options).unwrap_err();
-        assert!(!out.exists());
-        error.to_string()
-    };
-    let error = refused(&common::fixture("stored.npz"), &[]);
-    assert!(error.contains("several of one axis and the same length"), "{error}");
-    let table = folder.path().join("t.csv");
-    fs::write(&table, "# year,2024\na,1\nb,2\n").unwrap();
-    let array = folder.path().join("t.tet");
-    convert(&table, &array, &ConvertOptions::default()).unwrap();
-    let error = refused(&table, &[]);
-    assert!(error.contains("\"2024\": a csv output has no column"), "{error}");
-}
-
-/// Memory for a few lines at a time changes nothing.
-#[test]
-fn tables_are_written_in_bands() {
-    let mut table = "n,x,word\n".to_owned();
-    for n in 0..70_000 {
-        table.push_str(&format!("{n},{:?},w{}\n", f64::from(n) / 7.0, n % 13));
-    }
-    let (text, again) = rewritten(table.as_bytes(), "csv", &ConvertOptions::default());
-    assert!(text == table, "the table is another one");
-    assert_eq!(again.catalog.find("x").unwrap().shape(), [70_000]);
-}
-
-proptest! {
-    #[test]
-    fn written_tables_are_read_again(
-        rows in prop::collection::vec((any::<f64>(), any::<i64>(), any::<bool>(), "[ -~\u{e9}\r\n\t]{0,12}"), 1..40),
-        suffix in prop::sample::select(vec!["csv", "tsv"]),
-    ) {
-        let mut text = "x|n|truth|text\n".to_owned();
-        for (x, n, truth, word) in &rows {
-            let fields = [format!("{x:?}"), n.to_string(), truth.to_string(), format!("w{word}")];
-            text += &(fields.map(|field| quoted(&field, '|', Quotes::Needed)).join("|") + "\n");
-        }
-        let before = opened(text.as_bytes());
-        let (_, again) = rewritten(text.as_bytes(), suffix, &ConvertOptions::default());
-        for name in ["x", "n", "truth"] {
-            let dtypes = [&before, &again].map(|it| it.catalog.find(name).unwrap().dtype);
-            prop_assert_eq!(dtypes[0], dtypes[1]);
-            prop_assert_eq!(bytes(&before, name), bytes(&again, name));
-        }
-        prop_assert_eq!(texts(&before, "text"), texts(&again, "text"));
     }
 }

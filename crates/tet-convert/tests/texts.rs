@@ -145,12 +145,14 @@ fn texts_become_labels_lines_or_a_note() {
     to("names.csv", &["variable"]).unwrap();
     // An empty line would be no row.
     let lines = NAMES.map(|name| if name.is_empty() { "\"\"" } else { name });
-    assert_eq!(fs::read_to_string(folder.join("names.csv")).unwrap(), lines.join("\n") + "\n");
+    let wanted = format!("variable\n{}\n", lines.join("\n"));
+    assert_eq!(fs::read_to_string(folder.join("names.csv")).unwrap(), wanted);
     to("one.csv", &["one"]).unwrap();
-    assert_eq!(fs::read_to_string(folder.join("one.csv")).unwrap(), "\"a,\"\"b\"\"\n\"\n");
+    assert_eq!(fs::read_to_string(folder.join("one.csv")).unwrap(), "one\n\"a,\"\"b\"\"\n\"\n");
     to("grid.csv", &["grid"]).unwrap();
     let rows: Vec<String> = grid().chunks(3).map(|row| row.join(",")).collect();
-    assert_eq!(fs::read_to_string(folder.join("grid.csv")).unwrap(), rows.join("\n") + "\n");
+    let wanted = format!("grid_0,grid_1,grid_2\n{}\n", rows.join("\n"));
+    assert_eq!(fs::read_to_string(folder.join("grid.csv")).unwrap(), wanted);
     // Nothing else is there to be written.
     assert!(to("one.tet", &["one"]).is_err());
     assert!(to("bytes.npy", &["padded.bytes"]).is_ok());

@@ -20,6 +20,8 @@ pub struct Place {
     pub field: &'static str,
     /// The offset of the field in the file.
     pub offset: u64,
+    /// The line of a text that the offset is in, counted from 1.
+    pub line: Option<u64>,
     /// Its length in bytes.
     pub len: u64,
     /// The position of the dataset in the catalog, if the finding has a dataset.
@@ -98,6 +100,9 @@ impl fmt::Display for Finding {
             write!(f, "{} ", place.field)?;
         }
         write!(f, "at byte {}", place.offset)?;
+        if let Some(line) = place.line {
+            write!(f, ", line {line}")?;
+        }
         let is_magic = matches!(code, Code::Rule(Rule::Magic | Rule::IndexMagic | Rule::TailMagic));
         if matches!(code, Code::Foreign(rule) if rule.digits == Digits::Hidden) {
             return Ok(());

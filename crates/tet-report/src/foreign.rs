@@ -81,6 +81,13 @@ impl<'a> ForeignFindings<'a> {
         self.findings.push(found.into());
     }
 
+    /// Adds a finding about a line of a text, counted from 1.
+    pub fn take_in_line(&mut self, line: u64, found: ForeignFound) {
+        let mut finding = Finding::from(found);
+        finding.place.line = Some(line);
+        self.findings.push(finding);
+    }
+
     /// Adds a finding about another shard than the main file.
     pub fn take_in(&mut self, shard: &str, found: ForeignFound) {
         let mut finding = Finding::from(found);

@@ -93,7 +93,7 @@ const EDGES: &[Edge] = &[
             "tet-query",
             "tet-verify",
         ],
-        outside: &["crc-fast", "csv-core", "half", "serde_json", "tempfile", "thiserror", "zip"],
+        outside: &["crc-fast", "half", "serde_json", "tempfile", "thiserror", "zip"],
     },
     Edge {
         name: "tet",

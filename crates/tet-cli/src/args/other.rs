@@ -110,7 +110,7 @@ of a file contains its integrity: `verified` when every byte was compared with a
 when some were not, `mismatch`, `unprotected` when there are no checksums, `stale` when a program that \
 does not know them wrote the footer. Checksums that are stale, or of an unknown version, are an error: \
 they cannot be compared.\n\nThe rules of other containers have codes of their own: ST for safetensors, \
-ZT for zTensor, TGM for Tensogram, H5 for HDF5, NC for NetCDF classic, ZR for Zarr, GG for GGUF, FITS, PT for PyTorch, NPY and \
+ZT for zTensor, TGM for Tensogram, H5 for HDF5, NC for NetCDF classic, ZR for Zarr, GG for GGUF, CSV, FITS, PT for PyTorch, NPY and \
 NPZ for NumPy.";
 
 /// The long help text.

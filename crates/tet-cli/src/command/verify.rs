@@ -207,6 +207,7 @@ pub(super) fn finding(finding: &Finding) -> FindingShape {
             region: Some(place.region.to_owned()),
             field: Some(place.field.to_owned()),
             offset: Some(place.offset),
+            line: place.line,
             len: Some(place.len),
             dataset: place.dataset_name.clone().or_else(number),
             chunk: place.chunk.clone(),

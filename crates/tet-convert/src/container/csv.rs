@@ -9,10 +9,13 @@
 //! is opened: a column has the type that holds all of its fields, and what is kept of the file is where its chunks
 //! of rows begin. A table with names is a dataset for each column; one of numbers alone is a matrix.
 
+mod blocks;
 mod catalog;
 mod cell;
 mod chunks;
+mod columns;
 mod dialect;
+mod lone;
 mod rows;
 mod rule;
 mod survey;
@@ -91,8 +94,17 @@ impl Writer for Csv {
         } else {
             (Encoding::Csv, Delimiter::Comma)
         };
-        if 1 < conversion.datasets.len() {
-            return table::write(conversion, (encoding, delimiter), (output, options));
+        let (form, target) = ((encoding, delimiter), (output, options));
+        let [dataset] = conversion.datasets[..] else {
+            return table::write(conversion, form, target);
+        };
+        // A line of names shows where values begin, where numbers do not.
+        if dataset.is_text() || dataset.shape().contains(&0) {
+            return if columns::is_column(dataset) {
+                table::write(conversion, form, target)
+            } else {
+                lone::write(conversion, dataset, form, target)
+            };
         }
         let views: Vec<Dataset> = conversion.datasets.iter().map(|it| (*it).clone()).collect();
         let written = write_one(conversion, &views, encoding, (output, options))?;

@@ -33,11 +33,14 @@ impl Error {
             Self::ZTensor(error) => error.kind(),
             Self::Tensogram(error) => error.kind(),
             Self::Verify(error) => error.kind(),
-            Self::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
+            Self::Foreign { fault, .. } | Self::Line { fault, .. } if fault.rule.is_limit() => {
+                Kind::Limit
+            }
             Self::Archive { fault: NpzFault::Read(error), .. }
             | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
             Self::NotReadable { .. }
             | Self::Foreign { .. }
+            | Self::Line { .. }
             | Self::NotVerifiable { .. }
             | Self::Array { .. }
             | Self::Parts { .. }
@@ -54,6 +57,7 @@ impl Error {
             | Self::UnknownTarget { .. }
             | Self::NotWritable { .. }
             | Self::OneDataset { .. }
+            | Self::NoDatasets { .. }
             | Self::Columns { .. }
             | Self::ColumnName { .. }
             | Self::ColumnLabels { .. }

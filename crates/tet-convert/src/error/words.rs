@@ -15,6 +15,9 @@ pub(super) fn advice(format: Format) -> &'static str {
 
 /// What is wrong with a file of another container.
 pub(super) fn broken(fault: &ForeignFault) -> String {
+    if fault.rule.is_limit() {
+        return format!("beyond a limit: {fault}");
+    }
     if fault.rule.id != tet_ztensor::rule::OTHER_VERSION.id {
         return format!("and damaged: {fault}");
     }

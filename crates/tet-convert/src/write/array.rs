@@ -11,8 +11,9 @@ use crate::container::Output;
 use crate::container::npy::header as npy_header;
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file::{ExportOptions, of_file, publish};
+use crate::write::file::{Counted, ExportOptions, of_file, publish};
 use crate::write::stream::{self, shape_of};
+use crate::write::texts::TextCounts;
 use crate::write::{csv, json, text};
 use crate::{Error, Note, Result};
 
@@ -136,10 +137,22 @@ pub fn write_texts(
     execution: &Execution,
     out: &mut dyn Write,
 ) -> Result<Integrity> {
+    texts_to(dataset, (slab, encoding), execution, &mut TextCounts::new(dataset), out)
+}
+
+/// The same; `counts` takes the texts.
+fn texts_to(
+    dataset: &Dataset,
+    (slab, encoding): (&Hyperslab, Encoding),
+    execution: &Execution,
+    counts: &mut TextCounts<'_>,
+    out: &mut dyn Write,
+) -> Result<Integrity> {
     let shape = slab.kept_shape();
+    let lines = |delimiter| csv::TextLines::new(&shape, delimiter, csv::Quotes::Needed);
     let mut form = match encoding {
-        Encoding::Csv => TextForm::Lines(csv::TextLines::new(&shape, csv::Delimiter::Comma)),
-        Encoding::Tsv => TextForm::Lines(csv::TextLines::new(&shape, csv::Delimiter::Tab)),
+        Encoding::Csv => TextForm::Lines(lines(csv::Delimiter::Comma)),
+        Encoding::Tsv => TextForm::Lines(lines(csv::Delimiter::Tab)),
         Encoding::Json => TextForm::Lists(json::Lists::new(&shape)),
         Encoding::Npy | Encoding::Npz | Encoding::Raw => {
             return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());
@@ -149,6 +162,7 @@ pub fn write_texts(
     let execution = execution.begin(0);
     dataset.for_texts::<Error>(slab, &execution, &mut |texts| {
         integrity = integrity.and(texts.integrity);
+        counts.add(&texts.value);
         let written = match &mut form {
             TextForm::Lines(lines) => lines.write(&texts.value, out),
             TextForm::Lists(lists) => lists.write_texts(&texts.value, out),
@@ -174,9 +188,11 @@ pub fn write_texts_file(
 ) -> Result<(Written, Integrity)> {
     publish(catalog, path, options, |out| {
         let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
-        let integrity = write_texts(dataset, slab, encoding, &options.execution, &mut out)?;
+        let mut counts = TextCounts::new(dataset);
+        let how = &options.execution;
+        let integrity = texts_to(dataset, (slab, encoding), how, &mut counts, &mut out)?;
         out.flush().map_err(Error::Write)?;
-        let notes = notes::of_integrity(integrity).into_iter().collect();
+        let notes = notes::of_integrity(integrity).into_iter().chain(counts.replaced()).collect();
         Ok((Written { bytes: out.len, notes }, integrity))
     })
 }
@@ -208,8 +224,10 @@ pub(crate) fn write_one(
     encoding: Encoding,
     (output, options): (&Path, &ConvertOptions),
 ) -> Result<Output> {
-    let [dataset] = datasets else {
-        return Err(Error::OneDataset { encoding: encoding.name() });
+    let dataset = match datasets {
+        [dataset] => dataset,
+        [] => return Err(Error::NoDatasets { encoding: encoding.name() }),
+        _ => return Err(Error::OneDataset { encoding: encoding.name() }),
     };
     let (catalog, how) = (conversion.catalog, options.export());
     if dataset.is_text() && encoding.has_text() {
@@ -222,24 +240,6 @@ pub(crate) fn write_one(
     let written = write_lazy_file(catalog, &lazy, encoding, output, &how)?;
     conversion.notes.extend(written.notes.into_iter().chain(notes::unchecked([&lazy])));
     Ok(Output { len: written.bytes, ..Output::default() })
-}
-
-/// A stream that counts its bytes.
-struct Counted<W> {
-    out: W,
-    len: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let len = self.out.write(bytes)?;
-        self.len += u64::try_from(len).unwrap_or(0);
-        Ok(len)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 /// Texts under way.

@@ -26,6 +26,18 @@ impl Delimiter {
     }
 }
 
+/// Which texts are between quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// Those that would break a line, or begin a comment or a mark of byte order.
+    Needed,
+    /// Those too that have what is between the fields of other tables: in a column that is alone, nothing else shows
+    /// what is not.
+    Alone,
+    /// All of them.
+    All,
+}
+
 /// Lines under way.
 #[derive(Debug)]
 pub(crate) struct Lines {
@@ -69,6 +81,7 @@ impl Lines {
 #[derive(Debug)]
 pub(crate) struct TextLines {
     delimiter: Delimiter,
+    quotes: Quotes,
     /// Texts per line.
     width: u64,
     /// Texts on the line so far.
@@ -76,8 +89,8 @@ pub(crate) struct TextLines {
 }
 
 impl TextLines {
-    pub(crate) fn new(shape: &Shape, delimiter: Delimiter) -> Self {
-        Self { delimiter, width: width_of(shape), column: 0 }
+    pub(crate) fn new(shape: &Shape, delimiter: Delimiter, quotes: Quotes) -> Self {
+        Self { delimiter, quotes, width: width_of(shape), column: 0 }
     }
 
     /// Writes the next texts; blocks may end anywhere in a line.
@@ -89,7 +102,7 @@ impl TextLines {
                 // An empty line is none.
                 buffer.push_str("\"\"");
             } else {
-                push_text(text, self.delimiter, &mut buffer);
+                push_text(text, self.delimiter, self.quotes, &mut buffer);
             }
             self.column += 1;
             let is_end = self.column == self.width;
@@ -103,11 +116,22 @@ impl TextLines {
     }
 }
 
-/// Appends a text: between quotes, as RFC 4180 has it, where it has a delimiter, a quote or a line end, or would begin
-/// a comment or a mark of byte order.
-pub(crate) fn push_text(text: &str, delimiter: Delimiter, out: &mut String) {
-    let is_plain = !text.contains([delimiter.char(), '"', '\n', '\r']);
-    if is_plain && !text.trim_ascii_start().starts_with(['#', '\u{feff}']) {
+/// Whether a text is written without quotes: it has no delimiter, quote or line end, and begins no comment and no mark
+/// of byte order.
+pub(crate) fn is_bare(text: &str, delimiter: Delimiter, quotes: Quotes) -> bool {
+    let is_plain = !text.contains([delimiter.char(), '"', '\n', '\r'])
+        && !text.trim_ascii_start().starts_with(['#', '\u{feff}']);
+    match quotes {
+        Quotes::Needed => is_plain,
+        // An empty line is none.
+        Quotes::Alone => is_plain && !text.is_empty() && !text.contains([',', ';', '|', '\t', ' ']),
+        Quotes::All => false,
+    }
+}
+
+/// Appends a text, between quotes as RFC 4180 has it where it is not bare.
+pub(crate) fn push_text(text: &str, delimiter: Delimiter, quotes: Quotes, out: &mut String) {
+    if is_bare(text, delimiter, quotes) {
         return out.push_str(text);
     }
     out.push('"');
@@ -131,14 +155,16 @@ mod tests {
         let texts = ["a", "b,c", "\"d\"", "e\nf", "", " g\r"].map(str::to_owned);
         for cut in 0..=texts.len() {
             let shape = Shape::from([3, 2]);
-            let (mut lines, mut out) = (TextLines::new(&shape, Delimiter::Comma), Vec::new());
+            let (mut lines, mut out) =
+                (TextLines::new(&shape, Delimiter::Comma, Quotes::Needed), Vec::new());
             lines.write(&texts[..cut], &mut out).unwrap();
             lines.write(&texts[cut..], &mut out).unwrap();
             let wanted = "a,\"b,c\"\n\"\"\"d\"\"\",\"e\nf\"\n,\" g\r\"\n";
             assert_eq!(String::from_utf8(out).unwrap(), wanted);
         }
         let texts = ["a,b", "c\td", "#e", "", " #f"].map(str::to_owned);
-        let (mut lines, mut out) = (TextLines::new(&Shape::from([5]), Delimiter::Tab), Vec::new());
+        let (mut lines, mut out) =
+            (TextLines::new(&Shape::from([5]), Delimiter::Tab, Quotes::Needed), Vec::new());
         lines.write(&texts, &mut out).unwrap();
         let wanted = "a,b\n\"c\td\"\n\"#e\"\n\"\"\n\" #f\"\n";
         assert_eq!(String::from_utf8(out).unwrap(), wanted);

@@ -1,5 +1,6 @@
 //! A new file for arrays: how it is written, and how it takes its name.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use tet_io::publish::Sync;
@@ -58,5 +59,23 @@ pub(crate) fn of_file(publisher: &Publisher, error: Error) -> Error {
     match error {
         Error::Write(source) => Error::Io(publisher.write_fault(source)),
         other => other,
+    }
+}
+
+/// A stream that counts its bytes.
+pub(crate) struct Counted<W> {
+    pub(crate) out: W,
+    pub(crate) len: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = self.out.write(bytes)?;
+        self.len += u64::try_from(len).unwrap_or(0);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }

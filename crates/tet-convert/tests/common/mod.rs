@@ -1,6 +1,7 @@
 //! What the suites share: the fixtures, their true values, and reading an output back.
 #![allow(dead_code, reason = "each suite uses its part")]
 
+pub(crate) mod csv;
 pub(crate) mod fits;
 
 use std::path::{Path, PathBuf};

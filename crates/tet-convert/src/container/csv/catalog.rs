@@ -11,6 +11,7 @@ use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
+use super::blocks::Blocks;
 use super::chunks::{Chunks, Fields};
 use super::rule;
 use super::survey::Survey;
@@ -22,12 +23,13 @@ pub(super) const ROW_AXIS: &str = "row";
 
 /// Opens the file at `path`.
 pub(super) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
-    let survey = Survey::of(&source, &options.progress)?.map_err(|fault| Error::Foreign {
-        path: path.to_path_buf(),
-        format: Format::CSV,
-        fault,
-    })?;
-    let survey = Arc::new(survey);
+    let survey = match Survey::of(&source, &options.progress)? {
+        Ok(survey) => Arc::new(survey),
+        Err(fault) => {
+            let line = line_of(&source, fault.at)?;
+            return Err(Error::Line { path: path.to_path_buf(), format: Format::CSV, fault, line });
+        }
+    };
     let verify = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&verify);
     names(&survey, &mut |found| findings.take(found));
@@ -55,16 +57,18 @@ fn matrix(path: &Path, source: &Source, survey: &Arc<Survey>, dtype: DType) -> D
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let width = u64::try_from(survey.columns.len()).unwrap_or(u64::MAX);
     let wide = (width != 1).then_some(width);
-    dataset(name, source, survey, (Fields::All, wide, Some(dtype)))
+    dataset(name, source, (survey, None), (Fields::All, wide, Some(dtype)))
 }
 
 fn columns(source: &Source, survey: &Arc<Survey>) -> Vec<Dataset> {
     let named = |nth: usize| (nth, column_name(survey, nth));
+    let blocks = Blocks::of(source, survey).map(Arc::new);
     let axis = if survey.is_ordered { column_name(survey, 0) } else { ROW_AXIS.to_owned() };
     let column = |(nth, name): (usize, String)| {
         let dtype = survey.columns.get(nth).and_then(|kinds| kinds.dtype());
         let dims = vec![axis.clone()];
-        Dataset { dims, ..dataset(name, source, survey, (Fields::One(nth), None, dtype)) }
+        let fields = (Fields::One(nth), None, dtype);
+        Dataset { dims, ..dataset(name, source, (survey, blocks.as_ref()), fields) }
     };
     (0..survey.columns.len()).map(named).map(column).collect()
 }
@@ -72,14 +76,15 @@ fn columns(source: &Source, survey: &Arc<Survey>) -> Vec<Dataset> {
 /// The name of a column; one without a name has its number.
 fn column_name(survey: &Survey, nth: usize) -> String {
     let name = survey.dialect.names.as_ref().and_then(|names| names.get(nth));
-    let name = name.map(|name| String::from_utf8_lossy(name)).filter(|name| !name.is_empty());
+    let name =
+        name.map(|name| String::from_utf8_lossy(&name.bytes)).filter(|name| !name.is_empty());
     name.map_or_else(|| format!("column_{nth}"), std::borrow::Cow::into_owned)
 }
 
 fn dataset(
     name: String,
     source: &Source,
-    survey: &Arc<Survey>,
+    (survey, blocks): (&Arc<Survey>, Option<&Arc<Blocks>>),
     (fields, width, dtype): (Fields, Option<u64>, Option<DType>),
 ) -> Dataset {
     let shape: Shape = [survey.row_count].into_iter().chain(width).collect();
@@ -93,6 +98,7 @@ fn dataset(
         grid: grid.clone(),
         fields,
         dtype,
+        blocks: blocks.cloned(),
     });
     match dtype {
         Some(dtype) => Dataset::new(source.clone(), name, dtype, grid, chunks),
@@ -107,15 +113,35 @@ fn dataset(
 fn names(survey: &Survey, found: &mut dyn FnMut(ForeignFound)) {
     let mut seen = HashSet::new();
     for (name, number) in survey.dialect.names.iter().flatten().zip(0_u64..) {
+        let (at, name) = (name.at, &name.bytes);
+        let len = u64::try_from(name.len()).unwrap_or(u64::MAX);
         let is_text = str::from_utf8(name).is_ok();
         let is_new = name.is_empty() || seen.insert(name.as_slice());
         let odd = [(is_text, &rule::NAME_UTF8), (is_new, &rule::NAME_TWICE)];
         for (_, rule) in odd.into_iter().filter(|(is_sound, _)| !is_sound) {
-            let fault = ForeignFault { rule, at: 0, found: 0, wanted: 0 };
+            let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
             let dataset = Some((number, String::from_utf8_lossy(name).into_owned()));
-            found(ForeignFound { fault, field: "name", len: 0, dataset });
+            found(ForeignFound { fault, field: "name", len, dataset });
         }
     }
+}
+
+/// The number of the line that this byte is in, counted from 1.
+fn line_of(source: &Source, at: u64) -> Result<u64> {
+    const PIECE_LEN: u64 = 1 << 20;
+    let (mut start, mut line, mut last) = (0, 1_u64, 0);
+    let end = at.min(source.len());
+    while start < end {
+        let piece = source.read_vec(start, PIECE_LEN.min(end - start))?;
+        for byte in &piece {
+            // Both together end one line.
+            let is_end = *byte == b'\r' || *byte == b'\n' && last != b'\r';
+            line = line.saturating_add(u64::from(is_end));
+            last = *byte;
+        }
+        start = start.saturating_add(PIECE_LEN);
+    }
+    Ok(line)
 }
 
 /// Checks a file: every row is read, and every field is of the type of its column.
@@ -125,7 +151,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let mut seen = ForeignSeen { file_len, integrity, ..ForeignSeen::default() };
     match Survey::of(source, &options.progress)? {
         Err(fault) => {
-            findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
+            let field = fault.rule.region;
+            let found = ForeignFound { fault, field, len: 0, dataset: None };
+            findings.take_in_line(line_of(source, fault.at)?, found);
         }
         Ok(survey) => {
             names(&survey, &mut |found| findings.take(found));

@@ -7,6 +7,7 @@
 //! | numbers | `float64`: the nearest one; missing values are NaN |
 //! | `true` and `false` | `bool` |
 //! | missing values alone | `float64` |
+//! | fields that are all between quotes, in a file where others are not | text |
 //! | anything else | text, as it stands |
 
 use tet_format::DType;
@@ -32,7 +33,9 @@ impl Kinds {
     const INEXACT: Kinds = Kinds(1 << 5);
     const REAL: Kinds = Kinds(1 << 6);
     const TRUTH: Kinds = Kinds(1 << 7);
-    const TEXT: Kinds = Kinds(1 << 8);
+    pub(super) const TEXT: Kinds = Kinds(1 << 8);
+    /// A field that is not between quotes.
+    pub(super) const BARE: Kinds = Kinds(1 << 9);
 
     /// The kind of a field.
     pub(super) fn of(field: &[u8]) -> Kinds {
@@ -72,8 +75,14 @@ impl Kinds {
     }
 
     /// Whether there are fields of any of these kinds.
-    const fn has(self, kinds: Kinds) -> bool {
+    pub(super) const fn has(self, kinds: Kinds) -> bool {
         self.0 & kinds.0 != 0
+    }
+
+    /// Whether a row of these fields has names: none is a number, and one is neither a missing value nor a truth.
+    pub(super) fn are_names<'f>(fields: impl IntoIterator<Item = &'f [u8]>) -> bool {
+        let all = fields.into_iter().map(Kinds::of).fold(Kinds::default(), Kinds::and);
+        all.has(Kinds::TEXT) && !all.is_number()
     }
 
     /// Whether such a field is a number.
@@ -117,11 +126,11 @@ fn parsed<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
     str::from_utf8(field).ok()?.parse().ok()
 }
 
-pub(super) fn integer(field: &[u8]) -> Option<i64> {
+fn integer(field: &[u8]) -> Option<i64> {
     parsed(field.trim_ascii())
 }
 
-pub(super) fn unsigned(field: &[u8]) -> Option<u64> {
+fn unsigned(field: &[u8]) -> Option<u64> {
     parsed(field.trim_ascii())
 }
 
@@ -136,16 +145,30 @@ pub(super) fn real(field: &[u8]) -> Option<f64> {
 }
 
 /// The same, and NaN of a missing value.
-pub(super) fn real_or_missing(field: &[u8]) -> Option<f64> {
+fn real_or_missing(field: &[u8]) -> Option<f64> {
     real(field).or_else(|| MISSING.contains(&field.trim_ascii()).then_some(f64::NAN))
 }
 
-pub(super) fn truth(field: &[u8]) -> Option<bool> {
+fn truth(field: &[u8]) -> Option<bool> {
     let field = field.trim_ascii();
     match field.to_ascii_lowercase().as_slice() {
         b"true" => Some(true),
         b"false" => Some(false),
         _ => None,
+    }
+}
+
+/// Appends an element; `None` where the field is none of its type.
+pub(super) fn push(
+    dtype: DType,
+    field: &[u8],
+    out: &mut dyn FnMut(&[u8]) -> Option<()>,
+) -> Option<()> {
+    match dtype {
+        DType::Int64 => out(&integer(field)?.to_le_bytes()),
+        DType::UInt64 => out(&unsigned(field)?.to_le_bytes()),
+        DType::Bool => out(&[u8::from(truth(field)?)]),
+        _ => out(&real_or_missing(field)?.to_le_bytes()),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use tet_codec::{Decode, Error as CodecError};
+use tet_codec::{Decode, Error as CodecError, Raw};
 use tet_format::{DType, Grid};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks};
 
-use super::cell::{integer, real_or_missing, truth, unsigned};
+use super::blocks::Blocks;
+use super::cell::push;
 use super::rows::{Rows, for_rows};
 use super::survey::Survey;
 
@@ -32,16 +33,8 @@ pub(super) struct Chunks {
     pub(super) fields: Fields,
     /// The type of its elements; `None` is text.
     pub(super) dtype: Option<DType>,
-}
-
-/// Appends an element; `None` where the field is none of its type.
-fn push(dtype: DType, field: &[u8], out: &mut dyn FnMut(&[u8]) -> Option<()>) -> Option<()> {
-    match dtype {
-        DType::Int64 => out(&integer(field)?.to_le_bytes()),
-        DType::UInt64 => out(&unsigned(field)?.to_le_bytes()),
-        DType::Bool => out(&[u8::from(truth(field)?)]),
-        _ => out(&real_or_missing(field)?.to_le_bytes()),
-    }
+    /// The columns of a wide table, which are decoded together.
+    pub(super) blocks: Option<Arc<Blocks>>,
 }
 
 impl Chunks {
@@ -54,6 +47,13 @@ impl Chunks {
         let stored = self.survey.stored(linear)?;
         let count = self.grid.chunk_elements(&self.grid.coord_of(linear))?;
         let size = self.dtype.and_then(DType::size);
+        if let (Some(blocks), Fields::One(nth), Some(size)) = (&self.blocks, self.fields, size) {
+            let (object, stored) = blocks.place(nth, linear, count)?;
+            return Some(ChunkPlace {
+                object,
+                ..ChunkPlace::new(stored, count.checked_mul(size)?)
+            });
+        }
         let decoded_len = match size {
             Some(size) => count.checked_mul(size)?,
             None => stored.len(),
@@ -116,8 +116,14 @@ impl ChunkTable for Chunks {
         Ok(())
     }
 
-    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
-        Decoder::Shared(self)
+    fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
+        let Some(blocks) = &self.blocks else { return Ok(None) };
+        blocks.object(number)
+    }
+
+    fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        // An object has elements, and no text.
+        if place.object == 0 { Decoder::Shared(self) } else { Decoder::Shared(&Raw) }
     }
 }
 
@@ -132,16 +138,21 @@ impl TextChunks for Chunks {
         if len_max < len {
             return Err(limit(len));
         }
-        let stored = self.source.read_vec(place.stored.start(), len)?;
+        let Fields::One(nth) = self.fields else { return Ok(Vec::new()) };
         let (mut texts, mut held) = (Vec::new(), 0_u64);
-        let mut row = |rows: &Rows| {
-            let Fields::One(nth) = self.fields else { return false };
-            let field = rows.field(nth);
+        let mut take = |field: &[u8]| {
             held = held.saturating_add(24 + u64::try_from(field.len()).unwrap_or(u64::MAX));
             texts.push(String::from_utf8_lossy(field).into_owned());
             held <= len_max
         };
-        let is_read = for_rows(self.survey.dialect.delimiter, &stored, &mut row);
+        let is_read = match &self.blocks {
+            Some(blocks) => blocks.texts(nth, linear, &mut take)?,
+            None => {
+                let stored = self.source.read_vec(place.stored.start(), len)?;
+                let mut row = |rows: &Rows| take(rows.field(nth));
+                for_rows(self.survey.dialect.delimiter, &stored, &mut row)
+            }
+        };
         if is_read { Ok(texts) } else { Err(limit(held)) }
     }
 }

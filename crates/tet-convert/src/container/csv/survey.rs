@@ -4,8 +4,8 @@ use tet_format::{DType, ForeignFault, ForeignRule, Span};
 use tet_io::{Progress, Source};
 
 use super::cell::{Kinds, real};
-use super::dialect::{Dialect, SAMPLE_LEN};
-use super::rows::{COLUMNS_MAX, ROW_LEN_MAX, Rows, Step};
+use super::dialect::{Dialect, Favored, SAMPLE_LEN};
+use super::rows::{ROW_LEN_MAX, Rows, Step};
 use super::rule;
 use crate::{Error, Result};
 
@@ -37,13 +37,14 @@ impl Survey {
     pub(super) fn of(source: &Source, progress: &Progress) -> Result<Result<Survey, ForeignFault>> {
         let len = source.len();
         let sample = source.read_vec(0, len.min(SAMPLE_LEN))?;
-        let mut dialect = Dialect::find(&sample, len <= SAMPLE_LEN);
+        let favored = Favored::of(source.path());
+        let mut dialect = Dialect::find(&sample, len <= SAMPLE_LEN, favored);
         if dialect == Ok(None) {
             let sample = source.read_vec(0, len.min(LONG_SAMPLE_LEN))?;
-            dialect = Dialect::find(&sample, true);
+            dialect = Dialect::find(&sample, len <= LONG_SAMPLE_LEN, favored);
         }
-        let no_rows = ForeignFault { rule: &rule::NO_ROWS, at: 0, found: 0, wanted: 0 };
-        let dialect = match dialect.and_then(|found| found.ok_or(no_rows)) {
+        let long = ForeignFault { rule: &rule::LIMIT_ROW, at: 0, found: 0, wanted: 0 };
+        let dialect = match dialect.and_then(|found| found.ok_or(long)) {
             Ok(dialect) => dialect,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -87,6 +88,8 @@ struct Pass {
     places: Vec<u64>,
     stride: u64,
     order: Order,
+    /// Whether a field that is not empty is without quotes.
+    has_bare: bool,
     len: u64,
     fault: Option<ForeignFault>,
 }
@@ -99,7 +102,7 @@ impl Pass {
             None => Vec::new(),
         };
         let row_at = dialect.begin;
-        let (places, order) = (Vec::new(), Order::default());
+        let (places, order, has_bare) = (Vec::new(), Order::default(), dialect.has_bare_name);
         Pass {
             dialect,
             rows,
@@ -109,6 +112,7 @@ impl Pass {
             places,
             stride: 1,
             order,
+            has_bare,
             len,
             fault: None,
         }
@@ -137,12 +141,15 @@ impl Pass {
     }
 
     fn step(&mut self, step: Step, at: u64) -> Option<()> {
-        let limit = |limit: usize| (0, u64::try_from(limit).unwrap_or(u64::MAX));
         match step {
             Step::More | Step::End => Some(()),
             Step::Row => self.row(at),
-            Step::TooLong => self.fail(&rule::LIMIT_ROW, self.row_at, limit(ROW_LEN_MAX)),
-            Step::TooMany => self.fail(&rule::LIMIT_COLUMNS, self.row_at, limit(COLUMNS_MAX)),
+            Step::TooLong => self.fail(&rule::LIMIT_ROW, self.row_at, (0, 0)),
+            Step::TooMany => self.fail(&rule::LIMIT_COLUMNS, self.row_at, (0, 0)),
+            Step::Unclosed => {
+                let quote = self.dialect.begin.saturating_add(self.rows.field_at());
+                self.fail(&rule::UNCLOSED, quote, (0, 0))
+            }
         }
     }
 
@@ -152,14 +159,16 @@ impl Pass {
             self.columns.resize(count, Kinds::default());
         }
         let wide = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
-        if count != self.columns.len() || COLUMNS_MAX < count {
-            let is_wide = COLUMNS_MAX < count;
-            let rule = if is_wide { &rule::LIMIT_COLUMNS } else { &rule::ROW_FIELDS };
-            let wanted = if is_wide { COLUMNS_MAX } else { self.columns.len() };
-            return self.fail(rule, self.row_at, (wide(count), wide(wanted)));
+        if count != self.columns.len() {
+            let is_long = self.columns.len() < count;
+            let rule = if is_long { &rule::ROW_LONG } else { &rule::ROW_SHORT };
+            return self.fail(rule, self.row_begin(), (wide(count), wide(self.columns.len())));
         }
-        for (kinds, field) in self.columns.iter_mut().zip(self.rows.fields()) {
-            *kinds = kinds.and(Kinds::of(field));
+        let fields = self.rows.fields().zip(self.rows.quotes());
+        for (kinds, (field, is_quoted)) in self.columns.iter_mut().zip(fields) {
+            let bare = if is_quoted { Kinds::default() } else { Kinds::BARE };
+            *kinds = kinds.and(Kinds::of(field)).and(bare);
+            self.has_bare |= !is_quoted && !field.is_empty();
         }
         self.order.take(self.rows.field(0));
         if self.row_count.is_multiple_of(self.stride) {
@@ -168,6 +177,12 @@ impl Pass {
         self.row_count += 1;
         self.row_at = end;
         Some(())
+    }
+
+    /// Where the fields of the row begin: behind empty lines.
+    fn row_begin(&self) -> u64 {
+        let first = self.rows.starts().next().unwrap_or(0);
+        self.dialect.begin.saturating_add(first)
     }
 
     /// Keeps where the row begins, and half as many places once there are too many.
@@ -195,9 +210,14 @@ impl Pass {
         None
     }
 
-    fn survey(self) -> Result<Survey, ForeignFault> {
+    fn survey(mut self) -> Result<Survey, ForeignFault> {
         if let Some(fault) = self.fault {
             return Err(fault);
+        }
+        // Quotes around a whole column mean text, where the file does not have them around everything.
+        if self.has_bare && self.row_count != 0 {
+            let quoted = self.columns.iter_mut().filter(|kinds| !kinds.has(Kinds::BARE));
+            quoted.for_each(|kinds| *kinds = kinds.and(Kinds::TEXT));
         }
         // As many strides as are about as long as a chunk.
         let strides = u64::try_from(self.places.len()).unwrap_or(u64::MAX).max(1);

@@ -1,32 +1,28 @@
-//! Several datasets of one axis as a table: a line of names, then a line for each position, a band of lines at a time.
+//! A table is written: a line of names, then a line for each position of an axis, a band of lines at a time.
 //!
 //! The labels of the axis are the first column, where it has some.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use tet_format::{DType, Integrity, Shape};
-use tet_query::{AxisSlice, Dataset, Execution, Hyperslab, LazyArray};
+use tet_format::Integrity;
+use tet_query::{Dataset, Execution};
 
 use super::catalog::ROW_AXIS;
-use super::cell::Kinds;
+use super::columns::{Column, Values, columns};
 use crate::container::traits::Output;
-use crate::model::attributes::is_scalar;
 use crate::model::notes;
 use crate::write::array::Encoding;
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::csv::{Delimiter, push_text};
+use crate::write::csv::{Delimiter, Quotes, is_bare, push_text};
 use crate::write::file::publish;
 use crate::write::left_out::left_out;
+use crate::write::texts::TextCounts;
 use crate::write::{stream, text};
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
-/// The axis of a dataset that has one.
-const ONLY_AXIS: usize = 0;
 /// Lines of a band, where chunks are short.
 const BAND_COUNT: u64 = 1 << 16;
-/// What a text takes in memory, about.
-const TEXT_LEN: u64 = 128;
 /// Bytes of lines that are collected before they are written.
 const BUFFER_LEN: usize = 1 << 16;
 
@@ -38,13 +34,14 @@ pub(super) fn write(
 ) -> Result<Output> {
     let datasets = conversion.datasets.clone();
     let table = Table::new(&datasets, (encoding, delimiter))?;
-    let (len, integrity) = publish(conversion.catalog, output, &options.export(), |out| {
-        let mut out = io::BufWriter::new(out);
-        let written = table.write(&options.execution, &mut out)?;
-        out.flush().map_err(Error::Write)?;
-        Ok(written)
-    })?;
-    conversion.notes.extend(notes::of_integrity(integrity));
+    let Written { len, integrity, notes } =
+        publish(conversion.catalog, output, &options.export(), |out| {
+            let mut out = io::BufWriter::new(out);
+            let written = table.write(&options.execution, &mut out)?;
+            out.flush().map_err(Error::Write)?;
+            Ok(written)
+        })?;
+    conversion.notes.extend(notes::of_integrity(integrity).into_iter().chain(notes));
     // The name of an axis and its labels are in the table if a column has the name; without labels a reader uses one.
     let has =
         |name: &String| name == ROW_AXIS || table.columns.iter().any(|column| column.name == *name);
@@ -66,78 +63,37 @@ pub(super) fn write(
 struct Table<'c> {
     columns: Vec<Column<'c>>,
     row_count: u64,
+    encoding: Encoding,
     delimiter: Delimiter,
 }
 
-struct Column<'c> {
-    name: String,
-    source: ColumnSource<'c>,
-}
-
-/// Where the values of a column come from.
-enum ColumnSource<'c> {
-    Numbers(Box<LazyArray>),
-    Texts(&'c Dataset),
-    Labels(&'c [String]),
-}
-
-/// The values of a column in a band of lines.
-enum Values<'c> {
-    Numbers { dtype: DType, size: usize, bytes: Vec<u8> },
-    Texts(Vec<String>),
-    Labels(&'c [String]),
+/// What was written.
+struct Written {
+    len: u64,
+    integrity: Integrity,
+    notes: Vec<Note>,
 }
 
 impl<'c> Table<'c> {
-    /// Checks that the datasets are columns of a table.
     fn new(
         datasets: &[&'c Dataset],
         (encoding, delimiter): (Encoding, Delimiter),
     ) -> Result<Table<'c>> {
-        let none = Error::OneDataset { encoding: encoding.name() };
-        let first = *datasets.first().ok_or(none)?;
-        let is_column = |dataset: &Dataset| match dataset.shape() {
-            [1] => !is_scalar(dataset),
-            shape => shape.len() == 1,
-        };
-        let row_count = first.shape().first().copied().unwrap_or(0);
-        let mut columns = Vec::new();
-        for dataset in datasets {
-            if !is_column(dataset) || dataset.shape() != [row_count] {
-                let odd = if is_column(first) { *dataset } else { first };
-                let other = datasets.iter().find(|it| it.name != odd.name).unwrap_or(&first);
-                let of = |it: &Dataset| (it.name.clone(), it.shape().to_vec());
-                let ((dataset, shape), (other, other_shape)) = (of(odd), of(other));
-                let encoding = encoding.name();
-                return Err(Error::Columns { encoding, dataset, shape, other, other_shape });
-            }
-            columns.push(Column::of_dataset(dataset, encoding)?);
-        }
-        // What has the name of the axis labels it, and is first, where a reader looks for labels.
-        let own = datasets.iter().position(|it| it.dims.first() == Some(&it.name));
-        if let Some(head) = own.and_then(|own| columns.get_mut(..=own)) {
-            head.rotate_right(1);
-        }
-        let labels = labels(datasets, encoding)?;
-        let labels = labels.filter(|it| columns.iter().all(|column| column.name != it.name));
-        columns.splice(0..0, labels);
-        // A line of names is one without numbers.
-        let is_number = |column: &&Column<'_>| Kinds::of(column.name.as_bytes()).is_number();
-        match columns.iter().find(is_number) {
-            Some(column) => {
-                let (encoding, dataset) = (encoding.name(), column.name.clone());
-                Err(Error::ColumnName { encoding, dataset })
-            }
-            None => Ok(Table { columns, row_count, delimiter }),
-        }
+        let (columns, row_count) = columns(datasets, encoding)?;
+        Ok(Table { columns, row_count, encoding, delimiter })
     }
 
-    /// Writes all lines; returns their bytes, and whether the values were compared with checksums.
-    fn write(&self, execution: &Execution, out: &mut dyn Write) -> Result<(u64, Integrity)> {
+    /// Writes all lines.
+    fn write(&self, execution: &Execution, out: &mut dyn Write) -> Result<Written> {
+        let quotes: Vec<Quotes> = (self.columns.iter())
+            .map(|column| column.quotes(self.row_count, execution))
+            .collect::<Result<_>>()?;
         let mut lines = Lines { table: self, buffer: String::new(), len: 0, out };
         for (column, nth) in self.columns.iter().zip(0..) {
-            lines.text(&column.name, nth);
+            lines.text(&column.name, nth, Quotes::Needed)?;
         }
+        let mut counts: Vec<Option<TextCounts<'_>>> =
+            self.columns.iter().map(|column| column.texts().map(TextCounts::new)).collect();
         let mut integrity = None::<Integrity>;
         let mut add = |one: Integrity| integrity = Some(integrity.map_or(one, |all| all.and(one)));
         let arrays = self.columns.iter().filter_map(Column::array);
@@ -150,12 +106,16 @@ impl<'c> Table<'c> {
         while start < self.row_count {
             let stop = start.saturating_add(self.band_count(&execution)).min(self.row_count);
             let mut band = Vec::new();
-            for column in &self.columns {
-                band.push(column.read((start, stop), &execution, &mut add)?);
+            for (column, counts) in self.columns.iter().zip(&mut counts) {
+                let values = column.read((start, stop), &execution, &mut add)?;
+                if let (Values::Texts(texts), Some(counts)) = (&values, counts) {
+                    counts.add(texts);
+                }
+                band.push(values);
             }
             for row in 0..usize::try_from(stop - start).unwrap_or(0) {
-                for (values, nth) in band.iter().zip(0..) {
-                    lines.value(values, row, nth);
+                for ((values, quotes), nth) in band.iter().zip(&quotes).zip(0..) {
+                    lines.value(values, row, (nth, *quotes))?;
                 }
                 lines.flush(BUFFER_LEN)?;
             }
@@ -165,7 +125,31 @@ impl<'c> Table<'c> {
             add(lazy.integrity());
         }
         lines.flush(0)?;
-        Ok((lines.len, integrity.unwrap_or(Integrity::Unprotected)))
+        let len = lines.len;
+        let counted = counts.iter().flatten().filter_map(TextCounts::replaced);
+        let notes = counted.chain(self.unquotable(&quotes)).collect();
+        Ok(Written { len, integrity: integrity.unwrap_or(Integrity::Unprotected), notes })
+    }
+
+    /// The note of texts that are read again as values: quotes mean text where something is without them.
+    fn unquotable(&self, quotes: &[Quotes]) -> Option<Note> {
+        let is_bare = |(column, quotes): (&Column<'_>, &Quotes)| {
+            let is_bare_name = is_bare(&column.name, self.delimiter, self.quotes(Quotes::Needed));
+            is_bare_name || column.array().is_some() || *quotes != Quotes::All
+        };
+        if self.row_count == 0 || self.columns.iter().zip(quotes).any(is_bare) {
+            return None;
+        }
+        let (dataset, count) = (self.columns.first()?.name.clone(), self.row_count);
+        let what =
+            "are read again as numbers or truths: give the dataset a name that needs no quotes";
+        Some(Note::Texts { dataset, count, what })
+    }
+
+    /// The same quotes, in a table of one column.
+    fn quotes(&self, quotes: Quotes) -> Quotes {
+        let is_alone = self.columns.len() == 1 && quotes == Quotes::Needed;
+        if is_alone { Quotes::Alone } else { quotes }
     }
 
     /// Lines of a band: whole chunks, as far as memory allows.
@@ -175,93 +159,6 @@ impl<'c> Table<'c> {
         let chunks = self.columns.iter().filter_map(Column::chunk_count);
         let chunk = chunks.filter(|count| *count <= room).max().unwrap_or(1).max(1);
         (BAND_COUNT.div_ceil(chunk).saturating_mul(chunk)).min(room).max(1)
-    }
-}
-
-/// The labels of the axis of datasets, as a column.
-fn labels<'c>(datasets: &[&'c Dataset], encoding: Encoding) -> Result<Option<Column<'c>>> {
-    let labeled = datasets.iter().filter_map(|it| Some((*it, it.coords.get(&ONLY_AXIS)?)));
-    let mut labeled = labeled.peekable();
-    let Some((first, labels)) = labeled.peek().copied() else { return Ok(None) };
-    if let Some((other, _)) = labeled.find(|(_, others)| *others != labels) {
-        let (dataset, other) = (first.name.clone(), other.name.clone());
-        return Err(Error::ColumnLabels { encoding: encoding.name(), dataset, other });
-    }
-    let name = first.dims.first().cloned().unwrap_or_else(|| "label".to_owned());
-    Ok(Some(Column { name, source: ColumnSource::Labels(labels) }))
-}
-
-impl<'c> Column<'c> {
-    fn of_dataset(dataset: &'c Dataset, encoding: Encoding) -> Result<Column<'c>> {
-        let name = dataset.name.clone();
-        if dataset.is_text() {
-            return Ok(Column { name, source: ColumnSource::Texts(dataset) });
-        }
-        let lazy = stream::whole(dataset)?;
-        let dtype = lazy.dtype();
-        if !text::is_known(dtype) {
-            return Err(Error::NoDType { dataset: name, dtype, encoding: encoding.name() });
-        }
-        Ok(Column { name, source: ColumnSource::Numbers(Box::new(lazy)) })
-    }
-
-    fn array(&self) -> Option<&LazyArray> {
-        if let ColumnSource::Numbers(lazy) = &self.source { Some(lazy) } else { None }
-    }
-
-    /// Bytes of a value in memory.
-    fn value_len(&self) -> u64 {
-        match &self.source {
-            ColumnSource::Numbers(lazy) => lazy.dtype().size().unwrap_or(1),
-            ColumnSource::Texts(_) => TEXT_LEN,
-            ColumnSource::Labels(_) => 0,
-        }
-    }
-
-    /// Values of a chunk.
-    fn chunk_count(&self) -> Option<u64> {
-        match &self.source {
-            ColumnSource::Numbers(lazy) => lazy.chunk_shape().first().copied(),
-            ColumnSource::Texts(dataset) => dataset.grid.chunk_shape().first().copied(),
-            ColumnSource::Labels(_) => None,
-        }
-    }
-
-    /// Reads the values of a band; `add` takes the integrity of texts.
-    fn read(
-        &self,
-        (start, stop): (u64, u64),
-        execution: &Execution,
-        add: &mut dyn FnMut(Integrity),
-    ) -> Result<Values<'c>> {
-        let part = |shape: &Shape, name: &str| {
-            let slice = AxisSlice { start, stop, step: 1, axis: Default::default() };
-            let misfit =
-                || tet_query::Error::Misfit { dataset: name.to_owned(), shape: shape.clone() };
-            Hyperslab::new(vec![slice], shape).ok_or_else(misfit)
-        };
-        let memory_budget = execution.memory_budget - execution.memory_budget / 4;
-        let how = Execution { memory_budget, ..execution.silent() };
-        match &self.source {
-            ColumnSource::Numbers(lazy) => {
-                let (dtype, mut bytes) = (lazy.dtype(), Vec::new());
-                stream::read(lazy, &part(lazy.shape(), &self.name)?, &how, &mut bytes)?;
-                execution.progress.advance(bytes.len() as u64)?;
-                let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
-                Ok(Values::Numbers { dtype, size, bytes })
-            }
-            ColumnSource::Texts(dataset) => {
-                let part = part(dataset.grid.shape(), &self.name)?;
-                let answer = dataset.read_texts(&part, &how)?;
-                add(dataset.chunks.integrity().and(answer.integrity));
-                Ok(Values::Texts(answer.value))
-            }
-            ColumnSource::Labels(labels) => {
-                let range = usize::try_from(start).ok().zip(usize::try_from(stop).ok());
-                let part = range.and_then(|(start, stop)| labels.get(start..stop));
-                Ok(Values::Labels(part.unwrap_or_default()))
-            }
-        }
     }
 }
 
@@ -276,22 +173,34 @@ struct Lines<'t> {
 
 impl Lines<'_> {
     /// Appends a value of the column `nth`.
-    fn value(&mut self, values: &Values<'_>, row: usize, nth: usize) {
-        match values {
+    fn value(
+        &mut self,
+        values: &Values<'_>,
+        row: usize,
+        (nth, quotes): (usize, Quotes),
+    ) -> Result<()> {
+        let text = match values {
             Values::Numbers { dtype, size, bytes } => {
                 if let Some(element) = bytes.chunks_exact(*size).nth(row) {
                     text::push(*dtype, element, &mut self.buffer);
                 }
                 self.end(nth);
+                return Ok(());
             }
-            Values::Texts(texts) => self.text(texts.get(row).map_or("", String::as_str), nth),
-            Values::Labels(texts) => self.text(texts.get(row).map_or("", String::as_str), nth),
-        }
+            Values::Texts(texts) => texts.get(row),
+            Values::Labels(texts) => texts.get(row),
+        };
+        self.text(text.map_or("", String::as_str), nth, quotes)
     }
 
-    fn text(&mut self, text: &str, nth: usize) {
-        push_text(text, self.table.delimiter, &mut self.buffer);
+    fn text(&mut self, text: &str, nth: usize, quotes: Quotes) -> Result<()> {
+        if text.contains('\0') {
+            let dataset = self.table.columns.get(nth).map(|column| column.name.clone());
+            return Err(zero(dataset.unwrap_or_default(), self.table.encoding));
+        }
+        push_text(text, self.table.delimiter, self.table.quotes(quotes), &mut self.buffer);
         self.end(nth);
+        Ok(())
     }
 
     /// Ends a field: the line too, if it is the last one.
@@ -309,4 +218,10 @@ impl Lines<'_> {
         }
         Ok(())
     }
+}
+
+/// A text that cannot be written: a reader takes a zero for another encoding.
+pub(super) fn zero(dataset: String, encoding: Encoding) -> Error {
+    let why = "it has a text with a zero character, which no table has (a .json or .zarr file has)";
+    Error::Unfit { dataset, encoding: encoding.name(), why }
 }
