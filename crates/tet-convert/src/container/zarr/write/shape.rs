@@ -48,34 +48,31 @@ pub(super) fn of(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes
         let why = "version 2 has no shards";
         return Err(Error::Unfit { dataset: name(), encoding: ENCODING, why });
     }
-    let (chunk, shard) = match (&options.tet.chunks, shards) {
-        (ChunkChoice::Shape(chunk_shape), _) if chunk_shape.len() != shape.len() => {
+    let given = match &options.tet.chunks {
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != shape.len() => {
             let (dataset, shape) = (name(), shape.to_vec());
             return Err(Error::ChunkRank { dataset, shape, chunk_shape: chunk_shape.clone() });
         }
-        (ChunkChoice::Shape(chunk_shape), _) if chunk_shape.contains(&0) => {
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
             return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
         }
-        (ChunkChoice::Shape(chunk), ShardChoice::Shape(shard)) => {
-            (chunk.clone(), Some(shard.clone()))
-        }
-        (ChunkChoice::Kept, ShardChoice::Shape(shard)) => {
-            let chunk = inside(shaped, shard, options).unwrap_or_else(|| dividing(shard, size));
+        ChunkChoice::Shape(chunk) => Some(chunk.clone()),
+        ChunkChoice::Auto | ChunkChoice::Kept => None,
+    };
+    let is_kept = matches!(options.tet.chunks, ChunkChoice::Kept);
+    let (chunk, shard) = match shards {
+        ShardChoice::Shape(shard) => {
+            let kept = || inside(shaped, shard, options).filter(|_| is_kept);
+            let chunk = given.or_else(kept).unwrap_or_else(|| dividing(shard, size));
             (chunk, Some(shard.clone()))
         }
-        (ChunkChoice::Auto, ShardChoice::Shape(shard)) => {
-            (dividing(shard, size), Some(shard.clone()))
-        }
-        (ChunkChoice::Kept, ShardChoice::Kept) if !is_older => {
+        ShardChoice::Kept if is_kept && !is_older => {
             kept(shaped, options).unwrap_or_else(|| (automatic(), None))
         }
-        (chunks, choice) => {
-            let chunk = match chunks {
-                ChunkChoice::Shape(chunk) => chunk.clone(),
-                _ => automatic(),
-            };
-            let shard =
-                if *choice == ShardChoice::Auto { auto(shaped, &chunk, options) } else { None };
+        choice => {
+            let chunk = given.unwrap_or_else(automatic);
+            let is_auto = *choice == ShardChoice::Auto;
+            let shard = if is_auto { auto(shaped, &chunk, options) } else { None };
             (chunk, shard)
         }
     };

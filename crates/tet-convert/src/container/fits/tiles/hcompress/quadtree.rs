@@ -22,17 +22,17 @@ pub(super) struct Quadrant<'a> {
     pub(super) columns: Range<usize>,
 }
 
-/// Four bits of a block of 2 x 2, by row; the first is the highest.
+/// A code: four bits of a block of 2 x 2, by row; the first is the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Block {
+struct Code {
     row: usize,
     column: usize,
-    code: u32,
+    bits: u32,
 }
 
-impl Block {
+impl Code {
     fn has(self, row: usize, column: usize) -> bool {
-        self.code >> (3 - 2 * row - column) & 1 == 1
+        self.bits >> (3 - 2 * row - column) & 1 == 1
     }
 }
 
@@ -54,7 +54,7 @@ impl Quadrant<'_> {
         for row in 0..self.rows.len().div_ceil(2) {
             for column in 0..self.columns.len().div_ceil(2) {
                 let code = bits.take(4).ok_or(CUT_SHORT)?;
-                self.insert(Block { row, column, code }, bit);
+                self.insert(Code { row, column, bits: code }, bit);
             }
         }
         Ok(())
@@ -63,27 +63,27 @@ impl Quadrant<'_> {
     /// Reads a tree. Only blocks that are not zero are looked at: this takes no longer than there are codes.
     fn read_tree(&mut self, bit: Number, bits: &mut Bits<'_>) -> Result<()> {
         let (rows, columns) = (self.rows.len(), self.columns.len());
-        let mut blocks = vec![Block { row: 0, column: 0, code: code(bits)? }];
+        let mut codes = vec![Code { row: 0, column: 0, bits: code(bits)? }];
         for level in (1..levels(rows.max(columns))).rev() {
             let mut below = Vec::new();
             let extents = (rows.div_ceil(1 << level), columns.div_ceil(1 << level));
-            expand(&blocks, extents, &mut below);
-            for block in below.iter_mut().rev() {
-                block.code = code(bits)?;
+            expand(&codes, extents, &mut below);
+            for node in below.iter_mut().rev() {
+                node.bits = code(bits)?;
             }
-            blocks = below;
+            codes = below;
         }
-        for block in blocks {
-            self.insert(block, bit);
+        for code in codes {
+            self.insert(code, bit);
         }
         Ok(())
     }
 
-    /// Sets the bit of the coefficients of a block; those beyond the edge are left out.
-    fn insert(&mut self, block: Block, bit: Number) {
+    /// Sets the bit of the coefficients of the block of a code; those beyond the edge are left out.
+    fn insert(&mut self, code: Code, bit: Number) {
         for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            let (at_row, at_column) = (2 * block.row + row, 2 * block.column + column);
-            if !block.has(row, column)
+            let (at_row, at_column) = (2 * code.row + row, 2 * code.column + column);
+            if !code.has(row, column)
                 || self.rows.len() <= at_row
                 || self.columns.len() <= at_column
             {
@@ -98,15 +98,15 @@ impl Quadrant<'_> {
     }
 }
 
-/// The blocks of the next level that are not zero, by row.
-fn expand(blocks: &[Block], (rows, columns): (usize, usize), below: &mut Vec<Block>) {
-    for line in blocks.chunk_by(|one, next| one.row == next.row) {
+/// The codes of the next level of blocks that are not zero, by row.
+fn expand(codes: &[Code], (rows, columns): (usize, usize), below: &mut Vec<Code>) {
+    for line in codes.chunk_by(|one, next| one.row == next.row) {
         for row in 0..2 {
-            for block in line {
-                for column in (0..2).filter(|column| block.has(row, *column)) {
-                    let (row, column) = (2 * block.row + row, 2 * block.column + column);
+            for code in line {
+                for column in (0..2).filter(|column| code.has(row, *column)) {
+                    let (row, column) = (2 * code.row + row, 2 * code.column + column);
                     if row < rows && column < columns {
-                        below.push(Block { row, column, code: 0 });
+                        below.push(Code { row, column, bits: 0 });
                     }
                 }
             }
