@@ -1,0 +1,258 @@
+//! Errors of the engine as exceptions: which one, and where in the file.
+
+use std::path::Path;
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tet_document::Error as DocumentError;
+use tet_format::ForeignFault;
+use tet_io::Kind;
+use tet_query::{Error as QueryError, SelectionFault};
+
+/// The module of the exceptions.
+const MODULE: &str = "tetfile._errors";
+
+/// Where something is wrong.
+#[derive(Default)]
+struct Place {
+    path: Option<String>,
+    rule: Option<&'static str>,
+    byte: Option<u64>,
+    dataset: Option<String>,
+    chunk: Option<Vec<u64>>,
+}
+
+impl Place {
+    fn of_dataset(dataset: &str) -> Place {
+        Place { dataset: Some(dataset.to_owned()), ..Place::default() }
+    }
+
+    fn fault(self, fault: &tet_format::Error) -> Place {
+        Place { rule: Some(fault.rule.id()), byte: Some(fault.at), ..self }
+    }
+
+    fn foreign(self, fault: &ForeignFault) -> Place {
+        Place { rule: Some(fault.rule.id), byte: Some(fault.at), ..self }
+    }
+
+    fn path(self, path: &Path) -> Place {
+        Place { path: Some(path.to_string_lossy().into_owned()), ..self }
+    }
+}
+
+/// The exception of an error.
+pub(crate) fn raise(py: Python<'_>, error: &tet::Error) -> PyErr {
+    if let Some(refused) = of_system(error) {
+        return refused;
+    }
+    made(py, class(error), &error.to_string(), place(error)).unwrap_or_else(|failed| failed)
+}
+
+/// The exception of a mistake of the engine.
+pub(crate) fn internal(py: Python<'_>, what: &str) -> PyErr {
+    let message = format!("internal error of tetfile: {what}; please report it");
+    made(py, "TetError", &message, Place::default()).unwrap_or_else(|failed| failed)
+}
+
+/// The exception of something that this build does not do.
+pub(crate) fn unsupported(py: Python<'_>, dataset: &str, message: &str) -> PyErr {
+    let place = Place::of_dataset(dataset);
+    made(py, "UnsupportedError", message, place).unwrap_or_else(|failed| failed)
+}
+
+/// An exception of a class of this package.
+fn made(py: Python<'_>, class: &str, message: &str, place: Place) -> PyResult<PyErr> {
+    let known = PyDict::new(py);
+    known.set_item("path", place.path)?;
+    known.set_item("rule", place.rule)?;
+    known.set_item("byte", place.byte)?;
+    known.set_item("dataset", place.dataset)?;
+    let chunk = place.chunk.map(|chunk| pyo3::types::PyTuple::new(py, chunk)).transpose()?;
+    known.set_item("chunk", chunk)?;
+    let class = py.import(MODULE)?.getattr(class)?;
+    Ok(PyErr::from_value(class.call((message,), Some(&known))?))
+}
+
+/// The `OSError` of what the system refused; Python finds its subclass by the number.
+fn of_system(error: &tet::Error) -> Option<PyErr> {
+    if let Some((path, system)) = error.system().filter(|_| error.kind() == Kind::Io) {
+        let path = path.to_string_lossy().into_owned();
+        let text = system.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+        return Some(match system.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, text, path)),
+            None => PyOSError::new_err(error.to_string()),
+        });
+    }
+    let refused = io(error)?;
+    let (number, path) = match refused {
+        tet_io::Error::NotRegular { path, what } if what.contains("directory") => (EISDIR, path),
+        tet_io::Error::NotFolder { path } => (ENOTDIR, path),
+        tet_io::Error::Exists { path } => (EEXIST, path),
+        tet_io::Error::NoLease { path, .. } => (EAGAIN, path),
+        tet_io::Error::NotRegular { path, .. } => (EINVAL, path),
+        tet_io::Error::NotWritten { path, .. } => (EIO, path),
+        _ => return None,
+    };
+    // Python adds the path.
+    let text = refused.to_string();
+    let text = text.strip_prefix(&tet_io::shown(path)).unwrap_or(&text).trim_start().to_owned();
+    Some(PyOSError::new_err((number, text, path.to_string_lossy().into_owned())))
+}
+
+/// Numbers of errors, the same on every system that Python runs on.
+const EIO: i32 = 5;
+const EAGAIN: i32 = 11;
+const EEXIST: i32 = 17;
+const ENOTDIR: i32 = 20;
+const EISDIR: i32 = 21;
+const EINVAL: i32 = 22;
+
+/// The error of a file, however deep it is.
+fn io(error: &tet::Error) -> Option<&tet_io::Error> {
+    match error {
+        tet::Error::File(error) => match error {
+            tet_convert::Error::Io(error) => Some(error),
+            tet_convert::Error::File(tet_file::Error::Io(error)) => Some(error),
+            tet_convert::Error::Query(error) => io_of_query(error),
+            tet_convert::Error::Verify(tet_verify::Error::Io(error)) => Some(error),
+            _ => None,
+        },
+        tet::Error::Query(error) | tet::Error::Document(DocumentError::Query(error)) => {
+            io_of_query(error)
+        }
+        _ => None,
+    }
+}
+
+fn io_of_query(error: &QueryError) -> Option<&tet_io::Error> {
+    match error {
+        QueryError::Io(error) | QueryError::File(tet_file::Error::Io(error)) => Some(error),
+        QueryError::Unreadable { cause, .. } => io_of_query(cause),
+        _ => None,
+    }
+}
+
+/// The error of a question, however deep it is.
+fn query(error: &tet::Error) -> Option<&QueryError> {
+    match error {
+        tet::Error::File(tet_convert::Error::Query(error))
+        | tet::Error::Query(error)
+        | tet::Error::Document(DocumentError::Query(error)) => Some(error),
+        _ => None,
+    }
+}
+
+/// The class of an error.
+fn class(error: &tet::Error) -> &'static str {
+    if matches!(io(error), Some(tet_io::Error::Changed { .. })) {
+        return "ChangedError";
+    }
+    if let tet::Error::File(
+        tet_convert::Error::NotReadable { .. }
+        | tet_convert::Error::NotVerifiable { .. }
+        | tet_convert::Error::NoSuchDType { .. },
+    ) = error
+    {
+        return "UnsupportedError";
+    }
+    let Some(question) = query(error) else { return of_kind(error.kind()) };
+    match question {
+        question if question.is_unsupported() => "UnsupportedError",
+        QueryError::NoSuchDataset { .. } | QueryError::Ambiguous { .. } => "NotFoundError",
+        QueryError::Selection(wrong) => match *wrong.fault {
+            SelectionFault::NoSuchAxis { .. }
+            | SelectionFault::NoSuchLabel { .. }
+            | SelectionFault::NoLabels { .. } => "NotFoundError",
+            SelectionFault::OutOfExtent { .. } => "OutOfRangeError",
+            _ => "UsageError",
+        },
+        QueryError::Text { .. }
+        | QueryError::NoTexts { .. }
+        | QueryError::OtherType { .. }
+        | QueryError::Undefined { .. } => "ElementTypeError",
+        question => of_kind(question.kind()),
+    }
+}
+
+fn of_kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Format => "DamagedError",
+        Kind::Usage => "UsageError",
+        Kind::Limit => "LimitError",
+        Kind::Io => "TetError",
+    }
+}
+
+fn place(error: &tet::Error) -> Place {
+    if let Some(error) = io(error) {
+        let byte = match error {
+            tet_io::Error::PastEnd { end, .. } => Some(*end),
+            _ => None,
+        };
+        return Place { byte, ..Place::default().path(error.path()) };
+    }
+    if let Some(question) = query(error) {
+        return of_query(question);
+    }
+    let tet::Error::File(error) = error else { return Place::default() };
+    match error {
+        tet_convert::Error::File(error) => of_file(error),
+        tet_convert::Error::Verify(tet_verify::Error::File(error)) => of_file(error),
+        tet_convert::Error::Foreign { path, fault, .. } => {
+            Place::default().path(path).foreign(fault)
+        }
+        tet_convert::Error::NotReadable { path, .. }
+        | tet_convert::Error::NotVerifiable { path, .. }
+        | tet_convert::Error::Archive { path, .. }
+        | tet_convert::Error::NoArrays { path, .. }
+        | tet_convert::Error::UnknownTarget { path, .. }
+        | tet_convert::Error::NotWritable { path, .. } => Place::default().path(path),
+        tet_convert::Error::ZTensor(error) => {
+            Place { rule: error.rule().map(|rule| rule.id), ..Place::default() }
+        }
+        _ => Place::default(),
+    }
+}
+
+fn of_file(error: &tet_file::Error) -> Place {
+    match error {
+        tet_file::Error::Format(fault) => Place::default().fault(fault),
+        _ => Place::default(),
+    }
+}
+
+fn of_query(error: &QueryError) -> Place {
+    let chunked = |dataset: &str, chunk: &tet_format::Shape, byte| {
+        let chunk = Some(chunk.to_vec());
+        Place { chunk, byte, ..Place::of_dataset(dataset) }
+    };
+    match error {
+        QueryError::File(error) => of_file(error),
+        QueryError::Unreadable { dataset, cause } => {
+            Place { dataset: Some(dataset.clone()), ..of_query(cause) }
+        }
+        QueryError::Dataset { dataset, fault } => Place::of_dataset(dataset).fault(fault),
+        QueryError::Foreign { dataset, fault } | QueryError::Shard { dataset, fault, .. } => {
+            Place::of_dataset(dataset).foreign(fault)
+        }
+        QueryError::Chunk { dataset, chunk, fault } => chunked(dataset, chunk, None).fault(fault),
+        QueryError::MissingChunk { dataset, chunk }
+        | QueryError::UnknownCodec { dataset, chunk, .. } => chunked(dataset, chunk, None),
+        QueryError::DuplicateChunk { dataset, chunk, at }
+        | QueryError::Codec { dataset, chunk, at, .. } => chunked(dataset, chunk, Some(*at)),
+        QueryError::Opaque { dataset, .. }
+        | QueryError::Compound { dataset, .. }
+        | QueryError::Text { dataset }
+        | QueryError::NoTexts { dataset, .. }
+        | QueryError::UnknownDType { dataset, .. }
+        | QueryError::Misfit { dataset, .. }
+        | QueryError::OtherType { dataset, .. }
+        | QueryError::NoFill { dataset, .. } => Place::of_dataset(dataset),
+        QueryError::NoSuchDataset { name, .. } | QueryError::Ambiguous { name, .. } => {
+            Place::of_dataset(name)
+        }
+        _ => Place::default(),
+    }
+}

@@ -1,0 +1,125 @@
+//! An open file as Python holds it.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use tet_convert::ValidRange;
+use tet_query::{Catalog, Dataset};
+
+use crate::attrs;
+use crate::options::{self, Bounds};
+use crate::run::{Job, detached};
+use crate::selected::Selected;
+use crate::state::{Open, State};
+
+/// Files of fewer bytes are opened at once, on the thread that asks.
+const SHORT_LEN: u64 = 16 << 20;
+
+/// An open file of any container.
+#[pyclass(frozen, module = "tetfile._tetfile")]
+pub(crate) struct OpenFile {
+    state: State,
+}
+
+impl OpenFile {
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+#[pymethods]
+impl OpenFile {
+    /// Opens a file by its content.
+    #[new]
+    #[pyo3(signature = (path, io, digests, decoded, memory=None, threads=None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        io: &str,
+        digests: &str,
+        decoded: bool,
+        memory: Option<u64>,
+        threads: Option<usize>,
+    ) -> PyResult<OpenFile> {
+        let bounds = Bounds { memory, threads };
+        let mut how = bounds.execution(options::digests(digests)?);
+        let mut options = bounds.open(options::io(io)?);
+        let len = std::fs::metadata(&path).map_or(u64::MAX, |metadata| metadata.len());
+        let job = if len < SHORT_LEN { Job::new(0, None) } else { Job::long(None) };
+        let opened = detached(py, &job, |progress| {
+            options.progress = progress;
+            let mut opened = tet_convert::open(&path, &options)?;
+            if decoded {
+                opened.catalog = tet_convert::decoded(opened.catalog, ValidRange::Ignored);
+            }
+            Ok::<_, tet_convert::Error>(opened)
+        })?;
+        if memory.is_none() {
+            how = how.within(hint(&opened));
+        }
+        Ok(OpenFile { state: State::new(Open { opened, how }) })
+    }
+
+    /// Closes the file; reads that go on end first.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.state.close());
+    }
+
+    /// Whether the file is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.state.is_closed()
+    }
+
+    /// What the file is.
+    #[getter]
+    fn format(&self) -> PyResult<&'static str> {
+        Ok(self.state.get()?.opened.format.name())
+    }
+
+    /// The names of its datasets, in the order of the file; those that several have are `#N`, their positions.
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let open = self.state.get()?;
+        let catalog = &open.opened.catalog;
+        PyTuple::new(py, catalog.datasets().iter().map(|dataset| key(catalog, dataset)))
+    }
+
+    /// The dataset of this name, or the one at position N for `#N`.
+    fn dataset(&self, py: Python<'_>, name: &str) -> PyResult<Selected> {
+        let open = self.state.get()?;
+        let found = open.opened.catalog.find(name);
+        let found = found.map_err(|error| crate::error::raise(py, &error.into()))?;
+        Selected::whole(py, &self.state, found)
+    }
+
+    /// The attributes of the file.
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        attrs::dict(py, self.state.get()?.opened.catalog.attrs())
+    }
+
+    /// Length and time of the last change of the file, in nanoseconds since 1970.
+    fn stamp(&self) -> PyResult<(u64, i128)> {
+        let open = self.state.get()?;
+        let source = open.opened.catalog.source();
+        let stamp = source.stamp().map(|stamp| (stamp.size, stamp.mtime));
+        Ok(stamp.unwrap_or((source.len(), 0)))
+    }
+
+    /// What is odd about the file, or wrong with a part of it.
+    fn findings(&self) -> PyResult<Vec<String>> {
+        let open = self.state.get()?;
+        Ok(open.opened.findings.iter().map(ToString::to_string).collect())
+    }
+}
+
+/// The name by which a dataset is found: its own, or `#N` where others have the same.
+pub(crate) fn key(catalog: &Catalog, dataset: &Dataset) -> String {
+    let is_found = catalog.find(&dataset.name).is_ok_and(|found| found.index == dataset.index);
+    if is_found { dataset.name.clone() } else { format!("#{}", dataset.index) }
+}
+
+/// The memory hint of a `.tet` file.
+fn hint(opened: &tet_convert::Opened) -> Option<u64> {
+    opened.tet.as_ref()?.index().header().memory_hint(u64::MAX)
+}

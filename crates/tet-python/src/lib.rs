@@ -1,0 +1,65 @@
+//! The module `tetfile._tetfile`: the engine as Python calls it.
+//!
+//! ```text
+//!   tetfile (Python): names, docs, types, what NumPy's keys mean
+//!       |
+//!   _tetfile: OpenFile -> Selected -> read, reduce, stats        verify, convert, query
+//!       |                    |
+//!     run.rs               memory of NumPy, filled without a copy (buffer.rs)
+//! ```
+//!
+//! Everything that takes time runs without the lock of the interpreter, and stops when Python gets a signal.
+
+#![deny(unsafe_code)]
+
+mod buffer;
+mod error;
+mod run;
+
+mod options;
+mod state;
+
+mod attrs;
+mod numpy;
+
+mod selected;
+
+mod key;
+mod picks;
+mod read;
+
+mod labels;
+
+mod cells;
+mod reduce;
+
+mod query;
+
+mod check;
+mod write;
+
+mod file;
+
+use pyo3::prelude::*;
+
+/// The engine of `tetfile`.
+#[pymodule(gil_used = false)]
+fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<file::OpenFile>()?;
+    module.add_class::<selected::Selected>()?;
+    module.add_function(wrap_pyfunction!(read::get, module)?)?;
+    module.add_function(wrap_pyfunction!(read::part, module)?)?;
+    module.add_function(wrap_pyfunction!(read::block, module)?)?;
+    module.add_function(wrap_pyfunction!(read::read_into, module)?)?;
+    module.add_function(wrap_pyfunction!(picks::picked, module)?)?;
+    module.add_function(wrap_pyfunction!(labels::labels, module)?)?;
+    module.add_function(wrap_pyfunction!(labels::find_label, module)?)?;
+    module.add_function(wrap_pyfunction!(reduce::reduce, module)?)?;
+    module.add_function(wrap_pyfunction!(reduce::summary, module)?)?;
+    module.add_function(wrap_pyfunction!(query::query, module)?)?;
+    module.add_function(wrap_pyfunction!(query::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(check::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(write::convert, module)?)?;
+    Ok(())
+}

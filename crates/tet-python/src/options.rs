@@ -1,0 +1,69 @@
+//! The options of `open` as the engine has them.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tet_convert::{Io, OpenOptions};
+use tet_query::{DigestPolicy, Execution};
+
+/// Memory in bytes and threads, where the caller sets them.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    /// The most bytes in flight.
+    pub(crate) memory: Option<u64>,
+    /// Threads that read.
+    pub(crate) threads: Option<usize>,
+}
+
+/// How bytes are read.
+///
+/// # Errors
+///
+/// There is no such way.
+pub(crate) fn io(name: &str) -> PyResult<Io> {
+    match name {
+        "auto" => Ok(Io::Auto),
+        "pread" => Ok(Io::Pread),
+        "mmap" => Ok(Io::Mmap),
+        _ => Err(unknown("io", name, "auto, pread, mmap")),
+    }
+}
+
+/// Which chunks are compared with their checksums.
+///
+/// # Errors
+///
+/// There is no such policy.
+pub(crate) fn digests(name: &str) -> PyResult<DigestPolicy> {
+    match name {
+        "auto" => Ok(DigestPolicy::Auto),
+        "always" => Ok(DigestPolicy::Always),
+        "never" => Ok(DigestPolicy::Never),
+        _ => Err(unknown("digests", name, "auto, always, never")),
+    }
+}
+
+/// The error for a word that is not one of these.
+pub(crate) fn unknown(what: &str, name: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("{what}={name:?} is not one of {known}"))
+}
+
+impl Bounds {
+    /// How a file is opened.
+    pub(crate) fn open(self, io: Io) -> OpenOptions {
+        let mut options = OpenOptions::default();
+        options.io = io;
+        options.memory_budget = self.memory.unwrap_or(options.memory_budget);
+        options
+    }
+
+    /// How a file is read.
+    pub(crate) fn execution(self, digests: DigestPolicy) -> Execution {
+        let usual = Execution::default();
+        Execution {
+            threads: self.threads.unwrap_or(usual.threads),
+            memory_budget: self.memory.unwrap_or(usual.memory_budget),
+            digests,
+            ..usual
+        }
+    }
+}

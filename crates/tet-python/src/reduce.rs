@@ -1,0 +1,123 @@
+//! Reductions of what is selected.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tet_query::{
+    Axes, Between, Compare, Dataset, Filter, NanPolicy, Number, Op, Params, Reduction,
+};
+
+use crate::cells;
+use crate::options::unknown;
+use crate::run::{Job, detached};
+use crate::selected::Selected;
+
+/// The reductions of a summary; the last one is of floats alone.
+const SUMMARY: [Op; 5] = [Op::Min, Op::Max, Op::Mean, Op::Std, Op::InfCount];
+
+/// What is asked of a reduction, as Python passes it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Asked {
+    op: String,
+    /// Axes that appear, or all.
+    axes: Option<Vec<usize>>,
+    skipna: bool,
+    ddof: u32,
+    q: Option<Vec<f64>>,
+    /// Whether one quantile was asked for and not a list.
+    one_q: bool,
+    /// Whether elements count that are not zero, and no others.
+    nonzero: bool,
+    bins: u32,
+    range: Option<(f64, f64)>,
+}
+
+impl Asked {
+    /// The reduction of a dataset, whose axes that appear are these.
+    fn reduction(&self, kept: &[usize]) -> PyResult<Reduction> {
+        let op = Op::ALL.iter().copied().find(|op| op.name() == self.op);
+        let op = op.ok_or_else(|| unknown("op", &self.op, "the reductions of a query document"))?;
+        let axes = match &self.axes {
+            None => Axes::All,
+            Some(axes) => {
+                let of = |axis: &usize| kept.get(*axis).copied();
+                let axes: Option<Vec<usize>> = axes.iter().map(of).collect();
+                Axes::Some(axes.ok_or_else(|| PyValueError::new_err("there is no such axis"))?)
+            }
+        };
+        let nonzero = Filter { tests: vec![(Compare::Ne, Number::Int(0))], ..Filter::default() };
+        let params = Params {
+            ddof: self.ddof,
+            q: self.q.clone().unwrap_or_default(),
+            one_q: self.one_q,
+            bins: self.bins,
+            range: self.range,
+            ..Params::of(op)
+        };
+        Ok(Reduction {
+            axes,
+            nan: if self.skipna { NanPolicy::Skip } else { NanPolicy::Propagate },
+            params,
+            filter: self.nonzero.then_some(nonzero),
+            ..Reduction::all(op)
+        })
+    }
+}
+
+/// Several reductions of what is selected, in one pass where they have the same cells.
+#[pyfunction]
+#[pyo3(signature = (selected, asked, progress=None))]
+pub(crate) fn reduce<'py>(
+    py: Python<'py>,
+    selected: &Selected,
+    asked: Vec<Bound<'py, PyDict>>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Vec<Bound<'py, PyDict>>, &'static str)> {
+    let kept = selected.kept();
+    let of = |asked: &Bound<'_, PyDict>| asked.extract::<Asked>()?.reduction(&kept);
+    let reductions: PyResult<Vec<Reduction>> = asked.iter().map(of).collect();
+    selected.reduced(py, &reductions?, progress)
+}
+
+/// The count, the ends, the mean, the standard deviation and the quartiles of what is selected, without NaN.
+#[pyfunction]
+#[pyo3(signature = (selected, quartiles, progress=None))]
+pub(crate) fn summary<'py>(
+    py: Python<'py>,
+    selected: &Selected,
+    quartiles: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Vec<Bound<'py, PyDict>>, &'static str)> {
+    let held = selected.held()?;
+    let is_float = |dataset: &Dataset| dataset.dtype.is_some_and(tet_format::DType::is_float);
+    let ops = if is_float(held.dataset()?) { &SUMMARY[..] } else { &SUMMARY[..4] };
+    let skipping = |op| Reduction::all(op).with_nan(NanPolicy::Skip);
+    let mut reductions: Vec<Reduction> = ops.iter().copied().map(skipping).collect();
+    if quartiles {
+        let q = vec![0.25, 0.5, 0.75];
+        let params = Params { q, between: Between::Inside, ..Params::of(Op::Quantile) };
+        reductions.push(Reduction { params, ..skipping(Op::Quantile) });
+    }
+    selected.reduced(py, &reductions, progress)
+}
+
+impl Selected {
+    fn reduced<'py>(
+        &self,
+        py: Python<'py>,
+        reductions: &[Reduction],
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyDict>>, &'static str)> {
+        let held = self.held()?;
+        let (dataset, how) = (held.dataset()?, &held.open.how);
+        let len = self.len(self.slab());
+        let answer = detached(py, &Job::new(len, progress), |progress| {
+            let how = how.with_progress(progress.begin(len));
+            dataset.reduce_all(self.slab(), reductions, &how)
+        })?;
+        let found: PyResult<Vec<_>> =
+            answer.value.iter().map(|it| cells::reduced(py, it)).collect();
+        Ok((found?, answer.integrity.name()))
+    }
+}

@@ -1,0 +1,302 @@
+//! A dataset, or a part of one, as Python holds it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use tet_format::DType;
+use tet_query::{AxisSlice, Dataset, Hyperslab};
+
+use crate::attrs;
+use crate::error::unsupported;
+use crate::state::{Open, State};
+
+/// A part of a dataset: all axes of the dataset, of which some are dropped.
+#[pyclass(frozen, module = "tetfile._tetfile")]
+pub(crate) struct Selected {
+    state: State,
+    /// Its number in the catalog.
+    index: usize,
+    /// The selected positions.
+    slab: Hyperslab,
+    /// How its elements are called.
+    dtype_name: String,
+    /// The type of the memory that elements are read into, and the type that is seen there; nothing where there is none.
+    memory: Option<(Py<PyAny>, Py<PyAny>)>,
+}
+
+/// The open file of a part, and the dataset in it.
+pub(crate) struct Held {
+    pub(crate) open: Arc<Open>,
+    index: usize,
+}
+
+impl Held {
+    /// The dataset.
+    ///
+    /// # Errors
+    ///
+    /// The catalog does not have it, which it had when the part was made.
+    pub(crate) fn dataset(&self) -> PyResult<&Dataset> {
+        let dataset = self.open.opened.catalog.at(self.index);
+        dataset.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the dataset is gone"))
+    }
+
+    /// The dataset as its elements are read: those that nothing computes with as their bytes.
+    pub(crate) fn readable(&self) -> PyResult<Cow<'_, Dataset>> {
+        let dataset = self.dataset()?;
+        let bytes = tet_convert::as_bytes(dataset);
+        let bytes = bytes.filter(|bytes| bytes.shape() == dataset.shape());
+        Ok(bytes.map_or(Cow::Borrowed(dataset), Cow::Owned))
+    }
+}
+
+impl Selected {
+    /// All of a dataset.
+    ///
+    /// # Errors
+    ///
+    /// Its types cannot be looked up.
+    pub(crate) fn whole(py: Python<'_>, state: &State, dataset: &Dataset) -> PyResult<Selected> {
+        let slab = Hyperslab::whole(dataset.shape());
+        let name = if dataset.is_text() { "string" } else { &dataset.dtype_name };
+        let types = py.import("tetfile._types")?.call_method1("memory_of", (name,))?;
+        let memory: Option<(Py<PyAny>, Py<PyAny>)> = types.extract()?;
+        let (state, dtype_name) = (state.clone(), dataset.dtype_name.clone());
+        Ok(Selected { state, index: dataset.index, slab, dtype_name, memory })
+    }
+
+    /// The same dataset with another selection.
+    pub(crate) fn with(&self, py: Python<'_>, slab: Hyperslab) -> Selected {
+        let memory = self.memory.as_ref();
+        let memory = memory.map(|(of, seen)| (of.clone_ref(py), seen.clone_ref(py)));
+        let (state, dtype_name) = (self.state.clone(), self.dtype_name.clone());
+        Selected { state, index: self.index, slab, dtype_name, memory }
+    }
+
+    /// The open file and the dataset.
+    ///
+    /// # Errors
+    ///
+    /// The file is closed.
+    pub(crate) fn held(&self) -> PyResult<Held> {
+        Ok(Held { open: self.state.get()?, index: self.index })
+    }
+
+    /// What is selected.
+    pub(crate) fn slab(&self) -> &Hyperslab {
+        &self.slab
+    }
+
+    /// The axes of the dataset that appear.
+    pub(crate) fn kept(&self) -> Vec<usize> {
+        let axes = self.slab.axes().iter().enumerate();
+        axes.filter(|(_, slice)| slice.is_kept()).map(|(axis, _)| axis).collect()
+    }
+
+    /// The type of the memory that elements are read into, and the type that is seen there.
+    ///
+    /// # Errors
+    ///
+    /// NumPy has no such type.
+    pub(crate) fn memory<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(&Bound<'py, PyAny>, &Bound<'py, PyAny>)> {
+        let found = self.memory.as_ref();
+        let found = found.map(|(memory, seen)| (memory.bind(py), seen.bind(py)));
+        found.map_or_else(|| Err(self.no_type(py)), Ok)
+    }
+
+    /// The exception of a type that NumPy lacks.
+    fn no_type(&self, py: Python<'_>) -> PyErr {
+        let name = self.held().and_then(|held| Ok(held.dataset()?.name.clone()));
+        let held = self.held();
+        if let Ok(held) = &held
+            && let Ok(dataset) = held.dataset()
+            && let Some(cause) = &dataset.fault
+            && !tet_convert::is_opaque(dataset)
+        {
+            let (dataset, cause) = (dataset.name.clone(), Arc::clone(cause));
+            let error = tet_query::Error::Unreadable { dataset, cause };
+            return crate::error::raise(py, &error.into());
+        }
+        let dtype = &self.dtype_name;
+        let message = format!(
+            "elements of {dtype} have no type in NumPy alone: install the package ml_dtypes where it has one \
+             (pip install ml-dtypes), or copy them unread with tetfile.convert"
+        );
+        unsupported(py, &name.unwrap_or_default(), &message)
+    }
+
+    /// Selected slices of the axes that appear, as slices of the dataset; other axes stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// There are not as many as axes appear.
+    pub(crate) fn composed(&self, parts: &[AxisSlice]) -> PyResult<Hyperslab> {
+        let held = self.held()?;
+        let mut parts = parts.iter();
+        let axes = self.slab.axes().iter().map(|whole| {
+            if !whole.is_kept() {
+                return Some(*whole);
+            }
+            parts.next().and_then(|part| within(whole, part))
+        });
+        let axes: Option<Vec<AxisSlice>> = axes.collect();
+        let slab = axes.and_then(|axes| Hyperslab::new(axes, held.dataset().ok()?.shape()));
+        slab.ok_or_else(|| pyo3::exceptions::PyValueError::new_err("the selection does not fit"))
+    }
+
+    /// Bytes of all selected elements.
+    pub(crate) fn len(&self, slab: &Hyperslab) -> u64 {
+        let size = self.held().ok().and_then(|held| {
+            let dataset = held.dataset().ok()?;
+            dataset.dtype.map_or(Some(1), DType::size)
+        });
+        slab.element_count().unwrap_or(u64::MAX).saturating_mul(size.unwrap_or(1))
+    }
+}
+
+/// A slice of the positions that another one selects.
+fn within(whole: &AxisSlice, part: &AxisSlice) -> Option<AxisSlice> {
+    let start = part.start.checked_mul(whole.step)?.checked_add(whole.start)?;
+    let count = part.count();
+    if count == 0 {
+        let start = start.min(whole.stop);
+        return Some(AxisSlice { start, stop: start, step: 1, axis: part.axis });
+    }
+    let step = if count == 1 { 1 } else { part.step.checked_mul(whole.step)? };
+    let last = step.checked_mul(count - 1)?.checked_add(start)?;
+    Some(AxisSlice { start, stop: last.checked_add(1)?, step, axis: part.axis })
+}
+
+#[pymethods]
+impl Selected {
+    /// The name of the dataset.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        Ok(self.held()?.dataset()?.name.clone())
+    }
+
+    /// The name by which the dataset is found in the file: `#N`, its position, where others have the same name.
+    #[getter]
+    fn key(&self) -> PyResult<String> {
+        let held = self.held()?;
+        Ok(crate::file::key(&held.open.opened.catalog, held.dataset()?))
+    }
+
+    /// How its elements are called in the file.
+    #[getter]
+    fn dtype_name(&self) -> &str {
+        &self.dtype_name
+    }
+
+    /// The extents of the axes that appear.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.slab.kept_shape().iter())
+    }
+
+    /// The type that elements have in NumPy.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.memory(py)?.1.clone())
+    }
+
+    /// The type of NumPy's memory that elements are read into.
+    #[getter]
+    fn memory_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.memory(py)?.0.clone())
+    }
+
+    /// The names of the axes that appear, or `None` where the file has none.
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let held = self.held()?;
+        let dims = &held.dataset()?.dims;
+        if dims.is_empty() && !self.slab.axes().is_empty() {
+            return Ok(None);
+        }
+        let names = self.kept().into_iter().filter_map(|axis| dims.get(axis));
+        Ok(Some(PyTuple::new(py, names.collect::<Vec<_>>())?))
+    }
+
+    /// The extents of a chunk along the axes that appear.
+    #[getter]
+    fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let held = self.held()?;
+        let chunk = held.dataset()?.grid.chunk_shape().to_vec();
+        let kept = self.kept().into_iter().filter_map(|axis| chunk.get(axis).copied());
+        PyTuple::new(py, kept.collect::<Vec<_>>())
+    }
+
+    /// Whether the file has chunks of this shape; otherwise it stores the array in one piece.
+    #[getter]
+    fn is_chunked(&self) -> PyResult<bool> {
+        Ok(self.held()?.dataset()?.chunks.is_chunked())
+    }
+
+    /// For each axis of the dataset: start, stop, step, and whether it appears.
+    #[getter]
+    fn slices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let of = |it: &AxisSlice| (it.start, it.stop, it.step, it.is_kept()).into_py_any(py);
+        let slices: PyResult<Vec<Py<PyAny>>> = self.slab.axes().iter().map(of).collect();
+        PyTuple::new(py, slices?)
+    }
+
+    /// The attributes of the dataset.
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        attrs::dict(py, &self.held()?.dataset()?.attrs)
+    }
+
+    /// Whether elements are texts.
+    #[getter]
+    fn is_text(&self) -> PyResult<bool> {
+        Ok(self.held()?.dataset()?.is_text())
+    }
+
+    /// Whether elements are numbers that reductions compute with.
+    #[getter]
+    fn is_number(&self) -> PyResult<bool> {
+        let held = self.held()?;
+        let dataset = held.dataset()?;
+        Ok(dataset.dtype.is_some() && dataset.fault.is_none())
+    }
+
+    /// Whether masked elements are NaN here, which reductions skip.
+    #[getter]
+    fn is_masked(&self) -> PyResult<bool> {
+        let held = self.held()?;
+        Ok(held.dataset()?.meaning.as_ref().is_some_and(|meaning| meaning.is_masked()))
+    }
+
+    /// Why the dataset cannot be read, or `None`.
+    #[getter]
+    fn fault(&self) -> PyResult<Option<String>> {
+        let held = self.held()?;
+        let dataset = held.dataset()?;
+        Ok(dataset.why().filter(|_| !tet_convert::is_opaque(dataset)).map(ToString::to_string))
+    }
+
+    /// The same dataset with other slices, each (start, stop, step, whether it appears).
+    fn with_slices(
+        &self,
+        py: Python<'_>,
+        slices: Vec<(u64, u64, u64, bool)>,
+    ) -> PyResult<Selected> {
+        let axis = |is_kept| if is_kept { tet_query::Axis::Kept } else { tet_query::Axis::Dropped };
+        let slices = slices.into_iter().map(|(start, stop, step, is_kept)| AxisSlice {
+            start,
+            stop,
+            step,
+            axis: axis(is_kept),
+        });
+        let held = self.held()?;
+        let slab = Hyperslab::new(slices.collect(), held.dataset()?.shape());
+        let misfit = || pyo3::exceptions::PyValueError::new_err("the selection does not fit");
+        Ok(self.with(py, slab.ok_or_else(misfit)?))
+    }
+}
