@@ -16,6 +16,7 @@ mod fixtures;
 mod fuzz;
 mod interop;
 mod oracle;
+mod package;
 mod planted;
 mod python;
 mod reference;
@@ -71,6 +72,8 @@ enum Task {
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
     Oracle(oracle::Options),
+    /// Builds the Python package, installs it into target/, and runs its tests
+    Python,
     /// Plants bugs that people make in a copy of the sources, and checks that the tests notice each
     Planted(planted::Options),
 }
@@ -95,6 +98,7 @@ fn main() -> anyhow::Result<()> {
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
+        Task::Python => package::run(),
         Task::Planted(options) => planted::run(&options),
     }
 }

@@ -1,0 +1,51 @@
+"""Array files opened in place: listed, sliced by name and label, reduced, checked, converted.
+
+>>> with tetfile.open("climate.tet") as f:
+...     temp = f["temp"]
+...     print(temp.shape, temp.dims, temp[0, 0, 0])
+...     print(temp.mean(dim="time").shape)
+(12, 4, 8) ('time', 'lat', 'lon') 288.0
+(4, 8)
+"""
+
+from ._dataset import Dataset
+from ._errors import (
+    ChangedError,
+    DamagedError,
+    ElementTypeError,
+    LimitError,
+    NotFoundError,
+    OutOfRangeError,
+    TetError,
+    UnsupportedError,
+    UsageError,
+)
+from ._file import File, Group, open
+from ._functions import convert, verify
+from ._results import Answer, Conversion, Finding, Plan, Report, Stats
+from ._tetfile import __version__
+
+__all__ = [
+    "Answer",
+    "ChangedError",
+    "Conversion",
+    "DamagedError",
+    "Dataset",
+    "ElementTypeError",
+    "File",
+    "Finding",
+    "Group",
+    "LimitError",
+    "NotFoundError",
+    "OutOfRangeError",
+    "Plan",
+    "Report",
+    "Stats",
+    "TetError",
+    "UnsupportedError",
+    "UsageError",
+    "__version__",
+    "convert",
+    "open",
+    "verify",
+]

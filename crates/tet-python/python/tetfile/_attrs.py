@@ -1,0 +1,48 @@
+"""Attributes: text, numbers of NumPy, or what their JSON is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from . import _types
+
+Stored: TypeAlias = "str | tuple[str | None, str]"
+
+
+def values(stored: dict[str, Stored]) -> dict[str, Any]:
+    """The attributes by name.
+
+    A number is a scalar of NumPy and a list of numbers an array, of the type that the file has; any other value is what
+    its JSON is.
+    """
+    return {name: _value(value) for name, value in stored.items()}
+
+
+def _value(stored: Stored) -> Any:
+    if isinstance(stored, str):
+        return stored
+    name, text = stored
+    value = json.loads(text)
+    if name is None:
+        return value
+    found = _types.memory_of(name)
+    dtype = np.dtype("float32" if name == "bfloat16" else name) if found is None else found[1]
+    if dtype.kind == "c":
+        return _complex(value, dtype)
+    # JSON has no NaN: it is the text "NaN", which is a float here.
+    array = np.array(value, dtype=object)
+    if dtype.kind not in "iub":
+        array = np.vectorize(float, otypes=[float])(array) if array.size else array
+    return array.astype(dtype)[()]
+
+
+def _complex(value: Any, dtype: np.dtype[Any]) -> Any:
+    def of(pair: list[Any]) -> complex:
+        return complex(float(pair[0]), float(pair[1]))
+
+    is_one = len(value) == 2 and not isinstance(value[0], list)
+    array = np.array(of(value) if is_one else [of(pair) for pair in value], dtype=dtype)
+    return array[()]

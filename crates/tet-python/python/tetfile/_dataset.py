@@ -1,0 +1,326 @@
+"""A dataset, or a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _attrs, _index, _labels, _repr, _tetfile
+from ._errors import NotFoundError
+from ._reductions import Progress, Reductions
+
+if TYPE_CHECKING:
+    from ._file import File
+
+__all__ = ["Dataset"]
+
+
+class Dataset(Reductions):
+    """An array in a file, or a part of it, read when it is indexed.
+
+    Indexing reads and gives arrays of NumPy, with NumPy's meaning for every key. :meth:`isel` and :meth:`sel` select
+    without reading and give a smaller ``Dataset``. Reductions such as :meth:`mean` are computed chunk by chunk, in
+    bounded memory.
+
+    Threads may read one dataset at the same time. A dataset pickles by the path of its file and what the file was.
+
+    >>> temp = tetfile.open("climate.tet")["temp"]
+    >>> temp
+    <tetfile.Dataset temp: float32 (time: 12, lat: 4, lon: 8), chunks (12, 4, 8)>
+    >>> temp[0, :2, ::4]
+    array([[288., 292.],
+           [289., 293.]], dtype=float32)
+    >>> temp.sel(lat=30.0).isel(lon=0).mean()
+    np.float64(296.5)
+    """
+
+    __slots__ = ("__weakref__", "_core", "_file")
+
+    def __init__(self, file: File, core: _tetfile.Selected) -> None:
+        self._file = file
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        """The name in the file, with the groups that it is in.
+
+        >>> tetfile.open("climate.tet")["temp"].name
+        'temp'
+        """
+        return self._core.name
+
+    @property
+    def file(self) -> File:
+        """The file.
+
+        >>> tetfile.open("climate.tet")["temp"].file.format
+        'tet'
+        """
+        return self._file
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents.
+
+        >>> tetfile.open("climate.tet")["temp"].shape
+        (12, 4, 8)
+        """
+        return self._core.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes.
+
+        >>> tetfile.open("climate.tet")["temp"].ndim
+        3
+        """
+        return len(self._core.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements.
+
+        >>> tetfile.open("climate.tet")["temp"].size
+        384
+        """
+        return int(np.prod(self._core.shape, dtype=object))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements in NumPy: ``object`` for texts.
+
+        ``bfloat16`` and ``float8`` are types of the package ``ml_dtypes``.
+
+        Raises:
+            UnsupportedError: NumPy has no such type; :attr:`dtype_name` says which it is.
+
+        >>> tetfile.open("climate.tet")["temp"].dtype
+        dtype('float32')
+        """
+        return self._core.dtype
+
+    @property
+    def dtype_name(self) -> str:
+        """How the type of the elements is called, whether it can be read or not.
+
+        >>> tetfile.open("climate.tet")["temp"].dtype_name
+        'float32'
+        """
+        return self._core.dtype_name
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory.
+
+        >>> tetfile.open("climate.tet")["temp"].nbytes
+        1536
+        """
+        return self.size * self._core.dtype.itemsize
+
+    @property
+    def dims(self) -> tuple[str, ...] | None:
+        """The names of the axes, or ``None`` where the file has none.
+
+        >>> tetfile.open("climate.tet")["temp"].dims
+        ('time', 'lat', 'lon')
+        """
+        return self._core.dims
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """The extents of a chunk, or ``None`` where the array is stored in one piece.
+
+        >>> tetfile.open("climate.nc")["temp"].chunks
+        (5, 4, 4)
+        """
+        return self._core.chunks if self._core.is_chunked else None
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes: text, scalars and arrays of NumPy, or what their JSON is.
+
+        >>> tetfile.open("climate.tet")["temp"].attrs["units"]
+        'K'
+        """
+        return _attrs.values(self._core.attrs())
+
+    @property
+    def fault(self) -> str | None:
+        """Why the dataset cannot be read, or ``None`` where it can.
+
+        >>> tetfile.open("climate.tet")["temp"].fault
+        """
+        return self._core.fault
+
+    def __len__(self) -> int:
+        if not self._core.shape:
+            raise TypeError("len() of unsized object")
+        return self._core.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._core.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[at] for at in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, key: Any) -> Any:
+        """Reads the elements of a key into an array of NumPy.
+
+        Integers, slices of any step, ``...``, ``np.newaxis``, and arrays of integers or booleans mean what they mean in
+        NumPy. Only chunks that are touched are read.
+
+        Raises:
+            IndexError: As NumPy.
+            DamagedError: A chunk is damaged.
+            LimitError: The result has more than 16 GiB.
+
+        >>> temp = tetfile.open("climate.tet")["temp"]
+        >>> temp[-1, 0, [7, 0]]
+        array([306., 299.], dtype=float32)
+        """
+        found = _tetfile.get(self._core, key)
+        return _index.read(self._core, key) if found is NotImplemented else found
+
+    def read(self, key: Any = ..., *, progress: Progress = None) -> Any:
+        """Reads as indexing does, and calls ``progress`` with the bytes that are done and the bytes in all.
+
+        >>> tetfile.open("climate.tet")["temp"].read((0, 0)).shape
+        (8,)
+        """
+        found = _tetfile.get(self._core, key, progress)
+        return _index.read(self._core, key, progress) if found is NotImplemented else found
+
+    def read_into(self, out: npt.NDArray[Any], *, progress: Progress = None) -> None:
+        """Reads all elements into memory that exists: ``out`` has the shape, and is contiguous and writable.
+
+        ``out`` is of the type of the dataset; for ``bfloat16`` and ``float8`` it may also be of unsigned integers of the
+        same width, which then hold the bits.
+
+        Raises:
+            ValueError: ``out`` has another shape or type, or is not contiguous.
+
+        >>> month = np.empty(12, "int32")
+        >>> tetfile.open("climate.tet")["month"].read_into(month)
+        >>> month[-1]
+        np.int32(12)
+        """
+        memory = self._core.memory_dtype
+        if out.shape != self.shape:
+            raise ValueError(f"out is of shape {out.shape}, the selection of {self.shape}")
+        if out.dtype not in (memory, self._core.dtype):
+            raise ValueError(f"out is of {out.dtype}, the dataset of {self._core.dtype}")
+        _tetfile.read_into(self._core, out if out.dtype == memory else out.view(memory), progress)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("elements of a file cannot be had without a copy")
+        array = np.asarray(self[...])
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def isel(self, **positions: int | slice) -> Dataset:
+        """The part at these positions, by names of axes; nothing is read.
+
+        An integer takes one position and drops the axis, a slice a range with a positive step.
+
+        Raises:
+            NotFoundError: No axis has the name.
+            IndexError: A position is out of range.
+
+        >>> tetfile.open("climate.tet")["temp"].isel(time=0, lat=slice(1, 3))
+        <tetfile.Dataset temp: float32 (lat: 2, lon: 8), part of (12, 4, 8)>
+        """
+        key: list[int | slice] = [slice(None)] * self.ndim
+        for name, position in positions.items():
+            key[self._axis_of(name)] = position
+        part = _tetfile.part(self._core, tuple(key))
+        if part is None:
+            raise TypeError("isel takes integers and slices with positive steps: index the dataset with other keys")
+        return Dataset(self._file, part)
+
+    def sel(self, method: str | None = None, **labels: Any) -> Dataset:
+        """The part of these labels, by names of axes; labels are read, elements are not.
+
+        A label takes the first position that has it and drops the axis. A slice takes the labels from its start through
+        its stop, which is included, as in pandas and xarray. ``method="nearest"`` takes the nearest number.
+
+        Raises:
+            NotFoundError: No axis has the name, or no position the label.
+
+        >>> temp = tetfile.open("climate.tet")["temp"]
+        >>> temp.sel(lat=slice(10, 30))
+        <tetfile.Dataset temp: float32 (time: 12, lat: 3, lon: 8), part of (12, 4, 8)>
+        >>> temp.sel(method="nearest", lat=12.3).sel(lon=0.0)[:2]
+        array([289., 290.], dtype=float32)
+        """
+        if method not in (None, "nearest"):
+            raise ValueError(f"method={method!r} is not None or 'nearest'")
+        part = self
+        for name, label in labels.items():
+            slices = _labels.narrowed(part._core, part._axis_of(name), label, method)
+            part = Dataset(self._file, part._core.with_slices(slices))
+        return part
+
+    def labels(self, dim: str | int) -> npt.NDArray[Any]:
+        """The labels along an axis: numbers, or texts as objects.
+
+        They are those that the dataset has, or else the elements of the dataset that has the name of the axis.
+
+        Raises:
+            NotFoundError: There is no such axis, or it has no labels.
+
+        >>> tetfile.open("climate.tet")["temp"].labels("lat")
+        array([ 0., 10., 20., 30.])
+        """
+        found = _labels.along(self._core, self._axis_of(dim))
+        if found is None:
+            raise NotFoundError(f"axis {dim!r} of {self.name!r} has no labels", dataset=self.name)
+        return found
+
+    @property
+    def coords(self) -> dict[str, npt.NDArray[Any]]:
+        """The labels of all axes that have a name and labels.
+
+        >>> list(tetfile.open("climate.tet")["temp"].coords)
+        ['time', 'lat', 'lon']
+        """
+        found = {dim: _labels.along(self._core, at) for at, dim in enumerate(self.dims or ())}
+        return {dim: labels for dim, labels in found.items() if labels is not None}
+
+    def iter_chunks(self) -> Iterator[tuple[slice, ...]]:
+        """Keys that select one chunk each, in row-major order: ``for key in d.iter_chunks(): d[key]``.
+
+        >>> temp = tetfile.open("climate.nc")["temp"]
+        >>> keys = list(temp.iter_chunks())
+        >>> len(keys), temp[keys[-1]].shape
+        (6, (2, 4, 4))
+        """
+        kept = [(start, step) for start, _, step, is_kept in self._core.slices if is_kept]
+        cuts = []
+        for extent, chunk, (start, step) in zip(self.shape, self._core.chunks, kept, strict=True):
+            # Positions at which another chunk begins.
+            ends = {-(-(edge - start) // step) for edge in range(start // chunk * chunk, start + extent * step, chunk)}
+            edges = sorted({0, extent} | {end for end in ends if 0 < end < extent})
+            cuts.append([slice(*pair) for pair in zip(edges, edges[1:], strict=False)])
+        return iter(product(*cuts))
+
+    def __repr__(self) -> str:
+        return _repr.dataset(self)
+
+    def _repr_html_(self) -> str:
+        return _repr.dataset_html(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._file, self._core.key, self._core.slices)
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices)
+
+
+def _restored(file: File, key: str, slices: _tetfile._Slices) -> Dataset:
+    return Dataset(file, file._core.dataset(key).with_slices(slices))

@@ -1,0 +1,377 @@
+"""An open file and its groups."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+from weakref import WeakValueDictionary
+
+from . import _attrs, _functions, _repr, _tetfile
+from ._dataset import Dataset
+from ._errors import ChangedError, NotFoundError
+from ._reductions import Progress
+from ._results import Answer, Plan, Stats
+
+__all__ = ["File", "Group", "open"]
+
+Io: TypeAlias = Literal["auto", "pread", "mmap"]
+Digests: TypeAlias = Literal["auto", "always", "never"]
+Options: TypeAlias = tuple[str, str, bool, int | None, int | None]
+
+
+def open(
+    path: str | os.PathLike[str],
+    *,
+    decoded: bool = False,
+    io: Io = "auto",
+    digests: Digests = "auto",
+    memory: int | None = None,
+    threads: int | None = None,
+) -> File:
+    """Opens an array file of any format that is read, which its content tells: HDF5, NetCDF, Zarr, NumPy, safetensors,
+    GGUF, zTensor, Tensogram, FITS, CSV, PyTorch's and ``.tet``.
+
+    Args:
+        path: A file, or the folder of a Zarr hierarchy.
+        decoded: Whether packed and masked values are decoded as the CF conventions say: multiplied by
+            ``scale_factor``, with NaN in place of ``_FillValue``. Otherwise elements are those that are stored, as
+            h5py and zarr give them.
+        io: ``"pread"`` reads by position, ``"mmap"`` through a map that is given up before another program changes the
+            file; ``"auto"`` chooses.
+        digests: Which chunks are compared with the checksums that the file has of them: ``"auto"`` all that are read
+            whole, ``"always"`` all that are touched, ``"never"`` none.
+        memory: The most bytes in flight while something is read, 1 GiB unless it is given.
+        threads: Threads of one read, all processors unless it is given.
+
+    Raises:
+        OSError: The system refuses to open it, as :class:`FileNotFoundError`.
+        UnsupportedError: The format is not read.
+        DamagedError: The file is damaged.
+
+    >>> with tetfile.open("climate.nc") as f:
+    ...     f["temp"].mean()
+    np.float64(298.5)
+    """
+    where = os.path.abspath(os.fspath(path))
+    return File(where, (io, digests, bool(decoded), memory, threads))
+
+
+class Group(Mapping[str, "Dataset | Group"]):
+    """The datasets under a path of a file, by their names from there on.
+
+    Iterating gives the names of datasets, in all groups below. A key is the name of a dataset or the path of a group.
+    Datasets that share a name, as those of Tensogram files may, are ``#N``: their positions in the file.
+
+    >>> ocean = tetfile.open("groups.h5")["ocean"]
+    >>> list(ocean), ocean["deep/salt"].shape
+    (['deep/salt', 'temp'], (3,))
+    """
+
+    def __init__(self, file: File, path: str) -> None:
+        self._file = file
+        self._path = path
+
+    @property
+    def file(self) -> File:
+        """The file.
+
+        >>> tetfile.open("groups.h5")["ocean"].file.format
+        'hdf5'
+        """
+        return self._file
+
+    @property
+    def path(self) -> str:
+        """The path in the file, empty for all of it.
+
+        >>> tetfile.open("groups.h5")["ocean/deep"].path
+        'ocean/deep'
+        """
+        return self._path
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes of the group.
+
+        >>> tetfile.open("groups.h5")["ocean"].attrs
+        {'source': 'buoys'}
+        """
+        return self._file._attrs_of(self._path)
+
+    def keys(self, pattern: str | None = None) -> Any:
+        """The names of datasets; those that match ``pattern``, where ``*`` stands for anything.
+
+        >>> tetfile.open("groups.h5").keys("*/t*")
+        ['ocean/temp']
+        """
+        if pattern is None:
+            return super().keys()
+        return [name for name in self if fnmatchcase(name, pattern)]
+
+    def dataset(self, name: str) -> Dataset:
+        """The dataset of this name, or the one at position N of the file for ``#N``.
+
+        Raises:
+            NotFoundError: There is no such dataset, or several have the name.
+
+        >>> tetfile.open("groups.h5").dataset("#0").name
+        'ocean/deep/salt'
+        """
+        full = f"{self._path}/{name}" if self._path and not name.startswith("#") else name
+        return Dataset(self._file, self._file._core.dataset(full))
+
+    def __getitem__(self, name: str) -> Dataset | Group:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a dataset is text, not {type(name).__name__}")
+        try:
+            return self.dataset(name)
+        except NotFoundError:
+            path = "/".join(part for part in (self._path, name.strip("/")) if part)
+            start = f"{path}/"
+            if name and any(known.startswith(start) for known in self._file._names()):
+                return Group(self._file, path)
+            raise
+
+    def __iter__(self) -> Iterator[str]:
+        start = f"{self._path}/" if self._path else ""
+        return (name[len(start) :] for name in self._file._names() if name.startswith(start))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        try:
+            self[name]
+        except NotFoundError:
+            return False
+        return True
+
+    def __bool__(self) -> bool:
+        return True
+
+    # Files of the same content are not the same file, and arrays are not compared.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return _repr.group(self)
+
+    def _repr_html_(self) -> str:
+        return _repr.group_html(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Group, (self._file, self._path)
+
+
+class File(Group):
+    """An open file: a mapping of names to datasets and groups.
+
+    It is closed at the end of a ``with`` block, by :meth:`close`, or when nothing refers to it. It pickles by its path and
+    its length and time of change; what changed since raises :class:`ChangedError` when it is unpickled.
+
+    >>> f = tetfile.open("climate.tet")
+    >>> f
+    <tetfile.File '.../climate.tet': tet, 5 datasets>
+      temp: float32 (time: 12, lat: 4, lon: 8)
+      time: float64 (time: 12)
+      lat: float32 (lat: 4)
+      lon: float32 (lon: 8)
+      month: int32 (time: 12)
+    """
+
+    def __init__(self, path: str, options: Options) -> None:
+        io, digests, decoded, memory, threads = options
+        self._core = _tetfile.OpenFile(path, io, digests, decoded, memory, threads)
+        self._where = path
+        self._options = options
+        self._stamp = self._core.stamp()
+        super().__init__(self, "")
+
+    @property
+    def file(self) -> File:
+        """The file itself.
+
+        >>> f = tetfile.open("climate.tet")
+        >>> f.file is f
+        True
+        """
+        return self
+
+    # A reference to itself would keep the file open until the collector of garbage runs.
+    @property
+    def _file(self) -> File:
+        return self
+
+    @_file.setter
+    def _file(self, file: File) -> None:
+        pass
+
+    @property
+    def path(self) -> str:
+        """The path of the file, absolute.
+
+        >>> os.path.basename(tetfile.open("climate.tet").path)
+        'climate.tet'
+        """
+        return self._where
+
+    @property
+    def format(self) -> str:
+        """The format, which the content told.
+
+        >>> tetfile.open("climate.nc").format
+        'hdf5'
+        """
+        return self._core.format
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes of the file.
+
+        >>> tetfile.open("climate.nc").attrs["title"]
+        'A small climate'
+        """
+        return self._attrs_of("")
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed.
+
+        >>> with tetfile.open("climate.tet") as f:
+        ...     f.closed
+        False
+        >>> f.closed
+        True
+        """
+        return self._core.closed
+
+    @property
+    def findings(self) -> list[str]:
+        """What is odd about the file, or wrong with a part of it, as far as opening it tells.
+
+        >>> tetfile.open("climate.tet").findings
+        []
+        """
+        return self._core.findings()
+
+    def close(self) -> None:
+        """Closes the file. Reads that go on in other threads end first; later ones raise :class:`ValueError`.
+
+        >>> f = tetfile.open("climate.tet")
+        >>> f.close()
+        >>> f["temp"]
+        Traceback (most recent call last):
+            ...
+        ValueError: the file is closed
+        """
+        self._core.close()
+
+    def tree(self) -> str:
+        """Groups and datasets as text, each group indented.
+
+        >>> print(tetfile.open("groups.h5").tree())
+        /.../groups.h5
+          ocean/
+            deep/
+              salt  float64 (3,)
+            temp  float32 (2, 2)
+          plain  int64 (4,)
+        """
+        return _repr.tree(self)
+
+    def query(self, document: str | Mapping[str, Any], *, progress: Progress = None) -> Answer:
+        """Answers a query document, as ``tet query`` does: see the reference of query documents.
+
+        Raises:
+            UsageError: The document is wrong, or does not fit the file; the message shows the place.
+
+        >>> f = tetfile.open("climate.tet")
+        >>> f.query({"dataset": "temp", "mean": ["lat", "lon"]}).values[:2]
+        array([293., 294.])
+        """
+        return _functions.query(self._core, document, progress)
+
+    def explain(self, document: str | Mapping[str, Any]) -> Plan:
+        """What a query document would read; nothing of the elements is read.
+
+        >>> f = tetfile.open("climate.tet")
+        >>> f.explain({"dataset": "temp", "mean": []}).chunk_count
+        1
+        """
+        return _functions.explain(self._core, document)
+
+    def stats(
+        self, name: str | None = None, *, quartiles: bool = True, progress: Progress = None
+    ) -> dict[str, Stats]:
+        """Count, ends, mean, standard deviation and quartiles of one dataset, or of all that have numbers.
+
+        >>> tetfile.open("climate.tet").stats("month")["month"].max
+        np.int32(12)
+        """
+        names = list(self) if name is None else [name]
+        found = ((each, self.dataset(each)._core) for each in names)
+        chosen = ((each, core) for each, core in found if name is not None or core.is_number)
+        return {each: _functions.stats(core, quartiles, progress) for each, core in chosen}
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return ("tetfile.File", self._where, self._stamp, self._options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self._where, self._options, self._stamp)
+
+    def _names(self) -> tuple[str, ...]:
+        return self._core.names()
+
+    def _attrs_of(self, path: str) -> dict[str, Any]:
+        """The attributes of a group. Those of groups are named ``group/name`` among those of the file."""
+        stored = self._core.attrs()
+        groups = {"/".join(name.split("/")[:depth]) for name in self._names() for depth in range(1, name.count("/") + 1)}
+        found = {}
+        for name, value in stored.items():
+            group, _, rest = name.rpartition("/")
+            if group in groups:
+                if group == path:
+                    found[rest] = value
+            elif not path:
+                found[name] = value
+        return _attrs.values(found)
+
+
+_OPEN: WeakValueDictionary[Any, File] = WeakValueDictionary()
+_LOCK = threading.Lock()
+
+
+def _reopened(path: str, options: Options, stamp: tuple[int, int]) -> File:
+    """The same file again, one for each process; it must be the one that was pickled."""
+    key = (path, options, stamp)
+    with _LOCK:
+        file = _OPEN.get(key)
+        if file is not None and not file.closed:
+            return file
+    file = File(path, options)
+    if file._stamp != stamp:
+        file.close()
+        raise ChangedError(f"{path} changed after it was pickled: open it again", path=path)
+    with _LOCK:
+        _OPEN[key] = file
+    return file

@@ -1,0 +1,171 @@
+"""Questions about whole files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from . import _tetfile
+from ._reductions import Progress
+from ._results import Answer, Conversion, Finding, Plan, Report, Stats
+
+__all__ = ["convert", "verify"]
+
+
+def verify(
+    path: str | os.PathLike[str],
+    *,
+    level: Literal["structure", "checksums", "deep"] = "deep",
+    strict: bool = False,
+    memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Report:
+    """Checks a file. What is wrong with it is no exception: it is in the report.
+
+    Args:
+        path: A file of any format that is checked.
+        level: ``"structure"`` reads no elements, ``"checksums"`` compares them with the checksums of the file, ``"deep"``
+            decodes them too.
+        strict: Whether warnings count as errors.
+        memory: The most bytes of decoders.
+        threads: Threads that read, all processors unless it is given.
+        progress: Called with the bytes that are done and the bytes in all.
+
+    Raises:
+        OSError: The system refuses to read it.
+        UnsupportedError: The format is not checked.
+
+    >>> report = tetfile.verify("broken.tet")
+    >>> report.ok, report.integrity, report.findings[0].dataset
+    (False, 'mismatch', 'temp')
+    """
+    found = _tetfile.verify(path, level, strict, memory, threads, progress)
+    findings = [Finding(**finding) for finding in found.pop("findings")]
+    return Report(findings=findings, **found)
+
+
+def convert(
+    input: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    overwrite: bool = False,
+    chunks: Literal["kept", "auto"] | Sequence[int] = "kept",
+    codec: Literal["raw", "zstd", "gzip"] | None = None,
+    compression_level: int | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Conversion:
+    """Writes the datasets of a file to a new file, whose suffix tells the format; every value stays exact.
+
+    The output appears complete or not at all.
+
+    Args:
+        input: A file of any format that is read.
+        output: Such as ``x.tet``, ``x.nc``, ``x.h5``, ``x.zarr``, ``x.npz``, ``x.safetensors``.
+        include: Only these datasets.
+        exclude: All but these datasets.
+        overwrite: Whether an output that exists is replaced.
+        chunks: The chunks that the input has, chunks that fit the array, or one extent for each axis.
+        codec: How chunks are compressed, where the format has a choice.
+        compression_level: The level of the codec.
+        memory: The most bytes in flight.
+        threads: Threads that read and compress, all processors unless it is given.
+        progress: Called with the bytes that are done and the bytes in all.
+
+    Raises:
+        FileExistsError: The output exists, and ``overwrite`` is not set.
+        OSError: The system refuses to read or to write.
+        UsageError: The output has no way to store a dataset.
+
+    >>> done = tetfile.convert("climate.nc", "small.h5", include=["temp"], codec="gzip")
+    >>> tetfile.open("small.h5")["temp"].shape
+    (12, 4, 8)
+    """
+    asked = {
+        "include": list(include),
+        "exclude": list(exclude),
+        "overwrite": overwrite,
+        "chunks": chunks if isinstance(chunks, str) else list(chunks),
+        "codec": codec,
+        "level": compression_level,
+        "memory": memory,
+        "threads": threads,
+    }
+    return Conversion(**_tetfile.convert(input, output, asked, progress))
+
+
+def _json(document: str | Mapping[str, Any]) -> str:
+    return document if isinstance(document, str) else json.dumps(document)
+
+
+def query(file: _tetfile.OpenFile, document: str | Mapping[str, Any], progress: Progress) -> Answer:
+    """The answer of a document."""
+    found = _tetfile.query(file, _json(document), progress)
+    names = found.pop("dims")
+    along = found.pop("along", None) or [("axis", axis) for axis in found.pop("kept", [])]
+    dims = tuple(_dim(axis, names) for axis in along)
+    labels = {dim: _label(axis) for dim, axis in zip(dims, along, strict=True) if axis[0] not in ("axis", "bins")}
+    values = found.pop("values", None)
+    return Answer(
+        op=found.pop("op"),
+        dataset=found.pop("dataset"),
+        values=values[()] if isinstance(values, np.ndarray) else values,
+        dims=dims,
+        labels=labels,
+        nulls=found.pop("nulls", None),
+        count=found.pop("count", None),
+        nan_count=found.pop("nan_count", None),
+        integrity=found.pop("integrity", None),
+        details=found,
+    )
+
+
+def _dim(axis: tuple[Any, ...], names: Sequence[str]) -> str:
+    kind = axis[0]
+    if kind in ("quantiles", "bins"):
+        return str(kind)
+    number = axis[1]
+    return names[number] if number < len(names) else f"axis_{number}"
+
+
+def _label(axis: tuple[Any, ...]) -> Any:
+    if axis[0] == "windows":
+        _, _, first, step, size = axis
+        return {"first": first, "step": step, "size": size}
+    return axis[-1]
+
+
+def explain(file: _tetfile.OpenFile, document: str | Mapping[str, Any]) -> Plan:
+    """What a document would read."""
+    return Plan(**_tetfile.explain(file, _json(document)))
+
+
+def stats(core: _tetfile.Selected, quartiles: bool, progress: Progress) -> Stats:
+    """The summary of a dataset."""
+    found, integrity = _tetfile.summary(core, quartiles, progress)
+    by_op = {each["op"]: _scalar(each) for each in found}
+    quarters = by_op.get("quantile")
+    return Stats(
+        count=found[0]["count"],
+        nan_count=found[0]["nan_count"] or 0,
+        inf_count=int(by_op.get("inf_count") or 0),
+        min=by_op["min"],
+        max=by_op["max"],
+        mean=by_op["mean"],
+        std=by_op["std"],
+        quartiles=None if quarters is None else tuple(quarters),
+        integrity=integrity,
+    )
+
+
+def _scalar(found: dict[str, Any]) -> Any:
+    nulls = found["nulls"]
+    return None if nulls is not None and nulls.all() else found["values"][()]

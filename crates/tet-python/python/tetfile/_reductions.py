@@ -1,0 +1,461 @@
+"""Reductions of a dataset: computed where the chunks are, out of core, with NumPy's axes.
+
+Sums of integers are exact; sums and means of floats are exact and rounded once, to float64. Results do not depend on
+chunks, threads or memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _tetfile
+from ._errors import NotFoundError
+
+Progress: TypeAlias = "Callable[[int, int], object] | None"
+AxisLike: TypeAlias = "int | Sequence[int] | None"
+DimLike: TypeAlias = "str | Sequence[str] | None"
+
+
+# Reductions that need an element.
+_EXTREMA = frozenset(["min", "max", "arg_min", "arg_max"])
+
+
+class Reductions:
+    """The reductions of :class:`tetfile.Dataset`.
+
+    ``axis`` counts axes as in NumPy, ``dim`` names them; without both, all elements are reduced to one value.
+    ``skipna=None`` skips NaN where the dataset was opened with ``decoded=True`` and has masked elements, and otherwise
+    lets them propagate, as NumPy does.
+    """
+
+    __slots__ = ()
+
+    _core: _tetfile.Selected
+
+    def sum(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The sum: exact for integers, float64 for floats.
+
+        Raises:
+            ElementTypeError: The elements are no numbers.
+
+        >>> tetfile.open("climate.tet")["temp"].sum(axis=0).shape
+        (4, 8)
+        """
+        return self._reduce("sum", axis, dim, skipna, keepdims, progress)
+
+    def prod(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The product: exact for integers, float64 for floats.
+
+        >>> tetfile.open("climate.tet")["month"].prod()
+        np.int64(479001600)
+        """
+        return self._reduce("product", axis, dim, skipna, keepdims, progress)
+
+    def mean(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        weights: Mapping[str | int, npt.ArrayLike] | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The arithmetic mean, float64.
+
+        ``weights`` has one weight for each position along some of the reduced axes, by name or number: those of several
+        axes are multiplied.
+
+        >>> temp = tetfile.open("climate.tet")["temp"]
+        >>> temp.mean(dim="time").shape
+        (4, 8)
+        >>> round(float(temp.mean(weights={"lat": np.cos(np.radians(temp.labels("lat")))})), 6)
+        298.441032
+        """
+        if weights is not None:
+            return self._weighted_mean(axis, dim, skipna, weights, keepdims, progress)
+        return self._reduce("mean", axis, dim, skipna, keepdims, progress)
+
+    def min(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The smallest element, of the type of the dataset.
+
+        Raises:
+            ValueError: There are no elements.
+
+        >>> tetfile.open("climate.tet")["month"].min()
+        np.int32(1)
+        """
+        return self._reduce("min", axis, dim, skipna, keepdims, progress)
+
+    def max(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The largest element, of the type of the dataset.
+
+        Raises:
+            ValueError: There are no elements.
+
+        >>> tetfile.open("climate.tet")["month"].max()
+        np.int32(12)
+        """
+        return self._reduce("max", axis, dim, skipna, keepdims, progress)
+
+    def var(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        ddof: int = 0,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The variance, float64: the sum of squared distances from the mean, divided by N - ``ddof``.
+
+        >>> round(float(tetfile.open("climate.tet")["month"].var()), 6)
+        11.916667
+        """
+        return self._reduce("var", axis, dim, skipna, keepdims, progress, ddof=ddof)
+
+    def std(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        ddof: int = 0,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The standard deviation, float64: the root of :meth:`var`.
+
+        >>> round(float(tetfile.open("climate.tet")["month"].std()), 6)
+        3.452053
+        """
+        return self._reduce("std", axis, dim, skipna, keepdims, progress, ddof=ddof)
+
+    def median(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """The median, float64.
+
+        >>> tetfile.open("climate.tet")["month"].median()
+        np.float64(6.5)
+        """
+        return self._reduce("median", axis, dim, skipna, keepdims, progress)
+
+    def quantile(
+        self,
+        q: float | Sequence[float],
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """Quantiles by linear interpolation, float64; the quantiles of a list are the first axis of the result.
+
+        >>> tetfile.open("climate.tet")["month"].quantile([0, 0.25, 1])
+        array([ 1.  ,  3.75, 12.  ])
+        """
+        one = isinstance(q, int | float)
+        wanted = [float(q)] if isinstance(q, int | float) else [float(value) for value in q]
+        return self._reduce("quantile", axis, dim, skipna, keepdims, progress, q=wanted, one_q=one)
+
+    def argmin(
+        self,
+        axis: int | None = None,
+        *,
+        dim: str | None = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """Where the first smallest element is: counted along the axis, or in row-major order without one.
+
+        Raises:
+            ValueError: There are no elements.
+
+        >>> tetfile.open("climate.tet")["month"].argmin()
+        np.int64(0)
+        """
+        return self._reduce("arg_min", axis, dim, skipna, keepdims, progress)
+
+    def argmax(
+        self,
+        axis: int | None = None,
+        *,
+        dim: str | None = None,
+        skipna: bool | None = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """Where the first largest element is: counted along the axis, or in row-major order without one.
+
+        Raises:
+            ValueError: There are no elements.
+
+        >>> tetfile.open("climate.tet")["month"].argmax()
+        np.int64(11)
+        """
+        return self._reduce("arg_max", axis, dim, skipna, keepdims, progress)
+
+    def count(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """How many elements are not NaN, as in xarray.
+
+        >>> tetfile.open("climate.tet")["temp"].count()
+        np.int64(384)
+        """
+        return self._reduce("count", axis, dim, True, keepdims, progress)
+
+    def count_nonzero(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """How many elements are not zero; NaN is not.
+
+        >>> tetfile.open("climate.tet")["month"].count_nonzero()
+        np.int64(12)
+        """
+        return self._reduce("count", axis, dim, False, keepdims, progress, nonzero=True)
+
+    def any(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """Whether an element is not zero.
+
+        >>> tetfile.open("climate.tet")["month"].any()
+        np.True_
+        """
+        return self.count_nonzero(axis, dim=dim, keepdims=keepdims, progress=progress) > 0
+
+    def all(
+        self,
+        axis: AxisLike = None,
+        *,
+        dim: DimLike = None,
+        keepdims: bool = False,
+        progress: Progress = None,
+    ) -> Any:
+        """Whether no element is zero.
+
+        >>> tetfile.open("climate.tet")["month"].all()
+        np.True_
+        """
+        axes = self._axes(axis, dim)
+        shape = self._core.shape
+        number = range(len(shape)) if axes is None else axes
+        wanted = int(np.prod([shape[axis] for axis in number], dtype=object)) if shape else 1
+        return self.count_nonzero(axis, dim=dim, keepdims=keepdims, progress=progress) == wanted
+
+    def histogram(
+        self,
+        bins: int = 10,
+        range: tuple[float, float] | None = None,
+        *,
+        progress: Progress = None,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """How many elements are in each of ``bins`` bins of the same width, and the edges of the bins.
+
+        Without ``range`` the bins reach from the smallest to the largest element.
+
+        >>> counts, edges = tetfile.open("climate.tet")["month"].histogram(bins=2)
+        >>> counts, edges
+        (array([6, 6]), array([ 1. ,  6.5, 12. ]))
+        """
+        asked = _asked("histogram", None, True, bins=bins, range=range)
+        [found], _ = _tetfile.reduce(self._core, [asked], progress)
+        return found["values"], np.array(found["edges"])
+
+    def _axes(self, axis: AxisLike, dim: DimLike) -> list[int] | None:
+        """The axes that are reduced, counted from 0; ``None`` for all."""
+        if dim is not None:
+            if axis is not None:
+                raise TypeError("pass axis or dim, not both")
+            names = [dim] if isinstance(dim, str) else list(dim)
+            return [self._axis_of(name) for name in names]
+        if axis is None:
+            return None
+        rank = len(self._core.shape)
+        wanted = [axis] if isinstance(axis, int | np.integer) else list(axis)
+        for number in wanted:
+            if not -rank <= number < rank:
+                raise np.exceptions.AxisError(number, rank)
+        axes = [int(number) % rank for number in wanted]
+        if len(set(axes)) != len(axes):
+            raise ValueError("duplicate value in 'axis'")
+        return axes
+
+    def _axis_of(self, name: str | int) -> int:
+        """The axis of a name or a number."""
+        rank = len(self._core.shape)
+        if isinstance(name, int):
+            if not -rank <= name < rank:
+                raise np.exceptions.AxisError(name, rank)
+            return name % rank
+        dims = self._core.dims or ()
+        if name not in dims:
+            known = f"; the axes are {', '.join(dims)}" if dims else "; the axes have no names, count them"
+            raise NotFoundError(f"no axis {name!r}{known}", dataset=self._core.name)
+        return dims.index(name)
+
+    def _reduce(
+        self,
+        op: str,
+        axis: AxisLike,
+        dim: DimLike,
+        skipna: bool | None,
+        keepdims: bool,
+        progress: Progress,
+        **more: Any,
+    ) -> Any:
+        axes = self._axes(axis, dim)
+        if skipna is None:
+            skipna = self._core.is_masked
+        [found], _ = _tetfile.reduce(self._core, [_asked(op, axes, skipna, **more)], progress)
+        rank = range(len(self._core.shape))
+        reduced = sorted(rank if axes is None else axes)
+        if op in _EXTREMA and found["values"].size and any(self._core.shape[number] == 0 for number in reduced):
+            raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
+        values = _without_nulls(op, found["values"], found["nulls"])
+        at = [number for number, along in enumerate(found["along"]) if along[0] == "quantiles"]
+        if at:
+            values = np.moveaxis(values, at[0], 0)
+        if keepdims:
+            values = np.expand_dims(values, [number + len(at) for number in reduced])
+        return values[()]
+
+    def _weighted_mean(
+        self,
+        axis: AxisLike,
+        dim: DimLike,
+        skipna: bool | None,
+        weights: Mapping[str | int, npt.ArrayLike],
+        keepdims: bool,
+        progress: Progress,
+    ) -> Any:
+        """The mean of means: sums along the axes without weights, and then along those with weights."""
+        shape = self._core.shape
+        axes = self._axes(axis, dim)
+        reduced = sorted(range(len(shape)) if axes is None else axes)
+        by_axis = {self._axis_of(name): np.asarray(of, dtype=float) for name, of in weights.items()}
+        for number, of in by_axis.items():
+            if number not in reduced:
+                raise ValueError(f"axis {number} has weights and is not reduced")
+            if of.shape != (shape[number],):
+                raise ValueError(f"axis {number} has {shape[number]} positions and weights of shape {of.shape}")
+        plain = [number for number in reduced if number not in by_axis]
+        if skipna is None:
+            skipna = self._core.is_masked
+        asked = [_asked(op, plain, skipna) for op in ("sum", "count")] if plain else []
+        if plain:
+            [sums, counts], _ = _tetfile.reduce(self._core, asked, progress)
+            total, count = sums["values"].astype(float), counts["values"].astype(float)
+        else:
+            total = np.asarray(_tetfile.get(self._core, Ellipsis, progress), dtype=float)
+            count = (~np.isnan(total) if skipna else np.ones(total.shape)).astype(float)
+            total = np.where(count == 0, 0.0, total) if skipna else total
+        left = [number for number in range(len(shape)) if number not in plain]
+        for number, of in by_axis.items():
+            along = [1] * len(left)
+            along[left.index(number)] = shape[number]
+            total, count = total * of.reshape(along), count * of.reshape(along)
+        over = tuple(left.index(number) for number in by_axis)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.asarray(total.sum(axis=over) / count.sum(axis=over))
+        if keepdims:
+            values = np.expand_dims(values, reduced)
+        return values[()]
+
+
+def _asked(
+    op: str,
+    axes: list[int] | None,
+    skipna: bool,
+    *,
+    ddof: int = 0,
+    q: list[float] | None = None,
+    one_q: bool = False,
+    nonzero: bool = False,
+    bins: int = 0,
+    range: tuple[float, float] | None = None,
+) -> dict[str, Any]:
+    return {
+        "op": op,
+        "axes": axes,
+        "skipna": skipna,
+        "ddof": ddof,
+        "q": q,
+        "one_q": one_q,
+        "nonzero": nonzero,
+        "bins": bins,
+        "range": range,
+    }
+
+
+def _without_nulls(op: str, values: npt.NDArray[Any], nulls: npt.NDArray[np.bool_] | None) -> npt.NDArray[Any]:
+    """The values with NaN for those that are of no elements."""
+    if nulls is None or not nulls.any():
+        return values
+    if values.dtype.kind in "iub":
+        raise ValueError(f"{op} of nothing but NaN has no value")
+    values = values.copy()
+    values[nulls] = np.nan
+    return values

@@ -1,0 +1,191 @@
+"""What questions about files answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy.typing as npt
+
+__all__ = ["Answer", "Conversion", "Finding", "Plan", "Report", "Stats"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The answer of a query document.
+
+    Attributes:
+        op: What was computed, such as ``"mean"``; ``"values"`` for elements as they are, ``"align"`` for a comparison.
+        dataset: The name of the dataset.
+        values: The result; ``None`` for a comparison of axes.
+        dims: The names of the axes of ``values``.
+        labels: The labels that come with an axis: of groups, windows and quantiles.
+        nulls: Which values are of no elements, or ``None`` where none is.
+        count: Elements that were selected, where something was reduced.
+        nan_count: How many of them were NaN, where the operation knows it.
+        integrity: Whether the bytes were compared with checksums: ``"verified"``, ``"unprotected"``, ``"unchecked"``.
+        details: What else belongs to the operation: edges of a histogram, places of extrema, pairs of aligned axes.
+
+    >>> answer = tetfile.open("climate.tet").query({"dataset": "month", "sum": []})
+    >>> answer.values, answer.count, answer.integrity
+    (np.int64(78), 12, 'verified')
+    """
+
+    op: str
+    dataset: str
+    values: Any
+    dims: tuple[str, ...]
+    labels: dict[str, Any]
+    nulls: npt.NDArray[Any] | None
+    count: int | None
+    nan_count: int | None
+    integrity: str | None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        import numpy as np
+
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a query document would read.
+
+    Attributes:
+        op: What would be computed.
+        dataset: The name of the dataset.
+        chunk_count: Chunks that are touched.
+        element_count: Elements that are selected.
+        decoded_len: Bytes of the touched chunks, decoded.
+        read_count: Reads of one pass.
+        read_len: Bytes of these reads.
+        passes: How often elements are read: at least and at most.
+        memory_len: Bytes that are held at once, about.
+
+    >>> plan = tetfile.open("climate.tet").explain({"dataset": "temp"})
+    >>> plan.element_count, plan.passes
+    (384, (1, 1))
+    """
+
+    op: str
+    dataset: str
+    chunk_count: int
+    element_count: int
+    decoded_len: int
+    read_count: int
+    read_len: int
+    passes: tuple[int, int]
+    memory_len: int
+
+
+@dataclass(frozen=True)
+class Stats:
+    """A summary of the elements of a dataset; NaN are counted and otherwise left out.
+
+    Attributes:
+        count: Elements.
+        nan_count: How many of them are NaN.
+        inf_count: How many are infinite.
+        min: The smallest; ``None`` where there is none.
+        max: The largest.
+        mean: The mean.
+        std: The standard deviation.
+        quartiles: The quantiles 0.25, 0.5 and 0.75, or ``None`` where they were not asked for.
+        integrity: Whether the bytes were compared with checksums.
+
+    >>> tetfile.open("climate.tet").stats("lat")["lat"].quartiles
+    (np.float64(7.5), np.float64(15.0), np.float64(22.5))
+    """
+
+    count: int
+    nan_count: int
+    inf_count: int
+    min: Any
+    max: Any
+    mean: Any
+    std: Any
+    quartiles: tuple[Any, Any, Any] | None
+    integrity: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a file, or odd about it.
+
+    Attributes:
+        severity: ``"error"``, ``"warning"`` or ``"note"``.
+        rule: The rule, such as ``"TET-P1"``.
+        message: What is wrong, and where, in one line.
+        advice: What to do about it; empty if that is not known.
+        byte: Where in the file.
+        dataset: The dataset, if it is about one.
+        chunk: The coordinates of the chunk, if it is about one.
+
+    >>> tetfile.verify("broken.tet").findings[0].severity
+    'error'
+    """
+
+    severity: str
+    rule: str
+    message: str
+    advice: str
+    byte: int
+    dataset: str | None
+    chunk: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check of a file found.
+
+    Attributes:
+        ok: Whether there is no error.
+        integrity: Whether the bytes are those that were written: ``"verified"``, ``"unprotected"``, ``"mismatch"``,
+            ``"unchecked"``.
+        level: How thoroughly the file was checked.
+        findings: What was found, in the order of the file.
+        omitted_count: Findings that are not listed, because there are many of their kind.
+        dataset_count: Datasets that were checked.
+        chunk_count: Chunks that were checked.
+        file_len: Bytes of the file.
+        checked_len: Bytes that were compared or decoded.
+
+    >>> tetfile.verify("climate.tet").ok
+    True
+    """
+
+    ok: bool
+    integrity: str
+    level: str
+    findings: list[Finding]
+    omitted_count: int
+    dataset_count: int
+    chunk_count: int
+    file_len: int
+    checked_len: int
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was written.
+
+    Attributes:
+        datasets: The names of the datasets, in the order of the output.
+        notes: What the output has in another way than the input; values are the same.
+        input_len: Bytes of the input.
+        decoded_len: Bytes of all elements.
+        output_len: Bytes of the output.
+
+    >>> tetfile.convert("climate.nc", "copy.npz").datasets
+    ['temp', 'time', 'lat', 'lon', 'month']
+    """
+
+    datasets: list[str]
+    notes: list[str]
+    input_len: int
+    decoded_len: int
+    output_len: int

@@ -1,0 +1,51 @@
+"""Every example of the documentation does what it shows, and everything public has one."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tetfile
+
+MODULES = [name for _, name, _ in pkgutil.iter_modules(tetfile.__path__) if name != "_tetfile"]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+@pytest.mark.parametrize("name", ["__init__", *MODULES])
+def test_examples_do_what_they_show(name: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in files.iterdir():
+        shutil.copy(path, tmp_path / path.name)
+    monkeypatch.chdir(tmp_path)
+    module = tetfile if name == "__init__" else importlib.import_module(f"tetfile.{name}")
+    known = {"tetfile": tetfile, "np": np, "os": os}
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for example in doctest.DocTestFinder().find(module, globs=known):
+        runner.run(example)
+    assert runner.failures == 0
+
+
+def test_everything_public_has_an_example() -> None:
+    bare = []
+    for name in tetfile.__all__:
+        member = getattr(tetfile, name)
+        if name.startswith("__"):
+            continue
+        members = {name: member}
+        if inspect.isclass(member) and not issubclass(member, Exception):
+            owned = inspect.getmembers(member)
+            members |= {f"{name}.{of}": it for of, it in owned if not of.startswith("_") and _is_ours(it)}
+        exempt = inspect.isclass(member) and issubclass(member, tetfile.TetError) and member is not tetfile.TetError
+        bare += [of for of, it in members.items() if not exempt and ">>>" not in (it.__doc__ or "")]
+    assert bare == []
+
+
+def _is_ours(member: object) -> bool:
+    found = member.fget if isinstance(member, property) else member
+    return inspect.isfunction(found) and found.__module__.startswith("tetfile")

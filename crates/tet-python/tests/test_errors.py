@@ -1,0 +1,187 @@
+"""Exceptions: the class that users of NumPy, mappings and files expect, and the place in the file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import random
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import tetfile
+from conftest import hostile_files
+from containers import CONTAINERS, write
+
+# Changed files in all, over all containers.
+MUTATIONS = 3600
+
+# What opening and reading any bytes may raise.
+EXPECTED = (tetfile.TetError, OSError)
+
+
+def test_errors_of_the_system_are_os_errors(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        tetfile.open(tmp_path / "nothing.tet")
+    assert caught.value.errno == errno.ENOENT and caught.value.filename == str(tmp_path / "nothing.tet")
+    with pytest.raises(IsADirectoryError):
+        tetfile.open(tmp_path)
+    with pytest.raises(OSError) as pipe:
+        os.mkfifo(tmp_path / "pipe")
+        tetfile.open(tmp_path / "pipe")
+    assert not isinstance(pipe.value, tetfile.TetError)
+    with pytest.raises(NotADirectoryError):
+        (tmp_path / "file").write_text("x")
+        tetfile.open(tmp_path / "file" / "x.tet")
+    with pytest.raises(FileNotFoundError):
+        tetfile.verify(tmp_path / "nothing.tet")
+
+
+def test_the_place_of_a_damage_is_named(files: Path) -> None:
+    with tetfile.open(files / "broken.tet") as f, pytest.raises(tetfile.DamagedError) as caught:
+        f["temp"][...]
+    error = caught.value
+    assert (error.dataset, error.chunk) == ("temp", (0, 0, 0))
+    assert error.rule is not None and error.rule.startswith("TET-") and error.byte is not None
+    assert "temp" in str(error) and "checksum" in str(error)
+    # What is not damaged is read.
+    with tetfile.open(files / "broken.tet") as f:
+        assert f["month"].sum() == 78
+    with tetfile.open(files / "broken.tet", digests="never") as f:
+        assert f["temp"].shape == f["temp"][...].shape
+
+
+def test_exceptions_keep_their_place_when_they_are_pickled(files: Path) -> None:
+    with tetfile.open(files / "broken.tet") as f, pytest.raises(tetfile.DamagedError) as caught:
+        f["temp"].mean()
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is tetfile.DamagedError and str(again) == str(caught.value)
+    assert (again.dataset, again.chunk, again.rule, again.byte) == tuple(
+        getattr(caught.value, name) for name in ("dataset", "chunk", "rule", "byte")
+    )
+
+
+def test_unknown_formats_are_not_supported(files: Path) -> None:
+    with pytest.raises(tetfile.UnsupportedError) as caught:
+        tetfile.open(files / "notes.txt")
+    assert caught.value.path == str(files / "notes.txt")
+
+
+def test_names_that_are_not_there_are_key_errors(files: Path) -> None:
+    with tetfile.open(files / "climate.tet") as f:
+        with pytest.raises(KeyError, match="did you mean") as caught:
+            f["tmep"]
+        assert isinstance(caught.value, tetfile.NotFoundError) and caught.value.dataset == "tmep"
+        # A KeyError would show its message in quotes.
+        assert str(caught.value).startswith("no dataset")
+        with pytest.raises(KeyError):
+            f["temp"].mean(dim="level")
+
+
+def test_wrong_types_of_elements_are_type_errors(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as out:
+        out["text"] = np.array([b"a", b"b"])
+        out["complex"] = np.array([1 + 2j])
+        out["parts"] = np.zeros(3, dtype=[("a", "i4"), ("b", "f8")])
+    with tetfile.open(tmp_path / "x.h5") as f:
+        for name in ("text", "complex"):
+            with pytest.raises(TypeError) as caught:
+                f[name].max()
+            assert isinstance(caught.value, tetfile.ElementTypeError)
+        assert f["complex"][0] == 1 + 2j
+        with pytest.raises(tetfile.UnsupportedError, match="members"):
+            f["parts"][...]
+        assert f["parts"].fault is not None and "members" in f["parts"].fault
+
+
+def test_limits_are_limit_errors(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as out:
+        out.create_dataset("huge", shape=(1 << 40,), dtype="f8", chunks=(1 << 20,))
+    with tetfile.open(tmp_path / "x.h5") as f:
+        with pytest.raises(tetfile.LimitError):
+            f["huge"][...]
+        assert f["huge"][12345] == 0 and f["huge"].nbytes == 8 << 40
+
+
+def test_memory_of_the_caller_is_checked(files: Path) -> None:
+    with tetfile.open(files / "climate.tet") as f:
+        temp = f["temp"]
+        sound = np.empty((12, 4, 8), "f4")
+        temp.read_into(sound)
+        assert np.array_equal(sound, temp[...])
+        frozen = sound.copy()
+        frozen.flags.writeable = False
+        for wrong in [np.empty((12, 4, 7), "f4"), np.empty((12, 4, 8), "f8"), np.empty((24, 4, 8), "f4")[::2], frozen]:
+            with pytest.raises(ValueError):
+                temp.read_into(wrong)
+        with pytest.raises(ValueError):
+            np.array(temp, copy=False)
+        assert np.asarray(temp, dtype="f8").dtype == np.float64
+
+
+def test_options_are_checked(files: Path) -> None:
+    for wrong in [{"io": "fast"}, {"digests": "some"}, {"threads": -1}, {"memory": -5}, {"memory": "1G"}]:
+        with pytest.raises((ValueError, TypeError, OverflowError)):
+            tetfile.open(files / "climate.tet", **wrong)
+
+
+def _use(path: Path) -> None:
+    """Opens a file and reads all of it that can be read: an exception of ours, or none."""
+    try:
+        f = tetfile.open(path, memory=16 << 20)
+    except EXPECTED:
+        return
+    with f:
+        for name in list(f)[:50]:
+            try:
+                found = f.dataset(name)
+                repr(found), found.attrs, found.fault
+                if found.size < 1 << 20:
+                    found[...]
+                    found.max()
+                if found.ndim:
+                    found[0], found[-1:, ...], found[[0]]
+            except (*EXPECTED, IndexError, ValueError, TypeError):
+                pass
+        repr(f), f.tree(), f.findings
+    try:
+        tetfile.verify(path)
+    except EXPECTED:
+        pass
+
+
+def test_hostile_files_raise_and_crash_nothing() -> None:
+    paths = hostile_files()
+    assert len(paths) > 100
+    for path in paths:
+        _use(path)
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_changed_bytes_raise_and_crash_nothing(name: str, tmp_path: Path) -> None:
+    path, _ = write(tmp_path, name)
+    chance = random.Random(name)
+    members = sorted(path.rglob("*")) if path.is_dir() else [path]
+    members = [member for member in members if member.is_file()]
+    for _ in range(MUTATIONS // len(CONTAINERS)):
+        # The documents of a hierarchy matter more than its chunks.
+        member = chance.choice([it for it in members if "json" in it.name or it.name.startswith(".z")] or members)
+        sound = member.read_bytes()
+        data = bytearray(sound)
+        if chance.random() < 0.2:
+            del data[chance.randrange(len(data)) :]
+        for _ in range(chance.randint(1, 4)):
+            if data:
+                # Where a file begins and ends there is more to be misread.
+                at = chance.choice([chance.randrange(len(data)), chance.randrange(min(len(data), 4096)), -1 - chance.randrange(min(len(data), 2048))])
+                data[at] = chance.choice([0, 255, chance.randrange(256), data[at] ^ (1 << chance.randrange(8))])
+        member.write_bytes(data)
+        try:
+            _use(path)
+        finally:
+            member.write_bytes(sound)
+    shutil.rmtree(path) if path.is_dir() else path.unlink()

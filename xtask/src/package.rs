@@ -1,0 +1,78 @@
+//! The Python package: built as a wheel, installed into an environment below `target/`, and tested there.
+//!
+//! Making the environment needs the network once. The wheel is built as `cargo build` does, without optimizing it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{python, run};
+
+/// The oldest Python that the package runs on.
+const PYTHON_MIN: (u32, u32) = (3, 11);
+
+/// Why the package cannot be tested on this machine; `None` where it can.
+pub(crate) fn missing() -> Option<String> {
+    let (major, minor) = PYTHON_MIN;
+    match python::version() {
+        None => Some(format!("there is no python3, and it takes {major}.{minor} or newer")),
+        Some(found) if found < PYTHON_MIN => {
+            Some(format!("python3 is {}.{}, and it takes {major}.{minor}", found.0, found.1))
+        }
+        Some(_) => None,
+    }
+}
+
+/// Builds, installs and tests the package.
+pub(crate) fn run() -> Result<()> {
+    if let Some(what) = missing() {
+        bail!("{what}");
+    }
+    let folder = run::target().join("python");
+    let python =
+        python::environment(&folder.join("venv"), &sources().join("tests/requirements.txt"))?;
+    let wheel = wheel(&python, &folder.join("wheels"))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    let anew = ["--force-reinstall", "--no-deps", "--no-index"];
+    run::check(Command::new(&python).args(install).args(anew).arg(&wheel))?;
+    let hostile = folder.join("hostile");
+    let write = ["run", "--quiet", "--locked", "-p", "tet-tests", "--bin", "hostile-files", "--"];
+    run::check(run::cargo().args(write).arg(&hostile))?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-p", "no:cacheprovider", "tests"]).current_dir(sources());
+    run::check(tests.env("TET_HOSTILE", &hostile)).context("tests of the Python package fail")?;
+    types(&python)
+}
+
+/// The stubs are those of the module, and the package has the types that it states.
+fn types(python: &Path) -> Result<()> {
+    let cache = run::target().join("python/mypy");
+    let mut stubs = Command::new(python);
+    stubs.args(["-m", "mypy.stubtest", "tetfile._tetfile"]);
+    run::check(stubs.current_dir(sources()).env("MYPY_CACHE_DIR", &cache))?;
+    let mut package = Command::new(python);
+    package.args(["-m", "mypy", "-p", "tetfile"]);
+    run::check(package.current_dir(sources()).env("MYPY_CACHE_DIR", &cache))
+}
+
+/// Builds the wheel into an empty folder and gives its path.
+fn wheel(python: &Path, folder: &Path) -> Result<PathBuf> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    let maturin = python.with_file_name("maturin");
+    let mut build = Command::new(maturin);
+    build.args(["build", "--quiet", "--locked", "--profile", "dev", "--interpreter"]);
+    build.arg(python).arg("--target-dir").arg(run::target()).arg("--out").arg(folder);
+    run::check(build.current_dir(sources())).context("the wheel cannot be built")?;
+    let wheels: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let [wheel] = &wheels[..] else { bail!("{} wheels were built", wheels.len()) };
+    ensure!(wheel.extension().is_some_and(|it| it == "whl"), "{} is no wheel", wheel.display());
+    Ok(wheel.clone())
+}
+
+fn sources() -> PathBuf {
+    run::root().join("crates/tet-python")
+}
