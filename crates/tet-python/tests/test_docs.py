@@ -31,6 +31,13 @@ def test_examples_do_what_they_show(name: str, files: Path, tmp_path: Path, monk
     assert runner.failures == 0
 
 
+def test_the_guide_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[3] / "docs/guide/python.md"
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    assert found.failed == 0 and found.attempted > 30
+
+
 def test_everything_public_has_an_example() -> None:
     bare = []
     for name in tetfile.__all__:

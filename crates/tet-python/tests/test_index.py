@@ -161,3 +161,31 @@ def test_a_dataset_is_a_sequence_along_its_first_axis(files: Path) -> None:
         assert len(f["temp"]) == 12
         assert np.array_equal(np.stack(list(f["temp"])), f["temp"][...])
         assert bool(f["temp"])
+
+
+def test_outer_keys_count_for_their_own_axis(tmp_path: Path) -> None:
+    path, arrays = write(tmp_path, "hdf5 deflate")
+    chance = random.Random(11)
+    with tetfile.open(path) as f:
+        for _ in range(2000):
+            which = chance.choice([name for name in f if name.endswith(("_1", "_2", "_3", "_4"))])
+            array = arrays[which]
+            key: list[Any] = []
+            for extent in array.shape:
+                some = [chance.randrange(-extent, extent) for _ in range(chance.randrange(4))]
+                mask = np.array([chance.random() < 0.5 for _ in range(extent)])
+                key.append(chance.choice([some, mask, np.array(some, int), _slice(chance, extent), chance.randrange(-extent, extent)]))
+            if chance.random() < 0.3:
+                key[chance.randrange(len(key)) :] = [...]
+            if any(isinstance(item, slice) and item.step == 0 for item in key):
+                continue
+            wanted = array
+            for at in reversed(range(len(key))):
+                if key[at] is not ...:
+                    item = np.array(key[at], int) if isinstance(key[at], list) else key[at]
+                    wanted = wanted[(slice(None),) * at + (item,)]
+            found = f[which].oindex[tuple(key)]
+            assert np.shape(found) == np.shape(wanted) and np.array_equal(found, wanted), key
+        for wrong in [(np.zeros((1, 1), int),), (None,), (99,), ([99],)]:
+            with pytest.raises(IndexError):
+                f["float64_2"].oindex[wrong]

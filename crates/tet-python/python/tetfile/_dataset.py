@@ -187,6 +187,18 @@ class Dataset(Reductions):
         found = _tetfile.get(self._core, key)
         return _index.read(self._core, key) if found is NotImplemented else found
 
+    @property
+    def oindex(self) -> Outer:
+        """Indexing in which each array counts for its own axis, as in zarr: ``d.oindex[[1, 5], :, mask]``.
+
+        Raises:
+            IndexError: An array has more than one axis.
+
+        >>> tetfile.open("climate.tet")["temp"].oindex[[0, 11], 0, [True, False] * 4].shape
+        (2, 4)
+        """
+        return Outer(self._core)
+
     def read(self, key: Any = ..., *, progress: Progress = None) -> Any:
         """Reads as indexing does, and calls ``progress`` with the bytes that are done and the bytes in all.
 
@@ -320,6 +332,18 @@ class Dataset(Reductions):
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices)
+
+
+class Outer:
+    """Indexing in which each array counts for its own axis."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _tetfile.Selected) -> None:
+        self._core = core
+
+    def __getitem__(self, key: Any) -> Any:
+        return _index.outer(self._core, key)
 
 
 def _restored(file: File, key: str, slices: _tetfile._Slices) -> Dataset:

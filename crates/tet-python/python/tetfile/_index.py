@@ -73,6 +73,32 @@ def read(core: _tetfile.Selected, key: Any, progress: Any = None) -> Any:
     return block[tuple(item.within if isinstance(item, _Axis) else item for item in final)]
 
 
+def outer(core: _tetfile.Selected, key: Any, progress: Any = None) -> Any:
+    """The elements of a key whose arrays count for their own axis each: one array for an axis at most, of one axis.
+
+    Raises:
+        IndexError: A position is out of range, or an item is neither an integer, a slice, nor an array of one axis.
+    """
+    items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+    rest = _rest(items, core.shape)
+    axes: list[_Axis] = []
+    for item in items:
+        if item is Ellipsis:
+            axes += [_of_slice(slice(None), extent) for extent in core.shape[len(axes) : len(axes) + rest]]
+        elif item is None or (isinstance(item, np.ndarray) and item.ndim > 1):
+            raise IndexError("oindex takes integers, slices, `...` and arrays of one axis")
+        else:
+            axes += _axes(item, core.shape, len(axes), False)
+    axes += [_of_slice(slice(None), extent) for extent in core.shape[len(axes) :]]
+    block = _block(core, axes, progress)
+    # From the last axis on, so that axes that are dropped do not move the others.
+    for at in reversed(range(len(axes))):
+        within = axes[at].within
+        if not (isinstance(within, slice) and within.step is None):
+            block = block[(slice(None),) * at + (within,)]
+    return block
+
+
 def _rest(items: list[Any], shape: tuple[int, ...]) -> int:
     """How many axes no item takes, which are those of ``...``."""
     used = sum(_width(item) for item in items)

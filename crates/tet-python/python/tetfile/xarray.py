@@ -1,0 +1,236 @@
+"""The engine ``tet`` of xarray: every container that this package reads, opened lazily.
+
+xarray decodes packed values, times and coordinates by itself, from the attributes. Chunks of the file are the chunks that
+``chunks={}`` makes of it for dask.
+
+>>> import xarray
+>>> climate = xarray.open_dataset("climate.nc", engine="tet")
+>>> climate["temp"].sel(lat=10.0).mean("lon").sizes["time"]
+12
+>>> str(climate["time"].values[1])[:10]
+'2024-01-31'
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from xarray import Dataset as XDataset
+from xarray import Variable
+from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.backends.common import AbstractDataStore
+from xarray.backends.store import StoreBackendEntrypoint
+from xarray.core import indexing
+
+from . import _file
+from ._dataset import Dataset
+from ._errors import TetError
+
+__all__ = ["TetBackend"]
+
+# Texts of any length, as xarray marks them.
+_TEXT: np.dtype[Any] = np.dtype("O", metadata={"element_type": str})
+
+# Suffixes that no other engine of xarray reads.
+_SUFFIXES = (".tet", ".tgm", ".zt", ".safetensors", ".gguf", ".npz")
+
+
+class TetBackend(BackendEntrypoint):
+    """Opens files with ``xarray.open_dataset(path, engine="tet")``.
+
+    ``group`` is the path of a group, whose datasets are the variables; ``open_datatree`` opens all groups. ``io``,
+    ``digests``, ``memory`` and ``threads`` are those of :func:`tetfile.open`.
+
+    >>> import xarray
+    >>> xarray.open_dataset("groups.h5", engine="tet", group="ocean")["temp"].shape
+    (2, 2)
+    """
+
+    description = "HDF5, NetCDF, Zarr, NumPy, safetensors, zTensor, Tensogram and .tet files by tetfile"
+    supports_groups = True
+
+    def open_dataset(  # type: ignore[override]
+        self,
+        filename_or_obj: str | os.PathLike[str],
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        io: _file.Io = "auto",
+        digests: _file.Digests = "auto",
+        memory: int | None = None,
+        threads: int | None = None,
+    ) -> XDataset:
+        """The datasets of a group as variables."""
+        file = _file.open(filename_or_obj, io=io, digests=digests, memory=memory, threads=threads)
+        store = _Store(file, (group or "").strip("/"))
+        if group and not store.is_there():
+            file.close()
+            raise KeyError(f"no group {group!r} in {file.path}")
+        return StoreBackendEntrypoint().open_dataset(
+            store,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            drop_variables=drop_variables,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+
+    def open_groups_as_dict(  # type: ignore[override]
+        self,
+        filename_or_obj: str | os.PathLike[str],
+        *,
+        group: str | None = None,
+        drop_variables: str | Iterable[str] | None = None,
+        **how: Any,
+    ) -> dict[str, XDataset]:
+        """Every group below ``group`` with its variables, by path."""
+        top = (group or "").strip("/")
+        with _file.open(filename_or_obj) as file:
+            names = [name for name in file if not top or name.startswith(f"{top}/")]
+        below = [name[len(top) :].lstrip("/").split("/") for name in names]
+        paths = {"/".join(parts[:depth]) for parts in below for depth in range(len(parts))} | {""}
+        found = {}
+        for path in sorted(paths):
+            inner = "/".join(part for part in (top, path) if part)
+            found[f"/{path}"] = self.open_dataset(
+                filename_or_obj, group=inner or None, drop_variables=drop_variables, **how
+            )
+        return found
+
+    def open_datatree(  # type: ignore[override]
+        self,
+        filename_or_obj: str | os.PathLike[str],
+        *,
+        drop_variables: str | Iterable[str] | None = None,
+        **how: Any,
+    ) -> Any:
+        """A tree of all groups."""
+        from xarray import DataTree
+
+        return DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, drop_variables=drop_variables, **how))
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether the suffix is one that no other engine reads."""
+        return isinstance(filename_or_obj, str | os.PathLike) and str(os.fspath(filename_or_obj)).endswith(_SUFFIXES)
+
+
+class _Lazy(BackendArray):
+    """Elements that are read when they are needed."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.shape = dataset.shape
+        self.dtype = _TEXT if dataset.dtype == object else dataset.dtype
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        support = indexing.IndexingSupport.OUTER
+        return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        return np.asarray(self.dataset.oindex[key], dtype=self.dtype)
+
+
+class _Store(AbstractDataStore):
+    """The datasets of one group, for xarray."""
+
+    def __init__(self, file: _file.File, group: str) -> None:
+        self.file = file
+        self.group = group
+
+    def is_there(self) -> bool:
+        """Whether the file has the group."""
+        return any(name.startswith(f"{self.group}/") for name in self.file)
+
+    def load(self) -> tuple[dict[str, Variable], dict[str, Any]]:
+        """The variables and the attributes."""
+        variables: dict[str, Variable] = {}
+        dims = _Dims(self.file)
+        labeled: dict[str, Dataset] = {}
+        for name, dataset in self._datasets():
+            try:
+                lazy = indexing.LazilyIndexedArray(_Lazy(dataset))
+            except TetError as error:
+                warn(f"{name!r} is left out: {error}", stacklevel=2)
+                continue
+            names = dims.of(dataset)
+            variables[name] = Variable(names, lazy, dataset.attrs, _encoding(dataset, names))
+            labeled |= {dim: dataset for dim in dataset.dims or ()}
+        for dim, dataset in labeled.items():
+            # Labels that the dataset has by itself.
+            if dim not in variables and dim in (known := dataset.coords):
+                variables[dim] = Variable((dim,), known[dim])
+        group = self.file[self.group] if self.group else self.file
+        return variables, group.attrs
+
+    def _datasets(self) -> Iterator[tuple[str, Dataset]]:
+        start = f"{self.group}/" if self.group else ""
+        for name in self.file:
+            if name.startswith(start) and "/" not in name[len(start) :]:
+                yield name[len(start) :], self.file.dataset(name)
+
+    def get_attrs(self) -> dict[str, Any]:
+        """The attributes."""
+        return self.load()[1]
+
+    def get_variables(self) -> dict[str, Variable]:
+        """The variables."""
+        return self.load()[0]
+
+    def get_dimensions(self) -> dict[str, int]:
+        """The extents of the dimensions."""
+        found: dict[str, int] = {}
+        for variable in self.load()[0].values():
+            found |= {str(dim): extent for dim, extent in variable.sizes.items()}
+        return found
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.file.close()
+
+
+class _Dims:
+    """Names of axes. Those without get one for each extent of the file, named as netCDF4 does."""
+
+    def __init__(self, file: _file.File) -> None:
+        self.file = file
+        self.known: dict[tuple[int, int], str] = {}
+
+    def of(self, dataset: Dataset) -> tuple[str, ...]:
+        if _has_dims(dataset):
+            return dataset.dims or ()
+        if not self.known:
+            # One numbering for all groups: those below see the axes of those above.
+            bare = (found for found in map(self.file.dataset, self.file) if not _has_dims(found))
+            for found in bare:
+                for key in _extents(found):
+                    self.known.setdefault(key, f"phony_dim_{len(self.known)}")
+        return tuple(self.known[key] for key in _extents(dataset))
+
+
+def _has_dims(dataset: Dataset) -> bool:
+    return dataset.dims is not None and len(set(dataset.dims)) == len(dataset.dims)
+
+
+def _extents(dataset: Dataset) -> list[tuple[int, int]]:
+    """Each extent, and how many axes before have the same."""
+    return [(extent, dataset.shape[:axis].count(extent)) for axis, extent in enumerate(dataset.shape)]
+
+
+def _encoding(dataset: Dataset, names: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {"source": dataset.file.path, "original_shape": dataset.shape}
+    if dataset.chunks is not None:
+        chunks = tuple(int(np.clip(chunk, 1, max(extent, 1))) for chunk, extent in zip(dataset.chunks, dataset.shape, strict=True))
+        found |= {"chunksizes": chunks, "preferred_chunks": dict(zip(names, chunks, strict=True))}
+    return found
