@@ -233,6 +233,19 @@ fn values_are_no_names() {
     assert_eq!(bytes(&file, "NaN"), 1_i64.to_le_bytes());
 }
 
+#[test]
+fn empty_fields_without_a_last_line_end_are_read() {
+    for text in [&b",,,,"[..], b"\n,,,,", b";", b",\n,"] {
+        let file = opened(text);
+        let found = floats(&file, "table");
+        assert_eq!(
+            found.len() as u64,
+            file.catalog.datasets()[0].grid.shape().element_count().unwrap()
+        );
+        assert!(found.iter().all(|it| it.is_nan()), "{text:?}");
+    }
+}
+
 /// Columns that are decoded together, some of text, in several chunks and rows of uneven lengths.
 #[test]
 fn wide_tables_have_the_columns_that_narrow_ones_have() {
