@@ -9,8 +9,9 @@ use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
 
 /// The hint if data decodes to more bytes than the limit.
 const RAISE_DECODED: &str = "if you trust the file, raise the limit with --max-decoded, as 64GiB";
-/// At most this many names are shown in one line.
+/// The hint for a file of no known format: tables are known by their names.
 const NAME_TABLES: &str = "if it is a table of text, name it .csv or .tsv";
+/// At most this many names are shown in one line.
 const NAMES_SHOWN_MAX: usize = 12;
 
 /// `datasets: temp, pressure`, escaped, and cut if there are many.
@@ -67,7 +68,6 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
 /// Suffixes of PyTorch checkpoints, which are zip archives.
 const CHECKPOINTS: [&str; 4] = ["pt", "pth", "ckpt", "bin"];
 
-/// Explains a zip archive without NumPy arrays, by its suffix.
 /// What to do about an archive that cannot be read.
 fn archive_advice(fault: &tet_convert::NpzFault) -> &'static str {
     let is_damaged = matches!(fault, tet_convert::NpzFault::Damaged { .. });
@@ -83,6 +83,7 @@ fn other_format(format: Format, exit: Exit, message: String) -> Failure {
     Failure::new(exit, "unknown-format", message).hint(hint)
 }
 
+/// Explains a zip archive without NumPy arrays, by its suffix.
 fn archive_hint(failure: Failure, path: &std::path::Path) -> Failure {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     if !CHECKPOINTS.iter().any(|known| suffix.eq_ignore_ascii_case(known)) {

@@ -204,10 +204,9 @@ impl Placing<'_> {
     /// What becomes of NaN: where values are masked they are skipped, unless the query sets it or asks for
     /// them.
     fn nan(&self, op: Op) -> NanPolicy {
-        let is_masked = self.dataset.meaning.as_ref().is_some_and(|meaning| meaning.is_masked());
         let is_of_two = matches!(op, Op::Covariance | Op::Correlation);
         let is_asked_for = self.query.filter.as_ref().is_some_and(|filter| filter.is_null);
-        let usual = if is_masked && !is_of_two && !is_asked_for {
+        let usual = if self.dataset.is_masked() && !is_of_two && !is_asked_for {
             NanPolicy::Skip
         } else {
             NanPolicy::Propagate

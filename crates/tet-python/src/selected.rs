@@ -269,8 +269,7 @@ impl Selected {
     /// Whether masked elements are NaN here, which reductions skip.
     #[getter]
     fn is_masked(&self) -> PyResult<bool> {
-        let held = self.held()?;
-        Ok(held.dataset()?.meaning.as_ref().is_some_and(|meaning| meaning.is_masked()))
+        Ok(self.held()?.dataset()?.is_masked())
     }
 
     /// Why the dataset cannot be read, or `None`.

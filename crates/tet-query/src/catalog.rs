@@ -174,6 +174,12 @@ impl Dataset {
         self.fault.as_deref()
     }
 
+    /// Whether its elements were decoded so that masked ones are NaN.
+    #[must_use]
+    pub fn is_masked(&self) -> bool {
+        self.meaning.as_ref().is_some_and(|meaning| meaning.is_masked())
+    }
+
     /// The type of its elements, when it can be read.
     pub(crate) fn readable(&self) -> Result<DType> {
         if let Some(cause) = &self.fault {

@@ -14,7 +14,7 @@ const ATTRS: [&str; 3] = ["_FillValue", "missing_value", "fill_value"];
 /// The fill value of a dataset, if its attributes have one; where masked elements are decoded, it is NaN.
 #[must_use]
 pub fn fill_of(dataset: &Dataset) -> Option<Number> {
-    if dataset.meaning.as_ref().is_some_and(|meaning| meaning.is_masked()) {
+    if dataset.is_masked() {
         return Some(Number::Float(f64::NAN));
     }
     ATTRS.iter().find_map(|&name| number(dataset.attrs.get(name)?))

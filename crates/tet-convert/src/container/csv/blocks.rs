@@ -67,7 +67,7 @@ impl Blocks {
         Blocks::in_room(source, survey, KEPT_LEN)
     }
 
-    /// The same in about so many bytes.
+    /// The same in about this many bytes.
     fn in_room(source: &Source, survey: &Arc<Survey>, room: u64) -> Option<Blocks> {
         let count = survey.columns.len();
         let chunk_count = u64::try_from(survey.places.len()).ok()?;

@@ -79,9 +79,7 @@ impl LaneSum {
         }
         sums
     }
-}
 
-impl LaneSum {
     /// Folds one row, which is its own totals.
     fn fold_row<T: Single>(&mut self, cell: usize, row: &[T]) {
         if is_finite(row, &mut self.room) {

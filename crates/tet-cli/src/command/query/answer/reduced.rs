@@ -45,7 +45,7 @@ impl Answer {
             chosen,
             nan_count: reduced.nan_count,
             nan,
-            is_masked: dataset.meaning.as_ref().is_some_and(|meaning| meaning.is_masked()),
+            is_masked: dataset.is_masked(),
             extras,
             axes: reduced.axes,
             shape: reduced.shape,
