@@ -1,6 +1,7 @@
 //! Errors of whole files.
 
 use std::error::Error as StdError;
+use std::path::PathBuf;
 
 use tet_format::write::WriteError;
 use tet_io::Kind;
@@ -85,6 +86,98 @@ pub enum Error {
         /// Its length.
         len: u64,
     },
+    /// A plan of a file cannot be followed.
+    #[error("the plan of the file is not sound: {what}")]
+    Plan {
+        /// What is wrong.
+        what: String,
+    },
+    /// A file cannot be edited.
+    #[error("the file cannot be edited: {what}")]
+    Edit {
+        /// Why not.
+        what: String,
+    },
+    /// A file is not a complete part of the plan.
+    #[error("{}, at byte {at}, {what}", tet_io::shown(path))]
+    Part {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        at: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A region is not in its dataset, or has another number of bytes.
+    #[error(
+        "a region of {extents:?} elements at {start:?} with {len} bytes does not fit {dataset:?} of shape {shape:?}"
+    )]
+    Region {
+        /// The name of the dataset.
+        dataset: String,
+        /// Its extents.
+        shape: Vec<u64>,
+        /// The first element of the region.
+        start: Vec<u64>,
+        /// The extents of the region.
+        extents: Vec<u64>,
+        /// The bytes that were given.
+        len: u64,
+    },
+    /// There is no memory for a chunk.
+    #[error("a chunk of {dataset:?} takes {len} bytes, which there is no memory for")]
+    ChunkMemory {
+        /// The name of the dataset.
+        dataset: String,
+        /// The bytes of the chunk.
+        len: u64,
+    },
+    /// Too many chunks are incomplete at the same time.
+    #[error(
+        "chunks of {dataset:?} of which only some elements are written take more than {limit} bytes: write regions \
+         that cover whole chunks, choose smaller chunks, or allow more memory"
+    )]
+    PartialMemory {
+        /// The name of the dataset.
+        dataset: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// Some elements of a chunk are not written.
+    #[error(
+        "{left} elements of chunk {coord:?} of {dataset:?} are not written: write them, let regions cover whole \
+         chunks, or give a fill value"
+    )]
+    Incomplete {
+        /// The name of the dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        coord: Vec<u64>,
+        /// How many.
+        left: u64,
+    },
+    /// Chunks are not written.
+    #[error("{}", missing(named, *count))]
+    Missing {
+        /// The first of them: the name of the dataset, and the coordinate in the grid.
+        named: Vec<(String, Vec<u64>)>,
+        /// How many.
+        count: u64,
+    },
+    /// Two parts have different bytes for the same chunk.
+    #[error(
+        "chunk {coord:?} of {dataset:?} is in {} and, with other bytes, in {}: delete the part that is wrong",
+        tet_io::shown(&paths[0]),
+        tet_io::shown(&paths[1])
+    )]
+    Conflict {
+        /// The name of the dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        coord: Vec<u64>,
+        /// The two parts.
+        paths: [PathBuf; 2],
+    },
     /// The caller canceled the operation.
     #[error("canceled")]
     Canceled,
@@ -108,6 +201,8 @@ impl Error {
             Self::Format(error) if error.rule.is_limit() => Kind::Limit,
             Self::Format(_) => Kind::Format,
             Self::Codec(error) => codec_kind(error),
+            Self::Part { .. } => Kind::Format,
+            Self::ChunkMemory { .. } | Self::PartialMemory { .. } => Kind::Limit,
             Self::FooterLimit { .. } | Self::Thread => Kind::Limit,
             Self::Fill { .. } => Kind::Io,
             _ => Kind::Usage,
@@ -131,6 +226,15 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// The message for chunks that are not written.
+fn missing(named: &[(String, Vec<u64>)], count: u64) -> String {
+    let are = if count == 1 { "chunk is" } else { "chunks are" };
+    let names: Vec<String> =
+        named.iter().map(|(name, coord)| format!("{coord:?} of {name:?}")).collect();
+    let more = if count > named.len() as u64 { ", ..." } else { "" };
+    format!("{count} {are} not written: {}{more}", names.join(", "))
 }
 
 /// Who can act on an error of a codec, for all crates.

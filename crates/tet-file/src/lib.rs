@@ -15,6 +15,7 @@ pub mod integrity;
 pub mod metadata;
 mod open;
 mod page_cache;
+pub mod parts;
 mod rows;
 #[cfg(test)]
 mod testing;

@@ -46,7 +46,7 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-file",
         ours: &["tet-format", "tet-codec", "tet-io"],
-        outside: &["serde", "serde_json", "thiserror"],
+        outside: &["serde", "serde_json", "tempfile", "thiserror"],
     },
     Edge {
         name: "tet-ztensor",

@@ -8,7 +8,7 @@ use tet_codec::{Encode, digest};
 use tet_format::footer::FOOTER_VERSION;
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, WriteError};
-use tet_format::{Digest, Grid};
+use tet_format::{Codec, Digest, Grid};
 use tet_io::{Progress, Publisher, Step};
 
 use super::BUDGET_LEN;
@@ -162,6 +162,42 @@ impl Writer {
         Ok(())
     }
 
+    /// The next chunk; `None` when all are written.
+    #[must_use]
+    pub fn next_chunk(&self) -> Option<tet_format::write::ChunkAt> {
+        self.file.next_chunk()
+    }
+
+    /// Writes the next chunk as it is stored elsewhere, with the digest that it has there, or a new one.
+    ///
+    /// A dataset is written by this or by [`write_dataset`](Writer::write_dataset), not by both.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Layout`] when all chunks are written or the lengths are not those of the next one, and
+    /// [`Error::Io`] when the file cannot be written.
+    pub fn push(
+        &mut self,
+        codec: Codec,
+        decoded_len: u64,
+        stored: &[u8],
+        known: Option<Digest>,
+    ) -> Result<()> {
+        let pushed = self.file.push(codec, decoded_len, stored);
+        pushed.map_err(|error| fault(error, &self.target))?;
+        if let Some(digests) = &mut self.digests {
+            digests.push(known.unwrap_or_else(|| digest(stored)));
+        }
+        self.written.stored_len += stored.len() as u64;
+        self.written.decoded_len += decoded_len;
+        self.written.chunk_count += 1;
+        self.next_dataset = match self.file.next_chunk() {
+            Some(next) => next.dataset,
+            None => self.file.layout().dataset_count(),
+        };
+        Ok(())
+    }
+
     /// Writes footer, index and superblock, and puts the file in its place.
     ///
     /// Metadata and history are written so that the oldest readers take them; without any, there is
@@ -184,7 +220,8 @@ impl Writer {
     ) -> Result<(Written, Publisher)> {
         let wanted = self.next_dataset;
         let found = self.file.layout().dataset_count();
-        if found != wanted {
+        // Datasets without chunks have nothing to be written.
+        if found != wanted && self.file.next_chunk().is_some() {
             return Err(Error::DatasetOrder { found, wanted });
         }
         let seal = self.digests.as_ref().map(|digests| {

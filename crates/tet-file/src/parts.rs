@@ -1,0 +1,30 @@
+//! A new file that is written in parts: by several threads or processes, regions in any order.
+//!
+//! ```text
+//!   FilePlan --> RegionWriter: region -> chunks -> FilePart   (a scratch file, or a file for another process)
+//!                                                 |
+//!            publish: chunks of parts, in row order --> Writer --> the new file, or none
+//!               ^
+//!              BaseFile: an existing file whose chunks stay, where the new file is an edited copy
+//! ```
+//!
+//! The file is the same whatever parts its chunks come from. Payloads of parts and of the base are compared with
+//! their digests when they are copied.
+
+mod base;
+mod document;
+mod part;
+mod partial;
+mod plan;
+mod publish;
+mod region;
+mod region_writer;
+
+pub use base::BaseFile;
+pub use part::FilePart;
+pub use plan::{FilePlan, PlannedDataset};
+pub use publish::{Published, publish};
+pub use region_writer::{RegionOptions, RegionWriter};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! An existing file whose chunks stay in an edited copy.
+
+use tet_codec::{Strength, compare};
+use tet_format::index::IndexRow;
+use tet_format::{Codec, Digest, Rule, Span};
+
+use super::plan::FilePlan;
+use crate::error::{Error, Result};
+use crate::integrity::Protection;
+use crate::open::TetFile;
+
+/// A file of which a new one is an edited copy: its datasets are those of the plan, some of them shorter.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_file::TetFile;
+/// use tet_file::parts::BaseFile;
+/// use tet_io::Source;
+///
+/// let file = TetFile::open(Source::open("climate.tet")?, &Default::default())?;
+/// let base = BaseFile::new(&file)?;
+/// assert_eq!(base.file().datasets().len(), file.datasets().len());
+/// # Ok::<(), tet_file::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BaseFile {
+    file: TetFile,
+    /// The row of each chunk, and its number, by dataset.
+    chunks: Vec<Vec<Option<(IndexRow, u64)>>>,
+}
+
+/// A chunk of the base as it is stored.
+#[derive(Debug)]
+pub(super) struct StoredChunk {
+    pub(super) codec: Codec,
+    pub(super) decoded_len: u64,
+    pub(super) stored: Vec<u8>,
+    pub(super) digest: Option<Digest>,
+}
+
+impl BaseFile {
+    /// The chunks of a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the index cannot be read, or is not that of the datasets.
+    pub fn new(file: &TetFile) -> Result<BaseFile> {
+        let mut chunks: Vec<Vec<_>> = Vec::new();
+        let mut left = file.index().row_count();
+        for entry in file.datasets() {
+            // As many rows as chunks: no more than the index has.
+            left = left.checked_sub(entry.chunk_count()).ok_or_else(|| unsound(file))?;
+            chunks.push(vec![None; usize::try_from(entry.chunk_count()).unwrap_or(0)]);
+        }
+        let mut rows = Vec::new();
+        file.index().rows(0..file.index().row_count(), &mut rows)?;
+        for (number, row) in (0..).zip(rows) {
+            let place = usize::try_from(row.dataset_id).ok().and_then(|id| {
+                let entry = file.datasets().get(id)?;
+                let linear = entry.grid.linear(row.coord.get(..entry.grid.rank())?)?;
+                chunks.get_mut(id)?.get_mut(usize::try_from(linear).ok()?)
+            });
+            *place.ok_or_else(|| unsound(file))? = Some((row, number));
+        }
+        Ok(BaseFile { file: file.clone(), chunks })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> &TetFile {
+        &self.file
+    }
+
+    /// The extents of a chunk in the base; `None` where the base does not have it.
+    pub(super) fn extents(&self, dataset: usize, coord: &[u64]) -> Option<Vec<u64>> {
+        let grid = &self.file.datasets().get(dataset)?.grid;
+        grid.linear(coord)?;
+        let mut extents = vec![0; grid.rank()];
+        grid.extents(coord, &mut extents);
+        Some(extents)
+    }
+
+    /// Whether a chunk of the new file is one of the base, element for element.
+    pub(super) fn has(&self, plan: &FilePlan, dataset: usize, coord: &[u64]) -> bool {
+        let Ok(planned) = plan.dataset(dataset) else { return false };
+        let mut extents = vec![0; planned.grid().rank()];
+        planned.grid().extents(coord, &mut extents);
+        self.extents(dataset, coord) == Some(extents)
+    }
+
+    /// A chunk as it is stored, which matches its digest.
+    pub(super) fn stored(&self, dataset: usize, coord: &[u64]) -> Result<StoredChunk> {
+        let entry = self.file.datasets().get(dataset).ok_or_else(|| unsound(&self.file))?;
+        let linear = entry.grid.linear(coord).and_then(|linear| usize::try_from(linear).ok());
+        let row = linear.and_then(|linear| *self.chunks.get(dataset)?.get(linear)?);
+        let (row, number) = row.ok_or_else(|| unsound(&self.file))?;
+        let elements = entry.grid.chunk_elements(coord).unwrap_or(u64::MAX);
+        let decoded_len =
+            elements.saturating_mul(entry.dtype.and_then(|it| it.size()).unwrap_or(1));
+        let codec = Codec::from_tag(row.codec);
+        let Some(decoder) = tet_codec::decoder(codec) else {
+            return Err(Error::NoCodec { codec: "codec of that number" });
+        };
+        if row.raw_len != decoded_len {
+            return Err(unsound(&self.file));
+        }
+        decoder.check_len(row.stored_len, decoded_len)?;
+        let span = Span::new(row.payload_offset, row.stored_len);
+        let stored = match span {
+            Some(span) => self.file.source().read_vec(span.start(), span.len())?,
+            None => Vec::new(),
+        };
+        let digest = match self.file.protection() {
+            Protection::Digests(digests) => Some(digests.of_row(number)?),
+            _ => None,
+        };
+        if let Some((found, wanted)) = digest.and_then(|it| compare(&stored, it, Strength::Full)) {
+            let (rule, at) = (Rule::ChunkDigest, row.payload_offset);
+            return Err(tet_format::Error { rule, at, found, wanted }.into());
+        }
+        Ok(StoredChunk { codec, decoded_len, stored, digest })
+    }
+
+    /// The elements of a chunk, as many as the base has.
+    pub(super) fn elements(&self, dataset: usize, coord: &[u64]) -> Result<Vec<u8>> {
+        let chunk = self.stored(dataset, coord)?;
+        decoded(chunk.codec, &chunk.stored, chunk.decoded_len)
+    }
+}
+
+/// Decodes a chunk whose lengths were checked.
+pub(super) fn decoded(codec: Codec, stored: &[u8], decoded_len: u64) -> Result<Vec<u8>> {
+    let Some(decoder) = tet_codec::decoder(codec) else {
+        return Err(Error::NoCodec { codec: "codec of that number" });
+    };
+    decoder.check_len(stored.len() as u64, decoded_len)?;
+    let memory = || Error::ChunkMemory { dataset: String::new(), len: decoded_len };
+    let len = usize::try_from(decoded_len).map_err(|_| memory())?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(len).map_err(|_| memory())?;
+    out.resize(len, 0);
+    decoder.decode(stored, &mut out)?;
+    Ok(out)
+}
+
+/// The error for an index that is not that of the datasets.
+fn unsound(file: &TetFile) -> Error {
+    let at = file.index().row_at(0);
+    Error::Edit {
+        what: format!("its index, at byte {at}, is not that of its datasets: see what verify says"),
+    }
+}

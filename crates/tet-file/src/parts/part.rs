@@ -1,0 +1,352 @@
+//! Some chunks of a new file, in a file of their own.
+//!
+//! ```text
+//!   "TETPART1" | digest of the plan | payloads in any order ... | rows | rows at | row count | digest of rows | "TETPEND1"
+//!   \________ 24 bytes ___________/                                48     \_________________ 40 bytes _______________/
+//! ```
+//!
+//! A row is dataset, chunk, offset and length as `u64`, the digest of the payload in 12 bytes, and the tag of the codec
+//! as `u32`; numbers are little endian. The rows are ascending, each chunk is there once. A part that is not
+//! complete has no end, and one of another plan another digest: both are refused.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tet_codec::{Strength, compare, digest};
+use tet_format::write::WriteError;
+use tet_format::{Codec, Digest, Span};
+use tet_io::{Source, Step};
+
+use super::base::StoredChunk;
+use super::plan::FilePlan;
+use crate::error::{Error, Result};
+
+const MAGIC: [u8; 8] = *b"TETPART1";
+const END_MAGIC: [u8; 8] = *b"TETPEND1";
+const HEAD_LEN: u64 = 24;
+const TAIL_LEN: u64 = 40;
+const ROW_LEN: usize = 48;
+
+/// A chunk by its dataset and its number there.
+pub(super) type Key = (usize, u64);
+
+/// Where the payload of a chunk is in its part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) span: Span,
+    pub(super) codec: Codec,
+    pub(super) digest: Digest,
+}
+
+/// Chunks of a new file.
+///
+/// # Examples
+///
+/// ```
+/// use tet_file::parts::{FilePart, FilePlan, RegionOptions, RegionWriter};
+/// use tet_io::Progress;
+///
+/// let plan = FilePlan::from_json(
+///     r#"{"tet_plan": 1, "datasets": [{"name": "a", "dtype": "uint8", "shape": [3], "chunks": [2], "fill": "07"}]}"#,
+/// )?;
+/// let path = std::env::temp_dir().join(format!("tet-part-{}.part", std::process::id()));
+/// let writer = RegionWriter::create(&path, &plan, RegionOptions::default())?;
+/// writer.write(0, &[0], &[2], &[1, 2], &Progress::default())?;
+/// writer.close()?;
+/// assert_eq!(FilePart::open(&path, &plan)?.chunk_count(), 1);
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FilePart {
+    source: Source,
+    rows: BTreeMap<Key, Row>,
+}
+
+impl FilePart {
+    /// Opens a part of a plan.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read, and [`Error::Part`] when it is not a complete part of the plan.
+    pub fn open(path: &Path, plan: &FilePlan) -> Result<FilePart> {
+        FilePart::of_source(Source::open(path)?, plan)
+    }
+
+    /// The part that a source is.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](FilePart::open).
+    pub fn of_source(source: Source, plan: &FilePlan) -> Result<FilePart> {
+        let refused = |at, what| Error::Part { path: name(&source), at, what };
+        let tail_at = source.len().checked_sub(TAIL_LEN).filter(|&at| HEAD_LEN <= at);
+        let tail_at = tail_at.ok_or_else(|| refused(0, "is too short to be a complete part"))?;
+        let head = source.read_vec(0, HEAD_LEN)?;
+        let tail = source.read_vec(tail_at, TAIL_LEN)?;
+        if !head.starts_with(&MAGIC) {
+            return Err(refused(0, "is no part of a file"));
+        }
+        if head.get(8..20) != Some(&plan.digest().to_bytes()) {
+            return Err(refused(8, "is a part of another plan"));
+        }
+        if !tail.ends_with(&END_MAGIC) {
+            return Err(refused(tail_at, "is not complete: its writer has not closed it"));
+        }
+        let (rows_at, count) = (number(&tail, 0), number(&tail, 8));
+        let rows_len = count.checked_mul(ROW_LEN as u64);
+        let end = rows_len.and_then(|len| rows_at.checked_add(len));
+        if end != Some(tail_at) || rows_at < HEAD_LEN {
+            return Err(refused(tail_at, "has rows that do not end where its tail begins"));
+        }
+        let bytes = source.read_vec(rows_at, tail_at - rows_at)?;
+        if tail.get(16..28) != Some(&digest(&bytes).to_bytes()) {
+            return Err(refused(rows_at, "has rows that do not match their digest"));
+        }
+        let payloads = Span::from_range(HEAD_LEN..rows_at).unwrap_or(Span::EMPTY);
+        let mut rows = BTreeMap::new();
+        for (nth, bytes) in (0_u64..).zip(bytes.as_chunks::<ROW_LEN>().0) {
+            let at = rows_at + nth * ROW_LEN as u64;
+            let row = row(bytes, payloads, plan).map_err(|what| refused(at, what))?;
+            if rows.last_key_value().is_some_and(|(last, _)| row.0 <= *last) {
+                return Err(refused(at, "has rows that are not ascending"));
+            }
+            rows.insert(row.0, row.1);
+        }
+        Ok(FilePart { source, rows })
+    }
+
+    /// How errors call it.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        name(&self.source)
+    }
+
+    /// The number of chunks.
+    #[must_use]
+    pub fn chunk_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn rows(&self) -> &BTreeMap<Key, Row> {
+        &self.rows
+    }
+
+    /// A chunk as it is stored, which matches its digest.
+    pub(super) fn stored(&self, row: &Row, decoded_len: u64) -> Result<StoredChunk> {
+        let stored = self.source.read_vec(row.span.start(), row.span.len())?;
+        if compare(&stored, row.digest, Strength::Full).is_some() {
+            let (path, at) = (self.path(), row.span.start());
+            return Err(Error::Part {
+                path,
+                at,
+                what: "has a chunk that does not match its digest",
+            });
+        }
+        Ok(StoredChunk { codec: row.codec, decoded_len, stored, digest: Some(row.digest) })
+    }
+}
+
+/// A row that fits the plan and the file.
+fn row(bytes: &[u8; ROW_LEN], payloads: Span, plan: &FilePlan) -> Result<(Key, Row), &'static str> {
+    let [dataset, linear, offset, len] = [0, 8, 16, 24].map(|at| number(bytes, at));
+    let id = usize::try_from(dataset).ok();
+    let planned = id.and_then(|id| Some((id, plan.datasets().get(id)?)));
+    let (id, planned) = planned.ok_or("has a chunk of a dataset that the plan does not have")?;
+    if planned.grid().chunk_count() <= linear {
+        return Err("has a chunk that is not in its grid");
+    }
+    let span = Span::new(offset, len);
+    let span = span.filter(|it| payloads.start() <= it.start() && it.end() <= payloads.end());
+    let span = span.ok_or("has a chunk outside the payloads")?;
+    let [digest, tag] = [bytes.get(32..44), bytes.get(44..48)];
+    let digest = digest.and_then(|it| it.first_chunk()).map(|it| Digest::from_bytes(*it));
+    let tag = tag.and_then(|it| it.first_chunk()).map(|it| u32::from_le_bytes(*it));
+    let codec = Codec::from_tag(tag.unwrap_or(u32::MAX));
+    let decoder = tet_codec::decoder(codec).ok_or("has a chunk of a codec that is not known")?;
+    let decoded_len = planned.decoded_len(&planned.grid().coord_of(linear));
+    decoder.check_len(len, decoded_len).map_err(|_| "has a chunk of a wrong length")?;
+    Ok(((id, linear), Row { span, codec, digest: digest.unwrap_or_default() }))
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    let eight = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+    eight.map_or(0, |eight| u64::from_le_bytes(*eight))
+}
+
+fn name(source: &Source) -> PathBuf {
+    source.path().map_or_else(|| "(scratch file)".into(), Path::to_path_buf)
+}
+
+/// Writes a part: chunks in any order, from any thread. A chunk that is written again replaces the one before.
+///
+/// Dropped before it is closed, it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct PartWriter {
+    file: File,
+    /// The file while it is written, and its name after that; `None` for a scratch file.
+    paths: Option<(PathBuf, PathBuf)>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    end: u64,
+    rows: BTreeMap<Key, Row>,
+}
+
+impl PartWriter {
+    /// A file of this name, which others can open when it is closed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when a file cannot be written there.
+    pub(super) fn create(path: &Path, plan: &FilePlan) -> Result<PartWriter> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let hidden = path.with_file_name(format!(".{name}.new"));
+        let fault = |error| tet_io::Error::io(Step::Create, &hidden, error);
+        let file = File::options().read(true).write(true).create_new(true).open(&hidden);
+        let part = PartWriter::of(file.map_err(fault)?, Some((hidden.clone(), path.to_path_buf())));
+        let head = [&MAGIC[..], &plan.digest().to_bytes(), &[0; 4]].concat();
+        part.write(0, &head)?;
+        Ok(part)
+    }
+
+    /// A file without a name in a folder, gone when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when a file cannot be written there.
+    pub(super) fn scratch(folder: &Path) -> Result<PartWriter> {
+        let fault = |error| tet_io::Error::io(Step::Create, folder, error);
+        Ok(PartWriter::of(tempfile::tempfile_in(folder).map_err(fault)?, None))
+    }
+
+    fn of(file: File, paths: Option<(PathBuf, PathBuf)>) -> PartWriter {
+        PartWriter {
+            file,
+            paths,
+            state: Mutex::new(State { end: HEAD_LEN, rows: BTreeMap::new() }),
+        }
+    }
+
+    /// Writes a chunk as it is stored.
+    pub(super) fn put(&self, key: Key, codec: Codec, stored: &[u8]) -> Result<()> {
+        let digest = digest(stored);
+        let span = {
+            let mut state = self.lock();
+            let span = Span::new(state.end, stored.len() as u64);
+            let span = span.ok_or(Error::Layout(WriteError::TooLarge))?;
+            state.end = span.end();
+            span
+        };
+        self.write(span.start(), stored)?;
+        self.lock().rows.insert(key, Row { span, codec, digest });
+        Ok(())
+    }
+
+    /// The chunk of this key, if it is written.
+    pub(super) fn get(&self, key: Key) -> Option<Row> {
+        self.lock().rows.get(&key).copied()
+    }
+
+    /// The payload of a chunk that is written.
+    pub(super) fn read(&self, row: &Row) -> Result<Vec<u8>> {
+        let len = usize::try_from(row.span.len()).unwrap_or(usize::MAX);
+        let mut stored = vec![0; len];
+        let read = self.file.read_exact_at(&mut stored, row.span.start());
+        read.map_err(|error| tet_io::Error::io(Step::Read, self.shown(), error))?;
+        Ok(stored)
+    }
+
+    /// Ends the part and gives it its name. Returns the number of its chunks.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when the rows cannot be written.
+    pub(super) fn close(mut self) -> Result<usize> {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = State { end: state.end, rows: std::mem::take(&mut state.rows) };
+        let mut bytes = Vec::new();
+        for ((dataset, linear), row) in &state.rows {
+            let numbers = [*dataset as u64, *linear, row.span.start(), row.span.len()];
+            numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+            bytes.extend(row.digest.to_bytes());
+            bytes.extend(row.codec.tag().to_le_bytes());
+        }
+        let of_rows = digest(&bytes).to_bytes();
+        [state.end, state.rows.len() as u64].iter().for_each(|it| bytes.extend(it.to_le_bytes()));
+        bytes.extend(of_rows);
+        bytes.extend([0; 4]);
+        bytes.extend(END_MAGIC);
+        self.write(state.end, &bytes)?;
+        if let Some((hidden, path)) = self.paths.take() {
+            let renamed = std::fs::rename(&hidden, &path);
+            if let Err(error) = renamed {
+                let _ = std::fs::remove_file(&hidden);
+                return Err(tet_io::Error::io(Step::Rename, &path, error).into());
+            }
+        }
+        Ok(state.rows.len())
+    }
+
+    /// The part that was written, to be read by this process.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when the file cannot be opened a second time.
+    pub(super) fn to_part(&self) -> Result<FilePart> {
+        let file = self.file.try_clone();
+        let file = file.map_err(|error| tet_io::Error::io(Step::Open, self.shown(), error))?;
+        let state = self.lock();
+        let (len, rows) = (state.end, state.rows.clone());
+        let source = Source::from_reader(std::sync::Arc::new(Scratch { file, len }));
+        Ok(FilePart { source, rows })
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_all_at(bytes, at);
+        Ok(written.map_err(|error| tet_io::Error::io(Step::Write, self.shown(), error))?)
+    }
+
+    fn shown(&self) -> &Path {
+        self.paths.as_ref().map_or(Path::new(SCRATCH), |(hidden, _)| hidden)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PartWriter {
+    fn drop(&mut self) {
+        if let Some((hidden, _)) = &self.paths {
+            let _ = std::fs::remove_file(hidden);
+        }
+    }
+}
+
+const SCRATCH: &str = "(scratch file)";
+
+/// A scratch file as a source.
+struct Scratch {
+    file: File,
+    len: u64,
+}
+
+impl tet_io::ReadAt for Scratch {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        FileExt::read_exact_at(&self.file, out, offset)
+    }
+
+    fn name(&self) -> &str {
+        SCRATCH
+    }
+}

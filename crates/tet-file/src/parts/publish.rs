@@ -1,0 +1,161 @@
+//! Puts the chunks of parts together to a new file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tet_format::write::ChunkAt;
+use tet_io::Progress;
+
+use super::base::{BaseFile, StoredChunk};
+use super::part::{FilePart, Key, Row};
+use super::plan::FilePlan;
+use crate::error::{Error, Result};
+use crate::metadata::HistoryRow;
+use crate::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
+
+/// How many of the chunks that are missing an error names.
+const NAMED_MAX: usize = 8;
+
+/// What was written.
+///
+/// # Examples
+///
+/// ```
+/// use tet_file::parts::Published;
+///
+/// assert_eq!(Published::default().kept, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// What the file weighs.
+    pub written: Written,
+    /// The chunks that were copied from the base.
+    pub kept: u64,
+    /// The chunks that nothing wrote: fill values.
+    pub filled: u64,
+}
+
+/// Writes the file of a plan: chunks of the parts, or else of the base, or else fill values.
+///
+/// `options` tell how the file is published; its chunks are stored as they are in the parts. `progress` counts the
+/// bytes of elements. The file appears complete or not at all.
+///
+/// # Errors
+///
+/// Returns [`Error::Missing`] when chunks are nowhere, [`Error::Conflict`] when two parts have different bytes for
+/// the same chunk, the broken rule for a damaged part or base, [`Error::Canceled`], and what the writer returns.
+pub fn publish(
+    plan: &FilePlan,
+    parts: &[FilePart],
+    base: Option<&BaseFile>,
+    target: &Path,
+    options: &WriteOptions,
+    history: &[HistoryRow],
+    progress: &Progress,
+) -> Result<Published> {
+    let chunks = chunks_of(plan, parts)?;
+    check_all(plan, &chunks, base)?;
+    // The writer stores no chunk of its own but fill values.
+    let options = WriteOptions {
+        encoder: CodecChoice::Raw,
+        zero_extents: ZeroExtents::Allow,
+        ..options.clone()
+    };
+    let specs = plan.datasets().iter().map(|it| it.spec().clone()).collect();
+    let mut writer = Writer::create(target, specs, &options)?;
+    let mut published = Published::default();
+    let mut fills = Fills { plan, last: None };
+    while let Some(chunk) = writer.next_chunk() {
+        let key = (chunk.dataset, chunk.linear);
+        if let Some((part, row)) = chunks.get(&key) {
+            push(&mut writer, &part.stored(row, chunk.raw_len)?)?;
+        } else if let Some(base) = base.filter(|it| it.has(plan, chunk.dataset, chunk.coord())) {
+            push(&mut writer, &base.stored(chunk.dataset, chunk.coord())?)?;
+            published.kept += 1;
+        } else {
+            push(&mut writer, fills.chunk(&chunk)?)?;
+            published.filled += 1;
+        }
+        progress.advance(chunk.raw_len)?;
+    }
+    if let Some(base) = base {
+        base.file().source().check_unchanged()?;
+    }
+    published.written = writer.finish(plan.metadata(), history)?;
+    Ok(published)
+}
+
+fn push(writer: &mut Writer, chunk: &StoredChunk) -> Result<()> {
+    writer.push(chunk.codec, chunk.decoded_len, &chunk.stored, chunk.digest)
+}
+
+/// The part and the place of each chunk.
+type Places<'p> = BTreeMap<Key, (&'p FilePart, Row)>;
+
+fn chunks_of<'p>(plan: &FilePlan, parts: &'p [FilePart]) -> Result<Places<'p>> {
+    let mut chunks = Places::new();
+    for part in parts {
+        for (key, row) in part.rows() {
+            let Some((other, held)) = chunks.insert(*key, (part, *row)) else { continue };
+            // A task that ran twice wrote the same bytes twice.
+            if (held.digest, held.span.len()) != (row.digest, row.span.len()) {
+                let planned = plan.dataset(key.0)?;
+                return Err(Error::Conflict {
+                    dataset: planned.spec().name.clone(),
+                    coord: planned.grid().coord_of(key.1),
+                    paths: [other.path(), part.path()],
+                });
+            }
+        }
+    }
+    Ok(chunks)
+}
+
+/// Every chunk is somewhere.
+fn check_all(plan: &FilePlan, chunks: &Places<'_>, base: Option<&BaseFile>) -> Result<()> {
+    let (mut named, mut count) = (Vec::new(), 0_u64);
+    for (id, planned) in plan.datasets().iter().enumerate() {
+        if planned.fill().is_some() {
+            continue;
+        }
+        let grid = planned.grid();
+        let mut coord = vec![0; grid.rank()];
+        for linear in 0..grid.chunk_count() {
+            let is_there = chunks.contains_key(&(id, linear))
+                || base.is_some_and(|base| base.has(plan, id, &coord));
+            if !is_there {
+                count += 1;
+                if named.len() < NAMED_MAX {
+                    named.push((planned.spec().name.clone(), coord.clone()));
+                }
+            }
+            grid.advance(&mut coord);
+        }
+    }
+    if count == 0 { Ok(()) } else { Err(Error::Missing { named, count }) }
+}
+
+/// Chunks of fill values.
+struct Fills<'p> {
+    plan: &'p FilePlan,
+    /// The last one, with the dataset and the number of bytes that it is for.
+    last: Option<((usize, u64), StoredChunk)>,
+}
+
+impl Fills<'_> {
+    fn chunk(&mut self, chunk: &ChunkAt) -> Result<&StoredChunk> {
+        let of = (chunk.dataset, chunk.raw_len);
+        let filled = match self.last.take().filter(|(last, _)| *last == of) {
+            Some((_, filled)) => filled,
+            None => {
+                let elements = self.plan.dataset(chunk.dataset)?.empty_chunk(chunk.coord())?;
+                let encoder = self.plan.encoder()?;
+                let mut stored = Vec::new();
+                encoder.encode(&elements, &mut stored)?;
+                let (codec, decoded_len) = (encoder.codec(), chunk.raw_len);
+                StoredChunk { codec, decoded_len, stored, digest: None }
+            }
+        };
+        Ok(&self.last.insert((of, filled)).1)
+    }
+}
