@@ -47,6 +47,7 @@ pub use container::{NpyFault, NpzFault};
 pub use convert::{append_ztensor, chosen, convert};
 pub use error::{Error, Result};
 pub use format::Format;
+pub use model::attributes::{SCALAR_KEY, is_scalar};
 pub use model::cf::{ValidRange, decoded};
 pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, is_opaque};

@@ -1,4 +1,4 @@
-//! Memory of Python that is filled from the file: a writable, contiguous buffer.
+//! Memory of Python that is filled from a file, or written to one: a contiguous buffer.
 //!
 //! The only file of the crate with `unsafe`: reading into the memory of NumPy takes half the time of handing over
 //! memory of our own, which the system clears page by page first.
@@ -46,5 +46,35 @@ impl Memory {
         // for as long as the buffer is held, which `self` does. Nothing else of Rust has a reference to them: `Memory`
         // is made for one call, and lends them once at a time. They are bytes, so any content is valid.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u8>(), len) }
+    }
+}
+
+/// A buffer that is read.
+pub(crate) struct Elements(PyUntypedBuffer);
+
+impl Elements {
+    /// The memory of an array.
+    ///
+    /// # Errors
+    ///
+    /// The object has no buffer, or one that is not contiguous in row-major order.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Elements> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("the array is not contiguous in row-major order"));
+        }
+        Ok(Elements(buffer))
+    }
+
+    /// Its bytes. A thread of Python that writes to the array meanwhile decides which of its values are read, as with any
+    /// function of NumPy that runs without the lock.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let len = self.0.len_bytes();
+        if len == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer protocol promises `len` bytes from this pointer on, contiguous as was checked, for as long as
+        // the buffer is held, which `self` does. They are bytes, so any content is valid.
+        unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), len) }
     }
 }

@@ -80,7 +80,8 @@ fn of_system(error: &tet::Error) -> Option<PyErr> {
         let path = path.to_string_lossy().into_owned();
         let text = system.to_string();
         let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-        return Some(match system.raw_os_error() {
+        let is_busy = system.kind() == std::io::ErrorKind::WouldBlock;
+        return Some(match system.raw_os_error().or(is_busy.then_some(EAGAIN)) {
             Some(number) => PyOSError::new_err((number, text, path)),
             None => PyOSError::new_err(error.to_string()),
         });
@@ -219,6 +220,16 @@ fn place(error: &tet::Error) -> Place {
 fn of_file(error: &tet_file::Error) -> Place {
     match error {
         tet_file::Error::Format(fault) => Place::default().fault(fault),
+        tet_file::Error::Part { path, at, .. } => {
+            Place { byte: Some(*at), ..Place::default().path(path) }
+        }
+        tet_file::Error::Region { dataset, .. }
+        | tet_file::Error::ChunkMemory { dataset, .. }
+        | tet_file::Error::PartialMemory { dataset, .. } => Place::of_dataset(dataset),
+        tet_file::Error::Incomplete { dataset, coord, .. }
+        | tet_file::Error::Conflict { dataset, coord, .. } => {
+            Place { chunk: Some(coord.clone()), ..Place::of_dataset(dataset) }
+        }
         _ => Place::default(),
     }
 }

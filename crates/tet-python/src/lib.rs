@@ -40,6 +40,8 @@ mod write;
 
 mod file;
 
+mod regions;
+
 use pyo3::prelude::*;
 
 /// The engine of `tetfile`.
@@ -61,5 +63,8 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
+    module.add_class::<regions::Regions>()?;
+    module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(regions::auto_chunks, module)?)?;
     Ok(())
 }

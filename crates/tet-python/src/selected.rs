@@ -60,7 +60,8 @@ impl Selected {
     ///
     /// Its types cannot be looked up.
     pub(crate) fn whole(py: Python<'_>, state: &State, dataset: &Dataset) -> PyResult<Selected> {
-        let slab = Hyperslab::whole(dataset.shape());
+        let slab = if tet_convert::is_scalar(dataset) { one() } else { None };
+        let slab = slab.unwrap_or_else(|| Hyperslab::whole(dataset.shape()));
         let name = if dataset.is_text() { "string" } else { &dataset.dtype_name };
         let types = py.import("tetfile._types")?.call_method1("memory_of", (name,))?;
         let memory: Option<(Py<PyAny>, Py<PyAny>)> = types.extract()?;
@@ -249,7 +250,12 @@ impl Selected {
 
     /// The attributes of the dataset.
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        attrs::dict(py, &self.held()?.dataset()?.attrs)
+        let held = self.held()?;
+        let dict = attrs::dict(py, &held.dataset()?.attrs)?;
+        if tet_convert::is_scalar(held.dataset()?) {
+            dict.del_item(tet_convert::SCALAR_KEY)?;
+        }
+        Ok(dict)
     }
 
     /// Whether elements are texts.
@@ -298,4 +304,10 @@ impl Selected {
         let misfit = || pyo3::exceptions::PyValueError::new_err("the selection does not fit");
         Ok(self.with(py, slab.ok_or_else(misfit)?))
     }
+}
+
+/// The element of a scalar that is stored along an axis.
+fn one() -> Option<Hyperslab> {
+    let first = AxisSlice { start: 0, stop: 1, step: 1, axis: tet_query::Axis::Dropped };
+    Hyperslab::new(vec![first], &[1])
 }

@@ -8,8 +8,8 @@ use tet_query::{AttrText, Dataset};
 
 use crate::write::options::ImportOptions;
 
-/// The attribute of a dataset that was an array of rank 0.
-pub(crate) const SCALAR_KEY: &str = "tet:scalar";
+/// The attribute, of value `1`, of a dataset of one element that stands for an array without axes.
+pub const SCALAR_KEY: &str = "tet:scalar";
 /// The attribute of the unit of times.
 pub(crate) const UNITS_KEY: &str = "units";
 /// The attribute of the value that means a missing one.
@@ -21,7 +21,8 @@ pub(crate) fn not_a_time() -> AttrText {
 }
 
 /// Whether a dataset is a scalar that a container without them has as one element.
-pub(crate) fn is_scalar(dataset: &Dataset) -> bool {
+#[must_use]
+pub fn is_scalar(dataset: &Dataset) -> bool {
     let value = dataset.attrs.get(SCALAR_KEY);
     dataset.shape() == [1] && matches!(value, Some(AttrText::Text(text)) if text == "1")
 }

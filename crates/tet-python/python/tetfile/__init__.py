@@ -8,7 +8,9 @@
 (4, 8)
 """
 
+from ._create import Target, Writer, create
 from ._dataset import Dataset
+from ._editing import append
 from ._errors import (
     ChangedError,
     DamagedError,
@@ -22,6 +24,8 @@ from ._errors import (
 )
 from ._file import File, Group, open
 from ._functions import convert, verify
+from ._parts import Part, WritePlan, plan
+from ._plan import Spec
 from ._results import Answer, Conversion, Finding, Plan, Report, Stats
 from ._tetfile import __version__
 
@@ -38,14 +42,22 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "OutOfRangeError",
+    "Part",
     "Plan",
     "Report",
+    "Spec",
     "Stats",
+    "Target",
     "TetError",
     "UnsupportedError",
     "UsageError",
+    "WritePlan",
+    "Writer",
     "__version__",
+    "append",
     "convert",
+    "create",
     "open",
+    "plan",
     "verify",
 ]

@@ -11,6 +11,7 @@ __all__ = [
     "__version__",
     "OpenFile",
     "Selected",
+    "Regions",
     "get",
     "part",
     "block",
@@ -24,6 +25,8 @@ __all__ = [
     "explain",
     "verify",
     "convert",
+    "publish_parts",
+    "auto_chunks",
 ]
 
 __version__: str
@@ -87,6 +90,47 @@ class Selected:
     def attrs(self) -> dict[str, Any]: ...
     def with_slices(self, slices: Sequence[tuple[int, int, int, bool]]) -> Selected: ...
 
+@final
+class Regions:
+    @staticmethod
+    def scratch(
+        plan: str, folder: str | PathLike[str], memory: int | None = None, threads: int | None = None
+    ) -> Regions: ...
+    @staticmethod
+    def part(
+        plan: str, path: str | PathLike[str], memory: int | None = None, threads: int | None = None
+    ) -> Regions: ...
+    @staticmethod
+    def edit(
+        file: OpenFile,
+        folder: str | PathLike[str],
+        growths: Sequence[tuple[int, int, int]],
+        codec: str,
+        level: int | None = None,
+        memory: int | None = None,
+        threads: int | None = None,
+    ) -> Regions: ...
+    def add(self, plan: str) -> int: ...
+    def close(self) -> int: ...
+    def discard(self) -> None: ...
+    def publish(
+        self,
+        plan: str | None,
+        target: str | PathLike[str],
+        overwrite: bool,
+        operation: str,
+        progress: _Progress = None,
+    ) -> dict[str, int]: ...
+    def truncate(self, dataset: int, extent: int) -> None: ...
+    def write(
+        self,
+        dataset: int,
+        start: Sequence[int],
+        extents: Sequence[int],
+        elements: Any,
+        progress: _Progress = None,
+    ) -> None: ...
+
 def get(selected: Selected, key: Any, progress: _Progress = None) -> Any: ...
 def part(selected: Selected, key: Any) -> Selected | None: ...
 def block(selected: Selected, parts: Sequence[tuple[int, int, int]], progress: _Progress = None) -> Any: ...
@@ -115,3 +159,11 @@ def verify(
 def convert(
     input: str | PathLike[str], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
 ) -> dict[str, Any]: ...
+def publish_parts(
+    plan: str,
+    parts: Sequence[str | PathLike[str]],
+    target: str | PathLike[str],
+    overwrite: bool,
+    progress: _Progress = None,
+) -> dict[str, int]: ...
+def auto_chunks(shape: Sequence[int], element_size: int) -> list[int]: ...

@@ -29,8 +29,9 @@ from xarray.core import indexing
 from . import _file
 from ._dataset import Dataset
 from ._errors import TetError
+from ._to_tet import DatasetAccessor
 
-__all__ = ["TetBackend"]
+__all__ = ["DatasetAccessor", "TetBackend"]
 
 # Texts of any length, as xarray marks them.
 _TEXT: np.dtype[Any] = np.dtype("O", metadata={"element_type": str})

@@ -1,0 +1,360 @@
+"""New files, written dataset by dataset or region by region."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from . import _functions, _tetfile
+from ._errors import NotFoundError, UsageError
+from ._plan import Spec, auto_chunks, document, elements_of, physical
+from ._reductions import Progress
+
+__all__ = ["Target", "Writer", "create"]
+
+Codec: TypeAlias = Literal["raw", "zstd"]
+
+
+def create(
+    path: str | os.PathLike[str],
+    datasets: Mapping[str, Any] | None = None,
+    *,
+    attrs: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    codec: Codec = "raw",
+    compression_level: int | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+) -> Writer:
+    """Begins a new file, which appears when it is committed: complete, or not at all.
+
+    Datasets are assigned by name: arrays of NumPy, arrays and datasets of xarray, iterators of blocks along the first
+    axis, or a :class:`Spec` whose regions are written afterwards, in any order and from any thread. Elements that are
+    written are kept in a scratch file in the folder of ``path``, compressed.
+
+    Args:
+        path: The file. ``x.tet`` is written as it is; another suffix, as of :func:`convert`, is converted to.
+        datasets: The first datasets.
+        attrs: The attributes of the file.
+        overwrite: Whether a file that exists is replaced.
+        codec: How chunks are compressed.
+        compression_level: The level of zstd, 3 unless it is given.
+        memory: The most bytes of chunks of which only some elements are written, 1 GiB unless it is given.
+        threads: Threads that compress, all processors unless it is given.
+
+    Raises:
+        OSError: The system refuses to write in the folder.
+
+    >>> with tetfile.create("new.tet", attrs={"title": "Waves"}) as f:
+    ...     f["height"] = tetfile.Spec((3, 4), "float32", chunks=(1, 4), dims=("time", "x"))
+    ...     for time in range(3):
+    ...         f["height"][time] = np.full(4, time)
+    ...     f["x"] = np.arange(4.0)
+    >>> tetfile.open("new.tet")["height"][:, 0]
+    array([0., 1., 2.], dtype=float32)
+    """
+    writer = Writer(path, attrs, overwrite, codec, compression_level, memory, threads)
+    for name, value in (datasets or {}).items():
+        writer[name] = value
+    return writer
+
+
+class Writer(Mapping[str, "Target"]):
+    """A file that is being written: a mapping of names to datasets that take elements.
+
+    It is committed at the end of a ``with`` block that raises nothing, or by :meth:`commit`; before that nothing is at its
+    path. Threads may write different regions at the same time.
+
+    >>> f = tetfile.create("squares.tet")
+    >>> f["squares"] = (np.arange(3) ** 2 for _ in range(2))
+    >>> os.path.exists("squares.tet")
+    False
+    >>> f.commit()
+    >>> tetfile.open("squares.tet")["squares"].shape
+    (6,)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        attrs: Mapping[str, Any] | None,
+        overwrite: bool,
+        codec: Codec,
+        level: int | None,
+        memory: int | None,
+        threads: int | None,
+    ) -> None:
+        self._path = Path(os.path.abspath(os.fspath(path)))
+        if not overwrite and self._path.exists():
+            raise FileExistsError(17, "File exists: pass overwrite=True to replace it", str(self._path))
+        self._overwrite = overwrite
+        self._storage = {"codec": codec, "level": level}
+        self._memory = memory
+        self._threads = threads
+        self._targets: dict[str, Target] = {}
+        self.attrs: dict[str, Any] = dict(attrs or {})
+        self._regions = _tetfile.Regions.scratch(
+            document({}, {}, self._storage), self._path.parent, memory, threads
+        )
+        self._is_open = True
+
+    @property
+    def path(self) -> str:
+        """The path of the file, absolute.
+
+        >>> f = tetfile.create("never.tet")
+        >>> os.path.basename(f.path)
+        'never.tet'
+        >>> f.discard()
+        """
+        return str(self._path)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Adds a dataset: all its elements, or a :class:`Spec` of those that follow."""
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a dataset is text, not {type(name).__name__}")
+        if name in self._targets:
+            raise UsageError(f"dataset {name!r} is there already: write to a region of it", dataset=name)
+        if isinstance(value, Spec):
+            self._add(name, value)
+        elif hasattr(value, "dims") and hasattr(value, "values"):
+            self._add_labeled(name, value)
+        elif isinstance(value, Iterator) or (isinstance(value, Iterable) and not _is_array(value)):
+            self._add_blocks(name, iter(value))
+        else:
+            array = np.asarray(value)
+            self._add(name, Spec(array.shape, array.dtype))[...] = array
+
+    def __getitem__(self, name: str) -> Target:
+        try:
+            return self._targets[name]
+        except KeyError:
+            raise NotFoundError(f"no dataset {name!r} is written", dataset=name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets)
+
+    def __len__(self) -> int:
+        return len(self._targets)
+
+    def _add(self, name: str, spec: Spec) -> Target:
+        self._check_open()
+        one = document({name: spec}, {}, self._storage)
+        target = Target(self._regions, name, spec, self._regions.add(one))
+        self._targets[name] = target
+        return target
+
+    def _add_labeled(self, name: str, value: Any) -> None:
+        """An array of xarray, with its coordinates along its own axes."""
+        from ._to_tet import encoded
+
+        variables = encoded(value, name)
+        for each, (spec, array) in variables.items():
+            if each == name or each not in self._targets:
+                self._add(each, spec)[...] = array
+
+    def _add_blocks(self, name: str, blocks: Iterator[Any]) -> None:
+        """Blocks one after the other along the first axis; how many there are shows at the end."""
+        first = np.asarray(next(blocks, None))
+        if first.dtype == object or first.ndim == 0:
+            raise UsageError(f"the blocks of {name!r} are not arrays with at least one axis", dataset=name)
+        rest = first.shape[1:]
+        row_len = max(1, int(np.prod(rest, dtype=object)) * first.dtype.itemsize)
+        # More than any file holds; the layout counts bytes and chunks in 64 bits.
+        spec = Spec(((1 << 55) // row_len, *rest), first.dtype, chunks=auto_chunks(first.shape, first.dtype))
+        target = self._add(name, spec)
+        at = 0
+        block: Any = first
+        while block is not None:
+            array = np.asarray(block)
+            if array.shape[1:] != rest:
+                raise UsageError(f"a block of {name!r} has shape {array.shape}, the first one {first.shape}")
+            target[at : at + len(array)] = array
+            at += len(array)
+            block = next(blocks, None)
+        self._regions.truncate(target._number, at)
+        target.spec = Spec((at, *rest), first.dtype, chunks=spec.chunks)
+
+    def commit(self, progress: Progress = None) -> None:
+        """Writes the file and puts it in its place.
+
+        Raises:
+            UsageError: Elements are missing; the message names their chunks.
+            FileExistsError: The file exists, and ``overwrite`` is not set.
+            OSError: The system refuses to write.
+
+        >>> f = tetfile.create("half.tet", {"x": tetfile.Spec((4,), "int32", chunks=(2,))})
+        >>> f["x"][:2] = [1, 2]
+        >>> f.commit()
+        Traceback (most recent call last):
+            ...
+        tetfile._errors.UsageError: 1 chunk is not written: [1] of "x"
+        >>> f["x"][2:] = [3, 4]
+        >>> f.commit()
+        """
+        self._check_open()
+        specs = {name: target.spec for name, target in self._targets.items()}
+        plan = document(specs, self.attrs, self._storage)
+        if self._path.suffix == ".tet":
+            self._regions.publish(plan, self._path, self._overwrite, "create", progress)
+        else:
+            self._convert(plan, progress)
+        self._is_open = False
+
+    def _convert(self, plan: str, progress: Progress) -> None:
+        with tempfile.TemporaryDirectory(prefix=f".{self._path.name}.", dir=self._path.parent) as folder:
+            between = Path(folder) / "all.tet"
+            self._regions.publish(plan, between, False, "create")
+            codec = None if self._storage["codec"] == "raw" else self._storage["codec"]
+            _functions.convert(
+                between,
+                self._path,
+                overwrite=self._overwrite,
+                codec=codec,  # type: ignore[arg-type]
+                compression_level=self._storage["level"],  # type: ignore[arg-type]
+                threads=self._threads,
+                progress=progress,
+            )
+
+    def discard(self) -> None:
+        """Gives up the file; nothing is left of it.
+
+        >>> f = tetfile.create("never.tet", {"x": np.zeros(3)})
+        >>> f.discard()
+        >>> os.path.exists("never.tet")
+        False
+        """
+        self._regions.discard()
+        self._is_open = False
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise ValueError("the file is written already, or given up")
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not self._is_open:
+            return
+        if kind is not None:
+            self.discard()
+            return
+        try:
+            self.commit()
+        except BaseException:
+            self.discard()
+            raise
+
+    def __repr__(self) -> str:
+        state = f"{len(self)} datasets" if self._is_open else "closed"
+        return f"<tetfile.Writer {str(self._path)!r}: {state}>"
+
+
+class Target:
+    """A dataset that is being written: ``target[key] = elements``.
+
+    Keys are integers, slices without steps, and ``...``. Elements are broadcast and converted as NumPy does, but for
+    integers that would change their value, which raise :class:`OverflowError`. Regions that cover whole chunks are
+    compressed and written at once; of others the elements stay in memory until their chunk is complete.
+
+    >>> with tetfile.create("ones.tet") as f:
+    ...     f["ones"] = tetfile.Spec((2, 3), "int8", fill=1)
+    ...     f["ones"][1, 1:] = 2
+    >>> tetfile.open("ones.tet")["ones"][...]
+    array([[1, 1, 1],
+           [1, 2, 2]], dtype=int8)
+    """
+
+    __slots__ = ("_number", "_regions", "name", "spec")
+
+    def __init__(self, regions: _tetfile.Regions, name: str, spec: Spec, number: int) -> None:
+        self._regions = regions
+        self._number = number
+        self.name = name
+        self.spec = spec
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents.
+
+        >>> with tetfile.create("shape.tet", {"zeros": np.zeros((2, 3))}) as f:
+        ...     f["zeros"].shape
+        (2, 3)
+        """
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements.
+
+        >>> with tetfile.create("zeros.tet", {"zeros": np.zeros(2)}, overwrite=True) as f:
+        ...     f["zeros"].dtype
+        dtype('float64')
+        """
+        return self.spec.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes.
+
+        >>> with tetfile.create("zeros.tet", {"zeros": np.zeros(2)}, overwrite=True) as f:
+        ...     f["zeros"].ndim
+        1
+        """
+        return len(self.spec.shape)
+
+    def __setitem__(self, key: Any, elements: Any) -> None:
+        start, extents, shown = _region(key, self.spec.shape)
+        array = np.broadcast_to(elements_of(elements, self.spec.dtype, self.name), shown).reshape(extents)
+        stored, inner = physical(array)
+        if not self.spec.shape:
+            start, extents = [0], [1]
+        self._regions.write(self._number, start + [0] * len(inner), extents + inner, stored)
+
+
+def _region(key: Any, shape: tuple[int, ...]) -> tuple[list[int], list[int], tuple[int, ...]]:
+    """Start and extents of a key, and the shape that NumPy has for it."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if any(part is Ellipsis for part in parts):
+        at = next(nth for nth, part in enumerate(parts) if part is Ellipsis)
+        parts[at : at + 1] = [slice(None)] * (len(shape) - len(parts) + 1)
+    parts += [slice(None)] * (len(shape) - len(parts))
+    if len(parts) != len(shape):
+        raise IndexError(f"too many indices: the dataset is {len(shape)}-dimensional")
+    start, extents, shown = [], [], []
+    for axis, (part, extent) in enumerate(zip(parts, shape, strict=True)):
+        if isinstance(part, slice):
+            first, stop, step = part.indices(extent)
+            if step != 1:
+                raise UsageError("regions are written without steps: pass slices of step 1")
+            if part.stop is not None and part.stop > extent:
+                raise IndexError(f"stop {part.stop} is out of range for axis {axis} with size {extent}")
+            start.append(first)
+            extents.append(max(0, stop - first))
+            shown.append(extents[-1])
+        elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
+            number = int(part)
+            if not -extent <= number < extent:
+                raise IndexError(f"index {number} is out of bounds for axis {axis} with size {extent}")
+            start.append(number % extent)
+            extents.append(1)
+        else:
+            raise UsageError(f"regions are written by integers and slices, not by {type(part).__name__}")
+    return start, extents, tuple(shown)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether NumPy takes it as one array."""
+    return isinstance(value, (str, bytes, list, tuple, np.ndarray, np.generic)) or hasattr(value, "__array__")

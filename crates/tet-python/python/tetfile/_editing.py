@@ -1,0 +1,171 @@
+"""Files that grow and change, as edited copies that take their place."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from . import _file, _tetfile
+from ._create import Codec, Target
+from ._dataset import Dataset
+from ._errors import ChangedError, UsageError
+from ._plan import Spec
+
+__all__ = ["append"]
+
+# How often an edit begins again before it gives up.
+_TRIES_MAX = 200
+
+# For each dataset: where its elements go, and the elements, of NumPy or dask.
+Writes: TypeAlias = Mapping[str, tuple[tuple[int, ...], Any]]
+
+
+def append(
+    path: str | os.PathLike[str],
+    datasets: Mapping[str, Any],
+    *,
+    axis: int | str = 0,
+    codec: Codec | None = None,
+    compression_level: int | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+) -> None:
+    """Writes elements behind the end of datasets of a ``.tet`` file.
+
+    The file is replaced by an edited copy, in which chunks that stay are copied as they are stored: whatever happens, the file
+    is the old one or the new one. Several processes may append at the same time; each waits for the others.
+
+    Args:
+        path: The file.
+        datasets: The elements to add, by name; the extents along the other axes are those of the dataset.
+        axis: The axis, by its number or its name. All datasets with an axis of this name grow together.
+        codec: How new chunks are compressed: ``"raw"`` or ``"zstd"``, or as the file is.
+        compression_level: The level of zstd.
+        memory: The most bytes of chunks of which only some elements are written.
+        threads: Threads that compress.
+
+    Raises:
+        UsageError: The elements do not fit the datasets, or a dataset with the axis is left out.
+        UnsupportedError: The file is of another format.
+        OSError: The system refuses to write.
+
+    >>> with tetfile.create("log.tet") as f:
+    ...     f["level"] = tetfile.Spec((2, 3), "float32", dims=("time", "site"))
+    ...     f["level"][...] = 0
+    >>> tetfile.append("log.tet", {"level": [[1, 2, 3]]}, axis="time")
+    >>> tetfile.open("log.tet")["level"][-1]
+    array([1., 2., 3.], dtype=float32)
+    """
+
+    def writes(file: _file.File) -> tuple[dict[str, tuple[tuple[int, ...], Any]], list[tuple[str, int, int]]]:
+        found, growths = {}, []
+        for name, value in datasets.items():
+            held = file.dataset(name)
+            number = axis_of(held, axis)
+            array = np.asarray(value)
+            check_extents(held, array.shape, number)
+            found[name] = (behind(held, number), array)
+            growths.append((name, number, array.shape[number]))
+        if isinstance(axis, str):
+            check_all_grow(file, found, axis)
+        return found, growths
+
+    storage = {"codec": codec, "level": compression_level, "memory": memory, "threads": threads}
+    edit(path, writes, "append", storage)
+
+
+def edit(
+    path: str | os.PathLike[str],
+    writes: Callable[[_file.File], tuple[Writes, list[tuple[str, int, int]]]],
+    operation: str,
+    storage: Mapping[str, Any],
+) -> None:
+    """Edits a file by what ``writes`` says of it; begins again where another process was faster."""
+    for _ in range(_TRIES_MAX):
+        try:
+            with _file.open(path) as file:
+                return _edited(file, *writes(file), operation, storage)
+        except (ChangedError, BlockingIOError) as error:
+            last = error
+            time.sleep(random.uniform(0, 0.02))
+    raise last
+
+
+def _edited(
+    file: _file.File, writes: Writes, growths: list[tuple[str, int, int]], operation: str, storage: Mapping[str, Any]
+) -> None:
+    numbers = {name: number for number, name in enumerate(file)}
+    where = Path(file.path)
+    regions = _tetfile.Regions.edit(
+        file._core,
+        where.parent,
+        [(numbers[name], axis, by) for name, axis, by in growths],
+        storage.get("codec") or _codec_of(file),
+        storage.get("level"),
+        storage.get("memory"),
+        storage.get("threads"),
+    )
+    try:
+        for name, (start, elements) in writes.items():
+            _store(regions, numbers[name], file.dataset(name), start, elements)
+        regions.publish(None, where, True, operation)
+    except BaseException:
+        regions.discard()
+        raise
+
+
+def _store(regions: _tetfile.Regions, number: int, held: Dataset, start: tuple[int, ...], elements: Any) -> None:
+    """Writes elements at these positions."""
+    ends = tuple(at + more for at, more in zip(start, elements.shape, strict=True))
+    # The dataset may be longer than it was.
+    shape = tuple(map(max, held.shape, ends))
+    target = Target(regions, held.name, Spec(shape, held.dtype, chunks=held._core.chunks), number)
+    key = tuple(slice(at, end) for at, end in zip(start, ends, strict=True))
+    if hasattr(elements, "dask"):
+        import dask.array
+
+        # The target is in this process.
+        dask.array.store(elements, target, regions=key, lock=False, scheduler="threads")  # type: ignore[arg-type]
+    else:
+        target[key] = elements
+
+
+def axis_of(held: Dataset, axis: int | str) -> int:
+    """The number of an axis."""
+    if isinstance(axis, str):
+        if axis not in (held.dims or ()):
+            raise UsageError(f"{held.name!r} has no axis {axis!r}, its axes are {held.dims}", dataset=held.name)
+        return (held.dims or ()).index(axis)
+    if not -held.ndim <= axis < held.ndim:
+        raise UsageError(f"{held.name!r} has no axis {axis}, it has {held.ndim}", dataset=held.name)
+    return axis % held.ndim
+
+
+def check_extents(held: Dataset, shape: tuple[int, ...], axis: int) -> None:
+    """Elements fit a dataset that grows along an axis."""
+    fits = len(shape) == held.ndim and all(a == b for at, (a, b) in enumerate(zip(shape, held.shape, strict=True)) if at != axis)
+    if not fits:
+        raise UsageError(f"{held.name!r} has shape {shape}, and {held.shape} in the file", dataset=held.name)
+
+
+def behind(held: Dataset, axis: int) -> tuple[int, ...]:
+    """The position behind the end of an axis."""
+    return tuple(extent if at == axis else 0 for at, extent in enumerate(held.shape))
+
+
+def check_all_grow(file: _file.File, growing: Mapping[str, Any], dim: str) -> None:
+    """All datasets with an axis of this name grow."""
+    for name in file:
+        if dim in (file.dataset(name).dims or ()) and name not in growing:
+            raise UsageError(f"{name!r} of the file has the dimension {dim!r}, and is not appended", dataset=name)
+
+
+def _codec_of(file: _file.File) -> Codec:
+    """How the file is compressed, by what its elements take."""
+    return "raw" if os.path.getsize(file.path) >= sum(file.dataset(name).nbytes for name in file) else "zstd"

@@ -1,0 +1,256 @@
+"""Files that several processes write: each its parts, one publishes them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from . import _tetfile, _types
+from ._create import Codec, Target
+from ._errors import NotFoundError
+from ._plan import Spec, document
+from ._reductions import Progress
+
+__all__ = ["Part", "WritePlan", "plan"]
+
+
+def plan(
+    path: str | os.PathLike[str],
+    datasets: Mapping[str, Spec],
+    *,
+    attrs: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    codec: Codec = "raw",
+    compression_level: int | None = None,
+) -> WritePlan:
+    """Plans a ``.tet`` file that several processes write, on one machine or on many that share a folder.
+
+    The plan and the parts are in the folder ``PATH.parts`` until the file is published; the file at ``path`` stays what it is
+    until then, whatever becomes of the processes.
+
+    Args:
+        path: The file.
+        datasets: All datasets.
+        attrs: The attributes of the file.
+        overwrite: Whether a file that exists is replaced.
+        codec: How chunks are compressed, by the processes that write them.
+        compression_level: The level of zstd, 3 unless it is given.
+
+    Raises:
+        FileExistsError: The file exists, or another plan of it.
+
+    >>> plan = tetfile.plan("shared.tet", {"x": tetfile.Spec((4,), "int32", chunks=(2,))})
+    >>> with plan.part() as part:  # in one process
+    ...     part["x"][:2] = [1, 2]
+    >>> with plan.part() as part:  # in another
+    ...     part["x"][2:] = [3, 4]
+    >>> plan.publish()
+    >>> tetfile.open("shared.tet")["x"][...]
+    array([1, 2, 3, 4], dtype=int32)
+    """
+    target = Path(os.path.abspath(os.fspath(path)))
+    if not overwrite and target.exists():
+        raise FileExistsError(17, "File exists: pass overwrite=True to replace it", str(target))
+    folder = _folder(target)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        message = "A plan of the file exists: publish it, or discard it with tetfile.WritePlan.of(path).discard()"
+        raise FileExistsError(17, message, str(folder)) from None
+    text = document(datasets, attrs or {}, {"codec": codec, "level": compression_level})
+    specs = {name: [spec.shape, spec.dtype.name, spec.chunks] for name, spec in datasets.items()}
+    kept = {"overwrite": overwrite, "plan": text, "datasets": specs}
+    (folder / "plan.json").write_text(json.dumps(kept))
+    return WritePlan(target, dict(datasets), text, overwrite)
+
+
+class WritePlan:
+    """A file that several processes write. It pickles, so that other processes have it.
+
+    >>> plan = tetfile.plan("later.tet", {"x": tetfile.Spec((4,), "int32")})
+    >>> plan.discard()
+    """
+
+    def __init__(self, path: Path, datasets: dict[str, Spec], text: str, overwrite: bool) -> None:
+        self._path = path
+        self._datasets = datasets
+        self._document = text
+        self._overwrite = overwrite
+
+    @property
+    def path(self) -> str:
+        """The path of the file, absolute.
+
+        >>> plan = tetfile.plan("later.tet", {})
+        >>> os.path.basename(plan.path)
+        'later.tet'
+        >>> plan.discard()
+        """
+        return str(self._path)
+
+    def part(self, *, memory: int | None = None, threads: int | None = None) -> Part:
+        """Begins a part: some regions of some datasets, which this process writes.
+
+        A region covers whole chunks, or all regions of the part together do. Parts that hold the same chunk, because a task
+        ran twice, hold the same elements.
+
+        Args:
+            memory: The most bytes of chunks of which only some elements are written.
+            threads: Threads that compress.
+
+        >>> plan = tetfile.plan("later.tet", {"x": tetfile.Spec((4,), "int32")})
+        >>> with plan.part() as part:
+        ...     part["x"][:] = 0
+        >>> plan.discard()
+        """
+        return Part(self, memory, threads)
+
+    def parts(self) -> list[str]:
+        """The paths of the parts that are complete.
+
+        >>> plan = tetfile.plan("later.tet", {"x": tetfile.Spec((4,), "int32")})
+        >>> plan.parts()
+        []
+        >>> plan.discard()
+        """
+        return sorted(str(path) for path in _folder(self._path).glob("p-*.part"))
+
+    def publish(self, progress: Progress = None) -> None:
+        """Puts the parts together and the file in its place, and deletes the parts.
+
+        Raises:
+            UsageError: Chunks are missing, which the message names; the parts stay, and those that are missing can be written.
+            DamagedError: A part is damaged.
+            OSError: The system refuses to write.
+
+        >>> plan = tetfile.plan("later.tet", {"x": tetfile.Spec((4,), "int32", chunks=(2,))})
+        >>> with plan.part() as part:
+        ...     part["x"][:2] = 0
+        >>> plan.publish()
+        Traceback (most recent call last):
+            ...
+        tetfile._errors.UsageError: 1 chunk is not written: [1] of "x"
+        >>> plan.discard()
+        """
+        parts = self.parts()
+        _tetfile.publish_parts(self._document, parts, self._path, self._overwrite, progress)
+        shutil.rmtree(_folder(self._path))
+
+    def discard(self) -> None:
+        """Gives up the file and deletes its parts.
+
+        >>> plan = tetfile.plan("later.tet", {})
+        >>> plan.discard()
+        >>> os.path.exists("later.tet.parts")
+        False
+        """
+        shutil.rmtree(_folder(self._path))
+
+    @staticmethod
+    def of(path: str | os.PathLike[str]) -> WritePlan:
+        """The plan of a file that another process made.
+
+        Raises:
+            FileNotFoundError: There is no plan of this file.
+
+        >>> made = tetfile.plan("later.tet", {"x": tetfile.Spec((4,), "int32")})
+        >>> list(tetfile.WritePlan.of("later.tet").part())
+        ['x']
+        >>> made.discard()
+        """
+        target = Path(os.path.abspath(os.fspath(path)))
+        kept = json.loads((_folder(target) / "plan.json").read_text())
+        specs = {
+            name: Spec(shape, _dtype(dtype), chunks=chunks) for name, (shape, dtype, chunks) in kept["datasets"].items()
+        }
+        return WritePlan(target, specs, kept["plan"], kept["overwrite"])
+
+    def __repr__(self) -> str:
+        return f"<tetfile.WritePlan {str(self._path)!r}: {len(self._datasets)} datasets>"
+
+
+class Part(Mapping[str, Target]):
+    """Regions that this process writes: a mapping of names to datasets that take elements.
+
+    It is closed at the end of a ``with`` block that raises nothing, or by :meth:`close`; a part that is not closed is none.
+
+    >>> plan = tetfile.plan("parted.tet", {"x": tetfile.Spec((2, 2), "int32")})
+    >>> part = plan.part()
+    >>> part["x"][...] = [[1, 2], [3, 4]]
+    >>> part.close()
+    >>> len(plan.parts())
+    1
+    >>> plan.publish()
+    """
+
+    def __init__(self, plan: WritePlan, memory: int | None, threads: int | None) -> None:
+        path = _folder(plan._path) / f"p-{uuid.uuid4().hex}.part"
+        self._regions = _tetfile.Regions.part(plan._document, path, memory, threads)
+        self._targets = {
+            name: Target(self._regions, name, spec, number) for number, (name, spec) in enumerate(plan._datasets.items())
+        }
+
+    def __getitem__(self, name: str) -> Target:
+        try:
+            return self._targets[name]
+        except KeyError:
+            raise NotFoundError(f"no dataset {name!r} is in the plan", dataset=name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets)
+
+    def __len__(self) -> int:
+        return len(self._targets)
+
+    def close(self) -> None:
+        """Ends the part, which can be published from then on.
+
+        Raises:
+            UsageError: Only some elements of a chunk are written.
+
+        >>> plan = tetfile.plan("parted.tet", {"x": tetfile.Spec((4,), "int32")}, overwrite=True)
+        >>> plan.part().close()
+        >>> plan.discard()
+        """
+        self._regions.close()
+
+    def discard(self) -> None:
+        """Gives up the part.
+
+        >>> plan = tetfile.plan("parted.tet", {"x": tetfile.Spec((4,), "int32")}, overwrite=True)
+        >>> plan.part().discard()
+        >>> plan.discard()
+        """
+        self._regions.discard()
+
+    def __enter__(self) -> Part:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+
+def _folder(path: Path) -> Path:
+    """Where the plan and the parts of a file are."""
+    return path.with_name(f"{path.name}.parts")
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    found = _types.memory_of(name)
+    return np.dtype(name) if found is None else found[1]

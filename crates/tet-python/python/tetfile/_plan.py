@@ -1,0 +1,188 @@
+"""What a new file holds: datasets, their types, and the document that the engine takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _tetfile
+from ._errors import UnsupportedError, UsageError
+
+__all__ = ["Spec"]
+
+# Types that the format has.
+_STORED = frozenset("float16 float32 float64 int16 int32 int64 uint8 uint16 uint32 uint64".split())
+# Attributes that say what the stored bits are, as the command writes them.
+_DTYPE_KEY = "logical_dtype"
+_SCALAR_KEY = "tet:scalar"
+# Numbers of times, by the unit of NumPy.
+_TIME_UNITS = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A dataset that is to be written.
+
+    Attributes:
+        shape: The extents.
+        dtype: The type of the elements in NumPy: numbers, ``bool``, complex numbers, ``datetime64``, and ``bfloat16`` and
+            ``float8`` of the package ``ml_dtypes``.
+        chunks: The extents of a chunk; chosen, of about 4 MiB, where they are not given.
+        dims: The names of the axes.
+        labels: Texts along axes, by name of the axis or its number.
+        attrs: The attributes: text, numbers, arrays, or what JSON has.
+        fill: What stands where nothing is written; without it everything must be written.
+
+    >>> tetfile.Spec((365, 180, 360), "float32", dims=("time", "lat", "lon")).chunks
+    (16, 180, 360)
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    chunks: tuple[int, ...]
+    dims: tuple[str, ...] | None = None
+    labels: Mapping[str, Sequence[str]] | Mapping[int, Sequence[str]] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    fill: Any = None
+
+    def __init__(
+        self,
+        shape: Sequence[int] | int,
+        dtype: npt.DTypeLike,
+        *,
+        chunks: Sequence[int] | None = None,
+        dims: Sequence[str] | None = None,
+        labels: Mapping[str, Sequence[str]] | Mapping[int, Sequence[str]] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        fill: Any = None,
+    ) -> None:
+        extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        kind = np.dtype(dtype)
+        chosen = auto_chunks(extents, kind) if chunks is None else tuple(int(chunk) for chunk in chunks)
+        if len(chosen) != len(extents) or any(chunk < 1 for chunk in chosen):
+            raise UsageError(f"chunks {chosen} do not fit shape {extents}: give one positive extent for each axis")
+        if dims is not None and len(dims) != len(extents):
+            raise UsageError(f"dims {tuple(dims)} do not fit shape {extents}: give one name for each axis")
+        stored_name(kind)
+        found = {
+            "shape": extents,
+            "dtype": kind,
+            "chunks": chosen,
+            "dims": None if dims is None else tuple(dims),
+            "labels": dict(labels or {}),
+            "attrs": dict(attrs or {}),
+            "fill": fill,
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+
+def auto_chunks(shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[int, ...]:
+    """Chunks of about 4 MiB, whole along the last axes."""
+    return tuple(_tetfile.auto_chunks(list(shape), max(1, dtype.itemsize)))
+
+
+def document(datasets: Mapping[str, Spec], attrs: Mapping[str, Any], storage: Mapping[str, Any]) -> str:
+    """The plan of a file as the engine takes it."""
+    known = {
+        "tet_plan": 1,
+        "attrs": {key: _json(value) for key, value in attrs.items()},
+        "datasets": [_dataset(name, spec) for name, spec in datasets.items()],
+    }
+    known |= {key: value for key, value in storage.items() if value is not None}
+    return json.dumps(known)
+
+
+def _dataset(name: str, spec: Spec) -> dict[str, Any]:
+    attrs = {key: _json(value) for key, value in spec.attrs.items()}
+    shape, chunks, dims = list(spec.shape), list(spec.chunks), list(spec.dims or ())
+    if not shape:
+        # A scalar is one element, and says so.
+        shape, chunks, dims = [1], [1], []
+        attrs[_SCALAR_KEY] = "1"
+    stored, inner = stored_name(spec.dtype)
+    if inner:
+        shape, chunks = shape + inner, chunks + inner
+        dims = [*dims, "complex"] if dims else dims
+    if stored != spec.dtype.name and spec.dtype.kind != "M":
+        attrs[_DTYPE_KEY] = spec.dtype.name
+    if spec.dtype.kind == "M":
+        unit, count = np.datetime_data(spec.dtype)
+        if unit not in _TIME_UNITS or count != 1:
+            raise UsageError(f"dataset {name!r} is of {spec.dtype}: convert it to datetime64[ns]", dataset=name)
+        attrs.setdefault("units", f"{_TIME_UNITS[unit]} since 1970-01-01")
+        attrs.setdefault("calendar", "proleptic_gregorian")
+        attrs.setdefault("_FillValue", int(np.iinfo(np.int64).min))
+    found: dict[str, Any] = {"name": name, "dtype": stored, "shape": shape, "chunks": chunks, "attrs": attrs}
+    if dims:
+        found["dims"] = dims
+    if spec.labels:
+        found["labels"] = {str(axis): [str(text) for text in texts] for axis, texts in spec.labels.items()}
+    if spec.fill is not None:
+        if inner:
+            raise UsageError(f"dataset {name!r} is complex and has no fill value: write all of it", dataset=name)
+        found["fill"] = physical(np.asarray(spec.fill).astype(spec.dtype).reshape(1))[0].tobytes().hex()
+    return found
+
+
+def stored_name(dtype: np.dtype[Any]) -> tuple[str, list[int]]:
+    """The type of the format that has the elements, and the extents that one element takes."""
+    if dtype.kind == "M":
+        return "int64", []
+    name = dtype.name
+    if name in _STORED:
+        return name, []
+    if name == "int8":
+        return "int16", []
+    if name in ("complex64", "complex128"):
+        return f"float{dtype.itemsize * 4}", [2]
+    if name == "bool" or name.startswith("float8_") or name == "bfloat16":
+        return f"uint{dtype.itemsize * 8}", []
+    raise UnsupportedError(f"elements of {dtype} are not written: texts may be the labels of an axis")
+
+
+def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
+    """The elements as the format has them, contiguous and little endian, and the extents that one of them takes."""
+    name, inner = stored_name(array.dtype)
+    stored = np.dtype(name).newbyteorder("<")
+    if array.dtype.name == "int8":
+        return np.ascontiguousarray(array, dtype=stored), inner
+    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return plain.reshape(-1).view(stored), inner
+
+
+def elements_of(value: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
+    """A value as elements of a type; integers keep their value."""
+    array = np.asarray(value)
+    if array.dtype == dtype:
+        return array
+    if dtype.kind == "M" or array.dtype.kind in "OUSM":
+        return array.astype(dtype)
+    made = array.astype(dtype)
+    if dtype.kind in "iu" and not np.can_cast(array.dtype, dtype) and not np.array_equal(made, array):
+        raise OverflowError(f"dataset {name!r} is of {dtype}, and the elements have values that it does not")
+    return made
+
+
+def _json(value: Any) -> Any:
+    """An attribute as JSON, which has no NaN: it is the text "NaN"."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float) and not np.isfinite(value):
+        return "NaN" if np.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
+    if isinstance(value, complex):
+        return [_json(value.real), _json(value.imag)]
+    if isinstance(value, Mapping):
+        return {str(key): _json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(each) for each in value]
+    if isinstance(value, bytes):
+        return value.decode()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise UsageError(f"an attribute of type {type(value).__name__} is not written: pass text, numbers or lists")

@@ -1,0 +1,269 @@
+"""Files are written whole or not at all, in any order, and are read back the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import h5py
+import ml_dtypes
+import numpy as np
+import pytest
+import tetfile
+import xarray
+import zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+DTYPES = [
+    *("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("bool", "complex64", "complex128"),
+    ml_dtypes.bfloat16,
+    ml_dtypes.float8_e4m3fn,
+    ml_dtypes.float8_e5m2,
+]
+
+
+def elements(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """Elements of any type, all bit patterns that the type has."""
+    kind = np.dtype(dtype)
+    count = int(np.prod(shape))
+    rng = np.random.default_rng(count)
+    if kind == bool:
+        return rng.integers(0, 2, count).astype(bool).reshape(shape)
+    return np.frombuffer(rng.bytes(count * kind.itemsize), kind).reshape(shape)
+
+
+def same_bits(found: Any, wanted: Any) -> bool:
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    return found.dtype == wanted.dtype and found.shape == wanted.shape and found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("codec", ["raw", "zstd"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda it: np.dtype(it).name)
+def test_every_type_is_read_back(tmp_path: Path, dtype: Any, codec: Any) -> None:
+    arrays = {"a": elements((5, 7), dtype), "one": elements((), dtype), "none": elements((0, 3), dtype)}
+    with tetfile.create(tmp_path / "x.tet", arrays, codec=codec) as out:
+        assert list(out) == list(arrays)
+    assert tetfile.verify(tmp_path / "x.tet").ok
+    with tetfile.open(tmp_path / "x.tet") as file:
+        for name, array in arrays.items():
+            assert same_bits(file[name][...], array), name
+
+
+@pytest.mark.parametrize("suffix", ["h5", "nc", "zarr", "npz", "zt", "tgm", "safetensors"])
+def test_other_formats_are_written(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x.{suffix}"
+    with tetfile.create(path, {"a": np.arange(12.0).reshape(3, 4)}) as out:
+        out["b"] = np.arange(5, dtype="int32")
+    assert os.listdir(tmp_path) == [path.name]
+    with tetfile.open(path) as file:
+        np.testing.assert_array_equal(file["a"][...], np.arange(12.0).reshape(3, 4))
+        assert file["b"].dtype == "int32"
+
+
+def test_others_read_what_is_converted(tmp_path: Path) -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    tetfile.create(tmp_path / "x.h5", {"a": array}).commit()
+    tetfile.create(tmp_path / "x.zarr", {"a": array}).commit()
+    with h5py.File(tmp_path / "x.h5") as file:
+        np.testing.assert_array_equal(file["a"], array)
+    np.testing.assert_array_equal(zarr.open_group(tmp_path / "x.zarr", mode="r")["a"], array)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    array=hnp.arrays(np.int32, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=9)),
+    chunks=st.lists(st.integers(1, 5), min_size=3, max_size=3),
+    cuts=st.lists(st.integers(0, 9), max_size=3),
+    order=st.randoms(use_true_random=False),
+)
+def test_regions_in_any_order(tmp_path_factory: Any, array: Any, chunks: Any, cuts: Any, order: Any) -> None:
+    path = tmp_path_factory.mktemp("regions") / "x.tet"
+    edges = [sorted({0, extent, *(cut for cut in cuts if cut < extent)}) for extent in array.shape]
+    keys = [()]
+    for along in edges:
+        keys = [(*key, slice(a, b)) for key in keys for a, b in zip(along, along[1:], strict=False)]
+    order.shuffle(keys)
+    with tetfile.create(path, codec="zstd") as out:
+        out["a"] = tetfile.Spec(array.shape, array.dtype, chunks=chunks[: array.ndim])
+        for key in keys:
+            out["a"][key] = array[key]
+    np.testing.assert_array_equal(tetfile.open(path)["a"][...], array)
+
+
+def test_threads_write_the_same_file_as_one(tmp_path: Path) -> None:
+    """Blocks of 3 rows against chunks of 4: each chunk is of several threads."""
+    array = np.random.default_rng(1).random((97, 64, 32))
+    spec = tetfile.Spec(array.shape, array.dtype, chunks=(4, 64, 16))
+    keys = [slice(at, min(at + 3, 97)) for at in range(0, 97, 3)]
+    for name, count in [("1.tet", 1), ("n.tet", 16)]:
+        with tetfile.create(tmp_path / name, {"a": spec}, codec="zstd") as out, ThreadPoolExecutor(count) as pool:
+            list(pool.map(lambda key, out=out: out["a"].__setitem__(key, array[key]), keys))
+    one, many = (tetfile.open(tmp_path / name) for name in ["1.tet", "n.tet"])
+    np.testing.assert_array_equal(one["a"][...], array)
+    np.testing.assert_array_equal(many["a"][...], array)
+    assert os.path.getsize(one.path) == os.path.getsize(many.path)
+
+
+def test_blocks_of_an_iterator(tmp_path: Path) -> None:
+    blocks = [np.full((count, 4), count, "f4") for count in (3, 1, 5, 2)]
+    with tetfile.create(tmp_path / "x.tet") as out:
+        out["a"] = iter(blocks)
+        out["b"] = (np.arange(1000) + at for at in range(0, 10_000, 1000))
+    with tetfile.open(tmp_path / "x.tet") as file:
+        np.testing.assert_array_equal(file["a"][...], np.concatenate(blocks))
+        np.testing.assert_array_equal(file["b"][...], np.arange(10_000))
+
+
+def test_keys_and_values_follow_numpy(tmp_path: Path) -> None:
+    wanted = np.zeros((3, 4), "i2")
+    with tetfile.create(tmp_path / "x.tet", {"a": tetfile.Spec((3, 4), "i2", fill=0)}) as out:
+        for key, value in [((0,), 1), ((..., -1), [7, 8, 9]), ((slice(1, 3), slice(0, 2)), [[1, 2], [3, 4]]), (-1, [5, 6, 7, 8])]:
+            out["a"][key] = value
+            wanted[key] = value
+    np.testing.assert_array_equal(tetfile.open(tmp_path / "x.tet")["a"][...], wanted)
+
+
+def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+    out = tetfile.create(tmp_path / "x.tet", {"a": tetfile.Spec((3, 4), "i2", fill=0)})
+    with pytest.raises(OverflowError, match="'a' is of int16"):
+        out["a"][0] = 70_000
+    with pytest.raises(OverflowError):
+        out["a"][0] = 1.5
+    with pytest.raises(ValueError, match="broadcast"):
+        out["a"][0] = [1, 2, 3]
+    with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 with size 3"):
+        out["a"][3] = 0
+    with pytest.raises(IndexError, match="stop 5 is out of range for axis 1"):
+        out["a"][:, 2:5] = 0
+    with pytest.raises(tetfile.UsageError, match="without steps"):
+        out["a"][::2] = 0
+    with pytest.raises(tetfile.UsageError, match="by integers and slices"):
+        out["a"][[0, 1]] = 0
+    with pytest.raises(tetfile.UsageError, match="'a' is there already"):
+        out["a"] = np.zeros(3)
+    with pytest.raises(tetfile.UnsupportedError, match="texts may be the labels of an axis"):
+        out["words"] = np.array(["a", "b"])
+    with pytest.raises(tetfile.UsageError, match="give one positive extent for each axis"):
+        tetfile.Spec((3, 4), "f4", chunks=(3,))
+    with pytest.raises(KeyError, match="no dataset 'b' is written"):
+        out["b"]
+    out.discard()
+    with pytest.raises(ValueError, match="written already, or given up"):
+        out.commit()
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_is_there_before_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "x.tet"
+    with pytest.raises(RuntimeError, match="stop"), tetfile.create(path) as out:
+        out["a"] = np.zeros(1_000_000)
+        assert os.listdir(tmp_path) == []
+        raise RuntimeError("stop")
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(tetfile.UsageError, match=r'3 chunks are not written: \[1\] of "a"'):
+        with tetfile.create(path, {"a": tetfile.Spec((4,), "i4", chunks=(1,))}) as out:
+            out["a"][0] = 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_exists_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.tet"
+    tetfile.create(path, {"a": np.zeros(3)}).commit()
+    with pytest.raises(FileExistsError):
+        tetfile.create(path)
+    late = tmp_path / "late.tet"
+    out = tetfile.create(late, {"a": np.ones(3)})
+    late.write_bytes(b"someone else's")
+    with pytest.raises(FileExistsError):
+        out.commit()
+    assert late.read_bytes() == b"someone else's"
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError), tetfile.create(path, overwrite=True) as out:
+        out["b"] = np.ones(3)
+        raise RuntimeError
+    assert path.read_bytes() == before
+    tetfile.create(path, {"b": np.ones(3)}, overwrite=True).commit()
+    assert list(tetfile.open(path)) == ["b"]
+    with pytest.raises(FileNotFoundError):
+        tetfile.create(tmp_path / "no folder" / "x.tet")
+
+
+def test_a_process_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:
+    """At random moments of writing 32 MiB over a file."""
+    path = tmp_path / "x.tet"
+    program = textwrap.dedent("""
+        import sys, numpy as np, tetfile
+        print("begun", flush=True)
+        with tetfile.create(sys.argv[1], overwrite=True) as out:
+            for nth in range(16):
+                out[f"a{nth}"] = np.full(1 << 18, float(nth))
+    """)
+    outcomes = set()
+    for nth in range(12):
+        tetfile.create(path, {"a": np.zeros(10)}, overwrite=True).commit()
+        old = path.read_bytes()
+        with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            try:
+                child.wait(timeout=0.01 * nth)
+            except subprocess.TimeoutExpired:
+                child.kill()
+        with tetfile.open(path) as file:
+            outcomes.add(len(file))
+            assert tetfile.verify(path).ok
+            assert len(file) == 16 or path.read_bytes() == old
+    assert 1 in outcomes, "none was killed before its end"
+
+
+def test_memory_of_incomplete_chunks_is_bounded(tmp_path: Path) -> None:
+    with tetfile.create(tmp_path / "x.tet", memory=1 << 20) as out:
+        out["a"] = tetfile.Spec((64, 1 << 16), "u1", chunks=(64, 1 << 14), fill=0)
+        with pytest.raises(tetfile.LimitError, match="write regions that cover whole chunks"):
+            out["a"][0] = 1
+            out["b"] = tetfile.Spec((64, 1 << 16), "u1", chunks=(64, 1 << 14), fill=0)
+            out["b"][0] = 1
+
+
+def test_metadata_is_read_back(tmp_path: Path) -> None:
+    attrs = {"title": "Größe", "n": np.float32(2.5), "list": [1, 2], "map": {"a": None}, "nan": float("nan")}
+    spec = tetfile.Spec((2, 3), "f4", dims=("y", "x"), labels={"x": ["a", "b", "c"]}, attrs=attrs)
+    with tetfile.create(tmp_path / "x.tet", attrs={"source": "test"}) as out:
+        out["a"] = spec
+        out["a"][...] = 1
+    with tetfile.open(tmp_path / "x.tet") as file:
+        assert file.attrs["source"] == "test"
+        assert file["a"].dims == ("y", "x")
+        assert file["a"].sel(x="b").shape == (2,)
+        assert file["a"].attrs == {"title": "Größe", "n": 2.5, "list": [1, 2], "map": {"a": None}, "nan": "NaN"}
+
+
+def test_times_are_stored_with_their_unit(tmp_path: Path) -> None:
+    times = np.array(["2024-01-01", "NaT", "2024-03-01"], "M8[s]")
+    with tetfile.create(tmp_path / "x.tet") as out:
+        out["time"] = times
+    found = xarray.open_dataset(tmp_path / "x.tet", engine="tet")["time"]
+    np.testing.assert_array_equal(found.values.astype("M8[s]"), times)
+
+
+def test_arrays_of_xarray_bring_their_coordinates(tmp_path: Path) -> None:
+    array = xarray.DataArray(np.arange(6.0).reshape(2, 3), {"y": [10, 20], "x": ["a", "b", "c"]}, name="t", attrs={"units": "K"})
+    with tetfile.create(tmp_path / "x.tet") as out:
+        out["t"] = array
+    found = xarray.open_dataset(tmp_path / "x.tet", engine="tet")["t"].load()
+    xarray.testing.assert_identical(found.astype(float), array.assign_coords(x=array["x"].astype(object)))
+
+
+def test_progress_counts_the_elements(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    out = tetfile.create(tmp_path / "x.tet", {"a": np.zeros(1 << 20)})
+    out.commit(progress=lambda done, of: calls.append((done, of)))
+    assert calls[-1] == (8 << 20, 8 << 20)
