@@ -13,7 +13,7 @@ use crate::{python, run};
 const PYTHON_MIN: (u32, u32) = (3, 11);
 
 /// Why the package cannot be tested on this machine; `None` where it can.
-fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let (major, minor) = PYTHON_MIN;
     match python::version() {
         None => Some(format!("there is no python3, and it takes {major}.{minor} or newer")),
