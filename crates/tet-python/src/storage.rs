@@ -133,7 +133,8 @@ impl Storage {
             (Some(known), Some(pipeline)) if *known == pipeline => {}
             (_, None) => {
                 let codec = decoder.full_name();
-                self.refusal = Some(format!("no codec of numcodecs decodes its chunks: {codec}"));
+                let text = format!("no codecs of numcodecs give its elements: chunks are {codec}");
+                self.refusal = Some(text);
             }
             (Some(_), Some(_)) => {
                 let text = format!("chunk {:?} has other codecs than those before", chunk());

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -73,7 +75,7 @@ def of_file(file: File) -> Hierarchy:
             arrays[name] = _array(file.dataset(name), name, names, dims)
         except (TetError, _NoPlaceError) as error:
             left_out[name] = str(error)
-    paths = sorted({""} | {above for path in arrays for above in _above(path)})
+    paths = sorted({""} | {group for path in arrays for group in above(path)})
     return Hierarchy({path: _plain(file._attrs_of(path)) for path in paths}, arrays, left_out)
 
 
@@ -110,12 +112,12 @@ def _check_name(name: str, names: frozenset[str]) -> None:
         raise _NoPlaceError("other datasets have the same name")
     if any(part in ("", ".", "..") or part in _DOCUMENTS or "\\" in part for part in parts):
         raise _NoPlaceError("its name is no path of a Zarr hierarchy")
-    for above in _above(name):
-        if above in names:
-            raise _NoPlaceError(f"its name is below the array {above!r}")
+    for group in above(name):
+        if group in names:
+            raise _NoPlaceError(f"its name is below the array {group!r}")
 
 
-def _above(path: str) -> Iterator[str]:
+def above(path: str) -> Iterator[str]:
     """The paths of the groups that a path is in."""
     return (path[:at] for at, char in enumerate(path) if char == "/")
 
@@ -143,6 +145,15 @@ def number(value: Any) -> Any:
     if isinstance(plain, float) and not np.isfinite(plain):
         return "NaN" if np.isnan(plain) else "Infinity" if plain > 0 else "-Infinity"
     return plain
+
+
+def missing_attribute(value: Any) -> Any:
+    """The attribute ``_FillValue`` as xarray stores it in Zarr 3: floats are the base64 of their float64."""
+    if isinstance(value, np.complexfloating):
+        return [missing_attribute(value.real), missing_attribute(value.imag)]
+    if isinstance(value, np.floating):
+        return base64.standard_b64encode(struct.pack("<d", float(value))).decode()
+    return number(value)
 
 
 def chunks(array: Array) -> tuple[int, ...]:

@@ -14,10 +14,8 @@ array([288., 289.], dtype=float32)
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import os
-import struct
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import product
 from math import prod
@@ -25,11 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _file, _hierarchy
+from . import _file, _hierarchy, _references
 from ._hierarchy import Array, Hierarchy
 
 try:
-    from numcodecs import VLenUTF8  # type: ignore[import-untyped]
     from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
     from zarr.abc.store import Store as _Store
 except ImportError as error:
@@ -221,7 +218,7 @@ class Store(_Store):
             whole[tuple(map(slice, part.shape))] = part
             part = whole
         if array.is_text:
-            return bytes(VLenUTF8().encode(part.reshape(-1)))
+            return _references.texts(part)
         little = part.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         return little.reshape(-1).view("u1")
 
@@ -285,7 +282,7 @@ def _documents(hierarchy: Hierarchy, chunks: dict[str, tuple[int, ...]]) -> dict
 
 def _metadata(array: Array, chunk_shape: tuple[int, ...]) -> dict[str, Any]:
     codec = {"name": "vlen-utf8"} if array.is_text else {"name": "bytes", "configuration": {"endian": "little"}}
-    attrs = array.attrs if array.missing is None else array.attrs | {"_FillValue": _missing(array.missing)}
+    attrs = array.attrs if array.missing is None else array.attrs | {"_FillValue": _hierarchy.missing_attribute(array.missing)}
     return {
         "zarr_format": 3,
         "node_type": "array",
@@ -298,12 +295,3 @@ def _metadata(array: Array, chunk_shape: tuple[int, ...]) -> dict[str, Any]:
         "attributes": attrs,
         "dimension_names": array.dims,
     }
-
-
-def _missing(value: Any) -> Any:
-    """The attribute ``_FillValue`` as xarray stores it in Zarr 3: floats are the base64 of their float64."""
-    if isinstance(value, np.complexfloating):
-        return [_missing(value.real), _missing(value.imag)]
-    if isinstance(value, np.floating):
-        return base64.standard_b64encode(struct.pack("<d", float(value))).decode()
-    return _hierarchy.number(value)
