@@ -210,6 +210,14 @@ def test_large_raw_arrays_are_read_in_parts(tmp_path: Path) -> None:
     assert root["raw"][9, -1] == (10 << 20) - 1
 
 
+def test_chunks_beyond_memory_are_read_in_parts(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "huge.h5", "w") as out:
+        out.create_dataset("x", shape=((1 << 20) + 1, 1 << 10), dtype="f4", maxshape=(None, None), chunks=(1 << 20, 500), fillvalue=3)
+    found = zarr.open_group(Store(tmp_path / "huge.h5"), mode="r")["x"]
+    assert np.prod(found.chunks) * 4 <= 1 << 30
+    assert found[1 << 20, -1] == 3
+
+
 def test_damage_is_an_error_of_the_read(files: Path) -> None:
     root = zarr.open_group(Store(files / "broken.tet"), mode="r")
     assert root["month"][-1] == 12

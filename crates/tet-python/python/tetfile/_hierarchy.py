@@ -22,9 +22,10 @@ _DOCUMENTS = frozenset(["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadat
 # The attribute that names missing values, and those that decoding has used up.
 _MISSING = "_FillValue"
 _DECODED = (_MISSING, "missing_value", "scale_factor", "add_offset")
-# A raw chunk of more bytes is read in parts.
+# A raw chunk of more bytes is read in parts of about the second number; any chunk of more than the third in parts of that.
 _RAW_MAX = 64 << 20
 _PART_LEN = 4 << 20
+_CHUNK_MAX = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -162,18 +163,37 @@ def chunks(array: Array) -> tuple[int, ...]:
     An array that the file stores in one piece is cut into slabs of about 4 MiB.
     """
     core, shape = array.dataset._core, array.dataset.shape
-    found = tuple(int(np.clip(chunk, 1, max(extent, 1))) for chunk, extent in zip(core.chunks, shape, strict=True))
-    if array.is_text or prod(found) * array.dtype.itemsize <= _RAW_MAX or not _tetfile.is_raw(core):
-        return found
-    return slab(found, array.dtype.itemsize)
+    found = tuple(max(min(pair), 1) for pair in zip(core.chunks, shape, strict=True))
+    length = prod(found) * array.dtype.itemsize
+    if length > _RAW_MAX and not array.is_text and _is_raw(core):
+        return slab(found, array.dtype.itemsize)
+    return slab(found, array.dtype.itemsize, _CHUNK_MAX) if length > _CHUNK_MAX else found
 
 
-def slab(shape: tuple[int, ...], itemsize: int, *, divides: bool = False) -> tuple[int, ...]:
-    """The extents of a slab of about 4 MiB: trailing axes are whole, and one is cut, so that each slab is contiguous.
+def positions(counts: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The coordinates of a grid in row-major order, of which none is kept: a file may state any number of chunks."""
+    if not counts:
+        yield ()
+        return
+    for first in range(counts[0]):
+        for rest in positions(counts[1:]):
+            yield (first, *rest)
+
+
+def _is_raw(core: _tetfile.Selected) -> bool:
+    """Whether parts of a chunk can be read without the rest; damage is an error of the reads, and hides no other array."""
+    try:
+        return _tetfile.is_raw(core)
+    except TetError:
+        return False
+
+
+def slab(shape: tuple[int, ...], itemsize: int, length: int = _PART_LEN, *, divides: bool = False) -> tuple[int, ...]:
+    """The extents of a slab of at most ``length`` bytes: trailing axes are whole, and one is cut; slabs are contiguous.
 
     With ``divides`` the cut divides the axis, so that no slab is clipped.
     """
-    room = max(_PART_LEN // itemsize, 1)
+    room = max(length // itemsize, 1)
     found = [1] * len(shape)
     for axis in reversed(range(len(shape))):
         extent = max(shape[axis], 1)

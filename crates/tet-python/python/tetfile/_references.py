@@ -15,7 +15,6 @@ import struct
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _hierarchy, _tetfile
+from . import _hierarchy, _mapped, _tetfile
 from ._dataset import Dataset
 from ._errors import NotFoundError, UnsupportedError, UsageError
 from ._file import File
@@ -72,7 +71,7 @@ class Stored:
     def __iter__(self) -> Iterator[tuple[tuple[int, ...], tuple[str, int, int]]]:
         """The coordinates of each chunk that is stored, its file, and its place there."""
         places = zip(self.file.tolist(), self.offset.tolist(), self.length.tolist(), strict=True)
-        for at, (file, offset, length) in zip(product(*map(range, self.counts)), places, strict=True):
+        for at, (file, offset, length) in zip(_hierarchy.positions(self.counts), places, strict=True):
             if file != _ABSENT:
                 yield at, (self.files[file], offset, length)
 
@@ -98,24 +97,13 @@ def stored(dataset: Dataset) -> Stored | str:
         np.frombuffer(found["offset"], "<u8"),
         np.frombuffer(found["len"], "<u8"),
     )
-    if not codecs and _is_one_piece(dataset, places):
+    if not codecs and dataset.size and _mapped.is_one_piece(found, dataset, dtype.itemsize):
         return _slabs(dataset, places)
     return places if found["is_full"] else _CLIPPED
 
 
 def _counts(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(-(-extent // chunk) for extent, chunk in zip(shape, chunks, strict=True))
-
-
-def _is_one_piece(dataset: Dataset, places: Stored) -> bool:
-    """Whether the elements are one after the other in one file, in row-major order."""
-    if dataset.size == 0 or len(places.files) != 1 or not places.is_whole:
-        return False
-    cut = [axis for axis, count in enumerate(places.counts) if count > 1]
-    if cut and prod(min(pair) for pair in zip(dataset.shape[: cut[-1]], places.chunk_shape, strict=False)) != 1:
-        return False
-    ends = places.offset + places.length
-    return bool((ends[:-1] == places.offset[1:]).all()) and int(places.length.sum()) == dataset.nbytes
 
 
 def _slabs(dataset: Dataset, places: Stored) -> Stored:

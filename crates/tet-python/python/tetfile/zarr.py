@@ -17,7 +17,6 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -228,7 +227,7 @@ class Store(_Store):
             start = f"{path}/{_CHUNKS}"
             if not start.startswith(prefix) and not prefix.startswith(start):
                 continue
-            for at in product(*map(range, self._counts(array))):
+            for at in _hierarchy.positions(self._counts(array)):
                 key = "/".join([start, *map(str, at)])
                 if key.startswith(prefix):
                     yield key
