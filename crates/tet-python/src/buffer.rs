@@ -1,4 +1,4 @@
-//! Memory of Python that is filled from the file: a writable, contiguous buffer.
+//! Memory of Python that is filled from a file or written to one: a contiguous buffer.
 //!
 //! The only file of the crate with `unsafe`: reading into the memory of NumPy takes half the time of handing over
 //! memory of our own, which the system clears page by page first.
@@ -46,5 +46,47 @@ impl Memory {
         // for as long as the buffer is held, which `self` does. Nothing else of Rust has a reference to them: `Memory`
         // is made for one call, and lends them once at a time. They are bytes, so any content is valid.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u8>(), len) }
+    }
+}
+
+/// A buffer that is read: that of an array which is contiguous in row-major order.
+pub(crate) struct ReadMemory(PyUntypedBuffer);
+
+impl ReadMemory {
+    /// The memory of an object.
+    ///
+    /// # Errors
+    ///
+    /// The object has no buffer, or one that is not contiguous in row-major order.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<ReadMemory> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("memory is not contiguous in row-major order"));
+        }
+        Ok(ReadMemory(buffer))
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len_bytes()
+    }
+
+    /// Copies its bytes from `at` on into `out`; `None` where it has not so many.
+    pub(crate) fn read_at(&self, at: usize, out: &mut [u8]) -> Option<()> {
+        let end = at.checked_add(out.len())?;
+        if self.len() < end {
+            return None;
+        }
+        if !out.is_empty() {
+            let start = self.0.buf_ptr().cast::<u8>();
+            // SAFETY: the buffer protocol promises `len` bytes from `start` on, contiguous as was checked, for as long as
+            // the buffer is held, which `self` does; `at..end` is within them. `out` is memory of Rust alone, so the two
+            // do not overlap. No reference to the memory of Python is made: a thread that writes there meanwhile changes
+            // which bytes are copied, as with any function of NumPy that runs without the lock.
+            unsafe {
+                std::ptr::copy_nonoverlapping(start.add(at), out.as_mut_ptr(), out.len());
+            }
+        }
+        Some(())
     }
 }

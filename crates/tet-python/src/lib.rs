@@ -65,5 +65,6 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(write::convert_pieces, module)?)?;
     Ok(())
 }

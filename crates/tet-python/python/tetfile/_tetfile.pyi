@@ -26,6 +26,7 @@ __all__ = [
     "explain",
     "verify",
     "convert",
+    "convert_pieces",
 ]
 
 __version__: str
@@ -122,4 +123,7 @@ def verify(
 ) -> dict[str, Any]: ...
 def convert(
     input: str | PathLike[str], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
+) -> dict[str, Any]: ...
+def convert_pieces(
+    pieces: Sequence[Any], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
 ) -> dict[str, Any]: ...
