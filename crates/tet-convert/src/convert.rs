@@ -51,6 +51,20 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
 ///
 /// # Errors
 /// As [`convert`].
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{ConvertOptions, convert_source};
+/// use tet_io::Source;
+///
+/// let folder = tempfile::tempdir()?;
+/// let rows = Source::from_named_bytes("rows.csv", b"a,b\n1,2\n3,4\n".as_slice());
+/// let report = convert_source(&rows, &folder.path().join("rows.npz"), &ConvertOptions::default())?;
+/// let names: Vec<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
+/// assert_eq!(names, ["a", "b"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn convert_source(
     source: &Source,
     output: &Path,
