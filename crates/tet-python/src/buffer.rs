@@ -79,10 +79,10 @@ impl ReadMemory {
         }
         if !out.is_empty() {
             let start = self.0.buf_ptr().cast::<u8>();
-            // SAFETY: the buffer protocol promises `len` bytes from `start` on, contiguous as was checked, for as long as
-            // the buffer is held, which `self` does; `at..end` is within them. `out` is memory of Rust alone, so the two
-            // do not overlap. No reference to the memory of Python is made: a thread that writes there meanwhile changes
-            // which bytes are copied, as with any function of NumPy that runs without the lock.
+            // SAFETY: the buffer protocol promises `len` bytes from `start` on, contiguous as was checked, for as long
+            // as the buffer is held, which `self` does; `at..end` is within them. `out` is memory of Rust alone, so the
+            // two do not overlap. No reference to the memory of Python is made: a thread that writes there meanwhile
+            // changes which bytes are copied, as with any function of NumPy that runs without the lock.
             unsafe {
                 std::ptr::copy_nonoverlapping(start.add(at), out.as_mut_ptr(), out.len());
             }

@@ -56,8 +56,8 @@ pub(crate) fn storage<'py>(py: Python<'py>, selected: &Selected) -> PyResult<Bou
     Ok(dict)
 }
 
-/// Whether the first chunk is stored as its elements are in memory, or with the bytes of each turned around: a part of it
-/// can be read without the rest.
+/// Whether the first chunk is stored as its elements are in memory, or with the bytes of each turned around: a part
+/// of it can be read without the rest.
 #[pyfunction]
 pub(crate) fn is_raw(py: Python<'_>, selected: &Selected) -> PyResult<bool> {
     let held = selected.held()?;

@@ -74,7 +74,10 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
     values = random.normal(280, 10, (40, 6, 9))
     values[random.random(values.shape) < 0.2] = np.nan
     made = xarray.Dataset(
-        {"temp": (("time", "lat", "lon"), values, {"units": "K"}), "rain": (("time", "lat", "lon"), values.astype("f4"))},
+        {
+            "temp": (("time", "lat", "lon"), values, {"units": "K"}),
+            "rain": (("time", "lat", "lon"), values.astype("f4")),
+        },
         {"time": np.arange("2024-01-01", "2024-02-10", dtype="M8[D]").astype("M8[ns]"), "lat": np.linspace(-50, 50, 6)},
         attrs={"title": "days"},
     )
@@ -93,7 +96,10 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_xarray_reads_what_netcdf4_reads(format: str, inline: int, year: Path, tmp_path: Path) -> None:
     target = tmp_path / f"year.{format}"
     tetfile.open(year).to_references(target, format=format, inline=inline, exclude=["deep/er/bare"])
-    with xarray.open_dataset(str(target), engine="kerchunk") as ours, xarray.open_dataset(year, engine="netcdf4") as theirs:
+    with (
+        xarray.open_dataset(str(target), engine="kerchunk") as ours,
+        xarray.open_dataset(year, engine="netcdf4") as theirs,
+    ):
         xarray.testing.assert_identical(ours.load(), theirs.load())
         assert ours["temp"].encoding["_FillValue"] == theirs["temp"].encoding["_FillValue"]
 
@@ -107,7 +113,11 @@ def test_groups_have_references(year: Path) -> None:
 def test_bytes_are_at_the_places_that_are_named(year: Path) -> None:
     refs = tetfile.open(year).to_references(inline=0)["refs"]
     metadata = json.loads(refs["temp/.zarray"])
-    assert [codec["id"] for codec in [*metadata["filters"], metadata["compressor"]]] == ["fletcher32", "shuffle", "zlib"]
+    assert [codec["id"] for codec in [*metadata["filters"], metadata["compressor"]]] == [
+        "fletcher32",
+        "shuffle",
+        "zlib",
+    ]
     with h5py.File(year) as theirs:
         for number in range(theirs["temp"].id.get_num_chunks()):
             chunk = theirs["temp"].id.get_chunk_info(number)
@@ -236,7 +246,9 @@ def test_virtual_datasets_are_written_as_kerchunk_and_icechunk(year: Path, tmp_p
 
     config = icechunk.RepositoryConfig.default()
     place = f"file://{year.parent}/"
-    config.set_virtual_chunk_container(icechunk.VirtualChunkContainer(place, icechunk.local_filesystem_store(str(year.parent))))
+    config.set_virtual_chunk_container(
+        icechunk.VirtualChunkContainer(place, icechunk.local_filesystem_store(str(year.parent)))
+    )
     allowed = icechunk.containers_credentials({place: None})
     storage = icechunk.local_filesystem_storage(str(tmp_path / "repository"))
     repository = icechunk.Repository.create(storage, config, authorize_virtual_chunk_access=allowed)
@@ -253,7 +265,9 @@ def test_virtual_datasets_of_many_files_are_concatenated(tmp_path: Path) -> None
         with netCDF4.Dataset(tmp_path / f"{number}.nc", "w") as out:
             out.createDimension("time", 4)
             out.createDimension("x", 50)
-            out.createVariable("v", "f8", ("time", "x"), chunksizes=(2, 50), zlib=True)[:] = number + np.arange(200.0).reshape(4, 50)
+            out.createVariable("v", "f8", ("time", "x"), chunksizes=(2, 50), zlib=True)[:] = number + np.arange(
+                200.0
+            ).reshape(4, 50)
         parts.append(tetfile.open(tmp_path / f"{number}.nc").to_virtual(inline=100))
     joined = xarray.concat(parts, dim="time", coords="minimal", compat="override", join="override")
     joined.vz.to_kerchunk(str(tmp_path / "joined.json"), format="json")

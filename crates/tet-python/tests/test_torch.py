@@ -59,7 +59,9 @@ def test_tensors_of_every_container_are_those_that_were_written(name: str, tmp_p
 
 
 def test_checkpoints_of_pytorch_are_loaded(tmp_path: Path) -> None:
-    wanted = {name: one for name, one in tensors().items() if one.dtype not in (torch.uint16, torch.uint32, torch.uint64)}
+    wanted = {
+        name: one for name, one in tensors().items() if one.dtype not in (torch.uint16, torch.uint32, torch.uint64)
+    }
     base = torch.arange(24.0).reshape(4, 6)
     wanted |= {"turned": base.T, "row": base[1], "steps": base[::2, ::3]}
     torch.save(wanted, tmp_path / "model.pt")
@@ -101,7 +103,11 @@ def test_safetensors_reads_what_is_saved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["npz", "h5", "zarr", "tgm"])
 def test_other_formats_are_saved(suffix: str, tmp_path: Path) -> None:
-    wanted = {"a": torch.arange(12, dtype=torch.int32).reshape(3, 4), "b": torch.linspace(0, 1, 9), "half": torch.ones(3).half()}
+    wanted = {
+        "a": torch.arange(12, dtype=torch.int32).reshape(3, 4),
+        "b": torch.linspace(0, 1, 9),
+        "half": torch.ones(3).half(),
+    }
     path = tmp_path / f"model.{suffix}"
     tetfile.torch.save(wanted, path)
     found = tetfile.torch.load(path)
@@ -170,7 +176,9 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
 
 def test_no_tensors_are_saved(tmp_path: Path) -> None:
     tetfile.torch.save({}, tmp_path / "x.safetensors", metadata={"a": "b"})
-    assert tetfile.torch.load(tmp_path / "x.safetensors") == {} == safetensors.torch.load_file(tmp_path / "x.safetensors")
+    assert (
+        tetfile.torch.load(tmp_path / "x.safetensors") == {} == safetensors.torch.load_file(tmp_path / "x.safetensors")
+    )
 
 
 KEYS: list[Any] = [
@@ -200,7 +208,9 @@ def test_slices_are_those_of_safetensors(suffix: str, dtype: torch.dtype, tmp_pa
             assert ours.keys() == sorted(theirs.keys())
             assert set(ours.offset_keys()) == set(theirs.offset_keys())
             assert (ours.metadata() or {}).items() >= (theirs.metadata() or {}).items()
-            assert same(ours.get_tensor("a"), theirs.get_tensor("a")) and same(ours.get_tensor("b"), theirs.get_tensor("b"))
+            assert same(ours.get_tensor("a"), theirs.get_tensor("a")) and same(
+                ours.get_tensor("b"), theirs.get_tensor("b")
+            )
             for key in KEYS:
                 assert same(ours.get_slice("a")[key], theirs.get_slice("a")[key]), key
             assert ours.get_slice("a").get_shape() == theirs.get_slice("a").get_shape()
@@ -218,7 +228,9 @@ def test_slices_are_those_of_safetensors(suffix: str, dtype: torch.dtype, tmp_pa
 def test_arrays_of_numpy_are_opened(tmp_path: Path) -> None:
     tetfile.torch.save({"a": torch.arange(6.0)}, tmp_path / "a.zt")
     with tetfile.torch.safe_open(tmp_path / "a.zt", "np") as f:
-        assert isinstance(f.get_tensor("a"), np.ndarray) and np.array_equal(f.get_slice("a")[::-1], np.arange(6.0)[::-1])
+        assert isinstance(f.get_tensor("a"), np.ndarray) and np.array_equal(
+            f.get_slice("a")[::-1], np.arange(6.0)[::-1]
+        )
     with pytest.raises(ValueError):
         tetfile.torch.safe_open(tmp_path / "a.zt", "jax")
     with pytest.raises(FileNotFoundError):

@@ -49,7 +49,9 @@ def test_arrays_are_those_that_were_written(name: str, tmp_path: Path) -> None:
         assert array.shape == wanted.shape and array.dtype == wanted.dtype.newbyteorder("="), key
         assert np.array_equal(array[...], wanted), key
         if wanted.size:
-            assert np.array_equal(array[tuple(slice(1, None) for _ in wanted.shape)], wanted[(slice(1, None),) * wanted.ndim])
+            assert np.array_equal(
+                array[tuple(slice(1, None) for _ in wanted.shape)], wanted[(slice(1, None),) * wanted.ndim]
+            )
     keys = collected(store.list())
     assert len(keys) == len(set(keys))
     assert all(asyncio.run(store.exists(key)) for key in keys)
@@ -112,7 +114,17 @@ def test_keys_are_listed_as_in_a_folder(year: Path) -> None:
     assert collected(store.list_dir("temp/c/6")) == collected(store.list_dir("nothing")) == []
     assert collected(store.list_prefix("temp/c/5")) == ["temp/c/5/0/0", "temp/c/5/1/0"]
     assert collected(store.list_prefix("te")) == [key for key in collected(store.list()) if key.startswith("te")]
-    for missing in ("", "x", "temp", "temp/c", "temp/c/0/0", "temp/c/0/0/9", "temp/c/00/0/0", "temp/c/-1/0/0", "temp/c/0/0/\u0661"):
+    for missing in (
+        "",
+        "x",
+        "temp",
+        "temp/c",
+        "temp/c/0/0",
+        "temp/c/0/0/9",
+        "temp/c/00/0/0",
+        "temp/c/-1/0/0",
+        "temp/c/0/0/\u0661",
+    ):
         assert not asyncio.run(store.exists(missing)) and get(store, missing) is None, missing
         with pytest.raises(FileNotFoundError):
             asyncio.run(store.getsize(missing))
@@ -128,7 +140,9 @@ def test_ranges_of_bytes_are_parts_of_values(year: Path) -> None:
         assert get(store, key, OffsetByteRequest(5)) == whole[5:]
         assert get(store, key, SuffixByteRequest(6)) == whole[-6:]
         assert get(store, key, SuffixByteRequest(1 << 40)) == whole
-        parts = asyncio.run(store.get_partial_values(PROTOTYPE, [(key, None), ("x", None), (key, OffsetByteRequest(9))]))
+        parts = asyncio.run(
+            store.get_partial_values(PROTOTYPE, [(key, None), ("x", None), (key, OffsetByteRequest(9))])
+        )
         assert [part and part.to_bytes() for part in parts] == [whole, None, whole[9:]]
 
 
@@ -142,7 +156,12 @@ def test_chunks_at_the_edge_are_filled_up(year: Path) -> None:
 def test_nothing_is_written(year: Path) -> None:
     store = Store(year)
     value = PROTOTYPE.buffer.from_bytes(b"x")
-    writes = [store.set("k", value), store.delete("k"), store.delete_dir(""), store.set_if_not_exists("zarr.json", value)]
+    writes = [
+        store.set("k", value),
+        store.delete("k"),
+        store.delete_dir(""),
+        store.set_if_not_exists("zarr.json", value),
+    ]
     for work in [*writes, store.clear()]:
         with pytest.raises((ValueError, NotImplementedError)):
             asyncio.run(work)
@@ -212,7 +231,9 @@ def test_large_raw_arrays_are_read_in_parts(tmp_path: Path) -> None:
 
 def test_chunks_beyond_memory_are_read_in_parts(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "huge.h5", "w") as out:
-        out.create_dataset("x", shape=((1 << 20) + 1, 1 << 10), dtype="f4", maxshape=(None, None), chunks=(1 << 20, 500), fillvalue=3)
+        out.create_dataset(
+            "x", shape=((1 << 20) + 1, 1 << 10), dtype="f4", maxshape=(None, None), chunks=(1 << 20, 500), fillvalue=3
+        )
     found = zarr.open_group(Store(tmp_path / "huge.h5"), mode="r")["x"]
     assert np.prod(found.chunks) * 4 <= 1 << 30
     assert found[1 << 20, -1] == 3

@@ -238,10 +238,10 @@ class Dataset(Reductions):
     def memmap(self) -> npt.NDArray[Any]:
         """The elements in a memory map of the file: a read-only array, of which only pages that are used are read.
 
-        It is there for arrays that the file stores as they are in memory, in one piece, and for parts of them. Numbers keep
-        the byte order of the file. The array keeps the map; closing the file does not end it. Bytes are not compared with
-        checksums, and what another program writes to the file is seen in the array: if it shortens the file, an access to
-        the bytes that are gone ends the process.
+        It is there for arrays that the file stores as they are in memory, in one piece, and for parts of them. Numbers
+        keep the byte order of the file. The array keeps the map; closing the file does not end it. Bytes are not
+        compared with checksums, and what another program writes to the file is seen in the array: if it shortens the
+        file, an access to the bytes that are gone ends the process.
 
         Raises:
             UnsupportedError: The elements are compressed, in chunks, column-major, or made when they are read.

@@ -351,9 +351,9 @@ class File(Group):
             The document of version 1.
 
         Raises:
-            UnsupportedError: A dataset is of a type that Zarr lacks, its codecs are not those of numcodecs, or the chunks
-                at its edges have fewer elements; the message names it and says why. Or the file has groups, which
-                fsspec does not read from Parquet.
+            UnsupportedError: A dataset is of a type that Zarr lacks, its codecs are not those of numcodecs, or the
+                chunks at its edges have fewer elements; the message names it and says why. Or the file has groups,
+                which fsspec does not read from Parquet.
             FileExistsError: The path exists, and ``overwrite`` is not set.
             ImportError: Parquet needs the packages ``kerchunk`` and ``fastparquet``.
 
@@ -380,8 +380,8 @@ class File(Group):
     ) -> xarray.Dataset:
         """A virtual dataset of VirtualiZarr: an ``xarray.Dataset`` of manifests of the stored bytes of a group.
 
-        It can be concatenated with others and written to Icechunk or kerchunk through its accessor ``vz``. Datasets of at
-        most ``inline`` bytes are loaded. The other arguments are those of :meth:`to_references`.
+        It can be concatenated with others and written to Icechunk or kerchunk through its accessor ``vz``. Datasets of
+        at most ``inline`` bytes are loaded. The other arguments are those of :meth:`to_references`.
 
         Raises:
             UnsupportedError: As :meth:`to_references`.

@@ -22,9 +22,10 @@ _DOCUMENTS = frozenset(["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadat
 # The attribute that names missing values, and those that decoding has used up.
 _MISSING = "_FillValue"
 _DECODED = (_MISSING, "missing_value", "scale_factor", "add_offset")
-# A raw chunk of more bytes is read in parts of about the second number; any chunk of more than the third in parts of that.
+# A raw chunk of more bytes is read in parts of about the second number.
 _RAW_MAX = 64 << 20
 _PART_LEN = 4 << 20
+# Any chunk of more bytes is read in parts of so many.
 _CHUNK_MAX = 1 << 30
 
 
@@ -181,7 +182,7 @@ def positions(counts: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _is_raw(core: _tetfile.Selected) -> bool:
-    """Whether parts of a chunk can be read without the rest; damage is an error of the reads, and hides no other array."""
+    """Whether parts of a chunk can be read without the rest. Damage is an error of the reads, and hides no array."""
     try:
         return _tetfile.is_raw(core)
     except TetError:

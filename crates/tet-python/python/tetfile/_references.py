@@ -9,10 +9,10 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import struct
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -49,7 +49,7 @@ class Stored:
         dtype: The type of the elements, with their byte order.
         codecs: Codecs of numcodecs, in the order in which they were applied.
         files: The paths of the files.
-        file: The number of the file of each chunk; one larger than all where a chunk is not stored.
+        file: The number of the file of each chunk, 2^32 - 1 where a chunk is not stored.
         offset: Where each chunk is in its file, in bytes.
         length: The stored bytes of each chunk.
     """
@@ -206,7 +206,7 @@ def _of_array(array: Array, places: Stored | None, file: File, url: str | None) 
 
 
 def _fill(array: Array, places: Stored | None) -> Any:
-    """The fill value of Zarr 2, which xarray takes for the missing value: it is one, or needed for chunks not stored."""
+    """The fill value of Zarr 2, which xarray takes for the missing value: it is that, or needed for absent chunks."""
     if array.missing is not None:
         return _hierarchy.number(array.missing)
     is_needed = places is not None and not places.is_whole and bool(array.fill != 0)
@@ -247,7 +247,7 @@ def write(references: dict[str, Any], path: str | os.PathLike[str], format: str,
     """
     target = Path(path)
     if target.exists() and not overwrite:
-        raise FileExistsError(17, "File exists", str(target))
+        raise FileExistsError(errno.EEXIST, "File exists", str(target))
     if format == "json":
         _write_json(references, target)
     elif format == "parquet":
@@ -257,23 +257,16 @@ def write(references: dict[str, Any], path: str | os.PathLike[str], format: str,
 
 
 def _write_json(references: dict[str, Any], target: Path) -> None:
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".json", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w") as out:
+    new = target.with_name(f".{target.name}.{os.getpid()}.new")
+    with open(new, "x") as out:
+        try:
             json.dump(references, out)
             out.flush()
             os.fsync(out.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            os.replace(new, target)
+        except BaseException:
+            os.unlink(new)
+            raise
 
 
 def _write_parquet(references: dict[str, Any], target: Path) -> None:
@@ -281,12 +274,14 @@ def _write_parquet(references: dict[str, Any], target: Path) -> None:
         import fastparquet  # type: ignore[import-not-found, import-untyped, unused-ignore]  # noqa: F401
         from kerchunk.df import refs_to_dataframe  # type: ignore[import-untyped, unused-ignore]
     except ImportError as error:
-        raise ImportError("references in Parquet need kerchunk and fastparquet: pip install kerchunk fastparquet") from error
+        raise ImportError(
+            "references in Parquet need kerchunk and fastparquet: pip install kerchunk fastparquet"
+        ) from error
     if any(key.endswith("/.zgroup") for key in references["refs"]):
         raise UnsupportedError(
             "fsspec cannot read references to groups in Parquet: write format='json', or include datasets of no group"
         )
     # What makes the folder removes one that is there.
     if target.exists() and not (target / ".zmetadata").is_file():
-        raise FileExistsError(17, "File exists and is no folder of references", str(target))
+        raise FileExistsError(errno.EEXIST, "File exists and is no folder of references", str(target))
     refs_to_dataframe(references, str(target.resolve()), record_size=_RECORDS)

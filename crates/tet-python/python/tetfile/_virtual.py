@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def _codec(codec: dict[str, Any]) -> dict[str, Any]:
 
 def _manifest(places: Stored, file: File, url: str | None) -> ChunkManifest:
     # The path of a chunk that is not stored is empty.
-    names = [_references.address(name, file, url) if url else f"file://{name}" for name in places.files]
+    names = [_references.address(name, file, url) if url else Path(name).as_uri() for name in places.files]
     table = np.array([*names, ""], dtype=np.dtypes.StringDType())
     paths: Any = table[np.minimum(places.file, len(names))].reshape(places.counts)
     return ChunkManifest.from_arrays(

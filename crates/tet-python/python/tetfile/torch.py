@@ -87,7 +87,7 @@ def tensor(dataset: _dataset.Dataset, device: Device = "cpu", *, mmap: bool = Fa
         return torch.from_numpy(found).view(dtype).reshape(shape).to(device)
     length = dataset.size * dtype.itemsize
     if length > _RESULT_MAX:
-        message = f"{dataset.name!r} has {length} bytes, and a tensor that is read at most {_RESULT_MAX}: read parts, or mmap=True"
+        message = f"{dataset.name!r} has {length} bytes, and at most {_RESULT_MAX} are read: read parts, or mmap=True"
         raise LimitError(message, path=dataset.file.path, dataset=dataset.name)
     out = torch.empty(dataset.shape, dtype=dtype)
     if out.numel():
@@ -120,7 +120,8 @@ def load(
     ['lat', 'lon', 'month', 'temp', 'time']
     """
     with _file.open(path) as file:
-        return {name: tensor(file.dataset(name), device, mmap=mmap) for name in (_names(file) if keys is None else keys)}
+        names = _names(file) if keys is None else keys
+        return {name: tensor(file.dataset(name), device, mmap=mmap) for name in names}
 
 
 def load_file(filename: str | os.PathLike[str], device: Device = "cpu") -> dict[str, torch.Tensor]:
@@ -139,7 +140,7 @@ def save(
     metadata: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Writes tensors to a new file, whose suffix tells the format: ``.safetensors``, ``.zt``, ``.tet``, ``.npz``, ``.h5``.
+    """Writes tensors to a new file, whose suffix tells the format: ``.safetensors``, ``.zt``, ``.tet`` and others.
 
     Values are exact, of ``bfloat16`` and ``float8`` too, and scalars come back as scalars from the first three. Tensors
     that are not contiguous are written in row-major order. The file appears complete or not at all.
@@ -270,8 +271,8 @@ class Slice:
 class Dataset(torch.utils.data.Dataset[Any]):
     """Samples along the first axis of one dataset or several, for ``torch.utils.data.DataLoader``.
 
-    A sample is a tensor, a tuple of those of several datasets, or a dict where they are given by name. A batch is read at
-    once, and workers open the file again, whether they are forked or spawned.
+    A sample is a tensor, a tuple of those of several datasets, or a dict where they are given by name. A batch is read
+    at once, and workers may be forked or spawned.
 
     Raises:
         ValueError: There is no dataset, one has no axis, or their first axes are of different extents.

@@ -90,9 +90,7 @@ class Store(_Store):
         """
         return dict(self._hierarchy.left_out)
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """The bytes of a document or a chunk, or ``None`` where there is none of this key."""
         if key in self._documents or self._find(key) is None:
             return self.get_sync(key, prototype=prototype, byte_range=byte_range)
@@ -269,8 +267,7 @@ def _slice(byte_range: ByteRequest | None, length: int) -> slice:
 def _documents(hierarchy: Hierarchy, chunks: dict[str, tuple[int, ...]]) -> dict[str, bytes]:
     """The documents by key; that of the root has all the others in it."""
     nodes: dict[str, dict[str, Any]] = {
-        path: {"zarr_format": 3, "node_type": "group", "attributes": attrs}
-        for path, attrs in hierarchy.groups.items()
+        path: {"zarr_format": 3, "node_type": "group", "attributes": attrs} for path, attrs in hierarchy.groups.items()
     }
     nodes |= {path: _metadata(array, chunks[path]) for path, array in hierarchy.arrays.items()}
     inner = {path: node for path, node in nodes.items() if path}
@@ -281,7 +278,7 @@ def _documents(hierarchy: Hierarchy, chunks: dict[str, tuple[int, ...]]) -> dict
 
 def _metadata(array: Array, chunk_shape: tuple[int, ...]) -> dict[str, Any]:
     codec = {"name": "vlen-utf8"} if array.is_text else {"name": "bytes", "configuration": {"endian": "little"}}
-    attrs = array.attrs if array.missing is None else array.attrs | {"_FillValue": _hierarchy.missing_attribute(array.missing)}
+    missing = {} if array.missing is None else {"_FillValue": _hierarchy.missing_attribute(array.missing)}
     return {
         "zarr_format": 3,
         "node_type": "array",
@@ -291,6 +288,6 @@ def _metadata(array: Array, chunk_shape: tuple[int, ...]) -> dict[str, Any]:
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
         "fill_value": _hierarchy.number(array.fill),
         "codecs": [codec],
-        "attributes": attrs,
+        "attributes": array.attrs | missing,
         "dimension_names": array.dims,
     }
