@@ -73,7 +73,7 @@ enum Task {
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
     Oracle(oracle::Options),
     /// Builds the Python package, installs it into target/, and runs its tests
-    Python,
+    Python(package::Options),
     /// Plants bugs that people make in a copy of the sources, and checks that the tests notice each
     Planted(planted::Options),
 }
@@ -98,7 +98,7 @@ fn main() -> anyhow::Result<()> {
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
-        Task::Python => package::run(),
+        Task::Python(options) => package::test(options),
         Task::Planted(options) => planted::run(&options),
     }
 }

@@ -24,14 +24,29 @@ pub(crate) fn missing() -> Option<String> {
     }
 }
 
-/// Builds, installs and tests the package.
+/// What to test.
+#[derive(Clone, Copy, clap::Args)]
+pub(crate) struct Options {
+    /// The module for PyTorch, whose packages are 3 GB
+    #[arg(long)]
+    torch: bool,
+}
+
+/// Tests all but the module for PyTorch.
 pub(crate) fn run() -> Result<()> {
+    test(Options { torch: false })
+}
+
+/// Builds, installs and tests the package.
+pub(crate) fn test(options: Options) -> Result<()> {
     if let Some(what) = missing() {
         bail!("{what}");
     }
     let folder = run::target().join("python");
-    let python =
-        python::environment(&folder.join("venv"), &sources().join("tests/requirements.txt"))?;
+    let (venv, tests) =
+        if options.torch { ("venv-torch", "tests/pytorch") } else { ("venv", "tests") };
+    let requirements = sources().join(tests).join("requirements.txt");
+    let python = python::environment(&folder.join(venv), &requirements)?;
     let wheel = wheel(&python, &folder.join("wheels"))?;
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     let anew = ["--force-reinstall", "--no-deps", "--no-index"];
@@ -39,9 +54,12 @@ pub(crate) fn run() -> Result<()> {
     let hostile = folder.join("hostile");
     let write = ["run", "--quiet", "--locked", "-p", "tet-tests", "--bin", "hostile-files", "--"];
     run::check(run::cargo().args(write).arg(&hostile))?;
-    let mut tests = Command::new(&python);
-    tests.args(["-m", "pytest", "-p", "no:cacheprovider", "tests"]).current_dir(sources());
-    run::check(tests.env("TET_HOSTILE", &hostile)).context("tests of the Python package fail")?;
+    let mut pytest = Command::new(&python);
+    pytest.args(["-m", "pytest", "-p", "no:cacheprovider", tests]).current_dir(sources());
+    if !options.torch {
+        pytest.arg("--ignore=tests/pytorch");
+    }
+    run::check(pytest.env("TET_HOSTILE", &hostile)).context("tests of the Python package fail")?;
     types(&python)
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::numcodecs_pipeline::NumcodecsPipeline;
 
 /// The lengths of one chunk, as its index row and grid state them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +69,11 @@ pub trait Decode: Send + Sync + Debug {
     /// Whether the stored bytes are the decoded bytes, so that they can be viewed in place.
     fn is_identity(&self) -> bool {
         false
+    }
+
+    /// How other programs decode the same bytes; `None` where they have no such codec, or elements are computed.
+    fn numcodecs(&self) -> Option<NumcodecsPipeline> {
+        self.is_identity().then(NumcodecsPipeline::default)
     }
 
     /// Checks the two lengths against each other, before memory is allocated for the chunk.

@@ -50,6 +50,7 @@ pub use zfp::ZfpStage;
 pub use zstd::ZstdStage;
 
 use crate::error::Result;
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::pipeline::{Room, Stage};
 use crate::scratch::{index, resize};
 
@@ -59,6 +60,11 @@ pub(crate) trait Compressor: Send + Sync + Debug {
 
     /// The most bytes that `stored_len` bytes can decode to.
     fn max(&self, stored_len: u64) -> u64;
+
+    /// The codec of numcodecs that decodes the same bytes, if there is one.
+    fn numcodecs_codec(&self) -> Option<NumcodecsCodec> {
+        None
+    }
 
     /// Decodes `stored` into the start of `out`. Returns the decoded length.
     fn read(&self, stored: &[u8], out: &mut [u8]) -> Result<usize>;
@@ -75,6 +81,10 @@ impl<C: Compressor> Stage for C {
 
     fn decoded_max(&self, stored_len: u64) -> u64 {
         self.max(stored_len)
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        self.numcodecs_codec()
     }
 
     fn undo(&self, stored: &[u8], room: Room, out: &mut Vec<u8>) -> Result<()> {

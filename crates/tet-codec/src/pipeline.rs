@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::codec::{ChunkLayout, Decode, StoredSpans};
 use crate::error::{Error, Result};
 use crate::layout::ElementLayout;
+use crate::numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 use crate::raw::{Raw, byte_range};
 use crate::scratch::{Scratch, index, resize};
 
@@ -88,6 +89,11 @@ pub trait Stage: Send + Sync + Debug {
     /// What the encoded bytes may have beyond twice the decoded ones: a list of many short parts.
     fn growth(&self) -> u64 {
         0
+    }
+
+    /// The codec of numcodecs that decodes the same bytes, if there is one.
+    fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        None
     }
 
     /// Decodes `stored` into `out`, replacing its content.
@@ -286,6 +292,13 @@ impl Decode for Pipeline {
     fn is_identity(&self) -> bool {
         let is_plain = self.layout.keeps_places() && self.layout.swapped().is_none();
         self.stages.is_empty() && is_plain
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsPipeline> {
+        let codecs: Option<_> = self.stages.iter().map(|stage| stage.numcodecs()).collect();
+        let is_big_endian = self.layout.swapped().is_some();
+        Some(NumcodecsPipeline { codecs: codecs?, is_big_endian })
+            .filter(|_| self.layout.keeps_places())
     }
 
     fn check_len(&self, stored_len: u64, decoded_len: u64) -> Result<()> {

@@ -9,6 +9,7 @@ use multiversion::multiversion;
 
 use crate::codec::{ChunkLayout, Decode, StoredSpans};
 use crate::error::{Error, Result};
+use crate::numcodecs_pipeline::NumcodecsPipeline;
 use crate::raw::{byte_range, check_part};
 
 const NAME: &str = "big-endian";
@@ -136,6 +137,10 @@ impl Decode for Swapped {
             return Ok(());
         }
         Err(Error::Lengths { codec: NAME, stored_len, decoded_len })
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsPipeline> {
+        Some(NumcodecsPipeline { is_big_endian: true, ..NumcodecsPipeline::default() })
     }
 }
 

@@ -16,6 +16,7 @@ use zstd_safe::{CCtx, CParameter, DCtx, compress_bound, find_frame_compressed_si
 
 use crate::codec::{Decode, Encode};
 use crate::error::{Error, Result};
+use crate::numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 pub use scan::{Scanned, ZstdScan};
 pub use start::{ZstdBlock, ZstdStart};
 pub use stream::ZstdStream;
@@ -58,6 +59,11 @@ impl Decode for Zstd {
             return Ok(());
         }
         Err(Error::Lengths { codec: NAME, stored_len, decoded_len })
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsPipeline> {
+        let codecs = vec![NumcodecsCodec::named(NAME)];
+        Some(NumcodecsPipeline { codecs, ..NumcodecsPipeline::default() })
     }
 }
 

@@ -13,6 +13,7 @@ mod labels;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
@@ -22,8 +23,8 @@ use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, Writer, writable};
 use crate::model::{logical, ties};
-use crate::open::open;
-use crate::read::opened::{OpenOptions, Opened};
+use crate::open::{open, open_source};
+use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
@@ -43,14 +44,49 @@ pub use self::choice::chosen;
 /// no way to store; an option names what is not there; the output exists, is the input, or cannot be
 /// written; the caller canceled.
 pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
-    let outcome = converted(input, output, options);
+    converted((input, &|how| open(input, how)), output, options)
+}
+
+/// Writes the arrays of a source to a file, as [`convert`] does those of the file at a path.
+///
+/// # Errors
+/// As [`convert`].
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{ConvertOptions, convert_source};
+/// use tet_io::Source;
+///
+/// let folder = tempfile::tempdir()?;
+/// let rows = Source::from_named_bytes("rows.csv", b"a,b\n1,2\n3,4\n".as_slice());
+/// let report = convert_source(&rows, &folder.path().join("rows.npz"), &ConvertOptions::default())?;
+/// let names: Vec<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
+/// assert_eq!(names, ["a", "b"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn convert_source(
+    source: &Source,
+    output: &Path,
+    options: &ConvertOptions,
+) -> Result<ImportReport> {
+    let path = path_of(source);
+    converted((&path, &|how| open_source(source.clone(), how)), output, options)
+}
+
+/// The path of an input, for messages, and what opens it.
+type Input<'a> = (&'a Path, &'a dyn Fn(&OpenOptions) -> Result<Opened>);
+
+fn converted(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
+    let outcome = written(input, output, options);
     let is_canceled = options.execution.progress.is_canceled();
     outcome.map_err(|error| if is_canceled { Error::Canceled } else { error })
 }
 
-fn converted(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
+fn written(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
     let (target, writer) = writable(output)?;
     let mut opened = opened_for(input, output, options)?;
+    let (input, _) = input;
     let mut notes = Vec::new();
     if let Some(axis) = &options.stack {
         let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
@@ -79,7 +115,7 @@ fn converted(input: &Path, output: &Path, options: &ConvertOptions) -> Result<Im
 }
 
 /// Opens the input to be read in row-major order, with scratch files in the folder of the output.
-fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<Opened> {
+fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions) -> Result<Opened> {
     let folder = output.parent().filter(|folder| *folder != Path::new(""));
     let how = OpenOptions {
         scratch: Some(folder.unwrap_or(Path::new(".")).to_path_buf()),
@@ -87,7 +123,7 @@ fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<O
         in_order: true,
         ..options.open.clone()
     };
-    let mut opened = open(input, &how)?;
+    let mut opened = open(&how)?;
     let (format, path) = (opened.format, || input.to_path_buf());
     if options.stack.is_some() && format != Format::TENSOGRAM {
         return Err(Error::NoStack { path: path(), format });

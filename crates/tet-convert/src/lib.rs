@@ -44,7 +44,7 @@ pub use container::{
     containers, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{NpyFault, NpzFault};
-pub use convert::{append_ztensor, chosen, convert};
+pub use convert::{append_ztensor, chosen, convert, convert_source};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use model::attributes::{SCALAR_KEY, is_scalar};

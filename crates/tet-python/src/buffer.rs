@@ -49,21 +49,21 @@ impl Memory {
     }
 }
 
-/// A buffer that is read.
-pub(crate) struct Elements(PyUntypedBuffer);
+/// A buffer that is read: that of an array which is contiguous in row-major order.
+pub(crate) struct ReadMemory(PyUntypedBuffer);
 
-impl Elements {
-    /// The memory of an array.
+impl ReadMemory {
+    /// The memory of an object.
     ///
     /// # Errors
     ///
     /// The object has no buffer, or one that is not contiguous in row-major order.
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Elements> {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<ReadMemory> {
         let buffer = PyUntypedBuffer::get(object)?;
         if !buffer.is_c_contiguous() {
-            return Err(PyValueError::new_err("the array is not contiguous in row-major order"));
+            return Err(PyValueError::new_err("memory is not contiguous in row-major order"));
         }
-        Ok(Elements(buffer))
+        Ok(ReadMemory(buffer))
     }
 
     /// Its bytes. A thread of Python that writes to the array meanwhile decides which of its values are read, as with any

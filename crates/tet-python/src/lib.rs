@@ -30,6 +30,8 @@ mod read;
 
 mod labels;
 
+mod storage;
+
 mod cells;
 mod reduce;
 
@@ -57,6 +59,8 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(picks::picked, module)?)?;
     module.add_function(wrap_pyfunction!(labels::labels, module)?)?;
     module.add_function(wrap_pyfunction!(labels::find_label, module)?)?;
+    module.add_function(wrap_pyfunction!(storage::storage, module)?)?;
+    module.add_function(wrap_pyfunction!(storage::is_raw, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::summary, module)?)?;
     module.add_function(wrap_pyfunction!(query::query, module)?)?;
@@ -66,5 +70,6 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<regions::Regions>()?;
     module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;
     module.add_function(wrap_pyfunction!(regions::auto_chunks, module)?)?;
+    module.add_function(wrap_pyfunction!(write::convert_pieces, module)?)?;
     Ok(())
 }

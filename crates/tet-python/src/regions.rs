@@ -13,7 +13,7 @@ use tet_file::parts::{
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_io::Overwrite;
 
-use crate::buffer::Elements;
+use crate::buffer::ReadMemory;
 use crate::error::raise;
 use crate::file::OpenFile;
 use crate::options::unknown;
@@ -135,7 +135,7 @@ impl Regions {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let writer = self.get()?;
-        let elements = Elements::of(elements)?;
+        let elements = ReadMemory::of(elements)?;
         let bytes = elements.bytes();
         let job = Job::new(bytes.len() as u64, progress);
         detached(py, &job, |progress| {

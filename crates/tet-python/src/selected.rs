@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tet_format::DType;
 use tet_query::{AxisSlice, Dataset, Hyperslab};
 
@@ -258,6 +258,13 @@ impl Selected {
         Ok(dict)
     }
 
+    /// The bytes of the element that stands for those that are not stored, where the file sets one.
+    #[getter]
+    fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let held = self.held()?;
+        Ok(held.dataset()?.fill.as_ref().map(|fill| PyBytes::new(py, fill)))
+    }
+
     /// Whether elements are texts.
     #[getter]
     fn is_text(&self) -> PyResult<bool> {
@@ -270,6 +277,12 @@ impl Selected {
         let held = self.held()?;
         let dataset = held.dataset()?;
         Ok(dataset.dtype.is_some() && dataset.fault.is_none())
+    }
+
+    /// Whether elements are others than those that are stored: unpacked, or NaN where they are masked.
+    #[getter]
+    fn is_decoded(&self) -> PyResult<bool> {
+        Ok(self.held()?.dataset()?.meaning.is_some())
     }
 
     /// Whether masked elements are NaN here, which reductions skip.

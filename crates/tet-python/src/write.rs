@@ -1,13 +1,16 @@
 //! Files of other formats.
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tet_convert::{ChunkChoice, ConvertOptions, Filter, Hdf5Codec, ZarrCompression};
+use tet_convert::{ChunkChoice, ConvertOptions, Filter, Hdf5Codec, ImportReport, ZarrCompression};
 use tet_file::write::CodecChoice;
-use tet_io::Overwrite;
+use tet_io::{Overwrite, ReadAt, Source};
 
+use crate::buffer::ReadMemory;
 use crate::options::{Bounds, unknown};
 use crate::run::{Job, detached};
 
@@ -96,6 +99,77 @@ pub(crate) fn convert<'py>(
         options.execution = options.execution.with_progress(progress.begin(0));
         tet_convert::convert(&input, &output, &options)
     })?;
+    shown(py, &report)
+}
+
+/// Writes the datasets of a file whose bytes are pieces of memory, one after the other, to a new one.
+#[pyfunction]
+#[pyo3(signature = (pieces, output, asked, progress=None))]
+pub(crate) fn convert_pieces<'py>(
+    py: Python<'py>,
+    pieces: Vec<Bound<'py, PyAny>>,
+    output: PathBuf,
+    asked: &Bound<'py, PyDict>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut options = asked.extract::<Asked>()?.options()?;
+    let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
+    let report = detached(py, &Job::long(progress), |progress| {
+        options.execution = options.execution.with_progress(progress.begin(0));
+        tet_convert::convert_source(&source, &output, &options)
+    })?;
+    shown(py, &report)
+}
+
+/// Memory of Python as a file.
+struct Pieces {
+    /// Each with where it ends.
+    pieces: Vec<(u64, ReadMemory)>,
+}
+
+impl Pieces {
+    fn of(objects: &[Bound<'_, PyAny>]) -> PyResult<Pieces> {
+        let (mut pieces, mut end) = (Vec::with_capacity(objects.len()), 0_u64);
+        for object in objects {
+            let memory = ReadMemory::of(object)?;
+            end = end.saturating_add(memory.bytes().len() as u64);
+            pieces.push((end, memory));
+        }
+        Ok(Pieces { pieces })
+    }
+}
+
+impl ReadAt for Pieces {
+    fn len(&self) -> u64 {
+        self.pieces.last().map_or(0, |(end, _)| *end)
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let (mut at, mut out) = (offset, out);
+        let first = self.pieces.partition_point(|(end, _)| *end <= offset);
+        for (end, memory) in self.pieces.get(first..).unwrap_or_default() {
+            if out.is_empty() {
+                break;
+            }
+            let bytes = memory.bytes();
+            let start = end.saturating_sub(bytes.len() as u64);
+            let within = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+            let bytes = bytes.get(within..).ok_or(io::ErrorKind::UnexpectedEof)?;
+            let len = bytes.len().min(out.len());
+            let (part, rest) = std::mem::take(&mut out).split_at_mut(len);
+            part.copy_from_slice(&bytes[..len]);
+            at = at.saturating_add(len as u64);
+            out = rest;
+        }
+        if out.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    fn name(&self) -> &str {
+        "(memory)"
+    }
+}
+
+fn shown<'py>(py: Python<'py>, report: &ImportReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let names = report.datasets.iter().map(|it| it.name.clone());
     dict.set_item("datasets", names.collect::<Vec<_>>())?;

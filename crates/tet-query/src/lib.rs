@@ -109,6 +109,7 @@ pub use selection::{
     SelectionFault, SelectionForm, Stop, find_axis, unknown_label,
 };
 pub use suggestion::nearest_word;
+pub use tet_codec::NumcodecsPipeline;
 pub use tet_format::Integrity;
 pub use tet_io::Kind;
 pub use transform::{Method, Transform};

@@ -33,6 +33,9 @@ const BANNED: &[(&str, &str)] = &[
     ("/tmp/design", "no path of one machine"),
 ];
 
+/// Names of other packages that have such a word in them.
+const OF_OTHERS: &str = "torch.utils";
+
 /// Words that no page for users has, with the plainer one.
 const REPLACED: &[(&str, &str)] = &[
     ("at hand", "available"),
@@ -96,7 +99,7 @@ pub(super) fn check(name: &str, text: &str, findings: &mut Findings) {
 }
 
 fn banned(place: &str, line: &str, findings: &mut Findings) {
-    let lower = line.to_ascii_lowercase();
+    let lower = line.to_ascii_lowercase().replace(OF_OTHERS, "");
     for (word, advice) in BANNED {
         let exact = word.bytes().any(|byte| byte.is_ascii_uppercase());
         let found = if exact { line.contains(word) } else { lower.contains(word) };

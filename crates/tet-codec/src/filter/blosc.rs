@@ -13,6 +13,7 @@ use crate::blosc2::chunk::{self, Codec};
 use crate::blosc2::order::Order;
 use crate::error::{Error, Result};
 use crate::filter::Compressor;
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::scratch::{Scratch, index, resize};
 
 const NAME: &str = "blosc";
@@ -102,6 +103,10 @@ impl Header {
 impl Compressor for Blosc {
     fn codec(&self) -> &'static str {
         NAME
+    }
+
+    fn numcodecs_codec(&self) -> Option<NumcodecsCodec> {
+        Some(NumcodecsCodec::named("blosc"))
     }
 
     fn max(&self, stored_len: u64) -> u64 {

@@ -4,6 +4,7 @@ use bzip2::{Decompress, Status};
 
 use crate::error::{Error, Result};
 use crate::filter::Compressor;
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::scratch::index;
 
 const NAME: &str = "bzip2";
@@ -27,6 +28,10 @@ pub struct Bzip2;
 impl Compressor for Bzip2 {
     fn codec(&self) -> &'static str {
         NAME
+    }
+
+    fn numcodecs_codec(&self) -> Option<NumcodecsCodec> {
+        Some(NumcodecsCodec::named("bz2"))
     }
 
     fn max(&self, stored_len: u64) -> u64 {

@@ -5,6 +5,7 @@ use crc_fast::{CrcAlgorithm, checksum};
 
 use crate::crc32c::Crc32c;
 use crate::error::{Error, Result};
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::pipeline::{Room, Stage};
 use crate::scratch::resize;
 
@@ -129,6 +130,14 @@ impl Checksummed {
 impl Stage for Checksummed {
     fn name(&self) -> &'static str {
         self.checksum.name()
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        let usual = match self.checksum {
+            ChecksumKind::Fletcher32 | ChecksumKind::Crc32c => ChecksumPlace::End,
+            ChecksumKind::Crc32 | ChecksumKind::Adler32 => ChecksumPlace::Start,
+        };
+        (self.place == usual).then(|| NumcodecsCodec::named(self.checksum.name()))
     }
 
     fn written_len(&self, len: u64) -> Option<u64> {

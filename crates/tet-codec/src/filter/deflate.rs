@@ -11,6 +11,7 @@ use crc_fast::{CrcAlgorithm, checksum};
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::error::{Error, Result};
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::pipeline::{Room, Stage};
 use crate::scratch::{index, resize};
 
@@ -212,6 +213,12 @@ fn after_header(bytes: &[u8]) -> Option<&[u8]> {
 impl Stage for Deflate {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        let known = [(Deflate::zlib(), "zlib"), (Deflate::gzip(), "gzip")];
+        let found = known.into_iter().find(|(framing, _)| framing == self);
+        found.map(|(_, id)| NumcodecsCodec::named(id))
     }
 
     fn written_len(&self, _len: u64) -> Option<u64> {

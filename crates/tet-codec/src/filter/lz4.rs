@@ -8,6 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::filter::Compressor;
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::scratch::index;
 
 const NAME: &str = "lz4";
@@ -36,6 +37,10 @@ pub enum Lz4 {
 impl Compressor for Lz4 {
     fn codec(&self) -> &'static str {
         NAME
+    }
+
+    fn numcodecs_codec(&self) -> Option<NumcodecsCodec> {
+        (*self == Lz4::Numcodecs).then(|| NumcodecsCodec::named("lz4"))
     }
 
     fn max(&self, stored_len: u64) -> u64 {

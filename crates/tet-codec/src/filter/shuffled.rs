@@ -1,6 +1,7 @@
 //! shuffle: HDF5 filter 2 and numcodecs `shuffle`.
 
 use crate::error::Result;
+use crate::numcodecs_pipeline::NumcodecsCodec;
 use crate::pipeline::{Room, Stage};
 use crate::scratch::{index, resize};
 use crate::shuffle;
@@ -34,6 +35,11 @@ impl Shuffle {
 impl Stage for Shuffle {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        let setting = Some(("elementsize", self.element_size.max(1)));
+        Some(NumcodecsCodec { id: NAME, setting })
     }
 
     fn written_len(&self, len: u64) -> Option<u64> {

@@ -5,6 +5,7 @@ use tet_format::zstd_decoded_max;
 
 use crate::error::Result;
 use crate::filter::Compressor;
+use crate::numcodecs_pipeline::NumcodecsCodec;
 
 /// Undoes zstd.
 ///
@@ -24,6 +25,10 @@ pub struct ZstdStage;
 impl Compressor for ZstdStage {
     fn codec(&self) -> &'static str {
         "zstd"
+    }
+
+    fn numcodecs_codec(&self) -> Option<NumcodecsCodec> {
+        Some(NumcodecsCodec::named("zstd"))
     }
 
     fn max(&self, stored_len: u64) -> u64 {

@@ -155,3 +155,20 @@ fn bytes_of_an_unknown_length_are_bounded() {
     let plain = Pipeline::new([], ElementLayout::new(1));
     assert_eq!(plain.undo_all(b"abc", 2).unwrap(), b"abc");
 }
+
+#[test]
+fn pipelines_name_the_codecs_of_numcodecs_that_decode_the_same() {
+    let big = ElementLayout::new(4).with_width(4).unwrap();
+    let shuffle: Arc<dyn Stage> = Arc::new(Shuffle::new(4));
+    let deflate: Arc<dyn Stage> = Arc::new(Deflate::zlib());
+    let known = Pipeline::new([shuffle.clone(), deflate.clone()], big).numcodecs().unwrap();
+    let ids: Vec<_> = known.codecs.iter().map(|it| (it.id, it.setting)).collect();
+    assert_eq!(ids, [("shuffle", Some(("elementsize", 4))), ("zlib", None)]);
+    assert!(known.is_big_endian);
+    let raw = Pipeline::new([], ElementLayout::new(4)).numcodecs();
+    assert_eq!(raw, Some(NumcodecsPipeline::default()));
+    let turned = ElementLayout::new(4).with_order(&[1, 0], &[2, 3]).unwrap();
+    assert_eq!(Pipeline::new([deflate], turned).numcodecs(), None);
+    let lzf: Arc<dyn Stage> = Arc::new(crate::Lzf);
+    assert_eq!(Pipeline::new([shuffle, lzf], ElementLayout::new(4)).numcodecs(), None);
+}

@@ -235,6 +235,34 @@ class Dataset(Reductions):
         array = np.asarray(self[...])
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def memmap(self) -> npt.NDArray[Any]:
+        """The elements in a memory map of the file: a read-only array, of which only pages that are used are read.
+
+        It is there for arrays that the file stores as they are in memory, in one piece, and for parts of them. Numbers
+        keep the byte order of the file. The array keeps the map; closing the file does not end it. Bytes are not
+        compared with checksums, and what another program writes to the file is seen in the array: if it shortens the
+        file, an access to the bytes that are gone ends the process.
+
+        Raises:
+            UnsupportedError: The elements are compressed, in chunks, column-major, or made when they are read.
+            ChangedError: The file changed since it was opened.
+
+        >>> temp = tetfile.open("climate.tet")["temp"].memmap()
+        >>> temp[0, 0, :2], temp.flags.writeable
+        (memmap([288., 289.], dtype=float32), False)
+        """
+        from . import _mapped
+
+        return _mapped.view(self, self.dtype, "r")
+
+    def __dlpack__(self, *, copy: bool | None = None, **how: Any) -> Any:
+        """A capsule of DLPack: of a copy, or with ``copy=False`` of the memory map, as :meth:`memmap` has it."""
+        return (self.memmap() if copy is False else np.asarray(self[...])).__dlpack__(copy=copy, **how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The memory of the processor."""
+        return np.empty(0).__dlpack_device__()
+
     def isel(self, **positions: int | slice) -> Dataset:
         """The part at these positions, by names of axes; nothing is read.
 

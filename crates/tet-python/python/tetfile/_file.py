@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
 from . import _attrs, _functions, _repr, _tetfile
@@ -15,6 +15,9 @@ from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
 from ._reductions import Progress
 from ._results import Answer, Plan, Stats
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["File", "Group", "open"]
 
@@ -321,6 +324,75 @@ class File(Group):
         found = ((each, self.dataset(each)._core) for each in names)
         chosen = ((each, core) for each, core in found if name is not None or core.is_number)
         return {each: _functions.stats(core, quartiles, progress) for each, core in chosen}
+
+    def to_references(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        format: Literal["json", "parquet"] = "json",
+        url: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        inline: int = 4096,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """References of kerchunk: fsspec, zarr-python and xarray read the stored bytes in place, with no copy.
+
+        Args:
+            path: Where they are written; nowhere by default.
+            format: ``"json"``, a document of version 1, or ``"parquet"``, a folder that is read lazily.
+            url: What readers open in place of the path of this file, such as ``"s3://bucket/climate.nc"``.
+            include: Only these datasets.
+            exclude: All but these datasets.
+            inline: Datasets of at most so many bytes are copied into the references.
+            overwrite: Whether references that exist are replaced.
+
+        Returns:
+            The document of version 1.
+
+        Raises:
+            UnsupportedError: A dataset is of a type that Zarr lacks, its codecs are not those of numcodecs, or the
+                chunks at its edges have fewer elements; the message names it and says why. Or the file has groups,
+                which fsspec does not read from Parquet.
+            FileExistsError: The path exists, and ``overwrite`` is not set.
+            ImportError: Parquet needs the packages ``kerchunk`` and ``fastparquet``.
+
+        >>> found = tetfile.open("climate.nc").to_references("climate.json", inline=0)
+        >>> url, offset, length = found["refs"]["temp/0.0.0"]
+        >>> os.path.basename(url), length > 0
+        ('climate.nc', True)
+        """
+        from . import _references
+
+        found = _references.document(self, url, include, exclude, inline)
+        if path is not None:
+            _references.write(found, path, format, overwrite)
+        return found
+
+    def to_virtual(
+        self,
+        group: str = "",
+        *,
+        url: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        inline: int = 4096,
+    ) -> xarray.Dataset:
+        """A virtual dataset of VirtualiZarr: an ``xarray.Dataset`` of manifests of the stored bytes of a group.
+
+        It can be concatenated with others and written to Icechunk or kerchunk through its accessor ``vz``. Datasets of
+        at most ``inline`` bytes are loaded. The other arguments are those of :meth:`to_references`.
+
+        Raises:
+            UnsupportedError: As :meth:`to_references`.
+            ImportError: It needs the package ``virtualizarr``.
+
+        >>> tetfile.open("climate.nc").to_virtual(inline=0)["temp"].data
+        ManifestArray<shape=(12, 4, 8), dtype=float32, chunks=(5, 4, 4)>
+        """
+        from . import _virtual
+
+        return _virtual.dataset(self, group.strip("/"), url, include, exclude, inline)
 
     def __enter__(self) -> File:
         return self

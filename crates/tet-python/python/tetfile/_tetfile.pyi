@@ -19,6 +19,8 @@ __all__ = [
     "picked",
     "labels",
     "find_label",
+    "storage",
+    "is_raw",
     "reduce",
     "summary",
     "query",
@@ -27,6 +29,7 @@ __all__ = [
     "convert",
     "publish_parts",
     "auto_chunks",
+    "convert_pieces",
 ]
 
 __version__: str
@@ -70,7 +73,11 @@ class Selected:
     @property
     def fault(self) -> str | None: ...
     @property
+    def fill_value(self) -> bytes | None: ...
+    @property
     def is_chunked(self) -> bool: ...
+    @property
+    def is_decoded(self) -> bool: ...
     @property
     def is_masked(self) -> bool: ...
     @property
@@ -140,6 +147,8 @@ def labels(selected: Selected, axis: int) -> npt.NDArray[Any] | None: ...
 def find_label(
     selected: Selected, axis: int, first: str | None, last: str | None = None, is_range: bool = False
 ) -> tuple[int, int, bool]: ...
+def storage(selected: Selected) -> dict[str, Any]: ...
+def is_raw(selected: Selected) -> bool: ...
 def reduce(
     selected: Selected, asked: Sequence[dict[str, Any]], progress: _Progress = None
 ) -> tuple[list[dict[str, Any]], str]: ...
@@ -167,3 +176,6 @@ def publish_parts(
     progress: _Progress = None,
 ) -> dict[str, int]: ...
 def auto_chunks(shape: Sequence[int], element_size: int) -> list[int]: ...
+def convert_pieces(
+    pieces: Sequence[Any], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
+) -> dict[str, Any]: ...

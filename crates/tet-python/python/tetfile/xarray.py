@@ -28,6 +28,7 @@ from xarray.core import indexing
 
 from . import _file
 from ._dataset import Dataset
+from ._dims import Dims
 from ._errors import TetError
 from ._to_tet import DatasetAccessor
 
@@ -157,7 +158,7 @@ class _Store(AbstractDataStore):
     def load(self) -> tuple[dict[str, Variable], dict[str, Any]]:
         """The variables and the attributes."""
         variables: dict[str, Variable] = {}
-        dims = _Dims(self.file)
+        dims = Dims(self.file)
         labeled: dict[str, Dataset] = {}
         for name, dataset in self._datasets():
             try:
@@ -199,34 +200,6 @@ class _Store(AbstractDataStore):
     def close(self) -> None:
         """Closes the file."""
         self.file.close()
-
-
-class _Dims:
-    """Names of axes. Those without get one for each extent of the file, named as netCDF4 does."""
-
-    def __init__(self, file: _file.File) -> None:
-        self.file = file
-        self.known: dict[tuple[int, int], str] = {}
-
-    def of(self, dataset: Dataset) -> tuple[str, ...]:
-        if _has_dims(dataset):
-            return dataset.dims or ()
-        if not self.known:
-            # One numbering for all groups: those below see the axes of those above.
-            bare = (found for found in map(self.file.dataset, self.file) if not _has_dims(found))
-            for found in bare:
-                for key in _extents(found):
-                    self.known.setdefault(key, f"phony_dim_{len(self.known)}")
-        return tuple(self.known[key] for key in _extents(dataset))
-
-
-def _has_dims(dataset: Dataset) -> bool:
-    return dataset.dims is not None and len(set(dataset.dims)) == len(dataset.dims)
-
-
-def _extents(dataset: Dataset) -> list[tuple[int, int]]:
-    """Each extent, and how many axes before have the same."""
-    return [(extent, dataset.shape[:axis].count(extent)) for axis, extent in enumerate(dataset.shape)]
 
 
 def _encoding(dataset: Dataset, names: tuple[str, ...]) -> dict[str, Any]:
