@@ -57,7 +57,7 @@ fn shown<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> 
     Ok(dict)
 }
 
-fn finding<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn finding<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("severity", finding.severity.name())?;
     dict.set_item("rule", finding.code.id())?;

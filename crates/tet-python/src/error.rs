@@ -61,6 +61,13 @@ pub(crate) fn unsupported(py: Python<'_>, dataset: &str, message: &str) -> PyErr
     made(py, "UnsupportedError", message, place).unwrap_or_else(|failed| failed)
 }
 
+/// The exception of a file that something is not done with.
+pub(crate) fn unsupported_file(py: Python<'_>, path: &Path, message: &str) -> PyErr {
+    let message = format!("{}: {message}", tet_io::shown(path));
+    let place = Place::default().path(path);
+    made(py, "UnsupportedError", &message, place).unwrap_or_else(|failed| failed)
+}
+
 /// An exception of a class of this package.
 fn made(py: Python<'_>, class: &str, message: &str, place: Place) -> PyResult<PyErr> {
     let known = PyDict::new(py);

@@ -38,6 +38,7 @@ mod reduce;
 mod query;
 
 mod check;
+mod repair;
 mod write;
 
 mod file;
@@ -66,6 +67,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(query::query, module)?)?;
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(repair::repair, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
     module.add_class::<regions::Regions>()?;
     module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;

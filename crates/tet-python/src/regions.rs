@@ -183,7 +183,7 @@ impl Regions {
                 options.overwrite = stamp.map_or(Overwrite::Replace, Overwrite::Edit);
                 history.extend_from_slice(base.file().history());
             }
-            history.push(row(operation, &target));
+            step(&mut history, row(operation, &target));
             let progress = progress.begin(decoded_len(&plan));
             publish(&plan, &[part], base, &target, &options, &history, &progress).map_err(Failure)
         })?;
@@ -262,6 +262,18 @@ fn row(operation: &str, target: &Path) -> HistoryRow {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     HistoryRow::new(operation, &name, &now.unwrap_or_default().as_secs().to_string())
 }
+
+/// Adds a step to a history; one of many of its kind is counted, so that a file that grows often stays small.
+fn step(history: &mut Vec<HistoryRow>, mut row: HistoryRow) {
+    if let Some(last) = history.pop_if(|last| last.op == row.op && last.source == row.source) {
+        let count = last.params.get(TIMES).and_then(|count| count.parse::<u64>().ok()).unwrap_or(1);
+        row.params.insert(TIMES.to_owned(), count.saturating_add(1).to_string());
+    }
+    history.push(row);
+}
+
+/// How often the step was done.
+const TIMES: &str = "times";
 
 fn decoded_len(plan: &FilePlan) -> u64 {
     let len = |it: &tet_file::parts::PlannedDataset| {

@@ -335,3 +335,19 @@ def test_arrays_of_numpy_are_appended(tmp_path: Path) -> None:
     tetfile.convert(path, tmp_path / "x.npz")
     with pytest.raises(tetfile.UnsupportedError, match=r"only \.tet files are edited"):
         tetfile.append(tmp_path / "x.npz", {"l": [1]})
+
+
+def test_there_may_be_more_parts_than_open_files(tmp_path: Path) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    plan = tetfile.plan(tmp_path / "x.tet", {"x": tetfile.Spec((300,), "i8", chunks=(1,))})
+    for at in range(300):
+        with plan.part() as part:
+            part["x"][at] = at
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+    try:
+        plan.publish()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    np.testing.assert_array_equal(tetfile.open(tmp_path / "x.tet")["x"][...], np.arange(300))

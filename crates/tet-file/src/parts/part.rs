@@ -62,8 +62,16 @@ pub(super) struct Row {
 /// ```
 #[derive(Clone, Debug)]
 pub struct FilePart {
-    source: Source,
+    place: Place,
     rows: BTreeMap<Key, Row>,
+}
+
+/// Where the bytes of a part are.
+#[derive(Clone, Debug)]
+enum Place {
+    /// A file, which is opened for each chunk: there may be more parts than files that a process may have open.
+    File(PathBuf),
+    Open(Source),
 }
 
 impl FilePart {
@@ -73,7 +81,8 @@ impl FilePart {
     ///
     /// Returns an error when the file cannot be read, and [`Error::Part`] when it is not a complete part of the plan.
     pub fn open(path: &Path, plan: &FilePlan) -> Result<FilePart> {
-        FilePart::of_source(Source::open(path)?, plan)
+        let part = FilePart::of_source(Source::open(path)?, plan)?;
+        Ok(FilePart { place: Place::File(path.to_path_buf()), ..part })
     }
 
     /// The part that a source is.
@@ -116,13 +125,16 @@ impl FilePart {
             }
             rows.insert(row.0, row.1);
         }
-        Ok(FilePart { source, rows })
+        Ok(FilePart { place: Place::Open(source), rows })
     }
 
     /// How errors call it.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        name(&self.source)
+        match &self.place {
+            Place::File(path) => path.clone(),
+            Place::Open(source) => name(source),
+        }
     }
 
     /// The number of chunks.
@@ -137,7 +149,11 @@ impl FilePart {
 
     /// A chunk as it is stored, which matches its digest.
     pub(super) fn stored(&self, row: &Row, decoded_len: u64) -> Result<StoredChunk> {
-        let stored = self.source.read_vec(row.span.start(), row.span.len())?;
+        let source = match &self.place {
+            Place::File(path) => Source::open(path)?,
+            Place::Open(source) => source.clone(),
+        };
+        let stored = source.read_vec(row.span.start(), row.span.len())?;
         if compare(&stored, row.digest, Strength::Full).is_some() {
             let (path, at) = (self.path(), row.span.start());
             return Err(Error::Part {
@@ -304,7 +320,7 @@ impl PartWriter {
         let state = self.lock();
         let (len, rows) = (state.end, state.rows.clone());
         let source = Source::from_reader(std::sync::Arc::new(Scratch { file, len }));
-        Ok(FilePart { source, rows })
+        Ok(FilePart { place: Place::Open(source), rows })
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {

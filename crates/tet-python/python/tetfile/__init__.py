@@ -23,10 +23,10 @@ from ._errors import (
     UsageError,
 )
 from ._file import File, Group, open
-from ._functions import convert, verify
+from ._functions import convert, repair, verify
 from ._parts import Part, WritePlan, plan
 from ._plan import Spec
-from ._results import Answer, Conversion, Finding, Plan, Report, Stats
+from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
 from ._tetfile import __version__
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Conversion",
     "DamagedError",
     "Dataset",
+    "Edit",
     "ElementTypeError",
     "File",
     "Finding",
@@ -44,6 +45,7 @@ __all__ = [
     "OutOfRangeError",
     "Part",
     "Plan",
+    "Repair",
     "Report",
     "Spec",
     "Stats",
@@ -59,5 +61,6 @@ __all__ = [
     "create",
     "open",
     "plan",
+    "repair",
     "verify",
 ]

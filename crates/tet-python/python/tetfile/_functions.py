@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _tetfile
+from ._errors import UsageError
 from ._reductions import Progress
-from ._results import Answer, Conversion, Finding, Plan, Report, Stats
+from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
 
-__all__ = ["convert", "verify"]
+__all__ = ["convert", "repair", "verify"]
 
 
 def verify(
@@ -47,6 +48,64 @@ def verify(
     found = _tetfile.verify(path, level, strict, memory, threads, progress)
     findings = [Finding(**finding) for finding in found.pop("findings")]
     return Report(findings=findings, **found)
+
+
+def repair(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    dry_run: bool = False,
+    overwrite: bool = False,
+    copy: str | os.PathLike[str] | None = None,
+    trust_copy: bool = False,
+    salvage: bool = False,
+    fill: int | None = None,
+    memory: int | None = None,
+    progress: Progress = None,
+) -> Repair:
+    """Repairs a damaged ``.tet``, ``.tgm`` or ``.zt`` file, as ``tet repair --all`` does.
+
+    Single flipped bits are restored where a checksum proves them. The repaired file is complete and checked before it takes
+    its place; a file without errors is not changed.
+
+    Args:
+        path: The file.
+        output: Where the repaired file goes; in place of the damaged one unless it is given.
+        dry_run: Whether nothing is written: what would be done is returned.
+        overwrite: Whether an output that exists is replaced.
+        copy: A copy of the file, from which chunks are taken that match the checksums of this one.
+        trust_copy: Whether chunks of the copy are taken where the file has no checksums.
+        salvage: Whether elements may be lost: lost floats become NaN, damaged tensors are dropped. Takes an ``output``.
+        fill: The value of integers that are lost.
+        memory: The most bytes of chunks.
+        progress: Called with the bytes that are done and the bytes in all.
+
+    Raises:
+        UnsupportedError: Files of this format are not repaired.
+        OSError: The system refuses to read or to write.
+
+    >>> done = tetfile.repair("broken.tet", "repaired.tet")
+    >>> done.whole, done.edits[0].action
+    (True, 'flip bit 0 back')
+    >>> tetfile.verify("repaired.tet").ok
+    True
+    """
+    if salvage and output is None and not dry_run:
+        raise UsageError("salvage loses elements: pass an output, so that the damaged file stays")
+    asked = {
+        "output": None if output is None else os.fspath(output),
+        "overwrite": overwrite,
+        "dry_run": dry_run,
+        "copy": None if copy is None else os.fspath(copy),
+        "trust_copy": trust_copy,
+        "salvage": salvage,
+        "fill": fill,
+        "memory": memory,
+    }
+    found = _tetfile.repair(path, asked, progress)
+    edits = [Edit(**edit) for edit in found.pop("edits")]
+    remaining = [Finding(**finding) for finding in found.pop("remaining")]
+    return Repair(edits=edits, remaining=remaining, **found)
 
 
 def convert(

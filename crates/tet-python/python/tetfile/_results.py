@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-__all__ = ["Answer", "Conversion", "Finding", "Plan", "Report", "Stats"]
+__all__ = ["Answer", "Conversion", "Edit", "Finding", "Plan", "Repair", "Report", "Stats"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +167,60 @@ class Report:
 
     def __bool__(self) -> bool:
         return self.ok
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit of a damaged file.
+
+    Attributes:
+        rule: The rule that the file breaks.
+        message: The rule in words.
+        action: What is done.
+        byte: Where in the file.
+        length: How many bytes.
+        proof: Why it is right: ``"digest"`` where the bytes match their checksum afterwards, ``"rest"`` where they follow
+            from the rest of the file, ``"none"`` for the best that can be done.
+        losses: What is lost with it.
+        made: Whether it was made.
+
+    >>> tetfile.repair("broken.tet", dry_run=True).edits[0].proof
+    'digest'
+    """
+
+    rule: str
+    message: str
+    action: str
+    byte: int
+    length: int
+    proof: str
+    losses: list[str]
+    made: bool
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What a repair did, or would do.
+
+    Attributes:
+        whole: Whether no error is left, and nothing is lost.
+        written: Whether a file was written.
+        edits: The edits; those that lose something are made with ``salvage`` alone.
+        lost: Damage that no edit corrects.
+        remaining: What is wrong with the file afterwards.
+
+    >>> tetfile.repair("climate.tet").edits
+    []
+    """
+
+    whole: bool
+    written: bool
+    edits: list[Edit]
+    lost: list[str]
+    remaining: list[Finding]
+
+    def __bool__(self) -> bool:
+        return self.whole
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ __all__ = [
     "query",
     "explain",
     "verify",
+    "repair",
     "convert",
     "publish_parts",
     "auto_chunks",
@@ -165,6 +166,7 @@ def verify(
     threads: int | None = None,
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
+def repair(path: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
 def convert(
     input: str | PathLike[str], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
 ) -> dict[str, Any]: ...
