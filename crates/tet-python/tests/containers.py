@@ -119,5 +119,4 @@ def write(folder: Path, name: str, seed: int = 0) -> tuple[Path, Arrays]:
     of = arrays(seed, dtypes)
     path = folder / f"{name.replace(' ', '_')}{suffix}"
     writer(path, of)
-    # A .tet file has no arrays without axes: they have one of one position.
-    return path, {key: np.atleast_1d(array) for key, array in of.items()} if suffix == ".tet" else of
+    return path, of

@@ -25,7 +25,7 @@ def test_maps_have_the_elements(name: str, tmp_path: Path) -> None:
                 found = f[key].memmap()
             except tetfile.UnsupportedError as error:
                 # Chunks of HDF5, and numbers that a format stores as others.
-                assert f[key].chunks or name == "tensogram", (key, error)
+                assert f[key].chunks or name == "tensogram" or key == "int8_0", (key, error)
                 continue
             wanted = arrays[key]
             count += 1

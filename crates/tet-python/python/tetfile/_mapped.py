@@ -29,14 +29,16 @@ def view(dataset: Dataset, dtype: np.dtype[Any], mode: Mode) -> npt.NDArray[Any]
         message = f"{dataset.name!r} has no memory map: {reason}; index it, which reads a copy"
         raise UnsupportedError(message, path=dataset.file.path, dataset=dataset.name)
     stored = dtype.newbyteorder(">" if found["is_big_endian"] else "<")
+    # With the axis of one position that a scalar may be stored along.
+    shape = tuple(stop for _, stop, _, _ in whole._core.slices)
     if whole.size == 0:
-        array = np.empty(whole.shape, stored)
+        array = np.empty(shape, stored)
         array.flags.writeable = mode != "r"
     else:
         (path,) = found["files"]
         _check(dataset, path)
         offset = int(np.frombuffer(found["offset"], "<u8", 1)[0])
-        array = np.memmap(path, stored, mode, offset, whole.shape)
+        array = np.memmap(path, stored, mode, offset, shape)
     axes = dataset._core.slices
     key = (slice(start, stop, step) if is_kept else start for start, stop, step, is_kept in axes)
     # With `...` no element becomes a scalar.
