@@ -9,12 +9,9 @@ use tet_query::{Catalog, Dataset};
 
 use crate::attrs;
 use crate::options::{self, Bounds};
-use crate::run::{Job, detached};
+use crate::run::attended;
 use crate::selected::Selected;
 use crate::state::{Open, State};
-
-/// Files of fewer bytes are opened at once, on the thread that asks.
-const SHORT_LEN: u64 = 16 << 20;
 
 /// An open file of any container.
 #[pyclass(frozen, module = "tetfile._tetfile")]
@@ -45,9 +42,7 @@ impl OpenFile {
         let bounds = Bounds { memory, threads };
         let mut how = bounds.execution(options::digests(digests)?);
         let mut options = bounds.open(options::io(io)?);
-        let len = std::fs::metadata(&path).map_or(u64::MAX, |metadata| metadata.len());
-        let job = if len < SHORT_LEN { Job::new(0, None) } else { Job::long(None) };
-        let opened = detached(py, &job, |progress| {
+        let opened = attended(py, |progress| {
             options.progress = progress;
             let mut opened = tet_convert::open(&path, &options)?;
             if decoded {
