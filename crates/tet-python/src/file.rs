@@ -53,7 +53,7 @@ impl OpenFile {
         if memory.is_none() {
             how = how.within(hint(&opened));
         }
-        Ok(OpenFile { state: State::new(Open { opened, how }) })
+        Ok(OpenFile { state: State::new(Open { opened, how, is_decoded: decoded }) })
     }
 
     /// Closes the file; reads that go on end first.

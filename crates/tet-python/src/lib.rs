@@ -49,12 +49,11 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::OpenFile>()?;
     module.add_class::<selected::Selected>()?;
     module.add_function(wrap_pyfunction!(read::get, module)?)?;
-    module.add_function(wrap_pyfunction!(read::part, module)?)?;
-    module.add_function(wrap_pyfunction!(read::block, module)?)?;
     module.add_function(wrap_pyfunction!(read::read_into, module)?)?;
-    module.add_function(wrap_pyfunction!(picks::picked, module)?)?;
+    module.add_function(wrap_pyfunction!(picks::select, module)?)?;
+    module.add_function(wrap_pyfunction!(picks::read, module)?)?;
     module.add_function(wrap_pyfunction!(labels::labels, module)?)?;
-    module.add_function(wrap_pyfunction!(labels::find_label, module)?)?;
+    module.add_function(wrap_pyfunction!(labels::coordinate, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::summary, module)?)?;
     module.add_function(wrap_pyfunction!(query::query, module)?)?;

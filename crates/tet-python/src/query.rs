@@ -72,6 +72,8 @@ pub(crate) fn query<'py>(
     };
     dict.set_item("dataset", &found.dataset.name)?;
     dict.set_item("dims", found.dataset.dims.clone())?;
+    let slices = found.slab.axes().iter().map(|it| (it.start, it.stop, it.step, it.is_kept()));
+    dict.set_item("part", (found.dataset.index, slices.collect::<Vec<_>>()))?;
     Ok(dict)
 }
 

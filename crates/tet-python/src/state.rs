@@ -13,6 +13,8 @@ pub(crate) struct Open {
     pub(crate) opened: Opened,
     /// How it is read.
     pub(crate) how: Execution,
+    /// Whether packed and masked values are decoded.
+    pub(crate) is_decoded: bool,
 }
 
 /// Shared by a file and its datasets; empty once the file is closed. Reads that go on hold the file until they end.

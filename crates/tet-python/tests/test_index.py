@@ -109,6 +109,21 @@ def test_random_keys_give_what_numpy_gives(name: str, tmp_path: Path) -> None:
         assert compared > COUNT // len(CONTAINERS) * 0.7
 
 
+def _part(chance: random.Random, f: tetfile.File, view: tetfile.Dataset, array: Any) -> tuple[tetfile.Dataset, Any]:
+    """A part by integers, slices, and positions in any order, each for its own axis."""
+    items: list[Any] = []
+    for axis, extent in reversed(list(enumerate(array.shape))):
+        start, stop = sorted(chance.randint(0, extent) for _ in range(2))
+        step = chance.choice([1, 2])
+        some = [chance.randrange(extent) for _ in range(chance.randrange(5))] if extent else []
+        choice = chance.choice(["slice", "position", "positions"] if extent else ["slice"])
+        item: Any = {"slice": slice(start, stop, step), "position": some[0] if some else 0, "positions": some}[choice]
+        array = array[(slice(None),) * axis + (np.array(item, int) if choice == "positions" else item,)]
+        even = (start, len(range(start, stop, step)), step)
+        items.append({"slice": even, "position": item, "positions": np.array(some, "u8")}[choice])
+    return tetfile.Dataset(f, tetfile._tetfile.select(view._core, items[::-1])), array
+
+
 def test_keys_of_parts_are_keys_of_the_part(tmp_path: Path) -> None:
     path, arrays = write(tmp_path, "hdf5")
     chance = random.Random(5)
@@ -116,12 +131,9 @@ def test_keys_of_parts_are_keys_of_the_part(tmp_path: Path) -> None:
         for _ in range(2000):
             which = chance.choice([name for name in f if name.endswith(("_2", "_3", "_4"))])
             array = arrays[which]
-            part: list[int | slice] = []
-            for extent in array.shape:
-                start, stop = sorted(chance.sample(range(extent + 1), 2))
-                part.append(chance.choice([slice(start, stop, chance.choice([1, 2])), chance.randrange(extent)]))
-            view, wanted = f[which], array[tuple(part)]
-            view = tetfile.Dataset(f, tetfile._tetfile.part(view._core, tuple(part)))
+            view, wanted = f[which], array
+            for _ in range(chance.choice([1, 1, 2, 3])):
+                view, wanted = _part(chance, f, view, wanted)
             assert view.shape == wanted.shape
             key = _key(chance, wanted.shape)
             _check(_outcome(view, key), _outcome(np.asarray(wanted), key), key)
