@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use tet_convert::ValidRange;
 use tet_query::{Catalog, Dataset};
@@ -53,7 +54,9 @@ impl OpenFile {
         if memory.is_none() {
             how = how.within(hint(&opened));
         }
-        Ok(OpenFile { state: State::new(Open { opened, how, is_decoded: decoded }) })
+        Ok(OpenFile {
+            state: State::new(Open { opened, how, is_decoded: decoded, names: PyOnceLock::new() }),
+        })
     }
 
     /// Closes the file; reads that go on end first.
@@ -77,7 +80,9 @@ impl OpenFile {
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let open = self.state.get()?;
         let catalog = &open.opened.catalog;
-        PyTuple::new(py, catalog.datasets().iter().map(|dataset| key(catalog, dataset)))
+        let names = catalog.datasets().iter().map(|dataset| key(catalog, dataset));
+        let names = || PyTuple::new(py, names).map(Bound::unbind);
+        Ok(open.names.get_or_try_init(py, names)?.bind(py).clone())
     }
 
     /// The dataset of this name, or the one at position N for `#N`.

@@ -58,6 +58,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reduce::summary, module)?)?;
     module.add_function(wrap_pyfunction!(query::query, module)?)?;
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(query::touched, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
     Ok(())

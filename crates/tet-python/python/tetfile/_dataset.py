@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import _attrs, _index, _labels, _repr, _tetfile
+from . import _attrs, _html, _index, _labels, _repr, _tetfile
 from ._errors import NotFoundError
 from ._reductions import Progress, Reductions
 
@@ -375,7 +375,7 @@ class Dataset(Reductions):
         return _repr.dataset(self)
 
     def _repr_html_(self) -> str:
-        return _repr.dataset_html(self)
+        return _html.dataset(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._file, self._core.key, self._core.slices, self._core.picks)

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
-from . import _attrs, _functions, _repr, _tetfile
+from . import _attrs, _functions, _html, _repr, _tetfile
 from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
 from ._reductions import Progress
@@ -166,7 +166,7 @@ class Group(Mapping[str, "Dataset | Group"]):
         return _repr.group(self)
 
     def _repr_html_(self) -> str:
-        return _repr.group_html(self)
+        return _html.group(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Group, (self._file, self._path)

@@ -21,6 +21,7 @@ __all__ = [
     "summary",
     "query",
     "explain",
+    "touched",
     "verify",
     "convert",
 ]
@@ -105,6 +106,7 @@ def summary(
 ) -> tuple[list[dict[str, Any]], str]: ...
 def query(file: OpenFile, json: str, progress: _Progress = None) -> dict[str, Any]: ...
 def explain(file: OpenFile, json: str) -> dict[str, Any]: ...
+def touched(selected: Selected) -> tuple[int, int, int]: ...
 def verify(
     path: str | PathLike[str],
     level: str,
