@@ -289,6 +289,16 @@ impl Selected {
         attrs::dict(py, &self.held()?.dataset()?.attrs)
     }
 
+    /// Whether the file lets the axes that appear grow.
+    #[getter]
+    fn unlimited<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let held = self.held()?;
+        let unlimited = &held.dataset()?.unlimited;
+        let kept =
+            self.kept().into_iter().map(|axis| unlimited.get(axis).copied().unwrap_or(false));
+        PyTuple::new(py, kept.collect::<Vec<_>>())
+    }
+
     /// Whether elements are texts.
     #[getter]
     fn is_text(&self) -> PyResult<bool> {

@@ -33,7 +33,7 @@ _READ_MAX = 4 << 20
 _COLORS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)
 _NOTHING = (160, 160, 160)
 
-_STYLE = "border-collapse:collapse;text-align:left;font-size:90%"
+_STYLE = "border-collapse:collapse;color:inherit;text-align:left;font-size:90%"
 _CELL = "text-align:left;padding:2px 8px"
 
 
