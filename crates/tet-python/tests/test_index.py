@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 import tetfile
 from containers import CONTAINERS, write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as strategies
 
 # Keys in all, over all containers.
 COUNT = 24_000
@@ -201,3 +204,30 @@ def test_outer_keys_count_for_their_own_axis(tmp_path: Path) -> None:
         for wrong in [(np.zeros((1, 1), int),), (None,), (99,), ([99],)]:
             with pytest.raises(IndexError):
                 f["float64_2"].oindex[wrong]
+
+
+SHAPE = (7, 1, 5, 4)
+
+
+@pytest.fixture(scope="module")
+def cube(tmp_path_factory: pytest.TempPathFactory) -> tuple[tetfile.Dataset, np.ndarray[Any, Any]]:
+    values = np.arange(np.prod(SHAPE), dtype="i2").reshape(SHAPE)
+    path = tmp_path_factory.mktemp("cube") / "x.npz"
+    np.savez(path, x=values)
+    tetfile.convert(path, path.with_suffix(".tet"), chunks=(3, 1, 2, 3), codec="zstd")
+    return tetfile.open(path.with_suffix(".tet"))["x"], values
+
+
+KEYS = st.one_of(
+    strategies.basic_indices(SHAPE, allow_newaxis=True, max_dims=6),
+    strategies.integer_array_indices(SHAPE),
+    strategies.integer_array_indices(SHAPE[:2], dtype=np.dtype("i1")),
+    strategies.arrays(bool, st.sampled_from([SHAPE[:1], SHAPE[:2], SHAPE, SHAPE[:3]])),
+)
+
+
+@settings(max_examples=3000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(key=KEYS)
+def test_keys_of_hypothesis_give_what_numpy_gives(key: Any, cube: Any) -> None:
+    dataset, values = cube
+    _check(_outcome(dataset, key), _outcome(values, key), key)
