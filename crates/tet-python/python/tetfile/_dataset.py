@@ -212,8 +212,8 @@ class Dataset(Reductions):
     def read_into(self, out: npt.NDArray[Any], *, progress: Progress = None) -> None:
         """Reads all elements into memory that exists: ``out`` has the shape, and is contiguous and writable.
 
-        ``out`` is of the type of the dataset; for ``bfloat16`` and ``float8`` it may also be of unsigned integers of the
-        same width, which then hold the bits.
+        ``out`` is of the type of the dataset; for ``bfloat16`` and ``float8`` it may also be of unsigned integers of
+        the same width, which then hold the bits.
 
         Raises:
             ValueError: ``out`` has another shape or type, or is not contiguous.
@@ -242,8 +242,8 @@ class Dataset(Reductions):
     def isel(self, positions: Mapping[str, Any] | None = None, /, **by_name: Any) -> Dataset:
         """The part at these positions, by names of axes; nothing is read.
 
-        An integer takes one position and drops the axis, a slice takes a range of any step, and a list or an array takes
-        positions in its order, or those where booleans are true. Lists of several axes count each for its own axis.
+        An integer takes one position and drops the axis, a slice takes a range of any step, and a list or an array
+        takes positions in its order, or those where booleans are true. Lists of several axes count each for its own axis.
         ``positions`` is a mapping of names, for those that are no words of Python.
 
         Raises:
@@ -274,8 +274,8 @@ class Dataset(Reductions):
         """The part of these labels, by names of axes; labels are read, elements are not.
 
         A label takes the position that has it and drops the axis; where several positions have it, it takes all of them
-        and keeps the axis. A slice takes the labels from its start through its stop, which is included, and a list takes
-        one position for each label. All of this is as in xarray.
+        and keeps the axis. A slice takes the labels from its start through its stop, which is included, and a list
+        takes one position for each label. All of this is as in xarray.
 
         Axes whose labels are numbers since a date, as ``days since 2024-01-01``, also take dates: text as ISO 8601
         writes them, :class:`numpy.datetime64`, :class:`datetime.datetime`, and those of pandas and cftime. Text that is
@@ -326,8 +326,8 @@ class Dataset(Reductions):
     def labels(self, dim: str | int) -> npt.NDArray[Any]:
         """The labels along an axis: numbers, or texts as objects.
 
-        They are those that the dataset has, or else the elements of the dataset that has the name of the axis. Times are
-        the numbers that are stored; in a file that was opened with ``decoded=True`` they are ``datetime64``, or objects
+        They are those that the dataset has, or else the elements of the dataset that has the name of the axis. Times
+        are the numbers that are stored; in a file that was opened with ``decoded=True`` they are ``datetime64``, or objects
         of the package cftime where the calendar has other days.
 
         Raises:

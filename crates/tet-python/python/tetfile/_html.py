@@ -127,7 +127,8 @@ def _picture(of: Dataset) -> str:
     style = f"width:{width * scale}px;height:{height * scale}px;image-rendering:pixelated;margin:6px 0"
     picture = base64.b64encode(_png(_colored(scaled))).decode()
     caption = f"{low:.6g} to {high:.6g}, {_key_text(of, key)}"
-    return f'<img style="{style}" alt="{escape(caption)}" src="data:image/png;base64,{picture}"><div>{escape(caption)}</div>'
+    image = f'<img style="{style}" alt="{escape(caption)}" src="data:image/png;base64,{picture}">'
+    return f"{image}<div>{escape(caption)}</div>"
 
 
 def _plane(of: Dataset) -> tuple[int | slice, ...] | None:
@@ -174,5 +175,7 @@ def _png(colors: npt.NDArray[np.uint8]) -> bytes:
     rows = b"".join(b"\0" + row.tobytes() for row in colors)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     parts: Iterable[tuple[bytes, bytes]] = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    chunks = (struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    file = b"\x89PNG\r\n\x1a\n"
+    for kind, body in parts:
+        file += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return file

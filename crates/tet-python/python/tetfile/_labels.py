@@ -88,7 +88,8 @@ class Index:
             # An array of objects keeps the types of dates.
             labels = np.array(label, dtype=None if hasattr(label, "dtype") else object)
             if labels.ndim > 1:
-                raise TypeError(f"labels of {self.name!r} are one, a slice or a list, not an array of {labels.ndim} axes")
+                wrong = f"not an array of {labels.ndim} axes"
+                raise TypeError(f"labels of {self.name!r} are selected by one, a slice or a list, {wrong}")
             if labels.ndim == 1:
                 return self._several(list(labels), method, tolerance)
             label = labels[()]
@@ -141,7 +142,8 @@ class Index:
             return len(values) - int(np.searchsorted(values[::-1], value, "right" if side == "left" else "left"))
         found = np.flatnonzero(values == value)
         if not len(found) or found[-1] - found[0] >= len(found):
-            raise NotFoundError(f"labels of {self.name!r} are not in order: a range begins and ends at one of them, not at {label!r}")
+            message = f"labels of {self.name!r} are not in order: a range begins and ends at one of them, not at {label!r}"
+            raise NotFoundError(message)
         return int(found[0]) if side == "left" else int(found[-1]) + 1
 
     def _nearest(self, labels: list[Any], tolerance: Any) -> npt.NDArray[np.intp]:
@@ -203,7 +205,8 @@ class Index:
         """The labels as numbers; texts that are none are NaN."""
         if self.values.dtype == object:
             return np.array([_float(text) for text in self.values], dtype=float)
-        is_long = self.values.dtype.kind in "iu" and len(self.values) and abs(self.values.astype(object)).max() > _EXACT_MAX
+        ends = (self.values.min(), self.values.max()) if self.values.dtype.kind in "iu" and len(self.values) else ()
+        is_long = any(abs(int(end)) > _EXACT_MAX for end in ends)
         return self.values.astype(object if is_long else float)
 
     def _number(self, label: Any) -> Any:

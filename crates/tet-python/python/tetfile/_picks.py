@@ -23,7 +23,7 @@ def check(core: _tetfile.Selected, op: str, reduced: list[int]) -> None:
         steps = np.diff(picks.astype(np.int64))
         needs_order = op in ("arg_min", "arg_max") and bool((steps <= 0).any())
         if axis in reduced and (needs_order or len(np.unique(picks)) < len(picks)):
-            message = f"{op} along axis {axis} of positions that are repeated or not in order: read the part and reduce the array"
+            message = f"axis {axis} has positions that are repeated or not in order: read the part and reduce the array"
             raise UsageError(message, dataset=core.name)
 
 

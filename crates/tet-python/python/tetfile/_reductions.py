@@ -350,8 +350,8 @@ class Reductions:
     def reduce(self, op: str, axis: AxisLike = None, *, dim: DimLike = None, **options: Any) -> Answer:
         """A reduction by its name, with the names and labels of the axes that are left.
 
-        ``options`` are those of the method of that name: ``d.reduce("quantile", dim="time", q=[0.1, 0.9])`` computes what
-        ``d.quantile([0.1, 0.9], dim="time")`` does. The answer becomes a :class:`xarray.DataArray` by
+        ``options`` are those of the method of that name: ``d.reduce("quantile", dim="time", q=[0.1, 0.9])`` computes
+        what ``d.quantile([0.1, 0.9], dim="time")`` does. The answer becomes a :class:`xarray.DataArray` by
         :meth:`Answer.to_xarray`, and a series or a table of pandas by :meth:`Answer.to_pandas`.
 
         Raises:

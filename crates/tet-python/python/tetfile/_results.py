@@ -22,8 +22,8 @@ class Answer:
         dataset: The name of the dataset.
         values: The result; ``None`` for a comparison of axes.
         dims: The names of the axes of ``values``.
-        labels: The labels of these axes, where they have some; of windows a dict of ``first``, ``step`` and ``size``, in
-            positions.
+        labels: The labels of these axes, where they have some; of windows a dict of ``first``, ``step`` and ``size``,
+            in positions.
         nulls: Which values are of no elements, or ``None`` where none is.
         count: Elements that were selected, where a document reduced some.
         nan_count: How many of them were NaN, where the operation knows it.
@@ -92,9 +92,11 @@ class Answer:
         values = np.asarray(self.values)
         if values.ndim == 0:
             return self.values
-        found = [self.labels.get(dim) for dim in self.dims]
-        known = [np.arange(extent) if of is None or isinstance(of, dict) else of for of, extent in zip(found, values.shape, strict=True)]
-        indexes = [pandas.Index(labels, name=dim) for labels, dim in zip(known, self.dims, strict=True)]
+        indexes = []
+        for dim, extent in zip(self.dims, values.shape, strict=True):
+            labels = self.labels.get(dim)
+            known = np.arange(extent) if labels is None or isinstance(labels, dict) else labels
+            indexes.append(pandas.Index(known, name=dim))
         if values.ndim == 2:
             return pandas.DataFrame(values, *indexes)
         one = indexes[0] if values.ndim == 1 else pandas.MultiIndex.from_product(indexes)

@@ -52,9 +52,10 @@ def units(attrs: dict[str, Any]) -> Units | None:
     """The units of a time axis, or ``None`` where the attributes are not those of times."""
     text, calendar = attrs.get("units"), attrs.get("calendar", "standard")
     found = _SINCE.fullmatch(text) if isinstance(text, str) else None
-    if text is None or found is None or not isinstance(calendar, str) or (length := _UNITS.get(found[1].lower())) is None:
+    length = None if found is None else _UNITS.get(found[1].lower())
+    if found is None or length is None or not isinstance(calendar, str):
         return None
-    return Units(text, calendar.lower(), length, _epoch(found, calendar.lower()))
+    return Units(found[0], calendar.lower(), length, _epoch(found, calendar.lower()))
 
 
 def _epoch(found: re.Match[str], calendar: str) -> int | None:
@@ -112,7 +113,8 @@ def _datetimes(numbers: Array, length: int, epoch: int) -> Array:
     ends = [epoch, *(int(end) * length + epoch for end in (numbers.min(), numbers.max()))]
     # Nanoseconds reach from 1678 to 2261, microseconds as far as dates have names.
     for unit, step in (("ns", 1), ("us", 1_000), ("s", 1_000_000_000)):
-        if length % step == 0 and epoch % step == 0 and all(_INT64.min < end // step <= _INT64.max - length for end in ends):
+        fits = all(_INT64.min < end // step <= _INT64.max - length for end in ends)
+        if fits and length % step == 0 and epoch % step == 0:
             return (numbers.astype(np.int64) * (length // step) + epoch // step).astype(f"datetime64[{unit}]")
     raise ValueError("the times are further away than dates have names")
 

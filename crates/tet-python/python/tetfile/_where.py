@@ -32,7 +32,8 @@ def _of_text(text: str) -> dict[str, Any]:
         found = _TEST.fullmatch(test)
         name = _NULLS.get(test.strip()) if found is None else _NAMES.get(found[1], found[1])
         if name is None:
-            raise UsageError(f"{test.strip()!r} is no test of elements: write '> 273.15', '>= 0, < 40', '!= -9999' or 'not-null'")
+            hint = "write '> 273.15', '>= 0, < 40', '!= -9999' or 'not-null'"
+            raise UsageError(f"{test.strip()!r} is no test of elements: {hint}")
         if name in tests:
             raise UsageError(f"{text!r} has the comparison {name!r} twice: use each once")
         tests[name] = True if found is None else _number(found[2])
