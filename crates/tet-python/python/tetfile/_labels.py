@@ -169,17 +169,18 @@ class Index:
         if self.values.dtype == object:
             return (self.values, label) if isinstance(label, str) else (self._numbers, self._number(label))
         date = self._date(label)
-        if date is None:
+        if date is None or self.moments is None:
             return self.values, self._rounded(label)
-        if self.moments is None:
-            raise NotFoundError(f"labels of {self.name!r} are numbers and no times: {label!r} is none of them")
         return self.moments.floor(unit or date.unit), self._moment(date, unit or date.unit)
 
     def _date(self, label: Any) -> _times.Date | None:
         try:
-            return _times.date(label)
+            date = None if isinstance(label, str) and self.moments is None else _times.date(label)
         except ValueError as error:
             raise NotFoundError(f"labels of {self.name!r}: {error}") from None
+        if self.moments is None and (date is not None or isinstance(label, str)):
+            raise NotFoundError(f"labels of {self.name!r} are numbers and no times: {label!r} is none of them")
+        return date
 
     def _moment(self, date: _times.Date, unit: str) -> Any:
         assert self.moments is not None
@@ -198,7 +199,7 @@ class Index:
         """A number in the type of the labels."""
         if not isinstance(label, int | float | np.number):
             raise NotFoundError(f"labels of {self.name!r} are numbers: {label!r} is none of them")
-        return self.values.dtype.type(label) if self.values.dtype.kind == "f" else label
+        return _float_of(label, self.values.dtype) if self.values.dtype.kind == "f" else label
 
     @cached_property
     def _numbers(self) -> Array:
@@ -216,7 +217,7 @@ class Index:
             return self.moments.number(date)
         if not isinstance(label, int | float | np.number):
             raise NotFoundError(f"labels of {self.name!r} are numbers: {label!r} is none of them")
-        return label if self._numbers.dtype == object else float(label)
+        return label if self._numbers.dtype == object else _float_of(label, self._numbers.dtype)
 
     def _distance(self, tolerance: Any) -> Any:
         """A tolerance in the units of the axis."""
@@ -228,6 +229,15 @@ class Index:
 
     def _missing(self, label: Any) -> NotFoundError:
         return NotFoundError(f"{label!r} is not among the labels of {self.name!r}")
+
+
+def _float_of(number: Any, dtype: np.dtype[Any]) -> Any:
+    """A number in a type of floats; one that is larger than all of them is infinite."""
+    try:
+        with np.errstate(over="ignore"):
+            return dtype.type(number)
+    except OverflowError:
+        return dtype.type(np.inf if number > 0 else -np.inf)
 
 
 def _is_rising(values: Array) -> bool:
