@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
@@ -137,11 +137,18 @@ class Group(Mapping[str, "Dataset | Group"]):
             raise
 
     def __iter__(self) -> Iterator[str]:
-        start = f"{self._path}/" if self._path else ""
-        return (name[len(start) :] for name in self._file._names() if name.startswith(start))
+        return iter(self._below())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._below())
+
+    def _below(self) -> Sequence[str]:
+        """The names of the datasets of the group."""
+        names = self._file._names()
+        if not self._path:
+            return names
+        start = f"{self._path}/"
+        return [name[len(start) :] for name in names if name.startswith(start)]
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):

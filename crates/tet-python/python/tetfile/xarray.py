@@ -143,7 +143,9 @@ class _Lazy(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        return np.asarray(self.dataset.oindex[key], dtype=self.dtype)
+        # Keys without arrays mean the same in both, and are read with less to do in Python.
+        has_arrays = any(isinstance(item, np.ndarray) for item in key)
+        return np.asarray(self.dataset.oindex[key] if has_arrays else self.dataset[key], dtype=self.dtype)
 
 
 class _Store(AbstractDataStore):
