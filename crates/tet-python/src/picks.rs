@@ -14,7 +14,6 @@ use std::sync::Arc;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use tet_format::DType;
 use tet_query::{Axis, AxisPicks, AxisSlice, Choice, Hyperslab, LazyArray};
 
@@ -238,16 +237,6 @@ pub(crate) fn read<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     selected.read_all(py, progress)
-}
-
-/// For each axis that has picked positions: its number in the dataset, and the positions of its slice.
-pub(crate) fn shown<'py>(py: Python<'py>, picks: &[AxisPicks]) -> PyResult<Bound<'py, PyTuple>> {
-    let pair = |picks: &AxisPicks| {
-        let positions = numpy::of_positions(py, &picks.positions)?;
-        (picks.axis, positions).into_pyobject(py)
-    };
-    let pairs: PyResult<Vec<_>> = picks.iter().map(pair).collect();
-    PyTuple::new(py, pairs?)
 }
 
 impl Selected {

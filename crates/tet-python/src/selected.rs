@@ -11,7 +11,7 @@ use tet_query::{AxisPicks, AxisSlice, Dataset, Hyperslab};
 
 use crate::attrs;
 use crate::error::unsupported;
-use crate::picks;
+use crate::numpy;
 use crate::state::{Open, State};
 
 /// A part of a dataset: all axes of the dataset, of which some are dropped and some have picked positions.
@@ -281,7 +281,12 @@ impl Selected {
     #[getter]
     #[pyo3(name = "picks")]
     fn picked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        picks::shown(py, &self.picks)
+        let pair = |picks: &AxisPicks| {
+            let positions = numpy::of_positions(py, &picks.positions)?;
+            (picks.axis, positions).into_pyobject(py)
+        };
+        let pairs: PyResult<Vec<_>> = self.picks.iter().map(pair).collect();
+        PyTuple::new(py, pairs?)
     }
 
     /// The attributes of the dataset.
