@@ -47,10 +47,7 @@ pub(crate) fn test(options: Options) -> Result<()> {
         if options.torch { ("venv-torch", "tests/pytorch") } else { ("venv", "tests") };
     let requirements = sources().join(tests).join("requirements.txt");
     let python = python::environment(&folder.join(venv), &requirements)?;
-    let wheel = wheel(&python, &folder.join("wheels"))?;
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    let anew = ["--force-reinstall", "--no-deps", "--no-index"];
-    run::check(Command::new(&python).args(install).args(anew).arg(&wheel))?;
+    install(&python, &folder.join("wheels"), "dev")?;
     let hostile = folder.join("hostile");
     let write = ["run", "--quiet", "--locked", "-p", "tet-tests", "--bin", "hostile-files", "--"];
     run::check(run::cargo().args(write).arg(&hostile))?;
@@ -74,14 +71,22 @@ fn types(python: &Path) -> Result<()> {
     run::check(package.current_dir(sources()).env("MYPY_CACHE_DIR", &cache))
 }
 
+/// Builds the wheel into an empty folder and installs it.
+pub(crate) fn install(python: &Path, folder: &Path, profile: &str) -> Result<()> {
+    let wheel = wheel(python, folder, profile)?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    let anew = ["--force-reinstall", "--no-deps", "--no-index"];
+    run::check(Command::new(python).args(install).args(anew).arg(&wheel))
+}
+
 /// Builds the wheel into an empty folder and gives its path.
-fn wheel(python: &Path, folder: &Path) -> Result<PathBuf> {
+fn wheel(python: &Path, folder: &Path, profile: &str) -> Result<PathBuf> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
     }
     let maturin = python.with_file_name("maturin");
     let mut build = Command::new(maturin);
-    build.args(["build", "--quiet", "--locked", "--profile", "dev", "--interpreter"]);
+    build.args(["build", "--quiet", "--locked", "--profile", profile, "--interpreter"]);
     build.arg(python).arg("--target-dir").arg(run::target()).arg("--out").arg(folder);
     run::check(build.current_dir(sources())).context("the wheel cannot be built")?;
     let wheels: Vec<PathBuf> =

@@ -10,6 +10,7 @@
 
 mod arrays;
 mod messages;
+mod reads;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use tet_query::{
 };
 
 use self::messages::Messages;
+use self::reads::Reads;
 use self::weights::Weights;
 use crate::data::{self, Folder, Io, TILED};
 use crate::report::Machine;
@@ -81,6 +83,11 @@ pub fn serve(
             say(&messages::hello(folder)?.to_string());
             let mut messages = Messages::default();
             answer(lines, say, |_, work, path| messages.run(work, path))
+        }
+        Some("reads") => {
+            say(&json!({ "machine": Machine::here() }).to_string());
+            let mut reads = Reads::default();
+            answer(lines, say, |_, work, path| reads.run(work, path))
         }
         Some("arrays") => {
             say(&json!({ "machine": Machine::here() }).to_string());

@@ -3,18 +3,16 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use tet_convert::ValidRange;
 use tet_query::{Catalog, Dataset};
 
 use crate::attrs;
 use crate::options::{self, Bounds};
-use crate::run::{Job, detached};
+use crate::run::attended;
 use crate::selected::Selected;
 use crate::state::{Open, State};
-
-/// Files of fewer bytes are opened at once, on the thread that asks.
-const SHORT_LEN: u64 = 16 << 20;
 
 /// An open file of any container.
 #[pyclass(frozen, module = "tetfile._tetfile")]
@@ -45,9 +43,7 @@ impl OpenFile {
         let bounds = Bounds { memory, threads };
         let mut how = bounds.execution(options::digests(digests)?);
         let mut options = bounds.open(options::io(io)?);
-        let len = std::fs::metadata(&path).map_or(u64::MAX, |metadata| metadata.len());
-        let job = if len < SHORT_LEN { Job::new(0, None) } else { Job::long(None) };
-        let opened = detached(py, &job, |progress| {
+        let opened = attended(py, |progress| {
             options.progress = progress;
             let mut opened = tet_convert::open(&path, &options)?;
             if decoded {
@@ -58,7 +54,9 @@ impl OpenFile {
         if memory.is_none() {
             how = how.within(hint(&opened));
         }
-        Ok(OpenFile { state: State::new(Open { opened, how }) })
+        Ok(OpenFile {
+            state: State::new(Open { opened, how, is_decoded: decoded, names: PyOnceLock::new() }),
+        })
     }
 
     /// Closes the file; reads that go on end first.
@@ -82,7 +80,9 @@ impl OpenFile {
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let open = self.state.get()?;
         let catalog = &open.opened.catalog;
-        PyTuple::new(py, catalog.datasets().iter().map(|dataset| key(catalog, dataset)))
+        let names = catalog.datasets().iter().map(|dataset| key(catalog, dataset));
+        let names = || PyTuple::new(py, names).map(Bound::unbind);
+        Ok(open.names.get_or_try_init(py, names)?.bind(py).clone())
     }
 
     /// The dataset of this name, or the one at position N for `#N`.

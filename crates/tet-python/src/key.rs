@@ -127,9 +127,11 @@ impl Key {
     /// Those of NumPy.
     pub(crate) fn seen<'py>(&self, array: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
-        if self.after.is_empty() && !self.has_ellipsis {
-            return array.get_item(PyTuple::empty(py));
+        let is_point = self.slices.iter().all(|slice| slice.axis == Axis::Dropped);
+        if is_point && self.after.is_empty() && !self.has_ellipsis {
+            return array.get_item(0);
         }
+        let array = if is_point { numpy::without_axes(&array)? } else { array };
         if self.after.iter().all(|after| *after == After::Whole) {
             return Ok(array);
         }
@@ -165,11 +167,4 @@ fn forward(start: isize, step: isize, count: usize) -> (AxisSlice, bool) {
 fn out_of_range(what: &str, axis: usize, extent: u64) -> PyErr {
     let text = format!("{what} is out of bounds for axis {axis} with size {extent}");
     PyIndexError::new_err(text)
-}
-
-impl Key {
-    /// Whether the key selects a part in the order of the file, without new axes.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.after.iter().all(|after| *after == After::Whole)
-    }
 }

@@ -1,11 +1,14 @@
-//! Labels of axes: what they are, and where one is.
+//! Labels of axes, and the datasets that they come from.
 
 use pyo3::prelude::*;
-use tet_query::{Axis, AxisRef, AxisSelection, CatalogLabels, LabelLookup, Labels, Selection};
+use tet_query::{CatalogLabels, LabelLookup, Labels};
 
 use crate::numpy;
 use crate::run::{Job, detached};
 use crate::selected::Selected;
+
+/// Bytes that are read for a label, about.
+const LABEL_LEN: u64 = 8;
 
 /// Labels that were read.
 enum Owned {
@@ -23,7 +26,9 @@ pub(crate) fn labels<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let held = selected.held()?;
     let (open, dataset) = (&held.open, held.dataset()?);
-    let found = detached(py, &Job::long(None), |progress| {
+    let count = dataset.shape().get(axis).copied().unwrap_or(0);
+    let job = Job::new(count.saturating_mul(LABEL_LEN), None);
+    let found = detached(py, &job, |progress| {
         let how = open.how.with_progress(progress);
         let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);
         let labels = labels.labels(axis)?;
@@ -50,39 +55,20 @@ pub(crate) fn labels<'py>(
     Ok(Some(array))
 }
 
-/// Where a label of an axis of the dataset is, or labels from one through another: start, stop, and whether the axis
-/// appears.
-///
-/// `first` and `last` are texts; numbers among labels are found by value.
+/// The dataset whose elements are the labels of an axis of the dataset; `None` where the dataset has them itself, or
+/// the axis has none.
 #[pyfunction]
-#[pyo3(signature = (selected, axis, first, last=None, is_range=false))]
-pub(crate) fn find_label(
+pub(crate) fn coordinate(
     py: Python<'_>,
     selected: &Selected,
     axis: usize,
-    first: Option<String>,
-    last: Option<String>,
-    is_range: bool,
-) -> PyResult<(u64, u64, bool)> {
+) -> PyResult<Option<Selected>> {
     let held = selected.held()?;
     let (open, dataset) = (&held.open, held.dataset()?);
-    let asked = match (first, last, is_range) {
-        (Some(label), _, false) => AxisSelection::point(label),
-        (Some(first), Some(last), _) => AxisSelection::through(first, last),
-        (Some(first), None, _) => AxisSelection::from(first),
-        (None, Some(last), _) => {
-            AxisSelection::Range { start: None, stop: tet_query::Stop::Through(last), step: 1 }
-        }
-        (None, None, _) => AxisSelection::all(),
-    };
-    let number = i64::try_from(axis).unwrap_or(i64::MAX);
-    let selection = Selection::named([(AxisRef::Number(number), asked)]);
-    let slab = detached(py, &Job::long(None), |progress| {
-        let how = open.how.with_progress(progress);
-        let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);
-        selection.resolve(dataset, &labels)
-    })?;
-    let slice = slab.axes().get(axis).copied();
-    let slice = slice.unwrap_or(tet_query::AxisSlice::whole(0));
-    Ok((slice.start, slice.stop, slice.axis == Axis::Kept))
+    if dataset.coords.get(&axis).is_some_and(|labels| !labels.is_empty()) {
+        return Ok(None);
+    }
+    let labels = CatalogLabels::new(&open.opened.catalog, dataset, &open.how);
+    let found = labels.coordinate_dataset(axis);
+    found.map(|found| Selected::whole(py, selected.state(), found)).transpose()
 }

@@ -78,3 +78,38 @@ pub(crate) fn of_objects<'py>(
     }
     flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,))
 }
+
+/// An array of positions.
+///
+/// # Errors
+///
+/// There is no memory for it.
+pub(crate) fn of_positions<'py>(py: Python<'py>, positions: &[u64]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes: Vec<u8> = positions.iter().flat_map(|it| it.to_le_bytes()).collect();
+    of_bytes(py, &bytes, "uint64", &[positions.len() as u64])
+}
+
+/// The positions of an array along an axis, in the order that is asked for.
+///
+/// # Errors
+///
+/// There is no memory for it.
+pub(crate) fn take<'py>(
+    array: &Bound<'py, PyAny>,
+    positions: &[u64],
+    axis: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let positions = of_positions(py, positions)?;
+    let positions = positions.call_method1(intern!(py, "astype"), (intern!(py, "intp"),))?;
+    array.call_method1(intern!(py, "take"), (positions, axis))
+}
+
+/// The array of one element without its axis.
+///
+/// # Errors
+///
+/// It has more elements.
+pub(crate) fn without_axes<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    array.call_method1(intern!(array.py(), "reshape"), (PyTuple::empty(array.py()),))
+}

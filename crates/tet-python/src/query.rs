@@ -11,6 +11,7 @@ use tet_query::{
 use crate::cells;
 use crate::file::OpenFile;
 use crate::run::{Job, detached};
+use crate::selected::Selected;
 
 /// What a document would read.
 struct Reads {
@@ -72,6 +73,8 @@ pub(crate) fn query<'py>(
     };
     dict.set_item("dataset", &found.dataset.name)?;
     dict.set_item("dims", found.dataset.dims.clone())?;
+    let slices = found.slab.axes().iter().map(|it| (it.start, it.stop, it.step, it.is_kept()));
+    dict.set_item("part", (found.dataset.index, slices.collect::<Vec<_>>()))?;
     Ok(dict)
 }
 
@@ -150,4 +153,18 @@ fn compared(py: Python<'_>, alignment: &Alignment) -> PyResult<Vec<Py<PyAny>>> {
         (axis.axes, axis.extents, (first, second), labels, axis.agrees()).into_py_any(py)
     };
     alignment.axes.iter().map(pair).collect()
+}
+
+/// What reading all that is selected touches, before picks: chunks, their decoded bytes, and bytes of the file.
+#[pyfunction]
+pub(crate) fn touched(py: Python<'_>, selected: &Selected) -> PyResult<(u64, u64, u64)> {
+    let held = selected.held()?;
+    let (dataset, how, slab) = (held.dataset()?, &held.open.how, selected.slab());
+    detached(py, &Job::new(0, None), |_| {
+        let mut read_len = 0_u64;
+        let mut visit = |run: Run| read_len = read_len.saturating_add(run.span.len());
+        dataset.read_runs(slab, how, &mut visit)?;
+        let plan = plan(dataset, slab, Coalesce::DEFAULT)?;
+        Ok::<_, tet_query::Error>((plan.chunks().len() as u64, plan.decoded_len, read_len))
+    })
 }

@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyNotImplemented;
-use tet_format::DType;
-use tet_query::{AxisSlice, Dataset, Execution, Hyperslab};
+use tet_format::{DType, Shape};
+use tet_query::{Dataset, Execution, Hyperslab};
 
 use crate::buffer::Memory;
 use crate::key;
@@ -13,7 +13,7 @@ use crate::run::{Job, detached};
 use crate::selected::Selected;
 
 impl Selected {
-    /// Reads what is selected into a new array, without axes that do not appear.
+    /// Reads what is selected into a new array, without axes that do not appear. A point is an array of one element.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Selected {
         let dataset = held.readable()?;
         let len = self.len(slab);
         check_len(py, &held.open.how, len)?;
-        let array = numpy::empty(py, &slab.kept_shape(), memory_type)?;
+        let array = numpy::empty(py, &at_least_one(slab), memory_type)?;
         let mut memory = Memory::of(&array)?;
         self.fill(py, (&dataset, &held.open.how), slab, &mut memory, progress)?;
         drop(memory);
@@ -79,8 +79,15 @@ impl Selected {
             dataset.read_texts(slab, &held.open.how.with_progress(progress))
         })?;
         let texts = texts.value.iter().map(|text| pyo3::types::PyString::new(py, text).into_any());
-        numpy::of_objects(py, texts.collect(), &slab.kept_shape())
+        numpy::of_objects(py, texts.collect(), &at_least_one(slab))
     }
+}
+
+/// The shape of what is read: that of a point has one axis. NumPy gives elements of such an array faster than those of
+/// an array without axes, which has no shape in its buffer.
+fn at_least_one(slab: &Hyperslab) -> Shape {
+    let shape = slab.kept_shape();
+    if shape.is_empty() { Shape::from(vec![1]) } else { shape }
 }
 
 /// Refuses a result over the limit before NumPy is asked for memory.
@@ -102,27 +109,13 @@ pub(crate) fn get<'py>(
     key: &Bound<'py, PyAny>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let shape = selected.slab().kept_shape();
-    let Some(key) = key::parse(key, &shape)? else {
-        return Ok(PyNotImplemented::get(py).to_owned().into_any());
-    };
+    let unknown = || Ok(PyNotImplemented::get(py).to_owned().into_any());
+    if !selected.picks().is_empty() {
+        return unknown();
+    }
+    let Some(key) = key::parse(key, &selected.shown_shape())? else { return unknown() };
     let slab = selected.composed(&key.slices)?;
     key.seen(selected.read(py, &slab, progress)?)
-}
-
-/// The part that a key of integers and slices selects, unread; `None` for a key that is no such part.
-#[pyfunction]
-pub(crate) fn part(
-    py: Python<'_>,
-    selected: &Selected,
-    key: &Bound<'_, PyAny>,
-) -> PyResult<Option<Selected>> {
-    let shape = selected.slab().kept_shape();
-    let Some(key) = key::parse(key, &shape)?.filter(key::Key::is_plain) else {
-        return Ok(None);
-    };
-    let slab = selected.composed(&key.slices)?;
-    Ok(Some(selected.with(py, slab)))
 }
 
 /// Reads all that is selected into `out`, which has exactly its bytes.
@@ -138,26 +131,10 @@ pub(crate) fn read_into(
     if held.dataset()?.is_text() {
         return Err(PyNotImplementedError::new_err("texts are not read into memory"));
     }
+    if !selected.picks().is_empty() {
+        return Err(PyNotImplementedError::new_err("picked positions are not read into memory"));
+    }
     let mut memory = Memory::of(out)?;
     let dataset = held.readable()?;
     selected.fill(py, (&dataset, &held.open.how), selected.slab(), &mut memory, progress)
-}
-
-/// The elements of parts of the axes that appear: each (start, count, step).
-#[pyfunction]
-#[pyo3(signature = (selected, parts, progress=None))]
-pub(crate) fn block<'py>(
-    py: Python<'py>,
-    selected: &Selected,
-    parts: Vec<(u64, u64, u64)>,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let slice = |(start, count, step): (u64, u64, u64)| {
-        let span = count.checked_sub(1).map_or(Some(0), |it| it.checked_mul(step)?.checked_add(1));
-        let stop = start.checked_add(span?)?;
-        Some(AxisSlice { start, stop, step, axis: tet_query::Axis::Kept })
-    };
-    let slices: Option<Vec<AxisSlice>> = parts.into_iter().map(slice).collect();
-    let slices = slices.ok_or_else(|| PyValueError::new_err("a part is out of range"))?;
-    selected.read(py, &selected.composed(&slices)?, progress)
 }

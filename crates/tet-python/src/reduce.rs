@@ -3,12 +3,14 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use tet_document::{Ask, Query};
 use tet_query::{
-    Axes, Between, Compare, Dataset, Filter, NanPolicy, Number, Op, Params, Reduction,
+    Axes, AxisPicks, Between, Compare, Dataset, Filter, NanPolicy, Number, Op, Params, Reduction,
 };
 
 use crate::cells;
 use crate::options::unknown;
+use crate::picks::Sorted;
 use crate::run::{Job, detached};
 use crate::selected::Selected;
 
@@ -31,11 +33,14 @@ struct Asked {
     nonzero: bool,
     bins: u32,
     range: Option<(f64, f64)>,
+    /// Which elements count: the filter of a query document, in JSON.
+    filter: Option<String>,
 }
 
 impl Asked {
-    /// The reduction of a dataset, whose axes that appear are these.
-    fn reduction(&self, kept: &[usize]) -> PyResult<Reduction> {
+    /// The reduction of a part of a dataset.
+    fn reduction(&self, py: Python<'_>, selected: &Selected) -> PyResult<Reduction> {
+        let kept = selected.kept();
         let op = Op::ALL.iter().copied().find(|op| op.name() == self.op);
         let op = op.ok_or_else(|| unknown("op", &self.op, "the reductions of a query document"))?;
         let axes = match &self.axes {
@@ -46,7 +51,17 @@ impl Asked {
                 Axes::Some(axes.ok_or_else(|| PyValueError::new_err("there is no such axis"))?)
             }
         };
-        let nonzero = Filter { tests: vec![(Compare::Ne, Number::Int(0))], ..Filter::default() };
+        let mut filter = match &self.filter {
+            Some(json) => Some(selected.filter(py, json)?),
+            None => None,
+        };
+        if self.nonzero {
+            filter.get_or_insert_default().tests.push((Compare::Ne, Number::Int(0)));
+        }
+        let sorted = selected.picks().iter().map(|picks| AxisPicks {
+            axis: picks.axis,
+            positions: Sorted::of(&picks.positions).positions,
+        });
         let params = Params {
             ddof: self.ddof,
             q: self.q.clone().unwrap_or_default(),
@@ -59,7 +74,8 @@ impl Asked {
             axes,
             nan: if self.skipna { NanPolicy::Skip } else { NanPolicy::Propagate },
             params,
-            filter: self.nonzero.then_some(nonzero),
+            filter,
+            picks: sorted.collect(),
             ..Reduction::all(op)
         })
     }
@@ -74,8 +90,7 @@ pub(crate) fn reduce<'py>(
     asked: Vec<Bound<'py, PyDict>>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, &'static str)> {
-    let kept = selected.kept();
-    let of = |asked: &Bound<'_, PyDict>| asked.extract::<Asked>()?.reduction(&kept);
+    let of = |asked: &Bound<'_, PyDict>| asked.extract::<Asked>()?.reduction(py, selected);
     let reductions: PyResult<Vec<Reduction>> = asked.iter().map(of).collect();
     selected.reduced(py, &reductions?, progress)
 }
@@ -92,6 +107,9 @@ pub(crate) fn summary<'py>(
     let held = selected.held()?;
     let is_float = |dataset: &Dataset| dataset.dtype.is_some_and(tet_format::DType::is_float);
     let ops = if is_float(held.dataset()?) { &SUMMARY[..] } else { &SUMMARY[..4] };
+    if !selected.picks().is_empty() {
+        return Err(PyValueError::new_err("a summary is one of a whole dataset"));
+    }
     let skipping = |op| Reduction::all(op).with_nan(NanPolicy::Skip);
     let mut reductions: Vec<Reduction> = ops.iter().copied().map(skipping).collect();
     if quartiles {
@@ -103,6 +121,20 @@ pub(crate) fn summary<'py>(
 }
 
 impl Selected {
+    /// The filter of a query document in JSON, for the elements of this dataset.
+    fn filter(&self, py: Python<'_>, json: &str) -> PyResult<Filter> {
+        let held = self.held()?;
+        let document =
+            format!(r##"{{"filter": {json}, "count": [], "dataset": "#{}"}}"##, held.index);
+        let catalog = &held.open.opened.catalog;
+        let resolved = || Query::from_json(&document)?.resolve(catalog, &held.open.how);
+        match resolved().map(|found| found.ask) {
+            Ok(Ask::Reduce(Reduction { filter, .. })) => Ok(filter.unwrap_or_default()),
+            Ok(_) => Ok(Filter::default()),
+            Err(error) => Err(crate::error::raise(py, &error.into())),
+        }
+    }
+
     fn reduced<'py>(
         &self,
         py: Python<'py>,

@@ -3,13 +3,14 @@
 //! ```text
 //!   short work    this thread, the lock released
 //!   long work     a thread of its own; this one waits, and every 50 ms looks for signals and reports progress
+//!   opening       this thread, the lock released; it looks for signals itself when it reports what it scanned
 //! ```
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use tet_io::Progress;
@@ -70,6 +71,51 @@ where
     } else {
         watched(py, job, guarded)?
     };
+    settled(py, outcome)
+}
+
+/// Does the work on this thread without the lock of the interpreter; whenever it reports progress, and a tick has
+/// passed, it looks for signals. A thread of its own would take longer than most files take to open.
+///
+/// # Errors
+///
+/// Those of the work as exceptions, and what a handler of a signal raises: the work is then canceled.
+pub(crate) fn attended<T, E>(
+    py: Python<'_>,
+    work: impl FnOnce(Progress) -> Result<T, E> + Send,
+) -> PyResult<T>
+where
+    T: Send,
+    E: Into<tet::Error> + Send,
+{
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (raised, stop) = (Arc::new(Mutex::new(None)), Arc::clone(&cancel));
+    let (stopped, seen) = (Arc::clone(&raised), Mutex::new(Instant::now()));
+    let progress = Progress::new(move |_, _| {
+        let mut seen = lock(&seen);
+        if seen.elapsed() < TICK {
+            return;
+        }
+        *seen = Instant::now();
+        drop(seen);
+        if let Err(signal) = Python::attach(|py| py.check_signals()) {
+            *lock(&stopped) = Some(signal);
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    let progress = progress.with_cancel(cancel);
+    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(progress))));
+    match lock(&raised).take() {
+        Some(signal) => Err(signal),
+        None => settled(py, outcome),
+    }
+}
+
+/// What the work has to give, or the exception of its error.
+fn settled<T, E: Into<tet::Error>>(
+    py: Python<'_>,
+    outcome: std::thread::Result<Result<T, E>>,
+) -> PyResult<T> {
     match outcome {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(raise(py, &error.into())),

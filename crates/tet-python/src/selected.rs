@@ -7,13 +7,14 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tet_format::DType;
-use tet_query::{AxisSlice, Dataset, Hyperslab};
+use tet_query::{AxisPicks, AxisSlice, Dataset, Hyperslab};
 
 use crate::attrs;
 use crate::error::unsupported;
+use crate::numpy;
 use crate::state::{Open, State};
 
-/// A part of a dataset: all axes of the dataset, of which some are dropped.
+/// A part of a dataset: all axes of the dataset, of which some are dropped and some have picked positions.
 #[pyclass(frozen, module = "tetfile._tetfile")]
 pub(crate) struct Selected {
     state: State,
@@ -21,6 +22,8 @@ pub(crate) struct Selected {
     index: usize,
     /// The selected positions.
     slab: Hyperslab,
+    /// Which of them are shown, along axes where not all are: in any order, also several times.
+    picks: Vec<AxisPicks>,
     /// How its elements are called.
     dtype_name: String,
     /// The type of the memory that elements are read into, and the type that is seen there; nothing where there is none.
@@ -30,7 +33,7 @@ pub(crate) struct Selected {
 /// The open file of a part, and the dataset in it.
 pub(crate) struct Held {
     pub(crate) open: Arc<Open>,
-    index: usize,
+    pub(crate) index: usize,
 }
 
 impl Held {
@@ -47,6 +50,9 @@ impl Held {
     /// The dataset as its elements are read: those that nothing computes with as their bytes.
     pub(crate) fn readable(&self) -> PyResult<Cow<'_, Dataset>> {
         let dataset = self.dataset()?;
+        if !tet_convert::is_opaque(dataset) {
+            return Ok(Cow::Borrowed(dataset));
+        }
         let bytes = tet_convert::as_bytes(dataset);
         let bytes = bytes.filter(|bytes| bytes.shape() == dataset.shape());
         Ok(bytes.map_or(Cow::Borrowed(dataset), Cow::Owned))
@@ -66,15 +72,15 @@ impl Selected {
         let types = py.import("tetfile._types")?.call_method1("memory_of", (name,))?;
         let memory: Option<(Py<PyAny>, Py<PyAny>)> = types.extract()?;
         let (state, dtype_name) = (state.clone(), dataset.dtype_name.clone());
-        Ok(Selected { state, index: dataset.index, slab, dtype_name, memory })
+        Ok(Selected { state, index: dataset.index, slab, picks: Vec::new(), dtype_name, memory })
     }
 
     /// The same dataset with another selection.
-    pub(crate) fn with(&self, py: Python<'_>, slab: Hyperslab) -> Selected {
+    pub(crate) fn with(&self, py: Python<'_>, slab: Hyperslab, picks: Vec<AxisPicks>) -> Selected {
         let memory = self.memory.as_ref();
         let memory = memory.map(|(of, seen)| (of.clone_ref(py), seen.clone_ref(py)));
         let (state, dtype_name) = (self.state.clone(), self.dtype_name.clone());
-        Selected { state, index: self.index, slab, dtype_name, memory }
+        Selected { state, index: self.index, slab, picks, dtype_name, memory }
     }
 
     /// The open file and the dataset.
@@ -86,9 +92,33 @@ impl Selected {
         Ok(Held { open: self.state.get()?, index: self.index })
     }
 
-    /// What is selected.
+    /// The file, open or closed.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is selected, before picks.
     pub(crate) fn slab(&self) -> &Hyperslab {
         &self.slab
+    }
+
+    /// The picked positions.
+    pub(crate) fn picks(&self) -> &[AxisPicks] {
+        &self.picks
+    }
+
+    /// The picked positions of an axis of the dataset.
+    pub(crate) fn picks_of(&self, axis: usize) -> Option<&Arc<[u64]>> {
+        self.picks.iter().find(|picks| picks.axis == axis).map(|picks| &picks.positions)
+    }
+
+    /// The extents of the axes that appear.
+    pub(crate) fn shown_shape(&self) -> Vec<u64> {
+        let axes = self.slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
+        let extent = |(axis, slice): (usize, &AxisSlice)| {
+            self.picks_of(axis).map_or(slice.count(), |picks| picks.len() as u64)
+        };
+        axes.map(extent).collect()
     }
 
     /// The axes of the dataset that appear.
@@ -162,7 +192,7 @@ impl Selected {
 }
 
 /// A slice of the positions that another one selects.
-fn within(whole: &AxisSlice, part: &AxisSlice) -> Option<AxisSlice> {
+pub(crate) fn within(whole: &AxisSlice, part: &AxisSlice) -> Option<AxisSlice> {
     let start = part.start.checked_mul(whole.step)?.checked_add(whole.start)?;
     let count = part.count();
     if count == 0 {
@@ -198,7 +228,7 @@ impl Selected {
     /// The extents of the axes that appear.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.slab.kept_shape().iter())
+        PyTuple::new(py, self.shown_shape())
     }
 
     /// The type that elements have in NumPy.
@@ -248,6 +278,18 @@ impl Selected {
         PyTuple::new(py, slices?)
     }
 
+    /// For each axis with picked positions: its number in the dataset, and the positions of its slice.
+    #[getter]
+    #[pyo3(name = "picks")]
+    fn picked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let pair = |picks: &AxisPicks| {
+            let positions = numpy::of_positions(py, &picks.positions)?;
+            (picks.axis, positions).into_pyobject(py)
+        };
+        let pairs: PyResult<Vec<_>> = self.picks.iter().map(pair).collect();
+        PyTuple::new(py, pairs?)
+    }
+
     /// The attributes of the dataset.
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let held = self.held()?;
@@ -265,6 +307,16 @@ impl Selected {
         Ok(held.dataset()?.fill.as_ref().map(|fill| PyBytes::new(py, fill)))
     }
 
+    /// Whether the file lets the axes that appear grow.
+    #[getter]
+    fn unlimited<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let held = self.held()?;
+        let unlimited = &held.dataset()?.unlimited;
+        let kept =
+            self.kept().into_iter().map(|axis| unlimited.get(axis).copied().unwrap_or(false));
+        PyTuple::new(py, kept.collect::<Vec<_>>())
+    }
+
     /// Whether elements are texts.
     #[getter]
     fn is_text(&self) -> PyResult<bool> {
@@ -279,10 +331,16 @@ impl Selected {
         Ok(dataset.dtype.is_some() && dataset.fault.is_none())
     }
 
-    /// Whether elements are others than those that are stored: unpacked, or NaN where they are masked.
+    /// Whether elements are computed from those that are stored: unpacked, or NaN where they are masked.
+    #[getter]
+    fn is_computed(&self) -> PyResult<bool> {
+        Ok(self.held()?.dataset()?.meaning.is_some())
+    }
+
+    /// Whether the file was opened so that packed and masked values are decoded.
     #[getter]
     fn is_decoded(&self) -> PyResult<bool> {
-        Ok(self.held()?.dataset()?.meaning.is_some())
+        Ok(self.held()?.open.is_decoded)
     }
 
     /// Whether masked elements are NaN here, which reductions skip.
@@ -299,7 +357,7 @@ impl Selected {
         Ok(dataset.why().filter(|_| !tet_convert::is_opaque(dataset)).map(ToString::to_string))
     }
 
-    /// The same dataset with other slices, each (start, stop, step, whether it appears).
+    /// The same dataset with other slices, each (start, stop, step, whether it appears), and with no picks.
     fn with_slices(
         &self,
         py: Python<'_>,
@@ -315,7 +373,7 @@ impl Selected {
         let held = self.held()?;
         let slab = Hyperslab::new(slices.collect(), held.dataset()?.shape());
         let misfit = || pyo3::exceptions::PyValueError::new_err("the selection does not fit");
-        Ok(self.with(py, slab.ok_or_else(misfit)?))
+        Ok(self.with(py, slab.ok_or_else(misfit)?, Vec::new()))
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
 use tet_convert::Opened;
 use tet_query::Execution;
 
@@ -13,6 +15,10 @@ pub(crate) struct Open {
     pub(crate) opened: Opened,
     /// How it is read.
     pub(crate) how: Execution,
+    /// Whether packed and masked values are decoded.
+    pub(crate) is_decoded: bool,
+    /// The names of its datasets, once they were asked for.
+    pub(crate) names: PyOnceLock<Py<PyTuple>>,
 }
 
 /// Shared by a file and its datasets; empty once the file is closed. Reads that go on hold the file until they end.

@@ -64,9 +64,7 @@ def test_files_are_shown(files: Path) -> None:
     f = tetfile.open(files / "groups.h5")
     text = repr(f)
     assert "ocean/temp: float32 (2, 2)" in text and "3 datasets" in text
-    assert "<table>" in f._repr_html_() and "ocean/deep/salt" in f._repr_html_()
-    html = tetfile.open(files / "climate.tet")["temp"]._repr_html_()
-    assert html.count("<rect") == 4 * 8 and "float32" in html
+    assert "<table" in f._repr_html_() and "ocean/deep/salt" in f._repr_html_()
     view = tetfile.open(files / "climate.tet")["temp"].isel(time=0)
     assert "part of (12, 4, 8)" in repr(view)
     d = f["plain"]
@@ -121,7 +119,7 @@ def test_tokens_of_dask_follow_the_file(tmp_path: Path) -> None:
         return tetfile.open(path)["x"]
 
     assert token(of()) == token(of())
-    assert token(of()) != token(tetfile.Dataset(of().file, tetfile._tetfile.part(of()._core, (0,))))
+    assert token(of()) != token(tetfile.Dataset(of().file, tetfile._tetfile.select(of()._core, [0, (0, 4, 1)])))
     before = token(of())
     np.save(path, np.arange(20).reshape(4, 5))
     assert token(of()) != before

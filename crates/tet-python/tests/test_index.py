@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 import tetfile
 from containers import CONTAINERS, write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as strategies
 
 # Keys in all, over all containers.
 COUNT = 24_000
@@ -109,6 +112,21 @@ def test_random_keys_give_what_numpy_gives(name: str, tmp_path: Path) -> None:
         assert compared > COUNT // len(CONTAINERS) * 0.7
 
 
+def _part(chance: random.Random, f: tetfile.File, view: tetfile.Dataset, array: Any) -> tuple[tetfile.Dataset, Any]:
+    """A part by integers, slices, and positions in any order, each for its own axis."""
+    items: list[Any] = []
+    for axis, extent in reversed(list(enumerate(array.shape))):
+        start, stop = sorted(chance.randint(0, extent) for _ in range(2))
+        step = chance.choice([1, 2])
+        some = [chance.randrange(extent) for _ in range(chance.randrange(5))] if extent else []
+        choice = chance.choice(["slice", "position", "positions"] if extent else ["slice"])
+        item: Any = {"slice": slice(start, stop, step), "position": some[0] if some else 0, "positions": some}[choice]
+        array = array[(slice(None),) * axis + (np.array(item, int) if choice == "positions" else item,)]
+        even = (start, len(range(start, stop, step)), step)
+        items.append({"slice": even, "position": item, "positions": np.array(some, "u8")}[choice])
+    return tetfile.Dataset(f, tetfile._tetfile.select(view._core, items[::-1])), array
+
+
 def test_keys_of_parts_are_keys_of_the_part(tmp_path: Path) -> None:
     path, arrays = write(tmp_path, "hdf5")
     chance = random.Random(5)
@@ -116,12 +134,9 @@ def test_keys_of_parts_are_keys_of_the_part(tmp_path: Path) -> None:
         for _ in range(2000):
             which = chance.choice([name for name in f if name.endswith(("_2", "_3", "_4"))])
             array = arrays[which]
-            part: list[int | slice] = []
-            for extent in array.shape:
-                start, stop = sorted(chance.sample(range(extent + 1), 2))
-                part.append(chance.choice([slice(start, stop, chance.choice([1, 2])), chance.randrange(extent)]))
-            view, wanted = f[which], array[tuple(part)]
-            view = tetfile.Dataset(f, tetfile._tetfile.part(view._core, tuple(part)))
+            view, wanted = f[which], array
+            for _ in range(chance.choice([1, 1, 2, 3])):
+                view, wanted = _part(chance, f, view, wanted)
             assert view.shape == wanted.shape
             key = _key(chance, wanted.shape)
             _check(_outcome(view, key), _outcome(np.asarray(wanted), key), key)
@@ -189,3 +204,30 @@ def test_outer_keys_count_for_their_own_axis(tmp_path: Path) -> None:
         for wrong in [(np.zeros((1, 1), int),), (None,), (99,), ([99],)]:
             with pytest.raises(IndexError):
                 f["float64_2"].oindex[wrong]
+
+
+SHAPE = (7, 1, 5, 4)
+
+
+@pytest.fixture(scope="module")
+def cube(tmp_path_factory: pytest.TempPathFactory) -> tuple[tetfile.Dataset, np.ndarray[Any, Any]]:
+    values = np.arange(np.prod(SHAPE), dtype="i2").reshape(SHAPE)
+    path = tmp_path_factory.mktemp("cube") / "x.npz"
+    np.savez(path, x=values)
+    tetfile.convert(path, path.with_suffix(".tet"), chunks=(3, 1, 2, 3), codec="zstd")
+    return tetfile.open(path.with_suffix(".tet"))["x"], values
+
+
+KEYS = st.one_of(
+    strategies.basic_indices(SHAPE, allow_newaxis=True, max_dims=6),
+    strategies.integer_array_indices(SHAPE),
+    strategies.integer_array_indices(SHAPE[:2], dtype=np.dtype("i1")),
+    strategies.arrays(bool, st.sampled_from([SHAPE[:1], SHAPE[:2], SHAPE, SHAPE[:3]])),
+)
+
+
+@settings(max_examples=3000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(key=KEYS)
+def test_keys_of_hypothesis_give_what_numpy_gives(key: Any, cube: Any) -> None:
+    dataset, values = cube
+    _check(_outcome(dataset, key), _outcome(values, key), key)

@@ -141,7 +141,10 @@ ENDLESS = """
 """
 
 
-@pytest.mark.parametrize("work", ["f['x'].median(axis=0)", "f['x'][...]", "tetfile.verify(sys.argv[1])"])
+WORKS = ["f['x'].median(axis=0)", "f['x'][...]", "tetfile.verify(sys.argv[1])", "f['x'][[1, 9, 60], ::-3]"]
+
+
+@pytest.mark.parametrize("work", WORKS)
 def test_an_interrupt_stops_the_work(work: str, big: Path) -> None:
     for wait in (0.15, 0.32):
         child = _run(ENDLESS.format(work=work), big)
@@ -155,6 +158,29 @@ def test_an_interrupt_stops_the_work(work: str, big: Path) -> None:
         # The bound is loose: the machine may be busy.
         assert stopped.startswith("stopped") and float(stopped.split()[1]) - sent < 5.0
         assert sound == "True"
+
+
+def test_an_interrupt_stops_an_opening(tmp_path: Path) -> None:
+    """A table has to be read to know its rows."""
+    row = ",".join(map(str, range(50))) + "\n"
+    (tmp_path / "x.csv").write_text(row * 600_000)
+    code = """
+        import sys, time, tetfile
+        print("ready", flush=True)
+        try:
+            while True:
+                tetfile.open(sys.argv[1])
+        except KeyboardInterrupt:
+            print("stopped", time.time(), flush=True)
+    """
+    child = _run(code, tmp_path / "x.csv")
+    assert child.stdout is not None and child.stdout.readline() == "ready\n"
+    time.sleep(0.1)
+    sent = time.time()
+    child.send_signal(signal.SIGINT)
+    out, errors = child.communicate(timeout=60)
+    assert child.returncode == 0, errors
+    assert float(out.split()[1]) - sent < 5.0
 
 
 def test_progress_is_reported_and_may_stop(big: Path, tmp_path: Path) -> None:
@@ -208,7 +234,7 @@ def test_memory_is_flat_over_many_reads(big: Path) -> None:
 
         read(500)
         before = _resident()
-        read(4000)
+        read(10_000)
         assert _resident() - before < 8 << 20
 
 
@@ -233,6 +259,41 @@ def test_a_file_that_is_closed_by_another_thread(big: Path) -> None:
         for thread in threads:
             thread.join()
         assert [type(error) for error in errors] == [ValueError] * 4
+
+
+def test_what_is_deleted_while_it_is_read_is_read_to_its_end(big: Path) -> None:
+    """The last references go away in the middle of reads, of reductions and of lazy parts."""
+    wanted = tetfile.open(big)["x"][8:24]
+    gc.collect()
+    before = _descriptors()
+    found: list[Any] = []
+
+    def read(held: list[tetfile.Dataset]) -> None:
+        dataset = held.pop()
+        found.append(dataset.isel(dim_0=slice(8, 24))[...] if dataset.dims else dataset[8:24])
+        found.append(dataset.max())
+
+    for _ in range(5):
+        threads = [threading.Thread(target=read, args=([tetfile.open(big)["x"]],)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    del threads, thread
+    arrays = [one for one in found if isinstance(one, np.ndarray)]
+    assert len(arrays) == 20 and all(np.array_equal(one, wanted) for one in arrays)
+    assert len({float(one) for one in found if not isinstance(one, np.ndarray)}) == 1
+    assert _descriptors() == before
+
+
+def test_five_hundred_files_are_open_at_once(files: Path) -> None:
+    before = _descriptors()
+    opened = [tetfile.open(files / "climate.tet") for _ in range(500)]
+    assert all(f["temp"][0, 0, 0] == 288 for f in opened)
+    assert _descriptors() == before + 500
+    for f in opened:
+        f.close()
+    assert _descriptors() == before
 
 
 def test_a_file_that_is_replaced_stays_what_it_was(tmp_path: Path) -> None:

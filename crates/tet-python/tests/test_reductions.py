@@ -121,7 +121,7 @@ def test_integers_are_exact(arrays: Any) -> None:
     # Above 63 bits they are unsigned, and above 64 bits they are Python's.
     assert f["wide"].sum(1)[0] == 2**64 - 1 + 2**63 and f["wide"].sum(1).dtype == object
     assert f["wide"].max() == 2**64 - 1 and f["wide"].max().dtype == np.uint64
-    one = tetfile.Dataset(f, tetfile._tetfile.part(f["wide"]._core, (0, slice(1, 2))))
+    one = tetfile.Dataset(f, tetfile._tetfile.select(f["wide"]._core, [0, (1, 1, 1)]))
     assert one.sum() == 2**63 and one.sum().dtype == np.uint64
     assert f["wide"].sum() == 2**64 - 1 + 2**63 + 8
 
@@ -186,9 +186,83 @@ def test_wrong_axes_are_refused_as_by_numpy(arrays: Any) -> None:
 def test_parts_are_reduced_as_parts(arrays: Any) -> None:
     f, held = arrays
     key = (slice(1, 7, 2), 3, slice(0, 5))
-    view = tetfile.Dataset(f, tetfile._tetfile.part(f["f8"]._core, key))
+    view = tetfile.Dataset(f, tetfile._tetfile.select(f["f8"]._core, [(1, 3, 2), 3, (0, 5, 1)]))
     array = held["f8"][key]
     for axis in _axes(2):
         _close(view.mean(axis), array.mean(axis=axis), f"mean over {axis}")
         _close(view.max(axis, keepdims=True), array.max(axis=axis, keepdims=True), f"max over {axis}")
     _close(view.argmax(), array.argmax(), "argmax")
+
+
+TESTS: list[tuple[Any, Any]] = [
+    ("> 30", lambda x: x > 30),
+    (">=10,<60", lambda x: (x >= 10) & (x < 60)),
+    ("ne 5", lambda x: x != 5),
+    ({"le": 50}, lambda x: x <= 50),
+    ("= 7", lambda x: x == 7),
+]
+
+
+@pytest.mark.parametrize("where", TESTS, ids=str)
+def test_a_test_leaves_out_elements_as_in_numpy(where: Any, arrays: Any) -> None:
+    f, held = arrays
+    test, passes = where
+    for name in ("f4", "i2", "u8"):
+        array = held[name].astype("f8")
+        mask = passes(array)
+        for axis in _axes(3):
+            _close(f[name].sum(axis, where=test), array.sum(axis=axis, where=mask), f"{name} {axis}")
+            _close(f[name].count(axis, where=test), np.count_nonzero(mask, axis=axis), f"{name} {axis}")
+            assert np.array_equal(f[name].any(axis, where=test), array.any(axis=axis, where=mask)), axis
+            assert np.array_equal(f[name].all(axis, where=test), array.all(axis=axis, where=mask)), axis
+        assert f[name].max(where=test) == array.max(where=mask, initial=-1)
+        weights = np.arange(1.0, 8.0)
+        wanted = (array * weights[:, None, None] * mask).sum() / (mask * weights[:, None, None]).sum()
+        _close(f[name].mean(weights={0: weights}, where=test), wanted, name)
+    counts, _ = f["f8"].histogram(5, (0.0, 100.0), where=test)
+    assert counts.sum() == np.count_nonzero(passes(held["f8"]))
+
+
+def test_tests_that_are_none_are_refused(arrays: Any) -> None:
+    f, _ = arrays
+    for wrong in ["", "about 3", "> x", "> 1, > 2", "3", {"over": 3}]:
+        with pytest.raises(tetfile.UsageError):
+            f["f4"].sum(where=wrong)
+    assert np.isnan(f["f4"].mean(where="> 1000"))
+    with pytest.raises(ValueError, match="no elements"):
+        f["i4"].max(where="> 1000")
+
+
+def test_results_carry_the_labels_of_their_axes(files: Path) -> None:
+    import pandas
+    import xarray
+
+    with xarray.open_dataset(files / "climate.nc") as theirs, tetfile.open(files / "climate.nc", decoded=True) as f:
+        temp, wanted = f["temp"], theirs["temp"].astype("f8")
+        for op in ("mean", "sum", "std", "max", "count"):
+            for dim in ["time", ["lat", "lon"], None, "lon"]:
+                answer = temp.reduce(op, dim=dim)
+                mine, its = answer.to_xarray(), getattr(wanted, op)(dim)
+                assert mine.name == "temp"
+                xarray.testing.assert_allclose(mine.drop_attrs(), its.drop_attrs())
+                pandas.testing.assert_index_equal(pandas.Index(mine.dims), pandas.Index(its.dims))
+        by_month = temp.reduce("mean", dim=["lat", "lon"]).to_pandas()
+        pandas.testing.assert_series_equal(by_month, wanted.mean(["lat", "lon"]).to_series(), check_freq=False)
+        table = temp.sel(lat=[30, 0]).reduce("max", dim="time").to_pandas()
+        assert list(table.index) == [30, 0] and table.loc[30, 45.0] == wanted.max("time").sel(lat=30, lon=45)
+        assert temp.reduce("max").to_pandas() == wanted.max()
+        cube = temp.reduce("quantile", dim="time", q=[0.1, 0.9])
+        assert cube.dims == ("quantiles", "lat", "lon") and cube.to_pandas().loc[0.9, 10.0, 45.0] == cube.values[1, 1, 1]
+        assert temp.reduce("min", 0, keepdims=True).to_xarray().shape == (1, 4, 8)
+        with pytest.raises(tetfile.UsageError, match="no reduction"):
+            temp.reduce("average")
+
+
+def test_answers_of_documents_carry_labels(files: Path) -> None:
+    with tetfile.open(files / "climate.nc") as f:
+        document = {"dataset": "temp", "selection": {"lat": {"start": 1}}, "mean": ["time", "lon"]}
+        assert list(f.query(document).labels["lat"]) == [10, 20, 30]
+        picked = {"dataset": "temp", "label_filter": {"axis": "lat", "eq": "20"}, "max": ["time", "lon"]}
+        assert f.query(picked).to_xarray().coords["lat"].values.tolist() == [20]
+        values = f.query({"dataset": "temp", "selection": {"time": {"index": 2}}}).to_xarray()
+        assert values.dims == ("lat", "lon") and values.sel(lat=10, lon=45).item() == f["temp"][2, 1, 1]

@@ -25,6 +25,9 @@ ISEL: list[dict[str, Any]] = [
     {"time": slice(2, None, 3), "lat": slice(-2, None)},
     {"lon": slice(5, 2)},
     {"time": 4, "lat": 1, "lon": 7},
+    {"time": [3, 0, 3, -1], "lat": np.array([True, False, True, True])},
+    {"lon": slice(None, None, -3), "time": 2},
+    {"lat": [], "lon": [5]},
 ]
 
 
@@ -46,6 +49,10 @@ SEL: list[dict[str, Any]] = [
     {"lat": slice(None, 10)},
     {"lat": slice(20, None), "lon": 45.0},
     {"time": slice(30.5, 61.0), "lat": 0.0},
+    {"lat": [30, 0, 10, 30], "lon": slice(None, None, 2)},
+    {"lat": np.array([20.0], "f4")},
+    {"lat": np.array([True, False, True, False])},
+    {"lon": []},
 ]
 
 
@@ -98,12 +105,12 @@ def test_what_is_not_there_is_a_key_error(both: Any) -> None:
         assert isinstance(caught.value, tetfile.NotFoundError)
     with pytest.raises(IndexError):
         ours.isel(lat=4)
-    with pytest.raises(TypeError):
-        ours.isel(lat=[0, 1])
-    with pytest.raises(TypeError):
-        ours.isel(lat=slice(None, None, -1))
-    with pytest.raises(TypeError):
-        ours.sel(lat=[0.0, 10.0])
+    with pytest.raises(IndexError):
+        ours.isel(lat=[0, 4])
+    with pytest.raises(IndexError):
+        ours.isel(lat=[[0, 1], [2, 3]])
+    with pytest.raises(KeyError):
+        ours.sel(lat=[0.0, 11.0])
     with pytest.raises(ValueError):
         ours.sel(method="pad", lat=3)
 

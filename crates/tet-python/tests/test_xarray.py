@@ -110,8 +110,8 @@ def test_chunks_are_those_of_the_file(path: Path) -> None:
 def test_nothing_is_read_before_it_is_needed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with xarray.open_dataset(path, engine="tet") as found:
         reads: list[str] = []
-        outer = tetfile._index.outer
-        monkeypatch.setattr(tetfile._index, "outer", lambda core, *rest: reads.append(core.name) or outer(core, *rest))
+        get = tetfile.Dataset.__getitem__
+        monkeypatch.setattr(tetfile.Dataset, "__getitem__", lambda d, key: reads.append(d.name) or get(d, key))
         part = found["temp"].isel(time=slice(0, 10)).isel(lat=0)
         assert reads == []
         part.load()

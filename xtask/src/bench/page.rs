@@ -10,6 +10,7 @@
 //!   <!-- wheel -->     target/bench/messages.json: the same with the wheel
 //!   <!-- containers --> target/bench/A.json: the groups A alone, files of other formats
 //!   <!-- arrays -->    target/bench/arrays.json: HDF5, NetCDF and Zarr with their libraries
+//!   <!-- python -->    target/bench/python.json: the Python package, the engine below it, and other packages
 //!   <!-- end -->       the end of each
 //! ```
 
@@ -40,7 +41,7 @@ const LIBRARIES: [&str; 5] = ["tet", "ztensor 0.1", "ztensor 2", "safetensors", 
 type Table = fn(&Value) -> Option<String>;
 
 /// The marker of each table, its run, how the groups are named that it shows, and how.
-const TABLES: [(&str, &str, &str, Table); 9] = [
+const TABLES: [(&str, &str, &str, Table); 10] = [
     ("figures", "all", "RQSPOWM", figures),
     ("digests", "all", "VD", figures),
     ("tensors", "all", "Z", figures),
@@ -50,7 +51,14 @@ const TABLES: [(&str, &str, &str, Table); 9] = [
     ("weights", "weights", "", weights),
     ("wheel", "messages", "", wheel),
     ("arrays", "arrays", "", arrays),
+    ("python", "python", "", python),
 ];
+
+/// The tables that the comparison made by itself.
+fn python(report: &Value) -> Option<String> {
+    let about = machine(report)?;
+    Some(format!("{about} {}\n", report.get("table")?.as_str()?))
+}
 
 /// Writes the tables whose figures are there.
 pub(super) fn write() -> Result<()> {
@@ -77,10 +85,11 @@ fn report(run: &str, groups: &str) -> Result<Option<Value>> {
     };
     let wrong = || format!("{} is not what a run stores", from.display());
     let mut report: Value = serde_json::from_str(&json).with_context(wrong)?;
-    let rows = report["rows"].as_array_mut().with_context(wrong)?;
     let is_shown =
         |row: &Value| row["id"].as_str().is_some_and(|id| id.starts_with(|it| groups.contains(it)));
-    rows.retain(|row| groups.is_empty() || is_shown(row));
+    if let Some(rows) = report["rows"].as_array_mut() {
+        rows.retain(|row| groups.is_empty() || is_shown(row));
+    }
     Ok(Some(report))
 }
 

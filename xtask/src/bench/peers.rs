@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::{python, reference, run};
+use crate::{package, python, reference, run};
 
 /// The folder of the scripts, and of what they make.
 fn folders() -> (PathBuf, PathBuf) {
@@ -48,6 +48,16 @@ pub(super) fn run_arrays(rest: &[String]) -> Result<()> {
     let requirements = scripts.join("arrays.txt");
     let python = python::environment(&folder.join("venv-arrays"), &requirements)?;
     let mut command = script(&python, "arrays")?;
+    run::check(command.args(rest))
+}
+
+/// The Python package, as it is released, and the packages that it is compared with.
+pub(super) fn run_python(rest: &[String]) -> Result<()> {
+    let (scripts, folder) = folders();
+    let requirements = scripts.join("python.txt");
+    let python = python::environment(&folder.join("venv-python"), &requirements)?;
+    package::install(&python, &folder.join("wheels"), "release")?;
+    let mut command = script(&python, "python")?;
     run::check(command.args(rest))
 }
 

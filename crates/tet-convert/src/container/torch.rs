@@ -48,7 +48,8 @@ impl Container for Torch {
     }
 
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
-        Ok(archive::is_checkpoint(head.source))
+        // The end of any other file would be searched for a directory, in many reads.
+        Ok(head.bytes.starts_with(b"PK") && archive::is_checkpoint(head.source))
     }
 
     fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {

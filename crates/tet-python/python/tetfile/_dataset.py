@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from typing import TYPE_CHECKING, Any
+import datetime
+from collections.abc import Iterator, Mapping
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _attrs, _index, _labels, _repr, _tetfile
+from . import _attrs, _html, _index, _labels, _repr, _tetfile
 from ._errors import NotFoundError
 from ._reductions import Progress, Reductions
 
@@ -211,8 +212,8 @@ class Dataset(Reductions):
     def read_into(self, out: npt.NDArray[Any], *, progress: Progress = None) -> None:
         """Reads all elements into memory that exists: ``out`` has the shape, and is contiguous and writable.
 
-        ``out`` is of the type of the dataset; for ``bfloat16`` and ``float8`` it may also be of unsigned integers of the
-        same width, which then hold the bits.
+        ``out`` is of the type of the dataset; for ``bfloat16`` and ``float8`` it may also be of unsigned integers of
+        the same width, which then hold the bits.
 
         Raises:
             ValueError: ``out`` has another shape or type, or is not contiguous.
@@ -227,6 +228,9 @@ class Dataset(Reductions):
             raise ValueError(f"out is of shape {out.shape}, the selection of {self.shape}")
         if out.dtype not in (memory, self._core.dtype):
             raise ValueError(f"out is of {out.dtype}, the dataset of {self._core.dtype}")
+        if self._core.picks:
+            out[...] = self.read(progress=progress).view(out.dtype)
+            return
         _tetfile.read_into(self._core, out if out.dtype == memory else out.view(memory), progress)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -263,68 +267,112 @@ class Dataset(Reductions):
         """The memory of the processor."""
         return np.empty(0).__dlpack_device__()
 
-    def isel(self, **positions: int | slice) -> Dataset:
+    def isel(self, positions: Mapping[str, Any] | None = None, /, **by_name: Any) -> Dataset:
         """The part at these positions, by names of axes; nothing is read.
 
-        An integer takes one position and drops the axis, a slice a range with a positive step.
+        An integer takes one position and drops the axis, a slice takes a range of any step, and a list or an array
+        takes positions in its order, or those where booleans are true. Lists of several axes count each for its own axis.
+        ``positions`` is a mapping of names, for those that are no words of Python.
 
         Raises:
             NotFoundError: No axis has the name.
             IndexError: A position is out of range.
 
-        >>> tetfile.open("climate.tet")["temp"].isel(time=0, lat=slice(1, 3))
+        >>> temp = tetfile.open("climate.tet")["temp"]
+        >>> temp.isel(time=0, lat=slice(1, 3))
         <tetfile.Dataset temp: float32 (lat: 2, lon: 8), part of (12, 4, 8)>
+        >>> temp.isel(time=[11, 0], lon=slice(None, None, -1))[:, 0, 0]
+        array([306., 295.], dtype=float32)
         """
-        key: list[int | slice] = [slice(None)] * self.ndim
-        for name, position in positions.items():
-            key[self._axis_of(name)] = position
-        part = _tetfile.part(self._core, tuple(key))
-        if part is None:
-            raise TypeError("isel takes integers and slices with positive steps: index the dataset with other keys")
-        return Dataset(self._file, part)
+        items = self._whole()
+        for name, position in {**(positions or {}), **by_name}.items():
+            axis = self._axis_of(name)
+            items[axis] = _index.positions(position, self.shape[axis], axis)
+        return Dataset(self._file, _tetfile.select(self._core, items))
 
-    def sel(self, method: str | None = None, **labels: Any) -> Dataset:
+    def sel(
+        self,
+        labels: Mapping[str, Any] | None = None,
+        /,
+        *,
+        method: Literal["nearest"] | None = None,
+        tolerance: float | np.timedelta64 | datetime.timedelta | None = None,
+        **by_name: Any,
+    ) -> Dataset:
         """The part of these labels, by names of axes; labels are read, elements are not.
 
-        A label takes the first position that has it and drops the axis. A slice takes the labels from its start through
-        its stop, which is included, as in pandas and xarray. ``method="nearest"`` takes the nearest number.
+        A label takes the position that has it and drops the axis; where several positions have it, it takes all of them
+        and keeps the axis. A slice takes the labels from its start through its stop, which is included, and a list
+        takes one position for each label. All of this is as in xarray.
+
+        Axes whose labels are numbers since a date, as ``days since 2024-01-01``, also take dates: text as ISO 8601
+        writes them, :class:`numpy.datetime64`, :class:`datetime.datetime`, and those of pandas and cftime. Text that is
+        less precise than the labels takes all times within it: ``time="2024-01"`` is a month.
+
+        Args:
+            labels: A mapping of names to labels, for names that are no words of Python.
+            method: ``"nearest"`` takes the nearest number or time, and of two that are as near the larger one.
+            tolerance: How far the nearest label may be, in the units of the labels, or as a difference of times.
+            by_name: A label, a slice or a list for each name.
 
         Raises:
             NotFoundError: No axis has the name, or no position the label.
+            ImportError: The calendar of a time axis needs the package cftime.
 
         >>> temp = tetfile.open("climate.tet")["temp"]
         >>> temp.sel(lat=slice(10, 30))
         <tetfile.Dataset temp: float32 (time: 12, lat: 3, lon: 8), part of (12, 4, 8)>
         >>> temp.sel(method="nearest", lat=12.3).sel(lon=0.0)[:2]
         array([289., 290.], dtype=float32)
+        >>> temp.sel(time="2024-03", lat=[30, 0], lon=45)[...]
+        array([[294., 291.]], dtype=float32)
+        >>> temp.sel(time=slice("2024-02", "2024-05")).shape
+        (3, 4, 8)
         """
         if method not in (None, "nearest"):
             raise ValueError(f"method={method!r} is not None or 'nearest'")
-        part = self
-        for name, label in labels.items():
-            slices = _labels.narrowed(part._core, part._axis_of(name), label, method)
-            part = Dataset(self._file, part._core.with_slices(slices))
-        return part
+        if tolerance is not None and method is None:
+            raise ValueError("a tolerance is one of method='nearest'")
+        items = self._whole()
+        for name, label in {**(labels or {}), **by_name}.items():
+            axis = self._axis_of(name)
+            items[axis] = self._index(axis).find(label, method, tolerance)
+        return Dataset(self._file, _tetfile.select(self._core, items))
+
+    def _whole(self) -> list[int | _index.Pick]:
+        return [(0, extent, 1) for extent in self.shape]
+
+    def _index(self, axis: int) -> _labels.Index:
+        found = _labels.index(self._core, axis)
+        if found is None:
+            dims = self.dims
+            what = repr(dims[axis]) if dims else axis
+            message = f"axis {what} of {self.name!r} has no labels: select by positions, with isel"
+            raise NotFoundError(message, dataset=self.name)
+        return found
 
     def labels(self, dim: str | int) -> npt.NDArray[Any]:
         """The labels along an axis: numbers, or texts as objects.
 
-        They are those that the dataset has, or else the elements of the dataset that has the name of the axis.
+        They are those that the dataset has, or else the elements of the dataset that has the name of the axis. Times
+        are the numbers that are stored; in a file that was opened with ``decoded=True`` they are ``datetime64``, or objects
+        of the package cftime where the calendar has other days.
 
         Raises:
             NotFoundError: There is no such axis, or it has no labels.
+            ImportError: The calendar needs the package cftime.
 
         >>> tetfile.open("climate.tet")["temp"].labels("lat")
-        array([ 0., 10., 20., 30.])
+        array([ 0., 10., 20., 30.], dtype=float32)
+        >>> tetfile.open("climate.tet", decoded=True)["temp"].labels("time")[:2].astype("datetime64[h]")
+        array(['2024-01-01T00', '2024-01-31T12'], dtype='datetime64[h]')
         """
-        found = _labels.along(self._core, self._axis_of(dim))
-        if found is None:
-            raise NotFoundError(f"axis {dim!r} of {self.name!r} has no labels", dataset=self.name)
-        return found
+        found = self._index(self._axis_of(dim))
+        return found.shown(self._core.is_decoded)
 
     @property
     def coords(self) -> dict[str, npt.NDArray[Any]]:
-        """The labels of all axes that have a name and labels.
+        """The labels of all axes that have a name and labels, as :meth:`labels` gives them.
 
         >>> list(tetfile.open("climate.tet")["temp"].coords)
         ['time', 'lat', 'lon']
@@ -340,26 +388,29 @@ class Dataset(Reductions):
         >>> len(keys), temp[keys[-1]].shape
         (6, (2, 4, 4))
         """
-        kept = [(start, step) for start, _, step, is_kept in self._core.slices if is_kept]
+        picks = dict(self._core.picks)
+        kept = [(axis, slice) for axis, slice in enumerate(self._core.slices) if slice[3]]
         cuts = []
-        for extent, chunk, (start, step) in zip(self.shape, self._core.chunks, kept, strict=True):
-            # Positions at which another chunk begins.
-            ends = {-(-(edge - start) // step) for edge in range(start // chunk * chunk, start + extent * step, chunk)}
-            edges = sorted({0, extent} | {end for end in ends if 0 < end < extent})
-            cuts.append([slice(*pair) for pair in zip(edges, edges[1:], strict=False)])
+        for chunk, (axis, (start, stop, step, _)) in zip(self._core.chunks, kept, strict=True):
+            if axis in picks:
+                edges = _edges_of_picks(picks[axis].astype(np.intp) * step + start, chunk)
+            else:
+                edges = _edges(start, len(range(start, stop, step)), step, chunk)
+            cuts.append([slice(*pair) for pair in pairwise(edges)])
         return iter(product(*cuts))
 
     def __repr__(self) -> str:
         return _repr.dataset(self)
 
     def _repr_html_(self) -> str:
-        return _repr.dataset_html(self)
+        return _html.dataset(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._file, self._core.key, self._core.slices)
+        return _restored, (self._file, self._core.key, self._core.slices, self._core.picks)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices)
+        picks = [(axis, positions.tobytes()) for axis, positions in self._core.picks]
+        return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices, picks)
 
 
 class Outer:
@@ -374,5 +425,23 @@ class Outer:
         return _index.outer(self._core, key)
 
 
-def _restored(file: File, key: str, slices: _tetfile._Slices) -> Dataset:
-    return Dataset(file, file._core.dataset(key).with_slices(slices))
+def _edges(start: int, count: int, step: int, chunk: int) -> list[int]:
+    """Positions of a slice at which a chunk begins, and its ends."""
+    ends = {-(-(edge - start) // step) for edge in range(start // chunk * chunk, start + count * step, chunk)}
+    return sorted({0, count} | {end for end in ends if 0 < end < count})
+
+
+def _edges_of_picks(positions: npt.NDArray[np.intp], chunk: int) -> list[int]:
+    """Picked positions at which another chunk begins, and their ends."""
+    inner = np.flatnonzero(np.diff(positions // chunk)) + 1
+    return [0, *inner.tolist(), len(positions)] if len(positions) else [0]
+
+
+def _restored(file: File, key: str, slices: _tetfile._Slices, picks: _tetfile._Picks = ()) -> Dataset:
+    core = file._core.dataset(key).with_slices(slices)
+    if picks:
+        positions: dict[int, Any] = dict(picks)
+        kept = [axis for axis, (*_, is_kept) in enumerate(slices) if is_kept]
+        items = [positions.get(axis, (0, extent, 1)) for axis, extent in zip(kept, core.shape, strict=True)]
+        core = _tetfile.select(core, items)
+    return Dataset(file, core)

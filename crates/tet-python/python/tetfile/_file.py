@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
-from . import _attrs, _functions, _repr, _tetfile
+from . import _attrs, _functions, _html, _repr, _tetfile
 from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
 from ._reductions import Progress
@@ -140,11 +140,18 @@ class Group(Mapping[str, "Dataset | Group"]):
             raise
 
     def __iter__(self) -> Iterator[str]:
-        start = f"{self._path}/" if self._path else ""
-        return (name[len(start) :] for name in self._file._names() if name.startswith(start))
+        return iter(self._below())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._below())
+
+    def _below(self) -> Sequence[str]:
+        """The names of the datasets of the group."""
+        names = self._file._names()
+        if not self._path:
+            return names
+        start = f"{self._path}/"
+        return [name[len(start) :] for name in names if name.startswith(start)]
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
@@ -169,7 +176,7 @@ class Group(Mapping[str, "Dataset | Group"]):
         return _repr.group(self)
 
     def _repr_html_(self) -> str:
-        return _repr.group_html(self)
+        return _html.group(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Group, (self._file, self._path)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _tetfile
+from . import _labels, _tetfile
 from ._errors import UsageError
 from ._reductions import Progress
 from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
@@ -169,9 +169,12 @@ def query(file: _tetfile.OpenFile, document: str | Mapping[str, Any], progress: 
     """The answer of a document."""
     found = _tetfile.query(file, _json(document), progress)
     names = found.pop("dims")
+    number, slices = found.pop("part")
+    part = file.dataset(f"#{number}").with_slices([(start, stop, step, True) for start, stop, step, _ in slices])
     along = found.pop("along", None) or [("axis", axis) for axis in found.pop("kept", [])]
     dims = tuple(_dim(axis, names) for axis in along)
-    labels = {dim: _label(axis) for dim, axis in zip(dims, along, strict=True) if axis[0] not in ("axis", "bins")}
+    labels = {dim: _label(axis, part) for dim, axis in zip(dims, along, strict=True)}
+    labels = {dim: label for dim, label in labels.items() if label is not None}
     values = found.pop("values", None)
     return Answer(
         op=found.pop("op"),
@@ -195,11 +198,16 @@ def _dim(axis: tuple[Any, ...], names: Sequence[str]) -> str:
     return names[number] if number < len(names) else f"axis_{number}"
 
 
-def _label(axis: tuple[Any, ...]) -> Any:
-    if axis[0] == "windows":
+def _label(axis: tuple[Any, ...], part: _tetfile.Selected) -> Any:
+    """The labels of an axis of a result."""
+    kind = axis[0]
+    if kind in ("axis", "picks", "variables"):
+        known = _labels.along(part, axis[1])
+        return known if known is None or kind != "picks" else known[axis[2]]
+    if kind == "windows":
         _, _, first, step, size = axis
         return {"first": first, "step": step, "size": size}
-    return axis[-1]
+    return None if kind == "bins" else axis[-1]
 
 
 def explain(file: _tetfile.OpenFile, document: str | Mapping[str, Any]) -> Plan:

@@ -93,7 +93,7 @@ def _array(dataset: Dataset, name: str, names: frozenset[str], dims: Dims) -> Ar
     if dtype != object and dtype.kind not in "biufc":
         raise _NoPlaceError(f"Zarr has no elements of {dataset.dtype_name}")
     attrs = dataset.attrs
-    if dataset._core.is_decoded:
+    if dataset._core.is_computed:
         attrs = {key: value for key, value in attrs.items() if key not in _DECODED}
     missing = attrs.pop(_MISSING, None)
     if missing is not None and dtype != object:

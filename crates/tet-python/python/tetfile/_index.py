@@ -21,6 +21,8 @@ import numpy.typing as npt
 from . import _tetfile
 
 Positions: TypeAlias = npt.NDArray[np.intp]
+# What is selected of an axis: (start, count, step), or positions in any order.
+Pick: TypeAlias = "tuple[int, int, int] | npt.NDArray[np.uint64]"
 
 # A block of more elements is only read where a key needs a good part of them.
 _BLOCK_MAX = 1 << 18
@@ -31,8 +33,7 @@ _WASTE_MAX = 4
 class _Axis:
     """What is read along an axis, and the key within it."""
 
-    # (start, count, step), or positions in increasing order.
-    pick: tuple[int, int, int] | npt.NDArray[np.uint64]
+    pick: Pick
     within: Any
     # The positions of an array, as the key has them.
     positions: Positions | None = None
@@ -97,6 +98,27 @@ def outer(core: _tetfile.Selected, key: Any, progress: Any = None) -> Any:
         if not (isinstance(within, slice) and within.step is None):
             block = block[(slice(None),) * at + (within,)]
     return block
+
+
+def positions(item: Any, extent: int, axis: int) -> int | Pick:
+    """What an item of a part is for one axis: an integer, a slice of any step, or an array of one axis.
+
+    Raises:
+        IndexError: A position is out of range, or the item is none of these.
+    """
+    item = _item(item)
+    if isinstance(item, slice):
+        start, stop, step = item.indices(extent)
+        return even(np.arange(start, stop, step)) if step < 0 else (start, len(range(start, stop, step)), step)
+    if item is None or item is Ellipsis or (isinstance(item, np.ndarray) and item.ndim != 1):
+        raise IndexError("an axis takes an integer, a slice or an array of one axis")
+    if not isinstance(item, np.ndarray):
+        return int(_checked(np.asarray(_fitting(item)), extent, axis))
+    if item.dtype != bool:
+        return even(_checked(item, extent, axis))
+    if len(item) != extent:
+        raise IndexError(f"{len(item)} booleans select among {extent} positions of axis {axis}")
+    return even(np.flatnonzero(item))
 
 
 def _rest(items: list[Any], shape: tuple[int, ...]) -> int:
@@ -210,28 +232,22 @@ def _of_array(positions: Positions) -> _Axis:
     if positions.size == 0:
         return _Axis((0, 0, 1), positions, positions)
     unique, within = np.unique(positions, return_inverse=True)
-    return _Axis(_pick(unique), within.reshape(positions.shape), positions)
+    return _Axis(even(unique), within.reshape(positions.shape), positions)
 
 
-def _pick(unique: Positions) -> tuple[int, int, int] | npt.NDArray[np.uint64]:
-    first, count = int(unique[0]), len(unique)
-    step = int(unique[1]) - first if count > 1 else 1
-    if count < 3 or bool((np.diff(unique) == step).all()):
-        return first, count, step
-    return unique.astype(np.uint64)
+def even(positions: Positions) -> Pick:
+    """Positions as (start, count, step) where they are at equal distances, in increasing order."""
+    count = len(positions)
+    if count == 0:
+        return 0, 0, 1
+    step = int(positions[1] - positions[0]) if count > 1 else 1
+    if step > 0 and (count < 3 or bool((np.diff(positions) == step).all())):
+        return int(positions[0]), count, step
+    return positions.astype(np.uint64)
 
 
 def _block(core: _tetfile.Selected, axes: list[_Axis], progress: Any) -> Any:
-    picks = [axis.pick for axis in axes]
-    if not core.is_text:
-        return _tetfile.picked(core, picks, progress)
-    # Texts are read around the positions.
-    hulls = [pick if isinstance(pick, tuple) else (int(pick[0]), int(pick[-1] - pick[0]) + 1, 1) for pick in picks]
-    block = _tetfile.block(core, hulls, progress)
-    within = [slice(None) if isinstance(pick, tuple) else (pick - pick[0]).astype(np.intp) for pick in picks]
-    for at, positions in enumerate(within):
-        block = block[(slice(None),) * at + (positions,)]
-    return block
+    return _tetfile.read(_tetfile.select(core, [axis.pick for axis in axes]), progress)
 
 
 def _is_wasteful(axes: list[_Axis], arrays: list[_Axis]) -> bool:

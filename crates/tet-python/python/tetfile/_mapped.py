@@ -24,7 +24,7 @@ def view(dataset: Dataset, dtype: np.dtype[Any], mode: Mode) -> npt.NDArray[Any]
     """
     whole = dataset.file.dataset(dataset._core.key)
     found = _tetfile.storage(whole._core)
-    reason = _refusal(found, whole, dtype.itemsize)
+    reason = _refusal(found, whole, dtype.itemsize) if not dataset._core.picks else "its positions are picked one by one"
     if reason is not None:
         message = f"{dataset.name!r} has no memory map: {reason}; index it, which reads a copy"
         raise UnsupportedError(message, path=dataset.file.path, dataset=dataset.name)
@@ -49,7 +49,7 @@ def _refusal(found: dict[str, Any], whole: Dataset, itemsize: int) -> str | None
     """Why the elements cannot be seen in place."""
     if whole._core.is_text:
         return "its elements are texts"
-    if whole._core.is_decoded:
+    if whole._core.is_computed:
         return "its elements are decoded when they are read"
     if found["refusal"] is not None:
         return str(found["refusal"])

@@ -12,13 +12,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _tetfile
-from ._errors import NotFoundError
+from . import _labels, _picks, _tetfile, _where
+from ._errors import NotFoundError, UsageError
+from ._results import Answer
 
 Progress: TypeAlias = "Callable[[int, int], object] | None"
 AxisLike: TypeAlias = "int | Sequence[int] | None"
 DimLike: TypeAlias = "str | Sequence[str] | None"
+Where: TypeAlias = "str | Mapping[str, Any] | None"
 
+
+# Those that `reduce` computes.
+_NAMES = frozenset(
+    "all any argmax argmin count count_nonzero max mean median min prod quantile std sum var".split()
+)
 
 # Reductions that need an element.
 _EXTREMA = frozenset(["min", "max", "arg_min", "arg_max"])
@@ -29,7 +36,10 @@ class Reductions:
 
     ``axis`` counts axes as in NumPy, ``dim`` names them; without both, all elements are reduced to one value.
     ``skipna=None`` skips NaN where the dataset was opened with ``decoded=True`` and has masked elements, and otherwise
-    lets them propagate, as NumPy does.
+    lets them propagate, as NumPy does. ``where`` is a test that elements have to pass to count, such as
+    ``"> 273.15"``, ``">= 0, < 40"`` or ``"not-null"``, or the filter of a query document, such as ``{"gt": 273.15}``.
+
+    Results are values of NumPy; :meth:`reduce` gives them with the names and labels of their axes.
     """
 
     __slots__ = ()
@@ -42,6 +52,7 @@ class Reductions:
         *,
         dim: DimLike = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -53,7 +64,7 @@ class Reductions:
         >>> tetfile.open("climate.tet")["temp"].sum(axis=0).shape
         (4, 8)
         """
-        return self._reduce("sum", axis, dim, skipna, keepdims, progress)
+        return self._reduce("sum", axis, dim, skipna, where, keepdims, progress)
 
     def prod(
         self,
@@ -61,6 +72,7 @@ class Reductions:
         *,
         dim: DimLike = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -69,7 +81,7 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].prod()
         np.int64(479001600)
         """
-        return self._reduce("product", axis, dim, skipna, keepdims, progress)
+        return self._reduce("product", axis, dim, skipna, where, keepdims, progress)
 
     def mean(
         self,
@@ -78,6 +90,7 @@ class Reductions:
         dim: DimLike = None,
         skipna: bool | None = None,
         weights: Mapping[str | int, npt.ArrayLike] | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -93,8 +106,8 @@ class Reductions:
         298.441032
         """
         if weights is not None:
-            return self._weighted_mean(axis, dim, skipna, weights, keepdims, progress)
-        return self._reduce("mean", axis, dim, skipna, keepdims, progress)
+            return self._weighted_mean(axis, dim, skipna, weights, where, keepdims, progress)
+        return self._reduce("mean", axis, dim, skipna, where, keepdims, progress)
 
     def min(
         self,
@@ -102,6 +115,7 @@ class Reductions:
         *,
         dim: DimLike = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -113,7 +127,7 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].min()
         np.int32(1)
         """
-        return self._reduce("min", axis, dim, skipna, keepdims, progress)
+        return self._reduce("min", axis, dim, skipna, where, keepdims, progress)
 
     def max(
         self,
@@ -121,6 +135,7 @@ class Reductions:
         *,
         dim: DimLike = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -132,7 +147,7 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].max()
         np.int32(12)
         """
-        return self._reduce("max", axis, dim, skipna, keepdims, progress)
+        return self._reduce("max", axis, dim, skipna, where, keepdims, progress)
 
     def var(
         self,
@@ -141,6 +156,7 @@ class Reductions:
         dim: DimLike = None,
         ddof: int = 0,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -149,7 +165,7 @@ class Reductions:
         >>> round(float(tetfile.open("climate.tet")["month"].var()), 6)
         11.916667
         """
-        return self._reduce("var", axis, dim, skipna, keepdims, progress, ddof=ddof)
+        return self._reduce("var", axis, dim, skipna, where, keepdims, progress, ddof=ddof)
 
     def std(
         self,
@@ -158,6 +174,7 @@ class Reductions:
         dim: DimLike = None,
         ddof: int = 0,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -166,7 +183,7 @@ class Reductions:
         >>> round(float(tetfile.open("climate.tet")["month"].std()), 6)
         3.452053
         """
-        return self._reduce("std", axis, dim, skipna, keepdims, progress, ddof=ddof)
+        return self._reduce("std", axis, dim, skipna, where, keepdims, progress, ddof=ddof)
 
     def median(
         self,
@@ -174,6 +191,7 @@ class Reductions:
         *,
         dim: DimLike = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -182,7 +200,7 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].median()
         np.float64(6.5)
         """
-        return self._reduce("median", axis, dim, skipna, keepdims, progress)
+        return self._reduce("median", axis, dim, skipna, where, keepdims, progress)
 
     def quantile(
         self,
@@ -191,6 +209,7 @@ class Reductions:
         *,
         dim: DimLike = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -201,7 +220,7 @@ class Reductions:
         """
         one = isinstance(q, int | float)
         wanted = [float(q)] if isinstance(q, int | float) else [float(value) for value in q]
-        return self._reduce("quantile", axis, dim, skipna, keepdims, progress, q=wanted, one_q=one)
+        return self._reduce("quantile", axis, dim, skipna, where, keepdims, progress, q=wanted, one_q=one)
 
     def argmin(
         self,
@@ -209,6 +228,7 @@ class Reductions:
         *,
         dim: str | None = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -220,7 +240,7 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].argmin()
         np.int64(0)
         """
-        return self._reduce("arg_min", axis, dim, skipna, keepdims, progress)
+        return self._reduce("arg_min", axis, dim, skipna, where, keepdims, progress)
 
     def argmax(
         self,
@@ -228,6 +248,7 @@ class Reductions:
         *,
         dim: str | None = None,
         skipna: bool | None = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -239,13 +260,14 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].argmax()
         np.int64(11)
         """
-        return self._reduce("arg_max", axis, dim, skipna, keepdims, progress)
+        return self._reduce("arg_max", axis, dim, skipna, where, keepdims, progress)
 
     def count(
         self,
         axis: AxisLike = None,
         *,
         dim: DimLike = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -254,13 +276,14 @@ class Reductions:
         >>> tetfile.open("climate.tet")["temp"].count()
         np.int64(384)
         """
-        return self._reduce("count", axis, dim, True, keepdims, progress)
+        return self._reduce("count", axis, dim, True, where, keepdims, progress)
 
     def count_nonzero(
         self,
         axis: AxisLike = None,
         *,
         dim: DimLike = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -269,13 +292,14 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].count_nonzero()
         np.int64(12)
         """
-        return self._reduce("count", axis, dim, False, keepdims, progress, nonzero=True)
+        return self._reduce("count", axis, dim, False, where, keepdims, progress, nonzero=True)
 
     def any(
         self,
         axis: AxisLike = None,
         *,
         dim: DimLike = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -284,13 +308,14 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].any()
         np.True_
         """
-        return self.count_nonzero(axis, dim=dim, keepdims=keepdims, progress=progress) > 0
+        return self.count_nonzero(axis, dim=dim, where=where, keepdims=keepdims, progress=progress) > 0
 
     def all(
         self,
         axis: AxisLike = None,
         *,
         dim: DimLike = None,
+        where: Where = None,
         keepdims: bool = False,
         progress: Progress = None,
     ) -> Any:
@@ -299,17 +324,15 @@ class Reductions:
         >>> tetfile.open("climate.tet")["month"].all()
         np.True_
         """
-        axes = self._axes(axis, dim)
-        shape = self._core.shape
-        number = range(len(shape)) if axes is None else axes
-        wanted = int(np.prod([shape[axis] for axis in number], dtype=object)) if shape else 1
-        return self.count_nonzero(axis, dim=dim, keepdims=keepdims, progress=progress) == wanted
+        wanted = self._reduce("count", axis, dim, False, where, keepdims, None)
+        return self.count_nonzero(axis, dim=dim, where=where, keepdims=keepdims, progress=progress) == wanted
 
     def histogram(
         self,
         bins: int = 10,
         range: tuple[float, float] | None = None,
         *,
+        where: Where = None,
         progress: Progress = None,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """How many elements are in each of ``bins`` bins of the same width, and the edges of the bins.
@@ -320,9 +343,40 @@ class Reductions:
         >>> counts, edges
         (array([6, 6]), array([ 1. ,  6.5, 12. ]))
         """
-        asked = _asked("histogram", None, True, bins=bins, range=range)
+        asked = _asked("histogram", None, True, bins=bins, range=range, where=where)
         [found], _ = _tetfile.reduce(self._core, [asked], progress)
         return found["values"], np.array(found["edges"])
+
+    def reduce(self, op: str, axis: AxisLike = None, *, dim: DimLike = None, **options: Any) -> Answer:
+        """A reduction by its name, with the names and labels of the axes that are left.
+
+        ``options`` are those of the method of that name: ``d.reduce("quantile", dim="time", q=[0.1, 0.9])`` computes
+        what ``d.quantile([0.1, 0.9], dim="time")`` does. The answer becomes a :class:`xarray.DataArray` by
+        :meth:`Answer.to_xarray`, and a series or a table of pandas by :meth:`Answer.to_pandas`.
+
+        Raises:
+            UsageError: There is no reduction of that name.
+
+        >>> temp = tetfile.open("climate.tet")["temp"]
+        >>> warmest = temp.reduce("max", dim=["time", "lon"], where="< 305")
+        >>> warmest.values, warmest.labels["lat"]
+        (array([304., 304., 304., 304.], dtype=float32), array([ 0., 10., 20., 30.], dtype=float32))
+        >>> temp.isel(time=0).reduce("mean", dim="lon").to_pandas()[10.0]
+        np.float64(292.5)
+        """
+        if op not in _NAMES:
+            raise UsageError(f"{op!r} is no reduction: {', '.join(sorted(_NAMES))}")
+        values = getattr(self, op)(axis=axis, dim=dim, **options)
+        axes = self._axes(axis, dim)
+        dims = _labels.names(self._core)
+        reduced = range(len(dims)) if axes is None else axes
+        kept = [at for at in range(len(dims)) if at not in reduced]
+        labels = {dims[at]: _labels.along(self._core, at) for at in kept}
+        labels = {dim: found for dim, found in labels.items() if found is not None}
+        names = dims if options.get("keepdims") else tuple(dims[at] for at in kept)
+        if np.ndim(values) > len(names):
+            names, labels = ("quantiles", *names), labels | {"quantiles": np.asarray(options["q"], float)}
+        return Answer(op=op, dataset=self._core.name, values=values, dims=names, labels=labels)
 
     def _axes(self, axis: AxisLike, dim: DimLike) -> list[int] | None:
         """The axes that are reduced, counted from 0; ``None`` for all."""
@@ -362,19 +416,23 @@ class Reductions:
         axis: AxisLike,
         dim: DimLike,
         skipna: bool | None,
+        where: Where,
         keepdims: bool,
         progress: Progress,
         **more: Any,
     ) -> Any:
         axes = self._axes(axis, dim)
+        reduced = sorted(range(len(self._core.shape)) if axes is None else axes)
         if skipna is None:
             skipna = self._core.is_masked
-        [found], _ = _tetfile.reduce(self._core, [_asked(op, axes, skipna, **more)], progress)
-        rank = range(len(self._core.shape))
-        reduced = sorted(rank if axes is None else axes)
+        _picks.check(self._core, op, reduced)
+        [found], _ = _tetfile.reduce(self._core, [_asked(op, axes, skipna, where=where, **more)], progress)
         if op in _EXTREMA and found["values"].size and any(self._core.shape[number] == 0 for number in reduced):
             raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
         values = _without_nulls(op, found["values"], found["nulls"])
+        values = _picks.ordered(self._core, values, found["along"])
+        if op in ("arg_min", "arg_max"):
+            values = _picks.counted(self._core, values, reduced)
         at = [number for number, along in enumerate(found["along"]) if along[0] == "quantiles"]
         if at:
             values = np.moveaxis(values, at[0], 0)
@@ -388,6 +446,7 @@ class Reductions:
         dim: DimLike,
         skipna: bool | None,
         weights: Mapping[str | int, npt.ArrayLike],
+        where: Where,
         keepdims: bool,
         progress: Progress,
     ) -> Any:
@@ -404,14 +463,10 @@ class Reductions:
         plain = [number for number in reduced if number not in by_axis]
         if skipna is None:
             skipna = self._core.is_masked
-        asked = [_asked(op, plain, skipna) for op in ("sum", "count")] if plain else []
-        if plain:
-            [sums, counts], _ = _tetfile.reduce(self._core, asked, progress)
-            total, count = sums["values"].astype(float), counts["values"].astype(float)
-        else:
-            total = np.asarray(_tetfile.get(self._core, Ellipsis, progress), dtype=float)
-            count = (~np.isnan(total) if skipna else np.ones(total.shape)).astype(float)
-            total = np.where(count == 0, 0.0, total) if skipna else total
+        _picks.check(self._core, "mean", plain)
+        asked = [_asked(op, plain, skipna, where=where) for op in ("sum", "count")]
+        found, _ = _tetfile.reduce(self._core, asked, progress)
+        total, count = (_picks.ordered(self._core, each["values"].astype(float), each["along"]) for each in found)
         left = [number for number in range(len(shape)) if number not in plain]
         for number, of in by_axis.items():
             along = [1] * len(left)
@@ -436,6 +491,7 @@ def _asked(
     nonzero: bool = False,
     bins: int = 0,
     range: tuple[float, float] | None = None,
+    where: Where = None,
 ) -> dict[str, Any]:
     return {
         "op": op,
@@ -447,6 +503,7 @@ def _asked(
         "nonzero": nonzero,
         "bins": bins,
         "range": range,
+        "filter": _where.filter_json(where),
     }
 
 
@@ -455,7 +512,7 @@ def _without_nulls(op: str, values: npt.NDArray[Any], nulls: npt.NDArray[np.bool
     if nulls is None or not nulls.any():
         return values
     if values.dtype.kind in "iub":
-        raise ValueError(f"{op} of nothing but NaN has no value")
+        raise ValueError(f"{op} of no elements has no value: all are NaN, or fail the test of where")
     values = values.copy()
     values[nulls] = np.nan
     return values

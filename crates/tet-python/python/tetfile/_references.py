@@ -80,7 +80,7 @@ def stored(dataset: Dataset) -> Stored | str:
     """The chunks of a dataset, or why a reader of Zarr cannot read them in place."""
     if dataset._core.is_text:
         return "its elements are texts"
-    if dataset._core.is_decoded:
+    if dataset._core.is_computed:
         return "its elements are decoded when they are read: open the file without decoded=True"
     found = _tetfile.storage(dataset._core)
     if found["refusal"] is not None:

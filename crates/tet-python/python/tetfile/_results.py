@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["Answer", "Conversion", "Edit", "Finding", "Plan", "Repair", "Report", "Stats"]
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The answer of a query document.
+    """What :meth:`Dataset.reduce` or a query document answers: values, and the names and labels of their axes.
 
     Attributes:
         op: What was computed, such as ``"mean"``; ``"values"`` for elements as they are, ``"align"`` for a comparison.
         dataset: The name of the dataset.
         values: The result; ``None`` for a comparison of axes.
         dims: The names of the axes of ``values``.
-        labels: The labels that come with an axis: of groups, windows and quantiles.
+        labels: The labels of these axes, where they have some; of windows a dict of ``first``, ``step`` and ``size``,
+            in positions.
         nulls: Which values are of no elements, or ``None`` where none is.
-        count: Elements that were selected, where something was reduced.
+        count: Elements that were selected, where a document reduced some.
         nan_count: How many of them were NaN, where the operation knows it.
         integrity: Whether the bytes were compared with checksums: ``"verified"``, ``"unprotected"``, ``"unchecked"``.
         details: What else belongs to the operation: edges of a histogram, places of extrema, pairs of aligned axes.
@@ -36,16 +40,67 @@ class Answer:
     values: Any
     dims: tuple[str, ...]
     labels: dict[str, Any]
-    nulls: npt.NDArray[Any] | None
-    count: int | None
-    nan_count: int | None
-    integrity: str | None
+    nulls: npt.NDArray[Any] | None = None
+    count: int | None = None
+    nan_count: int | None = None
+    integrity: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         import numpy as np
 
         return np.array(self.values, dtype=dtype, copy=copy)
+
+    def to_xarray(self) -> xarray.DataArray:
+        """The values with their axes, as xarray has them.
+
+        Raises:
+            ImportError: The package xarray is missing.
+            ValueError: A comparison of axes has no values.
+
+        >>> tetfile.open("climate.tet")["temp"].reduce("mean", dim=["time", "lon"]).to_xarray().sel(lat=20).item()
+        299.0
+        """
+        if self.values is None:
+            raise ValueError(f"{self.op} of {self.dataset} has no values")
+        from xarray import DataArray
+
+        coords = {dim: (dim, labels) for dim, labels in self.labels.items() if not isinstance(labels, dict)}
+        return DataArray(self.values, coords, self.dims, name=self.dataset)
+
+    def to_pandas(self) -> Any:
+        """The values as pandas has them: a number, a ``Series`` of one axis, a ``DataFrame`` of two, and of more axes a
+        ``Series`` that has all of their labels.
+
+        Raises:
+            ImportError: The package pandas is missing.
+            ValueError: A comparison of axes has no values.
+
+        >>> tetfile.open("climate.tet")["temp"].isel(lon=0).reduce("max", dim="time").to_pandas()
+        lat
+        0.0     299.0
+        10.0    300.0
+        20.0    301.0
+        30.0    302.0
+        Name: temp, dtype: float32
+        """
+        import numpy as np
+        import pandas  # type: ignore[import-untyped]
+
+        if self.values is None:
+            raise ValueError(f"{self.op} of {self.dataset} has no values")
+        values = np.asarray(self.values)
+        if values.ndim == 0:
+            return self.values
+        indexes = []
+        for dim, extent in zip(self.dims, values.shape, strict=True):
+            labels = self.labels.get(dim)
+            known = np.arange(extent) if labels is None or isinstance(labels, dict) else labels
+            indexes.append(pandas.Index(known, name=dim))
+        if values.ndim == 2:
+            return pandas.DataFrame(values, *indexes)
+        one = indexes[0] if values.ndim == 1 else pandas.MultiIndex.from_product(indexes)
+        return pandas.Series(values.ravel(), one, name=self.dataset)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ import os
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from . import _dataset, _file, _mapped, _tetfile
+from . import _dataset, _file, _index, _mapped, _tetfile
 from ._errors import LimitError, UnsupportedError, UsageError
 
 try:
@@ -61,7 +61,7 @@ _METADATA = "__metadata__"
 # Bytes of a tensor that is read at once, at most, as of any result.
 _RESULT_MAX = 16 << 30
 
-Device = str | int | torch.device
+Device: TypeAlias = "str | int | torch.device"
 
 
 def tensor(dataset: _dataset.Dataset, device: Device = "cpu", *, mmap: bool = False) -> torch.Tensor:
@@ -262,10 +262,24 @@ class Slice:
     def __getitem__(self, key: Any) -> Any:
         if self._device is None:
             return self._dataset[key]
-        part = _tetfile.part(self._dataset._core, key)
+        part = _part(self._dataset, key)
         if part is not None:
-            return tensor(_dataset.Dataset(self._dataset.file, part), self._device)
+            return tensor(part, self._device)
         return _of_array(self._dataset[key], _dtype(self._dataset)).to(self._device)
+
+
+def _part(dataset: _dataset.Dataset, key: Any) -> _dataset.Dataset | None:
+    """The part at integers and slices, unread; ``None`` for other keys."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    if items.count(Ellipsis) == 1:
+        at = items.index(Ellipsis)
+        items[at : at + 1] = [slice(None)] * (dataset.ndim - len(items) + 1)
+    items += [slice(None)] * (dataset.ndim - len(items))
+    if len(items) != dataset.ndim or any(not isinstance(item, int | slice) or isinstance(item, bool) for item in items):
+        return None
+    pairs = zip(items, dataset.shape, strict=True)
+    picks = [_index.positions(item, extent, axis) for axis, (item, extent) in enumerate(pairs)]
+    return _dataset.Dataset(dataset.file, _tetfile.select(dataset._core, picks))
 
 
 class Dataset(torch.utils.data.Dataset[Any]):

@@ -13,6 +13,7 @@ xarray decodes packed values, times and coordinates by itself, from the attribut
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -140,8 +141,13 @@ class _Lazy(BackendArray):
         support = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
 
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
+        return await asyncio.to_thread(self.__getitem__, key)
+
     def _read(self, key: tuple[Any, ...]) -> Any:
-        return np.asarray(self.dataset.oindex[key], dtype=self.dtype)
+        # Keys without arrays mean the same in both, and are read with less to do in Python.
+        has_arrays = any(isinstance(item, np.ndarray) for item in key)
+        return np.asarray(self.dataset.oindex[key] if has_arrays else self.dataset[key], dtype=self.dtype)
 
 
 class _Store(AbstractDataStore):
@@ -155,8 +161,8 @@ class _Store(AbstractDataStore):
         """Whether the file has the group."""
         return any(name.startswith(f"{self.group}/") for name in self.file)
 
-    def load(self) -> tuple[dict[str, Variable], dict[str, Any]]:
-        """The variables and the attributes."""
+    def get_variables(self) -> dict[str, Variable]:
+        """The variables."""
         variables: dict[str, Variable] = {}
         dims = Dims(self.file)
         labeled: dict[str, Dataset] = {}
@@ -167,14 +173,27 @@ class _Store(AbstractDataStore):
                 warn(f"{name!r} is left out: {error}", stacklevel=2)
                 continue
             names = dims.of(dataset)
-            variables[name] = Variable(names, lazy, dataset.attrs, _encoding(dataset, names))
+            attrs, encoding = dataset.attrs, _encoding(dataset, names)
+            if dataset.dtype == object:
+                # The engine made texts of the characters.
+                attrs.pop("_Encoding", None)
+                encoding["dtype"] = str
+            variables[name] = Variable(names, lazy, attrs, encoding)
             labeled |= {dim: dataset for dim in dataset.dims or ()}
         for dim, dataset in labeled.items():
             # Labels that the dataset has by itself.
             if dim not in variables and dim in (known := dataset.coords):
                 variables[dim] = Variable((dim,), known[dim])
-        group = self.file[self.group] if self.group else self.file
-        return variables, group.attrs
+        return variables
+
+    def get_attrs(self) -> dict[str, Any]:
+        """The attributes."""
+        return (self.file[self.group] if self.group else self.file).attrs
+
+    def get_encoding(self) -> dict[str, Any]:
+        """The names of the axes that can grow."""
+        pairs = (zip(dataset.dims or (), dataset._core.unlimited, strict=False) for _, dataset in self._datasets())
+        return {"unlimited_dims": {dim for pair in pairs for dim, can_grow in pair if can_grow}}
 
     def _datasets(self) -> Iterator[tuple[str, Dataset]]:
         start = f"{self.group}/" if self.group else ""
@@ -182,20 +201,9 @@ class _Store(AbstractDataStore):
             if name.startswith(start) and "/" not in name[len(start) :]:
                 yield name[len(start) :], self.file.dataset(name)
 
-    def get_attrs(self) -> dict[str, Any]:
-        """The attributes."""
-        return self.load()[1]
-
-    def get_variables(self) -> dict[str, Variable]:
-        """The variables."""
-        return self.load()[0]
-
     def get_dimensions(self) -> dict[str, int]:
         """The extents of the dimensions."""
-        found: dict[str, int] = {}
-        for variable in self.load()[0].values():
-            found |= {str(dim): extent for dim, extent in variable.sizes.items()}
-        return found
+        return {str(dim): extent for of in self.get_variables().values() for dim, extent in of.sizes.items()}
 
     def close(self) -> None:
         """Closes the file."""

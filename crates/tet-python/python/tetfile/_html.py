@@ -1,0 +1,181 @@
+"""Files and datasets as HTML, for notebooks: a table, and a picture of a dataset. Nothing of it raises."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from html import escape
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _index, _repr, _tetfile
+
+if TYPE_CHECKING:
+    from ._dataset import Dataset
+    from ._file import Group
+
+# Rows of a table, characters of a value.
+_ROWS_MAX = 60
+_TEXT_MAX = 120
+# Rows and columns of a picture, and the pixels that its longer side takes.
+_CELLS_MAX = 64
+_PIXELS = 256
+# Chunks that are touched for a picture, their bytes, and those of the file.
+_CHUNKS_MAX = 16
+_DECODED_MAX = 32 << 20
+_READ_MAX = 4 << 20
+# Colors from low to high, readable by those who see no red or no green, on dark and on light; gray is nothing.
+_COLORS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)
+_NOTHING = (160, 160, 160)
+
+_STYLE = "border-collapse:collapse;color:inherit;text-align:left;font-size:90%"
+_CELL = "text-align:left;padding:2px 8px"
+
+
+def dataset(of: Dataset) -> str:
+    """A table of what it is, and a picture of a plane."""
+    return _guarded(_dataset, of)
+
+
+def group(of: Group) -> str:
+    """A table with a row for each dataset."""
+    return _guarded(_group, of)
+
+
+def _guarded(work: Callable[[Any], str], of: Any) -> str:
+    """What the work gives, or what is in its way: a notebook shows nothing of an object that raises."""
+    try:
+        return work(of)
+    except Exception as error:
+        return f"<p>{escape(type(of).__name__)}: {escape(str(error))}</p>"
+
+
+def _dataset(of: Dataset) -> str:
+    rows = [("name", of.name), ("type", of.dtype_name), ("shape", _repr.axes(of)), *_sizes(of)]
+    rows += [("fault", of.fault)] if of.fault else []
+    rows += [(str(name), _short(value)) for name, value in list(of.attrs.items())[:_ROWS_MAX]]
+    table = "".join(f"<tr>{_head(name)}{_cell(text)}</tr>" for name, text in rows)
+    return f'<table style="{_STYLE}"><tbody>{table}</tbody></table>{_guarded(_picture, of)}'
+
+
+def _sizes(of: Dataset) -> list[tuple[str, str]]:
+    rows = [] if of.chunks is None else [("chunks", str(of.chunks))]
+    size = _size(of)
+    return [*rows, ("size", size)] if size else rows
+
+
+def _group(of: Group) -> str:
+    if of.file.closed:
+        return f"<p>{escape(of.file.path)}, closed</p>"
+    names = list(of)
+    title = f"<p><b>{escape(_repr.title(of))}</b>: {escape(of.file.format)}, {_repr.count(len(names), 'dataset')}</p>"
+    head = "".join(map(_head, ("name", "type", "shape", "chunks", "size")))
+    rows = "".join(f"<tr>{_guarded(lambda name: _row(of, name), name)}</tr>" for name in names[:_ROWS_MAX])
+    more = f"<p>and {len(names) - _ROWS_MAX} more</p>" if len(names) > _ROWS_MAX else ""
+    return f'{title}<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}'
+
+
+def _row(of: Group, name: str) -> str:
+    found = of.dataset(name)
+    texts = (name, found.dtype_name, _repr.axes(found), str(found.chunks or ""), found.fault or _size(found))
+    return "".join(map(_cell, texts))
+
+
+def _head(text: str) -> str:
+    return f'<th style="{_CELL}">{escape(text)}</th>'
+
+
+def _cell(text: str) -> str:
+    return f'<td style="{_CELL}">{escape(text)}</td>'
+
+
+def _short(value: Any) -> str:
+    text = np.array2string(value, threshold=8) if isinstance(value, np.ndarray) else str(value)
+    return text if len(text) <= _TEXT_MAX else f"{text[:_TEXT_MAX]}..."
+
+
+def _size(of: Dataset) -> str:
+    """Bytes of all elements, where they are numbers."""
+    if not of._core.is_number:
+        return ""
+    number = float(of.nbytes)
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if number < 1024 or unit == "TiB":
+            break
+        number /= 1024
+    return f"{number:.0f} {unit}" if number >= 100 or number == int(number) else f"{number:.1f} {unit}"
+
+
+def _picture(of: Dataset) -> str:
+    """A plane of the last two axes, or a row of the only one, as a picture; nothing where much is to be read for it."""
+    key = _plane(of)
+    if key is None:
+        return ""
+    values = np.atleast_2d(np.asarray(of[key]).astype(float))
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return ""
+    low, high = float(known.min()), float(known.max())
+    scaled = (values - low) / (high - low) if high > low else np.zeros(values.shape)
+    height, width = values.shape
+    scale = max(1, _PIXELS // max(height, width))
+    style = f"width:{width * scale}px;height:{height * scale}px;image-rendering:pixelated;margin:6px 0"
+    picture = base64.b64encode(_png(_colored(scaled))).decode()
+    caption = f"{low:.6g} to {high:.6g}, {_key_text(of, key)}"
+    image = f'<img style="{style}" alt="{escape(caption)}" src="data:image/png;base64,{picture}">'
+    return f"{image}<div>{escape(caption)}</div>"
+
+
+def _plane(of: Dataset) -> tuple[int | slice, ...] | None:
+    """The key of the elements that are shown, of the first part of a plane that is read at once; ``None`` if there is
+    none."""
+    core = of._core
+    if not core.is_number or of.ndim == 0 or of.size == 0 or core.dtype.kind not in "fiub":
+        return None
+    axes = range(max(0, of.ndim - 2), of.ndim)
+    extents = {axis: min(of.shape[axis], core.chunks[axis] * _CHUNKS_MAX) for axis in axes}
+    while True:
+        key: list[int | slice] = [extent // 2 for extent in of.shape]
+        for axis, extent in extents.items():
+            key[axis] = slice(0, extent, -(-extent // _CELLS_MAX))
+        items = [_index.positions(item, of.shape[at], at) for at, item in enumerate(key)]
+        chunk_count, decoded_len, read_len = _tetfile.touched(_tetfile.select(core, items))
+        if chunk_count <= _CHUNKS_MAX and decoded_len <= _DECODED_MAX and read_len <= _READ_MAX:
+            return tuple(key)
+        longest = max(axes, key=lambda axis: extents[axis])
+        if extents[longest] == 1:
+            return None
+        extents[longest] //= 2
+
+
+def _key_text(of: Dataset, key: tuple[int | slice, ...]) -> str:
+    """What a picture shows, in the words of a key."""
+    texts = [str(item) if isinstance(item, int) else f"{item.start}:{item.stop}:{item.step}" for item in key]
+    return f"[{', '.join(texts)}]"
+
+
+def _colored(scaled: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Numbers from 0 to 1 as colors; those that are none are gray."""
+    is_known = np.isfinite(scaled)
+    at = np.where(is_known, scaled, 0.0) * (len(_COLORS) - 1)
+    low = np.minimum(at.astype(int), len(_COLORS) - 2)
+    part = (at - low)[..., None]
+    colors = _COLORS[low] * (1 - part) + _COLORS[low + 1] * part
+    return np.where(is_known[..., None], colors, _NOTHING).astype(np.uint8)
+
+
+def _png(colors: npt.NDArray[np.uint8]) -> bytes:
+    """A picture of rows of colors as a PNG file."""
+    height, width, _ = colors.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in colors)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts: Iterable[tuple[bytes, bytes]] = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    file = b"\x89PNG\r\n\x1a\n"
+    for kind, body in parts:
+        file += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return file
