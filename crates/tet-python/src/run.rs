@@ -174,13 +174,25 @@ fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the callback, where the count is another than the last one.
+/// Calls the callback, or moves the bar, where the count is another than the last one.
 fn report(job: &Job<'_>, count: &Count, reported: &mut Option<(u64, u64)>) -> PyResult<()> {
     let Some(callback) = job.progress else { return Ok(()) };
     let now = (count.done.load(Ordering::Relaxed), count.all.load(Ordering::Relaxed));
-    if *reported != Some(now) {
-        *reported = Some(now);
-        callback.call1(now)?;
+    if *reported == Some(now) {
+        return Ok(());
+    }
+    *reported = Some(now);
+    let (done, all) = now;
+    match callback.getattr("update") {
+        // A bar of tqdm is told how many more.
+        Ok(update) => {
+            callback.setattr("total", all)?;
+            let shown: u64 = callback.getattr("n")?.extract()?;
+            update.call1((done.saturating_sub(shown),))?;
+        }
+        Err(_) => {
+            callback.call1(now)?;
+        }
     }
     Ok(())
 }

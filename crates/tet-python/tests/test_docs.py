@@ -32,10 +32,11 @@ def test_examples_do_what_they_show(name: str, files: Path, tmp_path: Path, monk
     assert runner.failures == 0
 
 
-def test_the_guide_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parents[3] / "docs/guide/python.md"
+@pytest.mark.parametrize("name", ["python", "python-examples"])
+def test_the_guide_does_what_it_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[3] / f"docs/guide/{name}.md"
     monkeypatch.chdir(tmp_path)
-    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, globs={"os": os})
     assert found.failed == 0 and found.attempted > 30
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import multiprocessing
 import os
 import signal
@@ -202,6 +203,14 @@ def test_progress_is_reported_and_may_stop(big: Path, tmp_path: Path) -> None:
         # Work that was done before it could be stopped has its output.
         is_done = last[0][0] == last[0][1]
         assert is_done or not list(tmp_path.iterdir()), "an output that was stopped is not there"
+
+
+def test_bars_of_tqdm_are_moved(big: Path) -> None:
+    from tqdm import tqdm
+
+    with tetfile.open(big) as f, tqdm(unit="B", file=io.StringIO()) as bar:
+        f["x"].read(progress=bar)
+        assert (bar.n, bar.total) == (f["x"].nbytes, f["x"].nbytes)
 
 
 def test_files_are_closed_when_nothing_refers_to_them(files: Path) -> None:

@@ -35,7 +35,7 @@ def verify(
         strict: Whether warnings count as errors.
         memory: The most bytes of decoders.
         threads: Threads that read, all processors unless it is given.
-        progress: Called with the bytes that are done and the bytes in all.
+        progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
 
     Raises:
         OSError: The system refuses to read it.
@@ -78,7 +78,7 @@ def repair(
         salvage: Whether elements may be lost: lost floats become NaN, damaged tensors are dropped. Takes an ``output``.
         fill: The value of integers that are lost.
         memory: The most bytes of chunks.
-        progress: Called with the bytes that are done and the bytes in all.
+        progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
 
     Raises:
         UnsupportedError: Files of this format are not repaired.
@@ -137,7 +137,7 @@ def convert(
         compression_level: The level of the codec.
         memory: The most bytes in flight.
         threads: Threads that read and compress, all processors unless it is given.
-        progress: Called with the bytes that are done and the bytes in all.
+        progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
 
     Raises:
         FileExistsError: The output exists, and ``overwrite`` is not set.

@@ -7,7 +7,7 @@ chunks, threads or memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,17 @@ from . import _labels, _picks, _tetfile, _where
 from ._errors import NotFoundError, UsageError
 from ._results import Answer
 
-Progress: TypeAlias = "Callable[[int, int], object] | None"
+class Bar(Protocol):
+    """A bar that is moved on, as those of tqdm."""
+
+    n: Any
+    total: Any
+
+    def update(self, n: Any = ..., /) -> Any:
+        """Moves it on."""
+
+
+Progress: TypeAlias = "Callable[[int, int], object] | Bar | None"
 AxisLike: TypeAlias = "int | Sequence[int] | None"
 DimLike: TypeAlias = "str | Sequence[str] | None"
 Where: TypeAlias = "str | Mapping[str, Any] | None"

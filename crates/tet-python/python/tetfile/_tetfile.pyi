@@ -1,6 +1,6 @@
 """The engine of tetfile: see the package for what users call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
@@ -35,7 +35,7 @@ __all__ = [
 
 __version__: str
 
-_Progress: TypeAlias = Callable[[int, int], object] | None
+_Progress: TypeAlias = Any
 _Slices: TypeAlias = tuple[tuple[int, int, int, bool], ...]
 _Picks: TypeAlias = tuple[tuple[int, npt.NDArray[np.uint64]], ...]
 _Item: TypeAlias = int | tuple[int, int, int] | npt.NDArray[np.uint64]
