@@ -53,8 +53,6 @@ _CODES = {
     "uint8": "U8",
     "bool": "BOOL",
 }
-# The attribute of an array of one element that is a scalar, where the format has none.
-_SCALAR = "tet:scalar"
 # The name of the texts of a file in safetensors and zTensor.
 _METADATA = "__metadata__"
 
@@ -79,20 +77,21 @@ def tensor(dataset: _dataset.Dataset, device: Device = "cpu", *, mmap: bool = Fa
     tensor([288., 289., 290.])
     """
     dtype = _dtype(dataset)
-    shape = () if dataset.shape == (1,) and dataset.attrs.get(_SCALAR) == "1" else dataset.shape
     if mmap:
         found = _mapped.view(dataset, _bits(dtype), "c")
         if found.dtype.byteorder == ">":
             raise UnsupportedError(f"{dataset.name!r} has no memory map in PyTorch: its numbers are big-endian")
-        return torch.from_numpy(found).view(dtype).reshape(shape).to(device)
+        return torch.from_numpy(found).view(dtype).reshape(dataset.shape).to(device)
     length = dataset.size * dtype.itemsize
     if length > _RESULT_MAX:
         message = f"{dataset.name!r} has {length} bytes, and at most {_RESULT_MAX} are read: read parts, or mmap=True"
         raise LimitError(message, path=dataset.file.path, dataset=dataset.name)
+    if dataset._core.picks:
+        return _of_array(dataset[...], dtype).to(device)
     out = torch.empty(dataset.shape, dtype=dtype)
     if out.numel():
         _tetfile.read_into(dataset._core, out.reshape(-1).view(torch.uint8).numpy())
-    return out.reshape(shape).to(device)
+    return out.to(device)
 
 
 def load(

@@ -365,6 +365,8 @@ def test_examples_do_what_they_show(files: Path, tmp_path: Path, monkeypatch: py
     known = {"tetfile": tetfile, "np": np, "os": os}
     for example in doctest.DocTestFinder().find(tetfile.torch, globs=known):
         runner.run(example)
+    (tmp_path / "guide").mkdir()
+    monkeypatch.chdir(tmp_path / "guide")
     page = Path(__file__).parents[4] / "docs/guide/torch.md"
     found = doctest.testfile(str(page), module_relative=False, optionflags=flags)
     assert runner.failures == 0 and found.failed == 0 and found.attempted > 5
