@@ -244,7 +244,7 @@ def test_pieces_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         (piece.drop_vars("packed"), "'packed' of the file has the dimension 'time', and is not appended"),
         (piece.assign(more=("time", [1, 2, 3])), "the file has no dataset 'more'"),
         (piece.isel(lat=slice(0, 2)).drop_vars(["flag", "area", "lat"]), "'temp' has shape"),
-        (piece.assign(count=4), "'count' has not the dimension 'time', and is not what the file has"),
+        (piece.assign(count=4), "'count' does not have the dimension 'time', and differs from that of the file"),
         (piece.transpose("lat", ...), "'temp' has dimensions"),
     ]:
         with pytest.raises(tetfile.UsageError, match=message):

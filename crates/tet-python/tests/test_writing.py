@@ -262,6 +262,27 @@ def test_arrays_of_xarray_bring_their_coordinates(tmp_path: Path) -> None:
     xarray.testing.assert_identical(found.astype(float), array.assign_coords(x=array["x"].astype(object)))
 
 
+def test_datasets_of_files_are_copied_chunk_by_chunk(tmp_path: Path, files: Path) -> None:
+    packed = xarray.Dataset({"t": ("x", np.linspace(0, 1, 50).round(2), {"units": "K"})})
+    packed.to_netcdf(tmp_path / "packed.nc", encoding={"t": {"dtype": "i2", "scale_factor": 0.01, "_FillValue": -1}})
+    with tetfile.open(files / "climate.nc") as file, tetfile.create(tmp_path / "x.tet") as out:
+        out["temp"] = file["temp"]
+        tetfile.create(tmp_path / "part.tet", {"part": file["temp"].isel(lat=[2, 0], lon=slice(None, None, -2))}).commit()
+        out["raw"] = tetfile.open(tmp_path / "packed.nc")["t"]
+        out["decoded"] = tetfile.open(tmp_path / "packed.nc", decoded=True)["t"]
+    with tetfile.open(files / "climate.nc") as file, tetfile.open(tmp_path / "x.tet") as found:
+        temp = file["temp"][...]
+        np.testing.assert_array_equal(found["temp"][...], temp)
+        assert found["temp"].dims == ("time", "lat", "lon") and found["temp"].attrs["units"] == "K"
+        assert found["temp"].chunks == file["temp"].chunks
+        part = tetfile.open(tmp_path / "part.tet")["part"]
+        np.testing.assert_array_equal(part[...], temp[:, [2, 0], ::-2])
+    again = xarray.open_dataset(tmp_path / "x.tet", engine="tet")
+    np.testing.assert_allclose(again["raw"], packed["t"])
+    np.testing.assert_allclose(again["decoded"], packed["t"])
+    assert again["decoded"].attrs == {"units": "K"}
+
+
 def test_progress_counts_the_elements(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     out = tetfile.create(tmp_path / "x.tet", {"a": np.zeros(1 << 20)})

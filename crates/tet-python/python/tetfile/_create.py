@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from . import _functions, _tetfile
+from ._dataset import Dataset
 from ._errors import NotFoundError, UsageError
+from ._hierarchy import DECODED
 from ._plan import Spec, auto_chunks, document, elements_of, physical
 from ._reductions import Progress
 
@@ -34,7 +36,7 @@ def create(
 ) -> Writer:
     """Begins a new file, which appears when it is committed: complete, or not at all.
 
-    Datasets are assigned by name: arrays of NumPy, arrays and datasets of xarray, iterators of blocks along the first
+    Datasets are assigned by name: arrays of NumPy, datasets of open files and parts of them, arrays of xarray, iterators of blocks along the first
     axis, or a :class:`Spec` whose regions are written afterwards, in any order and from any thread. Elements that are
     written are kept in a scratch file in the folder of ``path``, compressed.
 
@@ -95,7 +97,6 @@ class Writer(Mapping[str, "Target"]):
             raise FileExistsError(17, "File exists: pass overwrite=True to replace it", str(self._path))
         self._overwrite = overwrite
         self._storage = {"codec": codec, "level": level}
-        self._memory = memory
         self._threads = threads
         self._targets: dict[str, Target] = {}
         self.attrs: dict[str, Any] = dict(attrs or {})
@@ -123,6 +124,8 @@ class Writer(Mapping[str, "Target"]):
             raise UsageError(f"dataset {name!r} is there already: write to a region of it", dataset=name)
         if isinstance(value, Spec):
             self._add(name, value)
+        elif isinstance(value, Dataset):
+            self._add_dataset(name, value)
         elif hasattr(value, "dims") and hasattr(value, "values"):
             self._add_labeled(name, value)
         elif isinstance(value, Iterator) or (isinstance(value, Iterable) and not _is_array(value)):
@@ -149,6 +152,15 @@ class Writer(Mapping[str, "Target"]):
         target = Target(self._regions, name, spec, self._regions.add(one))
         self._targets[name] = target
         return target
+
+    def _add_dataset(self, name: str, value: Dataset) -> None:
+        """A dataset of a file, or a part of one, chunk by chunk."""
+        # Elements that are decoded are not to be decoded again.
+        dropped = DECODED if value._core.is_computed else ()
+        attrs = {key: each for key, each in value.attrs.items() if key not in dropped}
+        target = self._add(name, Spec(value.shape, value.dtype, chunks=value.chunks, dims=value.dims, attrs=attrs))
+        for key in value.iter_chunks():
+            target[key] = value[key]
 
     def _add_labeled(self, name: str, value: Any) -> None:
         """An array of xarray, with its coordinates along its own axes."""

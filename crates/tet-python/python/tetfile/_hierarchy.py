@@ -21,7 +21,7 @@ from ._file import File
 _DOCUMENTS = frozenset(["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"])
 # The attribute that names missing values, and those that decoding has used up.
 _MISSING = "_FillValue"
-_DECODED = (_MISSING, "missing_value", "scale_factor", "add_offset")
+DECODED = (_MISSING, "missing_value", "scale_factor", "add_offset")
 # A raw chunk of more bytes is read in parts of about the second number.
 _RAW_MAX = 64 << 20
 _PART_LEN = 4 << 20
@@ -94,7 +94,7 @@ def _array(dataset: Dataset, name: str, names: frozenset[str], dims: Dims) -> Ar
         raise _NoPlaceError(f"Zarr has no elements of {dataset.dtype_name}")
     attrs = dataset.attrs
     if dataset._core.is_computed:
-        attrs = {key: value for key, value in attrs.items() if key not in _DECODED}
+        attrs = {key: value for key, value in attrs.items() if key not in DECODED}
     missing = attrs.pop(_MISSING, None)
     if missing is not None and dtype != object:
         missing = np.asarray(missing).reshape(-1)[:1].astype(dtype)[0]

@@ -194,11 +194,11 @@ def _check_dims(file: _file.File, variables: Mapping[str, Variable]) -> None:
 
 
 def _grows(held: Dataset, variable: Variable, dim: str) -> bool:
-    """Whether a variable has the dimension; one that has not is that of the file."""
+    """Whether a variable has the dimension; one that does not must equal that of the file."""
     if dim in variable.dims:
         return True
     if not np.array_equal(np.asarray(variable.data), held[...], equal_nan=variable.dtype.kind in "fc"):
-        message = f"{held.name!r} has not the dimension {dim!r}, and is not what the file has"
+        message = f"{held.name!r} does not have the dimension {dim!r}, and differs from that of the file"
         raise UsageError(message, dataset=held.name)
     return False
 
