@@ -184,7 +184,7 @@ fn report(job: &Job<'_>, count: &Count, reported: &mut Option<(u64, u64)>) -> Py
     *reported = Some(now);
     let (done, all) = now;
     match callback.getattr("update") {
-        // A bar of tqdm is told how many more.
+        // A bar of tqdm takes how many more.
         Ok(update) => {
             callback.setattr("total", all)?;
             let shown: u64 = callback.getattr("n")?.extract()?;

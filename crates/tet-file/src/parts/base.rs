@@ -30,7 +30,7 @@ pub struct BaseFile {
     chunks: Vec<Vec<Option<(IndexRow, u64)>>>,
 }
 
-/// A chunk of the base as it is stored.
+/// A chunk as it is stored.
 #[derive(Debug)]
 pub(super) struct StoredChunk {
     pub(super) codec: Codec,
@@ -107,10 +107,8 @@ impl BaseFile {
         }
         decoder.check_len(row.stored_len, decoded_len)?;
         let span = Span::new(row.payload_offset, row.stored_len);
-        let stored = match span {
-            Some(span) => self.file.source().read_vec(span.start(), span.len())?,
-            None => Vec::new(),
-        };
+        let span = span.ok_or_else(|| unsound(&self.file))?;
+        let stored = self.file.source().read_vec(span.start(), span.len())?;
         let digest = match self.file.protection() {
             Protection::Digests(digests) => Some(digests.of_row(number)?),
             _ => None,

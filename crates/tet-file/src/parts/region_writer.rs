@@ -136,7 +136,9 @@ impl RegionWriter {
             let elements = short.grid().chunk_elements(&row(key.1)).unwrap_or(0);
             if !partial.truncate(elements, short.element_size()) {
                 let (dataset, coord) = (short.spec().name.clone(), row(key.1));
-                return Err(Error::Incomplete { dataset, coord, left: partial.left });
+                let left = partial.left;
+                partials.insert(key, partial);
+                return Err(Error::Incomplete { dataset, coord, left });
             }
             if partial.left == 0 {
                 self.put(key, &partial.bytes, &mut Vec::new())?;
@@ -305,16 +307,20 @@ impl RegionWriter {
     ///
     /// Returns [`Error::Incomplete`] for those of a dataset without one.
     fn complete(&self) -> Result<()> {
-        let partials = std::mem::take(&mut *self.lock());
-        let mut stored = Vec::new();
-        for (key, partial) in partials.chunks {
+        let mut partials = self.lock();
+        for (key, partial) in &partials.chunks {
             let planned = self.dataset(key.0)?;
             if planned.fill().is_none() {
                 let (dataset, coord) =
                     (planned.spec().name.clone(), planned.grid().coord_of(key.1));
                 return Err(Error::Incomplete { dataset, coord, left: partial.left });
             }
+        }
+        // Nothing of memory goes before it is written: after an error the caller may write the rest.
+        let mut stored = Vec::new();
+        while let Some((&key, partial)) = partials.chunks.first_key_value() {
             self.put(key, &partial.bytes, &mut stored)?;
+            partials.remove(key);
         }
         Ok(())
     }

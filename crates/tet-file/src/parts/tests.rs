@@ -245,6 +245,36 @@ fn chunks_that_are_missing_are_named() {
     assert!(error.starts_with("3 elements of chunk [1, 0] of \"a\" are not written"), "{error}");
 }
 
+/// An error at the end loses nothing that was written: neither of the dataset that is incomplete nor of another.
+#[test]
+fn what_is_missing_is_written_after_an_error() {
+    let fill = r#", "fill": "0700""#;
+    let text = |name: &str, fill: &str| {
+        format!(r#"{{"name": "{name}", "dtype": "uint16", "shape": [4], "chunks": [4]{fill}}}"#)
+    };
+    let text =
+        format!(r#"{{"tet_plan": 1, "datasets": [{}, {}]}}"#, text("all", ""), text("some", fill));
+    let plan = FilePlan::from_json(&text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("x.tet");
+    let writer =
+        RegionWriter::scratch(folder.path(), &plan, None, RegionOptions::default()).unwrap();
+    let write = |id: usize, start: u64, bytes: &[u8]| {
+        let count = bytes.len() as u64 / 2;
+        writer.write(id, &[start], &[count], bytes, &Progress::default()).unwrap();
+    };
+    write(0, 0, &[1, 0, 2, 0]);
+    write(1, 1, &[9, 0]);
+    assert!(matches!(writer.to_part(), Err(Error::Incomplete { left: 2, .. })));
+    assert!(matches!(writer.truncate(0, 1), Err(Error::Incomplete { .. })));
+    write(0, 2, &[3, 0, 4, 0]);
+    published(&plan, &[writer.to_part().unwrap()], None, &target).unwrap();
+    let file = TetFile::open(Source::open(&target).unwrap(), &Default::default()).unwrap();
+    let base = BaseFile::new(&file).unwrap();
+    assert_eq!(base.elements(0, &[0]).unwrap(), [1, 0, 2, 0, 3, 0, 4, 0]);
+    assert_eq!(base.elements(1, &[0]).unwrap(), [7, 0, 9, 0, 7, 0, 7, 0]);
+}
+
 #[test]
 fn a_fill_value_stands_where_nothing_is_written() {
     let plan = plan(&[4, 4], &[3, 3], "zstd", r#", "fill": "0700""#);
