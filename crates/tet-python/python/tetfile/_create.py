@@ -67,7 +67,27 @@ def create(
     return writer
 
 
-class Writer(Mapping[str, "Target"]):
+class Targets(Mapping[str, "Target"]):
+    """Datasets that take elements, by name."""
+
+    _where = "is written"
+    _regions: _tetfile.Regions
+    _targets: dict[str, Target]
+
+    def __getitem__(self, name: str) -> Target:
+        try:
+            return self._targets[name]
+        except KeyError:
+            raise NotFoundError(f"no dataset {name!r} {self._where}", dataset=name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets)
+
+    def __len__(self) -> int:
+        return len(self._targets)
+
+
+class Writer(Targets):
     """A file that is being written: a mapping of names to datasets that take elements.
 
     It is committed at the end of a ``with`` block that raises nothing, or by :meth:`commit`; before that nothing is at its
@@ -133,18 +153,6 @@ class Writer(Mapping[str, "Target"]):
         else:
             array = np.asarray(value)
             self._add(name, Spec(array.shape, array.dtype))[...] = array
-
-    def __getitem__(self, name: str) -> Target:
-        try:
-            return self._targets[name]
-        except KeyError:
-            raise NotFoundError(f"no dataset {name!r} is written", dataset=name) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._targets)
-
-    def __len__(self) -> int:
-        return len(self._targets)
 
     def _add(self, name: str, spec: Spec) -> Target:
         self._check_open()

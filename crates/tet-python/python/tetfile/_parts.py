@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _tetfile, _types
-from ._create import Codec, Target
-from ._errors import NotFoundError
+from ._create import Codec, Target, Targets
 from ._plan import Spec, document
 from ._reductions import Progress
 
@@ -177,7 +176,7 @@ class WritePlan:
         return f"<tetfile.WritePlan {str(self._path)!r}: {len(self._datasets)} datasets>"
 
 
-class Part(Mapping[str, Target]):
+class Part(Targets):
     """Regions that this process writes: a mapping of names to datasets that take elements.
 
     It is closed at the end of a ``with`` block that raises nothing, or by :meth:`close`; a part that is not closed is none.
@@ -191,24 +190,14 @@ class Part(Mapping[str, Target]):
     >>> plan.publish()
     """
 
+    _where = "is in the plan"
+
     def __init__(self, plan: WritePlan, memory: int | None, threads: int | None) -> None:
         path = _folder(plan._path) / f"p-{uuid.uuid4().hex}.part"
         self._regions = _tetfile.Regions.part(plan._document, path, memory, threads)
         self._targets = {
             name: Target(self._regions, name, spec, number) for number, (name, spec) in enumerate(plan._datasets.items())
         }
-
-    def __getitem__(self, name: str) -> Target:
-        try:
-            return self._targets[name]
-        except KeyError:
-            raise NotFoundError(f"no dataset {name!r} is in the plan", dataset=name) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._targets)
-
-    def __len__(self) -> int:
-        return len(self._targets)
 
     def close(self) -> None:
         """Ends the part, which can be published from then on.
