@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 
 /// Regions of fewer bytes are written by the thread that brings them.
 const SHORT_LEN: u64 = 1 << 20;
+/// Locks that the chunks share of which only some elements are written.
+const LOCKS: usize = 64;
 
 /// How regions are written.
 ///
@@ -74,6 +76,9 @@ pub struct RegionWriter {
     encoder: Box<dyn Encode>,
     options: RegionOptions,
     partial: Mutex<Partials>,
+    /// Held from the time when a chunk is taken out of `partial` until it is back there or in the part: other threads
+    /// that write to it would else begin with its older elements.
+    taken: [Mutex<()>; LOCKS],
 }
 
 impl RegionWriter {
@@ -108,7 +113,8 @@ impl RegionWriter {
     ) -> Result<RegionWriter> {
         let datasets = RwLock::new(plan.datasets().iter().cloned().map(Arc::new).collect());
         let (encoder, partial) = (plan.encoder()?, Mutex::default());
-        Ok(RegionWriter { datasets, base, part, encoder, options, partial })
+        let taken = std::array::from_fn(|_| Mutex::default());
+        Ok(RegionWriter { datasets, base, part, encoder, options, partial, taken })
     }
 
     /// Adds a dataset behind the others. Returns its number.
@@ -249,21 +255,23 @@ impl RegionWriter {
             self.put(key, elements, stored)?;
             return Ok(len);
         }
-        let mut partials = self.lock();
-        let mut partial = match partials.remove(key) {
-            Some(partial) => partial,
-            None => self.begin((key, planned), coord)?,
-        };
+        let _taken = self.take(key);
+        let held = self.lock().remove(key);
+        let mut partial = held.map_or_else(|| self.begin((key, planned), coord), Ok)?;
         let count = overlap.extents.iter().product::<u64>();
         partial.write(&overlap, block, size);
-        if partial.left == 0 {
-            drop(partials);
-            self.put(key, &partial.bytes, stored)?;
-        } else if partials.insert(key, partial) > self.options.memory {
+        let stored = match partial.left {
+            0 => self.put(key, &partial.bytes, stored),
+            _ => Ok(()),
+        };
+        // A chunk that could not be stored is kept for the next try.
+        if (partial.left > 0 || stored.is_err())
+            && self.lock().insert(key, partial) > self.options.memory
+        {
             let (dataset, limit) = (planned.spec().name.clone(), self.options.memory);
-            return Err(Error::PartialMemory { dataset, limit });
+            return stored.and(Err(Error::PartialMemory { dataset, limit }));
         }
-        Ok(count.saturating_mul(size))
+        stored.map(|()| count.saturating_mul(size))
     }
 
     /// A chunk with the elements that it has already: those written before, or those of the base.
@@ -310,7 +318,7 @@ impl RegionWriter {
         let mut partials = self.lock();
         for (key, partial) in &partials.chunks {
             let planned = self.dataset(key.0)?;
-            if planned.fill().is_none() {
+            if partial.left > 0 && planned.fill().is_none() {
                 let (dataset, coord) =
                     (planned.spec().name.clone(), planned.grid().coord_of(key.1));
                 return Err(Error::Incomplete { dataset, coord, left: partial.left });
@@ -343,6 +351,13 @@ impl RegionWriter {
     pub fn to_part(&self) -> Result<FilePart> {
         self.complete()?;
         self.part.to_part()
+    }
+
+    /// Waits until no other thread has the chunk.
+    fn take(&self, (dataset, linear): Key) -> MutexGuard<'_, ()> {
+        let at = linear.wrapping_add(dataset as u64) % LOCKS as u64;
+        let lock = &self.taken[usize::try_from(at).unwrap_or(0)];
+        lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Partials> {

@@ -355,6 +355,49 @@ fn a_region_of_an_existing_file_is_replaced() {
     );
 }
 
+/// Threads that write to one chunk of an existing file, and to one that is complete, lose nothing of each other.
+#[test]
+fn threads_write_to_the_same_chunk() {
+    const THREADS: u64 = 16;
+    let (shape, folder) = ([64, 4096], tempfile::tempdir().unwrap());
+    let target = folder.path().join("a.tet");
+    let plan = plan(&shape, &[64, 4096], "zstd", "");
+    streamed(&plan, &target);
+    let file = TetFile::open(Source::open(&target).unwrap(), &Default::default()).unwrap();
+    let base = BaseFile::new(&file).unwrap();
+    let edited = folder.path().join("b.tet");
+    for _ in 0..20 {
+        let writer = RegionWriter::scratch(
+            folder.path(),
+            &plan,
+            Some(base.clone()),
+            RegionOptions::default(),
+        )
+        .unwrap();
+        let begin = std::sync::Barrier::new(usize::try_from(THREADS).unwrap());
+        std::thread::scope(|scope| {
+            for nth in 0..THREADS {
+                let (writer, begin) = (&writer, &begin);
+                scope.spawn(move || {
+                    begin.wait();
+                    for row in (nth..64).step_by(usize::try_from(THREADS).unwrap()) {
+                        let bytes = [u8::try_from(row).unwrap(), 0xee].repeat(4096);
+                        writer
+                            .write(0, &[row, 0], &[1, 4096], &bytes, &Progress::default())
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        published(&plan, &[writer.to_part().unwrap()], Some(&base), &edited).unwrap();
+        let file = TetFile::open(Source::open(&edited).unwrap(), &Default::default()).unwrap();
+        let found = BaseFile::new(&file).unwrap().elements(0, &[0, 0]).unwrap();
+        for (row, elements) in (0_u8..).zip(found.chunks_exact(2 * 4096)) {
+            assert!(elements == [row, 0xee].repeat(4096), "row {row} is lost");
+        }
+    }
+}
+
 #[test]
 fn a_dataset_is_not_truncated_before_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
