@@ -141,7 +141,7 @@ impl Query {
             }
             pairs.push(pair);
         }
-        Ok(Alignment::of((catalog, how), dataset, with, &pairs)?)
+        Ok(Alignment::of([(catalog, dataset), (catalog, with)], &pairs, how)?)
     }
 
     /// A wrong selection as an error at its place in the document, if there is one.

@@ -15,18 +15,19 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// Compares pairs of axes: the first of each is one of `dataset`, the second one of `with`.
+    /// Compares pairs of axes: the first of each is one of the first dataset, the second one of the other. Each
+    /// comes with the catalog that has its labels.
     ///
     /// # Errors
     ///
     /// The labels cannot be read.
     pub fn of(
-        (catalog, how): (&Catalog, &Execution),
-        dataset: &Dataset,
-        with: &Dataset,
+        datasets: [(&Catalog, &Dataset); 2],
         pairs: &[[usize; 2]],
+        how: &Execution,
     ) -> Result<Alignment> {
-        let labels = [dataset, with].map(|it| CatalogLabels::new(catalog, it, how));
+        let labels = datasets.map(|(catalog, it)| CatalogLabels::new(catalog, it, how));
+        let [dataset, with] = datasets.map(|(_, dataset)| dataset);
         let axis = |&axes: &[usize; 2]| {
             let extent = |of: &Dataset, axis: usize| of.shape().get(axis).copied().unwrap_or(0);
             let extents = [extent(dataset, axes[0]), extent(with, axes[1])];

@@ -86,6 +86,14 @@ pub enum Error {
         /// What its elements are called.
         dtype: String,
     },
+    /// The elements of two datasets cannot be compared.
+    #[error("dataset {dataset:?}: {why}")]
+    Incomparable {
+        /// The first of them.
+        dataset: String,
+        /// Why.
+        why: String,
+    },
     /// The dataset's elements are structures, of which the members can be read.
     #[error(
         "dataset {dataset:?} contains structures: read its members instead{}",
@@ -373,6 +381,7 @@ impl Error {
             | Error::Ambiguous { .. }
             | Error::Misfit { .. }
             | Error::OtherType { .. }
+            | Error::Incomparable { .. }
             | Error::Text { .. }
             | Error::NoTexts { .. }
             | Error::Axis { .. }

@@ -71,6 +71,8 @@ mod fill;
 
 mod align;
 
+mod diff;
+
 // The oracle is not part of the crate; here its exact sums are compared with.
 #[cfg(test)]
 #[path = "../../../tests/src/naive/exact.rs"]
@@ -91,6 +93,9 @@ pub use catalog::{
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
+pub use diff::{
+    CatalogDiff, DatasetDiff, DiffValue, DifferingElement, ElementDiff, MetadataDiff, Tolerance,
+};
 pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};
 pub use fill::fill_of;

@@ -1,0 +1,221 @@
+//! How the elements of two datasets differ.
+//!
+//! ```text
+//!   chunks of equal digests are left out -> boxes of the others -> both read -> pairs compared -> tally
+//! ```
+//!
+//! Boxes are compared on all threads, and what is found does not depend on their number: counts are added,
+//! the largest difference and the first place are the same in any order.
+
+mod boxes;
+mod pair;
+mod structure;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use std::sync::{Mutex, PoisonError};
+
+use tet_format::{DType, Integrity};
+
+use self::boxes::Boxes;
+use self::pair::{Pairs, compare};
+pub use self::structure::{CatalogDiff, DatasetDiff, MetadataDiff};
+use self::tally::Tally;
+use self::texts::diff_texts;
+use crate::answer::Answer;
+use crate::budget::Execution;
+use crate::buffer::{self, Buffer};
+use crate::catalog::Dataset;
+use crate::error::{Error, Result};
+use crate::fetch;
+use crate::lazy::LazyArray;
+use crate::scalar::Scalar;
+use crate::selection::Hyperslab;
+
+/// When two elements count as equal.
+///
+/// Elements `a` and `b` are equal when they have the same value (0.0 and -0.0 do), when both are NaN and
+/// `nan_equal` is set, when |a - b| <= `atol` + `rtol` * |b|, as `numpy.isclose` has it, or when `b` is at
+/// most `ulp` steps of their dtype away. Complex numbers are compared by their parts.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::Tolerance;
+///
+/// let exact = Tolerance::default();
+/// assert!(exact.nan_equal && exact.rtol == 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The relative tolerance, of the second element.
+    pub rtol: f64,
+    /// The absolute tolerance.
+    pub atol: f64,
+    /// Steps between neighboring values of a float, in both datasets of the same dtype.
+    pub ulp: u64,
+    /// Whether NaN equals NaN.
+    pub nan_equal: bool,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Tolerance { rtol: 0.0, atol: 0.0, ulp: 0, nan_equal: true }
+    }
+}
+
+/// What differs between the elements of two datasets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ElementDiff {
+    /// Elements of each.
+    pub count: u64,
+    /// Those that differ.
+    pub differing: u64,
+    /// Those of which one alone is NaN.
+    pub nan_count: u64,
+    /// Elements that were not read, because the digests of their chunks are equal.
+    pub skipped: u64,
+    /// The largest |a - b| of elements that differ, exact for integers; none where all of these are NaN or infinite.
+    pub max_abs: Option<Scalar>,
+    /// The largest |a - b| / |b| of elements that differ, infinite where b is 0.
+    pub max_rel: Option<f64>,
+    /// The first element that differs, row-major.
+    pub first: Option<DifferingElement>,
+    /// The first element of the largest difference.
+    pub worst: Option<DifferingElement>,
+}
+
+/// An element that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferingElement {
+    /// Its position along each axis of the first dataset.
+    pub position: Vec<u64>,
+    /// The elements of both.
+    pub values: [DiffValue; 2],
+}
+
+/// An element of any dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DiffValue {
+    /// A number or a truth; of floats or integers of different types one of the wider type.
+    Number(Scalar),
+    /// A string.
+    Text(String),
+}
+
+impl Dataset {
+    /// Compares the elements of a selection with those of another dataset, pair by pair, row-major.
+    ///
+    /// Chunks that both files have digests of, stored in the same way, are equal when the digests are, and are not
+    /// read then: the answer is unchecked. With [`DigestPolicy::Always`](crate::DigestPolicy) all are read, and compared
+    /// with their digests. Floats of different widths are compared as float64, integers of different dtypes exactly.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::read`] for both, and [`Error::Incomparable`] for selections of different shapes and types that are not
+    /// compared with each other.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use tet_file::TetFile;
+    /// use tet_query::{Catalog, Execution, Hyperslab, Tolerance};
+    ///
+    /// let open = |path| Catalog::from_tet(TetFile::open(tet_io::Source::open(path)?, &Default::default())?);
+    /// let [old, new] = [open("old.tet".as_ref())?, open("new.tet".as_ref())?];
+    /// let [old, new] = [old.find("temp")?, new.find("temp")?];
+    /// let all = [old, new].map(|it| Hyperslab::whole(it.shape()));
+    /// let found = old.diff(&all[0], (new, &all[1]), &Tolerance::default(), &Execution::default())?;
+    /// println!("{} of {} differ", found.differing, found.count);
+    /// # Ok::<(), tet_query::Error>(())
+    /// ```
+    pub fn diff(
+        &self,
+        slab: &Hyperslab,
+        (other, other_slab): (&Dataset, &Hyperslab),
+        tolerance: &Tolerance,
+        how: &Execution,
+    ) -> Result<Answer<ElementDiff>> {
+        let incomparable = |why| Error::Incomparable { dataset: self.name.clone(), why };
+        let shapes = [slab, other_slab].map(Hyperslab::kept_shape);
+        if shapes[0] != shapes[1] {
+            let why = format!("the selections have the shapes {} and {}", shapes[0], shapes[1]);
+            return Err(incomparable(why));
+        }
+        if self.text.is_some() && other.text.is_some() {
+            return diff_texts([(self, slab), (other, other_slab)], how);
+        }
+        let [left, right] = [LazyArray::values(self, slab)?, LazyArray::values(other, other_slab)?];
+        let dtypes = [left.dtype(), right.dtype()];
+        let why = || incomparable(not_compared(dtypes, tolerance));
+        let pairs = Pairs::of(dtypes, tolerance).ok_or_else(why)?;
+        let boxes = Boxes::of([&left, &right], pairs.is_bitwise(), how)?;
+        let mut tally = Tally { skipped: boxes.skipped(), ..Tally::default() };
+        how.progress.advance(tally.skipped.saturating_mul(boxes.element_size()))?;
+        if boxes.skipped() == 0 {
+            [&left, &right].iter().try_for_each(|it| it.check_seal(how))?;
+        }
+        let found = compared([&left, &right], &boxes, pairs, how)?;
+        tally.add(found);
+        [self, other].iter().try_for_each(|it| it.check_unchanged())?;
+        let integrity = match tally.skipped {
+            0 => left.integrity().and(right.integrity()),
+            _ => Integrity::Unchecked,
+        };
+        Ok(Answer { value: tally.answer(slab), integrity })
+    }
+}
+
+/// Reads and compares all boxes.
+fn compared(
+    arrays: [&LazyArray; 2],
+    boxes: &Boxes,
+    pairs: Pairs,
+    how: &Execution,
+) -> Result<Tally> {
+    let sizes = arrays.map(|array| array.dtype().size().unwrap_or(0));
+    let held = boxes.elements_max().saturating_mul(sizes[0].saturating_add(sizes[1]));
+    let workers = how.workers(held.saturating_add(pairs.room_len(boxes.elements_max())))?;
+    let inner = Execution {
+        threads: 1,
+        memory_budget: how.memory_budget / workers.max(1) as u64,
+        ..how.silent()
+    };
+    let tally = Mutex::new(Tally::default());
+    let task = |rooms: &mut [Buffer; 2], nth| -> Result<u64> {
+        let part = boxes.part(nth);
+        let count = part.element_count().unwrap_or(u64::MAX);
+        let mut bytes = [&[][..]; 2];
+        for ((room, array), (size, bytes)) in
+            rooms.iter_mut().zip(arrays).zip(sizes.iter().zip(&mut bytes))
+        {
+            let room = room.room(buffer::len(count.saturating_mul(*size))?)?;
+            array.read_into(&part, &inner, room)?;
+            *bytes = room;
+        }
+        let found = compare(pairs, bytes, |nth| boxes.linear(&part, nth));
+        if found.differing > 0 {
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(found);
+        }
+        Ok(count.saturating_mul(sizes[0]))
+    };
+    let ahead = (workers as u64).saturating_mul(2);
+    fetch::run((workers, ahead), boxes.count(), how, <[Buffer; 2]>::default, task)?;
+    Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Why elements of two types are not compared.
+fn not_compared([left, right]: [DType; 2], tolerance: &Tolerance) -> String {
+    let (left, right) = (left.name(), right.name());
+    if tolerance.ulp > 0 && left != right {
+        return format!("steps (ulp) between {left} and {right} are not defined");
+    }
+    format!("elements of {left} and {right} are not compared")
+}
+
+/// Whether a type's elements are compared with those of any other integer.
+fn is_integer(dtype: DType) -> bool {
+    dtype.is_integer() || dtype == DType::Bool
+}

@@ -1,0 +1,190 @@
+//! How the datasets of two files and their metadata differ.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use tet_io::Kind;
+
+use super::{ElementDiff, Tolerance};
+use crate::align::{Alignment, LabelAlignment};
+use crate::answer::Answer;
+use crate::budget::Execution;
+use crate::catalog::{AttrText, Catalog, Dataset};
+use crate::error::{Error, Result};
+use crate::selection::Hyperslab;
+
+/// What differs between two files but for elements. How chunks are stored is no difference.
+#[derive(Clone, Debug, Default)]
+pub struct CatalogDiff {
+    /// The datasets that only the first file has, and those that only the second one has, in file order.
+    pub only: [Vec<Dataset>; 2],
+    /// The datasets that both have, as they are in each, in the order of the first.
+    pub both: Vec<[Dataset; 2]>,
+    /// The attributes of the files that differ, with their values.
+    pub attrs: Vec<(String, [Option<AttrText>; 2])>,
+}
+
+/// One thing that differs between two datasets of one name, but for elements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetadataDiff {
+    /// What their elements are called.
+    DType([String; 2]),
+    /// Their extents.
+    Shape([Vec<u64>; 2]),
+    /// The names of their axes.
+    Dims([Vec<String>; 2]),
+    /// The labels of an axis.
+    Labels {
+        /// Which.
+        axis: usize,
+        /// What differs.
+        labels: LabelAlignment,
+    },
+    /// An attribute.
+    Attr {
+        /// Its name.
+        name: String,
+        /// Its values.
+        values: [Option<AttrText>; 2],
+    },
+}
+
+/// What differs between two datasets of one name.
+#[derive(Debug)]
+pub struct DatasetDiff {
+    /// What differs but for elements.
+    pub metadata: Vec<MetadataDiff>,
+    /// What the elements are found to be; `None` where they were not compared: nobody asked, their selections have
+    /// different shapes, or `fault` says why.
+    pub elements: Option<Answer<ElementDiff>>,
+    /// Why the elements cannot be compared.
+    pub fault: Option<Error>,
+}
+
+impl DatasetDiff {
+    /// Compares two datasets: their metadata, and the elements of a selection of each where a tolerance is given.
+    ///
+    /// # Errors
+    ///
+    /// Labels cannot be read, a file changed or cannot be read, or the caller canceled. What is wrong with the elements
+    /// of one dataset is its `fault`.
+    pub fn of(
+        datasets: [(&Catalog, &Dataset); 2],
+        slabs: [&Hyperslab; 2],
+        tolerance: Option<&Tolerance>,
+        how: &Execution,
+    ) -> Result<DatasetDiff> {
+        let metadata = MetadataDiff::of(datasets, how)?;
+        let [(_, left), (_, right)] = datasets;
+        let mut found = DatasetDiff { metadata, elements: None, fault: None };
+        let is_alike = slabs[0].kept_shape() == slabs[1].kept_shape();
+        let Some(tolerance) = tolerance.filter(|_| is_alike) else { return Ok(found) };
+        match left.diff(slabs[0], (right, slabs[1]), tolerance, how) {
+            Ok(elements) => found.elements = Some(elements),
+            Err(Error::Canceled) => return Err(Error::Canceled),
+            Err(error) if error.kind() == Kind::Io => return Err(error),
+            Err(error) => found.fault = Some(error),
+        }
+        Ok(found)
+    }
+
+    /// Whether nothing differs, as far as it was compared.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        let differs = |elements: &Answer<ElementDiff>| elements.differing > 0;
+        self.metadata.is_empty()
+            && self.fault.is_none()
+            && !self.elements.as_ref().is_some_and(differs)
+    }
+}
+
+impl CatalogDiff {
+    /// Compares names of datasets and attributes of files. Of datasets that share a name the first of each is
+    /// compared, then the second of each, and so on.
+    #[must_use]
+    pub fn of(left: &Catalog, right: &Catalog) -> CatalogDiff {
+        CatalogDiff::of_datasets(
+            [left.datasets().to_vec(), right.datasets().to_vec()],
+            [left.attrs(), right.attrs()],
+        )
+    }
+
+    /// The same of some of their datasets.
+    #[must_use]
+    pub fn of_datasets(
+        [left, right]: [Vec<Dataset>; 2],
+        [left_attrs, right_attrs]: [&BTreeMap<String, AttrText>; 2],
+    ) -> CatalogDiff {
+        let mut found =
+            CatalogDiff { attrs: differing(left_attrs, right_attrs), ..CatalogDiff::default() };
+        let mut by_name: HashMap<String, Vec<Dataset>> = HashMap::new();
+        for dataset in right.iter().rev() {
+            by_name.entry(dataset.name.clone()).or_default().push(dataset.clone());
+        }
+        for dataset in left {
+            match by_name.get_mut(&dataset.name).and_then(Vec::pop) {
+                Some(other) => found.both.push([dataset, other]),
+                None => found.only[0].push(dataset),
+            }
+        }
+        let rest: BTreeSet<usize> = by_name.values().flatten().map(|it| it.index).collect();
+        found.only[1] = right.into_iter().filter(|it| rest.contains(&it.index)).collect();
+        found
+    }
+}
+
+impl MetadataDiff {
+    /// Compares the metadata of two datasets. Labels that come from a dataset of coordinates in both files are
+    /// compared where that dataset is.
+    ///
+    /// # Errors
+    ///
+    /// The labels cannot be read.
+    pub fn of(
+        [left, right]: [(&Catalog, &Dataset); 2],
+        how: &Execution,
+    ) -> Result<Vec<MetadataDiff>> {
+        let ((catalog, left), (other_catalog, right)) = (left, right);
+        let mut found = Vec::new();
+        if left.dtype_name != right.dtype_name {
+            found.push(MetadataDiff::DType([left, right].map(|it| it.dtype_name.clone())));
+        }
+        if left.shape() != right.shape() {
+            found.push(MetadataDiff::Shape([left, right].map(|it| it.shape().to_vec())));
+        }
+        if left.dims != right.dims {
+            found.push(MetadataDiff::Dims([left, right].map(|it| it.dims.clone())));
+        }
+        let labeled: BTreeSet<usize> =
+            left.coords.keys().chain(right.coords.keys()).copied().collect();
+        let axes =
+            labeled.into_iter().filter(|&axis| axis < left.grid.rank().min(right.grid.rank()));
+        let pairs: Vec<[usize; 2]> = axes.map(|axis| [axis, axis]).collect();
+        let aligned = Alignment::of([(catalog, left), (other_catalog, right)], &pairs, how)?;
+        let axes = aligned.axes.into_iter().filter(|it| !it.labels.agree());
+        found.extend(axes.map(|it| MetadataDiff::Labels { axis: it.axes[0], labels: it.labels }));
+        let attrs = differing(&left.attrs, &right.attrs).into_iter();
+        found.extend(attrs.map(|(name, values)| MetadataDiff::Attr { name, values }));
+        Ok(found)
+    }
+}
+
+/// The attributes that differ, by name.
+fn differing(
+    left: &BTreeMap<String, AttrText>,
+    right: &BTreeMap<String, AttrText>,
+) -> Vec<(String, [Option<AttrText>; 2])> {
+    let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    let pairs = names.into_iter().map(|name| (name, [left.get(name), right.get(name)]));
+    let differing = pairs.filter(|(_, [left, right])| !is_same_value(*left, *right));
+    differing
+        .map(|(name, values)| (name.clone(), values.map(Option::<&AttrText>::cloned)))
+        .collect()
+}
+
+/// Whether two attributes have the same value; the types of numbers, which not all formats have, do not count.
+fn is_same_value(left: Option<&AttrText>, right: Option<&AttrText>) -> bool {
+    match (left, right) {
+        (Some(left), Some(right)) => left.json() == right.json() && left.text() == right.text(),
+        _ => left.is_none() && right.is_none(),
+    }
+}
