@@ -17,7 +17,7 @@ use std::process::{Command, Output};
 use tet_tests::{accept, program, reject, zoo};
 
 /// Every command that reads a `.tet` file. `$f` is the file.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     r#""$tet" info "$f" --all"#,
     r#""$tet" info "$f" --json"#,
     r##""$tet" cat "$f" "#0""##,
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 16] = [
     r##""$tet" query "$f" "#0" --median --io pread"##,
     r##""$tet" explain "$f" "#0" --mean"##,
     r#""$tet" stats "$f""#,
+    r#""$tet" diff "$f" "$f" --digests always"#,
     r#""$tet" verify "$f""#,
     r#""$tet" verify "$f" --deep --json"#,
     r#""$tet" dump "$f""#,

@@ -231,6 +231,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
                 .hint("the payload is damaged: fetch or copy the file again")
         }
         E::Misfit { dataset, .. } => at(plain("misfit"), dataset, None, None),
+        E::Incomparable { dataset, .. } => at(plain("incomparable"), dataset, None, None),
         E::Axis { .. } => plain("axis"),
         E::Undefined { .. } | E::Combined { .. } | E::NoPlace { .. } | E::Windowed { .. } => {
             plain("undefined")

@@ -87,6 +87,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Query(args) => command::query::run(&args, context),
         Command::Explain(args) => command::explain::run(&args, context),
         Command::Stats(args) => command::stats::run(&args, context),
+        Command::Diff(args) => command::diff::run(&args, context),
         Command::Convert(args) => command::convert::run(&args, context),
         Command::Export(args) => command::export::run(&args, context),
         Command::Zt(args) => command::zt::run(&args.verb, context),

@@ -216,7 +216,7 @@ fn conversions_are_what_the_schema_says() {
     env.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);
     let args = ["convert", "climate.tet", "out.csv", "--dataset", "temp", "--json", "-q"];
     let report = env.answer(&args);
-    assert_eq!(report["datasets"][0]["name"], "temp");
+    assert_eq!(report["datasets"][0]["station"], "temp");
     assert!(report["notes"].as_array().is_some_and(|notes| !notes.is_empty()));
 }
 
@@ -336,4 +336,26 @@ fn decoded_values_are_described() {
     assert!(env.answer(&raw)["dataset"].get("decoded").is_none());
     let explain = Env { validator: validator("tet.explain/1"), ..env };
     let _ = explain.answer(&["explain", "packed.tet", "elevation", "--mean", "--json"]);
+}
+
+#[test]
+fn differences_are_what_the_schema_says() {
+    let env = Env::new("tet.diff/1");
+    let same = env.answer(&["diff", "climate.tet", "climate.tet", "--json"]);
+    assert_eq!(same["same"], true);
+    let differs = |args: &[&str]| {
+        let args = [&["diff", "before.csv", "after.csv", "--json"], args].concat();
+        let (exit, out, _) = env.run(&args);
+        assert!(matches!(exit, Exit::No), "{args:?}: {exit:?}");
+        conforms(&env.validator, &out, &args)
+    };
+    let all = differs(&[]);
+    assert_eq!(all["only"], serde_json::json!([["old"], ["new"]]));
+    for args in
+        [&["wind"][..], &["rain"], &["kind"], &["station"], &["--quick"], &["--nan-differs"]]
+    {
+        differs(args);
+    }
+    let (exit, failure) = env.failure(&["diff", "before.csv", "after.csv", "nothing", "--json"]);
+    assert_eq!((exit, &failure["code"]), (Exit::Usage, &Value::from("no-such-dataset")));
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 use tet_query::AttrText;
 
 /// The attributes as a dict of text and of `(dtype, JSON)`, which the package makes numbers of.
@@ -17,11 +18,20 @@ pub(crate) fn dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in attrs {
-        match value {
-            AttrText::Text(text) => dict.set_item(name, PyString::new(py, text))?,
-            AttrText::Json(json) => dict.set_item(name, (py.None(), json))?,
-            AttrText::Numbers { dtype, json } => dict.set_item(name, (dtype.name(), json))?,
-        }
+        dict.set_item(name, stored(py, value)?)?;
     }
     Ok(dict)
+}
+
+/// One of them.
+///
+/// # Errors
+///
+/// Python has no memory.
+pub(crate) fn stored<'py>(py: Python<'py>, value: &AttrText) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        AttrText::Text(text) => text.into_bound_py_any(py),
+        AttrText::Json(json) => (py.None(), json).into_bound_py_any(py),
+        AttrText::Numbers { dtype, json } => (dtype.name(), json).into_bound_py_any(py),
+    }
 }

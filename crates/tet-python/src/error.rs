@@ -267,6 +267,7 @@ fn of_query(error: &QueryError) -> Place {
         | QueryError::UnknownDType { dataset, .. }
         | QueryError::Misfit { dataset, .. }
         | QueryError::OtherType { dataset, .. }
+        | QueryError::Incomparable { dataset, .. }
         | QueryError::NoFill { dataset, .. } => Place::of_dataset(dataset),
         QueryError::NoSuchDataset { name, .. } | QueryError::Ambiguous { name, .. } => {
             Place::of_dataset(name)

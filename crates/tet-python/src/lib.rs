@@ -3,7 +3,7 @@
 //! ```text
 //!   tetfile (Python): names, docs, types, what NumPy's keys mean
 //!       |
-//!   _tetfile: OpenFile -> Selected -> read, reduce, stats        verify, convert, query
+//!   _tetfile: OpenFile -> Selected -> read, reduce, stats        verify, diff, convert, query
 //!       |                    |
 //!     run.rs               memory of NumPy, filled without a copy (buffer.rs)
 //! ```
@@ -38,6 +38,7 @@ mod reduce;
 mod query;
 
 mod check;
+mod diff;
 mod repair;
 mod write;
 
@@ -67,6 +68,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
     module.add_function(wrap_pyfunction!(query::touched, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(repair::repair, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
     module.add_class::<regions::Regions>()?;

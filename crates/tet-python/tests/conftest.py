@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import netCDF4
 import numpy as np
 import pytest
 import tetfile
+import tetfile.xarray
+import xarray
 
 
 def climate() -> np.ndarray[Any, Any]:
@@ -43,6 +46,15 @@ def write_groups(path: Path) -> None:
         out["plain"] = np.arange(4)
 
 
+def warm_one(path: Path, out: Path) -> None:
+    """A copy with an element of ``temp`` half a degree higher."""
+    shutil.copy(path, out)
+    with tetfile.open(out) as f:
+        value = f["temp"][3:4, 0:1, 1:2] + np.float32(0.5)
+    piece = xarray.Dataset({"temp": (("time", "lat", "lon"), value)})
+    piece.tet.to_tet(out, region={"time": slice(3, 4), "lat": slice(0, 1), "lon": slice(1, 2)})
+
+
 def break_chunk(sound: Path, broken: Path) -> None:
     """Changes a byte of the first dataset's elements."""
     data = bytearray(sound.read_bytes())
@@ -54,11 +66,12 @@ def break_chunk(sound: Path, broken: Path) -> None:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with ``climate.nc``, ``climate.tet``, ``broken.tet``, ``groups.h5`` and ``notes.txt``."""
+    """A folder with ``climate.nc``, ``climate.tet``, ``broken.tet``, ``warmer.tet``, ``groups.h5`` and ``notes.txt``."""
     folder = tmp_path_factory.mktemp("files")
     write_climate(folder / "climate.nc")
     tetfile.convert(folder / "climate.nc", folder / "climate.tet")
     break_chunk(folder / "climate.tet", folder / "broken.tet")
+    warm_one(folder / "climate.tet", folder / "warmer.tet")
     write_groups(folder / "groups.h5")
     (folder / "notes.txt").write_bytes(b"\x00\x01 no array at all \x02\n" * 20)
     return folder

@@ -2,6 +2,7 @@
 
 mod cat;
 mod convert;
+mod diff;
 mod digest;
 mod dump;
 mod export;
@@ -22,6 +23,7 @@ pub use convert::{
     ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName,
     ProfileName, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
+pub use diff::DiffArgs;
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use export::ExportArgs;
@@ -78,6 +80,7 @@ EXAMPLES
   tet query arrays.tet temp --mean time      the mean along an axis
   tet explain arrays.tet temp -s 'lat=5'     what a query would read
   tet stats arrays.tet                       statistics of all datasets
+  tet diff old.tet new.tet                   what differs between two files
   tet info model.safetensors                 model files work in the same way
   tet export arrays.tet model.safetensors    write a model file
   tet verify *.tet && echo ok                check files, exit 1 on errors
@@ -151,6 +154,9 @@ pub enum Command {
     /// Summarize values: range, mean, standard deviation, quartiles, a histogram
     #[command(long_about = stats::LONG_ABOUT)]
     Stats(Box<StatsArgs>),
+    /// Compare two files: datasets, metadata and values
+    #[command(long_about = diff::LONG_ABOUT)]
+    Diff(Box<DiffArgs>),
     /// Convert a file to .tet, .zt, .tgm, .safetensors or .npz
     #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
@@ -188,6 +194,7 @@ impl Command {
             Command::Query(args) => args.wants_json(),
             Command::Explain(args) => args.json,
             Command::Stats(args) => args.json,
+            Command::Diff(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Export(args) => args.json,
             Command::Zt(args) => args.wants_json(),

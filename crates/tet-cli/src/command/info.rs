@@ -24,6 +24,8 @@ use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
 use chunks::Stored;
 
+pub(crate) use metadata::{attr, text};
+
 /// Runs the command.
 ///
 /// # Errors

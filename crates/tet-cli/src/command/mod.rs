@@ -4,6 +4,7 @@ pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod dump;
 pub(crate) mod explain;

@@ -87,8 +87,8 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     first_of(faults)
 }
 
-/// The first of the failures, after the statistics of the other datasets.
-fn first_of(faults: Vec<Failure>) -> Result<Exit> {
+/// The first of the failures, after what was found of the other datasets.
+pub(super) fn first_of(faults: Vec<Failure>) -> Result<Exit> {
     let more = faults.len().saturating_sub(1);
     let Some(first) = faults.into_iter().next() else { return Ok(Exit::Done) };
     let count = counted(u64::try_from(more).unwrap_or(u64::MAX), "more dataset");

@@ -1,6 +1,7 @@
 //! JSON output: its types, which are a stable interface, and a writer that escapes control characters.
 
 mod convert;
+mod diff;
 mod dump;
 mod explain;
 mod info;
@@ -18,6 +19,10 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use crate::escape::acts;
 
 pub(crate) use convert::{Converted, ConvertedDataset};
+pub(crate) use diff::{
+    DatasetDiffShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace, DifferingValue,
+    ElementDiffShape,
+};
 pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
 pub(crate) use info::{

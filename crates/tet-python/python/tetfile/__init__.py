@@ -10,6 +10,7 @@
 
 from ._create import Target, Writer, create
 from ._dataset import Dataset
+from ._diff import DatasetDifference, Difference, diff
 from ._editing import append
 from ._errors import (
     ChangedError,
@@ -35,6 +36,8 @@ __all__ = [
     "Conversion",
     "DamagedError",
     "Dataset",
+    "DatasetDifference",
+    "Difference",
     "Edit",
     "ElementTypeError",
     "File",
@@ -59,6 +62,7 @@ __all__ = [
     "append",
     "convert",
     "create",
+    "diff",
     "open",
     "plan",
     "repair",

@@ -18,10 +18,11 @@ def values(stored: dict[str, Stored]) -> dict[str, Any]:
     A number is a scalar of NumPy and a list of numbers an array, of the type that the file has; any other value is what
     its JSON is.
     """
-    return {name: _value(value) for name, value in stored.items()}
+    return {name: value_of(value) for name, value in stored.items()}
 
 
-def _value(stored: Stored) -> Any:
+def value_of(stored: Stored) -> Any:
+    """One of them."""
     if isinstance(stored, str):
         return stored
     name, text = stored

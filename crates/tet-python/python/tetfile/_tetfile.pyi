@@ -26,6 +26,7 @@ __all__ = [
     "explain",
     "touched",
     "verify",
+    "diff",
     "repair",
     "convert",
     "publish_parts",
@@ -171,6 +172,7 @@ def verify(
     threads: int | None = None,
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
+def diff(left: OpenFile, right: OpenFile, asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
 def repair(path: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
 def convert(
     input: str | PathLike[str], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None

@@ -57,7 +57,7 @@ pub(crate) fn file_attrs(opened: &Opened) -> BTreeMap<String, Attr> {
     opened.catalog.attrs().iter().map(|(key, value)| (key.clone(), attr(value))).collect()
 }
 
-fn attr(value: &AttrText) -> Attr {
+pub(crate) fn attr(value: &AttrText) -> Attr {
     match value {
         AttrText::Text(text) => Attr::Text(text.clone()),
         value => raw(value.text()),
@@ -140,7 +140,7 @@ pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
 }
 
 /// The value, cut if it is too long for a table.
-pub(super) fn text(value: &Attr) -> String {
+pub(crate) fn text(value: &Attr) -> String {
     let text = match value {
         Attr::Text(text) => text.as_str(),
         Attr::Json(json) => json.get(),

@@ -1,0 +1,76 @@
+//! `tet diff`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ReadArgs;
+
+/// Arguments of `tet diff`.
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = EXAMPLES
+)]
+pub struct DiffArgs {
+    /// The first file
+    #[arg(value_name = "A")]
+    pub left: PathBuf,
+    /// The file that it is compared with
+    #[arg(value_name = "B")]
+    pub right: PathBuf,
+    /// Compare these datasets, or slices of them: temp, 'temp[0:10, :, -1]' [default: all datasets]
+    #[arg(value_name = "DATASET[SLICE]")]
+    pub datasets: Vec<String>,
+    /// Allow values to differ by this fraction of the value in B
+    #[arg(long, value_name = "R", default_value = "0", hide_default_value = true, value_parser = tolerance)]
+    pub rtol: f64,
+    /// Allow values to differ by this much
+    #[arg(long, value_name = "D", default_value = "0", hide_default_value = true, value_parser = tolerance)]
+    pub atol: f64,
+    /// Allow values to differ by this many steps between neighboring floats of the dtype
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub ulp: u64,
+    /// Count NaN as different from NaN
+    #[arg(long)]
+    pub nan_differs: bool,
+    /// Compare packed and masked values as `tet query` decodes them, not as they are stored
+    #[arg(long)]
+    pub decoded: bool,
+    /// Compare names, types, shapes, labels and attributes only: no values are read
+    #[arg(long, conflicts_with_all = ["rtol", "atol", "ulp", "nan_differs"])]
+    pub quick: bool,
+    /// Print one `tet.diff/1` object
+    #[arg(long)]
+    pub json: bool,
+    /// How the files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// A number that is not negative.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    if number >= 0.0 { Ok(number) } else { Err("a tolerance is 0 or more".to_owned()) }
+}
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  tet diff old.tet new.tet                         everything that differs
+  tet diff old.tet new.tet && echo same            the exit status says whether anything does
+  tet diff model.safetensors model.zt              files of any two formats
+  tet diff a.nc b.nc temp 'lat[0:10]'              two datasets, one of them in part
+  tet diff a.tet b.tet --rtol 1e-6                 values that differ by more than that
+  tet diff a.tet b.tet --json | jq '.datasets[].name'
+
+EXIT STATUS
+  0 nothing differs, 1 something differs; other numbers are errors, as of all commands";
+
+/// The long help text.
+pub(super) const LONG_ABOUT: &str = "\
+Compare two files of any formats: names of datasets, dtypes, shapes, names of axes, labels, attributes, and then \
+values. Only what differs is printed.\n\nFor each dataset whose values differ: how many, the largest \
+difference |A - B|, the largest relative difference |A - B| / |B|, and the first and the worst place with their labels. \
+Values are equal if |A - B| <= atol + rtol * |B|; 0.0 equals -0.0, and NaN equals NaN unless \
+--nan-differs is given. Floats of different dtypes are compared as float64, and integers of different dtypes exactly. How \
+chunks are stored is no difference. Chunks of two .tet files that have the same checksum are equal and are not read; with --digests \
+always they are, so that damage is found too.";

@@ -1,0 +1,158 @@
+//! `tet diff`: compares two files.
+
+mod report;
+mod shape;
+
+use std::path::Path;
+
+use tet_convert::{Opened, ValidRange};
+use tet_query::{
+    Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity, Tolerance,
+};
+
+use super::stats::first_of;
+use crate::args::DiffArgs;
+use crate::bar::Bar;
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::render::json::DiffReport;
+use crate::target;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// A file, a dataset or a slice cannot be read. Errors of one of several datasets come last.
+pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let opened = |path: &Path| {
+        let mut opened = open::open(path, &args.read, context)?;
+        if args.decoded {
+            opened.catalog = tet_convert::decoded(opened.catalog, ValidRange::Ignored);
+        }
+        Ok::<Opened, Failure>(opened)
+    };
+    let files = [opened(&args.left)?, opened(&args.right)?];
+    let how = open::execution(&args.read, &files[0], context);
+    let compared = Compared::of(args, &files, &how)?;
+    let bar = Bar::new(context, "comparing", compared.len());
+    let how = Execution { progress: bar.progress(context), ..how };
+    let found = found(args, &files, &compared, &how)?;
+    bar.finish();
+    for (opened, path) in files.iter().zip([&args.left, &args.right]) {
+        let unchanged = opened.catalog.check_unchanged();
+        unchanged.map_err(|error| Failure::from(error).about(path))?;
+    }
+    let same = found.report.same;
+    if args.json {
+        context.json(&found.report)?;
+    } else {
+        report::write(&found.report, context)?;
+        found.report.warnings.iter().for_each(|warning| context.warn(warning));
+    }
+    first_of(found.faults)?;
+    Ok(if same { Exit::Done } else { Exit::No })
+}
+
+/// What is compared with what.
+struct Compared {
+    files: CatalogDiff,
+    /// The selections of the datasets that both files have.
+    slabs: Vec<[Hyperslab; 2]>,
+}
+
+impl Compared {
+    fn of(args: &DiffArgs, files: &[Opened; 2], how: &Execution) -> Result<Compared> {
+        let [left, right] = [&files[0].catalog, &files[1].catalog];
+        if args.datasets.is_empty() {
+            let files = CatalogDiff::of(left, right);
+            let whole = |both: &[Dataset; 2]| {
+                [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
+            };
+            let slabs = files.both.iter().map(whole).collect();
+            return Ok(Compared { files, slabs });
+        }
+        let mut found = Compared { files: CatalogDiff::default(), slabs: Vec::new() };
+        for asked in &args.datasets {
+            found.add(asked, [(left, &args.left), (right, &args.right)], how)?;
+        }
+        Ok(found)
+    }
+
+    /// Adds a dataset that was asked for, which one of the files has at least.
+    fn add(
+        &mut self,
+        asked: &str,
+        [left, right]: [(&Catalog, &Path); 2],
+        how: &Execution,
+    ) -> Result<()> {
+        let is_known = |name: &str| left.0.find(name).is_ok() || right.0.find(name).is_ok();
+        let (name, slice) = target::split(asked, is_known);
+        let found = [left, right].map(|(catalog, _)| catalog.find(name));
+        match found {
+            [Ok(a), Ok(b)] => {
+                let slab = |(catalog, path): (&Catalog, &Path), dataset| {
+                    target::resolve(catalog, dataset, slice, how)
+                        .map_err(|failure| failure.about(path))
+                };
+                self.slabs.push([slab(left, a)?, slab(right, b)?]);
+                self.files.both.push([a.clone(), b.clone()]);
+            }
+            [Ok(a), Err(Error::NoSuchDataset { .. })] => self.files.only[0].push(a.clone()),
+            [Err(Error::NoSuchDataset { .. }), Ok(b)] => self.files.only[1].push(b.clone()),
+            [Err(error), _] => return Err(Failure::from(error).about(left.1)),
+            [_, Err(error)] => return Err(Failure::from(error).about(right.1)),
+        }
+        Ok(())
+    }
+
+    /// The bytes of the values of the first file.
+    fn len(&self) -> u64 {
+        let len = |(both, slabs): (&[Dataset; 2], &[Hyperslab; 2])| {
+            let size = both[0].dtype.and_then(tet_format::DType::size).unwrap_or(0);
+            slabs[0].element_count().unwrap_or(0).saturating_mul(size)
+        };
+        self.files.both.iter().zip(&self.slabs).map(len).fold(0, u64::saturating_add)
+    }
+}
+
+/// What was found, and why some datasets could not be compared.
+struct Found {
+    report: DiffReport,
+    faults: Vec<Failure>,
+}
+
+fn found(
+    args: &DiffArgs,
+    files: &[Opened; 2],
+    compared: &Compared,
+    how: &Execution,
+) -> Result<Found> {
+    let tolerance = (!args.quick).then_some(Tolerance {
+        rtol: args.rtol,
+        atol: args.atol,
+        ulp: args.ulp,
+        nan_equal: !args.nan_differs,
+    });
+    let [left, right] = [&files[0].catalog, &files[1].catalog];
+    let mut report = shape::report(args, files, &compared.files);
+    let (mut faults, mut integrity) = (Vec::new(), None);
+    for (both, slabs) in compared.files.both.iter().zip(&compared.slabs) {
+        let datasets = [(left, &both[0]), (right, &both[1])];
+        let slabs = [&slabs[0], &slabs[1]];
+        let mut found = DatasetDiff::of(datasets, slabs, tolerance.as_ref(), how)?;
+        let elements = found.elements.as_ref().map(|elements| elements.integrity);
+        integrity = integrity.into_iter().chain(elements).reduce(Integrity::and);
+        if !found.is_same() {
+            report.datasets.push(shape::of_dataset((left, &both[0]), &found, how)?);
+            // Types that are not compared differ, which is an answer.
+            let fault = found.fault.take().filter(|it| !matches!(it, Error::Incomparable { .. }));
+            faults.extend(fault.map(Failure::from));
+        }
+    }
+    report.same = report.datasets.is_empty()
+        && report.attrs.is_empty()
+        && report.only.iter().all(Vec::is_empty);
+    report.integrity = integrity.map(Integrity::name);
+    Ok(Found { report, faults })
+}

@@ -1,0 +1,130 @@
+//! What was found, as text.
+
+use std::fmt::Display;
+
+use tet_format::Shape;
+
+use crate::command::info::text;
+use crate::context::Context;
+use crate::escape::{Escaped, Message};
+use crate::exit::Result;
+use crate::render::json::{
+    Attr, DatasetDiffShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
+    DifferingValue, ElementDiffShape,
+};
+use crate::size::{counted, grouped};
+
+/// Prints what differs, and how much of the files it is; a file that equals the other takes a note alone.
+pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()> {
+    for (names, file) in report.only.iter().zip(&report.files) {
+        for name in names {
+            context.line(format!("only in {}: {}", Escaped(file), Escaped(name)))?;
+        }
+    }
+    for attr in &report.attrs {
+        context.line(format!("the file: {}", of_attr(attr)))?;
+    }
+    for dataset in &report.datasets {
+        write_dataset(dataset, context)?;
+    }
+    let unread = if report.values_compared { "" } else { "; values were not compared" };
+    let datasets = counted(report.compared, "shared dataset");
+    if report.same {
+        context.note(format!("no differences: {datasets}{unread}"));
+        return Ok(());
+    }
+    if report.compared == 0 {
+        return context.line("the files share no dataset");
+    }
+    let verb = if report.datasets.len() == 1 { "differs" } else { "differ" };
+    let differing = grouped(report.datasets.len() as u64);
+    context.line(format!("{differing} of {datasets} {verb}{unread}"))
+}
+
+fn write_dataset(dataset: &DatasetDiffShape, context: &mut Context<'_>) -> Result<()> {
+    let paint = context.paint;
+    context.line(paint.strong(Escaped(&dataset.name)))?;
+    let mut lines = Vec::new();
+    if let Some(dtypes) = &dataset.dtype {
+        lines.push(changed("dtype", dtypes.each_ref().map(|dtype| Escaped(dtype))));
+    }
+    if let Some(shapes) = &dataset.shape {
+        lines.push(changed("shape", shapes.clone().map(Shape::from)));
+    }
+    if let Some(dims) = &dataset.dims {
+        let joined = dims.each_ref().map(|dims| match &dims[..] {
+            [] => "none".to_owned(),
+            dims => Escaped(&dims.join(", ")).to_string(),
+        });
+        lines.push(changed("axes", joined));
+    }
+    lines.extend(dataset.labels.iter().map(of_labels));
+    lines.extend(dataset.attrs.iter().map(of_attr));
+    lines.extend(dataset.values.iter().flat_map(of_values));
+    let why = dataset.why.as_ref();
+    lines.extend(why.map(|why| format!("values were not compared: {}", Message(why))));
+    lines.iter().try_for_each(|line| context.line(format!("  {line}")))
+}
+
+fn changed(what: &str, [left, right]: [impl Display; 2]) -> String {
+    format!("{what}: {left} -> {right}")
+}
+
+fn of_attr(attr: &DifferingAttr) -> String {
+    let shown = attr.values.each_ref().map(|value| match value {
+        None => "none".to_owned(),
+        Some(value @ Attr::Text(_)) => quoted(&text(value)),
+        Some(value) => Escaped(&text(value)).to_string(),
+    });
+    changed(&format!("attribute {}", Escaped(&attr.name)), shown)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", Escaped(text))
+}
+
+fn of_labels(found: &DifferingLabels) -> String {
+    let number = || format!("axis {}", found.axis);
+    let axis = found.dim.as_ref().map_or_else(number, |dim| Escaped(dim).to_string());
+    let Some(position) = found.position else {
+        return format!("labels of {axis}: only one of the files has them");
+    };
+    let label = |label: &Option<String>| label.as_ref().map_or("none".to_owned(), |it| quoted(it));
+    changed(&format!("labels of {axis}, first at {position}"), found.labels.each_ref().map(label))
+}
+
+fn of_values(found: &ElementDiffShape) -> Vec<String> {
+    let (differing, count) = (grouped(found.differing), counted(found.count, "value"));
+    let verb = if found.differing == 1 { "differs" } else { "differ" };
+    let mut head = format!("{differing} of {count} {verb}");
+    if found.nan_count > 0 {
+        head.push_str(&format!(", {} by NaN", grouped(found.nan_count)));
+    }
+    if let (Some(abs), Some(rel)) = (found.max_abs, found.max_rel) {
+        head.push_str(&format!("; by at most {}, relative {}", abs.brief(), rel.brief()));
+    }
+    let first = found.first.as_ref();
+    let is_first =
+        |worst: &&DifferingPlace| first.is_some_and(|first| first.position == worst.position);
+    let worst = found.worst.as_ref().filter(|worst| !is_first(worst));
+    let places = [("first", first), ("worst", worst)].into_iter();
+    let lines = places.filter_map(|(what, place)| Some((what, place?)));
+    let lines = lines.map(|(what, place)| format!("  {what} at {}", of_place(place)));
+    std::iter::once(head).chain(lines).collect()
+}
+
+fn of_place(place: &DifferingPlace) -> String {
+    let position: Vec<String> = place.position.iter().map(u64::to_string).collect();
+    let label = |(dim, label): (&String, &String)| format!("{}={}", Escaped(dim), quoted(label));
+    let labels: Vec<String> = place.labels.iter().map(label).collect();
+    let labels = match &labels[..] {
+        [] => String::new(),
+        labels => format!(" ({})", labels.join(", ")),
+    };
+    let value = |value: &DifferingValue| match value {
+        DifferingValue::Number(number) => number.shortest(),
+        DifferingValue::Text(text) => quoted(text),
+    };
+    let [left, right] = place.values.each_ref().map(value);
+    format!("[{}]{labels}: {left} -> {right}", position.join(", "))
+}

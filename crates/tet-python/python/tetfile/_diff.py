@@ -1,0 +1,175 @@
+"""What differs between two files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from . import _attrs, _tetfile
+from ._errors import NotFoundError, UsageError
+from ._file import File, open
+from ._reductions import Progress
+
+__all__ = ["DatasetDifference", "Difference", "diff"]
+
+Path: TypeAlias = "str | os.PathLike[str] | File"
+Pair: TypeAlias = "tuple[Any, Any]"
+
+
+@dataclass(frozen=True)
+class DatasetDifference:
+    """What differs between two datasets of one name; ``None`` and empty for what does not.
+
+    Attributes:
+        name: The name.
+        dtype: The types of their elements.
+        shape: Their extents.
+        dims: The names of their axes.
+        labels: For each axis whose labels differ, by name or number: the first position, and the labels there.
+        attrs: The attributes that differ, ``None`` where a file does not have one.
+        count: Elements of each; ``None`` where elements were not compared.
+        differing: How many of them differ.
+        nan_count: Those of which one alone is NaN.
+        skipped: Elements that were not read, because their chunks have the same checksum.
+        max_abs: The largest ``|a - b|``, exact for integers; ``None`` where none is finite.
+        max_rel: The largest ``|a - b| / |b|``.
+        first: The first place where elements differ, and both elements.
+        worst: The first place of the largest difference, and both elements.
+        why: Why elements were not compared.
+
+    >>> found = tetfile.diff("climate.tet", "warmer.tet").datasets[0]
+    >>> found.name, found.differing, found.max_abs, found.first
+    ('temp', 1, 0.5, ((3, 0, 1), (292.0, 292.5)))
+    """
+
+    name: str
+    dtype: tuple[str, str] | None = None
+    shape: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    dims: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    labels: dict[str | int, tuple[int | None, str | None, str | None]] = field(default_factory=dict)
+    attrs: dict[str, Pair] = field(default_factory=dict)
+    count: int | None = None
+    differing: int = 0
+    nan_count: int = 0
+    skipped: int = 0
+    max_abs: int | float | None = None
+    max_rel: float | None = None
+    first: tuple[tuple[int, ...], Pair] | None = None
+    worst: tuple[tuple[int, ...], Pair] | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between two files.
+
+    Attributes:
+        only: The names of datasets that only the first file has, and those that only the second one has.
+        attrs: The attributes of the files that differ, ``None`` where a file does not have one.
+        datasets: The datasets that differ, in the order of the first file.
+        compared: How many datasets both files have.
+        integrity: Whether the bytes were compared with checksums; ``None`` where no elements were read.
+
+    >>> tetfile.diff("climate.tet", "warmer.tet").same
+    False
+    """
+
+    only: tuple[list[str], list[str]]
+    attrs: dict[str, Pair]
+    datasets: list[DatasetDifference]
+    compared: int
+    integrity: str | None
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs, as far as it was compared.
+
+        >>> tetfile.diff("climate.tet", "climate.tet").same
+        True
+        """
+        return not (self.only[0] or self.only[1] or self.attrs or self.datasets)
+
+
+def diff(
+    a: Path,
+    b: Path,
+    datasets: str | Sequence[str] | None = None,
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    ulp: int = 0,
+    equal_nan: bool = True,
+    values: bool = True,
+    memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Difference:
+    """Compares two files of any formats: names, types, shapes, labels, attributes, and elements.
+
+    Elements are equal if ``|a - b| <= atol + rtol * |b|``, as :func:`numpy.isclose` has it. Floats of different types are
+    compared as float64, integers of different types exactly. How chunks are stored is no difference. Chunks of two ``.tet``
+    files that have the same checksum are equal and are not read, unless the first is a file opened with
+    ``digests="always"``: damage is found then.
+
+    Args:
+        a: A path, whose elements are compared as they are stored, or an open file.
+        b: The other.
+        datasets: Names of datasets, or patterns of :meth:`File.keys`; all without them.
+        rtol: The relative tolerance.
+        atol: The absolute tolerance.
+        ulp: Steps between neighboring floats of the type.
+        equal_nan: Whether NaN equals NaN.
+        values: Whether elements are compared.
+        memory: The most bytes in flight, 1 GiB unless it is given; that of ``a`` where it is an open file.
+        threads: Threads, all processors unless it is given; those of ``a`` where it is an open file.
+        progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
+
+    Raises:
+        OSError: The system refuses to read a file.
+        DamagedError: A file is damaged. What is wrong with the elements of one dataset is said of it in the result.
+        NotFoundError: No file has a dataset that is named.
+
+    >>> tetfile.diff("climate.tet", "climate.nc", ["temp", "lat"]).same
+    True
+    """
+    if not (rtol >= 0 and atol >= 0 and ulp >= 0):
+        raise UsageError("rtol, atol and ulp are 0 or more")
+    left, right = (file if isinstance(file, File) else open(file, memory=memory, threads=threads) for file in (a, b))
+    try:
+        asked: dict[str, Any] = {
+            "datasets": _names(datasets, left, right),
+            "rtol": float(rtol),
+            "atol": float(atol),
+            "ulp": int(ulp),
+            "equal_nan": bool(equal_nan),
+            "values": bool(values),
+        }
+        found = _tetfile.diff(left._core, right._core, asked, progress)
+    finally:
+        for given, file in ((a, left), (b, right)):
+            if file is not given:
+                file.close()
+    found["attrs"] = _pairs(found["attrs"])
+    found["datasets"] = [DatasetDifference(**each | {"attrs": _pairs(each["attrs"])}) for each in found["datasets"]]
+    return Difference(**found)
+
+
+def _names(datasets: str | Sequence[str] | None, left: File, right: File) -> list[str] | None:
+    if datasets is None:
+        return None
+    names: dict[str, None] = {}
+    for pattern in [datasets] if isinstance(datasets, str) else datasets:
+        found = [name for file in (left, right) for name in ([pattern] if pattern in file else file.keys(pattern))]
+        if not found:
+            raise NotFoundError(f"no dataset {pattern!r} in either file", dataset=pattern)
+        names.update(dict.fromkeys(found))
+    return list(names)
+
+
+def _pairs(stored: Mapping[str, Pair]) -> dict[str, Pair]:
+    def value(each: Any) -> Any:
+        return None if each is None else _attrs.value_of(each)
+
+    return {name: (value(a), value(b)) for name, (a, b) in stored.items()}

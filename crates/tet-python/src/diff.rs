@@ -1,0 +1,187 @@
+//! What differs between two files.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use tet_query::{
+    AttrText, Catalog, CatalogDiff, Dataset, DatasetDiff, DiffValue, DifferingElement, ElementDiff,
+    Error, Hyperslab, Integrity, LabelAlignment, MetadataDiff, Scalar, Tolerance,
+};
+
+use crate::attrs;
+use crate::file::{OpenFile, key};
+use crate::run::{Job, detached};
+
+/// What is asked of a comparison, as Python passes it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Asked {
+    /// The names of the datasets; all without them.
+    datasets: Option<Vec<String>>,
+    rtol: f64,
+    atol: f64,
+    ulp: u64,
+    equal_nan: bool,
+    /// Whether elements are compared.
+    values: bool,
+}
+
+/// Compares two files.
+#[pyfunction]
+#[pyo3(signature = (left, right, asked, progress=None))]
+pub(crate) fn diff<'py>(
+    py: Python<'py>,
+    left: &OpenFile,
+    right: &OpenFile,
+    asked: &Bound<'py, PyDict>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let asked: Asked = asked.extract()?;
+    let opened = [left.state().get()?, right.state().get()?];
+    let catalogs = [&opened[0].opened.catalog, &opened[1].opened.catalog];
+    let tolerance = asked.values.then_some(Tolerance {
+        rtol: asked.rtol,
+        atol: asked.atol,
+        ulp: asked.ulp,
+        nan_equal: asked.equal_nan,
+    });
+    let files = chosen(catalogs, asked.datasets.as_deref());
+    let found = detached(py, &Job::long(progress), |progress| {
+        let all = files.both.iter().map(|[left, _]| len(left)).fold(0, u64::saturating_add);
+        let how = opened[0].how.with_progress(progress.begin(all));
+        let one = |[left, right]: &[Dataset; 2]| {
+            let slabs = [left, right].map(|it| Hyperslab::whole(it.shape()));
+            let datasets = [(catalogs[0], left), (catalogs[1], right)];
+            DatasetDiff::of(datasets, slabs.each_ref(), tolerance.as_ref(), &how)
+        };
+        files.both.iter().map(one).collect::<tet_query::Result<Vec<_>>>()
+    })?;
+    let dict = PyDict::new(py);
+    let names =
+        |side: usize| files.only[side].iter().map(|it| key(catalogs[side], it)).collect::<Vec<_>>();
+    dict.set_item("only", (names(0), names(1)))?;
+    let attrs = PyDict::new(py);
+    for (name, values) in &files.attrs {
+        attrs.set_item(name, stored(py, values)?)?;
+    }
+    dict.set_item("attrs", attrs)?;
+    dict.set_item("compared", files.both.len())?;
+    let integrity = found.iter().filter_map(|it| Some(it.elements.as_ref()?.integrity));
+    dict.set_item("integrity", integrity.reduce(Integrity::and).map(Integrity::name))?;
+    let differing = files.both.iter().zip(&found).filter(|(_, found)| !found.is_same());
+    let shown = differing.map(|([left, _], found)| shown(py, (catalogs[0], left), found));
+    dict.set_item("datasets", shown.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(dict)
+}
+
+/// Bytes of all elements.
+fn len(dataset: &Dataset) -> u64 {
+    let size = dataset.dtype.and_then(tet_format::DType::size).unwrap_or(0);
+    dataset.grid.shape().element_count().unwrap_or(0).saturating_mul(size)
+}
+
+/// The datasets of these names, and what the files have besides.
+fn chosen([left, right]: [&Catalog; 2], names: Option<&[String]>) -> CatalogDiff {
+    let Some(names) = names else { return CatalogDiff::of(left, right) };
+    let of = |catalog: &Catalog| {
+        let found = names.iter().filter_map(|name| catalog.find(name).ok());
+        found.cloned().collect()
+    };
+    let none = &std::collections::BTreeMap::new();
+    CatalogDiff::of_datasets([of(left), of(right)], [none, none])
+}
+
+fn stored<'py>(
+    py: Python<'py>,
+    [left, right]: &[Option<AttrText>; 2],
+) -> PyResult<Bound<'py, PyAny>> {
+    let one =
+        |value: &Option<AttrText>| value.as_ref().map(|value| attrs::stored(py, value)).transpose();
+    (one(left)?, one(right)?).into_bound_py_any(py)
+}
+
+fn shown<'py>(
+    py: Python<'py>,
+    (catalog, dataset): (&Catalog, &Dataset),
+    found: &DatasetDiff,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", key(catalog, dataset))?;
+    let (labels, attrs) = (PyDict::new(py), PyDict::new(py));
+    for metadata in &found.metadata {
+        match metadata {
+            MetadataDiff::DType([left, right]) => dict.set_item("dtype", (left, right))?,
+            MetadataDiff::Shape(shapes) => {
+                let [left, right] = shapes.each_ref().map(|shape| PyTuple::new(py, shape));
+                dict.set_item("shape", (left?, right?))?;
+            }
+            MetadataDiff::Dims(dims) => {
+                let [left, right] = dims.each_ref().map(|dims| PyTuple::new(py, dims));
+                dict.set_item("dims", (left?, right?))?;
+            }
+            MetadataDiff::Labels { axis, labels: found } => {
+                let (position, [left, right]) = match found {
+                    LabelAlignment::Differ { position, labels } => {
+                        (Some(*position), labels.clone())
+                    }
+                    _ => (None, [None, None]),
+                };
+                let found = (position, left, right);
+                match dataset.dims.get(*axis) {
+                    Some(dim) => labels.set_item(dim, found)?,
+                    None => labels.set_item(axis, found)?,
+                }
+            }
+            MetadataDiff::Attr { name, values } => attrs.set_item(name, stored(py, values)?)?,
+        }
+    }
+    dict.set_item("labels", labels)?;
+    dict.set_item("attrs", attrs)?;
+    let why = found.fault.as_ref().map(|fault| match fault {
+        Error::Incomparable { why, .. } => why.clone(),
+        fault => fault.to_string(),
+    });
+    dict.set_item("why", why)?;
+    if let Some(elements) = &found.elements {
+        set_elements(py, &dict, elements)?;
+    }
+    Ok(dict)
+}
+
+fn set_elements(py: Python<'_>, dict: &Bound<'_, PyDict>, found: &ElementDiff) -> PyResult<()> {
+    dict.set_item("count", found.count)?;
+    dict.set_item("differing", found.differing)?;
+    dict.set_item("nan_count", found.nan_count)?;
+    dict.set_item("skipped", found.skipped)?;
+    dict.set_item("max_abs", found.max_abs.map(|it| scalar(py, it)).transpose()?)?;
+    dict.set_item("max_rel", found.max_rel)?;
+    for (name, place) in [("first", &found.first), ("worst", &found.worst)] {
+        dict.set_item(name, place.as_ref().map(|it| of_place(py, it)).transpose()?)?;
+    }
+    Ok(())
+}
+
+fn of_place<'py>(py: Python<'py>, found: &DifferingElement) -> PyResult<Bound<'py, PyAny>> {
+    let value = |value: &DiffValue| match value {
+        DiffValue::Number(number) => scalar(py, *number),
+        DiffValue::Text(text) => text.into_bound_py_any(py),
+    };
+    let [left, right] = &found.values;
+    let values = (value(left)?, value(right)?);
+    (PyTuple::new(py, &found.position)?, values).into_bound_py_any(py)
+}
+
+/// A number of Python.
+fn scalar(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    match value {
+        Scalar::Bool(truth) => truth.into_bound_py_any(py),
+        Scalar::Int(int) => int.into_bound_py_any(py),
+        Scalar::Complex64(re, im) => complex(py, re.into(), im.into()),
+        Scalar::Complex128(re, im) => complex(py, re, im),
+        value => value.to_f64().into_bound_py_any(py),
+    }
+}
+
+fn complex(py: Python<'_>, re: f64, im: f64) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pyo3::types::PyComplex::from_doubles(py, re, im).into_any())
+}

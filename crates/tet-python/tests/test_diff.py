@@ -1,0 +1,112 @@
+"""What differs between files, found as NumPy finds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tetfile
+
+
+def both(tmp_path: Path, a: dict[str, Any], b: dict[str, Any], suffix: str = "npz") -> tuple[Path, Path]:
+    paths = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+    for path, arrays in zip(paths, (a, b), strict=True):
+        np.savez(path, **arrays)
+    return paths
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("dtypes", ["f4 f4", "f8 f4", "f2 f8", "i8 i8", "i2 u8", "?  u1", "c8 c16", "u8 u8"])
+@pytest.mark.parametrize("tolerance", [{}, {"rtol": 0.1}, {"atol": 1.5}, {"equal_nan": False}])
+def test_elements_that_differ_are_those_of_numpy(
+    tmp_path: Path, seed: int, dtypes: str, tolerance: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(seed)
+    shape = (5, 1 + seed, 7)
+    kinds = dtypes.split()
+    a = rng.integers(0, 9, shape).astype(kinds[0])
+    b = a.astype(kinds[1])
+    places = rng.random(shape) < 0.2
+    b[places] = rng.integers(0, 9, int(places.sum())).astype(kinds[1])
+    if np.dtype(kinds[0]).kind in "fc":
+        a[rng.random(shape) < 0.1] = np.nan
+        b[rng.random(shape) < 0.1] = np.nan
+    path_a, path_b = both(tmp_path, {"x": a}, {"x": b})
+    found = tetfile.diff(path_a, path_b, **tolerance)
+    how = {"rtol": 0.0, "atol": 0.0, "equal_nan": True} | tolerance
+    wide = "c16" if np.dtype(kinds[0]).kind == "c" else "f8"
+    differ = ~np.isclose(a.astype(wide), b.astype(wide), **how)
+    if kinds[0] == kinds[1] and not differ.any():
+        assert found.same and found.compared == 1
+        return
+    (one,) = found.datasets
+    assert (one.dtype is not None) == (kinds[0] != kinds[1])
+    assert one.count == a.size and one.differing == differ.sum()
+    if differ.any():
+        place = tuple(int(at) for at in np.argwhere(differ)[0])
+        assert one.first is not None and one.first[0] == place
+        np.testing.assert_equal(one.first[1], (a[place].item(), b[place].item()))
+        apart = np.abs(a.astype(wide) - b.astype(wide))[differ]
+        assert one.max_abs == (None if np.isnan(apart).all() else np.nanmax(apart))
+
+
+def test_integers_differ_exactly(tmp_path: Path) -> None:
+    a = np.array([2**63 + 1, 5], "u8")
+    b = np.array([-(2**63), 5], "i8")
+    found = tetfile.diff(*both(tmp_path, {"x": a}, {"x": b})).datasets[0]
+    assert found.max_abs == 2**64 + 1 and found.first == ((0,), (2**63 + 1, -(2**63)))
+
+
+def test_structure_and_attributes(tmp_path: Path) -> None:
+    for name, units, extent in (("a", "K", 3), ("b", "degC", 4)):
+        with tetfile.create(tmp_path / f"{name}.tet", attrs={"title": name, "same": 1}) as f:
+            f["t"] = tetfile.Spec((extent,), "f4", dims=("x",), labels={"x": list("pqrs")[:extent]}, attrs={"units": units})
+            f["t"][...] = np.zeros(extent)
+            f["equal"] = np.arange(4)
+            f[f"only_{name}"] = np.zeros(1)
+    found = tetfile.diff(tmp_path / "a.tet", tmp_path / "b.tet")
+    assert not found.same and found.compared == 2
+    assert found.only == (["only_a"], ["only_b"]) and found.attrs == {"title": ("a", "b")}
+    (one,) = found.datasets
+    assert one.name == "t" and one.shape == ((3,), (4,)) and one.attrs == {"units": ("K", "degC")}
+    assert one.labels == {"x": (3, None, "s")} and one.count is None and one.differing == 0 and one.why is None
+
+
+def test_texts_differ(tmp_path: Path) -> None:
+    a, b = np.array(["one", "two", "three"]), np.array(["one", "zwei", "three"])
+    found = tetfile.diff(*both(tmp_path, {"x": a}, {"x": b})).datasets[0]
+    assert found.differing == 1 and found.first == ((1,), ("two", "zwei")) and found.max_abs is None
+
+
+def test_datasets_are_chosen_by_pattern(tmp_path: Path) -> None:
+    zeros, ones = np.zeros(3), np.ones(3)
+    paths = both(tmp_path, {"l.0.w": zeros, "l.1.w": zeros, "b": zeros}, {"l.0.w": zeros, "l.1.w": ones, "b": ones})
+    assert [each.name for each in tetfile.diff(*paths, "l.*.w").datasets] == ["l.1.w"]
+    assert tetfile.diff(*paths, ["l.0.w"]).same
+    assert tetfile.diff(*paths, values=False).same
+    with pytest.raises(tetfile.NotFoundError, match="no dataset 'x' in either file"):
+        tetfile.diff(*paths, "x")
+    with pytest.raises(tetfile.UsageError, match="0 or more"):
+        tetfile.diff(*paths, rtol=-1)
+
+
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    found = tetfile.diff(*both(tmp_path, {"x": np.zeros(3)}, {"x": np.zeros(3, "i4")})).datasets[0]
+    assert found.why is not None and "float64 and int32 are not compared" in found.why
+
+
+def test_damaged_elements_are_said_of_their_dataset(files: Path) -> None:
+    with tetfile.open(files / "climate.tet", digests="always") as f:
+        found = tetfile.diff(f, files / "broken.tet")
+    assert [each.name for each in found.datasets] == ["temp"]
+    assert found.datasets[0].why is not None and "digest" in found.datasets[0].why
+
+
+def test_equal_chunks_are_not_read(files: Path) -> None:
+    same = tetfile.diff(files / "climate.tet", files / "climate.tet")
+    assert same.same and same.integrity == "unchecked"
+    with tetfile.open(files / "climate.tet") as f:
+        found = tetfile.diff(f, files / "warmer.tet")
+        assert found.datasets[0].skipped < f["temp"].size and not f.closed
