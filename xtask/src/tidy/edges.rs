@@ -70,6 +70,11 @@ const EDGES: &[Edge] = &[
         outside: &["bytemuck", "half", "multiversion", "rayon", "thiserror"],
     },
     Edge {
+        name: "tet-plot",
+        ours: &["tet-format", "tet-query"],
+        outside: &["base64", "colorous", "thiserror", "tiny-skia", "ttf-parser"],
+    },
+    Edge {
         name: "tet-document",
         ours: &["tet-format", "tet-file", "tet-io", "tet-query"],
         outside: &["thiserror", "toml"],
@@ -127,6 +132,7 @@ const EDGES: &[Edge] = &[
             "tet-ztensor",
             "tet-tensogram",
             "tet-query",
+            "tet-plot",
             "tet-document",
             "tet-report",
             "tet-verify",
@@ -139,7 +145,6 @@ const EDGES: &[Edge] = &[
             "clap",
             "clap_complete",
             "clap_mangen",
-            "colorous",
             "comfy-table",
             "half",
             "indicatif",
