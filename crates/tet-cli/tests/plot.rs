@@ -10,8 +10,10 @@ use std::path::Path;
 use tet_cli::Exit;
 use tet_plot::Palette;
 
+/// The margin to the left.
+const LEFT: usize = 104;
 /// Where the cells of a heatmap are in a file of the default size.
-const AREA: [usize; 4] = [80, 36, 608, 412];
+const AREA: [usize; 4] = [LEFT, 36, 584, 412];
 
 /// The bytes of an element.
 type Encode = fn(u8) -> Vec<u8>;
@@ -118,10 +120,10 @@ fn one_nan_of_sixteen_million_elements_is_seen_within_little_memory() {
     }
     assert!(files.iter().all(|file| *file == files[0]), "the same bytes in any way");
     let (colors, width) = pixels(&files[0]);
-    let (area_width, area_height) = (400 - 80 - 112, 400 - 36 - 52);
+    let (area_width, area_height) = (400 - LEFT - 112, 400 - 36 - 52);
     let nan: Vec<usize> = (0..area_width * area_height)
         .filter(|at| {
-            let (x, y) = (80 + at % area_width, 36 + at / area_width);
+            let (x, y) = (LEFT + at % area_width, 36 + at / area_width);
             colors[y * width + x] == Palette::default().nan()
         })
         .collect();
@@ -136,9 +138,9 @@ fn the_highest_of_a_long_line_is_drawn() {
     npy(&folder.path().join("long.npy"), "|u1", "(3000000,)", &elements);
     let out = run(folder.path(), &["plot", "long.npy", "--memory", "1MiB", "-o", "long.png"]);
     let (colors, width) = pixels(&out);
-    let area_width = 800 - 80 - 24;
+    let area_width = 800 - LEFT - 24;
     // Blue half way up is the spike alone.
-    let row = &colors[(36 + 206) * width..][80 + 1..80 + area_width - 1];
+    let row = &colors[(36 + 206) * width..][LEFT + 1..LEFT + area_width - 1];
     let blue: Vec<usize> = (0..row.len()).filter(|&at| row[at][0] < 250).map(|at| at + 1).collect();
     let wanted = area_width * 2 / 3;
     assert!(!blue.is_empty() && blue.iter().all(|at| at.abs_diff(wanted) <= 2), "{blue:?}");

@@ -1,11 +1,12 @@
 //! An axis of a picture: its name, and the numbers or texts of its positions.
 
 use crate::ticks::{self, Tick};
+use crate::times;
 use crate::visible::visible;
 
 /// An axis of a picture.
 ///
-/// Labels that are rising or falling numbers order the axis: they grow to the right and upwards. Positions of
+/// Labels that are rising or falling numbers or times order the axis: they grow to the right and upwards. Positions of
 /// any other axis go to the right and downwards, as a table prints them.
 ///
 /// ```
@@ -30,6 +31,8 @@ enum Labels {
     Positions { first: u64, step: u64 },
     /// Rising or falling numbers.
     Numbers(Vec<f64>),
+    /// Rising or falling times, as dates.
+    Dates { texts: Vec<String>, rises: bool },
     /// Texts.
     Texts(Vec<String>),
 }
@@ -63,6 +66,24 @@ impl PlotAxis {
         PlotAxis { unit: visible(unit), ..self }
     }
 
+    /// The same axis, whose labels are times of a unit such as `days since 2000-01-01` in the Gregorian calendar: they
+    /// are shown as dates, where all of them are dates of it.
+    ///
+    /// ```
+    /// let labels = ["0", "31"].map(String::from).to_vec();
+    /// let time = tet_plot::PlotAxis::labeled("time", labels).with_times("days since 2000-01-01");
+    /// assert_eq!(time.title(), "time");
+    /// ```
+    #[must_use]
+    pub fn with_times(self, unit: &str) -> PlotAxis {
+        let Labels::Numbers(numbers) = &self.labels else { return self.with_unit(unit) };
+        let rises = self.is_rising() == Some(true);
+        match times::dates(unit, numbers) {
+            Some(texts) => PlotAxis { labels: Labels::Dates { texts, rises }, ..self },
+            None => self.with_unit(unit),
+        }
+    }
+
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -89,6 +110,7 @@ impl PlotAxis {
     fn is_rising(&self) -> Option<bool> {
         match &self.labels {
             Labels::Numbers(numbers) => Some(numbers.first() <= numbers.last()),
+            Labels::Dates { rises, .. } => Some(*rises),
             _ => None,
         }
     }
@@ -113,7 +135,7 @@ impl PlotAxis {
         match &self.labels {
             Labels::Numbers(numbers) => self.round_ticks(count, numbers),
             Labels::Positions { first, step } => self.numbered_ticks(count, *first, *step),
-            Labels::Texts(_) => (0..self.extent)
+            Labels::Texts(_) | Labels::Dates { .. } => (0..self.extent)
                 .step_by(usize::try_from(every).unwrap_or(usize::MAX))
                 .map(|position| self.tick(position))
                 .collect(),
@@ -130,7 +152,9 @@ impl PlotAxis {
             Labels::Numbers(numbers) => {
                 numbers.get(at).map(|&number| short(number)).unwrap_or_default()
             }
-            Labels::Texts(texts) => texts.get(at).cloned().unwrap_or_default(),
+            Labels::Texts(texts) | Labels::Dates { texts, .. } => {
+                texts.get(at).cloned().unwrap_or_default()
+            }
         };
         Tick { part: self.part(float(position)), text }
     }
@@ -258,6 +282,20 @@ mod tests {
         assert_eq!(texts(&labels, 2), ["2024-01-01", "2024-02-01"]);
         let labels = axis(&["2024-01-01T00:00:00", "2024-01-01T12:00:00"]);
         assert_eq!(texts(&labels, 2)[0], "2024-01-01T00:00:00");
+    }
+
+    #[test]
+    fn times_are_dates_and_order_an_axis() {
+        let time = axis(&["31", "0"]).with_times("days since 2000-01-01");
+        assert_eq!(
+            (texts(&time, 2), time.title()),
+            (vec!["2000-02-01".to_owned(), "2000-01-01".to_owned()], "a".to_owned())
+        );
+        assert!(time.is_from_right() && !time.is_from_bottom());
+        assert_eq!(
+            axis(&["0", "1"]).with_times("months since 2000-01-01").title(),
+            "a (months since 2000-01-01)"
+        );
     }
 
     #[test]

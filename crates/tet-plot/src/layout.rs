@@ -22,7 +22,7 @@ use crate::series::Series;
 use crate::ticks::{self, Tick, turned};
 
 /// The margins around the area of the values.
-const LEFT: u32 = 80;
+const LEFT: u32 = 104;
 const TOP: u32 = 36;
 const BOTTOM: u32 = 52;
 /// With a bar of colors, and without one.

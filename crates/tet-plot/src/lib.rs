@@ -4,7 +4,7 @@
 //!   source    elements of a file or an answer, as float64, in row-major order
 //!   cells     an axis shared out among the cells of a picture
 //!   field, series, bins   what is drawn of two axes, of one axis, of the values alone
-//!   scale, palette, ticks, axis   which number has which place, color and text
+//!   scale, palette, ticks, axis   which number has which place, color and text; times: which date
 //!   picture   all of these together; medium: where it is shown; draw: picture -> file or text
 //!   layout    picture -> drawing (rectangles, lines, texts, images)
 //!   svg, raster   drawing -> SVG, drawing -> PNG; font: the letters of the latter
@@ -18,11 +18,13 @@
 
 mod error;
 
-mod axis;
 mod scale;
 
 mod palette;
 mod ticks;
+mod times;
+
+mod axis;
 
 mod cells;
 

@@ -44,7 +44,7 @@ impl PlotSize {
     /// The smallest picture.
     pub const MIN: [u32; 2] = [240, 160];
     /// The largest picture.
-    pub const MAX: [u32; 2] = [8192, 8192];
+    pub const MAX: [u32; 2] = [4096, 4096];
 
     /// A size from [`PlotSize::MIN`] to [`PlotSize::MAX`]; `None` for any other.
     #[must_use]

@@ -91,6 +91,9 @@ impl PlotSource<'_> {
 
 fn each_of_lazy(lazy: &LazyArray, how: &Execution, visit: &mut dyn FnMut(&[f64])) -> Result<()> {
     check(lazy.dtype())?;
+    let size = lazy.dtype().size().unwrap_or(1);
+    let count = lazy.shape().element_count().unwrap_or(u64::MAX);
+    let how = &how.begin(count.saturating_mul(size));
     // Blocks are parts, and a seal is of the whole.
     lazy.check_seal(how)?;
     let room = how.memory_budget / 4;

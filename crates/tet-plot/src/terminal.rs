@@ -61,7 +61,7 @@ fn beside((rows, width): (usize, usize), ticks: impl Fn(usize) -> Vec<Tick>) -> 
 
 /// The most characters of a label beside a picture.
 fn gutter_max(width: usize) -> usize {
-    (width / 5).clamp(4, 12)
+    (width / 4).clamp(4, 12)
 }
 
 /// The columns of the longest label.

@@ -8,8 +8,10 @@ use tet_plot::{
     Shown,
 };
 
+/// The margin to the left.
+const LEFT: usize = 104;
 /// Where the cells of a heatmap are in a file of the default size.
-const AREA: [usize; 4] = [80, 36, 608, 412];
+const AREA: [usize; 4] = [LEFT, 36, 584, 412];
 
 /// The pixels of a PNG file, row by row.
 struct Pixels {
@@ -97,11 +99,11 @@ fn one_nan_among_sixteen_million_elements_is_seen() {
     let shown = Shown::Heatmap { field: fold.finish(), y, x };
     let picture = Picture::new(shown);
     let pixels = Pixels::of(&picture.png(size).unwrap());
-    let (width, height) = (400 - 80 - 112, 400 - 36 - 52);
+    let (width, height) = (400 - LEFT - 112, 400 - 36 - 52);
     let nan = Palette::default().nan();
     let found: Vec<(usize, usize)> = (0..height)
         .flat_map(|y| (0..width).map(move |x| (x, y)))
-        .filter(|&(x, y)| pixels.at(80 + x, 36 + y) == nan)
+        .filter(|&(x, y)| pixels.at(LEFT + x, 36 + y) == nan)
         .collect();
     assert_eq!(found, [(at.1 * width / columns, at.0 * height / rows)]);
     for depth in [Depth::Plain, Depth::True] {
@@ -161,16 +163,16 @@ fn a_line_passes_its_points_and_marks_nan() {
     let x = PlotAxis::positions("x", 3, 0, 1);
     let picture = Picture::new(Shown::Line { series, x }).with_scale(Scale::given(0.0, 20.0));
     let pixels = Pixels::of(&picture.png(size).unwrap());
-    let width = 800 - 80 - 24;
+    let width = 800 - LEFT - 24;
     let blue = |x: usize, y: usize| {
         pixels.part([x - 2, y - 2, 5, 5]).iter().any(|[red, _, blue]| *red < 120 && *blue > 150)
     };
-    assert!(blue(80 + width / 6, 36 + 412 - 2) && blue(80 + width * 5 / 6, 36 + 206));
+    assert!(blue(LEFT + width / 6, 36 + 412 - 2) && blue(LEFT + width * 5 / 6, 36 + 206));
     // No line crosses the gap, and a mark is below it.
     assert!(
-        !pixels.part([80 + width / 3, 37, width / 3, 400]).iter().any(|[red, _, _]| *red < 200)
+        !pixels.part([LEFT + width / 3, 37, width / 3, 400]).iter().any(|[red, _, _]| *red < 200)
     );
-    assert_eq!(pixels.at(80 + width / 2, 36 + 412 - 3), Palette::default().nan());
+    assert_eq!(pixels.at(LEFT + width / 2, 36 + 412 - 3), Palette::default().nan());
 }
 
 #[test]

@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use tet_document::Resolved;
 use tet_plot::PlotAxis;
-use tet_query::{Along, AxisGroups, AxisSlice, Catalog, CatalogLabels, Execution};
+use tet_query::{Along, AttrText, AxisGroups, AxisSlice, Catalog, CatalogLabels, Execution};
 
 use crate::escape::Escaped;
 use crate::labels;
 use crate::render::json::{GroupShape, WindowShape};
 use crate::render::number::Number;
+
+/// The names of the Gregorian calendar.
+const GREGORIAN: [&str; 3] = ["standard", "gregorian", "proleptic_gregorian"];
+
+/// The most labels of an axis of a picture.
+const LABELS_MAX: u64 = 1 << 20;
 
 /// One axis of a result.
 #[derive(Debug, Clone)]
@@ -68,9 +74,16 @@ impl<'a> AxisLabels<'a> {
         fixed.map(text).collect()
     }
 
-    /// The unit of the labels of an axis; empty without one.
-    fn unit(&self, axis: usize) -> String {
-        self.labels.coordinate_dataset(axis).map(labels::unit).unwrap_or_default()
+    /// The axis of a picture with the unit of its labels; times of the Gregorian calendar are dates.
+    fn with_unit(&self, plotted: PlotAxis, axis: usize) -> PlotAxis {
+        let Some(dataset) = self.labels.coordinate_dataset(axis) else { return plotted };
+        let unit = labels::unit(dataset);
+        let is_gregorian = match dataset.attrs.get("calendar") {
+            None => true,
+            Some(AttrText::Text(name)) => GREGORIAN.contains(&name.to_ascii_lowercase().as_str()),
+            Some(_) => false,
+        };
+        if is_gregorian { plotted.with_times(&unit) } else { plotted.with_unit(&unit) }
     }
 
     fn count(&self, axis: usize) -> u64 {
@@ -172,6 +185,7 @@ impl ResultAxis {
             (AxisKind::Positions(labels), Some(slice)) if (labels.len() as u64) < extent => {
                 PlotAxis::positions(&name, extent, slice.start, slice.step)
             }
+            _ if LABELS_MAX < extent => PlotAxis::positions(&name, extent, 0, 1),
             (AxisKind::Bins(edges), _) if edges.len() as u64 == extent + 1 => {
                 let middles = edges.windows(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0);
                 PlotAxis::labeled(&name, middles.map(|middle| middle.to_string()).collect())
@@ -183,7 +197,7 @@ impl ResultAxis {
         };
         let is_windowed = matches!(self.kind, AxisKind::Windows { .. } | AxisKind::Groups(_));
         match self.axis.filter(|_| !is_windowed) {
-            Some(of) => axis.with_unit(&labels.unit(of)),
+            Some(of) => labels.with_unit(axis, of),
             None => axis,
         }
     }

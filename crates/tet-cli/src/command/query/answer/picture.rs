@@ -9,6 +9,7 @@ use super::axis::{AxisLabels, ResultAxis};
 use super::{Answer, Histogram};
 use crate::exit::{Failure, Result};
 use crate::labels;
+use crate::render::numbers::Numbers;
 
 /// The values of a picture, their axes, and what they are.
 #[derive(Debug)]
@@ -82,13 +83,16 @@ impl Subject {
 
     fn of_reduced(request: &Request<'_>, reduced: Reduced, integrity: Integrity) -> Subject {
         let Request { catalog, resolved, how, nan, .. } = *request;
-        let values = reduced.values.clone();
         let is_histogram = reduced.op == Op::Histogram;
         let answer = Answer::of_reduced((catalog, how), resolved, reduced, nan);
         let axis_labels = AxisLabels::new(catalog, resolved, how);
         let title: Vec<String> =
             std::iter::once(answer.title_without_unit()).chain(axis_labels.fixed()).collect();
         let (axes, numbers) = axes(&answer.along, &answer.shape, &axis_labels);
+        let values = match answer.values {
+            Numbers::Cells(values) => values,
+            Numbers::Listed(_) => Values::default(),
+        };
         let bins = answer.extras.histogram.as_ref().filter(|_| answer.shape.len() == 1);
         let bins = bins.and_then(|histogram| bins_of(histogram, &values, answer.nan_count));
         let name = if is_histogram { "count".to_owned() } else { answer.op.replace('_', " ") };
