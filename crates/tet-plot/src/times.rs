@@ -30,13 +30,10 @@ pub(crate) fn dates(unit: &str, numbers: &[f64]) -> Option<Vec<String>> {
         is_whole.then(|| epoch + whole as i64)
     };
     let seconds: Vec<i64> = numbers.iter().map(second).collect::<Option<_>>()?;
-    let digits = match seconds
-        .iter()
-        .map(|second| second.rem_euclid(DAY))
-        .fold((0, 0), |(hours, rest), of_day| (hours | of_day, rest | of_day % 60))
-    {
-        (0, _) => DATE,
-        (_, 0) => MINUTES,
+    let all_are = |len: i64| seconds.iter().all(|second| second.rem_euclid(len) == 0);
+    let digits = match (all_are(DAY), all_are(60)) {
+        (true, _) => DATE,
+        (_, true) => MINUTES,
         _ => SECONDS,
     };
     seconds.into_iter().map(|second| text(second, digits)).collect()
