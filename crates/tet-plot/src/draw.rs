@@ -4,7 +4,7 @@ use crate::drawing::Drawing;
 use crate::error::Result;
 use crate::layout;
 use crate::medium::{Depth, PlotMedium, PlotSize};
-use crate::picture::Picture;
+use crate::picture::{Picture, Shown};
 use crate::raster;
 use crate::svg;
 use crate::terminal;
@@ -52,6 +52,17 @@ impl Picture {
     /// There is no memory for the pixels.
     pub fn png(&self, size: PlotSize) -> Result<Vec<u8>> {
         raster::png(&self.drawing(size))
+    }
+
+    /// The cells of a heatmap alone, as a PNG file with a pixel for each; `None` of another picture.
+    ///
+    /// # Errors
+    ///
+    /// There is no cell, or no memory for the pixels.
+    pub fn cells_png(&self) -> Option<Result<Vec<u8>>> {
+        let Shown::Heatmap { field, y, x } = &self.shown else { return None };
+        let cells = self.colors(field, y, x);
+        Some(raster::png_of_cells(field.row_count, field.column_count, &cells))
     }
 
     fn drawing(&self, size: PlotSize) -> Drawing {

@@ -101,14 +101,8 @@ impl Page {
     ) -> Frame {
         let frame = area_of_heatmap(size);
         let field = field.within([frame.height as usize, frame.width as usize]);
-        let color = |value: f64| {
-            picture
-                .scale
-                .part(value)
-                .map_or(picture.palette.nan(), |part| picture.palette.color(part))
-        };
         let (rows, columns) = (field.row_count, field.column_count);
-        let cells = field.seen(y, x).into_iter().map(color).collect();
+        let cells = picture.colors(&field, y, x);
         self.add(Shape::Image { frame, rows, columns, cells });
         self.outline(frame);
         self.axis_below(frame, x);

@@ -3,7 +3,7 @@
 use crate::axis::PlotAxis;
 use crate::bins::Bins;
 use crate::field::PlotField;
-use crate::palette::Palette;
+use crate::palette::{Palette, Rgb};
 use crate::scale::{Extremes, Scale};
 use crate::series::Series;
 use crate::visible::visible;
@@ -122,6 +122,16 @@ impl Picture {
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Picture {
         Picture { palette, ..self }
+    }
+
+    /// The color of a value.
+    pub(crate) fn color(&self, value: f64) -> Rgb {
+        self.scale.part(value).map_or(self.palette.nan(), |part| self.palette.color(part))
+    }
+
+    /// The colors of the cells as they are seen, from the upper left.
+    pub(crate) fn colors(&self, field: &PlotField, y: &PlotAxis, x: &PlotAxis) -> Vec<Rgb> {
+        field.seen(y, x).into_iter().map(|value| self.color(value)).collect()
     }
 
     /// What the picture leaves out or shows in a special way: NaN, infinities, values outside of all bins.

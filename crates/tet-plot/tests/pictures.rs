@@ -234,12 +234,14 @@ fn svg_is_well_formed_with_any_names_and_the_same_each_time() {
 #[test]
 fn an_image_in_svg_has_a_pixel_for_each_cell() {
     let size = PlotSize::default();
-    let svg = Picture::new(heatmap(2, 3, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], size)).svg(size);
+    let picture = Picture::new(heatmap(2, 3, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], size));
+    let svg = picture.svg(size);
     let encoded = svg.split("base64,").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let bytes =
         base64::Engine::decode(&base64::engine::general_purpose::STANDARD, encoded).unwrap();
     let pixels = Pixels::of(&bytes);
     assert_eq!((pixels.width, pixels.height), (3, 2));
+    assert_eq!(picture.cells_png().unwrap().unwrap(), bytes);
     let wanted: Vec<[u8; 3]> =
         (0..6).map(|nth| Palette::default().color(f64::from(nth) / 5.0)).collect();
     assert_eq!(pixels.colors, wanted);

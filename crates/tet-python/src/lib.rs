@@ -38,6 +38,7 @@ mod reduce;
 mod query;
 
 mod check;
+mod picture;
 mod repair;
 mod write;
 
@@ -66,6 +67,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(query::query, module)?)?;
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
     module.add_function(wrap_pyfunction!(query::touched, module)?)?;
+    module.add_function(wrap_pyfunction!(picture::picture, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
     module.add_function(wrap_pyfunction!(repair::repair, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;

@@ -114,6 +114,7 @@ const EDGES: &[Edge] = &[
             "tet-file",
             "tet-report",
             "tet-query",
+            "tet-plot",
             "tet-ztensor",
             "tet-tensogram",
             "tet-document",

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{Depth, below, beside, cell, gutter_max, line, name_below, widest};
 use crate::axis::PlotAxis;
 use crate::field::PlotField;
-use crate::palette::{Palette, Rgb};
+use crate::palette::Rgb;
 use crate::picture::Picture;
 use crate::ticks::{self, turned};
 use crate::visible::cut;
@@ -176,7 +176,7 @@ impl Pixels {
                 out.push(picture.scale.part(value).map_or(NAN, ramp));
                 continue;
             }
-            let color = |value: f64| sgr(color(picture, value), depth);
+            let color = |value: f64| sgr(picture.color(value), depth);
             let [upper, lower] =
                 [2 * line, 2 * line + 1].map(|row| self.at(row, column).map(color));
             let style = match (upper, lower) {
@@ -198,11 +198,6 @@ impl Pixels {
 
 fn ramp(part: f64) -> char {
     char::from(RAMP[cell(part, RAMP.len())])
-}
-
-fn color(picture: &Picture, value: f64) -> Rgb {
-    let palette: &Palette = &picture.palette;
-    picture.scale.part(value).map_or(palette.nan(), |part| palette.color(part))
 }
 
 /// The SGR parameters of a color after `38;` or `48;`.
