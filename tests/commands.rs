@@ -17,7 +17,7 @@ use std::process::{Command, Output};
 use tet_tests::{accept, program, reject, zoo};
 
 /// Every command that reads a `.tet` file. `$f` is the file.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     r#""$tet" info "$f" --all"#,
     r#""$tet" info "$f" --json"#,
     r##""$tet" cat "$f" "#0""##,
@@ -25,6 +25,8 @@ const COMMANDS: [&str; 17] = [
     r##""$tet" query "$f" "#0" --sum --digests always --json"##,
     r##""$tet" query "$f" "#0" --median --io pread"##,
     r##""$tet" explain "$f" "#0" --mean"##,
+    r##""$tet" plot "$f" "#0""##,
+    r##""$tet" plot "$f" "#0" --kind histogram -o out.png -f"##,
     r#""$tet" stats "$f""#,
     r#""$tet" diff "$f" "$f" --digests always"#,
     r#""$tet" verify "$f""#,
@@ -73,7 +75,7 @@ fn check(name: &str, bytes: &[u8], folder: &Path, wrong: &mut Vec<String>) {
     let codes: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("== ")).collect();
     assert_eq!(codes.len(), COMMANDS.len(), "{name}: {said}");
     for (code, command) in codes.iter().zip(COMMANDS) {
-        if !matches!(*code, "0" | "1" | "2" | "3" | "4" | "5") {
+        if !matches!(*code, "0" | "1" | "2" | "3" | "4" | "5" | "6") {
             wrong.push(format!("{name}: {command} ends with {code}"));
         }
     }

@@ -1,5 +1,7 @@
 //! Generated documents: `docs/reference/cli.md`, `docs/reference/verify.md`, the man pages, the rule table.
 
+mod picture;
+
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -100,8 +102,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let man = run::target().join("man");
     std::fs::create_dir_all(&man)?;
     clap_mangen::generate_to(tet_cli::command(), &man)?;
+    picture::write(root)?;
     println!(
-        "docs/reference/cli.md and docs/reference/verify.md written, man pages in {}",
+        "docs/reference/cli.md, docs/reference/verify.md and {} written, man pages in {}",
+        picture::PATH,
         man.display()
     );
     rules(&std::fs::read_to_string(root.join("docs/spec/format.md"))?)
@@ -119,6 +123,7 @@ pub(crate) fn check() -> Result<()> {
         read("docs/reference/verify.md")? == verify(),
         "docs/reference/verify.md is out of date: run `cargo xtask docs`"
     );
+    picture::check(root)?;
     rules(&read("docs/spec/format.md")?)
 }
 

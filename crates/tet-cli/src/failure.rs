@@ -43,6 +43,21 @@ fn io_failure(error: &tet_io::Error) -> Failure {
     path_hint(failure, error).at(place).about(error.path()).hint(hint)
 }
 
+impl From<tet_plot::Error> for Failure {
+    fn from(error: tet_plot::Error) -> Self {
+        let text = error.to_string();
+        match error {
+            tet_plot::Error::Query(error) => error.into(),
+            tet_plot::Error::NotReal { .. } => Failure::new(Exit::Unsupported, "no-picture", text)
+                .hint("`tet cat` prints the elements"),
+            tet_plot::Error::NoBins { .. } => {
+                Failure::usage("no-bins", text).hint("set --range MIN:MAX, or fewer --bins")
+            }
+            _ => Failure::new(Exit::Limit, "no-memory", text).hint("set a smaller --size"),
+        }
+    }
+}
+
 /// Files that mark a directory as a Zarr store.
 const ZARR_KEYS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
 

@@ -7,7 +7,7 @@
 //!   open       opens a path as a catalog; target: the selected dataset and slice; part, preview: the shown part
 //!   bar        the progress bar on standard error
 //!   command/   one file for each command
-//!   render/    tables, values, heatmaps, JSON
+//!   render/    tables, values, JSON
 //!   exit       failures and exit codes
 //! ```
 //!
@@ -26,7 +26,7 @@ mod demo;
 mod escape;
 mod exit;
 mod failure;
-mod heatmap;
+mod labels;
 mod open;
 mod part;
 mod preview;
@@ -86,6 +86,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Cat(args) => command::cat::run(&args, context),
         Command::Query(args) => command::query::run(&args, context),
         Command::Explain(args) => command::explain::run(&args, context),
+        Command::Plot(args) => command::plot::run(*args, context),
         Command::Stats(args) => command::stats::run(&args, context),
         Command::Diff(args) => command::diff::run(&args, context),
         Command::Convert(args) => command::convert::run(&args, context),

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Resource, getrlimit};
+pub use tet_plot::Depth;
 
 use crate::args::ColorWhen;
 
@@ -33,17 +34,6 @@ impl std::fmt::Debug for Streams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Streams").field("env", &self.env).finish_non_exhaustive()
     }
-}
-
-/// How many colors a stream can show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
-    /// No colors: plain text.
-    Plain,
-    /// The palette of 256 colors.
-    Indexed,
-    /// 24 bits a color.
-    True,
 }
 
 /// The environment, read once.

@@ -39,6 +39,7 @@ mod query;
 
 mod check;
 mod diff;
+mod picture;
 mod repair;
 mod write;
 
@@ -67,6 +68,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(query::query, module)?)?;
     module.add_function(wrap_pyfunction!(query::explain, module)?)?;
     module.add_function(wrap_pyfunction!(query::touched, module)?)?;
+    module.add_function(wrap_pyfunction!(picture::picture, module)?)?;
     module.add_function(wrap_pyfunction!(check::verify, module)?)?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(repair::repair, module)?)?;

@@ -53,10 +53,25 @@ def _picture(html: str) -> np.ndarray[Any, Any]:
         assert struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + body)
         bodies[kind] = body
         at += 12 + length
-    width, height = struct.unpack(">II", bodies[b"IHDR"][:8])
-    rows = np.frombuffer(zlib.decompress(bodies[b"IDAT"]), "u1").reshape(height, 1 + 3 * width)
-    assert (rows[:, 0] == 0).all()
-    return rows[:, 1:].reshape(height, width, 3)
+    width, height, depth, kind = struct.unpack(">IIBB", bodies[b"IHDR"][:10])
+    channels = {2: 3, 6: 4}[kind]
+    assert depth == 8
+    rows = _unfiltered(zlib.decompress(bodies[b"IDAT"]), height, width * channels, channels)
+    return rows.reshape(height, width, channels)[:, :, :3]
+
+
+def _unfiltered(data: bytes, height: int, length: int, channels: int) -> np.ndarray[Any, Any]:
+    """The bytes of the rows, each of which says how it is predicted from its neighbors."""
+    rows = np.zeros((height, length), "u1")
+    for y in range(height):
+        start = y * (length + 1)
+        for x, byte in enumerate(data[start + 1 : start + 1 + length]):
+            left = int(rows[y, x - channels]) if x >= channels else 0
+            up = int(rows[y - 1, x]) if y else 0
+            corner = int(rows[y - 1, x - channels]) if y and x >= channels else 0
+            nearest = min((left, up, corner), key=lambda near: abs(left + up - corner - near))
+            rows[y, x] = (byte + (0, left, up, (left + up) // 2, nearest)[data[start]]) % 256
+    return rows
 
 
 def test_a_dataset_is_a_table_and_a_picture(files: Path) -> None:
@@ -96,11 +111,12 @@ def test_any_array_has_a_table(array: Any, tmp_path: Path) -> None:
     assert "<table" in _checked(tetfile.open(tmp_path / "x.npy")["x"]._repr_html_())
 
 
-def test_holes_are_gray(tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", np.array([[0.0, np.nan], [np.inf, 1.0]]))
+def test_nan_is_gray_and_infinities_are_the_ends(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.array([[0.0, np.nan, -np.inf], [np.inf, 1.0, 1.0]]))
     colors = _picture(tetfile.open(tmp_path / "x.npy")["x"]._repr_html_())
-    assert colors[0, 1].tolist() == colors[1, 0].tolist() == [160, 160, 160]
-    assert colors[0, 0].tolist() == [68, 1, 84] and colors[1, 1].tolist() == [253, 231, 37]
+    assert colors[0, 1].tolist() == [160, 160, 160]
+    assert colors[0, 0].tolist() == colors[0, 2].tolist() == [68, 1, 84]
+    assert colors[1, 0].tolist() == colors[1, 1].tolist() == [253, 231, 37]
 
 
 def test_damage_is_shown_and_raises_nothing(files: Path) -> None:

@@ -9,6 +9,7 @@ mod export;
 mod info;
 mod meaning;
 mod other;
+mod plot;
 mod query;
 mod repair;
 mod stats;
@@ -30,6 +31,7 @@ pub use export::ExportArgs;
 pub use info::InfoArgs;
 pub use meaning::MeaningArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
+pub use plot::{ImageName, PictureArgs, PlotArgs, PlotKind};
 pub use query::{
     AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
     PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, TargetName, flag,
@@ -78,6 +80,7 @@ EXAMPLES
   tet info arrays.tet                        what is in it
   tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
   tet query arrays.tet temp --mean time      the mean along an axis
+  tet plot arrays.tet 'temp[0]' -o map.png   a picture
   tet explain arrays.tet temp -s 'lat=5'     what a query would read
   tet stats arrays.tet                       statistics of all datasets
   tet diff old.tet new.tet                   what differs between two files
@@ -151,6 +154,9 @@ pub enum Command {
     /// Show what a query would read, and how much memory and how many passes it needs
     #[command(long_about = query::EXPLAIN_LONG_ABOUT)]
     Explain(Box<ExplainArgs>),
+    /// Draw a selection or an answer: a heatmap, a line, a histogram
+    #[command(long_about = plot::LONG_ABOUT)]
+    Plot(Box<PlotArgs>),
     /// Summarize values: range, mean, standard deviation, quartiles, a histogram
     #[command(long_about = stats::LONG_ABOUT)]
     Stats(Box<StatsArgs>),
@@ -203,7 +209,11 @@ impl Command {
             Command::Dump(args) => args.json,
             Command::Repair(args) => args.json,
             Command::Digest(args) => args.wants_json(),
-            Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,
+            Command::Cat(_)
+            | Command::Plot(_)
+            | Command::Demo(_)
+            | Command::Completions(_)
+            | Command::Man(_) => false,
         }
     }
 }

@@ -6,15 +6,16 @@ use std::path::Path;
 
 use tet_convert::Note;
 use tet_convert::export::{self, Encoding, ExportOptions};
+use tet_document::{Ask, Resolved};
 use tet_io::{Publish, Publisher, Step};
-use tet_query::{Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
+use tet_plot::{Depth, PlotMedium};
+use tet_query::{Catalog, Choice, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
 use crate::args::{CatArgs, CatFormat, MeaningArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
-use crate::heatmap;
 use crate::open;
 use crate::preview::{self, Preview};
 use crate::target::{self, Target};
@@ -253,13 +254,12 @@ fn text_of(
 ) -> Result<(String, Option<Integrity>)> {
     let width = context.env().width;
     if format == CatFormat::Heatmap {
-        let (map, note, integrity) = heatmap::read(catalog, target, how)?;
-        if let Some(note) = note {
-            context.note(note);
-        }
-        let depth =
-            if args.output.is_some() { crate::streams::Depth::Plain } else { context.depth };
-        return Ok((map.draw(depth, width), Some(integrity)));
+        let depth = if args.output.is_some() { Depth::Plain } else { context.depth };
+        let (dataset, slab) = (target.dataset.clone(), target.slab.clone());
+        let resolved = Resolved { dataset, slab, ask: Ask::Values(Choice::default()) };
+        let medium = PlotMedium::Terminal { width, depth };
+        let (picture, integrity) = super::plot::heatmap(catalog, &resolved, medium, how)?;
+        return Ok((picture.terminal(width, depth), Some(integrity)));
     }
     if target.dataset.is_text() {
         let width = width.min(LINE_MAX);

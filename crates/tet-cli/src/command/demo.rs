@@ -56,15 +56,12 @@ const STEPS: [Step; 6] = [
         args: &["query", "climate.tet", "temp", "--max", "--select", "month=\"7\""],
     },
     Step { title: "Does the file have errors?", args: &["verify", "climate.tet"] },
-    Step {
-        title: "A heatmap: January",
-        args: &["cat", "climate.tet", "temp[month=\"1\"]", "--format", "heatmap"],
-    },
+    Step { title: "A heatmap: January", args: &["plot", "climate.tet", "temp[month=\"1\"]"] },
 ];
 
 /// Further commands, with comments.
 const NEXT: [(&str, &str); 6] = [
-    ("tet cat climate.tet 'temp[6]' --format heatmap", "July"),
+    ("tet plot climate.tet 'temp[6]' -o july.png", "July, as a file"),
     ("tet query climate.tet temp --min month,lon", "the coldest, by latitude"),
     ("tet query climate.tet '{\"dataset\": \"temp\", \"mean\": \"month\"}' --json", ""),
     ("tet cat climate.tet elevation -o elevation.npy", "for numpy.load"),

@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod info;
 pub(crate) mod man;
+pub(crate) mod plot;
 pub(crate) mod query;
 pub(crate) mod repair;
 pub(crate) mod stats;

@@ -1,6 +1,6 @@
 //! `tet query`: plans a query, executes it and prints the answer.
 
-mod answer;
+pub(super) mod answer;
 mod filter;
 mod flags;
 pub(super) mod plan;

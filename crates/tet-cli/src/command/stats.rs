@@ -10,7 +10,7 @@ use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
-use crate::heatmap;
+use crate::labels;
 use crate::open;
 use crate::render::dtype::brief_dtype;
 use crate::render::json::{DatasetStats, Stats};
@@ -109,7 +109,7 @@ fn is_of_dataset(failure: &Failure) -> bool {
 fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
     let shape = tet_format::Shape::from(stats.shape.clone());
-    let unit = heatmap::unit(target.dataset);
+    let unit = labels::unit(target.dataset);
     let unit = if unit.is_empty() { unit } else { format!(" {}", Escaped(&unit)) };
     let name = Escaped(&stats.name);
     context.line(paint.strong(format!("{name} {} {shape}{unit}", Escaped(&stats.dtype))))?;

@@ -1,7 +1,6 @@
-//! Formats results: tables, values, heatmaps, JSON.
+//! Formats results: tables, values, JSON.
 
 pub(crate) mod dtype;
-pub(crate) mod heatmap;
 pub(crate) mod hex;
 pub(crate) mod json;
 pub(crate) mod layout;

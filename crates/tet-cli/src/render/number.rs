@@ -49,13 +49,13 @@ impl From<Scalar> for Number {
 }
 
 impl Number {
-    /// The value as a float64, for heatmaps and layouts; NaN if there is no value.
+    /// The value as a float64, for bars and layouts; NaN if there is no value.
     #[must_use]
     pub(crate) fn to_f64(self) -> f64 {
         match self {
             Number::Null => f64::NAN,
             Number::Bool(value) => f64::from(u8::from(value)),
-            #[allow(clippy::cast_precision_loss, reason = "a heatmap has fewer levels than that")]
+            #[allow(clippy::cast_precision_loss, reason = "a bar has fewer levels than that")]
             Number::Int(value) => value as f64,
             Number::F16(value) => value.to_f64(),
             Number::BF16(value) => value.to_f64(),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _index, _repr, _tetfile
 
@@ -29,10 +26,6 @@ _PIXELS = 256
 _CHUNKS_MAX = 16
 _DECODED_MAX = 32 << 20
 _READ_MAX = 4 << 20
-# Colors from low to high, readable by those who see no red or no green, on dark and on light; gray is nothing.
-_COLORS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)
-_NOTHING = (160, 160, 160)
-
 _STYLE = "border-collapse:collapse;color:inherit;text-align:left;font-size:90%"
 _CELL = "text-align:left;padding:2px 8px"
 
@@ -121,11 +114,10 @@ def _picture(of: Dataset) -> str:
     if not known.size:
         return ""
     low, high = float(known.min()), float(known.max())
-    scaled = (values - low) / (high - low) if high > low else np.zeros(values.shape)
     height, width = values.shape
     scale = max(1, _PIXELS // max(height, width))
     style = f"width:{width * scale}px;height:{height * scale}px;image-rendering:pixelated;margin:6px 0"
-    picture = base64.b64encode(_png(_colored(scaled))).decode()
+    picture = base64.b64encode(_tetfile.picture(values.ravel().tolist(), height, width)).decode()
     caption = f"{low:.6g} to {high:.6g}, {_key_text(of, key)}"
     image = f'<img style="{style}" alt="{escape(caption)}" src="data:image/png;base64,{picture}">'
     return f"{image}<div>{escape(caption)}</div>"
@@ -157,25 +149,3 @@ def _key_text(of: Dataset, key: tuple[int | slice, ...]) -> str:
     """What a picture shows, in the words of a key."""
     texts = [str(item) if isinstance(item, int) else f"{item.start}:{item.stop}:{item.step}" for item in key]
     return f"[{', '.join(texts)}]"
-
-
-def _colored(scaled: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Numbers from 0 to 1 as colors; those that are none are gray."""
-    is_known = np.isfinite(scaled)
-    at = np.where(is_known, scaled, 0.0) * (len(_COLORS) - 1)
-    low = np.minimum(at.astype(int), len(_COLORS) - 2)
-    part = (at - low)[..., None]
-    colors = _COLORS[low] * (1 - part) + _COLORS[low + 1] * part
-    return np.where(is_known[..., None], colors, _NOTHING).astype(np.uint8)
-
-
-def _png(colors: npt.NDArray[np.uint8]) -> bytes:
-    """A picture of rows of colors as a PNG file."""
-    height, width, _ = colors.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in colors)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts: Iterable[tuple[bytes, bytes]] = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    file = b"\x89PNG\r\n\x1a\n"
-    for kind, body in parts:
-        file += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    return file

@@ -25,6 +25,7 @@ __all__ = [
     "query",
     "explain",
     "touched",
+    "picture",
     "verify",
     "diff",
     "repair",
@@ -164,6 +165,7 @@ def summary(
 def query(file: OpenFile, json: str, progress: _Progress = None) -> dict[str, Any]: ...
 def explain(file: OpenFile, json: str) -> dict[str, Any]: ...
 def touched(selected: Selected) -> tuple[int, int, int]: ...
+def picture(values: Sequence[float], rows: int, columns: int) -> bytes: ...
 def verify(
     path: str | PathLike[str],
     level: str,

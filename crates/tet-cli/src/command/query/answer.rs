@@ -4,6 +4,7 @@ mod align;
 mod all;
 mod array;
 mod axis;
+mod picture;
 mod reduced;
 mod text;
 
@@ -21,6 +22,7 @@ use crate::render::numbers::Numbers;
 use axis::ResultAxis;
 
 pub(crate) use array::Request;
+pub(crate) use picture::Subject;
 
 /// An answer and the names of its axes.
 #[derive(Debug)]

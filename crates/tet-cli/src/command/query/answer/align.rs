@@ -3,7 +3,7 @@
 use tet_document::Resolved;
 use tet_query::{Alignment, AxisAlignment, LabelAlignment, NanPolicy};
 
-use super::reduced::axis_name;
+use super::axis::axis_name;
 use super::{Answer, Extras};
 use crate::context::Context;
 use crate::escape::Escaped;

@@ -8,11 +8,11 @@ use tet_query::{
     NanPolicy,
 };
 
-use super::axis::{AxisLabels, ResultAxis};
-use super::reduced::{axis_name, folded};
+use super::axis::{AxisLabels, ResultAxis, axis_name};
+use super::reduced::folded;
 use super::{Answer, Extras};
 use crate::exit::{Failure, Result};
-use crate::heatmap;
+use crate::labels;
 use crate::preview::{Parts, Preview};
 use crate::render::json::WrittenShape;
 use crate::render::number::Number;
@@ -74,7 +74,7 @@ impl<'a> Request<'a> {
 }
 
 /// The axes of an array.
-fn along(lazy: &LazyArray) -> Vec<Along> {
+pub(super) fn along(lazy: &LazyArray) -> Vec<Along> {
     let along = |axis: usize| {
         let picks = lazy.choice().picks.iter().find(|picks| picks.axis == axis);
         picks.map_or(Along::Axis(axis), |picks| Along::Picks(picks.clone()))
@@ -115,15 +115,11 @@ impl Answer {
         let labels = AxisLabels::new(catalog, resolved, how);
         let axes = axes_of(resolved);
         let method = lazy.transform().map(|transform| transform.method);
-        let unit = match method {
-            Some(method) if !keeps_unit(method) => String::new(),
-            _ => heatmap::unit(&resolved.dataset),
-        };
         let along = along(lazy);
         Ok(Answer {
             op: method.map_or("values", tet_query::Method::name),
             name: resolved.dataset.name.clone(),
-            unit,
+            unit: unit(resolved, lazy),
             over: folded(resolved, &axes).map(|axis| axis_name(resolved, axis)).collect(),
             axes,
             along: along.iter().map(|along| ResultAxis::new(along, &labels, &[])).collect(),
@@ -166,9 +162,12 @@ impl Answer {
     }
 }
 
-/// Whether transformed values have the unit of the dataset.
-fn keeps_unit(method: tet_query::Method) -> bool {
-    method == tet_query::Method::Center
+/// The unit of the values: that of the dataset, unless a transform gives them another.
+pub(super) fn unit(resolved: &Resolved, lazy: &LazyArray) -> String {
+    match lazy.transform() {
+        Some(transform) if transform.method != tet_query::Method::Center => String::new(),
+        _ => labels::unit(&resolved.dataset),
+    }
 }
 
 /// The ranges of the axes that contain the first `count` values, and few more.

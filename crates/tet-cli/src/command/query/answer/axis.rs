@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use tet_document::Resolved;
-use tet_query::{Along, AxisGroups, Catalog, CatalogLabels, Execution};
+use tet_plot::PlotAxis;
+use tet_query::{Along, AttrText, AxisGroups, AxisSlice, Catalog, CatalogLabels, Execution};
 
 use crate::escape::Escaped;
-use crate::heatmap;
+use crate::labels;
 use crate::render::json::{GroupShape, WindowShape};
 use crate::render::number::Number;
+
+/// The names of the Gregorian calendar.
+const GREGORIAN: [&str; 3] = ["standard", "gregorian", "proleptic_gregorian"];
+
+/// The most labels of an axis of a picture.
+const LABELS_MAX: u64 = 1 << 20;
 
 /// One axis of a result.
 #[derive(Debug, Clone)]
@@ -52,12 +59,42 @@ impl<'a> AxisLabels<'a> {
     /// The labels of the selected positions; empty without labels.
     pub(crate) fn of(&self, axis: usize) -> Vec<String> {
         let slice = self.resolved.slab.axes().get(axis);
-        slice.map(|slice| heatmap::axis_labels(&self.labels, axis, slice)).unwrap_or_default()
+        slice.map(|slice| labels::of_axis(&self.labels, axis, slice)).unwrap_or_default()
+    }
+
+    /// The positions of axes of which one position is selected, as `month=7`.
+    pub(super) fn fixed(&self) -> Vec<String> {
+        let slices = self.resolved.slab.axes().iter().enumerate();
+        let fixed = slices.filter(|(_, slice)| slice.count() == 1);
+        let text = |(axis, slice): (usize, &AxisSlice)| {
+            let name = axis_name(self.resolved, axis);
+            let label = self.of(axis).into_iter().next();
+            format!("{name}={}", label.unwrap_or_else(|| slice.start.to_string()))
+        };
+        fixed.map(text).collect()
+    }
+
+    /// The axis of a picture with the unit of its labels; times of the Gregorian calendar are dates.
+    fn with_unit(&self, plotted: PlotAxis, axis: usize) -> PlotAxis {
+        let Some(dataset) = self.labels.coordinate_dataset(axis) else { return plotted };
+        let unit = labels::unit(dataset);
+        let is_gregorian = match dataset.attrs.get("calendar") {
+            None => true,
+            Some(AttrText::Text(name)) => GREGORIAN.contains(&name.to_ascii_lowercase().as_str()),
+            Some(_) => false,
+        };
+        if is_gregorian { plotted.with_times(&unit) } else { plotted.with_unit(&unit) }
     }
 
     fn count(&self, axis: usize) -> u64 {
         self.resolved.slab.axes().get(axis).map_or(0, tet_query::AxisSlice::count)
     }
+}
+
+/// The name of an axis of the dataset.
+pub(super) fn axis_name(resolved: &Resolved, axis: usize) -> String {
+    let name = resolved.dataset.dims.get(axis);
+    name.map_or_else(|| format!("axis {axis}"), |name| Escaped(name).to_string())
 }
 
 impl ResultAxis {
@@ -137,6 +174,31 @@ impl ResultAxis {
                 }
                 _ => position.to_string(),
             },
+        }
+    }
+
+    /// The axis of a picture.
+    pub(super) fn plot_axis(&self, extent: u64, labels: &AxisLabels<'_>) -> PlotAxis {
+        let slice = self.axis.and_then(|axis| labels.resolved.slab.axes().get(axis));
+        let name = self.name();
+        let axis = match (&self.kind, slice) {
+            (AxisKind::Positions(labels), Some(slice)) if (labels.len() as u64) < extent => {
+                PlotAxis::positions(&name, extent, slice.start, slice.step)
+            }
+            _ if LABELS_MAX < extent => PlotAxis::positions(&name, extent, 0, 1),
+            (AxisKind::Bins(edges), _) if edges.len() as u64 == extent + 1 => {
+                let middles = edges.windows(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0);
+                PlotAxis::labeled(&name, middles.map(|middle| middle.to_string()).collect())
+            }
+            _ => {
+                let texts = (0..extent).map(|at| Escaped(&self.label(at)).to_string());
+                PlotAxis::labeled(&name, texts.collect())
+            }
+        };
+        let is_windowed = matches!(self.kind, AxisKind::Windows { .. } | AxisKind::Groups(_));
+        match self.axis.filter(|_| !is_windowed) {
+            Some(of) => labels.with_unit(axis, of),
+            None => axis,
         }
     }
 

@@ -3,10 +3,9 @@
 use tet_document::Resolved;
 use tet_query::{Along, Catalog, Cells, Details, Execution, NanPolicy, Op, Reduced};
 
-use super::axis::{AxisLabels, ResultAxis};
+use super::axis::{AxisLabels, ResultAxis, axis_name};
 use super::{Answer, Extras, Histogram, Places, ShownAxis};
-use crate::escape::Escaped;
-use crate::heatmap;
+use crate::labels;
 use crate::render::numbers::Numbers;
 
 impl Answer {
@@ -35,7 +34,7 @@ impl Answer {
         Answer {
             op: reduced.op.name(),
             name: dataset.name.clone(),
-            unit: if has_unit(reduced.op) { heatmap::unit(dataset) } else { String::new() },
+            unit: if has_unit(reduced.op) { labels::unit(dataset) } else { String::new() },
             over: over(resolved, &reduced),
             along: along.collect(),
             dtype: dtype.to_owned(),
@@ -89,12 +88,6 @@ fn over(resolved: &Resolved, reduced: &Reduced) -> Vec<String> {
     };
     let gone = folded(resolved, &reduced.axes).filter(|&axis| !is_left(axis));
     gone.map(|axis| axis_name(resolved, axis)).collect()
-}
-
-/// The name of an axis of the dataset.
-pub(super) fn axis_name(resolved: &Resolved, axis: usize) -> String {
-    let name = resolved.dataset.dims.get(axis);
-    name.map_or_else(|| format!("axis {axis}"), |name| Escaped(name).to_string())
 }
 
 fn extras(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Extras {

@@ -99,7 +99,11 @@ impl Answer {
         } else {
             format!(" ({})", Escaped(&self.unit))
         };
-        format!("{} of {}{}{unit}", self.op, Escaped(&self.name), self.over_text())
+        self.title_without_unit() + &unit
+    }
+
+    pub(super) fn title_without_unit(&self) -> String {
+        format!("{} of {}{}", self.op, Escaped(&self.name), self.over_text())
     }
 
     /// Prints a result with one axis: a line for each value, with a bar or a position.

@@ -1,0 +1,339 @@
+//! Where everything of a picture is: title, axes with marks, the area of the values, a bar of colors.
+//!
+//! ```text
+//!             title                 remarks
+//!          +-------------------+  +-+
+//!    y     |                   |  | | value
+//!          |                   |  +-+
+//!          +-------------------+  [] NaN
+//!                   x
+//! ```
+
+use crate::axis::PlotAxis;
+use crate::bins::Bins;
+use crate::drawing::{Anchor, Drawing, Frame, INK, Label, Shape};
+use crate::field::PlotField;
+use crate::font::Font;
+use crate::medium::PlotSize;
+use crate::palette::Rgb;
+use crate::picture::{Picture, Shown};
+use crate::scale::Scale;
+use crate::series::Series;
+use crate::ticks::{self, Tick, turned};
+
+/// The margins around the area of the values.
+const LEFT: u32 = 104;
+const TOP: u32 = 36;
+const BOTTOM: u32 = 52;
+/// With a bar of colors, and without one.
+const RIGHT_OF_HEATMAP: u32 = 112;
+const RIGHT: u32 = 24;
+/// The distance of the bar of colors from the area, and its width.
+const BAR_GAP: u32 = 14;
+const BAR_WIDTH: u32 = 16;
+/// Colors of the bar.
+const BAR_STEPS: usize = 256;
+/// The length of a mark, and the distance of its text from the edge.
+const MARK: u32 = 4;
+const MARK_ROOM: f32 = 7.0;
+/// Sizes of texts.
+const TEXT: f32 = 12.0;
+const TITLE: f32 = 14.0;
+/// The most marks of an axis.
+const TICKS_MAX: usize = 12;
+/// From the middle of a text down to its feet.
+const FEET: f32 = TEXT * 0.36;
+/// The color of lines and bars.
+const BLUE: Rgb = [31, 119, 180];
+/// The width and the height of a point that no line goes through.
+const DOT: u32 = 3;
+/// The height of a mark for NaN below a line.
+const NAN_MARK: u32 = 6;
+
+/// The area of a heatmap's cells.
+pub(crate) const fn area_of_heatmap(size: PlotSize) -> Frame {
+    area(size, RIGHT_OF_HEATMAP)
+}
+
+/// The area of a line or of bars.
+pub(crate) const fn area_of_line(size: PlotSize) -> Frame {
+    area(size, RIGHT)
+}
+
+const fn area(size: PlotSize, right: u32) -> Frame {
+    let width = size.width.saturating_sub(LEFT + right);
+    let height = size.height.saturating_sub(TOP + BOTTOM);
+    Frame { x: LEFT, y: TOP, width, height }
+}
+
+/// Lays a picture out.
+pub(crate) fn draw(picture: &Picture, size: PlotSize) -> Drawing {
+    let (width, height, title) = (size.width, size.height, picture.title.clone());
+    let mut page = Page { drawing: Drawing { width, height, title, shapes: Vec::new() } };
+    let area = match &picture.shown {
+        Shown::Heatmap { field, y, x } => page.heatmap(picture, size, (field, y, x)),
+        Shown::Line { series, x } => page.line(picture, size, (series, x)),
+        Shown::Histogram(bins) => page.histogram(picture, size, bins),
+    };
+    page.title(picture, area);
+    page.drawing
+}
+
+struct Page {
+    drawing: Drawing,
+}
+
+impl Page {
+    fn add(&mut self, shape: Shape) {
+        self.drawing.shapes.push(shape);
+    }
+
+    fn text(&mut self, (x, y): (f32, f32), anchor: Anchor, text: &str) {
+        let (size, is_turned, text) = (TEXT, false, text.to_owned());
+        self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text }));
+    }
+
+    fn heatmap(
+        &mut self,
+        picture: &Picture,
+        size: PlotSize,
+        (field, y, x): (&PlotField, &PlotAxis, &PlotAxis),
+    ) -> Frame {
+        let frame = area_of_heatmap(size);
+        let field = field.within([frame.height as usize, frame.width as usize]);
+        let (rows, columns) = (field.row_count, field.column_count);
+        let cells = picture.colors(&field, y, x);
+        self.add(Shape::Image { frame, rows, columns, cells });
+        self.outline(frame);
+        self.axis_below(frame, x);
+        self.marks_left(frame, |count| turned(y.ticks(count), y.is_from_bottom()));
+        self.name_left(frame, &y.title());
+        self.bar(picture, frame);
+        frame
+    }
+
+    /// The bar of colors, with numbers, what they are, and the color of NaN.
+    fn bar(&mut self, picture: &Picture, area: Frame) {
+        let left = area.x + area.width + BAR_GAP;
+        let has_nan = picture.nan_count() > 0;
+        // The color of NaN has a box below the bar.
+        let height = area.height - if has_nan { 2 * BAR_WIDTH } else { 0 };
+        let frame = Frame { x: left, width: BAR_WIDTH, height, ..area };
+        let rows = BAR_STEPS.min(height as usize).max(2);
+        #[allow(clippy::cast_precision_loss, reason = "few steps")]
+        let part = |row: usize| 1.0 - row as f64 / (rows - 1) as f64;
+        let cells = (0..rows).map(|row| picture.palette.color(part(row))).collect();
+        self.add(Shape::Image { frame, rows, columns: 1, cells });
+        self.outline(frame);
+        let right = float(left + BAR_WIDTH);
+        let scale = &picture.scale;
+        let ticks = vertical(frame, |count| turned(ticks::of_scale(scale, count), true));
+        for (y, text) in ticks {
+            self.mark_beside(left + BAR_WIDTH, y);
+            self.text((right + MARK_ROOM, y + FEET), Anchor::Start, &text);
+        }
+        let middle = float(area.y) + float(area.height) / 2.0;
+        let place = (float(self.drawing.width) - 8.0, middle);
+        self.turned_text(place, float(area.height), &picture.value());
+        if has_nan {
+            let y = area.y + area.height - BAR_WIDTH;
+            let frame = Frame { x: left, y, width: BAR_WIDTH, height: BAR_WIDTH };
+            self.add(Shape::Rect { frame, fill: picture.palette.nan() });
+            self.outline(frame);
+            let feet = float(y) + float(BAR_WIDTH) / 2.0 + FEET;
+            self.text((right + MARK_ROOM, feet), Anchor::Start, "NaN");
+        }
+    }
+
+    fn line(
+        &mut self,
+        picture: &Picture,
+        size: PlotSize,
+        (series, x): (&Series, &PlotAxis),
+    ) -> Frame {
+        let frame = area_of_line(size);
+        let nan =
+            Frame { y: frame.y + frame.height - NAN_MARK, width: 1, height: NAN_MARK, ..frame };
+        for place in series.nan_places(x) {
+            let at = along(place, frame.width).min(frame.width - 1);
+            self.add(Shape::Rect {
+                frame: Frame { x: frame.x + at, ..nan },
+                fill: picture.palette.nan(),
+            });
+        }
+        let point = |(place, value): (f64, f64)| {
+            let part = 1.0 - picture.scale.part(value).unwrap_or(0.0);
+            (at(frame.x, frame.width, place), at(frame.y, frame.height, part))
+        };
+        let stroke = |stroke: Vec<(f64, f64)>| stroke.into_iter().map(point).collect();
+        let strokes: Vec<Vec<_>> = series.strokes(x).into_iter().map(stroke).collect();
+        let (points, strokes): (Vec<_>, Vec<_>) =
+            strokes.into_iter().partition(|stroke| stroke.len() == 1);
+        points.into_iter().flatten().for_each(|point| self.dot(frame, point));
+        let few = series.columns.len() <= frame.width as usize / 2;
+        self.add(Shape::Lines { strokes, color: BLUE, width: if few { 1.5 } else { 1.0 } });
+        self.outline(frame);
+        self.axis_below(frame, x);
+        self.marks_left(frame, |count| turned(ticks::of_scale(&picture.scale, count), true));
+        self.name_left(frame, &picture.value());
+        frame
+    }
+
+    /// A point that no line goes through.
+    fn dot(&mut self, area: Frame, (x, y): (f32, f32)) {
+        let x = pixel(x).clamp(area.x + 1, area.x + area.width - 2) - 1;
+        let y = pixel(y).clamp(area.y + 1, area.y + area.height - 2) - 1;
+        self.add(Shape::Rect { frame: Frame { x, y, width: DOT, height: DOT }, fill: BLUE });
+    }
+
+    fn histogram(&mut self, picture: &Picture, size: PlotSize, bins: &Bins) -> Frame {
+        let frame = area_of_line(size);
+        #[allow(clippy::cast_precision_loss, reason = "a height in pixels")]
+        let counts: Vec<f64> = bins.counts.iter().map(|&count| count as f64).collect();
+        let most = counts.iter().copied().fold(0.0, f64::max);
+        let heights = Scale::given(0.0, if most > 0.0 { most * 1.05 } else { 1.0 });
+        let place = |edge: f64| along(picture.scale.part(edge).unwrap_or(0.0), frame.width);
+        for (edges, &count) in bins.edges.windows(2).zip(&counts) {
+            let (left, right) = (place(edges[0]), place(edges[1]));
+            let height = along(heights.part(count).unwrap_or(0.0), frame.height);
+            // A count of one is seen too, and bars of a few pixels have a gap between them.
+            let height = if count > 0.0 { height.max(1) } else { 0 };
+            let width = (right - left).max(1);
+            let width = if width > 3 { width - 1 } else { width };
+            let y = frame.y + frame.height - height;
+            let x = (frame.x + left).min(frame.x + frame.width - 1);
+            self.add(Shape::Rect { frame: Frame { x, y, width, height }, fill: BLUE });
+        }
+        self.outline(frame);
+        self.marks_below(frame, |count| ticks::of_scale(&picture.scale, count));
+        self.name_below(frame, &picture.value());
+        self.marks_left(frame, |count| turned(ticks::of_scale(&heights, count), true));
+        self.name_left(frame, "count");
+        frame
+    }
+
+    /// The title, and to the right what the picture leaves out.
+    fn title(&mut self, picture: &Picture, area: Frame) {
+        let y = float(TOP) - 14.0;
+        let remarks = picture.remarks().join(", ");
+        let room = float(self.drawing.width) - 24.0 - Font::sized(TEXT).width(&remarks);
+        let text = elided(&picture.title, TITLE, room);
+        let half = Font::sized(TITLE).width(&text) / 2.0;
+        let middle = float(area.x) + float(area.width) / 2.0;
+        let x = middle.min(room - half).max(8.0 + half);
+        self.add(Shape::Text(Label {
+            x,
+            y,
+            size: TITLE,
+            anchor: Anchor::Middle,
+            is_turned: false,
+            text,
+        }));
+        self.text((float(self.drawing.width) - 8.0, y), Anchor::End, &remarks);
+    }
+
+    fn axis_below(&mut self, area: Frame, axis: &PlotAxis) {
+        self.marks_below(area, |count| turned(axis.ticks(count), axis.is_from_right()));
+        self.name_below(area, &axis.title());
+    }
+
+    fn marks_below(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) {
+        let font = Font::sized(TEXT);
+        let room = (f64::from(area.width), 8.0, TICKS_MAX);
+        let y = float(area.y + area.height);
+        for tick in ticks::fitting(room, ticks, |text| f64::from(font.width(text))) {
+            let x = at(area.x, area.width, tick.part);
+            let frame = Frame { x: pixel(x), y: area.y + area.height, width: 1, height: MARK };
+            self.add(Shape::Rect { frame, fill: INK });
+            let text = elided(&tick.text, TEXT, float(LEFT) * 2.0);
+            self.text((x, y + MARK_ROOM + TEXT * 0.8), Anchor::Middle, &text);
+        }
+    }
+
+    fn name_below(&mut self, area: Frame, name: &str) {
+        let text = elided(name, TEXT, float(area.width));
+        let x = float(area.x) + float(area.width) / 2.0;
+        self.text((x, float(self.drawing.height) - 12.0), Anchor::Middle, &text);
+    }
+
+    fn marks_left(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) {
+        for (y, text) in vertical(area, ticks) {
+            self.mark_beside(area.x - MARK, y);
+            let text = elided(&text, TEXT, float(LEFT) - 30.0);
+            self.text((float(area.x) - MARK_ROOM, y + FEET), Anchor::End, &text);
+        }
+    }
+
+    fn name_left(&mut self, area: Frame, name: &str) {
+        let middle = float(area.y) + float(area.height) / 2.0;
+        self.turned_text((18.0, middle), float(area.height), name);
+    }
+
+    fn turned_text(&mut self, (x, y): (f32, f32), room: f32, text: &str) {
+        let (size, anchor, is_turned) = (TEXT, Anchor::Middle, true);
+        let text = elided(text, size, room);
+        self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text }));
+    }
+
+    /// A mark to the left or to the right of an edge, at a height.
+    fn mark_beside(&mut self, x: u32, y: f32) {
+        let frame = Frame { x, y: pixel(y), width: MARK, height: 1 };
+        self.add(Shape::Rect { frame, fill: INK });
+    }
+
+    /// A line around a frame, outside of its pixels.
+    fn outline(&mut self, frame: Frame) {
+        let (left, top) = (float(frame.x) - 0.5, float(frame.y) - 0.5);
+        let (right, bottom) = (left + float(frame.width) + 1.0, top + float(frame.height) + 1.0);
+        let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+        self.add(Shape::Lines { strokes: vec![corners.to_vec()], color: INK, width: 1.0 });
+    }
+}
+
+/// The heights and the texts of the marks that fit beside an area.
+fn vertical(area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<(f32, String)> {
+    let room = (f64::from(area.height), 4.0, TICKS_MAX);
+    let ticks = ticks::fitting(room, ticks, |_| f64::from(TEXT));
+    ticks.into_iter().map(|tick| (at(area.y, area.height, tick.part), tick.text)).collect()
+}
+
+/// The text, cut so that it is no wider than `room`.
+fn elided(text: &str, size: f32, room: f32) -> String {
+    let font = Font::sized(size);
+    if font.width(text) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut width = font.width("...");
+    for c in text.chars() {
+        width += font.width(c.encode_utf8(&mut [0; 4]));
+        if room < width {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + "..."
+}
+
+#[allow(clippy::cast_precision_loss, reason = "pixels of a picture are few")]
+const fn float(pixels: u32) -> f32 {
+    pixels as f32
+}
+
+/// The pixel of a place.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a picture")]
+fn pixel(place: f32) -> u32 {
+    place.max(0.0) as u32
+}
+
+/// The place of a part of a length.
+#[allow(clippy::cast_possible_truncation, reason = "pixels of a picture are few")]
+fn at(start: u32, len: u32, part: f64) -> f32 {
+    (f64::from(start) + f64::from(len) * part) as f32
+}
+
+/// The part of a length in whole pixels.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the length")]
+fn along(part: f64, len: u32) -> u32 {
+    ((part.clamp(0.0, 1.0) * f64::from(len)).round() as u32).min(len)
+}

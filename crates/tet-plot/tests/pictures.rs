@@ -1,0 +1,310 @@
+//! Pictures as others see them: pixels of PNG files, SVG as XML, lines of text.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use proptest::prelude::*;
+use tet_plot::{
+    BinFold, Depth, FieldFold, Palette, Picture, PlotAxis, PlotMedium, PlotSize, Scale, SeriesFold,
+    Shown,
+};
+
+/// The margin to the left.
+const LEFT: usize = 104;
+/// Where the cells of a heatmap are in a file of the default size.
+const AREA: [usize; 4] = [LEFT, 36, 584, 412];
+
+/// The pixels of a PNG file, row by row.
+struct Pixels {
+    width: usize,
+    height: usize,
+    colors: Vec<[u8; 3]>,
+}
+
+impl Pixels {
+    fn of(png: &[u8]) -> Pixels {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut bytes).unwrap();
+        let channels = info.color_type.samples();
+        let colors = bytes.chunks_exact(channels).map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+        let (width, height) = (info.width as usize, info.height as usize);
+        Pixels { width, height, colors: colors.take(width * height).collect() }
+    }
+
+    fn at(&self, x: usize, y: usize) -> [u8; 3] {
+        self.colors[y * self.width + x]
+    }
+
+    /// The colors in a part of the picture: x, y, width, height.
+    fn part(&self, [x, y, width, height]: [usize; 4]) -> Vec<[u8; 3]> {
+        (y..y + height)
+            .flat_map(|y| (x..x + width).map(move |x| (x, y)))
+            .map(|(x, y)| self.at(x, y))
+            .collect()
+    }
+}
+
+fn heatmap(rows: u64, columns: u64, values: &[f64], size: PlotSize) -> Shown {
+    let mut fold = FieldFold::new([rows, columns], PlotMedium::File(size).room([rows, columns]));
+    fold.extend(values);
+    let (y, x) =
+        (PlotAxis::positions("row", rows, 0, 1), PlotAxis::positions("column", columns, 0, 1));
+    Shown::Heatmap { field: fold.finish(), y, x }
+}
+
+fn labels(values: &[i32]) -> Vec<String> {
+    values.iter().map(i32::to_string).collect()
+}
+
+#[test]
+fn cells_have_the_colors_of_their_values() {
+    let values = [0.0, 10.0, f64::NAN, 5.0, f64::INFINITY, f64::NEG_INFINITY];
+    let size = PlotSize::default();
+    let picture = Picture::new(heatmap(2, 3, &values, size));
+    let pixels = Pixels::of(&picture.png(size).unwrap());
+    assert_eq!((pixels.width, pixels.height), (800, 500));
+    let palette = Palette::default();
+    let [left, top, width, height] = AREA;
+    let wanted = [0.0, 1.0, -1.0, 0.5, 1.0, 0.0];
+    for (nth, part) in wanted.into_iter().enumerate() {
+        let color = if part < 0.0 { palette.nan() } else { palette.color(part) };
+        let (row, column) = (nth / 3, nth % 3);
+        let cell = [
+            left + (column * width).div_ceil(3),
+            top + row * height / 2,
+            (column + 1) * width / 3 - (column * width).div_ceil(3),
+            height / 2,
+        ];
+        assert!(pixels.part(cell).iter().all(|&found| found == color), "cell {nth}");
+    }
+    // The ground outside of the cells is white.
+    assert_eq!([pixels.at(2, 2), pixels.at(left - 3, top + 3)], [[255; 3]; 2]);
+}
+
+#[test]
+fn one_nan_among_sixteen_million_elements_is_seen() {
+    let size = PlotSize::new(400, 400).unwrap();
+    let (rows, columns, at) = (4000_usize, 4000_usize, (2713_usize, 1999_usize));
+    let mut fold = FieldFold::new([4000, 4000], PlotMedium::File(size).room([4000, 4000]));
+    for row in 0..rows {
+        #[allow(clippy::cast_precision_loss, reason = "a small number")]
+        let mut values: Vec<f64> =
+            (0..columns).map(|column| ((row + column) % 100) as f64).collect();
+        if row == at.0 {
+            values[at.1] = f64::NAN;
+        }
+        fold.extend(&values);
+    }
+    let (y, x) = (PlotAxis::positions("y", 4000, 0, 1), PlotAxis::positions("x", 4000, 0, 1));
+    let shown = Shown::Heatmap { field: fold.finish(), y, x };
+    let picture = Picture::new(shown);
+    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let (width, height) = (400 - LEFT - 112, 400 - 36 - 52);
+    let nan = Palette::default().nan();
+    let found: Vec<(usize, usize)> = (0..height)
+        .flat_map(|y| (0..width).map(move |x| (x, y)))
+        .filter(|&(x, y)| pixels.at(LEFT + x, 36 + y) == nan)
+        .collect();
+    assert_eq!(found, [(at.1 * width / columns, at.0 * height / rows)]);
+    for depth in [Depth::Plain, Depth::True] {
+        let text = picture.terminal(80, depth);
+        let mark = if depth == Depth::Plain { "?" } else { "2;160;160;160" };
+        assert!(text.lines().rev().skip(2).any(|line| line.contains(mark)), "{text}");
+        assert!(text.contains("1 NaN"), "{text}");
+    }
+}
+
+#[test]
+fn rising_numbers_go_up_and_right_and_other_labels_down() {
+    let size = PlotSize::default();
+    let (low, high) = (Palette::default().color(0.0), Palette::default().color(1.0));
+    let rising = || PlotAxis::labeled("a", labels(&[1, 2]));
+    let falling = || PlotAxis::labeled("a", labels(&[2, 1]));
+    let words = || PlotAxis::labeled("a", ["p", "q"].map(String::from).to_vec());
+    // Elements are 0 at the first position of the axis and 1 at the last.
+    let along_y = |y: PlotAxis| {
+        let mut fold = FieldFold::new([2, 1], [2, 1]);
+        fold.extend(&[0.0, 1.0]);
+        let shown =
+            Shown::Heatmap { field: fold.finish(), y, x: PlotAxis::positions("b", 1, 0, 1) };
+        Pixels::of(&Picture::new(shown).png(size).unwrap()).at(AREA[0] + 5, AREA[1] + 5)
+    };
+    let along_x = |x: PlotAxis| {
+        let mut fold = FieldFold::new([1, 2], [1, 2]);
+        fold.extend(&[0.0, 1.0]);
+        let shown =
+            Shown::Heatmap { field: fold.finish(), y: PlotAxis::positions("b", 1, 0, 1), x };
+        Pixels::of(&Picture::new(shown).png(size).unwrap()).at(AREA[0] + 5, AREA[1] + 5)
+    };
+    assert_eq!([along_y(rising()), along_y(falling()), along_y(words())], [high, low, low]);
+    assert_eq!([along_x(rising()), along_x(falling()), along_x(words())], [low, high, low]);
+}
+
+#[test]
+fn a_diverging_scale_has_its_palest_color_at_zero() {
+    let size = PlotSize::default();
+    let picture = Picture::new(heatmap(1, 3, &[-1.0, 0.0, 4.0], size));
+    let picture = picture.around_zero().with_palette(Palette::diverging());
+    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let third = |nth: usize| pixels.at(AREA[0] + AREA[2] * (2 * nth + 1) / 6, AREA[1] + 50);
+    let palette = Palette::diverging();
+    assert_eq!(
+        [third(0), third(1), third(2)],
+        [palette.color(0.375), palette.color(0.5), palette.color(1.0)]
+    );
+}
+
+#[test]
+fn a_line_passes_its_points_and_marks_nan() {
+    let size = PlotSize::default();
+    let mut fold = SeriesFold::new(3, 600);
+    fold.extend(&[0.0, f64::NAN, 10.0]);
+    let series = fold.finish();
+    let x = PlotAxis::positions("x", 3, 0, 1);
+    let picture = Picture::new(Shown::Line { series, x }).with_scale(Scale::given(0.0, 20.0));
+    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let width = 800 - LEFT - 24;
+    let blue = |x: usize, y: usize| {
+        pixels.part([x - 2, y - 2, 5, 5]).iter().any(|[red, _, blue]| *red < 120 && *blue > 150)
+    };
+    assert!(blue(LEFT + width / 6, 36 + 412 - 2) && blue(LEFT + width * 5 / 6, 36 + 206));
+    // No line crosses the gap, and a mark is below it.
+    assert!(
+        !pixels.part([LEFT + width / 3, 37, width / 3, 400]).iter().any(|[red, _, _]| *red < 200)
+    );
+    assert_eq!(pixels.at(LEFT + width / 2, 36 + 412 - 3), Palette::default().nan());
+}
+
+#[test]
+fn bars_have_the_heights_of_their_counts() {
+    let size = PlotSize::default();
+    let mut fold = BinFold::new(0.0, 2.0, 2).unwrap();
+    fold.extend(&[0.5, 1.5, 1.5]);
+    let picture = Picture::new(Shown::Histogram(fold.finish()));
+    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let blue = |x: usize| (36..448).filter(|&y| pixels.at(x, y) == [31, 119, 180]).count();
+    let (one, two) = (blue(200), blue(600));
+    assert!(two.abs_diff(2 * one) <= 2 && one > 100, "{one} {two}");
+}
+
+/// Pictures of every kind with names that would be markup, or act on a terminal.
+fn hostile_pictures() -> Vec<Picture> {
+    let name = "</text><script>alert('\"&amp;\u{0}\u{1b}[2J\u{202e}\u{ffff}]]>";
+    let texts = || vec![name.to_owned(), "b".repeat(10_000)];
+    let axis = || PlotAxis::labeled(name, texts()).with_unit(name);
+    let mut field = FieldFold::new([2, 2], [2, 2]);
+    field.extend(&[1.0, 2.0, f64::NAN, f64::INFINITY]);
+    let mut series = SeriesFold::new(2, 2);
+    series.extend(&[1.0, f64::NAN]);
+    let mut bins = BinFold::new(0.0, 1.0, 3).unwrap();
+    bins.extend(&[0.5, 7.0, f64::NAN]);
+    let shown = [
+        Shown::Heatmap { field: field.finish(), y: axis(), x: axis() },
+        Shown::Line { series: series.finish(), x: axis() },
+        Shown::Histogram(bins.finish()),
+    ];
+    let long = name.repeat(100);
+    shown.map(|shown| Picture::new(shown).titled(&long).with_value(name, name)).to_vec()
+}
+
+#[test]
+fn svg_is_well_formed_with_any_names_and_the_same_each_time() {
+    for picture in hostile_pictures() {
+        for (width, height) in [(240, 160), (800, 500)] {
+            let size = PlotSize::new(width, height).unwrap();
+            let svg = picture.svg(size);
+            assert_eq!(svg, picture.svg(size));
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let names = document
+                .descendants()
+                .filter(|node| node.is_element())
+                .map(|node| node.tag_name().name());
+            let known = ["svg", "title", "rect", "path", "text", "image"];
+            assert!(names.clone().all(|name| known.contains(&name)));
+            assert!(
+                document
+                    .descendants()
+                    .any(|node| node.text().is_some_and(|text| text.contains("<script>")))
+            );
+            assert!(picture.png(size).is_ok());
+        }
+    }
+}
+
+#[test]
+fn an_image_in_svg_has_a_pixel_for_each_cell() {
+    let size = PlotSize::default();
+    let picture = Picture::new(heatmap(2, 3, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], size));
+    let svg = picture.svg(size);
+    let encoded = svg.split("base64,").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let bytes =
+        base64::Engine::decode(&base64::engine::general_purpose::STANDARD, encoded).unwrap();
+    let pixels = Pixels::of(&bytes);
+    assert_eq!((pixels.width, pixels.height), (3, 2));
+    assert_eq!(picture.cells_png().unwrap().unwrap(), bytes);
+    let wanted: Vec<[u8; 3]> =
+        (0..6).map(|nth| Palette::default().color(f64::from(nth) / 5.0)).collect();
+    assert_eq!(pixels.colors, wanted);
+}
+
+#[test]
+fn text_is_no_wider_than_asked_and_moves_no_cursor() {
+    for picture in hostile_pictures() {
+        for width in [20, 40, 80, 200] {
+            for depth in [Depth::Plain, Depth::Indexed, Depth::True] {
+                let text = picture.terminal(width, depth);
+                for line in without_colors(&text).lines() {
+                    assert!(line.chars().count() <= width, "{width}: {line:?}");
+                    assert!(!line.chars().any(char::is_control), "{line:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The text without escape sequences of colors.
+fn without_colors(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+fn element() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        9 => any::<f64>(),
+        3 => -10.0..10.0_f64,
+        1 => Just(f64::NAN),
+        1 => Just(f64::MAX),
+        1 => Just(5e-324),
+        1 => Just(0.0),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn any_numbers_are_drawn(
+        (rows, columns, values) in (1..8_u64, 1..70_u64).prop_flat_map(|(rows, columns)| {
+            let count = usize::try_from(rows * columns).unwrap();
+            (Just(rows), Just(columns), prop::collection::vec(element(), count))
+        }),
+        width in 20..120_usize,
+    ) {
+        let size = PlotSize::new(240, 160).unwrap();
+        let mut series = SeriesFold::new(values.len() as u64, 50);
+        series.extend(&values);
+        let x = PlotAxis::positions("x", values.len() as u64, u64::MAX / 2, 3);
+        let pictures = [
+            Picture::new(heatmap(rows, columns, &values, size)),
+            Picture::new(Shown::Line { series: series.finish(), x }),
+        ];
+        for picture in pictures {
+            for picture in [picture.clone(), picture.around_zero()] {
+                let is_narrow = |text: String| without_colors(&text).lines().all(|line| line.chars().count() <= width);
+                prop_assert!(is_narrow(picture.terminal(width, Depth::Plain)));
+                prop_assert!(is_narrow(picture.terminal(width, Depth::Indexed)));
+                prop_assert!(picture.png(size).is_ok());
+            }
+        }
+    }
+}
