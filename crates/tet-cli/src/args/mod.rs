@@ -4,6 +4,7 @@ mod cat;
 mod convert;
 mod digest;
 mod dump;
+mod edit;
 mod export;
 mod info;
 mod meaning;
@@ -24,6 +25,10 @@ pub use convert::{
 };
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
+pub use edit::{
+    EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditPlaceArgs, EditRenameArgs,
+    EditSetArgs, EditVerb,
+};
 pub use export::ExportArgs;
 pub use info::InfoArgs;
 pub use meaning::MeaningArgs;
@@ -163,6 +168,9 @@ pub enum Command {
     /// Show the bytes of a file with their meaning, field by field
     #[command(long_about = dump::LONG_ABOUT)]
     Dump(Box<DumpArgs>),
+    /// Edit a file: rename, drop, set, append, compact
+    #[command(long_about = edit::LONG_ABOUT)]
+    Edit(EditArgs),
     /// Edit a zTensor file: rename, drop, set, append, compact
     Zt(ZtEditArgs),
     /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
@@ -196,7 +204,11 @@ impl Command {
             Command::Dump(args) => args.json,
             Command::Repair(args) => args.json,
             Command::Digest(args) => args.wants_json(),
-            Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,
+            Command::Cat(_)
+            | Command::Edit(_)
+            | Command::Demo(_)
+            | Command::Completions(_)
+            | Command::Man(_) => false,
         }
     }
 }
