@@ -173,9 +173,8 @@ fn check_fit(growing: &Growing<'_>, path: &Path, part: &Dataset) -> Result<()> {
         return differs("type", &part.dtype_name, &dataset.dtype_name);
     }
     let other = |it: &Dataset| {
-        let mut shape = it.shape().to_vec();
-        shape.get_mut(*axis).map(|extent| *extent = 0);
-        shape
+        let extents = it.shape().iter().enumerate();
+        extents.map(|(at, &extent)| if at == *axis { 0 } else { extent }).collect::<Vec<u64>>()
     };
     if other(dataset) != other(part) {
         return differs("shape", &part.shape(), &dataset.shape());

@@ -26,7 +26,7 @@ mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 
-pub use self::editor::{Edit, EditKind, EditOptions, Editor};
+pub use self::editor::{EditKind, EditOptions, Editor, FileEdit};
 pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
 pub use self::others::{reading_advice, writing_advice};

@@ -1,7 +1,7 @@
 //! Edits of a file of any container: names to datasets, and edits to the editor of its container.
 //!
 //! ```text
-//!   names and patterns --> Edit of datasets by position --> the Editor of the container --> the new file
+//!   names and patterns --> FileEdit of datasets by position --> the Editor of the container --> the new file
 //! ```
 
 mod pattern;
@@ -12,7 +12,7 @@ use tet_io::Output;
 use tet_query::{Catalog, Dataset, Execution};
 
 use self::pattern::Pattern;
-use crate::container::{Edit, EditKind, EditOptions, Editor, container, containers};
+use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::label_texts;
 use crate::model::axes;
 use crate::read::opened::{Opened, path_of};
@@ -28,18 +28,18 @@ use crate::{Error, Result};
 /// # Examples
 ///
 /// ```no_run
-/// use tet_convert::{Edit, EditOptions, datasets_named, edit, open};
+/// use tet_convert::{FileEdit, EditOptions, datasets_named, edit, open};
 /// use tet_io::Output;
 ///
 /// let opened = open("climate.tet", &Default::default())?;
-/// let drop = |dataset| Edit::Drop { dataset };
-/// let edits: Vec<Edit> = datasets_named(&opened.catalog, "debug/*")?.into_iter().map(drop).collect();
+/// let drop = |dataset| FileEdit::Drop { dataset };
+/// let edits: Vec<FileEdit> = datasets_named(&opened.catalog, "debug/*")?.into_iter().map(drop).collect();
 /// edit(&opened, &edits, Output::InPlace("climate.tet".as_ref()), &EditOptions::default())?;
 /// # Ok::<(), tet_convert::Error>(())
 /// ```
 pub fn edit(
     opened: &Opened,
-    edits: &[Edit],
+    edits: &[FileEdit],
     output: Output<'_>,
     options: &EditOptions,
 ) -> Result<u64> {
@@ -52,7 +52,7 @@ pub fn edit(
 ///
 /// # Errors
 /// As [`edit`], for what is known before the file is written.
-pub fn check_edits(opened: &Opened, edits: &[Edit]) -> Result<()> {
+pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
     editor_for(opened, edits)?;
     check_names(opened, edits)
 }
@@ -87,19 +87,19 @@ pub fn datasets_named(catalog: &Catalog, text: &str) -> Result<Vec<usize>> {
 ///
 /// # Errors
 /// As [`datasets_named`]; `from` names several datasets and `to` has another number of `*`.
-pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<Edit>> {
+pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<FileEdit>> {
     let positions = datasets_named(catalog, from)?;
     let pattern = Pattern::parse(from).filter(|_| catalog.find(from).is_err());
     let Some(pattern) = pattern else {
-        let rename = |dataset| Edit::Rename { dataset, to: to.to_owned() };
+        let rename = |dataset| FileEdit::Rename { dataset, to: to.to_owned() };
         return Ok(positions.into_iter().map(rename).collect());
     };
     let rename = |dataset: usize| {
         let name = catalog.datasets().get(dataset).map_or("", |it| it.name.as_str());
         let to = pattern.parts(name).and_then(|parts| pattern::filled(to, &parts))?;
-        Some(Edit::Rename { dataset, to })
+        Some(FileEdit::Rename { dataset, to })
     };
-    let edits: Option<Vec<Edit>> = positions.into_iter().map(rename).collect();
+    let edits: Option<Vec<FileEdit>> = positions.into_iter().map(rename).collect();
     edits.ok_or_else(|| {
         let what = format!("{to:?} needs as many * as {from:?}, for what they stand for");
         tet_file::Error::Edit { what }.into()
@@ -111,7 +111,7 @@ pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<Edit>> {
 ///
 /// # Errors
 /// No dataset has the name or as many axes.
-pub fn redims(catalog: &Catalog, asked: &[DimNames]) -> Result<(Vec<Edit>, Catalog)> {
+pub fn redims(catalog: &Catalog, asked: &[DimNames]) -> Result<(Vec<FileEdit>, Catalog)> {
     let mut dims: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for DimNames { dataset, names } in asked {
         let positions = match dataset {
@@ -131,7 +131,7 @@ pub fn redims(catalog: &Catalog, asked: &[DimNames]) -> Result<(Vec<Edit>, Catal
         Some(names) => Dataset { dims: names.clone(), ..dataset },
         None => dataset,
     });
-    let edits = dims.into_iter().map(|(dataset, names)| Edit::Dims { dataset, names });
+    let edits = dims.into_iter().map(|(dataset, names)| FileEdit::Dims { dataset, names });
     Ok((edits.collect(), named))
 }
 
@@ -139,7 +139,7 @@ pub fn redims(catalog: &Catalog, asked: &[DimNames]) -> Result<(Vec<Edit>, Catal
 ///
 /// # Errors
 /// No dataset has the axis, the labels cannot be read, or are more or fewer than positions.
-pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Result<Vec<Edit>> {
+pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Result<Vec<FileEdit>> {
     let positions = match &asked.dataset {
         Some(name) => datasets_named(catalog, name)?,
         None => (0..catalog.datasets().len()).collect(),
@@ -162,7 +162,7 @@ pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Resul
             let (dataset, axis) = (dataset.name.clone(), asked.axis.clone());
             return Err(Error::LabelCount { dataset, axis, count: labels.len(), extent });
         }
-        edits.push(Edit::Labels { dataset: dataset.index, axis, labels: Some(labels.clone()) });
+        edits.push(FileEdit::Labels { dataset: dataset.index, axis, labels: Some(labels.clone()) });
     }
     if edits.is_empty() {
         return Err(Error::NoLabeledAxis { axis: asked.axis.clone() });
@@ -171,11 +171,13 @@ pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Resul
 }
 
 /// The editor of a file's container, which can make all these edits.
-fn editor_for(opened: &Opened, edits: &[Edit]) -> Result<&'static dyn Editor> {
+fn editor_for(opened: &Opened, edits: &[FileEdit]) -> Result<&'static dyn Editor> {
     let editor = container(opened.format).and_then(|it| it.editor());
-    let wanted = edits.first().map_or(EditKind::Rename, Edit::kind);
-    let unfit =
-        edits.iter().map(Edit::kind).find(|kind| !editor.is_some_and(|it| it.can().contains(kind)));
+    let wanted = edits.first().map_or(EditKind::Rename, FileEdit::kind);
+    let unfit = edits
+        .iter()
+        .map(FileEdit::kind)
+        .find(|kind| !editor.is_some_and(|it| it.can().contains(kind)));
     match (editor, unfit) {
         (Some(editor), None) => Ok(editor),
         (_, unfit) => {
@@ -196,25 +198,25 @@ fn editable(kind: EditKind) -> String {
 }
 
 /// Checks that the datasets are there, and that no two have one name that had different ones.
-fn check_names(opened: &Opened, edits: &[Edit]) -> Result<()> {
+fn check_names(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
     let datasets = opened.catalog.datasets();
     let mut names: Vec<Option<&str>> = datasets.iter().map(|it| Some(it.name.as_str())).collect();
     for edit in edits {
         let at = match edit {
-            Edit::Rename { dataset, .. }
-            | Edit::Drop { dataset }
-            | Edit::Dims { dataset, .. }
-            | Edit::Labels { dataset, .. }
-            | Edit::Attr { dataset: Some(dataset), .. } => *dataset,
-            Edit::Attr { dataset: None, .. } | Edit::Compact => continue,
+            FileEdit::Rename { dataset, .. }
+            | FileEdit::Drop { dataset }
+            | FileEdit::Dims { dataset, .. }
+            | FileEdit::Labels { dataset, .. }
+            | FileEdit::Attr { dataset: Some(dataset), .. } => *dataset,
+            FileEdit::Attr { dataset: None, .. } | FileEdit::Compact => continue,
         };
         let Some(name) = names.get_mut(at) else {
             let what = format!("it has no dataset #{at}");
             return Err(tet_file::Error::Edit { what }.into());
         };
         match edit {
-            Edit::Rename { to, .. } => *name = Some(to),
-            Edit::Drop { .. } => *name = None,
+            FileEdit::Rename { to, .. } => *name = Some(to),
+            FileEdit::Drop { .. } => *name = None,
             _ => {}
         }
     }

@@ -46,7 +46,7 @@ pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
     containers, reading_advice, register, sniff, writable, writing_advice,
 };
-pub use container::{Edit, EditKind, EditOptions, Editor, NpyFault, NpzFault};
+pub use container::{EditKind, EditOptions, Editor, FileEdit, NpyFault, NpzFault};
 pub use convert::{append_ztensor, chosen, convert, convert_source};
 pub use edit::{check_edits, datasets_named, edit, redims, relabels, renames};
 pub use error::{Error, Result};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use common::{opened, read};
 use tet_convert::{
-    AxisAppend, ConvertOptions, Edit, EditOptions, Error, Opened, append, check_edits, convert,
+    AxisAppend, ConvertOptions, EditOptions, Error, FileEdit, Opened, append, check_edits, convert,
     datasets_named, edit, renames, verify,
 };
 use tet_file::write::{ChunkAt, CodecChoice, DatasetSpec, FillError, WriteOptions, Writer};
@@ -83,7 +83,7 @@ fn check_sound(path: &Path) {
     assert!(report.findings.is_empty(), "{path:?}: {:?}", report.findings);
 }
 
-fn in_place(path: &Path, edits: &[Edit]) -> Result<u64, Error> {
+fn in_place(path: &Path, edits: &[FileEdit]) -> Result<u64, Error> {
     edit(&opened(path), edits, Output::InPlace(path), &EditOptions::default())
 }
 
@@ -119,7 +119,8 @@ fn dropped_datasets_are_gone_and_the_others_stay() {
         let opened = world.opened(suffix);
         let (mut wanted, old_len) = (elements(&opened), fs::metadata(&path).expect("it").len());
         let dropped = datasets_named(&opened.catalog, "layers.1.*").expect("a pattern");
-        let edits: Vec<Edit> = dropped.into_iter().map(|dataset| Edit::Drop { dataset }).collect();
+        let edits: Vec<FileEdit> =
+            dropped.into_iter().map(|dataset| FileEdit::Drop { dataset }).collect();
         assert_eq!(edits.len(), 2);
         in_place(&path, &edits).unwrap_or_else(|error| panic!("{suffix}: {error}"));
         check_sound(&path);
@@ -132,7 +133,7 @@ fn dropped_datasets_are_gone_and_the_others_stay() {
 #[test]
 fn attributes_are_set_and_removed() {
     let world = World::new();
-    let attr = |dataset, key: &str, value| Edit::Attr { dataset, key: key.to_owned(), value };
+    let attr = |dataset, key: &str, value| FileEdit::Attr { dataset, key: key.to_owned(), value };
     for suffix in ["tet", "zt", "tgm"] {
         let path = world.path(suffix);
         let at = world.opened(suffix).catalog.find("layers.1.b").expect("it").index;
@@ -170,7 +171,7 @@ fn attributes_are_set_and_removed() {
 #[test]
 fn edits_that_a_container_lacks_and_names_that_collide_are_refused() {
     let world = World::new();
-    let dims = Edit::Dims { dataset: 1, names: vec!["time".to_owned()] };
+    let dims = FileEdit::Dims { dataset: 1, names: vec!["time".to_owned()] };
     for suffix in &SUFFIXES[1..] {
         let error = check_edits(&world.opened(suffix), std::slice::from_ref(&dims)).unwrap_err();
         let text = error.to_string();
@@ -247,6 +248,9 @@ fn the_input_is_no_output_and_links_are_followed() {
     }
 }
 
+/// Fills a chunk.
+type ChunkFill = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError>;
+
 /// A file of days: temp (time, x), time, and mask (x); chunks of three days.
 fn days(path: &Path, days: std::ops::Range<u64>, labels: bool) {
     let count = days.end - days.start;
@@ -267,7 +271,7 @@ fn days(path: &Path, days: std::ops::Range<u64>, labels: bool) {
             .flat_map(move |r| (column..column + columns).map(move |c| (r, c)))
     };
     let first = days.start;
-    let mut fills: [Box<dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError>>; 3] = [
+    let mut fills: [Box<ChunkFill>; 3] = [
         Box::new(move |at, out| {
             let values = chunk(&at, [3, 2]).map(|(r, c)| ((first + r) * 10 + c) as f32);
             out.extend(values.flat_map(f32::to_le_bytes));
@@ -349,7 +353,7 @@ fn files_that_do_not_continue_are_refused() {
     };
     refused("again.tet", "day 6");
     refused("bare.tet", "labels");
-    let change = |name: &str, edits: &[Edit]| {
+    let change = |name: &str, edits: &[FileEdit]| {
         let output = path(name);
         edit(&opened(&path("later.tet")), edits, Output::NewFile(&output), &EditOptions::default())
             .expect("edited");
@@ -357,16 +361,16 @@ fn files_that_do_not_continue_are_refused() {
     let units = AttrText::Text("degC".to_owned());
     change(
         "units.tet",
-        &[Edit::Attr { dataset: Some(0), key: "units".into(), value: Some(units) }],
+        &[FileEdit::Attr { dataset: Some(0), key: "units".into(), value: Some(units) }],
     );
     refused("units.tet", "degC");
-    change("without.tet", &[Edit::Drop { dataset: 1 }]);
+    change("without.tet", &[FileEdit::Drop { dataset: 1 }]);
     refused("without.tet", "\"time\"");
     change(
         "more.tet",
         &[
-            Edit::Rename { dataset: 2, to: "new".into() },
-            Edit::Dims { dataset: 2, names: vec!["time".into()] },
+            FileEdit::Rename { dataset: 2, to: "new".into() },
+            FileEdit::Dims { dataset: 2, names: vec!["time".into()] },
         ],
     );
     refused("more.tet", "\"new\"");

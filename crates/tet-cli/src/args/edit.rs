@@ -10,15 +10,25 @@ use super::WriteArgs;
 pub(super) const LONG_ABOUT: &str = "\
 Edit a file: rename, drop, set, append, compact.
 
-FILE is replaced atomically by a new file: after a crash or with a full disk it is the complete old file or the
-complete new one. The stored bytes of the datasets that stay are copied unchanged, by the system where it can, and so
-are their checksums. With -o the new file is written elsewhere.
+FILE is replaced atomically by a new file: after a crash or with a full disk it is the complete old \
+file or the complete new one. The stored bytes of the datasets that stay are copied unchanged, by the \
+system where it can, and so are their checksums. With -o the new file is written elsewhere.
 
-.tet files take all edits. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, those of .tgm
-files renamed; attributes can be set of datasets of .zt and .tgm files, and of .safetensors files. `tet convert` makes
-a .tet file of any other.";
+.tet files take all edits. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
+those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
+.safetensors files. `tet convert` makes a .tet file of any other.";
 
 /// Arguments of `tet edit`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit compact a.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct EditArgs {
@@ -28,6 +38,16 @@ pub struct EditArgs {
 }
 
 /// The subcommands of `tet edit`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit drop a.tet b";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Subcommand)]
 pub enum EditVerb {
     /// Rename datasets
@@ -48,6 +68,16 @@ pub enum EditVerb {
 }
 
 /// Arguments of `tet edit rename`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit rename a.tet b=c";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 pub struct EditRenameArgs {
     /// The file
@@ -62,6 +92,16 @@ pub struct EditRenameArgs {
 }
 
 /// Arguments of `tet edit drop`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit drop a.tet b #2";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 pub struct EditDropArgs {
     /// The file
@@ -76,6 +116,16 @@ pub struct EditDropArgs {
 }
 
 /// Arguments of `tet edit set`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit set a.tet b:units=K";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 pub struct EditSetArgs {
     /// The file
@@ -100,6 +150,16 @@ pub struct EditSetArgs {
 }
 
 /// Arguments of `tet edit append`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit append a.tet b.npy --axis time";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 pub struct EditAppendArgs {
     /// The .tet file
@@ -126,6 +186,16 @@ pub struct EditAppendArgs {
 }
 
 /// Arguments of `tet edit compact`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit compact a.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 pub struct EditCompactArgs {
     /// The file
@@ -137,6 +207,16 @@ pub struct EditCompactArgs {
 }
 
 /// The output file of an edit.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit compact a.tet -o b.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Args)]
 pub struct EditPlaceArgs {
     /// Write the new file here instead of replacing FILE

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, Edit, EditOptions, OpenOptions, Opened, Origin, check_edits, datasets_named,
+    AxisAppend, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits, datasets_named,
     redims, relabels, renames,
 };
 use tet_file::AttrValue;
@@ -35,14 +35,14 @@ pub(crate) fn run(verb: &EditVerb, context: &mut Context<'_>) -> Result<Exit> {
             for name in &args.names {
                 positions.extend(datasets_named(&opened.catalog, name)?);
             }
-            Ok(positions.into_iter().map(|dataset| Edit::Drop { dataset }).collect())
+            Ok(positions.into_iter().map(|dataset| FileEdit::Drop { dataset }).collect())
         }),
         EditVerb::Set(args) => {
             edit(&args.file, &args.place, context, |opened, context| set(opened, args, context))
         }
         EditVerb::Append(args) => append(args, context),
         EditVerb::Compact(args) => {
-            edit(&args.file, &args.place, context, |_, _| Ok(vec![Edit::Compact]))
+            edit(&args.file, &args.place, context, |_, _| Ok(vec![FileEdit::Compact]))
         }
     }
 }
@@ -52,7 +52,7 @@ fn edit(
     file: &Path,
     place: &EditPlaceArgs,
     context: &mut Context<'_>,
-    plan: impl FnOnce(&Opened, &Context<'_>) -> Result<Vec<Edit>>,
+    plan: impl FnOnce(&Opened, &Context<'_>) -> Result<Vec<FileEdit>>,
 ) -> Result<Exit> {
     let path = context.env().at(file);
     let about = |failure: Failure| failure.about(file);
@@ -115,7 +115,7 @@ fn editable(error: tet_convert::Error) -> Failure {
     if is_unfit { failure.hint("`tet convert` makes such a file") } else { failure }
 }
 
-fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<Edit>> {
+fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<FileEdit>> {
     let mut edits = Vec::new();
     for text in &args.names {
         // A name may contain the sign.
@@ -131,7 +131,7 @@ fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<Edit>> {
     Ok(edits)
 }
 
-fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec<Edit>> {
+fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec<FileEdit>> {
     let mut edits = Vec::new();
     for text in &args.attrs {
         let attr = convert::attr(text)?;
@@ -166,7 +166,7 @@ fn attrs(
     dataset: Option<&str>,
     key: &str,
     value: Option<&AttrText>,
-) -> Result<Vec<Edit>> {
+) -> Result<Vec<FileEdit>> {
     let catalog = &opened.catalog;
     let targets = match dataset {
         Some(name) => datasets_named(catalog, name)?.into_iter().map(Some).collect(),
@@ -181,6 +181,6 @@ fn attrs(
         let hint = "`tet info FILE --metadata` lists them";
         return Err(Failure::usage("attribute", text).hint(hint));
     }
-    let edit = |dataset| Edit::Attr { dataset, key: key.to_owned(), value: value.cloned() };
+    let edit = |dataset| FileEdit::Attr { dataset, key: key.to_owned(), value: value.cloned() };
     Ok(targets.into_iter().map(edit).collect())
 }

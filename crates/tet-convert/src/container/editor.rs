@@ -12,13 +12,13 @@ use crate::write::options::Origin;
 /// # Examples
 ///
 /// ```
-/// use tet_convert::{Edit, EditKind};
+/// use tet_convert::{FileEdit, EditKind};
 ///
-/// let edit = Edit::Rename { dataset: 0, to: "temperature".to_owned() };
+/// let edit = FileEdit::Rename { dataset: 0, to: "temperature".to_owned() };
 /// assert_eq!(edit.kind(), EditKind::Rename);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum FileEdit {
     /// Another name for a dataset.
     Rename {
         /// The dataset.
@@ -60,48 +60,48 @@ pub enum Edit {
     Compact,
 }
 
-impl Edit {
+impl FileEdit {
     /// What is changed.
     #[must_use]
     pub const fn kind(&self) -> EditKind {
         match self {
-            Edit::Rename { .. } => EditKind::Rename,
-            Edit::Drop { .. } => EditKind::Drop,
-            Edit::Attr { dataset: Some(_), .. } => EditKind::Attr,
-            Edit::Attr { dataset: None, .. } => EditKind::FileAttr,
-            Edit::Dims { .. } => EditKind::Dims,
-            Edit::Labels { .. } => EditKind::Labels,
-            Edit::Compact => EditKind::Compact,
+            FileEdit::Rename { .. } => EditKind::Rename,
+            FileEdit::Drop { .. } => EditKind::Drop,
+            FileEdit::Attr { dataset: Some(_), .. } => EditKind::Attr,
+            FileEdit::Attr { dataset: None, .. } => EditKind::FileAttr,
+            FileEdit::Dims { .. } => EditKind::Dims,
+            FileEdit::Labels { .. } => EditKind::Labels,
+            FileEdit::Compact => EditKind::Compact,
         }
     }
 }
 
-impl Edit {
+impl FileEdit {
     /// What is changed, in a line: `rename temp to temperature`.
     #[must_use]
     pub fn describe(&self, catalog: &Catalog) -> String {
         let name = |at: &usize| catalog.datasets().get(*at).map_or("", |it| it.name.as_str());
         match self {
-            Edit::Rename { dataset, to } => format!("rename {} to {to}", name(dataset)),
-            Edit::Drop { dataset } => format!("drop {}", name(dataset)),
-            Edit::Attr { dataset, key, value } => {
+            FileEdit::Rename { dataset, to } => format!("rename {} to {to}", name(dataset)),
+            FileEdit::Drop { dataset } => format!("drop {}", name(dataset)),
+            FileEdit::Attr { dataset, key, value } => {
                 let of = dataset.as_ref().map(|at| format!(" of {}", name(at))).unwrap_or_default();
                 match value {
                     Some(value) => format!("set {key}{of} to {}", value.text()),
                     None => format!("unset {key}{of}"),
                 }
             }
-            Edit::Dims { dataset, names } if names.is_empty() => {
+            FileEdit::Dims { dataset, names } if names.is_empty() => {
                 format!("remove the names of the axes of {}", name(dataset))
             }
-            Edit::Dims { dataset, names } => {
+            FileEdit::Dims { dataset, names } => {
                 format!("name the axes of {} {}", name(dataset), names.join(", "))
             }
-            Edit::Labels { dataset, axis, labels } => {
+            FileEdit::Labels { dataset, axis, labels } => {
                 let what = if labels.is_some() { "label" } else { "remove the labels of" };
                 format!("{what} axis {axis} of {}", name(dataset))
             }
-            Edit::Compact => "leave out unused space".to_owned(),
+            FileEdit::Compact => "leave out unused space".to_owned(),
         }
     }
 }
@@ -191,7 +191,7 @@ pub trait Editor: Sync {
     fn edit(
         &self,
         opened: &Opened,
-        edits: &[Edit],
+        edits: &[FileEdit],
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64>;

@@ -8,7 +8,7 @@ use zip::ZipWriter;
 use super::Npz;
 use super::archive::Archive;
 use super::write::safe;
-use crate::container::editor::{Edit, EditKind, EditOptions, Editor};
+use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
 use crate::read::opened::{Opened, path_of};
 use crate::write::archive::{self, FirstFault};
 use crate::{Error, Result};
@@ -24,7 +24,7 @@ impl Editor for Npz {
     fn edit(
         &self,
         opened: &Opened,
-        edits: &[Edit],
+        edits: &[FileEdit],
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64> {
@@ -34,7 +34,8 @@ impl Editor for Npz {
         let members = names(&old, edits).map_err(failed)?;
         for member in members.iter().flatten() {
             let name = member.strip_suffix(".npy").unwrap_or(member);
-            let is_new = edits.iter().any(|it| matches!(it, Edit::Rename { to, .. } if to == name));
+            let is_new =
+                edits.iter().any(|it| matches!(it, FileEdit::Rename { to, .. } if to == name));
             if is_new && safe(name) != name {
                 let what = format!("{name:?} is not safe as a name in an archive");
                 return Err(tet_file::Error::Edit { what }.into());
@@ -66,13 +67,13 @@ impl Editor for Npz {
 }
 
 /// The new name of each member, in the order of the archive; `None` for one that is dropped.
-fn names(old: &Archive, edits: &[Edit]) -> Result<Vec<Option<String>>, super::NpzFault> {
+fn names(old: &Archive, edits: &[FileEdit]) -> Result<Vec<Option<String>>, super::NpzFault> {
     let mut names: Vec<Option<String>> = old.names()?.into_iter().map(Some).collect();
     let arrays = old.members()?.arrays;
     for edit in edits {
         let (dataset, to) = match edit {
-            Edit::Rename { dataset, to } => (*dataset, Some(format!("{to}.npy"))),
-            Edit::Drop { dataset } => (*dataset, None),
+            FileEdit::Rename { dataset, to } => (*dataset, Some(format!("{to}.npy"))),
+            FileEdit::Drop { dataset } => (*dataset, None),
             _ => continue,
         };
         let member = arrays.get(dataset).and_then(|array| names.get_mut(array.position));

@@ -9,7 +9,7 @@ use super::SafeTensors;
 use super::attrs::ATTRS_KEY;
 use super::canonical::{Entry, header_of};
 use super::header::{self, LEN_MAX, METADATA_KEY, Tensor};
-use crate::container::editor::{Edit, EditKind, EditOptions, Editor};
+use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
 use crate::read::opened::{Opened, path_of};
 use crate::{Error, Format, Result};
 
@@ -21,7 +21,7 @@ impl Editor for SafeTensors {
     fn edit(
         &self,
         opened: &Opened,
-        edits: &[Edit],
+        edits: &[FileEdit],
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64> {
@@ -63,7 +63,7 @@ impl Editor for SafeTensors {
 
 /// Makes one edit; `names` has the new name of each old one.
 fn apply(
-    edit: &Edit,
+    edit: &FileEdit,
     opened: &Opened,
     tensors: &mut [Option<Tensor>],
     metadata: &mut Vec<(String, String)>,
@@ -71,21 +71,21 @@ fn apply(
 ) -> Result<()> {
     let old = |at: usize| opened.catalog.datasets().get(at).map(|it| it.name.clone());
     match edit {
-        Edit::Rename { dataset, to } if to == METADATA_KEY => {
+        FileEdit::Rename { dataset, to } if to == METADATA_KEY => {
             let dataset = old(*dataset).unwrap_or_default();
             return Err(Error::Reserved { dataset, encoding: "safetensors" });
         }
-        Edit::Rename { dataset, to } => {
+        FileEdit::Rename { dataset, to } => {
             if let Some(Some(tensor)) = tensors.get_mut(*dataset) {
                 tensor.name.clone_from(to);
             }
             names.extend(old(*dataset).map(|name| (name, Some(to.clone()))));
         }
-        Edit::Drop { dataset } => {
+        FileEdit::Drop { dataset } => {
             tensors.get_mut(*dataset).map(Option::take);
             names.extend(old(*dataset).map(|name| (name, None)));
         }
-        Edit::Attr { dataset: None, key, value } => {
+        FileEdit::Attr { dataset: None, key, value } => {
             let held = metadata.iter_mut().find(|(held, _)| held == key);
             match (held, value) {
                 (Some((_, held)), Some(value)) => value.text().clone_into(held),

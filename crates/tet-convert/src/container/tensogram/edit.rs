@@ -7,7 +7,7 @@ use tet_tensogram::{Limits, TensogramFile, Value};
 use super::Tensogram;
 use super::keys::{NAME_KEY, escaped};
 use crate::Result;
-use crate::container::editor::{Edit, EditKind, EditOptions, Editor};
+use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
 use crate::model::item::field;
 use crate::read::opened::Opened;
 
@@ -19,7 +19,7 @@ impl Editor for Tensogram {
     fn edit(
         &self,
         opened: &Opened,
-        edits: &[Edit],
+        edits: &[FileEdit],
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64> {
@@ -53,12 +53,15 @@ impl Editor for Tensogram {
 }
 
 /// The object of a message, and the key and value that it gets; `None` for an edit of another message.
-fn changed(edit: &Edit, within: std::ops::Range<usize>) -> Option<(usize, String, Option<Value>)> {
+fn changed(
+    edit: &FileEdit,
+    within: std::ops::Range<usize>,
+) -> Option<(usize, String, Option<Value>)> {
     let (dataset, key, value) = match edit {
-        Edit::Rename { dataset, to } => {
+        FileEdit::Rename { dataset, to } => {
             (*dataset, NAME_KEY.to_owned(), Some(Value::Text(to.clone())))
         }
-        Edit::Attr { dataset: Some(dataset), key, value } => {
+        FileEdit::Attr { dataset: Some(dataset), key, value } => {
             (*dataset, escaped(key), value.as_ref().map(field))
         }
         _ => return None,

@@ -6,7 +6,7 @@ use tet_io::Output;
 
 use super::{Tet, metadata::attr_value};
 use crate::Result;
-use crate::container::editor::{Edit, EditKind, EditOptions, Editor};
+use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
 use crate::read::opened::Opened;
 use crate::write::options::Origin;
 
@@ -24,7 +24,7 @@ impl Editor for Tet {
     fn edit(
         &self,
         opened: &Opened,
-        edits: &[Edit],
+        edits: &[FileEdit],
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64> {
@@ -35,17 +35,17 @@ impl Editor for Tet {
         let mut draft = FileDraft::new(file)?;
         for edit in edits {
             match edit {
-                Edit::Rename { dataset, to } => draft.rename(*dataset, to)?,
-                Edit::Drop { dataset } => draft.remove(*dataset)?,
-                Edit::Attr { dataset, key, value } => {
+                FileEdit::Rename { dataset, to } => draft.rename(*dataset, to)?,
+                FileEdit::Drop { dataset } => draft.remove(*dataset)?,
+                FileEdit::Attr { dataset, key, value } => {
                     let value = value.as_ref().map(attr_value);
                     draft.set_attr(*dataset, key, value)?;
                 }
-                Edit::Dims { dataset, names } => draft.set_dims(*dataset, names)?,
-                Edit::Labels { dataset, axis, labels } => {
+                FileEdit::Dims { dataset, names } => draft.set_dims(*dataset, names)?,
+                FileEdit::Labels { dataset, axis, labels } => {
                     draft.set_labels(*dataset, *axis, labels.clone())?;
                 }
-                Edit::Compact => draft.compact(),
+                FileEdit::Compact => draft.compact(),
             }
         }
         if let Some(origin) = options.history {
@@ -56,7 +56,7 @@ impl Editor for Tet {
 }
 
 /// What was done, for the history of the file.
-fn row(opened: &Opened, edits: &[Edit], origin: Origin) -> HistoryRow {
+fn row(opened: &Opened, edits: &[FileEdit], origin: Origin) -> HistoryRow {
     let path = opened.catalog.source().path().and_then(|path| path.file_name());
     let source = path.unwrap_or_default().to_string_lossy();
     let mut row = HistoryRow::new("edit", &source, &origin.at.to_string());

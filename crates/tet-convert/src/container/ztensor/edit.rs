@@ -7,7 +7,7 @@ use tet_ztensor::edit::Draft;
 use super::ZTensor;
 use super::attrs::escaped;
 use crate::Result;
-use crate::container::editor::{Edit, EditKind, EditOptions, Editor};
+use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
 use crate::model::item::field;
 use crate::read::opened::Opened;
 
@@ -19,7 +19,7 @@ impl Editor for ZTensor {
     fn edit(
         &self,
         opened: &Opened,
-        edits: &[Edit],
+        edits: &[FileEdit],
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64> {
@@ -33,16 +33,18 @@ impl Editor for ZTensor {
         let mut draft = Draft::open(opened.catalog.source(), &Limits::default())?;
         for edit in edits {
             match edit {
-                Edit::Rename { dataset, to } => draft.rename(&named(*dataset), to)?,
-                Edit::Drop { dataset } => draft.remove(&named(*dataset))?,
-                Edit::Attr { dataset: Some(at), key, value: Some(value) } => {
+                FileEdit::Rename { dataset, to } => draft.rename(&named(*dataset), to)?,
+                FileEdit::Drop { dataset } => draft.remove(&named(*dataset))?,
+                FileEdit::Attr { dataset: Some(at), key, value: Some(value) } => {
                     draft.set(&named(*at), &escaped(key), &field(value))?;
                 }
-                Edit::Attr { dataset: Some(at), key, value: None } => {
+                FileEdit::Attr { dataset: Some(at), key, value: None } => {
                     draft.unset(&named(*at), &escaped(key))?;
                 }
-                Edit::Compact => draft.compact(),
-                Edit::Attr { dataset: None, .. } | Edit::Dims { .. } | Edit::Labels { .. } => {}
+                FileEdit::Compact => draft.compact(),
+                FileEdit::Attr { dataset: None, .. }
+                | FileEdit::Dims { .. }
+                | FileEdit::Labels { .. } => {}
             }
         }
         Ok(draft.save(output, &options.publish)?.file_len)
