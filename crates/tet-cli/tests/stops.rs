@@ -16,7 +16,7 @@ use std::time::Duration;
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// The commands; each changes files of its folder in its own way.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "convert climate.npz new.tet",
     "convert climate.npz climate.tet --force",
     "convert climate.tet new.npz",
@@ -36,6 +36,7 @@ const COMMANDS: [&str; 21] = [
     "digest create climate.npz",
     "repair damaged.tet --all",
     "zt rename model.zt temp warm",
+    "edit rename climate.tet temp=warm",
     "tgm set -s extra.note=1 messages.tgm messages.tgm",
     "tgm merge messages.tgm messages.tgm -o new.tgm",
 ];
@@ -87,6 +88,9 @@ fn inputs(folder: &Path) -> Files {
         "convert climate.npz bare.tet --no-digests",
         "convert climate.tet model.zt",
         "convert climate.tet messages.tgm",
+        "convert climate.tet model.safetensors",
+        "cat climate.tet temp -o temp.npy",
+        "convert temp.npy months.tet --dims temp=month,lat,lon --chunks 5,30,60",
         "convert climate.tet old.zarr",
     ] {
         assert!(tet(folder, line).status().expect("it runs").success(), "{line}");
@@ -123,6 +127,64 @@ fn check(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_do
     if is_done {
         assert_eq!(now.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>(), "{line}, {how}");
     }
+}
+
+/// The edits of every kind of file.
+const EDITS: [&str; 10] = [
+    "edit rename climate.tet temp=warm",
+    "edit drop climate.tet elevation",
+    "edit set climate.tet temp:note=1 --labels month=@month",
+    "edit compact bare.tet -o new.tet",
+    "edit rename model.zt temp=warm",
+    "edit drop model.zt elevation",
+    "edit rename model.safetensors temp=warm",
+    "edit drop climate.npz elevation",
+    "edit set messages.tgm temp:note=1",
+    "edit append months.tet temp.npy --axis month",
+];
+
+/// A limit of the length of files makes each write fail as a full disk does; a process that is killed cannot clean up.
+#[test]
+fn an_edit_that_fails_at_any_write_or_is_killed_leaves_the_old_file_or_the_new() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = inputs(folder.path());
+    let work = folder.path().join("work");
+    let (mut killed, mut refused) = (0, 0);
+    for line in EDITS {
+        fresh(&work, &old);
+        assert!(tet(&work, line).status().expect("it runs").success(), "{line}");
+        let new = files(&work);
+        assert!(new != old, "{line} writes");
+        for count in (0..200).step_by(9) {
+            fresh(&work, &old);
+            let tet = env!("CARGO_BIN_EXE_tet");
+            let script = format!("trap '' XFSZ; ulimit -f {count}; exec {tet} {line}");
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]).current_dir(&work);
+            command.env("SOURCE_DATE_EPOCH", "1700000000");
+            let output = command.stdin(Stdio::null()).output().expect("sh is there");
+            let is_done = output.status.success();
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(is_done || text.starts_with("error: "), "{line}: {text}");
+            refused += usize::from(!is_done);
+            let wanted = if is_done { &new } else { &old };
+            assert!(files(&work) == *wanted, "{line}, {count} blocks: {text}");
+        }
+        for delay in (0..24).step_by(3) {
+            fresh(&work, &old);
+            let mut child = tet(&work, line).spawn().expect("it runs");
+            sleep(Duration::from_millis(delay));
+            // The process may have ended already.
+            let _ = child.kill();
+            let is_done = child.wait().expect("it ends").success();
+            killed += usize::from(!is_done);
+            let mut now = files(&work);
+            // A new file that had a name for the moment before it took that of the old one.
+            now.retain(|name, _| !name.starts_with('.'));
+            check(line, &format!("killed after {delay} ms"), &now, (&old, &new), is_done);
+        }
+    }
+    assert!(10 < killed && 50 < refused, "{killed} {refused}");
 }
 
 #[test]

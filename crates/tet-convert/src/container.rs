@@ -5,6 +5,7 @@
 //! the table, and compare containers by their [`Format`](crate::Format).
 
 mod csv;
+pub(crate) mod editor;
 mod entry;
 mod fits;
 mod gguf;
@@ -25,6 +26,7 @@ mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 
+pub use self::editor::{EditKind, EditOptions, Editor, FileEdit};
 pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
 pub use self::others::{reading_advice, writing_advice};

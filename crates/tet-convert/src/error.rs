@@ -401,6 +401,18 @@ pub enum Error {
         /// Whether such files are read.
         is_read: bool,
     },
+    /// A file cannot be edited so.
+    #[error("{} is {format}: {what} is supported in {suffixes} files", tet_io::shown(path))]
+    NotEditable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+        /// What would be done.
+        what: &'static str,
+        /// The suffixes of files in which it can be done.
+        suffixes: String,
+    },
     /// The output stream refused bytes; a broken pipe is one of these.
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),

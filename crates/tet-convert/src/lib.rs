@@ -5,9 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+mod append;
 pub mod chunking;
 mod container;
 mod convert;
+mod edit;
 mod error;
 mod format;
 mod model;
@@ -39,12 +41,14 @@ pub mod export {
     pub use crate::write::file::{Compression, ExportOptions};
 }
 
+pub use append::{AxisAppend, append};
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
     containers, reading_advice, register, sniff, writable, writing_advice,
 };
-pub use container::{NpyFault, NpzFault};
+pub use container::{EditKind, EditOptions, Editor, FileEdit, NpyFault, NpzFault};
 pub use convert::{append_ztensor, chosen, convert, convert_source};
+pub use edit::{check_edits, datasets_named, edit, redims, relabels, renames};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use model::attributes::{SCALAR_KEY, is_scalar};

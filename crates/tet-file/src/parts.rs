@@ -21,6 +21,7 @@ mod region;
 mod region_writer;
 
 pub use base::BaseFile;
+pub(crate) use base::unsound;
 pub use part::FilePart;
 pub use plan::{FilePlan, PlannedDataset};
 pub use publish::{Published, publish};

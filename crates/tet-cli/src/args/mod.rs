@@ -5,6 +5,7 @@ mod convert;
 mod diff;
 mod digest;
 mod dump;
+mod edit;
 mod export;
 mod info;
 mod meaning;
@@ -27,6 +28,10 @@ pub use convert::{
 pub use diff::DiffArgs;
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
+pub use edit::{
+    EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditPlaceArgs, EditRenameArgs,
+    EditSetArgs, EditVerb,
+};
 pub use export::ExportArgs;
 pub use info::InfoArgs;
 pub use meaning::MeaningArgs;
@@ -175,6 +180,9 @@ pub enum Command {
     /// Show the bytes of a file with their meaning, field by field
     #[command(long_about = dump::LONG_ABOUT)]
     Dump(Box<DumpArgs>),
+    /// Edit a file: rename, drop, set, append, compact
+    #[command(long_about = edit::LONG_ABOUT)]
+    Edit(EditArgs),
     /// Edit a zTensor file: rename, drop, set, append, compact
     Zt(ZtEditArgs),
     /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
@@ -211,6 +219,7 @@ impl Command {
             Command::Digest(args) => args.wants_json(),
             Command::Cat(_)
             | Command::Plot(_)
+            | Command::Edit(_)
             | Command::Demo(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure, Result};
 pub(super) use self::outputs::check_level;
 use self::report::failed;
 pub(super) use self::report::{failure, print_report};
-pub(super) use self::tet::LEVEL as TET_LEVEL;
+pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, dims, labels};
 pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
 /// Runs the command.

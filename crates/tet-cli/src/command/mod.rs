@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod dump;
+pub(crate) mod edit;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod info;

@@ -7,6 +7,7 @@
 pub(crate) mod archive;
 mod catalog;
 mod check;
+mod edit;
 mod fault;
 mod rule;
 pub(crate) mod seal;
@@ -18,6 +19,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Capabilities, Container, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -55,6 +57,10 @@ impl Container for Npz {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -16,6 +16,7 @@ mod canonical;
 mod catalog;
 mod check;
 mod dtype;
+mod edit;
 mod header;
 mod index;
 mod json;
@@ -29,6 +30,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -67,6 +69,10 @@ impl Container for SafeTensors {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }
@@ -133,7 +139,7 @@ impl Container for Index {
 
 impl Writer for Index {
     fn can(&self) -> Capabilities {
-        SafeTensors.can()
+        Writer::can(&SafeTensors)
     }
 
     fn write(

@@ -7,6 +7,7 @@
 
 mod catalog;
 mod check;
+mod edit;
 mod keys;
 mod lost;
 mod numbers;
@@ -19,6 +20,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -71,6 +73,10 @@ impl Container for Tensogram {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -1,6 +1,7 @@
 //! `.tet`, the format of this project.
 
 pub(crate) mod chunks;
+mod edit;
 pub(crate) mod metadata;
 mod write;
 
@@ -9,6 +10,7 @@ use tet_io::Source;
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -41,6 +43,10 @@ impl Container for Tet {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -6,6 +6,7 @@ use tet_format::ForeignRule;
 use tet_io::{Error as IoError, Source, Step};
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use crate::read::opened::{OpenOptions, Opened, Opener, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Error, Format, Result};
@@ -92,6 +93,11 @@ pub trait Container: Sync {
 
     /// What writes such files; `None` where they are only read.
     fn writer(&self) -> Option<&dyn Writer> {
+        None
+    }
+
+    /// What edits such files without changing their payloads; `None` where nothing does.
+    fn editor(&self) -> Option<&dyn Editor> {
         None
     }
 }

@@ -7,6 +7,7 @@
 mod attrs;
 mod catalog;
 mod check;
+mod edit;
 mod error;
 mod framed;
 mod parts;
@@ -18,6 +19,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -58,6 +60,10 @@ impl Container for ZTensor {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -150,6 +150,15 @@ pub(crate) fn labeled(
     Ok(opened)
 }
 
+/// The elements of an array of one axis as labels.
+///
+/// # Errors
+/// The array is not there, has other axes, or cannot be read.
+pub(crate) fn label_texts(catalog: &Catalog, name: &str, how: &Execution) -> Result<Vec<String>> {
+    let (texts, read, used) = Default::default();
+    Arrays { catalog, texts, read, used, how }.values(name)
+}
+
 /// The arrays of a file that can be labels.
 struct Arrays<'c> {
     catalog: &'c Catalog,

@@ -56,6 +56,7 @@ impl Error {
             | Self::NoLabels { .. }
             | Self::UnknownTarget { .. }
             | Self::NotWritable { .. }
+            | Self::NotEditable { .. }
             | Self::OneDataset { .. }
             | Self::NoDatasets { .. }
             | Self::Columns { .. }

@@ -1,6 +1,6 @@
 //! Members of a new zip file, which is what `.npz` and `.zarr.zip` are.
 
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -22,6 +22,58 @@ pub(crate) fn member(method: CompressionMethod, len: u64) -> SimpleFileOptions {
         .unix_permissions(0o644)
         .with_alignment(ALIGN)
         .large_file(LARGE_LEN <= len)
+}
+
+/// A stream that keeps its first error and takes all bytes after it: a zip file that is given up writes an end, and
+/// prints an error that it meets then.
+pub(crate) struct FirstFault<W> {
+    out: W,
+    at: u64,
+    pub(crate) fault: Option<io::Error>,
+}
+
+impl<W> FirstFault<W> {
+    pub(crate) fn new(out: W) -> Self {
+        FirstFault { out, at: 0, fault: None }
+    }
+
+    /// The outcome of a step, or `instead` after an error.
+    fn step<T>(&mut self, instead: T, step: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.fault.is_some() {
+            return Ok(instead);
+        }
+        match step(&mut self.out) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.fault = Some(error);
+                Ok(instead)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl<W: Write> Write for FirstFault<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = self.step(bytes.len(), |out| out.write(bytes))?;
+        self.at = self.at.saturating_add(len as u64);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.step((), Write::flush)
+    }
+}
+
+impl<W: Seek> Seek for FirstFault<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let instead = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            SeekFrom::End(_) => self.at,
+        };
+        self.at = self.step(instead, |out| out.seek(to))?;
+        Ok(self.at)
+    }
 }
 
 /// The error of a zip file that cannot be written.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tet_format::digest::head_end;
 use tet_format::footer::{Spill, Spills, Tail, check_spills};
 use tet_format::superblock::FLAG_FOOTER;
-use tet_format::{Error as Fault, Limits, Rule, Span, Strict, Superblock};
+use tet_format::{Digest, Error as Fault, Limits, Rule, Span, Strict, Superblock};
 use tet_io::{Image, Progress};
 
 use super::unused::payload_spans;
@@ -126,6 +126,18 @@ pub fn with_footer(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Image> {
+    with_known_digests(image, footer, None, limits, progress)
+}
+
+/// The same with the digests of the payloads in the order of their rows, if they are known: payloads are not
+/// read then.
+pub(super) fn with_known_digests(
+    image: &Image,
+    footer: Option<&FooterEdit>,
+    known: Option<&[Digest]>,
+    limits: &Limits,
+    progress: &Progress,
+) -> Result<Image> {
     let options = OpenOptions { limits: *limits, footer: FooterMode::Ignore };
     let file = TetFile::open(image.to_source(), &options)?;
     let spans = payload_spans(file.index())?;
@@ -142,7 +154,7 @@ pub fn with_footer(
     out.put(0, superblock.encode());
     let Some(footer) = footer else { return Ok(out) };
     let block = match footer.digests {
-        DigestChoice::Written => Some(protect(&file, &out, end, progress)?),
+        DigestChoice::Written => Some(protect(&file, &out, end, known, progress)?),
         DigestChoice::Left => None,
     };
     if let Some(block) = &block {
@@ -156,18 +168,31 @@ pub fn with_footer(
     Ok(out)
 }
 
-/// The digests of a file whose payloads end at `end`; `out` is the new file.
-fn protect(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result<IntegrityBlock> {
+/// The digests of a file whose payloads end at `end`; `out` is the new file, `known` are the digests of
+/// payloads that need not be read.
+fn protect(
+    file: &TetFile,
+    out: &Image,
+    end: u64,
+    known: Option<&[Digest]>,
+    progress: &Progress,
+) -> Result<IntegrityBlock> {
     let source = out.to_source();
     let mut builder = IntegrityBuilder::default();
     let mut rows = Vec::new();
     let (row_count, mut next) = (file.index().row_count(), 0);
-    let progress = progress.begin(file.index().stored_len()?);
+    let mut known = known.map(|digests| digests.iter().copied());
+    let unread = if known.is_some() { 0 } else { file.index().stored_len()? };
+    let progress = progress.begin(unread);
     while next < row_count {
         rows.clear();
         file.index().rows(next..next.saturating_add(1024), &mut rows)?;
         next = next.saturating_add(1024);
         for row in &rows {
+            if let Some(digest) = known.as_mut().and_then(Iterator::next) {
+                builder.push(row, digest);
+                continue;
+            }
             let end = row.payload_offset.saturating_add(row.stored_len);
             let digest = digest_of(&source, row.payload_offset..end)?;
             builder.push(row, digest);

@@ -1,3 +1,5 @@
+mod draft;
+
 use tet_format::Limits;
 use tet_io::{Image, Progress, Source};
 

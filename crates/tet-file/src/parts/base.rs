@@ -72,6 +72,16 @@ impl BaseFile {
         &self.file
     }
 
+    /// The rows of a dataset in row-major order, each with its number in the index.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a chunk has no row.
+    pub(crate) fn rows(&self, dataset: usize) -> Result<Vec<(IndexRow, u64)>> {
+        let rows = self.chunks.get(dataset).map(Vec::as_slice).unwrap_or_default();
+        rows.iter().copied().collect::<Option<_>>().ok_or_else(|| unsound(&self.file))
+    }
+
     /// The extents of a chunk in the base; `None` where the base does not have it.
     pub(super) fn extents(&self, dataset: usize, coord: &[u64]) -> Option<Vec<u64>> {
         let grid = &self.file.datasets().get(dataset)?.grid;
@@ -143,7 +153,7 @@ pub(super) fn decoded(codec: Codec, stored: &[u8], decoded_len: u64) -> Result<V
 }
 
 /// The error for an index that is not that of the datasets.
-fn unsound(file: &TetFile) -> Error {
+pub(crate) fn unsound(file: &TetFile) -> Error {
     let at = file.index().row_at(0);
     Error::Edit {
         what: format!("its index, at byte {at}, is not that of its datasets: see what verify says"),

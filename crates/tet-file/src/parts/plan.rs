@@ -6,7 +6,7 @@ use tet_format::{Digest, Grid};
 
 use super::document::Document;
 use crate::error::{Error, Result};
-use crate::metadata::Metadata;
+use crate::metadata::{DatasetMetadata, Metadata};
 use crate::open::TetFile;
 use crate::write::CodecChoice;
 
@@ -82,6 +82,20 @@ impl FilePlan {
         growths: &[(usize, usize, u64)],
         codec: CodecChoice,
     ) -> Result<FilePlan> {
+        FilePlan::grown(file, growths, file.metadata().clone(), codec)
+    }
+
+    /// The same with other metadata, which may have more labels.
+    ///
+    /// # Errors
+    ///
+    /// As [`of_file`](FilePlan::of_file).
+    pub fn grown(
+        file: &TetFile,
+        growths: &[(usize, usize, u64)],
+        metadata: Metadata,
+        codec: CodecChoice,
+    ) -> Result<FilePlan> {
         let mut datasets = Vec::new();
         for entry in file.datasets() {
             if let Some(fault) = entry.fault {
@@ -95,7 +109,6 @@ impl FilePlan {
             datasets
                 .push((DatasetSpec { name: entry.name.clone(), dtype, shape, chunk_shape }, None));
         }
-        let metadata = file.metadata().clone();
         for &(dataset, axis, by) in growths {
             let Some((spec, _)) = datasets.get_mut(dataset) else {
                 return Err(Error::Plan { what: format!("there is no dataset #{dataset}") });
@@ -168,9 +181,12 @@ fn grow(spec: &mut DatasetSpec, axis: usize, by: u64, metadata: &Metadata) -> Re
     let name = &spec.name;
     let rank = spec.shape.rank();
     let about = metadata.dataset(name);
-    let is_labeled = about
-        .is_some_and(|about| about.coords.keys().any(|key| about.axis(key, rank) == Some(axis)));
-    if is_labeled {
+    let wanted = spec.shape.get(axis).map(|extent| extent.saturating_add(by));
+    let is_short = |about: &DatasetMetadata| {
+        let mut labels = about.coords.iter().filter(|(key, _)| about.axis(key, rank) == Some(axis));
+        labels.any(|(_, labels)| Some(labels.len() as u64) != wanted)
+    };
+    if about.is_some_and(is_short) {
         let what = format!("axis {axis} of dataset {name:?} has labels, which would be too few");
         return Err(Error::Plan { what });
     }

@@ -9,9 +9,9 @@ use crate::metadata::{HistoryRow, Metadata, encode, encode_history};
 /// The longest footer JSON that every reader accepts.
 pub(crate) const JSON_LEN_MAX: usize = 64 << 10;
 /// The longest metadata spill that every reader accepts.
-const SPILL_LEN_MAX: usize = 16 << 20;
+pub(crate) const SPILL_LEN_MAX: usize = 16 << 20;
 /// The most history rows that every reader accepts.
-const HISTORY_COUNT_MAX: usize = 4096;
+pub(crate) const HISTORY_COUNT_MAX: usize = 4096;
 
 /// The parts of a footer that depend on the metadata of the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(crate) fn together(
     fill_self(json, &tail.encode())
 }
 
-fn bound(what: &'static str, found: usize, wanted: usize) -> Result<()> {
+pub(crate) fn bound(what: &'static str, found: usize, wanted: usize) -> Result<()> {
     if found <= wanted {
         return Ok(());
     }

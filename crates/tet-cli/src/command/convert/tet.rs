@@ -76,7 +76,7 @@ fn align(text: &str) -> Align {
 /// # Errors
 ///
 /// Two axes have the same name.
-fn dims(text: &str) -> Result<DimNames> {
+pub(in crate::command) fn dims(text: &str) -> Result<DimNames> {
     let (dataset, names) = match text.split_once('=') {
         Some((dataset, names)) => (Some(dataset.to_owned()), names),
         None => (None, text),
@@ -93,7 +93,7 @@ fn dims(text: &str) -> Result<DimNames> {
 }
 
 /// `title=Climate` or `temp:units=degC`; `:cf:role=x` for all datasets, with a colon in the key.
-fn attr(text: &str) -> Result<Attribute> {
+pub(in crate::command) fn attr(text: &str) -> Result<Attribute> {
     let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
         let text = format!("{text:?} is not an attribute");
         return Err(Failure::usage("attribute", text).hint("write KEY=VALUE or DATASET:KEY=VALUE"));
@@ -117,7 +117,7 @@ fn value_of(text: &str) -> AttrValue {
 }
 
 /// `station=A,B`, `temp:0=A,B` or `station=@code`.
-fn labels(text: &str) -> Result<AxisLabels> {
+pub(in crate::command) fn labels(text: &str) -> Result<AxisLabels> {
     let Some((axis, labels)) = text.split_once('=').filter(|(axis, _)| !axis.is_empty()) else {
         let text = format!("{text:?} does not set labels");
         return Err(Failure::usage("labels", text).hint("write AXIS=a,b,c or AXIS=@ARRAY"));

@@ -83,6 +83,11 @@ impl Archive {
         Ok(members)
     }
 
+    /// One member as it is stored, compressed or not.
+    pub(crate) fn raw(&mut self, position: usize) -> Result<ZipFile<'_, SourceReader>, NpzFault> {
+        Ok(self.zip.by_index_raw(position)?)
+    }
+
     pub(crate) fn member(&mut self, position: usize) -> Result<OpenMember<'_>, NpzFault> {
         let entry = self.zip.by_index_data(position)?;
         let (size, stored_len) = (entry.size(), entry.compressed_size());

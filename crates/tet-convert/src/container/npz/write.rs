@@ -78,7 +78,7 @@ fn members(datasets: &[&Dataset], notes: &mut Vec<Note>) -> Result<Vec<String>> 
 }
 
 /// `name` as a relative path that stays below where it is unpacked, on any system.
-fn safe(name: &str) -> String {
+pub(super) fn safe(name: &str) -> String {
     let mut safe = String::new();
     for (at, part) in name.split('/').enumerate() {
         if at > 0 {

@@ -1,0 +1,275 @@
+//! `tet edit`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::WriteArgs;
+
+/// What the command does, for its help.
+pub(super) const LONG_ABOUT: &str = "\
+Edit a file: rename, drop, set, append, compact.
+
+FILE is replaced atomically by a new file: after a crash or with a full disk it is the complete old \
+file or the complete new one. The stored bytes of the datasets that stay are copied unchanged, by the \
+system where it can, and so are their checksums. With -o the new file is written elsewhere.
+
+.tet files take all edits. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
+those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
+.safetensors files. `tet convert` makes a .tet file of any other.";
+
+/// Arguments of `tet edit`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit compact a.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+pub struct EditArgs {
+    /// The subcommand.
+    #[command(subcommand)]
+    pub verb: EditVerb,
+}
+
+/// The subcommands of `tet edit`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit drop a.tet b";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Subcommand)]
+pub enum EditVerb {
+    /// Rename datasets
+    #[command(after_long_help = RENAME_EXAMPLES)]
+    Rename(EditRenameArgs),
+    /// Remove datasets and their bytes
+    #[command(after_long_help = DROP_EXAMPLES)]
+    Drop(EditDropArgs),
+    /// Set or remove attributes, names of axes, and labels
+    #[command(after_long_help = SET_EXAMPLES)]
+    Set(EditSetArgs),
+    /// Append files along an axis
+    #[command(after_long_help = APPEND_EXAMPLES)]
+    Append(EditAppendArgs),
+    /// Reclaim unused space
+    #[command(after_long_help = COMPACT_EXAMPLES)]
+    Compact(EditCompactArgs),
+}
+
+/// Arguments of `tet edit rename`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit rename a.tet b=c";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditRenameArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The dataset, by name or as #N, and its new name; a * stands for any text on both sides
+    #[arg(value_name = "OLD=NEW", required = true)]
+    pub names: Vec<String>,
+    /// The output file.
+    #[command(flatten)]
+    pub place: EditPlaceArgs,
+}
+
+/// Arguments of `tet edit drop`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit drop a.tet b #2";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditDropArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The datasets, by name or as #N; a * stands for any text
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// The output file.
+    #[command(flatten)]
+    pub place: EditPlaceArgs,
+}
+
+/// Arguments of `tet edit set`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit set a.tet b:units=K";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditSetArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Attributes of datasets, or of the file: numbers, true, false, null, lists and objects as JSON, anything
+    /// else as text
+    #[arg(value_name = "[NAME:]KEY=VALUE", required_unless_present_any = ["unset", "dims", "labels"])]
+    pub attrs: Vec<String>,
+    /// Remove an attribute (repeatable)
+    #[arg(long, value_name = "[NAME:]KEY")]
+    pub unset: Vec<String>,
+    /// Name the axes, as time,lat,lon or temp=time,lat,lon; temp= removes the names (repeatable)
+    #[arg(long, value_name = "[NAME=]DIMS")]
+    pub dims: Vec<String>,
+    /// Label an axis, as station=A,B,C or temp:time=@time for the elements of a dataset (repeatable)
+    #[arg(long, value_name = "[NAME:]AXIS=LABELS")]
+    pub labels: Vec<String>,
+    /// The output file.
+    #[command(flatten)]
+    pub place: EditPlaceArgs,
+}
+
+/// Arguments of `tet edit append`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit append a.tet b.npy --axis time";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditAppendArgs {
+    /// The .tet file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The files whose datasets are appended, of any kind that tet reads in place
+    #[arg(value_name = "MORE", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// The axis that grows, by name
+    #[arg(long, value_name = "AXIS", required = true)]
+    pub axis: String,
+    /// Limit the memory, as 256MiB or 2G
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
+    /// Write the new file here instead of replacing FILE
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Do not add the edit to the history of the file
+    #[arg(long)]
+    pub no_history: bool,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// Arguments of `tet edit compact`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit compact a.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditCompactArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The output file.
+    #[command(flatten)]
+    pub place: EditPlaceArgs,
+}
+
+/// The output file of an edit.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit compact a.tet -o b.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditPlaceArgs {
+    /// Write the new file here instead of replacing FILE
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Print what would change, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not add the edit to the history of a .tet file
+    #[arg(long)]
+    pub no_history: bool,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  tet edit rename climate.tet temp=temperature
+  tet edit rename model.safetensors 'layers.*.q.weight=blocks.*.attn.q'
+  tet edit drop climate.tet 'debug/*' --dry-run
+  tet edit set climate.tet title='Monthly means' temp:units=K temp:valid_range='[200,350]'
+  tet edit set climate.tet --dims temp=time,lat,lon --labels time=@time
+  tet edit append year.tet june.nc july.nc --axis time
+  tet edit compact climate.tet -o small.tet";
+
+const RENAME_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit rename climate.tet temp=temperature
+  tet edit rename climate.tet a=b b=a                       names are exchanged
+  tet edit rename model.safetensors 'layers.*.q.weight=blocks.*.attn.q' --dry-run";
+
+const DROP_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit drop model.zt optimizer.step '#17'
+  tet edit drop climate.tet 'debug/*' -o smaller.tet";
+
+const SET_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit set climate.tet title='Monthly means' version=2
+  tet edit set climate.tet temp:units=K 'temp:valid_range=[200,350]' --unset temp:comment
+  tet edit set climate.tet temp:code='\"007\"'                a text that looks like JSON, in quotes
+  tet edit set climate.tet --dims temp=time,lat,lon --labels time=@time --labels station=A,B,C";
+
+const APPEND_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit append year.tet june.nc july.nc --axis time
+  tet edit append year.tet june.npz --axis time -o longer.tet
+
+All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every file needs these
+datasets with the same types, shapes and units, and coordinates and labels must continue.";
+
+const COMPACT_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit compact climate.tet
+  tet edit compact model.zt -o small.zt";

@@ -1,0 +1,186 @@
+//! `tet edit`: changes names and metadata of a file, and leaves payloads as they are stored.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use tet_convert::{
+    AxisAppend, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits, datasets_named,
+    redims, relabels, renames,
+};
+use tet_file::AttrValue;
+use tet_io::{Output, Publish};
+use tet_query::AttrText;
+
+use super::convert;
+use crate::args::{EditAppendArgs, EditPlaceArgs, EditRenameArgs, EditSetArgs, EditVerb};
+use crate::bar::Bar;
+use crate::context::Context;
+use crate::escape::Message;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::size::{Size, counted};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The file cannot be read or edited so, a name is unknown or taken, or the output cannot be written.
+pub(crate) fn run(verb: &EditVerb, context: &mut Context<'_>) -> Result<Exit> {
+    match verb {
+        EditVerb::Rename(args) => {
+            edit(&args.file, &args.place, context, |opened, _| rename(opened, args))
+        }
+        EditVerb::Drop(args) => edit(&args.file, &args.place, context, |opened, _| {
+            let mut positions = BTreeSet::new();
+            for name in &args.names {
+                positions.extend(datasets_named(&opened.catalog, name)?);
+            }
+            Ok(positions.into_iter().map(|dataset| FileEdit::Drop { dataset }).collect())
+        }),
+        EditVerb::Set(args) => {
+            edit(&args.file, &args.place, context, |opened, context| set(opened, args, context))
+        }
+        EditVerb::Append(args) => append(args, context),
+        EditVerb::Compact(args) => {
+            edit(&args.file, &args.place, context, |_, _| Ok(vec![FileEdit::Compact]))
+        }
+    }
+}
+
+/// Opens a file, and writes it with the edits that `plan` makes of its catalog.
+fn edit(
+    file: &Path,
+    place: &EditPlaceArgs,
+    context: &mut Context<'_>,
+    plan: impl FnOnce(&Opened, &Context<'_>) -> Result<Vec<FileEdit>>,
+) -> Result<Exit> {
+    let path = context.env().at(file);
+    let about = |failure: Failure| failure.about(file);
+    let opened = tet_convert::open(&path, &OpenOptions::default());
+    let opened = opened.map_err(|error| about(error.into()))?;
+    let edits = plan(&opened, context).map_err(about)?;
+    check_edits(&opened, &edits).map_err(|error| about(editable(error)))?;
+    if place.dry_run {
+        for edit in &edits {
+            context.line(Message(&edit.describe(&opened.catalog)))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let (force, sync) = open::publish_options(place.write);
+    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
+    let target = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
+    let named = place.output.as_deref().unwrap_or(file);
+    let bar = Bar::new(context, "writing", 0);
+    let options = EditOptions {
+        publish: Publish { force, sync, inputs: opened.catalog.stamps() },
+        progress: bar.progress(context),
+        history: (!place.no_history).then(|| Origin { at: context.env().now() }),
+    };
+    let written = tet_convert::edit(&opened, &edits, target, &options);
+    bar.finish();
+    let len = written.map_err(|error| Failure::from(error).about(named))?;
+    let count = counted(u64::try_from(edits.len()).unwrap_or(u64::MAX), "edit");
+    context.note(format!("wrote {}: {count}, {}", tet_io::shown(named), Size(len)));
+    Ok(Exit::Done)
+}
+
+fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let path = context.env().at(&args.file);
+    let inputs: Vec<PathBuf> = args.inputs.iter().map(|input| context.env().at(input)).collect();
+    let output: Option<PathBuf> = args.output.as_ref().map(|output| context.env().at(output));
+    let asked = AxisAppend { axis: &args.axis, inputs: &inputs, output: output.as_deref() };
+    let bar = Bar::new(context, "appending", 0);
+    let mut how = open::unflagged(context);
+    how.memory_budget = args.memory.unwrap_or(how.memory_budget);
+    how.progress = bar.progress(context);
+    let (force, sync) = open::publish_options(args.write);
+    let options = EditOptions {
+        publish: Publish { force, sync, inputs: Vec::new() },
+        progress: how.progress.clone(),
+        history: (!args.no_history).then(|| Origin { at: context.env().now() }),
+    };
+    let written = tet_convert::append(&path, &asked, &options, &how);
+    bar.finish();
+    let named = args.output.as_deref().unwrap_or(&args.file);
+    let len = written.map_err(|error| editable(error).about(named))?;
+    let count = counted(u64::try_from(inputs.len()).unwrap_or(u64::MAX), "file");
+    context.note(format!("appended {count}: {}, {}", tet_io::shown(named), Size(len)));
+    Ok(Exit::Done)
+}
+
+/// Adds what to do with a file that cannot be edited so.
+fn editable(error: tet_convert::Error) -> Failure {
+    let is_unfit = matches!(error, tet_convert::Error::NotEditable { .. });
+    let failure = Failure::from(error);
+    if is_unfit { failure.hint("`tet convert` makes such a file") } else { failure }
+}
+
+fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<FileEdit>> {
+    let mut edits = Vec::new();
+    for text in &args.names {
+        // A name may contain the sign.
+        let splits = text.match_indices('=').map(|(at, _)| text.split_at(at));
+        let splits: Vec<_> = splits.map(|(old, new)| (old, &new[1..])).collect();
+        let is_known = |(old, _): &&(&str, &str)| datasets_named(&opened.catalog, old).is_ok();
+        let Some((old, new)) = splits.iter().find(is_known).or(splits.first()) else {
+            let text = format!("{text:?} does not rename a dataset");
+            return Err(Failure::usage("rename", text).hint("write OLD=NEW"));
+        };
+        edits.extend(renames(&opened.catalog, old, new)?);
+    }
+    Ok(edits)
+}
+
+fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec<FileEdit>> {
+    let mut edits = Vec::new();
+    for text in &args.attrs {
+        let attr = convert::attr(text)?;
+        let value = match attr.value {
+            AttrValue::Text(text) => AttrText::Text(text),
+            AttrValue::Json(json) => AttrText::Json(json),
+        };
+        edits.extend(attrs(opened, attr.dataset.as_deref(), &attr.key, Some(&value))?);
+    }
+    for text in &args.unset {
+        let (dataset, key) = match text.split_once(':') {
+            Some(("", key)) => (None, key),
+            Some((dataset, key)) if dataset != "tet" => (Some(dataset), key),
+            _ => (None, text.as_str()),
+        };
+        edits.extend(attrs(opened, dataset, key, None)?);
+    }
+    let mut dims = args.dims.iter().map(|text| convert::dims(text)).collect::<Result<Vec<_>>>()?;
+    // `temp=` removes the names.
+    dims.iter_mut().filter(|it| it.names == [""]).for_each(|it| it.names.clear());
+    let (named, catalog) = redims(&opened.catalog, &dims)?;
+    edits.extend(named);
+    for text in &args.labels {
+        edits.extend(relabels(&catalog, &convert::labels(text)?, &open::unflagged(context))?);
+    }
+    Ok(edits)
+}
+
+/// The edits that set an attribute of a file, or of all datasets that a name means.
+fn attrs(
+    opened: &Opened,
+    dataset: Option<&str>,
+    key: &str,
+    value: Option<&AttrText>,
+) -> Result<Vec<FileEdit>> {
+    let catalog = &opened.catalog;
+    let targets = match dataset {
+        Some(name) => datasets_named(catalog, name)?.into_iter().map(Some).collect(),
+        None => vec![None],
+    };
+    let has = |target: &Option<usize>| match target {
+        Some(at) => catalog.datasets().get(*at).is_some_and(|it| it.attrs.contains_key(key)),
+        None => catalog.attrs().contains_key(key),
+    };
+    if value.is_none() && !targets.iter().any(has) {
+        let text = format!("{} has no attribute {key:?}", dataset.unwrap_or("the file"));
+        let hint = "`tet info FILE --metadata` lists them";
+        return Err(Failure::usage("attribute", text).hint(hint));
+    }
+    let edit = |dataset| FileEdit::Attr { dataset, key: key.to_owned(), value: value.cloned() };
+    Ok(targets.into_iter().map(edit).collect())
+}

@@ -1,0 +1,91 @@
+//! Whether the values of a coordinate continue in order.
+
+use std::path::Path;
+
+use tet_format::DType;
+use tet_query::{Dataset, Execution, Hyperslab};
+
+use super::unfit;
+use crate::Result;
+
+/// Longer coordinates are not compared.
+const COUNT_MAX: u64 = 1 << 24;
+
+/// Checks that a coordinate whose values increase or decrease does so with those of the inputs.
+pub(super) fn check_order(
+    dataset: &Dataset,
+    parts: &[(&Path, &Dataset)],
+    how: &Execution,
+) -> Result<()> {
+    let Some(mut keys) = keys(dataset, how)? else { return Ok(()) };
+    if !is_ordered(&keys) {
+        return Ok(());
+    }
+    for (path, part) in parts {
+        let Some(more) = self::keys(part, how)? else { return Ok(()) };
+        keys.extend(more);
+        if !is_ordered(&keys) {
+            let (name, path) = (&dataset.name, tet_io::shown(path));
+            return Err(unfit(format!(
+                "the values of {name:?} in {path} do not continue those before"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether numbers increase, or decrease, with every step.
+fn is_ordered(keys: &[i128]) -> bool {
+    keys.is_sorted_by(|a, b| a < b) || keys.is_sorted_by(|a, b| a > b)
+}
+
+/// Integers that have the order of the values; `None` where there is none, or too many values.
+fn keys(dataset: &Dataset, how: &Execution) -> Result<Option<Vec<i128>>> {
+    let (&[count], Some(dtype)) = (dataset.shape(), dataset.dtype) else { return Ok(None) };
+    if COUNT_MAX < count {
+        return Ok(None);
+    }
+    let array = dataset.read(&Hyperslab::whole(dataset.shape()), &how.silent())?.value;
+    let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1).max(1);
+    Ok(array.bytes().chunks_exact(size).map(|bytes| key(dtype, bytes)).collect())
+}
+
+fn key(dtype: DType, bytes: &[u8]) -> Option<i128> {
+    Some(match dtype {
+        DType::Int8 => i8::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::Int16 => i16::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::Int32 => i32::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::Int64 => i64::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::UInt8 => u8::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::UInt16 => u16::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::UInt32 => u32::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::UInt64 => u64::from_le_bytes(bytes.try_into().ok()?).into(),
+        DType::Float32 => float(f32::from_le_bytes(bytes.try_into().ok()?).into())?,
+        DType::Float64 => float(f64::from_le_bytes(bytes.try_into().ok()?))?,
+        _ => return None,
+    })
+}
+
+/// The bits of a float as an integer with its order; `None` for NaN.
+fn float(value: f64) -> Option<i128> {
+    let magnitude = i128::from(value.abs().to_bits());
+    (!value.is_nan()).then_some(if value < 0.0 { -magnitude } else { magnitude })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_the_order_of_values() {
+        let floats =
+            [f64::NEG_INFINITY, -1e300, -2.5, -1e-300, 0.0, 5e-324, 1.0, 1.5, f64::INFINITY];
+        let keys: Vec<i128> = floats.iter().map(|it| float(*it).unwrap()).collect();
+        assert!(is_ordered(&keys) && float(f64::NAN).is_none() && float(-0.0) == float(0.0));
+        let big = [i64::MAX - 1, i64::MAX].map(|it| key(DType::Int64, &it.to_le_bytes()).unwrap());
+        assert!(
+            is_ordered(&big) && !is_ordered(&[1, 1]) && is_ordered(&[3, 2]) && is_ordered(&[7])
+        );
+        assert!(!is_ordered(&[1, 2, 0]));
+    }
+}

@@ -1,0 +1,198 @@
+//! What an editor of a container brings: edits of a file that leave its payloads as they are stored.
+
+use tet_io::{Output, Progress, Publish};
+use tet_query::{AttrText, Catalog};
+
+use crate::Result;
+use crate::read::opened::Opened;
+use crate::write::options::Origin;
+
+/// A change of a file. Datasets are named by their positions in the catalog of the old file.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{FileEdit, EditKind};
+///
+/// let edit = FileEdit::Rename { dataset: 0, to: "temperature".to_owned() };
+/// assert_eq!(edit.kind(), EditKind::Rename);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileEdit {
+    /// Another name for a dataset.
+    Rename {
+        /// The dataset.
+        dataset: usize,
+        /// Its new name.
+        to: String,
+    },
+    /// Removes a dataset.
+    Drop {
+        /// The dataset.
+        dataset: usize,
+    },
+    /// Sets an attribute, or removes it.
+    Attr {
+        /// The dataset; `None` for the file.
+        dataset: Option<usize>,
+        /// The key.
+        key: String,
+        /// The new value; `None` removes the attribute.
+        value: Option<AttrText>,
+    },
+    /// Names the axes of a dataset.
+    Dims {
+        /// The dataset.
+        dataset: usize,
+        /// One name for each axis; none removes the old names.
+        names: Vec<String>,
+    },
+    /// Labels an axis of a dataset, or removes its labels.
+    Labels {
+        /// The dataset.
+        dataset: usize,
+        /// The axis.
+        axis: usize,
+        /// One label for each position; `None` removes the labels.
+        labels: Option<Vec<String>>,
+    },
+    /// Leaves out unused space.
+    Compact,
+}
+
+impl FileEdit {
+    /// What is changed.
+    #[must_use]
+    pub const fn kind(&self) -> EditKind {
+        match self {
+            FileEdit::Rename { .. } => EditKind::Rename,
+            FileEdit::Drop { .. } => EditKind::Drop,
+            FileEdit::Attr { dataset: Some(_), .. } => EditKind::Attr,
+            FileEdit::Attr { dataset: None, .. } => EditKind::FileAttr,
+            FileEdit::Dims { .. } => EditKind::Dims,
+            FileEdit::Labels { .. } => EditKind::Labels,
+            FileEdit::Compact => EditKind::Compact,
+        }
+    }
+}
+
+impl FileEdit {
+    /// What is changed, in a line: `rename temp to temperature`.
+    #[must_use]
+    pub fn describe(&self, catalog: &Catalog) -> String {
+        let name = |at: &usize| catalog.datasets().get(*at).map_or("", |it| it.name.as_str());
+        match self {
+            FileEdit::Rename { dataset, to } => format!("rename {} to {to}", name(dataset)),
+            FileEdit::Drop { dataset } => format!("drop {}", name(dataset)),
+            FileEdit::Attr { dataset, key, value } => {
+                let of = dataset.as_ref().map(|at| format!(" of {}", name(at))).unwrap_or_default();
+                match value {
+                    Some(value) => format!("set {key}{of} to {}", value.text()),
+                    None => format!("unset {key}{of}"),
+                }
+            }
+            FileEdit::Dims { dataset, names } if names.is_empty() => {
+                format!("remove the names of the axes of {}", name(dataset))
+            }
+            FileEdit::Dims { dataset, names } => {
+                format!("name the axes of {} {}", name(dataset), names.join(", "))
+            }
+            FileEdit::Labels { dataset, axis, labels } => {
+                let what = if labels.is_some() { "label" } else { "remove the labels of" };
+                format!("{what} axis {axis} of {}", name(dataset))
+            }
+            FileEdit::Compact => "leave out unused space".to_owned(),
+        }
+    }
+}
+
+/// What an edit changes.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::EditKind;
+///
+/// assert_eq!(EditKind::FileAttr.text(), "setting attributes of the file");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditKind {
+    /// Names of datasets.
+    Rename,
+    /// Which datasets there are.
+    Drop,
+    /// Attributes of datasets.
+    Attr,
+    /// Attributes of the file.
+    FileAttr,
+    /// Names of axes.
+    Dims,
+    /// Labels of axes.
+    Labels,
+    /// Unused space.
+    Compact,
+}
+
+impl EditKind {
+    /// In words.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            EditKind::Rename => "renaming datasets",
+            EditKind::Drop => "removing datasets",
+            EditKind::Attr => "setting attributes of datasets",
+            EditKind::FileAttr => "setting attributes of the file",
+            EditKind::Dims => "naming axes",
+            EditKind::Labels => "labeling axes",
+            EditKind::Compact => "reclaiming unused space",
+        }
+    }
+}
+
+/// How an edited file is written.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::EditOptions;
+///
+/// assert_eq!(EditOptions::default().history, None);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct EditOptions {
+    /// Whether an existing output is replaced, and whether the file is synced.
+    pub publish: Publish,
+    /// Counts bytes, and cancels.
+    pub progress: Progress,
+    /// When the edit happens, for the history of files that have one; `None` leaves it out.
+    pub history: Option<Origin>,
+}
+
+/// Edits files of one container: what stays is copied as it is stored.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{EditKind, Format, container};
+///
+/// let editor = container(Format::TET).and_then(|container| container.editor()).expect("an editor");
+/// assert!(editor.can().contains(&EditKind::Labels));
+/// ```
+pub trait Editor: Sync {
+    /// What it can change.
+    fn can(&self) -> &'static [EditKind];
+
+    /// Writes the edited file, complete or not at all, and returns its length. All edits are of a kind that
+    /// it can make, and their datasets are there.
+    ///
+    /// # Errors
+    /// The file is damaged, a name or a value cannot be stored in such a file, or the new file cannot be
+    /// written.
+    fn edit(
+        &self,
+        opened: &Opened,
+        edits: &[FileEdit],
+        output: Output<'_>,
+        options: &EditOptions,
+    ) -> Result<u64>;
+}

@@ -1,0 +1,238 @@
+//! Edits of a file of any container: names to datasets, and edits to the editor of its container.
+//!
+//! ```text
+//!   names and patterns --> FileEdit of datasets by position --> the Editor of the container --> the new file
+//! ```
+
+mod pattern;
+
+use std::collections::{BTreeMap, HashMap};
+
+use tet_io::Output;
+use tet_query::{Catalog, Dataset, Execution};
+
+use self::pattern::Pattern;
+use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
+use crate::convert::label_texts;
+use crate::model::axes;
+use crate::read::opened::{Opened, path_of};
+use crate::write::options::{AxisLabels, DimNames, LabelSource};
+use crate::{Error, Result};
+
+/// Writes an edited copy of a file, complete or not at all, and returns its length.
+///
+/// # Errors
+/// The container has no editor for one of the edits, two datasets would have one name, the file is damaged,
+/// or the new file cannot be written.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{FileEdit, EditOptions, datasets_named, edit, open};
+/// use tet_io::Output;
+///
+/// let opened = open("climate.tet", &Default::default())?;
+/// let drop = |dataset| FileEdit::Drop { dataset };
+/// let edits: Vec<FileEdit> = datasets_named(&opened.catalog, "debug/*")?.into_iter().map(drop).collect();
+/// edit(&opened, &edits, Output::InPlace("climate.tet".as_ref()), &EditOptions::default())?;
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+pub fn edit(
+    opened: &Opened,
+    edits: &[FileEdit],
+    output: Output<'_>,
+    options: &EditOptions,
+) -> Result<u64> {
+    let editor = editor_for(opened, edits)?;
+    check_names(opened, edits)?;
+    editor.edit(opened, edits, output, options)
+}
+
+/// Checks that a file can be edited so, without writing anything.
+///
+/// # Errors
+/// As [`edit`], for what is known before the file is written.
+pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
+    editor_for(opened, edits)?;
+    check_names(opened, edits)
+}
+
+/// The positions of the datasets that a text names: a name, `#N`, or a pattern in which each `*` stands for
+/// any text.
+///
+/// # Errors
+/// No dataset has the name or matches, or several have the name.
+pub fn datasets_named(catalog: &Catalog, text: &str) -> Result<Vec<usize>> {
+    let found = catalog.find(text);
+    if let (Err(tet_query::Error::NoSuchDataset { .. }), Some(pattern)) =
+        (&found, Pattern::parse(text))
+    {
+        let matching = catalog.datasets().iter().filter(|it| pattern.parts(&it.name).is_some());
+        let positions: Vec<usize> = matching.map(|it| it.index).collect();
+        if !positions.is_empty() {
+            return Ok(positions);
+        }
+    }
+    let found = found?;
+    let is_whole = catalog.datasets().get(found.index).is_some_and(|it| it.name == found.name);
+    if is_whole {
+        return Ok(vec![found.index]);
+    }
+    let what = format!("{:?} is a part of another dataset", found.name);
+    Err(tet_file::Error::Edit { what }.into())
+}
+
+/// The edits that rename the datasets that `from` names; where it is a pattern, each `*` of `to` becomes the
+/// text that the `*` of `from` in its place stands for.
+///
+/// # Errors
+/// As [`datasets_named`]; `from` names several datasets and `to` has another number of `*`.
+pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<FileEdit>> {
+    let positions = datasets_named(catalog, from)?;
+    let pattern = Pattern::parse(from).filter(|_| catalog.find(from).is_err());
+    let Some(pattern) = pattern else {
+        let rename = |dataset| FileEdit::Rename { dataset, to: to.to_owned() };
+        return Ok(positions.into_iter().map(rename).collect());
+    };
+    let rename = |dataset: usize| {
+        let name = catalog.datasets().get(dataset).map_or("", |it| it.name.as_str());
+        let to = pattern.parts(name).and_then(|parts| pattern::filled(to, &parts))?;
+        Some(FileEdit::Rename { dataset, to })
+    };
+    let edits: Option<Vec<FileEdit>> = positions.into_iter().map(rename).collect();
+    edits.ok_or_else(|| {
+        let what = format!("{to:?} needs as many * as {from:?}, for what they stand for");
+        tet_file::Error::Edit { what }.into()
+    })
+}
+
+/// The edits that name the axes of the datasets that are asked for, or of all that have as many axes, and the
+/// catalog with these names.
+///
+/// # Errors
+/// No dataset has the name or as many axes.
+pub fn redims(catalog: &Catalog, asked: &[DimNames]) -> Result<(Vec<FileEdit>, Catalog)> {
+    let mut dims: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for DimNames { dataset, names } in asked {
+        let positions = match dataset {
+            Some(name) => datasets_named(catalog, name)?,
+            None => (0..catalog.datasets().len()).collect(),
+        };
+        let datasets = positions.into_iter().filter_map(|at| catalog.datasets().get(at));
+        let fits = |it: &&Dataset| names.is_empty() || it.shape().len() == names.len();
+        let (fitting, misfits): (Vec<_>, Vec<_>) = datasets.partition(fits);
+        if let (Some(misfit), true) = (misfits.first(), dataset.is_some() || fitting.is_empty()) {
+            let (dataset, rank) = (misfit.name.clone(), misfit.shape().len());
+            return Err(Error::DimsRank { dataset, rank, names: names.clone() });
+        }
+        dims.extend(fitting.into_iter().map(|it| (it.index, names.clone())));
+    }
+    let named = catalog.clone().viewed(|dataset| match dims.get(&dataset.index) {
+        Some(names) => Dataset { dims: names.clone(), ..dataset },
+        None => dataset,
+    });
+    let edits = dims.into_iter().map(|(dataset, names)| FileEdit::Dims { dataset, names });
+    Ok((edits.collect(), named))
+}
+
+/// The edits that label an axis of the datasets that are asked for, or of all that have it.
+///
+/// # Errors
+/// No dataset has the axis, the labels cannot be read, or are more or fewer than positions.
+pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Result<Vec<FileEdit>> {
+    let positions = match &asked.dataset {
+        Some(name) => datasets_named(catalog, name)?,
+        None => (0..catalog.datasets().len()).collect(),
+    };
+    let labels = match &asked.from {
+        LabelSource::Texts(texts) => texts.clone(),
+        LabelSource::Array(array) => label_texts(catalog, array, how)?,
+    };
+    // A dataset is not labeled by its own elements.
+    let source = match &asked.from {
+        LabelSource::Array(array) => catalog.find(array).ok().map(|it| it.index),
+        LabelSource::Texts(_) => None,
+    };
+    let mut edits = Vec::new();
+    for dataset in positions.into_iter().filter_map(|at| catalog.datasets().get(at)) {
+        let axis = axes::axis(&asked.axis, &dataset.dims, dataset.shape().len());
+        let Some(axis) = axis.filter(|_| source != Some(dataset.index)) else { continue };
+        let extent = dataset.shape().get(axis).copied().unwrap_or_default();
+        if u64::try_from(labels.len()) != Ok(extent) {
+            let (dataset, axis) = (dataset.name.clone(), asked.axis.clone());
+            return Err(Error::LabelCount { dataset, axis, count: labels.len(), extent });
+        }
+        edits.push(FileEdit::Labels { dataset: dataset.index, axis, labels: Some(labels.clone()) });
+    }
+    if edits.is_empty() {
+        return Err(Error::NoLabeledAxis { axis: asked.axis.clone() });
+    }
+    Ok(edits)
+}
+
+/// The editor of a file's container, which can make all these edits.
+fn editor_for(opened: &Opened, edits: &[FileEdit]) -> Result<&'static dyn Editor> {
+    let editor = container(opened.format).and_then(|it| it.editor());
+    let wanted = edits.first().map_or(EditKind::Rename, FileEdit::kind);
+    let unfit = edits
+        .iter()
+        .map(FileEdit::kind)
+        .find(|kind| !editor.is_some_and(|it| it.can().contains(kind)));
+    match (editor, unfit) {
+        (Some(editor), None) => Ok(editor),
+        (_, unfit) => {
+            let kind = unfit.unwrap_or(wanted);
+            let (path, format) = (path_of(opened.catalog.source()), opened.format);
+            Err(Error::NotEditable { path, format, what: kind.text(), suffixes: editable(kind) })
+        }
+    }
+}
+
+/// The suffixes of containers of which this can be edited: `.tet, .zt or .npz`.
+fn editable(kind: EditKind) -> String {
+    let can = |it: &&dyn crate::Container| it.editor().is_some_and(|it| it.can().contains(&kind));
+    let usual = containers().into_iter().filter(can).flat_map(|it| it.usual_suffixes());
+    let mut suffixes: Vec<String> = usual.map(|suffix| format!(".{suffix}")).collect();
+    let last = suffixes.pop().unwrap_or_default();
+    if suffixes.is_empty() { last } else { format!("{} or {last}", suffixes.join(", ")) }
+}
+
+/// Checks that the datasets are there, and that no two have one name that had different ones.
+fn check_names(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
+    let datasets = opened.catalog.datasets();
+    let mut names: Vec<Option<&str>> = datasets.iter().map(|it| Some(it.name.as_str())).collect();
+    for edit in edits {
+        let at = match edit {
+            FileEdit::Rename { dataset, .. }
+            | FileEdit::Drop { dataset }
+            | FileEdit::Dims { dataset, .. }
+            | FileEdit::Labels { dataset, .. }
+            | FileEdit::Attr { dataset: Some(dataset), .. } => *dataset,
+            FileEdit::Attr { dataset: None, .. } | FileEdit::Compact => continue,
+        };
+        let Some(name) = names.get_mut(at) else {
+            let what = format!("it has no dataset #{at}");
+            return Err(tet_file::Error::Edit { what }.into());
+        };
+        match edit {
+            FileEdit::Rename { to, .. } => *name = Some(to),
+            FileEdit::Drop { .. } => *name = None,
+            _ => {}
+        }
+    }
+    let can = container(opened.format).and_then(|it| it.writer()).map(|it| it.can());
+    if can.is_some_and(|can| can.same_names) {
+        return Ok(());
+    }
+    let mut taken = HashMap::new();
+    for (dataset, name) in datasets.iter().zip(names) {
+        let Some(name) = name else { continue };
+        if let Some(first) = taken.insert(name, &dataset.name)
+            && (first != name || dataset.name != name)
+        {
+            let (first, second) = (first.clone(), dataset.name.clone());
+            return Err(Error::Collision { first, second, member: name.to_owned() });
+        }
+    }
+    Ok(())
+}
