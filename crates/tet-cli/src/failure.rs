@@ -222,12 +222,12 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::Opaque { dataset, .. }
         | E::Compound { dataset, .. }
         | E::Text { dataset }
-        | E::NoTexts { dataset, .. } => {
+        | E::NoTexts { dataset, .. }
+        | E::Incomparable { dataset, .. }
+        | E::Misfit { dataset, .. } => {
             let (code, hint) = other_elements(error);
             at(plain(code), dataset, None, None).hint(hint)
         }
-        E::Unsupported { .. } => plain("unsupported"),
-        E::Malformed { .. } => plain("malformed"),
         E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
         E::Chunk { dataset, chunk, fault } => {
             at(broken_rule(fault, message), dataset, Some(chunk), None)
@@ -245,19 +245,27 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             at(plain("payload"), dataset, Some(chunk), Some(*offset))
                 .hint("the payload is damaged: fetch or copy the file again")
         }
-        E::Misfit { dataset, .. } => at(plain("misfit"), dataset, None, None),
-        E::Incomparable { dataset, .. } => at(plain("incomparable"), dataset, None, None),
-        E::Axis { .. } => plain("axis"),
-        E::Undefined { .. } | E::Combined { .. } | E::NoPlace { .. } | E::Windowed { .. } => {
-            plain("undefined")
-        }
-        E::NoFill { .. } => plain("no-fill"),
         E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
-        E::Overflow { .. } => plain("overflow"),
         E::Budget { .. } => plain("limit").hint("select a smaller part, or raise --memory"),
         E::Expansion { .. } => plain("limit").hint(RAISE_DECODED),
         E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("select a smaller part"),
-        _ => plain("query"),
+        _ => plain(code_of(error)),
+    }
+}
+
+/// The code of an error that its message says all about.
+fn code_of(error: &tet_query::Error) -> &'static str {
+    use tet_query::Error as E;
+    match error {
+        E::Unsupported { .. } => "unsupported",
+        E::Malformed { .. } => "malformed",
+        E::Axis { .. } => "axis",
+        E::Undefined { .. } | E::Combined { .. } | E::NoPlace { .. } | E::Windowed { .. } => {
+            "undefined"
+        }
+        E::NoFill { .. } => "no-fill",
+        E::Overflow { .. } => "overflow",
+        _ => "query",
     }
 }
 
@@ -268,7 +276,7 @@ fn exit_of(error: &tet_query::Error) -> Exit {
     }
 }
 
-/// The code and the hint for a dataset whose elements are not what was asked for.
+/// The code and the hint for a dataset whose elements or shape are not what was asked for.
 fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
     use tet_query::Error as E;
     match error {
@@ -278,6 +286,8 @@ fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
         }
         E::Text { .. } => ("text", "tet cat prints it".to_owned()),
         E::NoTexts { .. } => ("no-text", String::new()),
+        E::Incomparable { .. } => ("incomparable", String::new()),
+        E::Misfit { .. } => ("misfit", String::new()),
         _ => ("opaque", "tet export copies such a dataset unchanged".to_owned()),
     }
 }

@@ -49,6 +49,16 @@ impl Alignment {
 }
 
 /// One axis of each dataset: of the queried dataset first, then of the other.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{AxisAlignment, LabelAlignment};
+///
+/// let names = [Some("x".to_owned()), Some("x".to_owned())];
+/// let axis = AxisAlignment { axes: [0, 2], extents: [3, 3], names, labels: LabelAlignment::Absent };
+/// assert!(axis.agrees());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisAlignment {
     /// Which axes.

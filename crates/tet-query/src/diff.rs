@@ -8,22 +8,26 @@
 //! the largest difference and the first place are the same in any order.
 
 mod boxes;
+mod found;
 mod pair;
 mod structure;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod tolerance;
 
 use std::sync::{Mutex, PoisonError};
 
 use tet_format::{DType, Integrity};
 
 use self::boxes::Boxes;
+pub use self::found::{DiffValue, DifferingElement, ElementDiff};
 use self::pair::{Pairs, compare};
 pub use self::structure::{CatalogDiff, DatasetDiff, MetadataDiff};
 use self::tally::Tally;
 use self::texts::diff_texts;
+pub use self::tolerance::Tolerance;
 use crate::answer::Answer;
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};
@@ -31,79 +35,7 @@ use crate::catalog::Dataset;
 use crate::error::{Error, Result};
 use crate::fetch;
 use crate::lazy::LazyArray;
-use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
-
-/// When two elements count as equal.
-///
-/// Elements `a` and `b` are equal when they have the same value (0.0 and -0.0 do), when both are NaN and
-/// `nan_equal` is set, when |a - b| <= `atol` + `rtol` * |b|, as `numpy.isclose` has it, or when `b` is at
-/// most `ulp` steps of their dtype away. Complex numbers are compared by their parts.
-///
-/// # Examples
-///
-/// ```
-/// use tet_query::Tolerance;
-///
-/// let exact = Tolerance::default();
-/// assert!(exact.nan_equal && exact.rtol == 0.0);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerance {
-    /// The relative tolerance, of the second element.
-    pub rtol: f64,
-    /// The absolute tolerance.
-    pub atol: f64,
-    /// Steps between neighboring values of a float, in both datasets of the same dtype.
-    pub ulp: u64,
-    /// Whether NaN equals NaN.
-    pub nan_equal: bool,
-}
-
-impl Default for Tolerance {
-    fn default() -> Self {
-        Tolerance { rtol: 0.0, atol: 0.0, ulp: 0, nan_equal: true }
-    }
-}
-
-/// What differs between the elements of two datasets.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ElementDiff {
-    /// Elements of each.
-    pub count: u64,
-    /// Those that differ.
-    pub differing: u64,
-    /// Those of which one alone is NaN.
-    pub nan_count: u64,
-    /// Elements that were not read, because the digests of their chunks are equal.
-    pub skipped: u64,
-    /// The largest |a - b| of elements that differ, exact for integers; none where all of these are NaN or infinite.
-    pub max_abs: Option<Scalar>,
-    /// The largest |a - b| / |b| of elements that differ, infinite where b is 0.
-    pub max_rel: Option<f64>,
-    /// The first element that differs, row-major.
-    pub first: Option<DifferingElement>,
-    /// The first element of the largest difference.
-    pub worst: Option<DifferingElement>,
-}
-
-/// An element that differs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DifferingElement {
-    /// Its position along each axis of the first dataset.
-    pub position: Vec<u64>,
-    /// The elements of both.
-    pub values: [DiffValue; 2],
-}
-
-/// An element of any dataset.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DiffValue {
-    /// A number or a truth; of floats or integers of different types one of the wider type.
-    Number(Scalar),
-    /// A string.
-    Text(String),
-}
 
 impl Dataset {
     /// Compares the elements of a selection with those of another dataset, pair by pair, row-major.
@@ -213,9 +145,4 @@ fn not_compared([left, right]: [DType; 2], tolerance: &Tolerance) -> String {
         return format!("steps (ulp) between {left} and {right} are not defined");
     }
     format!("elements of {left} and {right} are not compared")
-}
-
-/// Whether a type's elements are compared with those of any other integer.
-fn is_integer(dtype: DType) -> bool {
-    dtype.is_integer() || dtype == DType::Bool
 }

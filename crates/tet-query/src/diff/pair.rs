@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use tet_format::DType;
 
 use super::tally::{Distance, Place, Tally};
-use super::{Tolerance, is_integer};
+use super::tolerance::Tolerance;
 use crate::element::dispatch;
 use crate::scalar::Scalar;
 
@@ -315,3 +315,8 @@ macro_rules! complex {
 }
 
 complex! { f32, Complex64; f64, Complex128 }
+
+/// Whether a type's elements are compared with those of any other integer.
+fn is_integer(dtype: DType) -> bool {
+    dtype.is_integer() || dtype == DType::Bool
+}

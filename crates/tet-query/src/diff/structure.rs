@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tet_io::Kind;
 
-use super::{ElementDiff, Tolerance};
+use super::found::ElementDiff;
+use super::tolerance::Tolerance;
 use crate::align::{Alignment, LabelAlignment};
 use crate::answer::Answer;
 use crate::budget::Execution;
@@ -13,6 +14,30 @@ use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
 /// What differs between two files but for elements. How chunks are stored is no difference.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{Catalog, CatalogDiff, DatasetDiff, Execution, Hyperslab, MetadataDiff, Tolerance};
+///
+/// fn shapes_differ(left: &Catalog, right: &Catalog) -> tet_query::Result<bool> {
+///     for [a, b] in &CatalogDiff::of(left, right).both {
+///         let slabs = [a, b].map(|dataset| Hyperslab::whole(dataset.shape()));
+///         let (tolerance, how) = (Tolerance::default(), Execution::default());
+///         let datasets = [(left, a), (right, b)];
+///         let found = DatasetDiff::of(datasets, [&slabs[0], &slabs[1]], Some(&tolerance), &how)?;
+///         if found.metadata.iter().any(|it| matches!(it, MetadataDiff::Shape(_))) {
+///             return Ok(true);
+///         }
+///     }
+///     Ok(false)
+/// }
+///
+/// let source = tet_io::Source::from_bytes(Vec::new());
+/// let none = Catalog::new(source, "none", Vec::new());
+/// assert!(!shapes_differ(&none, &none)?);
+/// # Ok::<(), tet_query::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CatalogDiff {
     /// The datasets that only the first file has, and those that only the second one has, in file order.
@@ -24,6 +49,15 @@ pub struct CatalogDiff {
 }
 
 /// One thing that differs between two datasets of one name, but for elements.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::MetadataDiff;
+///
+/// let grown = MetadataDiff::Shape([vec![3, 4], vec![5, 4]]);
+/// assert_ne!(grown, MetadataDiff::Shape([vec![5, 4], vec![3, 4]]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetadataDiff {
     /// What their elements are called.
@@ -49,6 +83,15 @@ pub enum MetadataDiff {
 }
 
 /// What differs between two datasets of one name.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::DatasetDiff;
+///
+/// let same = DatasetDiff { metadata: Vec::new(), elements: None, fault: None };
+/// assert!(same.is_same());
+/// ```
 #[derive(Debug)]
 pub struct DatasetDiff {
     /// What differs but for elements.

@@ -1,6 +1,6 @@
 //! What is counted while elements are compared.
 
-use super::{DiffValue, DifferingElement, ElementDiff};
+use super::found::{DiffValue, DifferingElement, ElementDiff};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 

@@ -2,8 +2,8 @@
 
 use tet_format::Integrity;
 
+use super::found::{DiffValue, DifferingElement, ElementDiff};
 use super::tally::position_in;
-use super::{DiffValue, DifferingElement, ElementDiff};
 use crate::answer::Answer;
 use crate::budget::Execution;
 use crate::catalog::Dataset;

@@ -1,0 +1,68 @@
+//! What differs between the elements of two datasets.
+
+use crate::scalar::Scalar;
+
+/// What differs between the elements of two datasets.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{ElementDiff, Scalar};
+///
+/// let found = ElementDiff { count: 100, differing: 2, max_abs: Some(Scalar::Int(7)), ..Default::default() };
+/// assert!(found.differing > 0 && found.first.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ElementDiff {
+    /// Elements of each.
+    pub count: u64,
+    /// Those that differ.
+    pub differing: u64,
+    /// Those of which one alone is NaN.
+    pub nan_count: u64,
+    /// Elements that were not read, because the digests of their chunks are equal.
+    pub skipped: u64,
+    /// The largest |a - b| of elements that differ, exact for integers; none where all of these are NaN or infinite.
+    pub max_abs: Option<Scalar>,
+    /// The largest |a - b| / |b| of elements that differ, infinite where b is 0.
+    pub max_rel: Option<f64>,
+    /// The first element that differs, row-major.
+    pub first: Option<DifferingElement>,
+    /// The first element of the largest difference.
+    pub worst: Option<DifferingElement>,
+}
+
+/// An element that differs.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{DiffValue, DifferingElement};
+///
+/// let values = ["one", "two"].map(|text| DiffValue::Text(text.to_owned()));
+/// assert_eq!(DifferingElement { position: vec![3, 0], values }.position, [3, 0]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferingElement {
+    /// Its position along each axis of the first dataset.
+    pub position: Vec<u64>,
+    /// The elements of both.
+    pub values: [DiffValue; 2],
+}
+
+/// An element of any dataset.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{DiffValue, Scalar};
+///
+/// assert_ne!(DiffValue::Number(Scalar::Int(1)), DiffValue::Text("1".to_owned()));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum DiffValue {
+    /// A number or a truth; of floats or integers of different types one of the wider type.
+    Number(Scalar),
+    /// A string.
+    Text(String),
+}
