@@ -113,11 +113,15 @@ fn take<T: Paired>(
         let relative = distance.to_f64() / right.magnitude();
         tally.max_rel = Some(tally.max_rel.map_or(relative, |max| max.max(relative)));
     }
-    let place = Place { linear: linear(), values: [left.scalar(), right.scalar()] };
     tally.differing += 1;
     tally.nan_count += u64::from(left.is_nan() != right.is_nan());
-    tally.take_first(Some(place));
-    tally.take_worst(distance.map(|distance| (distance, place)));
+    // Places come in ascending order, so only the first of the largest differences is looked at.
+    let is_worse = distance > tally.worst.map(|(distance, _)| distance) || tally.first.is_none();
+    if is_worse {
+        let place = Place { linear: linear(), values: [left.scalar(), right.scalar()] };
+        tally.take_first(Some(place));
+        tally.take_worst(distance.map(|distance| (distance, place)));
+    }
 }
 
 /// Compares elements of two types as those of a wider one.
