@@ -216,7 +216,7 @@ fn conversions_are_what_the_schema_says() {
     env.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);
     let args = ["convert", "climate.tet", "out.csv", "--dataset", "temp", "--json", "-q"];
     let report = env.answer(&args);
-    assert_eq!(report["datasets"][0]["station"], "temp");
+    assert_eq!(report["datasets"][0]["name"], "temp");
     assert!(report["notes"].as_array().is_some_and(|notes| !notes.is_empty()));
 }
 

@@ -82,7 +82,15 @@ fn len(dataset: &Dataset) -> u64 {
 
 /// The datasets of these names, and what the files have besides.
 fn chosen([left, right]: [&Catalog; 2], names: Option<&[String]>) -> CatalogDiff {
-    let Some(names) = names else { return CatalogDiff::of(left, right) };
+    let Some(names) = names else {
+        // What only holds attributes of the file is no dataset.
+        let listed = |catalog: &Catalog| {
+            let listed = tet_convert::chosen(catalog, &[], &[]).unwrap_or_default();
+            listed.into_iter().cloned().collect()
+        };
+        let attrs = [left.attrs(), right.attrs()];
+        return CatalogDiff::of_datasets([listed(left), listed(right)], attrs);
+    };
     let of = |catalog: &Catalog| {
         let found = names.iter().filter_map(|name| catalog.find(name).ok());
         found.cloned().collect()

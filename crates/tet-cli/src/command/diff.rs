@@ -5,7 +5,7 @@ mod shape;
 
 use std::path::Path;
 
-use tet_convert::{Opened, ValidRange};
+use tet_convert::{Opened, ValidRange, chosen};
 use tet_query::{
     Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity, Tolerance,
 };
@@ -65,7 +65,12 @@ impl Compared {
     fn of(args: &DiffArgs, files: &[Opened; 2], how: &Execution) -> Result<Compared> {
         let [left, right] = [&files[0].catalog, &files[1].catalog];
         if args.datasets.is_empty() {
-            let files = CatalogDiff::of(left, right);
+            // What only holds attributes of the file is no dataset.
+            let listed = |catalog| {
+                Ok::<_, Failure>(chosen(catalog, &[], &[])?.into_iter().cloned().collect())
+            };
+            let attrs = [left.attrs(), right.attrs()];
+            let files = CatalogDiff::of_datasets([listed(left)?, listed(right)?], attrs);
             let whole = |both: &[Dataset; 2]| {
                 [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
             };

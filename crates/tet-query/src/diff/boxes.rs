@@ -118,6 +118,10 @@ fn box_shape(arrays: [&LazyArray; 2], element_size: u64) -> Vec<u64> {
         [false, false] => covering(&chunks, wanted.saturating_mul(16)),
         [false, true] => chunks[0].clone().into_vec(),
         [true, false] => chunks[1].clone().into_vec(),
+        // Digests are of whole chunks.
+        [true, true] if elements(&chunks[larger]) <= wanted.saturating_mul(4) => {
+            chunks[larger].clone().into_vec()
+        }
         [true, true] => cut_down(chunks[larger].clone().into_vec(), wanted),
     };
     grow(&mut found, shape, wanted);
