@@ -55,8 +55,10 @@ impl Dataset {
     /// use tet_file::TetFile;
     /// use tet_query::{Catalog, Execution, Hyperslab, Tolerance};
     ///
-    /// let open = |path| Catalog::from_tet(TetFile::open(tet_io::Source::open(path)?, &Default::default())?);
-    /// let [old, new] = [open("old.tet".as_ref())?, open("new.tet".as_ref())?];
+    /// let open = |path: &str| -> tet_query::Result<Catalog> {
+    ///     Catalog::from_tet(TetFile::open(tet_io::Source::open(path)?, &Default::default())?)
+    /// };
+    /// let [old, new] = [open("old.tet")?, open("new.tet")?];
     /// let [old, new] = [old.find("temp")?, new.find("temp")?];
     /// let all = [old, new].map(|it| Hyperslab::whole(it.shape()));
     /// let found = old.diff(&all[0], (new, &all[1]), &Tolerance::default(), &Execution::default())?;
