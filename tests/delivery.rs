@@ -267,8 +267,7 @@ fn check_values(catalog: &Catalog, slab: &Hyperslab, found: &[u8]) {
             .map(|axis| slab.axes()[axis].start + position[axis] * slab.axes()[axis].step)
             .collect();
         let coord: Vec<u64> = (0..3).map(|axis| at[axis] / grid.chunk_shape()[axis]).collect();
-        let mut extents = vec![0; 3];
-        grid.extents(&coord, &mut extents);
+        let extents = grid.extents_of(&coord);
         let inner: Vec<u64> = (0..3).map(|axis| at[axis] % grid.chunk_shape()[axis]).collect();
         let linear = (inner[0] * extents[1] + inner[1]) * extents[2] + inner[2];
         let chunk = usize::try_from(grid.linear(&coord).unwrap()).unwrap();

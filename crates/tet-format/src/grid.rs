@@ -162,6 +162,22 @@ impl Grid {
         }
     }
 
+    /// The clipped extents of the chunk at `coord`.
+    #[must_use]
+    pub fn extents_of(&self, coord: &[u64]) -> Vec<u64> {
+        let mut out = vec![0; self.rank()];
+        self.extents(coord, &mut out);
+        out
+    }
+
+    /// The first element of the chunk at `coord`, along each axis.
+    #[must_use]
+    pub fn origin_of(&self, coord: &[u64]) -> Vec<u64> {
+        let mut out = vec![0; self.rank()];
+        self.origin(coord, &mut out);
+        out
+    }
+
     /// The first element of the chunk at `coord`, along each axis; saturated outside the grid.
     pub fn origin(&self, coord: &[u64], out: &mut [u64]) {
         for ((out, &at), &chunk) in out.iter_mut().zip(coord).zip(self.0.chunk_shape.iter()) {

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use half::{bf16, f16};
 use tet_codec::{ChunkLayout, Decode, Raw, StoredSpans};
 use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
@@ -16,6 +17,22 @@ use crate::tuning::Tuning;
 /// The default with which small arrays are cut into many tasks.
 pub(crate) fn small_tuning() -> Execution {
     Execution { tuning: Tuning::SMALL, ..Execution::default() }
+}
+
+/// A number as an element; any byte but 0 is true.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+pub(crate) fn bytes(dtype: DType, number: f64) -> Vec<u8> {
+    match dtype {
+        DType::Float16 => f16::from_f64(number).to_le_bytes().to_vec(),
+        DType::BFloat16 => bf16::from_f64(number).to_le_bytes().to_vec(),
+        DType::Float32 => (number as f32).to_le_bytes().to_vec(),
+        DType::Float64 => number.to_le_bytes().to_vec(),
+        DType::Complex64 => [(number as f32).to_le_bytes(), 1_f32.to_le_bytes()].concat(),
+        DType::Complex128 => [number.to_le_bytes(), 1_f64.to_le_bytes()].concat(),
+        DType::Bool => vec![if number == 0.0 { 0 } else { 0xff }],
+        _ => (number as i64).to_le_bytes()[..usize::try_from(dtype.size().unwrap()).unwrap()]
+            .to_vec(),
+    }
 }
 
 /// How chunks are stored.
@@ -317,10 +334,7 @@ impl World {
 
 fn chunk(grid: &Grid, linear: u64, element: &impl Fn(u64) -> Vec<u8>) -> Vec<u8> {
     let coord = grid.coord_of(linear);
-    let mut extents = vec![0; coord.len()];
-    let mut origin = vec![0; coord.len()];
-    grid.extents(&coord, &mut extents);
-    grid.origin(&coord, &mut origin);
+    let (mut extents, origin) = (grid.extents_of(&coord), grid.origin_of(&coord));
     if grid.is_padded() {
         extents.copy_from_slice(grid.chunk_shape());
     }

@@ -1,9 +1,7 @@
 //! Checks the chunks of a dataset: each is looked up, and read where elements are checked.
 
 use tet_format::{ForeignFault, ForeignRule};
-use tet_query::{
-    Axis, AxisSlice, ChunkPlace, Dataset, Error as QueryError, Execution, Hyperslab, Texts,
-};
+use tet_query::{ChunkPlace, Dataset, Error as QueryError, Execution, Hyperslab, Texts};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Level, VerifyOptions};
 
 use crate::Result;
@@ -177,14 +175,6 @@ fn read(dataset: &Dataset, linear: u64, place: &ChunkPlace) -> tet_query::Result
             |_, _| Ok::<bool, QueryError>(true),
         );
     }
-    let coord = dataset.grid.coord_of(linear);
-    let (mut origin, mut extents) = (coord.clone(), coord.clone());
-    dataset.grid.origin(&coord, &mut origin);
-    dataset.grid.extents(&coord, &mut extents);
-    let slices = origin.iter().zip(&extents).map(|(&start, &extent)| {
-        let stop = start.saturating_add(extent);
-        AxisSlice { start, stop, step: 1, axis: Axis::Kept }
-    });
-    let Some(slab) = Hyperslab::new(slices.collect(), dataset.shape()) else { return Ok(()) };
+    let Some(slab) = Hyperslab::of_chunk(&dataset.grid, linear) else { return Ok(()) };
     dataset.read(&slab, &Execution::default()).map(drop)
 }

@@ -86,17 +86,13 @@ impl BaseFile {
     pub(super) fn extents(&self, dataset: usize, coord: &[u64]) -> Option<Vec<u64>> {
         let grid = &self.file.datasets().get(dataset)?.grid;
         grid.linear(coord)?;
-        let mut extents = vec![0; grid.rank()];
-        grid.extents(coord, &mut extents);
-        Some(extents)
+        Some(grid.extents_of(coord))
     }
 
     /// Whether a chunk of the new file is one of the base, element for element.
     pub(super) fn has(&self, plan: &FilePlan, dataset: usize, coord: &[u64]) -> bool {
         let Ok(planned) = plan.dataset(dataset) else { return false };
-        let mut extents = vec![0; planned.grid().rank()];
-        planned.grid().extents(coord, &mut extents);
-        self.extents(dataset, coord) == Some(extents)
+        self.extents(dataset, coord) == Some(planned.grid().extents_of(coord))
     }
 
     /// A chunk as it is stored, which matches its digest.

@@ -112,9 +112,7 @@ pub(super) struct Overlap {
 impl Overlap {
     pub(super) fn of(grid: &Grid, coord: &[u64], block: Block<'_>) -> Overlap {
         let rank = coord.len();
-        let [mut chunk, mut origin] = [vec![0; rank], vec![0; rank]];
-        grid.extents(coord, &mut chunk);
-        grid.origin(coord, &mut origin);
+        let (chunk, origin) = (grid.extents_of(coord), grid.origin_of(coord));
         let [mut extents, mut in_block, mut in_chunk] =
             [vec![0; rank], vec![0; rank], vec![0; rank]];
         for axis in 0..rank {

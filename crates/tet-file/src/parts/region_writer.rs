@@ -285,8 +285,7 @@ impl RegionWriter {
             self.base.as_ref().and_then(|base| Some((base, base.extents(key.0, coord)?)))
         {
             let bytes = base.elements(key.0, coord)?;
-            let mut chunk = vec![0; coord.len()];
-            planned.grid().extents(coord, &mut chunk);
+            let chunk = planned.grid().extents_of(coord);
             let zeros = vec![0; coord.len()];
             let overlap = Overlap {
                 extents: extents.clone(),

@@ -7,7 +7,7 @@ use crate::catalog::{ChunkPlace, Dataset};
 use crate::error::{Error, Result};
 use crate::lazy::LazyArray;
 use crate::plan::starts_in_ranges;
-use crate::selection::{AxisSlice, Hyperslab};
+use crate::selection::Hyperslab;
 
 /// Bytes of a box that is worth a task: two of them fit the caches of a core.
 const BOX_LEN: u64 = 1 << 20;
@@ -82,14 +82,7 @@ impl Boxes {
                 usize::try_from(nth).ok().and_then(|nth| only.get(nth)).copied().unwrap_or(0)
             }
         };
-        let coord = self.grid.coord_of(linear);
-        let (mut origin, mut extents) = (vec![0; coord.len()], vec![0; coord.len()]);
-        self.grid.origin(&coord, &mut origin);
-        self.grid.extents(&coord, &mut extents);
-        let whole = self.grid.shape().iter().map(|&extent| AxisSlice::whole(extent));
-        let axes = whole.zip(origin.into_iter().zip(extents));
-        let axes = axes.map(|(axis, (start, extent))| axis.part(start..start + extent));
-        Hyperslab::new(axes.collect(), self.grid.shape())
+        Hyperslab::of_chunk(&self.grid, linear)
             .unwrap_or_else(|| Hyperslab::whole(self.grid.shape()))
     }
 
@@ -217,10 +210,7 @@ fn is_same_chunk(
 fn skipped(grid: &Grid, listed: &[u64]) -> u64 {
     let all = grid.shape().element_count().unwrap_or(u64::MAX);
     let elements = |&linear: &u64| {
-        let coord = grid.coord_of(linear);
-        let mut extents = vec![0; coord.len()];
-        grid.extents(&coord, &mut extents);
-        extents.into_iter().fold(1, u64::saturating_mul)
+        grid.extents_of(&grid.coord_of(linear)).into_iter().fold(1, u64::saturating_mul)
     };
     all.saturating_sub(listed.iter().map(elements).fold(0, u64::saturating_add))
 }

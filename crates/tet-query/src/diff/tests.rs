@@ -1,4 +1,3 @@
-use half::{bf16, f16};
 use proptest::prelude::*;
 use tet_format::DType;
 
@@ -7,25 +6,9 @@ use crate::budget::Execution;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use crate::selection::{AxisSlice, Hyperslab};
-use crate::testing::{Order, Stored, World, selected, small_tuning, world};
+use crate::testing::{Order, Stored, World, bytes, selected, small_tuning, world};
 
 const STORED: [Stored; 3] = [Stored::Raw, Stored::Whole, Stored::Ranged];
-
-/// A number as an element.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
-fn bytes(dtype: DType, number: f64) -> Vec<u8> {
-    match dtype {
-        DType::Float16 => f16::from_f64(number).to_le_bytes().to_vec(),
-        DType::BFloat16 => bf16::from_f64(number).to_le_bytes().to_vec(),
-        DType::Float32 => (number as f32).to_le_bytes().to_vec(),
-        DType::Float64 => number.to_le_bytes().to_vec(),
-        DType::Complex64 => [(number as f32).to_le_bytes(), 1_f32.to_le_bytes()].concat(),
-        DType::Complex128 => [number.to_le_bytes(), 1_f64.to_le_bytes()].concat(),
-        DType::Bool => vec![if number == 0.0 { 0 } else { 0xff }],
-        _ => (number as i64).to_le_bytes()[..usize::try_from(dtype.size().unwrap()).unwrap()]
-            .to_vec(),
-    }
-}
 
 /// The value that an element of a number has.
 fn value(dtype: DType, number: f64) -> f64 {
@@ -237,7 +220,7 @@ fn tolerances_are_exact() {
     assert!(differs(1.0, f64::from_bits(1_f64.to_bits() + 2), ulp(1)));
     let least = f64::from_bits(1);
     assert!(!differs(-least, least, ulp(2)) && differs(-least, least, ulp(1)));
-    // Integers past 2^53 are told apart exactly.
+    // Integers past 2^53 are compared exactly.
     let integers = |left: i64, right: u64, atol: f64| {
         let [left, right] = [
             one(DType::Int64, left.to_le_bytes().to_vec()),

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use half::{bf16, f16};
 use tet_format::DType;
 
 use super::{Choice, LazyArray};
@@ -11,7 +10,8 @@ use crate::op::NanPolicy;
 use crate::reduction::{Axes, AxisPicks, Compare, Filter, Number};
 use crate::selection::{Axis, AxisSlice, Hyperslab};
 use crate::testing::{
-    Order, Stored, World, linear_of, positions, product, selected, slabs, small_tuning, world,
+    Order, Stored, World, bytes, linear_of, positions, product, selected, slabs, small_tuning,
+    world,
 };
 use crate::transform::{Method, Transform};
 use crate::tuning::Tuning;
@@ -40,20 +40,6 @@ fn number(dtype: DType, n: u64) -> f64 {
         _ if n < 4 => 3.0,
         _ if dtype.is_float() && number == 22 => f64::NAN,
         _ => f64::from(u8::try_from(number).unwrap()),
-    }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
-fn bytes(dtype: DType, number: f64) -> Vec<u8> {
-    match dtype {
-        DType::Float16 => f16::from_f64(number).to_le_bytes().to_vec(),
-        DType::BFloat16 => bf16::from_f64(number).to_le_bytes().to_vec(),
-        DType::Float32 => (number as f32).to_le_bytes().to_vec(),
-        DType::Float64 => number.to_le_bytes().to_vec(),
-        // Any byte but 0 is true.
-        DType::Bool => vec![if number == 0.0 { 0 } else { 0xff }],
-        _ => (number as u64).to_le_bytes()[..usize::try_from(dtype.size().unwrap()).unwrap()]
-            .to_vec(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_format::Shape;
+use tet_format::{Grid, Shape};
 
 /// Whether an axis appears in the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -76,6 +76,21 @@ impl Hyperslab {
     #[must_use]
     pub fn whole(shape: &[u64]) -> Self {
         Hyperslab { axes: shape.iter().map(|&extent| AxisSlice::whole(extent)).collect() }
+    }
+
+    /// The elements of chunk number `linear`; `None` when there is no such chunk.
+    #[must_use]
+    pub fn of_chunk(grid: &Grid, linear: u64) -> Option<Self> {
+        if grid.chunk_count() <= linear {
+            return None;
+        }
+        let coord = grid.coord_of(linear);
+        let slices = grid.origin_of(&coord).into_iter().zip(grid.extents_of(&coord));
+        let slices = slices.map(|(start, extent)| {
+            let stop = start.saturating_add(extent);
+            AxisSlice { start, stop, step: 1, axis: Axis::Kept }
+        });
+        Hyperslab::new(slices.collect(), grid.shape())
     }
 
     /// These slices, if each holds to what [`AxisSlice`] promises for its extent of `shape`.

@@ -106,9 +106,7 @@ fn element_of(grid: &Grid, row: &IndexRow, linear: u64) -> Option<Vec<u64>> {
     if grid.chunk_elements(coord)? <= linear {
         return None;
     }
-    let (mut extents, mut origin) = (vec![0; grid.rank()], vec![0; grid.rank()]);
-    grid.extents(coord, &mut extents);
-    grid.origin(coord, &mut origin);
+    let (extents, mut origin) = (grid.extents_of(coord), grid.origin_of(coord));
     let mut rest = linear;
     for (at, &extent) in origin.iter_mut().zip(&extents).rev() {
         *at = at.checked_add(rest.checked_rem(extent)?)?;
