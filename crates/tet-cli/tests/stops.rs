@@ -8,7 +8,7 @@ mod fixtures;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -74,6 +74,14 @@ fn tet(folder: &Path, line: &str) -> Command {
     command.args(line.split(' ')).current_dir(folder).env("SOURCE_DATE_EPOCH", "1700000000");
     command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
     command
+}
+
+/// Runs the command under a limit that a shell sets.
+fn limited(folder: &Path, limit: &str, line: &str) -> Output {
+    let script = format!("{limit}; exec {} {line}", env!("CARGO_BIN_EXE_tet"));
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).current_dir(folder).env("SOURCE_DATE_EPOCH", "1700000000");
+    command.stdin(Stdio::null()).output().expect("sh is there")
 }
 
 /// The inputs of all commands.
@@ -157,12 +165,7 @@ fn an_edit_that_fails_at_any_write_or_is_killed_leaves_the_old_file_or_the_new()
         assert!(new != old, "{line} writes");
         for count in (0..200).step_by(9) {
             fresh(&work, &old);
-            let tet = env!("CARGO_BIN_EXE_tet");
-            let script = format!("trap '' XFSZ; ulimit -f {count}; exec {tet} {line}");
-            let mut command = Command::new("sh");
-            command.args(["-c", &script]).current_dir(&work);
-            command.env("SOURCE_DATE_EPOCH", "1700000000");
-            let output = command.stdin(Stdio::null()).output().expect("sh is there");
+            let output = limited(&work, &format!("trap '' XFSZ; ulimit -f {count}"), line);
             let is_done = output.status.success();
             let text = String::from_utf8_lossy(&output.stderr);
             assert!(is_done || text.starts_with("error: "), "{line}: {text}");
@@ -216,12 +219,7 @@ fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
         }
         for count in 4..12 {
             fresh(&work, &old);
-            let tet = env!("CARGO_BIN_EXE_tet");
-            let script = format!("ulimit -n {count}; exec {tet} {line}");
-            let mut command = Command::new("sh");
-            command.args(["-c", &script]).current_dir(&work);
-            command.env("SOURCE_DATE_EPOCH", "1700000000");
-            let output = command.stdin(Stdio::null()).output().expect("sh is there");
+            let output = limited(&work, &format!("ulimit -n {count}"), line);
             let text = String::from_utf8_lossy(&output.stderr);
             let is_done = output.status.success();
             let is_error = matches!(output.status.code(), Some(4 | 5 | 127)) && !text.is_empty();

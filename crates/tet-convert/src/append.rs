@@ -7,6 +7,7 @@
 
 mod order;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use tet_file::metadata::HistoryRow;
@@ -58,6 +59,8 @@ pub struct AxisAppend<'a> {
 struct Growing<'c> {
     dataset: &'c Dataset,
     axis: usize,
+    /// What each input has of it.
+    parts: Vec<(&'c Path, &'c Dataset)>,
 }
 
 /// Appends the datasets of files of any kind to those of a `.tet` file that have an axis, complete or not at all.
@@ -97,16 +100,16 @@ pub fn append(
     };
     let inputs = asked.inputs.iter().map(|path| Ok((path.as_path(), open(path, &opening)?)));
     let inputs = inputs.collect::<Result<Vec<(&Path, Opened)>>>()?;
-    let growing = growing(&opened, asked.axis)?;
+    let growing = growing(&opened, asked.axis, &inputs)?;
     let mut metadata = tet.metadata().clone();
     let mut growths = Vec::new();
     for it in &growing {
-        let parts = parts_of(it, &inputs)?;
-        grow_labels(it, &parts, &mut metadata)?;
+        grow_labels(it, &mut metadata)?;
         if it.dataset.name == asked.axis && it.dataset.shape().len() == 1 {
-            check_order(it.dataset, &parts, how)?;
+            check_order(it.dataset, &it.parts, how)?;
         }
-        let by = parts.iter().map(|(_, part)| extent(part, it.axis)).fold(0, u64::saturating_add);
+        let by =
+            it.parts.iter().map(|(_, part)| extent(part, it.axis)).fold(0, u64::saturating_add);
         growths.push((it.dataset.index, it.axis, by));
     }
     check_left(&inputs, &growing, asked.axis)?;
@@ -116,7 +119,7 @@ pub fn append(
     let writer = RegionWriter::scratch(folder, &plan, Some(base.clone()), regions)?;
     for it in &growing {
         let mut at = extent(it.dataset, it.axis);
-        for (_, part) in parts_of(it, &inputs)? {
+        for &(_, part) in &it.parts {
             write(&writer, (tet, it, at), part, how)?;
             at = at.saturating_add(extent(part, it.axis));
         }
@@ -131,40 +134,45 @@ pub fn append(
 }
 
 /// The datasets that have the axis.
-fn growing<'c>(opened: &'c Opened, axis: &str) -> Result<Vec<Growing<'c>>> {
+fn growing<'c>(
+    opened: &'c Opened,
+    axis: &str,
+    inputs: &'c [(&Path, Opened)],
+) -> Result<Vec<Growing<'c>>> {
     let datasets = opened.catalog.datasets().iter();
-    let growing = datasets.filter_map(|dataset| {
+    let with_axis = datasets.filter_map(|dataset| {
         let axis = dataset.dims.iter().position(|dim| dim == axis)?;
-        Some(Growing { dataset, axis })
+        Some((dataset, axis))
     });
-    let growing: Vec<Growing<'c>> = growing.collect();
+    let growing = with_axis.map(|(dataset, axis)| {
+        Ok(Growing { dataset, axis, parts: parts_of((dataset, axis), inputs)? })
+    });
+    let growing = growing.collect::<Result<Vec<Growing<'c>>>>()?;
     if growing.is_empty() {
         return Err(unfit(format!("no dataset has an axis named {axis:?}")));
     }
     Ok(growing)
 }
 
-/// What each input has of a dataset that grows.
+/// What each input has of a dataset that grows along an axis.
 fn parts_of<'i>(
-    growing: &Growing<'_>,
+    (dataset, axis): (&Dataset, usize),
     inputs: &'i [(&Path, Opened)],
 ) -> Result<Vec<(&'i Path, &'i Dataset)>> {
     let part = |(path, input): &'i (&Path, Opened)| {
         let mut named = input.catalog.datasets().iter();
-        let part = named.find(|it| it.name == growing.dataset.name);
-        let missing = || {
-            unfit(format!("{} has no dataset {:?}, which grows", shown(path), growing.dataset.name))
-        };
+        let part = named.find(|it| it.name == dataset.name);
+        let missing =
+            || unfit(format!("{} has no dataset {:?}, which grows", shown(path), dataset.name));
         let part = part.ok_or_else(missing)?;
-        check_fit(growing, path, part)?;
+        check_fit((dataset, axis), path, part)?;
         Ok((*path, part))
     };
     inputs.iter().map(part).collect()
 }
 
 /// Checks that a dataset of an input continues one of the file.
-fn check_fit(growing: &Growing<'_>, path: &Path, part: &Dataset) -> Result<()> {
-    let Growing { dataset, axis } = growing;
+fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) -> Result<()> {
     let differs = |what: &str, found: &dyn std::fmt::Debug, wanted: &dyn std::fmt::Debug| {
         let (name, path) = (&dataset.name, shown(path));
         Err(unfit(format!("{name:?} has the {what} {wanted:?}, and {found:?} in {path}")))
@@ -174,7 +182,7 @@ fn check_fit(growing: &Growing<'_>, path: &Path, part: &Dataset) -> Result<()> {
     }
     let other = |it: &Dataset| {
         let extents = it.shape().iter().enumerate();
-        extents.map(|(at, &extent)| if at == *axis { 0 } else { extent }).collect::<Vec<u64>>()
+        extents.map(|(at, &extent)| if at == axis { 0 } else { extent }).collect::<Vec<u64>>()
     };
     if other(dataset) != other(part) {
         return differs("shape", &part.shape(), &dataset.shape());
@@ -209,18 +217,15 @@ fn check_left(inputs: &[(&Path, Opened)], growing: &[Growing<'_>], axis: &str) -
 }
 
 /// Adds the labels of the new positions to those of the axis, where it has labels.
-fn grow_labels(
-    growing: &Growing<'_>,
-    parts: &[(&Path, &Dataset)],
-    metadata: &mut Metadata,
-) -> Result<()> {
-    let Growing { dataset, axis } = growing;
+fn grow_labels(growing: &Growing<'_>, metadata: &mut Metadata) -> Result<()> {
+    let Growing { dataset, axis, parts } = growing;
     let Some(about) = metadata.datasets.get_mut(&dataset.name) else { return Ok(()) };
     let rank = dataset.shape().len();
     let keys = about.coords.keys().filter(|key| about.axis(key, rank) == Some(*axis));
     let keys: Vec<String> = keys.cloned().collect();
     for key in keys {
         let Some(labels) = about.coords.get_mut(&key) else { continue };
+        let mut taken: HashSet<String> = labels.iter().cloned().collect();
         for (path, part) in parts {
             let more =
                 part.coords.get(axis).filter(|more| more.len() as u64 == extent(part, *axis));
@@ -229,12 +234,12 @@ fn grow_labels(
                 let what = format!("axis {key:?} of {name:?} has labels, and none in {path}");
                 return Err(unfit(what));
             };
-            let taken: std::collections::HashSet<&String> = labels.iter().collect();
-            if let Some(twice) = more.iter().find(|label| taken.contains(label)) {
+            if let Some(twice) = more.iter().find(|label| taken.contains(*label)) {
                 let what = format!("{} repeats the label {twice:?} of axis {key:?}", shown(path));
                 return Err(unfit(what));
             }
             labels.extend(more.iter().cloned());
+            taken.extend(more.iter().cloned());
         }
     }
     Ok(())

@@ -17,7 +17,8 @@ use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
-use self::choice::{check_dense, check_names, is_metadata, joined_of};
+pub(crate) use self::choice::is_metadata;
+use self::choice::{check_dense, check_names, joined_of};
 pub(crate) use self::labels::label_texts;
 use self::labels::labeled;
 use crate::container::tensogram::{Choice, numbered, stacked};

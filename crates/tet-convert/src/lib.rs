@@ -9,6 +9,7 @@ mod append;
 pub mod chunking;
 mod container;
 mod convert;
+mod diff;
 mod edit;
 mod error;
 mod format;
@@ -48,6 +49,7 @@ pub use container::{
 };
 pub use container::{EditKind, EditOptions, Editor, FileEdit, NpyFault, NpzFault};
 pub use convert::{append_ztensor, chosen, convert, convert_source};
+pub use diff::catalog_diff;
 pub use edit::{check_edits, datasets_named, edit, redims, relabels, renames};
 pub use error::{Error, Result};
 pub use format::Format;

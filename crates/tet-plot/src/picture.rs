@@ -166,7 +166,7 @@ impl Picture {
 }
 
 impl PlotField {
-    /// The field in at most so many cells: as it is where it has no more.
+    /// The field in at most this many cells: as it is where it has no more.
     pub(crate) fn within(&self, cells_max: [usize; 2]) -> PlotField {
         if self.row_count <= cells_max[0] && self.column_count <= cells_max[1] {
             return self.clone();

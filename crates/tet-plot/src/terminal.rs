@@ -69,7 +69,7 @@ fn widest(labels: &[String]) -> usize {
     labels.iter().map(|label| label.chars().count()).max().unwrap_or(0)
 }
 
-/// A line of labels below a picture of so many columns.
+/// A line of labels below a picture of this many columns.
 fn below(columns: usize, ticks: impl Fn(usize) -> Vec<Tick>) -> String {
     let len = |text: &str| text.chars().count();
     #[allow(clippy::cast_precision_loss, reason = "columns of text")]

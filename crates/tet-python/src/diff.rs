@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use tet_query::{
     AttrText, Catalog, CatalogDiff, Dataset, DatasetDiff, DiffValue, DifferingElement, ElementDiff,
-    Error, Hyperslab, Integrity, LabelAlignment, MetadataDiff, Scalar, Tolerance,
+    Hyperslab, Integrity, MetadataDiff, Scalar, Tolerance,
 };
 
 use crate::attrs;
@@ -47,7 +47,9 @@ pub(crate) fn diff<'py>(
     });
     let files = chosen(catalogs, asked.datasets.as_deref());
     let found = detached(py, &Job::long(progress), |progress| {
-        let all = files.both.iter().map(|[left, _]| len(left)).fold(0, u64::saturating_add);
+        let all =
+            files.both.iter().map(|[left, _]| left.selected_len(&Hyperslab::whole(left.shape())));
+        let all = all.fold(0, u64::saturating_add);
         let how = opened[0].how.with_progress(progress.begin(all));
         let one = |[left, right]: &[Dataset; 2]| {
             let slabs = [left, right].map(|it| Hyperslab::whole(it.shape()));
@@ -74,29 +76,15 @@ pub(crate) fn diff<'py>(
     Ok(dict)
 }
 
-/// Bytes of all elements.
-fn len(dataset: &Dataset) -> u64 {
-    let size = dataset.dtype.and_then(tet_format::DType::size).unwrap_or(0);
-    dataset.grid.shape().element_count().unwrap_or(0).saturating_mul(size)
-}
-
 /// The datasets of these names, and what the files have besides.
 fn chosen([left, right]: [&Catalog; 2], names: Option<&[String]>) -> CatalogDiff {
-    let Some(names) = names else {
-        // What only holds attributes of the file is no dataset.
-        let listed = |catalog: &Catalog| {
-            let listed = tet_convert::chosen(catalog, &[], &[]).unwrap_or_default();
-            listed.into_iter().cloned().collect()
-        };
-        let attrs = [left.attrs(), right.attrs()];
-        return CatalogDiff::of_datasets([listed(left), listed(right)], attrs);
-    };
+    let Some(names) = names else { return tet_convert::catalog_diff(left, right) };
     let of = |catalog: &Catalog| {
         let found = names.iter().filter_map(|name| catalog.find(name).ok());
         found.cloned().collect()
     };
     let none = &std::collections::BTreeMap::new();
-    CatalogDiff::of_datasets([of(left), of(right)], [none, none])
+    CatalogDiff::of([of(left), of(right)], [none, none])
 }
 
 fn stored<'py>(
@@ -128,12 +116,8 @@ fn shown<'py>(
                 dict.set_item("dims", (left?, right?))?;
             }
             MetadataDiff::Labels { axis, labels: found } => {
-                let (position, [left, right]) = match found {
-                    LabelAlignment::Differ { position, labels } => {
-                        (Some(*position), labels.clone())
-                    }
-                    _ => (None, [None, None]),
-                };
+                let (position, there) = found.difference().unzip();
+                let [left, right] = there.unwrap_or_default();
                 let found = (position, left, right);
                 match dataset.dims.get(*axis) {
                     Some(dim) => labels.set_item(dim, found)?,
@@ -145,11 +129,7 @@ fn shown<'py>(
     }
     dict.set_item("labels", labels)?;
     dict.set_item("attrs", attrs)?;
-    let why = found.fault.as_ref().map(|fault| match fault {
-        Error::Incomparable { why, .. } => why.clone(),
-        fault => fault.to_string(),
-    });
-    dict.set_item("why", why)?;
+    dict.set_item("why", found.why())?;
     if let Some(elements) = &found.elements {
         set_elements(py, &dict, elements)?;
     }

@@ -102,6 +102,15 @@ pub enum LabelAlignment {
 }
 
 impl LabelAlignment {
+    /// The first position where labels of both differ, and these labels; a label is absent past the end of its axis.
+    #[must_use]
+    pub fn difference(&self) -> Option<(u64, [Option<String>; 2])> {
+        match self {
+            LabelAlignment::Differ { position, labels } => Some((*position, labels.clone())),
+            _ => None,
+        }
+    }
+
     /// Whether the labels agree; without any on both sides they do.
     #[must_use]
     pub const fn agree(&self) -> bool {

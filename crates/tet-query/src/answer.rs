@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use tet_format::{DType, Integrity};
+use tet_format::Integrity;
 use tet_io::Bytes;
 
 use crate::array::{Array, zeroed_elements};
@@ -53,15 +53,7 @@ impl Catalog {
         how: &Execution,
     ) -> Result<()> {
         let readable = datasets.into_iter().filter(|dataset| dataset.fault.is_none());
-        let len = |dataset: &Dataset| {
-            let size = dataset.dtype.and_then(DType::size).unwrap_or(0);
-            let shape = dataset.shape().iter();
-            if dataset.shape().contains(&0) {
-                0
-            } else {
-                shape.fold(size, |len, &extent| len.saturating_mul(extent))
-            }
-        };
+        let len = |dataset: &Dataset| dataset.selected_len(&Hyperslab::whole(dataset.shape()));
         let wanted = readable.map(len).fold(0, u64::saturating_add);
         how.check_decoded(wanted, self.file_len())
     }

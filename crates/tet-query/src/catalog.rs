@@ -25,6 +25,7 @@ use tet_format::{DType, Grid};
 use tet_io::Source;
 
 use crate::error::{Error, Result};
+use crate::selection::Hyperslab;
 
 /// The datasets of one open file, shared by cheap clones.
 #[derive(Clone, Debug)]
@@ -215,6 +216,13 @@ impl Dataset {
     /// As [`ChunkTable::object`].
     pub fn object(&self, place: &ChunkPlace) -> Result<Option<Source>> {
         if place.object == 0 { Ok(None) } else { self.chunks.object(place.object) }
+    }
+
+    /// Bytes of the selected elements; 0 where the type does not say.
+    #[must_use]
+    pub fn selected_len(&self, slab: &Hyperslab) -> u64 {
+        let size = self.dtype.and_then(DType::size).unwrap_or(0);
+        slab.element_count().unwrap_or(u64::MAX).saturating_mul(size)
     }
 
     /// The extents.

@@ -5,7 +5,7 @@ mod shape;
 
 use std::path::Path;
 
-use tet_convert::{Opened, ValidRange, chosen};
+use tet_convert::{Opened, ValidRange, catalog_diff};
 use tet_query::{
     Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity, Tolerance,
 };
@@ -65,12 +65,7 @@ impl Compared {
     fn of(args: &DiffArgs, files: &[Opened; 2], how: &Execution) -> Result<Compared> {
         let [left, right] = [&files[0].catalog, &files[1].catalog];
         if args.datasets.is_empty() {
-            // What only holds attributes of the file is no dataset.
-            let listed = |catalog| {
-                Ok::<_, Failure>(chosen(catalog, &[], &[])?.into_iter().cloned().collect())
-            };
-            let attrs = [left.attrs(), right.attrs()];
-            let files = CatalogDiff::of_datasets([listed(left)?, listed(right)?], attrs);
+            let files = catalog_diff(left, right);
             let whole = |both: &[Dataset; 2]| {
                 [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
             };
@@ -113,11 +108,9 @@ impl Compared {
 
     /// The bytes of the values of the first file.
     fn len(&self) -> u64 {
-        let len = |(both, slabs): (&[Dataset; 2], &[Hyperslab; 2])| {
-            let size = both[0].dtype.and_then(tet_format::DType::size).unwrap_or(0);
-            slabs[0].element_count().unwrap_or(0).saturating_mul(size)
-        };
-        self.files.both.iter().zip(&self.slabs).map(len).fold(0, u64::saturating_add)
+        let pairs = self.files.both.iter().zip(&self.slabs);
+        let len = |(both, slabs): (&[Dataset; 2], &[Hyperslab; 2])| both[0].selected_len(&slabs[0]);
+        pairs.map(len).fold(0, u64::saturating_add)
     }
 }
 

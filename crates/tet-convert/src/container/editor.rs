@@ -74,9 +74,7 @@ impl FileEdit {
             FileEdit::Compact => EditKind::Compact,
         }
     }
-}
 
-impl FileEdit {
     /// What is changed, in a line: `rename temp to temperature`.
     #[must_use]
     pub fn describe(&self, catalog: &Catalog) -> String {

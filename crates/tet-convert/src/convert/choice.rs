@@ -95,6 +95,6 @@ pub(super) fn check_dense(catalog: &Catalog, datasets: &[&Dataset]) -> Result<()
 }
 
 /// Whether a dataset only holds metadata of its file, which are among the attributes of the catalog.
-pub(super) fn is_metadata(dataset: &Dataset) -> bool {
+pub(crate) fn is_metadata(dataset: &Dataset) -> bool {
     dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
 }

@@ -208,12 +208,8 @@ impl FileDraft {
     /// written or the old one has changed. The target is unchanged then.
     pub fn save(&self, output: Output<'_>, publish: &Publish, progress: &Progress) -> Result<u64> {
         let source = self.file.source();
-        let mut publisher = output.begin(source, publish)?;
-        let image = self.image(progress)?;
-        publisher.write_image::<Error>(&image, &progress.begin(image.len()))?;
-        source.check_unchanged()?;
-        publisher.commit()?;
-        Ok(image.len())
+        let publisher = output.begin(source, publish)?;
+        publisher.commit_image(&self.image(progress)?, source, progress)
     }
 
     /// The metadata under the names that the datasets have in the new file.

@@ -36,6 +36,24 @@ impl Image {
 }
 
 impl Publisher {
+    /// Writes an image that is an edited copy of `source`, and publishes it if that has not changed. Returns its
+    /// length, which `progress` counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Publisher::write_image`], and [`Error::Changed`]. The target is unchanged then.
+    pub fn commit_image<E: From<Error> + From<Canceled>>(
+        mut self,
+        image: &Image,
+        source: &Source,
+        progress: &Progress,
+    ) -> Result<u64, E> {
+        self.write_image::<E>(image, &progress.begin(image.len()))?;
+        source.check_unchanged()?;
+        self.commit()?;
+        Ok(image.len())
+    }
+
     /// Writes all bytes of an image. Spans of files are copied inside the kernel.
     ///
     /// # Errors

@@ -21,7 +21,8 @@ use crate::selection::Hyperslab;
 /// use tet_query::{Catalog, CatalogDiff, DatasetDiff, Execution, Hyperslab, MetadataDiff, Tolerance};
 ///
 /// fn shapes_differ(left: &Catalog, right: &Catalog) -> tet_query::Result<bool> {
-///     for [a, b] in &CatalogDiff::of(left, right).both {
+///     let datasets = [left, right].map(|it| it.datasets().to_vec());
+///     for [a, b] in &CatalogDiff::of(datasets, [left.attrs(), right.attrs()]).both {
 ///         let slabs = [a, b].map(|dataset| Hyperslab::whole(dataset.shape()));
 ///         let (tolerance, how) = (Tolerance::default(), Execution::default());
 ///         let datasets = [(left, a), (right, b)];
@@ -96,8 +97,8 @@ pub enum MetadataDiff {
 pub struct DatasetDiff {
     /// What differs but for elements.
     pub metadata: Vec<MetadataDiff>,
-    /// What the elements are found to be; `None` where they were not compared: nobody asked, their selections have
-    /// different shapes, or `fault` says why.
+    /// What the elements are found to be; `None` where they were not compared: without a tolerance, where their
+    /// selections have different shapes, or where `fault` is set.
     pub elements: Option<Answer<ElementDiff>>,
     /// Why the elements cannot be compared.
     pub fault: Option<Error>,
@@ -130,6 +131,15 @@ impl DatasetDiff {
         Ok(found)
     }
 
+    /// Why the elements cannot be compared, for a report that names the dataset.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        self.fault.as_ref().map(|fault| match fault {
+            Error::Incomparable { why, .. } => why.clone(),
+            fault => fault.to_string(),
+        })
+    }
+
     /// Whether nothing differs, as far as it was compared.
     #[must_use]
     pub fn is_same(&self) -> bool {
@@ -144,16 +154,7 @@ impl CatalogDiff {
     /// Compares names of datasets and attributes of files. Of datasets that share a name the first of each is
     /// compared, then the second of each, and so on.
     #[must_use]
-    pub fn of(left: &Catalog, right: &Catalog) -> CatalogDiff {
-        CatalogDiff::of_datasets(
-            [left.datasets().to_vec(), right.datasets().to_vec()],
-            [left.attrs(), right.attrs()],
-        )
-    }
-
-    /// The same of some of their datasets.
-    #[must_use]
-    pub fn of_datasets(
+    pub fn of(
         [left, right]: [Vec<Dataset>; 2],
         [left_attrs, right_attrs]: [&BTreeMap<String, AttrText>; 2],
     ) -> CatalogDiff {

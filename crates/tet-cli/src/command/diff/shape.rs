@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tet_convert::Opened;
 use tet_query::{
     AttrText, Catalog, CatalogDiff, CatalogLabels, Dataset, DatasetDiff, DiffValue,
-    DifferingElement, ElementDiff, Error, Execution, LabelAlignment, LabelLookup, MetadataDiff,
+    DifferingElement, ElementDiff, Execution, LabelAlignment, LabelLookup, MetadataDiff,
 };
 
 use crate::args::DiffArgs;
@@ -57,10 +57,7 @@ pub(super) fn of_dataset(
         labels: Vec::new(),
         attrs: Vec::new(),
         values: None,
-        why: found.fault.as_ref().map(|fault| match fault {
-            Error::Incomparable { why, .. } => why.clone(),
-            fault => fault.to_string(),
-        }),
+        why: found.why(),
     };
     for metadata in &found.metadata {
         match metadata {
@@ -81,10 +78,8 @@ pub(super) fn of_dataset(
 }
 
 fn of_labels(axis: usize, dataset: &Dataset, found: &LabelAlignment) -> DifferingLabels {
-    let (position, labels) = match found {
-        LabelAlignment::Differ { position, labels } => (Some(*position), labels.clone()),
-        _ => (None, [None, None]),
-    };
+    let (position, labels) = found.difference().unzip();
+    let labels = labels.unwrap_or_default();
     DifferingLabels { axis, dim: dataset.dims.get(axis).cloned(), position, labels }
 }
 

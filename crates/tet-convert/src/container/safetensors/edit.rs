@@ -53,11 +53,8 @@ impl Editor for SafeTensors {
         image.append(text_len.to_le_bytes());
         image.append(text.into_bytes());
         kept.iter().for_each(|tensor| image.append_span(source, tensor.stored));
-        let mut publisher = output.begin(source, &options.publish)?;
-        publisher.write_image::<Error>(&image, &options.progress.begin(image.len()))?;
-        source.check_unchanged()?;
-        publisher.commit()?;
-        Ok(image.len())
+        let publisher = output.begin(source, &options.publish)?;
+        publisher.commit_image(&image, source, &options.progress)
     }
 }
 
