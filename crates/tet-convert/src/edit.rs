@@ -4,14 +4,11 @@
 //!   names and patterns --> FileEdit of datasets by position --> the Editor of the container --> the new file
 //! ```
 
-mod pattern;
-
 use std::collections::{BTreeMap, HashMap};
 
 use tet_io::Output;
-use tet_query::{Catalog, Dataset, Execution};
+use tet_query::{Catalog, Dataset, Execution, Pattern};
 
-use self::pattern::Pattern;
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::label_texts;
 use crate::model::axes;
@@ -57,33 +54,26 @@ pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
     check_names(opened, edits)
 }
 
-/// The positions of the datasets that a text names: a name, `#N`, or a pattern in which each `*` stands for
-/// any text.
+/// The positions of the datasets that a text names: a name, `#N`, or a [`Pattern`].
 ///
 /// # Errors
 /// No dataset has the name or matches, or several have the name.
 pub fn datasets_named(catalog: &Catalog, text: &str) -> Result<Vec<usize>> {
-    let found = catalog.find(text);
-    if let (Err(tet_query::Error::NoSuchDataset { .. }), Some(pattern)) =
-        (&found, Pattern::parse(text))
-    {
-        let matching = catalog.datasets().iter().filter(|it| pattern.parts(&it.name).is_some());
-        let positions: Vec<usize> = matching.map(|it| it.index).collect();
-        if !positions.is_empty() {
-            return Ok(positions);
+    let is_whole = |found: &Dataset| {
+        catalog.datasets().get(found.index).is_some_and(|it| it.name == found.name)
+    };
+    let position = |found: &Dataset| {
+        if is_whole(found) {
+            return Ok(found.index);
         }
-    }
-    let found = found?;
-    let is_whole = catalog.datasets().get(found.index).is_some_and(|it| it.name == found.name);
-    if is_whole {
-        return Ok(vec![found.index]);
-    }
-    let what = format!("{:?} is a part of another dataset", found.name);
-    Err(tet_file::Error::Edit { what }.into())
+        let what = format!("{:?} is a part of another dataset", found.name);
+        Err(tet_file::Error::Edit { what }.into())
+    };
+    catalog.find_all(text)?.into_iter().map(position).collect()
 }
 
 /// The edits that rename the datasets that `from` names; where it is a pattern, each `*` of `to` becomes the
-/// text that the `*` of `from` in its place stands for.
+/// text that the wildcard of `from` in its place stands for.
 ///
 /// # Errors
 /// As [`datasets_named`]; `from` names several datasets and `to` has another number of `*`.
@@ -96,7 +86,7 @@ pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<FileEdit>>
     };
     let rename = |dataset: usize| {
         let name = catalog.datasets().get(dataset).map_or("", |it| it.name.as_str());
-        let to = pattern.parts(name).and_then(|parts| pattern::filled(to, &parts))?;
+        let to = pattern.renamed(name, to)?;
         Some(FileEdit::Rename { dataset, to })
     };
     let edits: Option<Vec<FileEdit>> = positions.into_iter().map(rename).collect();

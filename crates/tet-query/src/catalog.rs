@@ -25,6 +25,7 @@ use tet_format::{DType, Grid};
 use tet_io::Source;
 
 use crate::error::{Error, Result};
+use crate::pattern::Pattern;
 use crate::selection::Hyperslab;
 
 /// The datasets of one open file, shared by cheap clones.
@@ -346,6 +347,24 @@ impl Catalog {
             (Some(part), None) => Ok(part),
             _ => found,
         }
+    }
+
+    /// The datasets that a text names: as [`Catalog::find`], or those whose names match a
+    /// [`Pattern`], in file order. A dataset whose name is the text itself has priority.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::find`], and [`Error::NoSuchDataset`] for a pattern that no name matches.
+    pub fn find_all(&self, text: &str) -> Result<Vec<&Dataset>> {
+        let found = self.find(text);
+        if let (Err(Error::NoSuchDataset { .. }), Some(pattern)) = (&found, Pattern::parse(text)) {
+            let matching = self.datasets.iter().filter(|it| pattern.matches(&it.name));
+            let matching: Vec<&Dataset> = matching.collect();
+            if !matching.is_empty() {
+                return Ok(matching);
+            }
+        }
+        Ok(vec![found?])
     }
 }
 

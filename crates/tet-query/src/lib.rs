@@ -19,6 +19,7 @@ mod error;
 
 mod axis;
 mod scalar;
+mod pattern;
 mod suggestion;
 
 mod catalog;
@@ -103,6 +104,7 @@ pub use interpolation::Between;
 pub use labels::*;
 pub use lazy::{Blocks, Choice, LazyArray};
 pub use op::{NanPolicy, Op};
+pub use pattern::Pattern;
 pub use plan::{ChunkRead, ReadPlan, plan};
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,

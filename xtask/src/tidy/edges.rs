@@ -67,7 +67,7 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-query",
         ours: &["tet-format", "tet-codec", "tet-io", "tet-file"],
-        outside: &["bytemuck", "half", "multiversion", "rayon", "thiserror"],
+        outside: &["bytemuck", "half", "multiversion", "rayon", "regex-lite", "thiserror"],
     },
     Edge {
         name: "tet-plot",

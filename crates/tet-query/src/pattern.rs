@@ -1,0 +1,168 @@
+//! Patterns of names, as a shell has them: `layers.*.weight`, `layers.{0..31}.{q,k}_proj`.
+
+use regex_lite::Regex;
+
+/// A pattern of names with at least one wildcard.
+///
+/// | written | stands for |
+/// |---|---|
+/// | `*` | any text, also none and also with `/` and `.` in it |
+/// | `?` | one character |
+/// | `{a,b}` | one of these texts, which are taken literally |
+/// | `{0..31}` | a whole number from 0 to 31 |
+///
+/// All else stands for itself, brackets too: they begin a slice.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::Pattern;
+///
+/// let pattern = Pattern::parse("layers.{0..31}.*_proj").unwrap();
+/// assert_eq!(pattern.parts("layers.7.q_proj"), Some(vec!["7", "q"]));
+/// assert!(!pattern.matches("layers.32.q_proj"));
+/// assert!(Pattern::parse("layers.7.q_proj").is_none());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    regex: Regex,
+    /// For each wildcard the least and the greatest number, if it stands for one.
+    numbers: Vec<Option<(u64, u64)>>,
+}
+
+impl Pattern {
+    /// The pattern of a text; `None` if no wildcard is in it, or if it is too long.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Pattern> {
+        let mut regex = String::from("(?s)^");
+        let mut numbers = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['*', '?', '{']) {
+            let (literal, wild) = rest.split_at(at);
+            regex.push_str(&regex_lite::escape(literal));
+            let (group, len, number) = wildcard(wild);
+            regex.push_str(&group);
+            if group.starts_with('(') {
+                numbers.push(number);
+            }
+            rest = wild.get(len..)?;
+        }
+        regex.push_str(&regex_lite::escape(rest));
+        regex.push('$');
+        if numbers.is_empty() {
+            return None;
+        }
+        Some(Pattern { regex: Regex::new(&regex).ok()?, numbers })
+    }
+
+    /// Whether a name matches.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        self.parts(name).is_some()
+    }
+
+    /// What each wildcard stands for in a name, the shortest text first; `None` if the name does not match.
+    #[must_use]
+    pub fn parts<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
+        let found = self.regex.captures(name)?;
+        let parts = (1..=self.numbers.len()).map(|at| found.get(at).map_or("", |part| part.as_str()));
+        let parts: Vec<&str> = parts.collect();
+        let is_within = |(part, range): (&&str, &Option<(u64, u64)>)| {
+            let Some((least, greatest)) = range else { return true };
+            part.parse::<u64>().is_ok_and(|number| (*least..=*greatest).contains(&number))
+        };
+        parts.iter().zip(&self.numbers).all(is_within).then_some(parts)
+    }
+
+    /// `to`, in which each `*` is replaced by what the wildcard in its place stands for in `name`; `None` if
+    /// the name does not match, or `to` has another number of `*`.
+    ///
+    /// ```
+    /// let pattern = tet_query::Pattern::parse("layers.*.weight").unwrap();
+    /// assert_eq!(pattern.renamed("layers.7.weight", "h.*.w").as_deref(), Some("h.7.w"));
+    /// ```
+    #[must_use]
+    pub fn renamed(&self, name: &str, to: &str) -> Option<String> {
+        let mut parts = self.parts(name)?.into_iter();
+        let mut pieces = to.split('*');
+        let mut renamed = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            renamed.push_str(parts.next()?);
+            renamed.push_str(piece);
+        }
+        parts.next().is_none().then_some(renamed)
+    }
+}
+
+/// The expression of the wildcard that a text begins with, its length, and its range if it is one of numbers.
+fn wildcard(text: &str) -> (String, usize, Option<(u64, u64)>) {
+    match text.as_bytes().first() {
+        Some(b'*') => ("(.*?)".to_owned(), 1, None),
+        Some(b'?') => ("(.)".to_owned(), 1, None),
+        _ => braces(text).unwrap_or_else(|| (regex_lite::escape("{"), 1, None)),
+    }
+}
+
+/// Braces with a range or with a comma between them; others stand for themselves.
+fn braces(text: &str) -> Option<(String, usize, Option<(u64, u64)>)> {
+    let (inner, _) = text.strip_prefix('{')?.split_once('}')?;
+    let len = inner.len() + 2;
+    if let Some((least, greatest)) = inner.split_once("..") {
+        let range = (least.parse().ok()?, greatest.parse().ok()?);
+        return Some(("([0-9]+)".to_owned(), len, Some(range)));
+    }
+    let texts: Vec<String> = inner.split(',').map(regex_lite::escape).collect();
+    (1 < texts.len()).then(|| (format!("({})", texts.join("|")), len, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_stand_for_texts() {
+        let parts = |pattern, name| Pattern::parse(pattern).unwrap().parts(name);
+        for text in ["layers.0", "", "a{b}c", "{", "a[0]", "a{1..x}"] {
+            assert!(Pattern::parse(text).is_none(), "{text}");
+        }
+        assert_eq!(parts("layers.*.weight", "layers.12.weight"), Some(vec!["12"]));
+        assert_eq!(parts("*", ""), Some(vec![""]));
+        assert_eq!(parts("*", "a\nb"), Some(vec!["a\nb"]));
+        assert_eq!(parts("a*b*c", "aXbYbZc"), Some(vec!["X", "YbZ"]));
+        assert_eq!(parts("**", "ab"), Some(vec!["", "ab"]));
+        assert_eq!(parts("t?mp?", "tämp0"), Some(vec!["ä", "0"]));
+        assert_eq!(parts("{a,ab}c{d,}", "abc"), Some(vec!["ab", ""]));
+        assert_eq!(parts("{x.y,*}+(*", "*+(1"), Some(vec!["*", "1"]));
+        assert_eq!(parts("h{0..31}", "h007"), Some(vec!["007"]));
+        assert_eq!(parts("{a}*", "{a}b"), Some(vec!["b"]));
+        for (pattern, name) in [
+            ("ab*ba", "aba"),
+            ("a*", "b"),
+            ("*.x*y", "a.y"),
+            ("a*b*b", "ab"),
+            ("h{0..31}", "h32"),
+            ("h{0..31}*", "h310"),
+            ("h{0..31}", "h"),
+            ("h{0..9}", "h99999999999999999999"),
+            ("a.{b,c}", "aXb"),
+            ("a?", "a"),
+        ] {
+            assert_eq!(parts(pattern, name), None, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn parts_take_the_places_of_stars() {
+        let renamed = |to| Pattern::parse("*.{a,b}").unwrap().renamed("x.b", to);
+        assert_eq!(renamed("m.*.w*").as_deref(), Some("m.x.wb"));
+        assert_eq!([renamed("m.*"), renamed("m"), renamed("***")], [None, None, None]);
+    }
+
+    #[test]
+    fn a_pattern_of_many_wildcards_is_matched_in_bounded_time() {
+        let name = format!("{}b", "a".repeat(20_000));
+        let pattern = Pattern::parse(&"*a".repeat(100)).unwrap();
+        assert!(!pattern.matches(&name));
+        assert!(Pattern::parse(&"{a,b}".repeat(1_000_000)).is_none());
+    }
+}
