@@ -1,6 +1,6 @@
 //! What is known of the positions and the values of a dataset for those who look at them: labels and units.
 
-use tet_query::{AttrText, AxisSlice, Dataset, LabelLookup};
+use tet_query::{AttrText, AxisSlice, Dataset, LabelLookup, Labels};
 
 /// At most this many labels of an axis are read; later positions are shown by number.
 const LABELS_MAX: u64 = 1 << 20;
@@ -28,6 +28,23 @@ pub(crate) fn unit(dataset: &Dataset) -> String {
 #[must_use]
 pub(crate) fn of_axis(labels: &dyn LabelLookup, axis: usize, slice: &AxisSlice) -> Vec<String> {
     let Ok(Some(labels)) = labels.labels(axis) else { return Vec::new() };
+    texts(&labels, slice)
+}
+
+/// The numbers of the selected positions of a time axis, as they are stored; empty for other axes.
+#[must_use]
+pub(crate) fn numbers_of_times(
+    labels: &dyn LabelLookup,
+    axis: usize,
+    slice: &AxisSlice,
+) -> Vec<String> {
+    match labels.labels(axis) {
+        Ok(Some(labels @ Labels::Times { .. })) => texts(&labels.stored(), slice),
+        _ => Vec::new(),
+    }
+}
+
+fn texts(labels: &Labels<'_>, slice: &AxisSlice) -> Vec<String> {
     let text = |at: u64| {
         let position = usize::try_from(slice.start + at * slice.step).ok()?;
         labels.text(position)

@@ -25,8 +25,17 @@ pub(crate) const TOP: &[&str] = &[
 ];
 
 /// Keys of one entry of a selection.
-pub(crate) const ENTRY: &[&str] =
-    &["start", "stop", "step", "index", "label", "start_label", "stop_label", "through_label"];
+pub(crate) const ENTRY: &[&str] = &[
+    "start",
+    "stop",
+    "step",
+    "index",
+    "label",
+    "nearest",
+    "start_label",
+    "stop_label",
+    "through_label",
+];
 
 /// Keys of `execution`.
 pub(crate) const EXECUTION: &[&str] = &[

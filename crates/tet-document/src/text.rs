@@ -103,6 +103,8 @@ fn place(by_index: &str, by_label: &str, position: &Position) -> (String, Value)
     match position {
         Position::Index(index) => member(by_index, Value::Integer(*index)),
         Position::Label(label) => member(by_label, text(label)),
+        // No text reads into a range of these.
+        Position::Nearest(label) => member("nearest", text(label)),
     }
 }
 

@@ -32,7 +32,8 @@ pub(crate) fn labels<'py>(
         let how = open.how.with_progress(progress);
         let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);
         let labels = labels.labels(axis)?;
-        Ok::<_, tet_query::Error>(labels.map(|labels| match labels {
+        // Times are decoded in Python, which has types for them.
+        Ok::<_, tet_query::Error>(labels.map(|labels| match labels.stored() {
             Labels::Text(texts) => Owned::Texts(texts.into_owned()),
             Labels::Integers(values) => Owned::Integers(values.into_owned()),
             Labels::Floats { values, .. } => Owned::Floats(values.into_owned()),

@@ -284,6 +284,14 @@ impl Catalog {
         Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
     }
 
+    /// The same with the datasets that `is_kept` keeps. They keep their [`Dataset::index`].
+    #[must_use]
+    pub fn filtered(self, is_kept: impl FnMut(&Dataset) -> bool) -> Catalog {
+        let mut datasets = Arc::unwrap_or_clone(self.datasets);
+        datasets.retain(is_kept);
+        Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
+    }
+
     /// The attributes of the file.
     #[must_use]
     pub fn attrs(&self) -> &BTreeMap<String, AttrText> {

@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Selection(Box<SelectionError>),
     /// No dataset has this name.
-    #[error("no dataset {name:?}{}", did_you_mean(suggestion.as_deref()))]
+    #[error("no dataset {}{name:?}{}", matching(name), did_you_mean(suggestion.as_deref()))]
     NoSuchDataset {
         /// What was asked for.
         name: String,
@@ -434,6 +434,11 @@ impl Error {
     pub(crate) const fn no_bytes(dtype: DType) -> Self {
         Error::Undefined { op: "read", dtype }
     }
+}
+
+/// A word before a pattern of names.
+fn matching(name: &str) -> &'static str {
+    if crate::Pattern::parse(name).is_some() { "matches " } else { "" }
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {

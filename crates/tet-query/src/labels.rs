@@ -1,14 +1,19 @@
 //! Labels: which position of an axis a label means.
 //!
 //! Labels come from the dataset's own coordinates, else from a one-dimensional dataset named after
-//! the dimension (the coordinate-variable convention), read through the catalog.
+//! the dimension (the coordinate-variable convention), read through the catalog. Numbers with `units` of the
+//! CF conventions, such as `days since 1970-01-01`, are times.
 
+mod calendar;
 mod coordinates;
 mod table;
+mod times;
 
+pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
 pub(crate) use self::table::Side;
 pub use self::table::{FloatWidth, Labels};
+pub use self::times::Times;
 
 use crate::error::Result;
 

@@ -18,8 +18,8 @@
 mod error;
 
 mod axis;
-mod scalar;
 mod pattern;
+mod scalar;
 mod suggestion;
 
 mod catalog;

@@ -9,7 +9,7 @@ use regex_lite::Regex;
 /// | `*` | any text, also none and also with `/` and `.` in it |
 /// | `?` | one character |
 /// | `{a,b}` | one of these texts, which are taken literally |
-/// | `{0..31}` | a whole number from 0 to 31 |
+/// | `{0..31}` | a whole number from 0 to 31, without leading zeros |
 ///
 /// All else stands for itself, brackets too: they begin a slice.
 ///
@@ -65,11 +65,13 @@ impl Pattern {
     #[must_use]
     pub fn parts<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
         let found = self.regex.captures(name)?;
-        let parts = (1..=self.numbers.len()).map(|at| found.get(at).map_or("", |part| part.as_str()));
+        let parts =
+            (1..=self.numbers.len()).map(|at| found.get(at).map_or("", |part| part.as_str()));
         let parts: Vec<&str> = parts.collect();
         let is_within = |(part, range): (&&str, &Option<(u64, u64)>)| {
             let Some((least, greatest)) = range else { return true };
-            part.parse::<u64>().is_ok_and(|number| (*least..=*greatest).contains(&number))
+            let is_plain = *part == "0" || !part.starts_with('0');
+            is_plain && part.parse().is_ok_and(|number| (*least..=*greatest).contains(&number))
         };
         parts.iter().zip(&self.numbers).all(is_within).then_some(parts)
     }
@@ -133,7 +135,7 @@ mod tests {
         assert_eq!(parts("t?mp?", "tämp0"), Some(vec!["ä", "0"]));
         assert_eq!(parts("{a,ab}c{d,}", "abc"), Some(vec!["ab", ""]));
         assert_eq!(parts("{x.y,*}+(*", "*+(1"), Some(vec!["*", "1"]));
-        assert_eq!(parts("h{0..31}", "h007"), Some(vec!["007"]));
+        assert_eq!(parts("h{0..31}", "h0"), Some(vec!["0"]));
         assert_eq!(parts("{a}*", "{a}b"), Some(vec!["b"]));
         for (pattern, name) in [
             ("ab*ba", "aba"),
@@ -143,6 +145,7 @@ mod tests {
             ("h{0..31}", "h32"),
             ("h{0..31}*", "h310"),
             ("h{0..31}", "h"),
+            ("h{0..31}", "h007"),
             ("h{0..9}", "h99999999999999999999"),
             ("a.{b,c}", "aXb"),
             ("a?", "a"),

@@ -9,6 +9,8 @@
 //!   ..., 0               `...` selects as many whole axes as are missing
 //!   time=0:10, lat=5     by dimension name; axes not named are whole
 //!   time="a":"c"         by coordinate label, half open
+//!   lat=51.0             numbers with a point, and dates such as 2024-07-15, are labels without quotes
+//!   lat~50               the nearest label
 //! ```
 //!
 //! Ranges inside the extent mean what they mean in Python; past the extent they are an error, for
@@ -33,8 +35,11 @@ use crate::axis::AxisRef;
 pub enum Position {
     /// A 0-based index; negative ones count from the end. Wide enough for every extent, negated.
     Index(i128),
-    /// The first position whose coordinate label equals.
+    /// The first position whose coordinate label equals; of a date that is less precise than times, all positions
+    /// within it, which keep the axis.
     Label(String),
+    /// The position whose coordinate label, a number or a time, is nearest; of two that are as near the greater.
+    Nearest(String),
 }
 
 impl From<i32> for Position {

@@ -64,7 +64,8 @@ const EXAMPLES: &str = "\
 SLICES
   NumPy's rules: start:stop:step, negative numbers count from the end, one number takes that
   position and drops the axis, ... means all axes not named. By name: 'time=0:10, lat=5'.
-  By label: 'time=\"Jan\":\"Apr\"' (the stop is not included), 'time=\"Jul\"'.
+  By label: 'time=\"Jan\":\"Apr\"' (the stop is not included), 'time=\"Jul\"'; numbers with a point and dates
+  need no quotes: 'lat=51.0, time=2024-07'; the nearest: 'lat~50'.
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array

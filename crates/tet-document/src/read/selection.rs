@@ -70,7 +70,7 @@ struct Parts {
 }
 
 /// One entry: `{start, stop, step, start_label, stop_label, through_label}` or `{index}` or
-/// `{label}`, all optional; `null` is the same as leaving a key out.
+/// `{label}` or `{nearest}`, all optional; `null` is the same as leaving a key out.
 fn entry(at: &Cursor<'_>) -> Result<AxisSelection> {
     let mut parts = Parts::default();
     for entry in at.table("what is selected of an axis")? {
@@ -92,6 +92,10 @@ fn entry(at: &Cursor<'_>) -> Result<AxisSelection> {
             }
             "index" => parts.point.replace(index(&value)?).is_some(),
             "label" => parts.point.replace(label(&value)?).is_some(),
+            "nearest" => {
+                let label = value.text("a label in quotes")?.to_owned();
+                parts.point.replace(Position::Nearest(label)).is_some()
+            }
             _ => parts.step.replace(value.integer(1, u64::MAX.into())?).is_some(),
         };
         if clashes {
@@ -99,7 +103,7 @@ fn entry(at: &Cursor<'_>) -> Result<AxisSelection> {
         }
         let ranged = parts.start.is_some() || parts.stop.is_some() || parts.step.is_some();
         if ranged && parts.point.is_some() {
-            let message = "\"index\" and \"label\" take one position and stand alone";
+            let message = "\"index\", \"label\" and \"nearest\" take one position and stand alone";
             return Err(value.wrong_at(&entry.key_span, message));
         }
     }
@@ -116,7 +120,7 @@ fn entry(at: &Cursor<'_>) -> Result<AxisSelection> {
 fn clash(value: &Cursor<'_>, entry: &Entry) -> DocumentError {
     let message = match entry.key.as_str() {
         "start" | "start_label" => "give either \"start\" or \"start_label\"",
-        "index" | "label" => "give either \"index\" or \"label\"",
+        "index" | "label" | "nearest" => "give one of \"index\", \"label\" and \"nearest\"",
         _ => "give one of \"stop\", \"stop_label\" and \"through_label\"",
     };
     value.wrong_at(&entry.key_span, message)

@@ -83,7 +83,7 @@ fn an_error_shows_its_place() {
         error.to_string(),
         "unknown key \"strat\"\n  line 3, column 18, at selection[0].strat\n      \
          \"selection\": [{\"strat\": 1}]\n                     ^^^^^^^\n  allowed: start, stop, step, \
-         index, label, start_label, stop_label, through_label\n  did you mean \"start\"?"
+         index, label, nearest, start_label, stop_label, through_label\n  did you mean \"start\"?"
     );
 }
 

@@ -34,6 +34,7 @@ fn position_text(position: &Position) -> String {
     match position {
         Position::Index(index) => index.to_string(),
         Position::Label(label) => quoted_text(label),
+        Position::Nearest(label) => format!("~{}", quoted_text(label)),
     }
 }
 

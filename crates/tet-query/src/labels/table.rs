@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Range;
 
+use super::times::Times;
 use crate::element::{nearest_bf16, nearest_f16};
 
 /// The labels of one axis, one per position.
@@ -20,6 +22,20 @@ pub enum Labels<'a> {
         /// What they were: a label is rounded to it before it is compared.
         width: FloatWidth,
     },
+    /// The values of a time axis, which match as dates, and as the numbers that they are.
+    Times {
+        /// The values.
+        numbers: Box<Labels<'a>>,
+        /// What they mean.
+        times: Times<'a>,
+    },
+}
+
+/// What is asked for.
+enum Asked {
+    Number(Number),
+    /// The instants of a date.
+    Period(Range<i128>),
 }
 
 /// The precision of a floating coordinate.
@@ -101,6 +117,16 @@ impl Number {
         }
     }
 
+    /// How far apart two numbers are, exactly for integers.
+    fn distance(self, other: Number) -> Number {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => {
+                Number::Int(a.abs_diff(b).try_into().unwrap_or(i128::MAX))
+            }
+            (a, b) => Number::Float((a.float() - b.float()).abs()),
+        }
+    }
+
     fn round(self, width: FloatWidth) -> Number {
         #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
         Number::Float(match width {
@@ -113,7 +139,7 @@ impl Number {
 }
 
 /// The first values, without a copy.
-fn first<T: Clone>(values: Cow<'_, [T]>, count: usize) -> Cow<'_, [T]> {
+pub(super) fn first<T: Clone>(values: Cow<'_, [T]>, count: usize) -> Cow<'_, [T]> {
     match values {
         Cow::Borrowed(values) => Cow::Borrowed(&values[..count.min(values.len())]),
         Cow::Owned(mut values) => {
@@ -154,6 +180,7 @@ impl Labels<'_> {
             Labels::Text(texts) => texts.len(),
             Labels::Integers(values) => values.len(),
             Labels::Floats { values, .. } => values.len(),
+            Labels::Times { numbers, .. } => numbers.len(),
         }
     }
 
@@ -172,6 +199,9 @@ impl Labels<'_> {
             Labels::Floats { values, width } => {
                 Labels::Floats { values: first(values, count), width }
             }
+            Labels::Times { numbers, times } => {
+                Labels::Times { numbers: Box::new(numbers.first(count)), times: times.first(count) }
+            }
         }
     }
 
@@ -182,6 +212,9 @@ impl Labels<'_> {
             Labels::Integers(values) => Labels::Integers(Cow::Borrowed(values)),
             Labels::Floats { values, width } => {
                 Labels::Floats { values: Cow::Borrowed(values), width: *width }
+            }
+            Labels::Times { numbers, times } => {
+                Labels::Times { numbers: Box::new(numbers.borrowed()), times: times.borrowed() }
             }
         }
     }
@@ -195,10 +228,70 @@ impl Labels<'_> {
             Labels::Floats { values, width } => {
                 values.get(position).map(|&value| width.text(value))
             }
+            Labels::Times { times, .. } => times.text(position),
         }
     }
 
-    /// The first position whose label equals: as text, else as a number.
+    /// The labels as values: times as the numbers that they are stored as.
+    #[must_use]
+    pub fn stored(self) -> Self {
+        if let Labels::Times { numbers, .. } = self { *numbers } else { self }
+    }
+
+    /// The labels that a label is compared with: times, unless it is a number.
+    fn compared(&self, label: &str) -> &Labels<'_> {
+        match self {
+            Labels::Times { numbers, times } if times.period(label).is_none() => numbers,
+            labels => labels,
+        }
+    }
+
+    /// The positions within a date that is less precise than the times, as a month of days; `None` for other
+    /// labels, and where other times are between them.
+    pub(crate) fn period(&self, label: &str) -> Option<Range<usize>> {
+        let Labels::Times { times, .. } = self else { return None };
+        times.period(label).filter(|period| times.is_coarse(period))?;
+        let within = self.all_equal(label);
+        let (first, last) = (*within.first()?, *within.last()?);
+        (last - first < within.len()).then_some(first..last + 1)
+    }
+
+    /// The positions of the next label below and of the next above one that none equals.
+    pub(crate) fn neighbors(&self, label: &str) -> [Option<usize>; 2] {
+        let labels = self.compared(label);
+        let Some(asked) = labels.asked(label) else { return [None; 2] };
+        let nearest = |side: Ordering| {
+            let beyond = (0..labels.len()).filter(|&at| labels.order(at, &asked) == Some(side));
+            beyond.reduce(|best, at| match labels.step(best, at) {
+                Some(step) if step == side => at,
+                _ => best,
+            })
+        };
+        [nearest(Ordering::Less), nearest(Ordering::Greater)]
+    }
+
+    /// The position of the label that is nearest to a number or a date; of two that are as near, the greater one.
+    #[must_use]
+    pub fn nearest(&self, label: &str) -> Option<usize> {
+        if let Some(equal) = self.first_equal(label) {
+            return Some(equal);
+        }
+        let labels = self.compared(label);
+        let asked = match labels.asked(label)? {
+            Asked::Number(number) => number,
+            Asked::Period(period) => Number::Int(period.start),
+        };
+        match labels.neighbors(label) {
+            [Some(below), Some(above)] => {
+                let far = |at| labels.number(at).map(|it| it.distance(asked));
+                let is_below = far(below)?.compare(far(above)?) == Some(Ordering::Less);
+                Some(if is_below { below } else { above })
+            }
+            [below, above] => below.or(above),
+        }
+    }
+
+    /// The first position whose label equals: as text, else as a number, or a time within a date.
     #[must_use]
     pub fn first_equal(&self, label: &str) -> Option<usize> {
         if let Labels::Text(texts) = self
@@ -206,11 +299,12 @@ impl Labels<'_> {
         {
             return Some(position);
         }
-        let asked = self.asked(label)?;
-        (0..self.len()).find(|&at| self.order(at, asked) == Some(Ordering::Equal))
+        let labels = self.compared(label);
+        let asked = labels.asked(label)?;
+        (0..labels.len()).find(|&at| labels.order(at, &asked) == Some(Ordering::Equal))
     }
 
-    /// All positions whose label equals: as text, else as a number.
+    /// All positions whose label equals: as text, else as a number, or a time within a date.
     #[must_use]
     pub fn all_equal(&self, label: &str) -> Vec<usize> {
         if let Labels::Text(texts) = self {
@@ -219,8 +313,9 @@ impl Labels<'_> {
                 return equal;
             }
         }
-        let Some(asked) = self.asked(label) else { return Vec::new() };
-        (0..self.len()).filter(|&at| self.order(at, asked) == Some(Ordering::Equal)).collect()
+        let labels = self.compared(label);
+        let Some(asked) = labels.asked(label) else { return Vec::new() };
+        (0..labels.len()).filter(|&at| labels.order(at, &asked) == Some(Ordering::Equal)).collect()
     }
 
     /// Whether both have the same label at a position, or neither has one: as text, or by value.
@@ -231,12 +326,25 @@ impl Labels<'_> {
         {
             return true;
         }
-        match (self.number(at), other.number(at)) {
+        let (left, right) = match (self, other) {
+            (Labels::Times { times: a, .. }, Labels::Times { times: b, .. })
+                if a.calendar() == b.calendar() =>
+            {
+                (self, other)
+            }
+            (a, b) => (a.numbers(), b.numbers()),
+        };
+        match (left.number(at), right.number(at)) {
             (Some(a), Some(b)) => {
                 a.compare(b) == Some(Ordering::Equal) || (a.float().is_nan() && b.float().is_nan())
             }
-            _ => self.text(at) == other.text(at),
+            _ => left.text(at) == right.text(at),
         }
+    }
+
+    /// The labels, times as numbers.
+    fn numbers(&self) -> &Labels<'_> {
+        if let Labels::Times { numbers, .. } = self { numbers } else { self }
     }
 
     /// Where a range begins (`Before`) or ends (`Before`, or `After` to include the label).
@@ -244,25 +352,28 @@ impl Labels<'_> {
     /// An equal label decides. Without one, numeric labels in order are searched by value.
     #[must_use]
     pub(crate) fn bound(&self, label: &str, side: Side) -> Option<usize> {
+        let labels = self.compared(label);
         if let Some(first) = self.first_equal(label) {
-            return Some(if side == Side::Before { first } else { self.run_end(first) });
+            return Some(if side == Side::Before { first } else { labels.run_end(first, label) });
         }
-        let asked = self.asked(label)?;
-        let wanted = match self.direction()? {
+        let asked = labels.asked(label)?;
+        let wanted = match labels.direction()? {
             Ordering::Greater => Ordering::Greater,
             _ => Ordering::Less,
         };
         // No label equals, so both sides are the same place.
-        (0..=self.len()).find(|&at| at == self.len() || self.order(at, asked) != Some(wanted))
+        let is_past = |&at: &usize| at == labels.len() || labels.order(at, &asked) != Some(wanted);
+        (0..=labels.len()).find(is_past)
     }
 
-    /// One past the last label equal to the one at `first`, without a break.
-    fn run_end(&self, first: usize) -> usize {
-        let equal = |at: usize| match self {
-            Labels::Text(texts) => {
-                texts[at] == texts[first] || self.step(first, at).is_some_and(Ordering::is_eq)
-            }
-            _ => self.step(first, at).is_some_and(Ordering::is_eq),
+    /// One past the last label equal to the one at `first`, without a break; times are equal within a date.
+    fn run_end(&self, first: usize, label: &str) -> usize {
+        let is_same = |at: usize| self.step(first, at).is_some_and(Ordering::is_eq);
+        let period = self.asked(label).filter(|asked| matches!(asked, Asked::Period(_)));
+        let equal = |at: usize| match (self, &period) {
+            (Labels::Text(texts), _) => texts[at] == texts[first] || is_same(at),
+            (_, Some(period)) => self.order(at, period) == Some(Ordering::Equal),
+            _ => is_same(at),
         };
         (first + 1..self.len()).find(|&at| !equal(at)).unwrap_or(self.len())
     }
@@ -293,21 +404,37 @@ impl Labels<'_> {
             Labels::Text(texts) => Number::parse(texts.get(at)?),
             Labels::Integers(values) => values.get(at).copied().map(Number::Int),
             Labels::Floats { values, .. } => values.get(at).copied().map(Number::Float),
+            Labels::Times { times, .. } => (*times.instants().get(at)?).map(Number::Int),
         }
     }
 
-    /// The number that is asked for, at the precision of these labels.
-    fn asked(&self, label: &str) -> Option<Number> {
+    /// What is asked for: the instants of a date, or a number at the precision of these labels.
+    fn asked(&self, label: &str) -> Option<Asked> {
+        if let Labels::Times { times, .. } = self {
+            return times.period(label).map(Asked::Period);
+        }
         let asked = Number::parse(label)?;
-        Some(match self {
+        Some(Asked::Number(match self {
             Labels::Floats { width, .. } => asked.round(*width),
             _ => asked,
-        })
+        }))
     }
 
-    /// How the label at a position compares with what is asked.
-    fn order(&self, at: usize, asked: Number) -> Option<Ordering> {
-        self.number(at)?.compare(asked)
+    /// How the label at a position compares with what is asked; a time within a date is equal to it.
+    fn order(&self, at: usize, asked: &Asked) -> Option<Ordering> {
+        let number = self.number(at)?;
+        match asked {
+            Asked::Number(asked) => number.compare(*asked),
+            Asked::Period(period) => {
+                let start = number.compare(Number::Int(period.start))?;
+                let end = number.compare(Number::Int(period.end))?;
+                Some(match (start, end) {
+                    (Ordering::Less, _) => Ordering::Less,
+                    (_, Ordering::Less) => Ordering::Equal,
+                    _ => Ordering::Greater,
+                })
+            }
+        }
     }
 }
 

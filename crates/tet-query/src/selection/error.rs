@@ -99,6 +99,8 @@ pub enum SelectionFault {
         label: String,
         /// The first and the last label.
         ends: Option<(String, String)>,
+        /// The next label below and the next above, where there are such.
+        neighbors: Vec<String>,
         /// A label that looks like the one asked for.
         suggestion: Option<String>,
     },
@@ -120,6 +122,13 @@ impl SelectionFault {
             SelectionFault::NoSuchAxis { suggestion: Some(name), .. }
             | SelectionFault::NoSuchLabel { suggestion: Some(name), .. } => {
                 Some(format!("did you mean {name:?}?"))
+            }
+            SelectionFault::NoSuchLabel { neighbors, .. } if !neighbors.is_empty() => {
+                let shown: Vec<String> = neighbors.iter().map(|it| format!("{it:?}")).collect();
+                let is_one = shown.len() == 1;
+                let labels =
+                    if is_one { "the nearest label is" } else { "the labels around it are" };
+                Some(format!("{labels} {}", shown.join(" and ")))
             }
             SelectionFault::NoSuchLabel { ends: Some((first, last)), .. } => {
                 Some(format!("labels go from {first:?} to {last:?}"))

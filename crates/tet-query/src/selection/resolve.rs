@@ -116,7 +116,13 @@ impl AxisReader<'_> {
     fn point(&self, position: &Position) -> Result<Found<AxisSlice>> {
         let start = match position {
             Position::Index(index) => self.inside(*index, i128::from(self.extent) - 1, "index"),
-            Position::Label(label) => self.label(label, |it, label| it.first_equal(label))?,
+            Position::Label(label) => {
+                if let Some(period) = self.period(label)? {
+                    return Ok(Ok(period));
+                }
+                self.label(label, |it, label| it.first_equal(label))?
+            }
+            Position::Nearest(label) => self.label(label, |it, label| it.nearest(label))?,
         };
         let slice = |start| AxisSlice { start, stop: start + 1, step: 1, axis: Axis::Dropped };
         Ok(start.map(slice))
@@ -143,7 +149,19 @@ impl AxisReader<'_> {
         match position {
             Position::Index(index) => Ok(self.inside(*index, i128::from(self.extent), what)),
             Position::Label(label) => self.label(label, |it, label| it.bound(label, Side::Before)),
+            Position::Nearest(label) => self.label(label, |it, label| it.nearest(label)),
         }
+    }
+
+    /// All positions within a date that is less precise than the times of the axis.
+    fn period(&self, label: &str) -> Result<Option<AxisSlice>> {
+        let Some(labels) = self.labels.labels(self.axis)? else { return Ok(None) };
+        let labels = labels.first(usize::try_from(self.extent).unwrap_or(usize::MAX));
+        let slice = |range: std::ops::Range<usize>| {
+            let [start, stop] = [range.start, range.end].map(|at| u64::try_from(at).ok());
+            Some(AxisSlice { start: start?, stop: stop?, step: 1, axis: Axis::Kept })
+        };
+        Ok(labels.period(label).and_then(slice))
     }
 
     /// The position an index means: from the end when negative, at most `last`.
@@ -187,6 +205,8 @@ pub fn unknown_label(
     labels: &Labels<'_>,
 ) -> Box<SelectionFault> {
     let ends = labels.text(0).zip(labels.text(labels.len().saturating_sub(1)));
+    let neighbors = labels.neighbors(label).into_iter().flatten();
+    let neighbors = neighbors.filter_map(|at| labels.text(at)).collect();
     let suggestion = match labels {
         Labels::Text(texts) => {
             let near = texts.iter().take(SUGGESTED_FROM_MAX).map(String::as_str);
@@ -195,7 +215,7 @@ pub fn unknown_label(
         _ => None,
     };
     let label = label.to_owned();
-    Box::new(SelectionFault::NoSuchLabel { axis, extent, label, ends, suggestion })
+    Box::new(SelectionFault::NoSuchLabel { axis, extent, label, ends, neighbors, suggestion })
 }
 
 /// What was found, or the entry's fault. The outer result is for labels that cannot be read.

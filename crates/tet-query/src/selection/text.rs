@@ -123,7 +123,7 @@ impl Reader<'_> {
         }
         let start = self.at;
         if let Some(name) = self.name()?
-            && self.take('=')
+            && (self.take('=') || self.peek() == Some('~'))
         {
             return Ok(Entry::Named(AxisRef::Name(name), self.extent()?));
         }
@@ -149,7 +149,11 @@ impl Reader<'_> {
             let wanted = "a position, a range or `...` is wanted";
             return start.map(AxisSelection::Point).ok_or_else(|| self.wanted(wanted));
         }
-        let stop = self.place()?.map_or(Stop::End, Stop::Before);
+        let stop = self.place()?;
+        if [&start, &stop].into_iter().flatten().any(|it| matches!(it, Position::Nearest(_))) {
+            return Err(self.wanted("~ takes one position, and no range is wanted"));
+        }
+        let stop = stop.map_or(Stop::End, Stop::Before);
         let mut step = 1;
         if self.take(':') && self.peek().is_some_and(|next| next != ',') {
             let at = self.at;
@@ -165,12 +169,19 @@ impl Reader<'_> {
     fn place(&mut self) -> Result<Option<Position>, SelectionError> {
         match self.peek() {
             Some(quote) if is_quote(quote) => self.quoted().map(|it| Some(Position::Label(it))),
-            Some(next) if is_word(next) || next == '+' => self.integer().map(Some),
+            Some('~') => {
+                self.take('~');
+                let wanted = "a label is wanted after ~";
+                let label = self.name()?.ok_or_else(|| self.wanted(wanted))?;
+                Ok(Some(Position::Nearest(label)))
+            }
+            Some(next) if is_word(next) || next == '+' => self.number().map(Some),
             _ => Ok(None),
         }
     }
 
-    fn integer(&mut self) -> Result<Position, SelectionError> {
+    /// An integer, or a label without quotes: a number with a point or an exponent, or a date.
+    fn number(&mut self) -> Result<Position, SelectionError> {
         let start = self.at;
         if matches!(self.peek(), Some('-' | '+')) {
             self.at += 1;
@@ -180,6 +191,9 @@ impl Reader<'_> {
         }
         let word: String = self.chars[start..self.at].iter().collect();
         let digits = word.strip_prefix(['-', '+']).unwrap_or(&word);
+        if is_label(&word) {
+            return Ok(Position::Label(word));
+        }
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let wanted = "an integer or a label in quotes is wanted";
             return Err(self.wanted_at(start, wanted));
@@ -220,9 +234,25 @@ const fn is_quote(next: char) -> bool {
     matches!(next, '"' | '\'')
 }
 
+/// Whether a word is a label without quotes: `51.0`, `1e3`, `2024-07`, `2024-07-15T06`.
+fn is_label(word: &str) -> bool {
+    let digits = word.trim_start_matches(['-', '+']);
+    let is_float = digits.contains(['.', 'e', 'E'])
+        && digits.starts_with(|next: char| next.is_ascii_digit() || next == '.')
+        && word.parse::<f64>().is_ok_and(f64::is_finite);
+    let parts: Vec<&str> = word.split(['-', 'T']).collect();
+    let is_number = |(part, len): (&&str, usize)| {
+        part.len() == len && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_date = (2..=4).contains(&parts.len())
+        && parts.iter().zip([4, 2, 2, 2]).all(is_number)
+        && word.find('T').is_none_or(|at| at == 10);
+    is_float || is_date
+}
+
 /// Letters of names that need no quotes. `-` is one, so that `sea-level=3` reads.
 fn is_word(next: char) -> bool {
-    !next.is_whitespace() && !matches!(next, ',' | ':' | '=' | '"' | '\'' | '[' | ']' | '\\')
+    !next.is_whitespace() && !matches!(next, ',' | ':' | '=' | '~' | '"' | '\'' | '[' | ']' | '\\')
 }
 
 #[cfg(test)]
@@ -241,6 +271,7 @@ mod tests {
     fn text_reads_as_written() {
         let all = AxisSelection::all;
         let point = |index: i64| AxisSelection::point(index);
+        let nearest = |label: &str| AxisSelection::Point(Position::Nearest(label.to_owned()));
         let around = |head: Vec<_>, tail: Vec<_>| SelectionForm::Around { head, tail };
         let named = |name: &str, entry| SelectionForm::Named(vec![(name.into(), entry)]);
         let cases = [
@@ -264,6 +295,14 @@ mod tests {
             ("t='it''s'", named("t", AxisSelection::point("its"))),
             ("t=\"q\\\"\\\\\"", named("t", AxisSelection::point("q\"\\"))),
             ("t=\"\"", named("t", AxisSelection::point(""))),
+            ("lat=51.0", named("lat", AxisSelection::point("51.0"))),
+            ("lat=-.5:1e3", named("lat", AxisSelection::range("-.5", "1e3"))),
+            ("t=2024-07-15:2024-08", named("t", AxisSelection::range("2024-07-15", "2024-08"))),
+            ("t=2024-07-15T06", named("t", AxisSelection::point("2024-07-15T06"))),
+            ("lat~50", named("lat", nearest("50"))),
+            ("lat ~ -0.5", named("lat", nearest("-0.5"))),
+            ("t=~\"2024-07-15 06:00\"", named("t", nearest("2024-07-15 06:00"))),
+            ("~50, :", around(vec![nearest("50"), all()], vec![])),
             ("18446744073709551615", around(vec![AxisSelection::point(u64::MAX)], vec![])),
         ];
         for (text, form) in cases {
@@ -287,7 +326,12 @@ mod tests {
             ("0:4:-1", "a step of at least 1 is wanted at column 5"),
             ("0:4:\"a\"", "a step of at least 1 is wanted at column 5"),
             ("0:4:1:1", "a comma or the end is wanted at column 6"),
-            ("1e3", "an integer or a label in quotes is wanted at column 1"),
+            ("1e999", "an integer or a label in quotes is wanted at column 1"),
+            ("2024-7", "an integer or a label in quotes is wanted at column 1"),
+            ("lat~", "a label is wanted after ~ at column 5"),
+            ("lat~5:", "~ takes one position, and no range is wanted at column 7"),
+            ("lat=1:~5", "~ takes one position, and no range is wanted at column 9"),
+            ("lat~,", "a label is wanted after ~ at column 5"),
             ("0:1O", "an integer or a label in quotes is wanted at column 3"),
             ("time=abc", "an integer or a label in quotes is wanted at column 6"),
             ("time=", "a position, a range or `...` is wanted at column 6"),

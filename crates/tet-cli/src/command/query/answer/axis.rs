@@ -62,6 +62,12 @@ impl<'a> AxisLabels<'a> {
         slice.map(|slice| labels::of_axis(&self.labels, axis, slice)).unwrap_or_default()
     }
 
+    /// The numbers of the selected positions of a time axis; empty for other axes.
+    fn numbers(&self, axis: usize) -> Vec<String> {
+        let slice = self.resolved.slab.axes().get(axis);
+        slice.map(|slice| labels::numbers_of_times(&self.labels, axis, slice)).unwrap_or_default()
+    }
+
     /// The positions of axes of which one position is selected, as `month=7`.
     pub(super) fn fixed(&self) -> Vec<String> {
         let slices = self.resolved.slab.axes().iter().enumerate();
@@ -95,6 +101,19 @@ impl<'a> AxisLabels<'a> {
 pub(super) fn axis_name(resolved: &Resolved, axis: usize) -> String {
     let name = resolved.dataset.dims.get(axis);
     name.map_or_else(|| format!("axis {axis}"), |name| Escaped(name).to_string())
+}
+
+impl AxisKind {
+    /// The same with other labels of the positions, if there are any.
+    fn with_labels(&self, labels: Vec<String>) -> AxisKind {
+        match self {
+            AxisKind::Positions(_) if !labels.is_empty() => AxisKind::Positions(labels),
+            AxisKind::Picks { positions, .. } if !labels.is_empty() => {
+                AxisKind::Picks { positions: Arc::clone(positions), labels }
+            }
+            kind => kind.clone(),
+        }
+    }
 }
 
 impl ResultAxis {
@@ -191,7 +210,10 @@ impl ResultAxis {
                 PlotAxis::labeled(&name, middles.map(|middle| middle.to_string()).collect())
             }
             _ => {
-                let texts = (0..extent).map(|at| Escaped(&self.label(at)).to_string());
+                // Times are numbers here: the picture makes dates of them, and finds ticks among them.
+                let numbers = self.axis.map(|of| labels.numbers(of)).unwrap_or_default();
+                let axis = ResultAxis { kind: self.kind.with_labels(numbers), ..self.clone() };
+                let texts = (0..extent).map(|at| Escaped(&axis.label(at)).to_string());
                 PlotAxis::labeled(&name, texts.collect())
             }
         };

@@ -1,0 +1,346 @@
+//! Labels that are times: numbers since a date, as the CF conventions have them (section 4.4).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex_lite::{Captures, Regex};
+
+use super::calendar::Calendar;
+use crate::catalog::AttrText;
+
+/// Nanoseconds since the first moment of day 0 of a calendar.
+type Instant = i128;
+
+const SECOND: Instant = 1_000_000_000;
+const MINUTE: Instant = 60 * SECOND;
+const HOUR: Instant = 60 * MINUTE;
+const DAY: Instant = 24 * HOUR;
+
+/// Names of units of time, and their nanoseconds.
+const UNITS: [(&[&str], Instant); 7] = [
+    (&["nanosecond", "nanoseconds", "nanosec", "nanosecs", "ns"], 1),
+    (&["microsecond", "microseconds", "microsec", "microsecs", "us"], 1_000),
+    (&["millisecond", "milliseconds", "millisec", "millisecs", "msec", "msecs", "ms"], 1_000_000),
+    (&["second", "seconds", "sec", "secs", "s"], SECOND),
+    (&["minute", "minutes", "min", "mins"], MINUTE),
+    (&["hour", "hours", "hr", "hrs", "h"], HOUR),
+    (&["day", "days", "d"], DAY),
+];
+
+/// `days since 1970-01-01 12:00:00.5 +01:00`.
+static SINCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^\s*(\w+)\s+since\s+(\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2})(?:\.(\d*))?)?)?\s*(?:Z|UTC|([+-])(\d{1,2})(?::?(\d{2}))?)?\s*$",
+    )
+    .ok()
+});
+
+/// `2024`, `2024-07`, `2024-07-15`, `2024-07-15T06`, and so on to fractions of a second.
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?Z?)?)?)?$",
+    )
+    .ok()
+});
+
+/// What the numbers of a time axis count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TimeUnits {
+    calendar: Calendar,
+    /// Nanoseconds of a unit.
+    len: Instant,
+    /// The instant of 0.
+    epoch: Instant,
+}
+
+impl TimeUnits {
+    /// The units of a dataset with these attributes; `None` if its numbers are not times.
+    pub(super) fn of(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
+        let text = |key| match attrs.get(key) {
+            Some(AttrText::Text(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let calendar = match attrs.get("calendar") {
+            None => Calendar::Standard,
+            Some(_) => Calendar::named(text("calendar")?)?,
+        };
+        let found = SINCE.as_ref()?.captures(text("units")?)?;
+        let unit = found.get(1)?.as_str().to_ascii_lowercase();
+        let (_, len) = UNITS.into_iter().find(|(names, _)| names.contains(&unit.as_str()))?;
+        let zone = number(&found, 10) * HOUR + number(&found, 11) * MINUTE;
+        let is_west = found.get(9).is_some_and(|sign| sign.as_str() == "-");
+        let local = moment(calendar, &found, 2)?;
+        Some(TimeUnits { calendar, len, epoch: if is_west { local + zone } else { local - zone } })
+    }
+
+    /// The instant of a whole number of units.
+    pub(super) fn whole(self, number: i128) -> Option<Instant> {
+        number.checked_mul(self.len)?.checked_add(self.epoch)
+    }
+
+    /// The instant of a number of units, to a microsecond: a double holds no more of a date.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the number is finite and small, its fraction below the length of a unit"
+    )]
+    pub(super) fn float(self, number: f64) -> Option<Instant> {
+        const FAR: f64 = 9e18;
+        let floor = Some(number.floor()).filter(|floor| floor.is_finite() && floor.abs() < FAR)?;
+        let step = if self.len < 1_000_000 { 1 } else { 1_000 };
+        let parts = ((number - floor) * (self.len / step) as f64).round_ties_even();
+        self.whole(floor as i128)?.checked_add(parts as i128 * step)
+    }
+}
+
+/// The number of a group; 0 without one.
+fn number(found: &Captures<'_>, group: usize) -> Instant {
+    found.get(group).and_then(|text| text.as_str().parse().ok()).unwrap_or(0)
+}
+
+/// The moment of a date whose year is in a group, and its other parts in those after it.
+fn moment(calendar: Calendar, found: &Captures<'_>, year: usize) -> Option<Instant> {
+    let part = |group: usize, instead: &str| -> Option<u32> {
+        found.get(group).map_or(instead, |text| text.as_str()).parse().ok()
+    };
+    let (month, day) = (part(year + 1, "1")?, part(year + 2, "1")?);
+    let days = calendar.days(i64::from(part(year, "")?), month, day)?;
+    let (hour, minute, second) = (part(year + 3, "0")?, part(year + 4, "0")?, part(year + 5, "0")?);
+    if 23 < hour || 59 < minute || 59 < second {
+        return None;
+    }
+    let digits = found.get(year + 6).map_or("", |text| text.as_str());
+    let digits: String = digits.chars().chain("000000000".chars()).take(9).collect();
+    let nanoseconds: Instant = digits.parse().ok()?;
+    let [hour, minute, second] = [hour, minute, second].map(Instant::from);
+    Some(days * DAY + hour * HOUR + minute * MINUTE + second * SECOND + nanoseconds)
+}
+
+/// How precise times are, from days to nanoseconds, and the digits after the point that show it.
+const PRECISIONS: [(Instant, usize); 7] =
+    [(DAY, 0), (HOUR, 0), (MINUTE, 0), (SECOND, 0), (1_000_000, 3), (1_000, 6), (1, 9)];
+
+/// The labels of a time axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times<'a> {
+    /// `None` for a number that is no time, such as NaN.
+    instants: Cow<'a, [Option<Instant>]>,
+    calendar: Calendar,
+    /// The coarsest precision that all have.
+    precision: Instant,
+}
+
+impl Times<'_> {
+    pub(super) fn new(instants: Vec<Option<Instant>>, units: TimeUnits) -> Times<'static> {
+        let is_whole = |precision: &Instant| {
+            instants.iter().flatten().all(|it| it.rem_euclid(*precision) == 0)
+        };
+        let precision = PRECISIONS.into_iter().map(|(precision, _)| precision).find(is_whole);
+        let (calendar, precision) = (units.calendar, precision.unwrap_or(1));
+        Times { instants: instants.into(), calendar, precision }
+    }
+
+    pub(super) fn borrowed(&self) -> Times<'_> {
+        Times { instants: Cow::Borrowed(&self.instants), ..*self }
+    }
+
+    pub(super) fn calendar(&self) -> Calendar {
+        self.calendar
+    }
+
+    pub(super) fn instants(&self) -> &[Option<Instant>] {
+        &self.instants
+    }
+
+    /// The times of the first `count` positions.
+    pub(super) fn first(self, count: usize) -> Self {
+        Times { instants: super::table::first(self.instants, count), ..self }
+    }
+
+    /// The time of a position, such as `2024-07-15` or `2024-07-15T06:00`; `NaT` for a number that is no time.
+    pub(super) fn text(&self, position: usize) -> Option<String> {
+        let Some(instant) = *self.instants.get(position)? else { return Some("NaT".to_owned()) };
+        let (year, month, day) = self.calendar.date(instant.div_euclid(DAY));
+        let mut text = format!("{year:04}-{month:02}-{day:02}");
+        let rest = instant.rem_euclid(DAY);
+        let fits = |text: std::fmt::Result| text.unwrap_or_default();
+        if self.precision < DAY {
+            fits(write!(text, "T{:02}:{:02}", rest / HOUR, rest % HOUR / MINUTE));
+        }
+        if self.precision < MINUTE {
+            fits(write!(text, ":{:02}", rest % MINUTE / SECOND));
+        }
+        let digits = PRECISIONS.into_iter().find(|(precision, _)| *precision == self.precision);
+        if let Some((precision, digits @ 1..)) = digits {
+            fits(write!(text, ".{:0digits$}", rest % SECOND / precision));
+        }
+        Some(text)
+    }
+
+    /// The instants that a date stands for: those of a year, a month, a day, an hour, and so on; `None` for other
+    /// texts, and for dates that the calendar has not.
+    pub(super) fn period(&self, date: &str) -> Option<Range<Instant>> {
+        let found = DATE.as_ref()?.captures(date)?;
+        let start = moment(self.calendar, &found, 1)?;
+        let has = |group: usize| found.get(group).is_some();
+        let (year, month) = (number(&found, 1), number(&found, 2));
+        let next = |year: Instant, month: Instant| {
+            let (year, month) = if month == 13 { (year + 1, 1) } else { (year, month) };
+            let days =
+                self.calendar.days(i64::try_from(year).ok()?, u32::try_from(month).ok()?, 1)?;
+            Some(days * DAY)
+        };
+        let end = match () {
+            () if !has(2) => next(year + 1, 1)?,
+            () if !has(3) => next(year, month + 1)?,
+            () if !has(4) => start + DAY,
+            () if !has(5) => start + HOUR,
+            () if !has(6) => start + MINUTE,
+            () => {
+                let digits = found.get(7).map_or(0, |digits| digits.as_str().len());
+                start + SECOND / Instant::pow(10, u32::try_from(digits).ok()?)
+            }
+        };
+        Some(start..end)
+    }
+
+    /// Whether a date is less precise than the times, so that several of them may be within it.
+    pub(super) fn is_coarse(&self, period: &Range<Instant>) -> bool {
+        self.precision < period.end - period.start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::labels::Labels;
+
+    fn units(units: &str, calendar: Option<&str>) -> Option<TimeUnits> {
+        let text = |text: &str| AttrText::Text(text.to_owned());
+        let mut attrs = BTreeMap::from([("units".to_owned(), text(units))]);
+        attrs.extend(calendar.map(|name| ("calendar".to_owned(), text(name))));
+        TimeUnits::of(&attrs)
+    }
+
+    fn labels(unit: &str, calendar: &str, values: &[i128]) -> Labels<'static> {
+        let units = units(unit, Some(calendar)).unwrap();
+        let instants = values.iter().map(|it| units.whole(*it)).collect();
+        let numbers = Box::new(Labels::Integers(values.to_vec().into()));
+        Labels::Times { numbers, times: Times::new(instants, units) }
+    }
+
+    fn texts(labels: &Labels<'_>) -> Vec<String> {
+        (0..labels.len()).filter_map(|at| labels.text(at)).collect()
+    }
+
+    #[test]
+    fn numbers_are_times_of_their_units_and_calendar() {
+        for (unit, calendar, values, wanted) in [
+            ("days since 1970-01-01", "standard", [0, 19_782], ["1970-01-01", "2024-02-29"]),
+            ("days since 2024-02-28", "noleap", [1, 2], ["2024-03-01", "2024-03-02"]),
+            ("days since 2000-02-28", "360_day", [2, 3], ["2000-02-30", "2000-03-01"]),
+            ("days since 1582-10-04", "standard", [0, 1], ["1582-10-04", "1582-10-15"]),
+            ("days since 1-1-1", "gregorian", [0, 738_942], ["0001-01-01", "2024-02-25"]),
+            ("days since 1-1-1", "proleptic_gregorian", [0, 738_942], ["0001-01-01", "2024-02-27"]),
+            ("days since 1970-01-01", "julian", [0, -1], ["1970-01-01", "1969-12-31"]),
+            (
+                "hours since 1900-01-01 00:00:0.0",
+                "standard",
+                [0, 6],
+                ["1900-01-01T00:00", "1900-01-01T06:00"],
+            ),
+            (
+                "seconds since 1970-01-01T12:00:00Z",
+                "standard",
+                [0, 1],
+                ["1970-01-01T12:00:00", "1970-01-01T12:00:01"],
+            ),
+            (
+                "minutes since 1970-01-01 00:00 -1:30",
+                "standard",
+                [0, -90],
+                ["1970-01-01T01:30", "1970-01-01T00:00"],
+            ),
+            (
+                "ms since 1970-01-01",
+                "standard",
+                [5, -1],
+                ["1970-01-01T00:00:00.005", "1969-12-31T23:59:59.999"],
+            ),
+        ] {
+            assert_eq!(texts(&labels(unit, calendar, &values)), wanted, "{unit} {calendar}");
+        }
+        let float = units("days since 2000-01-01", None).unwrap();
+        let half = Times::new(vec![float.float(0.5), None, float.float(-0.25)], float);
+        let shown = (0..3).filter_map(|at| half.text(at)).collect::<Vec<_>>();
+        assert_eq!(shown, ["2000-01-01T12:00", "NaT", "1999-12-31T18:00"]);
+        assert_eq!([float.float(f64::NAN), float.float(1e300)], [None, None]);
+        assert_eq!(float.whole(i128::MAX), None);
+    }
+
+    #[test]
+    fn other_units_are_no_times() {
+        for (unit, calendar) in [
+            ("days", None),
+            ("m", None),
+            ("months since 2000-01-01", None),
+            ("days since 2000-13-01", None),
+            ("days since 2000-02-30", None),
+            ("days since 2000-01-01 24:00", None),
+            ("days since yesterday", None),
+            ("days since 2000-01-01", Some("martian")),
+        ] {
+            assert_eq!(units(unit, calendar), None, "{unit} {calendar:?}");
+        }
+    }
+
+    #[test]
+    fn dates_find_times() {
+        // Every six hours of January and February 2024.
+        let values: Vec<i128> = (0..240).map(|at| at * 6).collect();
+        let hours = labels("hours since 2024-01-01", "standard", &values);
+        assert_eq!(hours.first_equal("2024-01-02T06"), Some(5));
+        assert_eq!(hours.first_equal("2024-01-02 06:00"), Some(5));
+        assert_eq!(hours.first_equal("2024-01-02T05"), None);
+        assert_eq!(hours.period("2024-01-02"), Some(4..8));
+        assert_eq!(hours.period("2024-02"), Some(124..240));
+        assert_eq!(hours.period("2024"), Some(0..240));
+        assert_eq!(hours.period("2023"), None);
+        // A number is one of the numbers that are stored.
+        assert_eq!(hours.first_equal("30"), Some(5));
+        assert_eq!(hours.nearest("2024-01-02T08"), Some(5));
+        assert_eq!(hours.nearest("2024-01-02T09"), Some(6));
+        assert_eq!(hours.nearest("1999-01-01"), Some(0));
+        assert_eq!(hours.nearest("33.1"), Some(6));
+        assert_eq!(hours.neighbors("2024-01-02T05"), [Some(4), Some(5)]);
+        let days = labels("days since 2024-01-01", "standard", &[0, 31, 60]);
+        assert_eq!(days.first_equal("2024-02-01"), Some(1));
+        assert_eq!(days.period("2024-02-01"), None);
+        assert_eq!(days.period("2024-02"), Some(1..2));
+    }
+
+    #[test]
+    fn ranges_of_dates_follow_the_axis() {
+        use crate::labels::Side::{After, Before};
+        let rising = labels("days since 2024-01-01", "standard", &[0, 14, 31, 45, 60]);
+        let falling = labels("days since 2024-01-01", "standard", &[60, 45, 31, 14, 0]);
+        for (labels, date, before, after) in [
+            (&rising, "2024-02", 2, 4),
+            (&rising, "2024-01-20", 2, 2),
+            (&rising, "2023", 0, 0),
+            (&rising, "2025-01-01", 5, 5),
+            (&falling, "2024-02", 1, 3),
+            (&falling, "2024-01-20", 3, 3),
+            (&falling, "2025", 0, 0),
+        ] {
+            let found = [Before, After].map(|side| labels.bound(date, side));
+            assert_eq!(found, [Some(before), Some(after)], "{date} in {:?}", texts(labels));
+        }
+        let tangled = labels("days since 2024-01-01", "standard", &[0, 60, 14]);
+        assert_eq!(tangled.period("2024-01"), None);
+        assert_eq!(tangled.bound("2024-02", Before), None);
+    }
+}
