@@ -174,7 +174,8 @@ impl From<tet_query::Error> for Failure {
             tet_query::Error::File(error) => error.into(),
             tet_query::Error::Canceled => Failure::interrupted(),
             tet_query::Error::NoSuchDataset { name, known, suggestion } => {
-                let text = format!("no dataset \"{}\"", Escaped(&name));
+                let verb = if tet_query::Pattern::parse(&name).is_some() { "matches " } else { "" };
+                let text = format!("no dataset {verb}\"{}\"", Escaped(&name));
                 let failure = Failure::usage("no-such-dataset", text);
                 let hint = suggestion.map(|near| format!("did you mean \"{}\"?", Escaped(&near)));
                 let place = Place { dataset: Some(name), ..Place::default() };

@@ -29,6 +29,7 @@ mod failure;
 mod labels;
 mod open;
 mod part;
+mod piped;
 mod preview;
 mod render;
 mod size;
@@ -61,7 +62,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
     };
     let wants_json = cli.command.wants_json();
     let mut context = Context::new(streams, cli.global);
-    let done = dispatch(cli.command, &mut context)
+    let done = piped::copy(&cli.command, &mut context)
+        .and_then(|copy| dispatch(cli.command, &mut context).map(|exit| (exit, copy)))
+        .map(|(exit, _copy)| exit)
         .and_then(|exit| context.streams.out.flush().map_err(Failure::from).map(|()| exit));
     match done {
         Ok(exit) => exit,

@@ -20,7 +20,7 @@ const WIDTH_DEFAULT: usize = 80;
 
 /// Standard input, output and error, and the environment.
 pub struct Streams {
-    /// The document named `-` is read from here.
+    /// The document or the file named `-` is read from here.
     pub input: Box<dyn Read>,
     /// Results, and nothing else.
     pub out: Box<dyn Write>,
@@ -59,6 +59,8 @@ pub struct Environment {
     pub cancel: Arc<AtomicBool>,
     /// The directory of relative paths; empty for the working directory.
     pub base: PathBuf,
+    /// The copy of the file on standard input, which is named `-`.
+    pub piped: Option<PathBuf>,
     /// The directory for temporary files.
     pub temp_dir: PathBuf,
     /// Bytes of memory of this machine.
@@ -80,6 +82,7 @@ impl Environment {
             source_date_epoch: None,
             cancel: Arc::new(AtomicBool::new(false)),
             base: PathBuf::new(),
+            piped: None,
             temp_dir: std::env::temp_dir(),
             memory_len: 1 << 32,
         }
@@ -93,10 +96,14 @@ impl Environment {
         })
     }
 
-    /// Resolves a path, as the user wrote it, from the base directory.
+    /// Resolves a path, as the user wrote it, from the base directory; `-` is the copy of the file on standard
+    /// input, if there is one.
     #[must_use]
     pub fn at(&self, path: &Path) -> PathBuf {
-        self.base.join(path)
+        match &self.piped {
+            Some(piped) if path.as_os_str() == "-" => piped.clone(),
+            _ => self.base.join(path),
+        }
     }
 
     /// Whether the user pressed Ctrl-C.
@@ -166,6 +173,7 @@ impl Streams {
                 .and_then(|text| text.trim().parse().ok()),
             cancel,
             base: PathBuf::new(),
+            piped: None,
             temp_dir: std::env::temp_dir(),
             memory_len: memory_len(),
         };

@@ -13,11 +13,11 @@ pub(crate) struct Target<'a> {
     pub(crate) slab: Hyperslab,
 }
 
-/// Resolves `asked` and `--select` in this catalog.
+/// Resolves `asked` and `--select` in this catalog, which select a part of one dataset.
 ///
 /// # Errors
 ///
-/// The dataset or the slice does not exist or cannot be read, or there are two slices.
+/// As [`find_all`], and several datasets match.
 pub(crate) fn find<'a>(
     catalog: &'a Catalog,
     asked: Option<&str>,
@@ -25,8 +25,31 @@ pub(crate) fn find<'a>(
     how: &Execution,
 ) -> Result<Target<'a>> {
     let asked = asked.unwrap_or_default();
+    let mut targets = find_all(catalog, asked, select, how)?;
+    match targets.pop() {
+        Some(target) if targets.is_empty() => Ok(target),
+        last => {
+            let matching = targets.iter().chain(&last).map(|target| target.dataset.name.as_str());
+            let text = format!("{asked:?} matches {} datasets: name one", matching.clone().count());
+            Err(Failure::usage("several-datasets", text).among(matching))
+        }
+    }
+}
+
+/// Resolves a selector, a name or a pattern of names with an optional slice, and `--select`; without a name
+/// it is the only dataset of the file.
+///
+/// # Errors
+///
+/// No dataset matches, the slice does not exist or cannot be read, or there are two slices.
+pub(crate) fn find_all<'a>(
+    catalog: &'a Catalog,
+    asked: &str,
+    select: Option<&str>,
+    how: &Execution,
+) -> Result<Vec<Target<'a>>> {
     let (name, bracket) = split(asked, |name| catalog.find(name).is_ok());
-    let dataset = if name.is_empty() { only(catalog)? } else { catalog.find(name)? };
+    let datasets = if name.is_empty() { vec![only(catalog)?] } else { catalog.find_all(name)? };
     let select = match (bracket, select) {
         (Some(_), Some(_)) => {
             let text = format!("{asked:?} has a slice already, and --select sets another one");
@@ -34,12 +57,16 @@ pub(crate) fn find<'a>(
         }
         (bracket, select) => bracket.or(select),
     };
-    // The slice of an unreadable dataset cannot be checked against its shape.
-    if !tet_convert::is_opaque(dataset) {
-        crate::open::check_readable(dataset)?;
-    }
-    let slab = resolve(catalog, dataset, select, how)?;
-    Ok(Target { dataset, slab })
+    let is_one = datasets.len() == 1;
+    let target = |dataset: &'a Dataset| {
+        // The slice of an unreadable dataset cannot be checked against its shape. Of several, each tells itself why.
+        if (is_one || select.is_some()) && !tet_convert::is_opaque(dataset) {
+            crate::open::check_readable(dataset)?;
+        }
+        let slab = resolve(catalog, dataset, select, how)?;
+        Ok(Target { dataset, slab })
+    };
+    datasets.into_iter().map(target).collect()
 }
 
 /// Parses a slice of a dataset; the whole dataset without one.

@@ -153,6 +153,7 @@ const EDGES: &[Edge] = &[
             "serde",
             "serde_json",
             "signal-hook",
+            "tempfile",
             "thiserror",
             "zip",
         ],

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// Arguments of `tet info`.
 #[derive(Debug, Args)]
@@ -13,6 +13,19 @@ pub struct InfoArgs {
     /// The file to list
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// List only these datasets: temp, '#0', 'layers.*.weight', 'layers.{0..3}.?_proj'
+    #[arg(value_name = "DATASET")]
+    pub datasets: Vec<String>,
+    /// List datasets whose names differ only in numbers in one row, as layers.{0..31}.weight, also
+    /// when there are no more than 40 [default: when there are more]
+    #[arg(long, conflicts_with = "no_fold")]
+    pub fold: bool,
+    /// List each dataset in a row of its own
+    #[arg(long)]
+    pub no_fold: bool,
+    /// Choose the order of the rows
+    #[arg(long, value_name = "ORDER", default_value = "file", hide_default_value = true)]
+    pub sort: SortName,
     /// Show the regions of the file with their offsets and lengths
     #[arg(short, long)]
     pub layout: bool,
@@ -42,9 +55,23 @@ pub struct InfoArgs {
     pub no_footer: bool,
 }
 
+/// The order of datasets in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SortName {
+    /// As they are in the file.
+    #[default]
+    File,
+    /// By name; numbers in names by value.
+    Name,
+    /// The largest first.
+    Size,
+}
+
 const EXAMPLES: &str = "\
 EXAMPLES
   tet info climate.tet                       the table of datasets
+  tet ls model.safetensors 'layers.0.*'      of those whose names match
+  tet ls model.safetensors --sort size       the largest first
   tet info climate.tet --metadata            with attributes and labels
   tet info model.nc --tree                   groups, their attributes, and their datasets
   tet info climate.tet --chunks -n 5         with the first five chunks of each dataset
@@ -56,4 +83,6 @@ If the footer cannot be read, the rest is shown with a warning, and the exit sta
 pub(super) const LONG_ABOUT: &str = "\
 List the datasets of a file with type, shape, chunk shape, codec, stored and logical size, \
 ratio and names of the axes.\n\nThe format is recognized by the content of the file; a table of text by its name, which ends in \
-.csv or .tsv. Only the structure is read, never the values.";
+.csv or .tsv. Only the structure is read, never the values.\n\n\
+In patterns of names `*` stands for any text, `?` for one character, {a,b} for one of these, {0..31} for a \
+whole number from 0 to 31. Columns that are the same for all datasets are in the last line, with the totals.";

@@ -33,7 +33,7 @@ pub use edit::{
     EditSetArgs, EditVerb,
 };
 pub use export::ExportArgs;
-pub use info::InfoArgs;
+pub use info::{InfoArgs, SortName};
 pub use meaning::MeaningArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use plot::{ImageName, PictureArgs, PlotArgs, PlotKind};
@@ -148,10 +148,10 @@ pub enum Command {
     #[command(long_about = other::DEMO_LONG_ABOUT)]
     Demo(DemoArgs),
     /// List the datasets of a file: types, shapes, chunks, sizes
-    #[command(long_about = info::LONG_ABOUT)]
+    #[command(visible_alias = "ls", long_about = info::LONG_ABOUT)]
     Info(Box<InfoArgs>),
     /// Print or save the values of a dataset or a slice of it
-    #[command(long_about = cat::LONG_ABOUT)]
+    #[command(visible_alias = "head", long_about = cat::LONG_ABOUT)]
     Cat(Box<CatArgs>),
     /// Compute over a dataset: reductions along any axes, groups, windows, transforms
     #[command(long_about = query::LONG_ABOUT)]

@@ -15,11 +15,11 @@ pub struct StatsArgs {
     /// The file to summarize
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Summarize one dataset or a slice of it: temp, 'temp[0:10, :, -1]', '#0' [default: all
-    /// datasets]
-    #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
-    pub dataset: Option<String>,
-    /// Select a slice, as in brackets
+    /// Summarize these datasets, or slices of them: temp, 'temp[0:10, :, -1]', '#0', 'layers.*.weight'
+    /// [default: all datasets]
+    #[arg(value_name = "DATASET[SLICE]")]
+    pub datasets: Vec<String>,
+    /// Select a slice of each, as in brackets
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
     /// Omit quartiles: fewer passes over the values
@@ -41,6 +41,7 @@ EXAMPLES
   tet stats climate.tet                              one line per dataset
   tet stats climate.tet temp                         details of one dataset
   tet stats climate.tet temp -s 'time=\"Jul\"'         of a slice
+  tet stats model.safetensors '*.q_proj.weight'       of all datasets that match
   tet stats climate.tet --no-quartiles --json | jq '.datasets[].mean'";
 
 /// The long help text.

@@ -1,10 +1,13 @@
 //! `tet info`: lists the contents of a file without reading values.
 
 mod chunks;
+mod family;
 mod layout;
+mod listing;
 mod metadata;
 mod tree;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use tet_convert::{Format, Opened, SparseTensor, sparse_tensors};
@@ -18,10 +21,10 @@ use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::dtype::brief_dtype;
 use crate::render::json::{DatasetInfo, Info, MemoryHint, SparseEntry};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
+use crate::target;
 use chunks::Stored;
 
 pub(crate) use metadata::{attr, text};
@@ -34,6 +37,8 @@ pub(crate) use metadata::{attr, text};
 pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
     let opened = open::open_with(&args.file, (IoName::Auto, None), footer, context)?;
+    let all = opened.catalog.datasets().len();
+    let opened = selected(args, opened).map_err(|failure| failure.about(&args.file))?;
     let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
     let stored = stored(&opened, context).map_err(|failure| failure.about(&args.file))?;
     opened.catalog.check_unchanged()?;
@@ -41,7 +46,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
         let info = shape(args, &opened, &stored, context)?;
         context.json(&info)?;
     } else {
-        write(args, &opened, &stored, context)?;
+        write(args, (&opened, all), &stored, context)?;
     }
     let Some(fault) = fault else {
         let is_all = open::loss(&opened).is_none() && !has_lost_chunks(&opened);
@@ -54,6 +59,24 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     context.warn(format!("the footer cannot be read: {fault}"));
     Ok(Exit::from(fault.kind()))
+}
+
+/// The file with the datasets that were asked for, or all.
+fn selected(args: &InfoArgs, mut opened: Opened) -> Result<Opened> {
+    if args.datasets.is_empty() {
+        return Ok(opened);
+    }
+    let mut kept = HashSet::new();
+    for asked in &args.datasets {
+        let (_, slice) = target::split(asked, |name| opened.catalog.find_all(name).is_ok());
+        if slice.is_some() {
+            let text = format!("{asked:?} has a slice, and info lists whole datasets");
+            return Err(Failure::usage("slice", text).hint("`tet cat` prints slices"));
+        }
+        kept.extend(opened.catalog.find_all(asked)?.into_iter().map(|dataset| dataset.index));
+    }
+    opened.catalog = opened.catalog.filtered(|dataset| kept.contains(&dataset.index));
+    Ok(opened)
 }
 
 /// Whether chunks of a dataset are missing, as in a truncated file.
@@ -76,12 +99,13 @@ fn stored(opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {
 
 fn write(
     args: &InfoArgs,
-    opened: &Opened,
+    (opened, all): (&Opened, usize),
     stored: &[Stored],
     context: &mut Context<'_>,
 ) -> Result<()> {
     let file_len = file_len(args, opened, stored, context);
-    let count = counted(u64::try_from(stored.len()).unwrap_or(u64::MAX), "dataset");
+    let count = counted(u64::try_from(all).unwrap_or(u64::MAX), "dataset");
+    let part = if stored.len() == all { String::new() } else { format!("{} of ", stored.len()) };
     let name = Message(&args.file);
     let version = version(opened);
     let format = opened.catalog.format();
@@ -92,12 +116,12 @@ fn write(
         0 => String::new(),
         count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "shard")),
     };
-    context.line(format!("{title}  {format}{version}{shards}, {size}, {count}{digests}"))?;
+    context.line(format!("{title}  {format}{version}{shards}, {size}, {part}{count}{digests}"))?;
     if args.tree {
         context.line("")?;
         tree::write(opened, context)?;
     } else {
-        write_table(opened.catalog.datasets(), stored, context)?;
+        listing::write(opened.catalog.datasets(), stored, (args, opened.format), context)?;
     }
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
@@ -167,68 +191,6 @@ impl std::fmt::Display for Message<'_> {
 /// Members of structures that are printed without `--tree`.
 const MEMBERS_SHOWN: usize = 12;
 
-const COLUMNS: [(&str, Side); 10] = [
-    ("#", Side::Right),
-    ("name", Side::Left),
-    ("dtype", Side::Left),
-    ("shape", Side::Left),
-    ("chunks", Side::Left),
-    ("codec", Side::Left),
-    ("stored", Side::Right),
-    ("logical", Side::Right),
-    ("ratio", Side::Right),
-    ("axes", Side::Left),
-];
-
-/// Prints the table of datasets; names of axes that do not fit are printed under their dataset.
-fn write_table(datasets: &[Dataset], stored: &[Stored], context: &mut Context<'_>) -> Result<()> {
-    if datasets.is_empty() {
-        return Ok(());
-    }
-    let numbered = needs_numbers(datasets);
-    let rows: Vec<Vec<String>> = datasets
-        .iter()
-        .zip(stored)
-        .map(|(dataset, stored)| row(dataset, stored, numbered))
-        .collect();
-    let lines = |with_axes: bool, width: Option<usize>| {
-        let mut table = Table::new(&COLUMNS);
-        for row in &rows {
-            let last = if with_axes { row.len() } else { row.len() - 1 };
-            table.row(&row[..last]);
-        }
-        table.lines(width, crate::render::paint::Paint::Plain)
-    };
-    let width = context.table_width().unwrap_or(usize::MAX);
-    let mut all = lines(true, None);
-    let fits = all.iter().all(|line| line.chars().count() <= width);
-    let narrow = lines(false, None);
-    let narrow_fits = narrow.iter().all(|line| line.chars().count() <= width);
-    context.line("")?;
-    if !fits && !narrow_fits {
-        all = lines(true, Some(width));
-    }
-    if fits || !narrow_fits {
-        for (at, line) in all.iter().enumerate() {
-            let paint = context.paint;
-            if at == 0 { context.line(paint.faint(line))? } else { context.line(line)? }
-        }
-        return Ok(());
-    }
-    for (at, line) in narrow.iter().enumerate() {
-        let paint = context.paint;
-        let Some(row) = at.checked_sub(1).and_then(|at| rows.get(at)) else {
-            context.line(paint.faint(line))?;
-            continue;
-        };
-        context.line(line)?;
-        if let Some(axes) = row.last().filter(|axes| !axes.is_empty()) {
-            context.line(paint.faint(format!("    axes {}", Escaped(axes))))?;
-        }
-    }
-    Ok(())
-}
-
 /// Prints the sparse tensors, each with its components.
 fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     let tensors = sparse_tensors(&opened.catalog);
@@ -250,33 +212,6 @@ fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
         context.line(line)?;
     }
     Ok(())
-}
-
-/// Whether positions are printed because names are empty or not unique.
-fn needs_numbers(datasets: &[Dataset]) -> bool {
-    let mut names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-    names.sort_unstable();
-    names.windows(2).any(|pair| pair[0] == pair[1])
-        || names.iter().any(|name| name.is_empty() || name.chars().any(crate::escape::acts))
-}
-
-fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
-    let chunk_shape = dataset.grid.chunk_shape();
-    let chunks = if stored.chunk_count <= 1 { "one".to_owned() } else { chunk_shape.to_string() };
-    let unknown = || "?".to_owned();
-    vec![
-        if numbered { format!("#{}", dataset.index) } else { String::new() },
-        if dataset.name.is_empty() { "\"\"".to_owned() } else { dataset.name.clone() },
-        // Its members are printed below.
-        brief_dtype(&dataset.dtype_name).to_owned(),
-        dataset.grid.shape().to_string(),
-        chunks,
-        stored.codecs.join("+"),
-        stored.stored_len.map_or_else(unknown, |len| Size(len).brief()),
-        stored.decoded_len.map_or_else(unknown, |len| Size(len).brief()),
-        stored.ratio(),
-        metadata::axes(dataset),
-    ]
 }
 
 fn warnings(opened: &Opened) -> Vec<String> {

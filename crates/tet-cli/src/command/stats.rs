@@ -3,7 +3,7 @@
 mod measure;
 
 use tet_convert::Opened;
-use tet_query::{Execution, Hyperslab, Integrity};
+use tet_query::{Catalog, Execution, Hyperslab, Integrity};
 
 use crate::args::StatsArgs;
 use crate::bar::Bar;
@@ -35,15 +35,13 @@ pub(crate) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit> {
 fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Result<Exit> {
     let catalog = &opened.catalog;
     let how = open::execution(&args.read, opened, context);
-    let one = args.dataset.is_some() || args.select.is_some();
-    let targets: Vec<Target<'_>> = if one {
-        vec![target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how)?]
-    } else {
-        let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
-        catalog.datasets().iter().map(whole).collect()
-    };
+    let targets = targets(args, catalog, &how)?;
+    let one = targets.len() == 1 && !(args.datasets.is_empty() && args.select.is_none());
     if !one {
-        catalog.check_decoded(catalog.datasets(), &how)?;
+        let readable = targets.iter().filter(|target| target.dataset.fault.is_none());
+        let len = |target: &Target<'_>| target.dataset.selected_len(&target.slab);
+        let wanted = readable.map(len).fold(0, u64::saturating_add);
+        how.check_decoded(wanted, catalog.file_len())?;
     }
     let bar = Bar::new(context, "reading", 0);
     let how = Execution { progress: bar.progress(context), ..how };
@@ -85,6 +83,23 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         warnings.iter().for_each(|warning| context.warn(warning));
     }
     first_of(faults)
+}
+
+/// What is summarized: what was asked for, or all datasets.
+fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Result<Vec<Target<'a>>> {
+    let select = args.select.as_deref();
+    if args.datasets.is_empty() && select.is_none() {
+        let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
+        return Ok(catalog.datasets().iter().map(whole).collect());
+    }
+    if args.datasets.is_empty() {
+        return Ok(vec![target::find(catalog, None, select, how)?]);
+    }
+    let mut targets = Vec::new();
+    for asked in &args.datasets {
+        targets.extend(target::find_all(catalog, asked, select, how)?);
+    }
+    Ok(targets)
 }
 
 /// The first of the failures, after what was found of the other datasets.
@@ -168,7 +183,10 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     Ok(())
 }
 
-/// The lines of the table: without the pictures of the values where the terminal is too narrow for them.
+/// Columns that are left out on a terminal that is too narrow for them, in this order.
+const OPTIONAL: [&str; 7] = ["values", "std", "median", "inf", "dtype", "NaN", "count"];
+
+/// The lines of the table, as wide as the terminal at most.
 fn lines(datasets: &[DatasetStats], context: &Context<'_>) -> Vec<String> {
     let columns = [
         ("name", Side::Left),
@@ -204,10 +222,8 @@ fn lines(datasets: &[DatasetStats], context: &Context<'_>) -> Vec<String> {
             values,
         ]);
     }
-    let Some(width) = context.table_width() else { return table.lines(None, context.paint) };
-    if !table.fits(width) {
-        table.remove_last_column();
+    if let Some(width) = context.table_width() {
+        table.fit(width, &OPTIONAL);
     }
-    let width = Some(width).filter(|&width| !table.fits(width));
-    table.lines(width, context.paint)
+    table.lines(None, context.paint)
 }

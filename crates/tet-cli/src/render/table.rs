@@ -10,6 +10,11 @@ const WORD_MAX: usize = 10;
 /// The least width that columns of longer words need.
 const BROKEN_LEN: usize = 8;
 
+/// Names that are at least this long are shortened before a column is left out.
+const NAME_LEN: usize = 24;
+/// Names are not made shorter than this.
+const NAME_LEN_MIN: usize = 8;
+
 /// A table: columns with a name and an alignment, rows of texts.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -84,12 +89,61 @@ impl Table {
     /// Whether no line is wider than this.
     #[must_use]
     pub(crate) fn fits(&self, width: usize) -> bool {
-        self.lines(None, Paint::Plain).iter().all(|line| line.chars().count() <= width)
+        self.width() <= width
     }
 
-    /// Leaves out the last column.
-    pub(crate) fn remove_last_column(&mut self) {
-        self.columns.pop();
+    /// Makes the table narrower where it has to be: names, in the column "name", lose their middle, and
+    /// `optional` columns are left out, in this order, before names become shorter than `NAME_LEN`.
+    pub(crate) fn fit(&mut self, width: usize, optional: &[&str]) {
+        let mut optional = optional.iter();
+        loop {
+            let Some(names) = self.columns.iter().position(|(name, _)| *name == "name") else {
+                return;
+            };
+            let len = self.column_width(names);
+            let room = width.saturating_sub(self.width() - len);
+            if len <= room || NAME_LEN <= room {
+                return self.shorten(names, room);
+            }
+            let Some(out) = optional.next() else {
+                return self.shorten(names, room.max(NAME_LEN_MIN));
+            };
+            self.remove(out);
+        }
+    }
+
+    /// Leaves out a column.
+    pub(crate) fn remove(&mut self, column: &str) {
+        let Some(at) = self.columns.iter().position(|(name, _)| *name == column) else { return };
+        self.columns.remove(at);
+        for row in self.rows.iter_mut().filter(|row| at < row.len()) {
+            row.remove(at);
+        }
+    }
+
+    /// Columns of the widest line.
+    fn width(&self) -> usize {
+        let used = (0..self.columns.len()).filter(|&at| self.is_used(at));
+        used.map(|at| self.column_width(at) + 2).sum()
+    }
+
+    fn column_width(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(at));
+        let widths = cells.map(|cell| cell.chars().count());
+        widths.chain([self.columns[at].0.len()]).max().unwrap_or(0)
+    }
+
+    /// Takes the middle out of longer cells of a column.
+    fn shorten(&mut self, at: usize, len: usize) {
+        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
+            let count = cell.chars().count();
+            if len < count {
+                let kept = len.saturating_sub(1);
+                let head: String = cell.chars().take(kept.div_ceil(2)).collect();
+                let tail: String = cell.chars().skip(count - kept / 2).collect();
+                *cell = format!("{head}\u{2026}{tail}");
+            }
+        }
     }
 
     fn is_used(&self, at: usize) -> bool {

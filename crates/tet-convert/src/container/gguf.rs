@@ -26,6 +26,10 @@ use crate::{Format, Result};
 pub(super) struct Gguf;
 
 impl Container for Gguf {
+    fn holds_models(&self) -> bool {
+        true
+    }
+
     fn format(&self) -> Format {
         Format::GGUF
     }

@@ -44,6 +44,10 @@ pub use self::write::write_safetensors_file;
 pub(super) struct SafeTensors;
 
 impl Container for SafeTensors {
+    fn holds_models(&self) -> bool {
+        true
+    }
+
     fn format(&self) -> Format {
         Format::SAFETENSORS
     }
@@ -106,6 +110,10 @@ const OBJECT_LEN: u64 = 64 << 10;
 pub(super) struct Index;
 
 impl Container for Index {
+    fn holds_models(&self) -> bool {
+        true
+    }
+
     fn format(&self) -> Format {
         Format::SAFETENSORS_INDEX
     }

@@ -34,6 +34,10 @@ use crate::{Format, Result};
 pub(super) struct Torch;
 
 impl Container for Torch {
+    fn holds_models(&self) -> bool {
+        true
+    }
+
     fn format(&self) -> Format {
         Format::TORCH
     }

@@ -63,6 +63,11 @@ pub trait Container: Sync {
         None
     }
 
+    /// Whether the elements of such files are the parameters of models.
+    fn holds_models(&self) -> bool {
+        false
+    }
+
     /// Opens a file of this kind.
     ///
     /// # Errors
