@@ -3,6 +3,7 @@
 //! ```text
 //! scene   a command and its target: run it, look at what is left, judge
 //! content what a target is: the bytes of a file, or of all files of a folder
+//! edits   the edits of every container
 //! trace   strace: SIGKILL at call n, an error at call n, an error from call n on, no threads
 //! world   a disk that is full, a limit on the length of files
 //! ```
@@ -11,6 +12,7 @@
 //! What it cannot do fails: nothing is skipped.
 
 mod content;
+mod edits;
 mod scene;
 mod trace;
 mod world;
@@ -164,7 +166,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         "new",
         "strays"
     );
-    for case in CASES.iter().filter(chosen) {
+    for case in CASES.iter().chain(edits::EDITS).filter(chosen) {
         for onto in Onto::of(case.kind) {
             let mut scene = Scene::new(case, onto, &program, &inputs, &out)
                 .with_context(|| format!("{} does not run", case.name))?;
@@ -241,6 +243,13 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     convert("bare.tet", &["--no-digests"])?;
     convert("flipped.tet", &[])?;
     convert("old.zarr", &["--exclude", "temp"])?;
+    convert("slack.tet", &["--align", "4096"])?;
+    for name in ["climate.zt", "climate.tgm", "climate.safetensors"] {
+        convert(name, &[])?;
+    }
+    let [from, to] = ["large.npy", "grow.tet"].map(|name| folder.join(name));
+    let more = ["--dims", "row,column", "--chunks", "300,1000"];
+    run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
     let mut flipped = fs::read(folder.join("flipped.tet"))?;
     let middle = flipped.len() / 2;
     flipped[middle] ^= 4;

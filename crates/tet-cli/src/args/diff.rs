@@ -18,7 +18,8 @@ pub struct DiffArgs {
     /// The file that it is compared with
     #[arg(value_name = "B")]
     pub right: PathBuf,
-    /// Compare these datasets, or slices of them: temp, 'temp[0:10, :, -1]' [default: all datasets]
+    /// Compare these datasets, or slices of them: temp, 'temp[0:10, :, -1]', 'layers.*.weight' [default: all
+    /// datasets]
     #[arg(value_name = "DATASET[SLICE]")]
     pub datasets: Vec<String>,
     /// Allow values to differ by this fraction of the value in B
@@ -59,6 +60,7 @@ EXAMPLES
   tet diff old.tet new.tet && echo same            the exit status says whether anything does
   tet diff model.safetensors model.zt              files of any two formats
   tet diff a.nc b.nc temp 'lat[0:10]'              two datasets, one of them in part
+  tet diff a.pt b.safetensors 'layers.{0..3}.*'    datasets whose names match
   tet diff a.tet b.tet --rtol 1e-6                 values that differ by more than that
   tet diff a.tet b.tet --json | jq '.datasets[].name'
 

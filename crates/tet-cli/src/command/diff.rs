@@ -3,6 +3,7 @@
 mod report;
 mod shape;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use tet_convert::{Opened, ValidRange, catalog_diff};
@@ -79,15 +80,25 @@ impl Compared {
         Ok(found)
     }
 
-    /// Adds a dataset that was asked for, which one of the files has at least.
-    fn add(
+    /// Adds the datasets that a selector names, in one of the files at least.
+    fn add(&mut self, asked: &str, sides: [(&Catalog, &Path); 2], how: &Execution) -> Result<()> {
+        let catalogs = sides.map(|(catalog, _)| catalog);
+        let is_known = |name: &str| catalogs.iter().any(|catalog| catalog.find(name).is_ok());
+        let (name, slice) = target::split(asked, is_known);
+        for name in names(name, catalogs) {
+            self.add_named(&name, slice, sides, how)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the dataset of a name, which one of the files has at least.
+    fn add_named(
         &mut self,
-        asked: &str,
+        name: &str,
+        slice: Option<&str>,
         [left, right]: [(&Catalog, &Path); 2],
         how: &Execution,
     ) -> Result<()> {
-        let is_known = |name: &str| left.0.find(name).is_ok() || right.0.find(name).is_ok();
-        let (name, slice) = target::split(asked, is_known);
         let found = [left, right].map(|(catalog, _)| catalog.find(name));
         match found {
             [Ok(a), Ok(b)] => {
@@ -112,6 +123,17 @@ impl Compared {
         let len = |(both, slabs): (&[Dataset; 2], &[Hyperslab; 2])| both[0].selected_len(&slabs[0]);
         pairs.map(len).fold(0, u64::saturating_add)
     }
+}
+
+/// The names that match a pattern in one of the catalogs at least, those of the first before others; a text that
+/// is no pattern, or that nothing matches, is a name.
+fn names(asked: &str, catalogs: [&Catalog; 2]) -> Vec<String> {
+    let matching = catalogs.map(|catalog| catalog.find_all(asked).unwrap_or_default());
+    let is_name = catalogs.iter().any(|catalog| catalog.find(asked).is_ok());
+    let mut seen = HashSet::new();
+    let names = matching.into_iter().flatten().map(|dataset| dataset.name.clone());
+    let names: Vec<String> = names.filter(|name| !is_name && seen.insert(name.clone())).collect();
+    if names.is_empty() { vec![asked.to_owned()] } else { names }
 }
 
 /// What was found, and why some datasets could not be compared.

@@ -1,0 +1,64 @@
+//! The edits, of every container that has them.
+
+use super::{Case, Kind};
+
+/// An edit of a copy of an input, named by both.
+const fn edit(
+    name: &'static str,
+    target: &'static str,
+    input: &'static str,
+    args: &'static [&'static str],
+) -> Case {
+    Case { name, args, target, kind: Kind::Edit(input) }
+}
+
+/// `tet edit VERB` on each kind of file.
+pub(super) const EDITS: &[Case] = &[
+    edit("rename .tet", "t.tet", "climate.tet", &["edit", "rename", "OUT/t.tet", "temp=t2m"]),
+    edit("rename .zt", "t.zt", "climate.zt", &["edit", "rename", "OUT/t.zt", "temp=t2m"]),
+    edit("rename .tgm", "t.tgm", "climate.tgm", &["edit", "rename", "OUT/t.tgm", "temp=t2m"]),
+    edit(
+        "rename .safet",
+        "t.safetensors",
+        "climate.safetensors",
+        &["edit", "rename", "OUT/t.safetensors", "temp=t2m"],
+    ),
+    edit("rename .npz", "t.npz", "climate.npz", &["edit", "rename", "OUT/t.npz", "temp=t2m"]),
+    edit("drop .tet", "t.tet", "climate.tet", &["edit", "drop", "OUT/t.tet", "elevation"]),
+    edit("drop .zt", "t.zt", "climate.zt", &["edit", "drop", "OUT/t.zt", "elevation"]),
+    edit(
+        "drop .safet",
+        "t.safetensors",
+        "climate.safetensors",
+        &["edit", "drop", "OUT/t.safetensors", "elevation"],
+    ),
+    edit("drop .npz", "t.npz", "climate.npz", &["edit", "drop", "OUT/t.npz", "elevation"]),
+    edit("set .tet", "t.tet", "climate.tet", &["edit", "set", "OUT/t.tet", "title=new"]),
+    edit("set .zt", "t.zt", "climate.zt", &["edit", "set", "OUT/t.zt", "temp:units=K"]),
+    edit("set .tgm", "t.tgm", "climate.tgm", &["edit", "set", "OUT/t.tgm", "temp:units=K"]),
+    edit(
+        "set .safet",
+        "t.safetensors",
+        "climate.safetensors",
+        &["edit", "set", "OUT/t.safetensors", "title=new"],
+    ),
+    edit(
+        "append .tet",
+        "t.tet",
+        "grow.tet",
+        &["edit", "append", "OUT/t.tet", "IN/grow.tet", "--axis", "row"],
+    ),
+    edit(
+        "repack .tet",
+        "t.tet",
+        "climate.tet",
+        &["edit", "repack", "OUT/t.tet", "--chunks", "temp=4,30,60", "--codec", "temp=raw"],
+    ),
+    Case {
+        name: "merge .tet",
+        args: &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.tet"],
+        target: "t.tet",
+        kind: Kind::Output("climate.tet"),
+    },
+    edit("compact .tet", "t.tet", "slack.tet", &["edit", "compact", "OUT/t.tet"]),
+];
