@@ -94,6 +94,12 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Prints warnings, unless quiet: those that say the same of many datasets as one.
+    pub(crate) fn warn_all(&mut self, warnings: impl IntoIterator<Item = impl Display>) {
+        let warnings = warnings.into_iter().map(|warning| warning.to_string());
+        crate::warning::aggregated(warnings).iter().for_each(|warning| self.warn(warning));
+    }
+
     /// Prints a failure; the command continues.
     pub(crate) fn fail(&mut self, failure: &Failure, json: bool) {
         let colored = self.env().err_is_colored(self.color);

@@ -21,6 +21,7 @@ pub mod streams;
 
 mod bar;
 mod command;
+mod completion;
 mod context;
 mod demo;
 mod escape;
@@ -34,6 +35,7 @@ mod preview;
 mod render;
 mod size;
 mod target;
+mod warning;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -43,6 +45,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches};
 use args::{Cli, ColorWhen, Command};
 use context::Context;
 
+pub use completion::answer_shell;
 pub use exit::{Exit, Facts, Failure, Place};
 pub use streams::Streams;
 

@@ -135,7 +135,40 @@ fn manual_pages_and_completions_are_made_of_the_definition() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let (exit, script, _) = fixtures::tet(&["completions", shell]);
         assert_eq!(exit, Exit::Done);
-        assert!(script.contains("verify"), "{shell}");
+        assert!(script.contains("COMPLETE"), "{shell}");
+    }
+}
+
+#[test]
+fn shells_complete_names_of_the_file_on_the_line() {
+    let folder = folder();
+    let complete = |line: &[&str]| {
+        let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("tet"))
+            .current_dir(folder.path())
+            .envs([("COMPLETE", "bash"), ("_CLAP_IFS", "\n"), ("_CLAP_COMPLETE_SPACE", "true")])
+            .env("_CLAP_COMPLETE_INDEX", line.len().to_string())
+            .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+            .args(["--", "tet"])
+            .args(line)
+            .output()
+            .expect("runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for (line, wanted) in [
+        (&["verif"][..], "verify"),
+        (&["cat", "climate.tet", "el"], "elevation"),
+        (&["stats", "climate.tet", "temp", "mon"], "month"),
+        (&["cat", "climate.tet", "temp[mo"], "temp[month="),
+        (&["cat", "climate.tet", "temp[month=\"7"], "temp[month=\"7\""),
+        (&["cat", "climate.tet", "temp[month=3, la"], "temp[month=3, lat="),
+        (&["cat", "climate.tet", "temp", "--select", "lat=\"51"], "lat=\"51\""),
+        (&["query", "climate.tet", "temp", "--mean", "lat,lo"], "lat,lon"),
+        (&["convert", "climate.tet", "out.tet", "--dataset", "te"], "temp"),
+        (&["cat", "climate.tet", "nothing"], ""),
+        (&["cat", "missing.tet", "t"], ""),
+    ] {
+        assert_eq!(complete(line).trim_end(), wanted, "{line:?}");
     }
 }
 

@@ -79,7 +79,10 @@ EXAMPLES
 EXAMPLES
   tet completions bash > ~/.local/share/bash-completion/completions/tet
   tet completions zsh  > ~/.zfunc/_tet
-  tet completions fish > ~/.config/fish/completions/tet.fish")]
+  tet completions fish > ~/.config/fish/completions/tet.fish
+
+The shell then completes commands, options, and the names of datasets, axes and labels of the file that is
+on the line already: tet cat year.nc t2m[la<Tab>")]
 pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]

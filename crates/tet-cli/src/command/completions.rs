@@ -1,8 +1,13 @@
-//! `tet completions`: a script for a shell, generated from the definition of the command line.
+//! `tet completions`: a script for a shell, which asks this program what can be completed.
+
+use clap_complete::env::Shells;
 
 use crate::args::CompletionsArgs;
 use crate::context::Context;
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failure, Result};
+
+/// The variable by which the script asks.
+const VARIABLE: &str = "COMPLETE";
 
 /// Runs the command.
 ///
@@ -10,8 +15,13 @@ use crate::exit::{Exit, Result};
 ///
 /// Writing to standard output fails.
 pub(crate) fn run(args: &CompletionsArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells
+        .completer(&name)
+        .ok_or_else(|| Failure::usage("shell", format!("there are no completions for {name}")))?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::command(), "tet", &mut script);
+    shell.write_registration(VARIABLE, "tet", "tet", "tet", &mut script)?;
     context.out().write_all(&script)?;
     Ok(Exit::Done)
 }

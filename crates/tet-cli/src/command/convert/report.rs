@@ -23,9 +23,7 @@ pub(crate) fn print_report(
     is_json: bool,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    for note in &report.notes {
-        context.warn(note);
-    }
+    context.warn_all(&report.notes);
     let index = (report.shard_count != 0).then(|| export::index_path(output));
     let output = index.as_deref().unwrap_or(output);
     if is_json {
