@@ -9,6 +9,7 @@
 
 mod choice;
 mod labels;
+mod storage;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,6 +22,7 @@ pub(crate) use self::choice::is_metadata;
 use self::choice::{check_dense, check_names, joined_of};
 pub(crate) use self::labels::label_texts;
 use self::labels::labeled;
+pub(crate) use self::storage::resolved;
 use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, Writer, writable};
@@ -163,6 +165,7 @@ pub fn append_ztensor(
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
     let mut conversion = conversion(&opened, &joined, sparse, options)?;
+    let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
     opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut conversion, target, place, options)?;
     Ok(report(conversion, output_len))
@@ -177,6 +180,7 @@ fn write(
     let can = writer.can();
     let joined = joined_of(&opened.catalog, can, options)?;
     let mut conversion = conversion(opened, &joined, can, options)?;
+    let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
     if options.sparse == SparseOutput::Sparse && !can.sparse {
         check_dense(&opened.catalog, &conversion.datasets)?;
     }

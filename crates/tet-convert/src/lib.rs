@@ -73,9 +73,9 @@ pub use write::conversion::{
     TensogramOptions,
 };
 pub use write::options::{
-    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
-    LabelSource, Origin,
+    Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
 };
+pub use write::storage::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, PayloadCodec};
 pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};
 
 /// The README's example, compiled.

@@ -22,7 +22,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use cat::{CatArgs, CatFormat};
 pub(crate) use convert::ALIGN;
 pub use convert::{
-    ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName,
+    ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName, Named,
     ProfileName, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
 pub use diff::DiffArgs;

@@ -3,6 +3,7 @@
 mod hdf5;
 mod outputs;
 mod report;
+mod storage;
 mod tensogram;
 mod tet;
 mod zarr;
@@ -20,6 +21,7 @@ use crate::exit::{Exit, Failure, Result};
 pub(super) use self::outputs::check_level;
 use self::report::failed;
 pub(super) use self::report::{failure, print_report};
+pub(super) use self::storage::codec_rules;
 pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, dims, labels};
 pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
@@ -91,9 +93,11 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     if target == Format::ZARR {
         options.zarr = zarr::options(args)?;
     }
+    options.codecs = codec_rules(&args.store.codec, &args.store.level);
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
+    options.execution.memory_budget = args.memory.unwrap_or(options.execution.memory_budget);
     options.execution.decoded_max = args.max_decoded;
     Ok(options)
 }

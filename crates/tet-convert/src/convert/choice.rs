@@ -49,13 +49,17 @@ pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Res
     let attrs = attrs.chain(labels);
     let known = || datasets.iter().map(|it| it.name.as_str());
     match dims.chain(attrs).find(|name| !known().any(|known| known == *name)) {
-        Some(name) => {
-            let suggestion = nearest_word(name, known()).map(str::to_owned);
-            let (name, known) = (name.to_owned(), known().map(str::to_owned).collect());
-            Err(tet_query::Error::NoSuchDataset { name, known, suggestion }.into())
-        }
+        Some(name) => Err(no_such_dataset(name, datasets)),
         None => Ok(()),
     }
+}
+
+/// The error for a name that none of these datasets has.
+pub(super) fn no_such_dataset(name: &str, datasets: &[&Dataset]) -> Error {
+    let known = || datasets.iter().map(|it| it.name.as_str());
+    let suggestion = nearest_word(name, known()).map(str::to_owned);
+    let (name, known) = (name.to_owned(), known().map(str::to_owned).collect());
+    tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
 }
 
 /// The sparse tensors that are put together of their parts, where the output is to have them whole.

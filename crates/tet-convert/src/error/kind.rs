@@ -57,6 +57,8 @@ impl Error {
             | Self::UnknownTarget { .. }
             | Self::NotWritable { .. }
             | Self::NotEditable { .. }
+            | Self::NoChunkAxis { .. }
+            | Self::NoCodec { .. }
             | Self::OneDataset { .. }
             | Self::NoDatasets { .. }
             | Self::Columns { .. }

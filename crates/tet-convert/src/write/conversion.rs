@@ -9,6 +9,7 @@ use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
 use crate::write::options::ImportOptions;
+use crate::write::storage::CodecRule;
 use crate::write::zarr::ZarrOptions;
 use crate::{Note, Result};
 
@@ -36,6 +37,8 @@ pub struct ConvertOptions {
     pub sparse: SparseOutput,
     /// How dense arrays are written.
     pub dense: DenseOutput,
+    /// Codecs of single datasets.
+    pub codecs: Vec<CodecRule>,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
 }
