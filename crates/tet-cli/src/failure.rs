@@ -384,7 +384,6 @@ impl From<tet_convert::Error> for Failure {
                 plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")
             }
             E::NoChunkAxis { .. } => plain("chunk-shape").hint("`tet info` prints all axes"),
-            E::NoCodec { .. } => plain("codec"),
             E::ShardShape { .. } => {
                 plain("shard-shape").hint("--shards auto chooses shards for each dataset")
             }

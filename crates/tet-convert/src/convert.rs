@@ -12,7 +12,7 @@ mod labels;
 mod storage;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_io::Source;
 use tet_query::Dataset;
@@ -104,7 +104,8 @@ fn written(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<
     let malformed = opened.malformed().map(ToString::to_string);
     notes.extend(malformed.map(|what| Note::Malformed { what }));
     let tet = options.tet.named(&opened.catalog);
-    let options = &ConvertOptions { tet, ..options.clone() };
+    let open = OpenOptions { scratch: Some(folder_of(output)), ..options.open.clone() };
+    let options = &ConvertOptions { tet, open, ..options.clone() };
     let execution = options.execution.silent();
     opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
     let mut report = write(&opened, output, (target, writer), options)?;
@@ -120,9 +121,8 @@ fn written(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<
 
 /// Opens the input to be read in row-major order, with scratch files in the folder of the output.
 fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions) -> Result<Opened> {
-    let folder = output.parent().filter(|folder| *folder != Path::new(""));
     let how = OpenOptions {
-        scratch: Some(folder.unwrap_or(Path::new(".")).to_path_buf()),
+        scratch: Some(folder_of(output)),
         progress: options.execution.progress.silent(),
         in_order: true,
         ..options.open.clone()
@@ -141,6 +141,12 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
         None => {}
     }
     Ok(opened)
+}
+
+/// The folder of an output, where its scratch files are.
+pub(crate) fn folder_of(output: &Path) -> PathBuf {
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new(".")).to_path_buf()
 }
 
 /// What of a file cannot be read and concerns no dataset, as a loss.

@@ -16,6 +16,7 @@ mod format;
 mod model;
 mod open;
 mod read;
+mod repack;
 mod result;
 mod verify;
 mod write;
@@ -62,6 +63,7 @@ pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
+pub use repack::{Repack, repack};
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
 };

@@ -30,7 +30,7 @@ pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, D
 pub use dump::{DumpArgs, RegionName};
 pub use edit::{
     EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditPlaceArgs, EditRenameArgs,
-    EditSetArgs, EditVerb,
+    EditRepackArgs, EditSetArgs, EditVerb,
 };
 pub use export::ExportArgs;
 pub use info::InfoArgs;

@@ -18,10 +18,10 @@ use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 
-pub(super) use self::outputs::check_level;
+pub(super) use self::outputs::{check_level, check_levels};
 use self::report::failed;
 pub(super) use self::report::{failure, print_report};
-pub(super) use self::storage::codec_rules;
+pub(super) use self::storage::{chunk_rules, codec_rules, payload_codec};
 pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, dims, labels};
 pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 

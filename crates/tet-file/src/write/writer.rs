@@ -192,7 +192,8 @@ impl Writer {
 
     /// Writes the next chunk as it is stored elsewhere, with the digest that it has there, or a new one.
     ///
-    /// A dataset is written by this or by [`write_dataset`](Writer::write_dataset), not by both.
+    /// A dataset is written by this or by [`write_dataset`](Writer::write_dataset), not by both; others may be written
+    /// by the other.
     ///
     /// # Errors
     ///
@@ -205,6 +206,7 @@ impl Writer {
         stored: &[u8],
         known: Option<Digest>,
     ) -> Result<()> {
+        let dataset = self.file.next_chunk().map(|chunk| chunk.dataset);
         let pushed = self.file.push(codec, decoded_len, stored);
         pushed.map_err(|error| fault(error, &self.target))?;
         if let Some(digests) = &mut self.digests {
@@ -213,10 +215,9 @@ impl Writer {
         self.written.stored_len += stored.len() as u64;
         self.written.decoded_len += decoded_len;
         self.written.chunk_count += 1;
-        self.next_dataset = match self.file.next_chunk() {
-            Some(next) => next.dataset,
-            None => self.file.layout().dataset_count(),
-        };
+        // The next one may have no chunks.
+        let next = self.file.next_chunk().map(|chunk| chunk.dataset);
+        self.next_dataset = dataset.map_or(0, |it| it + usize::from(next != dataset));
         Ok(())
     }
 

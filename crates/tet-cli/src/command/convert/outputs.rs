@@ -79,10 +79,7 @@ fn outputs(option: &str) -> String {
 ///
 /// The codec does not have this level, or has no levels.
 pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
-    if let Some(wrong) = store.level.iter().find(|it| !(0..=22).contains(&it.value)) {
-        let text = format!("zstd has no level {}", wrong.value);
-        return Err(Failure::usage("level", text).hint("--level takes 1 to 22"));
-    }
+    check_levels(&store.level)?;
     let codec = Named::general(&store.codec);
     let Some(level) = Named::general(&store.level) else { return Ok(()) };
     if codec == Some(CodecName::Gzip) {
@@ -103,4 +100,19 @@ pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
         return Err(Failure::usage("options", text).hint("omit one of them"));
     }
     Ok(())
+}
+
+/// Checks that some codec has these levels.
+///
+/// # Errors
+///
+/// None has one of them.
+pub(crate) fn check_levels(levels: &[Named<i32>]) -> Result<()> {
+    match levels.iter().find(|it| !(0..=22).contains(&it.value)) {
+        Some(wrong) => {
+            let text = format!("zstd has no level {}", wrong.value);
+            Err(Failure::usage("level", text).hint("--level takes 1 to 22"))
+        }
+        None => Ok(()),
+    }
 }

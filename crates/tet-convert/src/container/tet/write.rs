@@ -78,7 +78,12 @@ impl traits::Writer for Tet {
         let reading = options.execution.begin(stream::total_len(&arrays));
         for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
             writer.set_codec(codec_of(&spec.name, options)?)?;
-            chunks::write(lazy, (id, spec), &mut writer, &reading)?;
+            chunks::write(
+                lazy,
+                (id, spec),
+                &mut writer,
+                (&reading, options.open.scratch.as_deref()),
+            )?;
         }
         conversion.notes.extend(notes::unchecked(&arrays));
         catalog.check_unchanged()?;

@@ -188,6 +188,7 @@ impl Out<'_> {
                     chunk_shape: Shape::from(&chunk_shape[..]),
                     fill: dataset.fill.clone().unwrap_or_else(zero),
                     threads: options.tet.threads,
+                    scratch: options.open.scratch.as_deref(),
                     encode: encode.as_deref(),
                 };
                 self.align(8)?;
