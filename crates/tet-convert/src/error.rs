@@ -433,6 +433,18 @@ pub enum Error {
         /// The suffixes of files in which it can be done.
         suffixes: String,
     },
+    /// Files that are merged have different things of one name.
+    #[error("{what} {name:?} is in {} and in {}: {detail}", tet_io::shown(&paths[0]), tet_io::shown(&paths[1]))]
+    Merge {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// How it differs.
+        detail: String,
+        /// The files.
+        paths: Box<[PathBuf; 2]>,
+    },
     /// The output stream refused bytes; a broken pipe is one of these.
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),

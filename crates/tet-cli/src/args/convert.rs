@@ -12,9 +12,9 @@ use super::WriteArgs;
     after_long_help = EXAMPLES
 )]
 pub struct ConvertArgs {
-    /// The file to read
-    #[arg(value_name = "IN")]
-    pub input: PathBuf,
+    /// The file to read; several with --merge or --concat
+    #[arg(value_name = "IN", required = true)]
+    pub inputs: Vec<PathBuf>,
     /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
     /// or .zarr.zip, the directory .zarr, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
     /// or .csv
@@ -58,6 +58,16 @@ pub struct ConvertArgs {
     /// name
     #[arg(long, value_name = "AXIS")]
     pub stack: Option<String>,
+    /// Write the datasets of all inputs to OUT; a dataset that several have, such as a coordinate, must be the same in
+    /// all, and is written once
+    #[arg(long, conflicts_with_all = ["concat", "stack", "name"])]
+    pub merge: bool,
+    /// Append the datasets of the other inputs to those of the first, along the axis of this name
+    #[arg(long, value_name = "AXIS", conflicts_with_all = ["stack", "name"])]
+    pub concat: Option<String>,
+    /// With --merge: where inputs have different datasets or attributes of one name, take those of the first
+    #[arg(long, value_name = "WHICH", requires = "merge")]
+    pub prefer: Option<PreferName>,
     /// In .safetensors: write shards of this size, such as 5GB (5,000,000,000 bytes) [default: 5GB
     /// for .safetensors.index.json, else one file]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
@@ -288,6 +298,20 @@ pub enum CodecName {
     Szip,
 }
 
+/// Which of several inputs is preferred.
+///
+/// ```
+/// use clap::ValueEnum;
+/// use tet_cli::args::PreferName;
+///
+/// assert_eq!(PreferName::from_str("first", true), Ok(PreferName::First));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PreferName {
+    /// The first that has it.
+    First,
+}
+
 /// The checksum of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChecksumName {
@@ -336,6 +360,8 @@ EXAMPLES
   tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
+  tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
+  tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
   tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
   tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
   tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{CodecName, Named, WriteArgs};
+use super::{CodecName, Named, PreferName, WriteArgs};
 
 /// What the command does, for its help.
 pub(super) const LONG_ABOUT: &str = "\
-Edit a file: rename, drop, set, append, repack, compact.
+Edit a file: rename, drop, set, append, merge, repack, compact.
 
 FILE is replaced atomically by a new file: after a crash or with a full disk it is the complete old \
 file or the complete new one. The stored bytes of the datasets that stay are copied unchanged, by the \
@@ -62,6 +62,9 @@ pub enum EditVerb {
     /// Append files along an axis
     #[command(after_long_help = APPEND_EXAMPLES)]
     Append(EditAppendArgs),
+    /// Write the datasets of several files to one
+    #[command(after_long_help = MERGE_EXAMPLES)]
+    Merge(EditMergeArgs),
     /// Store datasets in other chunks or with other codecs
     #[command(after_long_help = REPACK_EXAMPLES)]
     Repack(Box<EditRepackArgs>),
@@ -188,6 +191,39 @@ pub struct EditAppendArgs {
     pub write: WriteArgs,
 }
 
+/// Arguments of `tet edit merge`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit merge a.tet b.nc -o c.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditMergeArgs {
+    /// The files whose datasets are written, of any kind that tet reads
+    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    pub inputs: Vec<PathBuf>,
+    /// The new file, of any kind that tet writes
+    #[arg(short, long, value_name = "OUT", required = true)]
+    pub output: PathBuf,
+    /// Where files have different datasets or attributes of one name, take those of the first
+    #[arg(long, value_name = "WHICH")]
+    pub prefer: Option<PreferName>,
+    /// Limit the memory, as 256MiB or 2G [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
+    /// Do not record how the file was made
+    #[arg(long)]
+    pub no_history: bool,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
 /// Arguments of `tet edit repack`.
 ///
 /// ```
@@ -298,6 +334,7 @@ EXAMPLES
   tet edit set climate.tet title='Monthly means' temp:units=K temp:valid_range='[200,350]'
   tet edit set climate.tet --dims temp=time,lat,lon --labels time=@time
   tet edit append year.tet june.nc july.nc --axis time
+  tet edit merge temp.nc wind.nc -o both.tet
   tet edit repack climate.tet --chunks time:1 --codec mask=raw
   tet edit compact climate.tet -o small.tet";
 
@@ -326,6 +363,15 @@ EXAMPLES
 
 All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every file needs these
 datasets with the same types, shapes and units, and coordinates and labels must continue.";
+
+const MERGE_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit merge temp.nc wind.nc -o both.tet
+  tet edit merge temp.nc wind.nc -o both.tet --prefer first
+
+A dataset that several files have, such as a coordinate, is written once if its type, shape, axes, labels, attributes and
+values are the same. Axes of one name need the same number of positions. `tet convert --merge` is the same, with the options
+of `tet convert`.";
 
 const REPACK_EXAMPLES: &str = "\
 EXAMPLES

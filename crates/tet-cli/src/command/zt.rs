@@ -115,5 +115,11 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         let is_of_input = failure.code == "no-such-dataset";
         failure.about(if is_of_input { &args.input } else { &args.file })
     })?;
-    convert::print_report(&args.input, &args.file, &report, args.json, context)
+    convert::print_report(
+        std::slice::from_ref(&args.input),
+        &args.file,
+        &report,
+        args.json,
+        context,
+    )
 }

@@ -6,6 +6,7 @@ use tet_query::{Catalog, Dataset, nearest_word};
 use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
+use crate::model::attributes::is_metadata;
 use crate::model::logical;
 use crate::model::sparse::{SparseStorage, sparse_tensors};
 use crate::read::opened::path_of;
@@ -96,9 +97,4 @@ pub(super) fn check_dense(catalog: &Catalog, datasets: &[&Dataset]) -> Result<()
         }
         _ => Ok(()),
     }
-}
-
-/// Whether a dataset only holds metadata of its file, which are among the attributes of the catalog.
-pub(crate) fn is_metadata(dataset: &Dataset) -> bool {
-    dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
 }

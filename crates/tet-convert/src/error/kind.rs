@@ -59,6 +59,7 @@ impl Error {
             | Self::NotEditable { .. }
             | Self::NoChunkAxis { .. }
             | Self::NoCodec { .. }
+            | Self::Merge { .. }
             | Self::OneDataset { .. }
             | Self::NoDatasets { .. }
             | Self::Columns { .. }

@@ -39,6 +39,8 @@ pub struct ConvertOptions {
     pub dense: DenseOutput,
     /// Codecs of single datasets.
     pub codecs: Vec<CodecRule>,
+    /// What is done about datasets and attributes of one name, where several files are merged.
+    pub conflict: Conflict,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
 }
@@ -50,6 +52,20 @@ impl ConvertOptions {
             (self.tet.overwrite, self.tet.sync, self.execution.clone());
         ExportOptions { overwrite, sync, execution, ..ExportOptions::default() }
     }
+}
+
+/// What is done about datasets and attributes of one name that differ between files that are merged.
+///
+/// ```
+/// assert_eq!(tet_convert::Conflict::default(), tet_convert::Conflict::Refused);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflict {
+    /// They are an error.
+    #[default]
+    Refused,
+    /// Those of the first file that has them are taken.
+    First,
 }
 
 /// How a Tensogram file is written.
