@@ -343,6 +343,9 @@ impl From<tet_tensogram::Error> for Failure {
     }
 }
 
+/// What to do about a chunk shape that does not fit.
+const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
+
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
         use tet_convert::Error as E;
@@ -360,6 +363,8 @@ impl From<tet_convert::Error> for Failure {
             E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
+            E::Merge { what: "axis", .. } => plain("merge").hint("`tet edit set --dims` renames axes"),
+            E::Merge { .. } => plain("merge").hint("--prefer first takes that of the first file"),
             E::UnknownTarget { .. } => plain("output-format"),
             E::NotWritable { format, .. } => {
                 plain("output-format").hint(tet_convert::writing_advice(format))
@@ -381,9 +386,8 @@ impl From<tet_convert::Error> for Failure {
                 plain("archive").about(&path).hint(archive_advice(&fault))
             }
             E::NoArrays { path, .. } => archive_hint(plain("no-arrays").about(&path), &path),
-            E::ChunkRank { .. } | E::ChunkZero { .. } => {
-                plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")
-            }
+            E::ChunkRank { .. } | E::ChunkZero { .. } => plain("chunk-shape").hint(ONE_EXTENT),
+            E::NoChunkAxis { .. } => plain("chunk-shape").hint("`tet info` prints all axes"),
             E::ShardShape { .. } => {
                 plain("shard-shape").hint("--shards auto chooses shards for each dataset")
             }

@@ -81,7 +81,7 @@ impl Command {
             Command::Plot(args) => args.question.file().into_iter().collect(),
             Command::Stats(args) => vec![args.file.as_os_str()],
             Command::Diff(args) => vec![args.left.as_os_str(), args.right.as_os_str()],
-            Command::Convert(args) => vec![args.input.as_os_str()],
+            Command::Convert(args) => args.inputs.iter().map(|path| path.as_os_str()).collect(),
             Command::Export(args) => vec![args.input.as_os_str()],
             Command::Verify(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Dump(_)

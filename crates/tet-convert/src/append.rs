@@ -264,7 +264,7 @@ fn write(
     let grid = Grid::new(lazy.shape().clone(), chunk_shape.clone()).ok_or_else(misfit)?;
     let reading = how.silent();
     lazy.check_seal(&reading)?;
-    let mut bands = Bands::new(&lazy, chunk_shape.clone(), physical.stored, &reading)?;
+    let mut bands = Bands::new(&lazy, chunk_shape.clone(), physical.stored, &reading, None)?;
     let (mut coord, mut extents) = (vec![0; grid.rank()], vec![0; grid.rank()]);
     let mut elements = Vec::new();
     for _ in 0..grid.chunk_count() {

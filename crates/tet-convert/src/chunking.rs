@@ -56,6 +56,25 @@ fn slab(shape: &[u64], element_count_max: u64, cut: impl Fn(u64, u64) -> u64) ->
     chunk_shape
 }
 
+/// Sets the extents of a chunk along the axes that are open, so that it has at most this many elements: as
+/// [`auto`] does it for all axes.
+pub(crate) fn filled(
+    shape: &[u64],
+    chunk_shape: &mut [u64],
+    is_open: &[bool],
+    element_count_max: u64,
+) {
+    let axes = || chunk_shape.iter().zip(shape).zip(is_open);
+    let fixed = axes().filter(|(_, is_open)| !**is_open);
+    let fixed = fixed.map(|((&chunk, &extent), _)| chunk.min(extent).max(1));
+    let room = (element_count_max / fixed.fold(1, u64::saturating_mul)).max(1);
+    let open: Vec<u64> = axes().filter(|(_, is_open)| **is_open).map(|(it, _)| *it.1).collect();
+    let mut extents = slab(&open, room, cut).into_iter();
+    for (chunk, _) in chunk_shape.iter_mut().zip(is_open).filter(|(_, is_open)| **is_open) {
+        *chunk = extents.next().unwrap_or(1);
+    }
+}
+
 /// The shape of the slabs of an array that are `len` bytes long.
 pub(crate) fn of_len(shape: &[u64], element_size: u64, len: u64) -> Option<Shape> {
     for axis in 0..shape.len() {

@@ -9,21 +9,24 @@
 
 mod choice;
 mod labels;
+mod storage;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
-pub(crate) use self::choice::is_metadata;
 use self::choice::{check_dense, check_names, joined_of};
 pub(crate) use self::labels::label_texts;
 use self::labels::labeled;
+pub(crate) use self::storage::resolved;
 use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, Writer, writable};
+use crate::merge::merged;
+use crate::model::attributes::is_metadata;
 use crate::model::{logical, ties};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -46,7 +49,37 @@ pub use self::choice::chosen;
 /// no way to store; an option names what is not there; the output exists, is the input, or cannot be
 /// written; the caller canceled.
 pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
-    converted((input, &|how| open(input, how)), output, options)
+    converted(&[(input, &|how| open(input, how))], output, options)
+}
+
+/// Writes the arrays of several files to one, as [`convert`] does those of one file.
+///
+/// A dataset that several files have is written once, if its type, shape, axes, labels, attributes and values are the
+/// same: coordinates, for example. `options.conflict` tells what is done about others.
+///
+/// # Errors
+/// As [`convert`]; two files have different datasets or attributes of one name, or axes of one name with other extents.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{ConvertOptions, convert_merged};
+///
+/// let inputs = ["temp.nc".into(), "wind.nc".into()];
+/// convert_merged(&inputs, "both.tet".as_ref(), &ConvertOptions::default())?;
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+pub fn convert_merged(
+    inputs: &[PathBuf],
+    output: &Path,
+    options: &ConvertOptions,
+) -> Result<ImportReport> {
+    let openers: Vec<_> =
+        inputs.iter().map(|path| move |how: &OpenOptions| open(path, how)).collect();
+    let inputs = inputs.iter().zip(&openers);
+    let inputs: Vec<Input<'_>> =
+        inputs.map(|(path, opener)| (path.as_path(), opener as Opening<'_>)).collect();
+    converted(&inputs, output, options)
 }
 
 /// Writes the arrays of a source to a file, as [`convert`] does those of the file at a path.
@@ -73,36 +106,41 @@ pub fn convert_source(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let path = path_of(source);
-    converted((&path, &|how| open_source(source.clone(), how)), output, options)
+    converted(&[(&path, &|how| open_source(source.clone(), how))], output, options)
 }
 
 /// The path of an input, for messages, and what opens it.
-type Input<'a> = (&'a Path, &'a dyn Fn(&OpenOptions) -> Result<Opened>);
+type Input<'a> = (&'a Path, Opening<'a>);
+type Opening<'a> = &'a dyn Fn(&OpenOptions) -> Result<Opened>;
 
-fn converted(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
-    let outcome = written(input, output, options);
+fn converted(
+    inputs: &[Input<'_>],
+    output: &Path,
+    options: &ConvertOptions,
+) -> Result<ImportReport> {
+    let outcome = written(inputs, output, options);
     let is_canceled = options.execution.progress.is_canceled();
     outcome.map_err(|error| if is_canceled { Error::Canceled } else { error })
 }
 
-fn written(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
+fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
     let (target, writer) = writable(output)?;
-    let mut opened = opened_for(input, output, options)?;
-    let (input, _) = input;
-    let mut notes = Vec::new();
-    if let Some(axis) = &options.stack {
-        let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
-        let choice = Choice { axis, include, exclude };
-        (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    for &input in inputs {
+        let (opened, of_file) = prepared(input, output, writer.can(), options)?;
+        files.push((input.0.to_path_buf(), opened));
+        notes.extend(of_file);
     }
-    if opened.format == Format::TENSOGRAM && !writer.can().same_names {
-        (opened.catalog, notes) = numbered(opened.catalog, notes);
-    }
-    notes.extend(unread(&opened));
-    let malformed = opened.malformed().map(ToString::to_string);
-    notes.extend(malformed.map(|what| Note::Malformed { what }));
+    let mut opened = match files.pop() {
+        Some((_, opened)) if files.is_empty() => opened,
+        last => {
+            files.extend(last);
+            merged(files, options.conflict, &options.execution)?
+        }
+    };
     let tet = options.tet.named(&opened.catalog);
-    let options = &ConvertOptions { tet, ..options.clone() };
+    let open = OpenOptions { scratch: Some(folder_of(output)), ..options.open.clone() };
+    let options = &ConvertOptions { tet, open, ..options.clone() };
     let execution = options.execution.silent();
     opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
     let mut report = write(&opened, output, (target, writer), options)?;
@@ -116,11 +154,34 @@ fn written(input: Input<'_>, output: &Path, options: &ConvertOptions) -> Result<
     Ok(report)
 }
 
+/// An input whose datasets have the names that they are written by, and notes on what of it is not read.
+fn prepared(
+    input: Input<'_>,
+    output: &Path,
+    can: Capabilities,
+    options: &ConvertOptions,
+) -> Result<(Opened, Vec<Note>)> {
+    let mut opened = opened_for(input, output, options)?;
+    let (input, _) = input;
+    let mut notes = Vec::new();
+    if let Some(axis) = &options.stack {
+        let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
+        let choice = Choice { axis, include, exclude };
+        (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
+    }
+    if opened.format == Format::TENSOGRAM && !can.same_names {
+        (opened.catalog, notes) = numbered(opened.catalog, notes);
+    }
+    notes.extend(unread(&opened));
+    let malformed = opened.malformed().map(ToString::to_string);
+    notes.extend(malformed.map(|what| Note::Malformed { what }));
+    Ok((opened, notes))
+}
+
 /// Opens the input to be read in row-major order, with scratch files in the folder of the output.
 fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions) -> Result<Opened> {
-    let folder = output.parent().filter(|folder| *folder != Path::new(""));
     let how = OpenOptions {
-        scratch: Some(folder.unwrap_or(Path::new(".")).to_path_buf()),
+        scratch: Some(folder_of(output)),
         progress: options.execution.progress.silent(),
         in_order: true,
         ..options.open.clone()
@@ -139,6 +200,12 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
         None => {}
     }
     Ok(opened)
+}
+
+/// The folder of an output, where its scratch files are.
+pub(crate) fn folder_of(output: &Path) -> PathBuf {
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new(".")).to_path_buf()
 }
 
 /// What of a file cannot be read and concerns no dataset, as a loss.
@@ -163,6 +230,7 @@ pub fn append_ztensor(
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
     let mut conversion = conversion(&opened, &joined, sparse, options)?;
+    let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
     opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut conversion, target, place, options)?;
     Ok(report(conversion, output_len))
@@ -177,6 +245,7 @@ fn write(
     let can = writer.can();
     let joined = joined_of(&opened.catalog, can, options)?;
     let mut conversion = conversion(opened, &joined, can, options)?;
+    let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
     if options.sparse == SparseOutput::Sparse && !can.sparse {
         check_dense(&opened.catalog, &conversion.datasets)?;
     }

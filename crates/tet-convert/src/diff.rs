@@ -2,7 +2,7 @@
 
 use tet_query::{Catalog, CatalogDiff};
 
-use crate::convert::is_metadata;
+use crate::model::attributes::is_metadata;
 
 /// Compares the datasets and the attributes of two files of any containers, but for elements. What only holds
 /// attributes of a file is no dataset.

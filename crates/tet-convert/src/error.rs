@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use tet_format::{DType, ForeignFault, ForeignRule};
 
 pub(crate) use self::kind::is_of_system;
-use self::words::{advice, broken, folders, of_member};
+use self::words::{advice, axes_of, broken, folders, of_level, of_member};
 use crate::Format;
 use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
@@ -108,6 +108,26 @@ pub enum Error {
         shape: Vec<u64>,
         /// The chunk shape that was asked for.
         chunk_shape: Vec<u64>,
+    },
+    /// Rules for chunks name an axis that no dataset has.
+    #[error("no dataset has an axis {axis:?} to cut into chunks{}", axes_of(known))]
+    NoChunkAxis {
+        /// The axis.
+        axis: String,
+        /// The names of axes that there are.
+        known: Vec<String>,
+    },
+    /// A codec, or one with a level, that a container does not have.
+    #[error("dataset {dataset:?} cannot be written as {encoding} with the codec {codec}{}", of_level(*level))]
+    NoCodec {
+        /// The dataset.
+        dataset: String,
+        /// The container.
+        encoding: &'static str,
+        /// The codec.
+        codec: &'static str,
+        /// Its level, if one is asked for.
+        level: Option<i32>,
     },
     /// The chunk shape has an extent of 0.
     #[error("chunk shape {chunk_shape:?} has an extent of 0: each is at least 1")]
@@ -412,6 +432,18 @@ pub enum Error {
         what: &'static str,
         /// The suffixes of files in which it can be done.
         suffixes: String,
+    },
+    /// Files that are merged have different things of one name.
+    #[error("{what} {name:?} is in {} and in {}: {detail}", tet_io::shown(&paths[0]), tet_io::shown(&paths[1]))]
+    Merge {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// How it differs.
+        detail: String,
+        /// The files.
+        paths: Box<[PathBuf; 2]>,
     },
     /// The output stream refused bytes; a broken pipe is one of these.
     #[error("cannot write: {0}")]

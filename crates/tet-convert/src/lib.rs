@@ -7,15 +7,18 @@
 
 mod append;
 pub mod chunking;
+mod concat;
 mod container;
 mod convert;
 mod diff;
 mod edit;
 mod error;
 mod format;
+mod merge;
 mod model;
 mod open;
 mod read;
+mod repack;
 mod result;
 mod verify;
 mod write;
@@ -43,12 +46,13 @@ pub mod export {
 }
 
 pub use append::{AxisAppend, append};
+pub use concat::concat;
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
     containers, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{EditKind, EditOptions, Editor, FileEdit, NpyFault, NpzFault};
-pub use convert::{append_ztensor, chosen, convert, convert_source};
+pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
 pub use diff::catalog_diff;
 pub use edit::{check_edits, datasets_named, edit, redims, relabels, renames};
 pub use error::{Error, Result};
@@ -62,6 +66,7 @@ pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
+pub use repack::{Repack, repack};
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
 };
@@ -69,13 +74,13 @@ pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
-    Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options, SparseOutput,
-    TensogramOptions,
+    Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
+    SparseOutput, TensogramOptions,
 };
 pub use write::options::{
-    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
-    LabelSource, Origin,
+    Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
 };
+pub use write::storage::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, PayloadCodec};
 pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};
 
 /// The README's example, compiled.

@@ -15,6 +15,8 @@ pub(crate) mod json;
 pub(crate) mod left_out;
 pub(crate) mod netcdf;
 pub(crate) mod options;
+pub(crate) mod rechunk;
+pub(crate) mod storage;
 pub(crate) mod stream;
 pub(crate) mod text;
 pub(crate) mod texts;

@@ -20,7 +20,8 @@ fn options(chunks: Option<&[u64]>) -> ConvertOptions {
     options.tet.sync = tet_io::publish::Sync::None;
     options.tet.overwrite = Overwrite::Replace;
     options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
-    options.tet.chunks = chunks.map_or(ChunkChoice::Kept, |it| ChunkChoice::Shape(it.to_vec()));
+    options.tet.chunks =
+        chunks.map_or(ChunkChoice::Kept, |it| ChunkChoice::Shape(it.to_vec())).into();
     options
 }
 
@@ -58,7 +59,7 @@ fn chunks_keep_their_shape() {
             let asked = [20, 3, 5];
             assert_eq!(chunks(&stored, &output, &options(Some(&asked))), asked, "{from} {to}");
             let mut by_rule = options(None);
-            by_rule.tet.chunks = ChunkChoice::Auto;
+            by_rule.tet.chunks = ChunkChoice::Auto.into();
             assert_eq!(
                 chunks(&stored, &output, &by_rule),
                 chunking::auto(&SHAPE, 4),
@@ -174,7 +175,7 @@ fn shards_keep_their_shape() {
     let stored = sharded(folder.path(), [5, 10, 90], [10, 30, 90]);
     let asked = |chunks: ChunkChoice, shards: ShardChoice| {
         let mut how = options(None);
-        (how.tet.chunks, how.zarr.shards) = (chunks, shards);
+        (how.tet.chunks, how.zarr.shards) = (chunks.into(), shards);
         convert(&stored, &output, &how).unwrap();
         shapes(&output)
     };

@@ -12,7 +12,7 @@ use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray, Selection};
 
 fn chunked(shape: &[u64]) -> ImportOptions {
     let mut options = ImportOptions::default();
-    options.chunks = ChunkChoice::Shape(shape.to_vec());
+    options.chunks = ChunkChoice::Shape(shape.to_vec()).into();
     options.codec = CodecChoice::Zstd { level: 1 };
     options
 }

@@ -111,7 +111,7 @@ fn options(format: ZarrFormat) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.tet.sync = tet_io::publish::Sync::None;
     options.tet.overwrite = Overwrite::Replace;
-    options.tet.chunks = tet_convert::ChunkChoice::Shape(CHUNK.to_vec());
+    options.tet.chunks = tet_convert::ChunkChoice::Shape(CHUNK.to_vec()).into();
     options.zarr.format = format;
     options.zarr.shards = ShardChoice::None;
     options

@@ -100,7 +100,7 @@ fn elements_come_back_in_every_layout() {
             for codec in codecs {
                 for (filter, threads) in [(Filter::None, 1), (Filter::Shuffle, 3)] {
                     let mut options = ConvertOptions::default();
-                    options.tet.chunks = ChunkChoice::Shape(chunk_shape.clone());
+                    options.tet.chunks = ChunkChoice::Shape(chunk_shape.clone()).into();
                     options.tet.threads = threads;
                     (options.hdf5.codec, options.hdf5.filter) = (codec, filter);
                     world.go("in.npz", output, &options).expect("it works");
@@ -124,7 +124,7 @@ fn bytes_do_not_depend_on_threads() {
     let world = World::new(&[("x", float_npy("(50, 70, 11)", 38_500))]);
     let file = |threads| {
         let mut options = ConvertOptions::default();
-        options.tet.chunks = ChunkChoice::Shape(vec![3, 4, 5]);
+        options.tet.chunks = ChunkChoice::Shape(vec![3, 4, 5]).into();
         options.tet.threads = threads;
         options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
         world.go("in.npz", "out.h5", &options).expect("it works");
@@ -142,12 +142,12 @@ fn small_memory_is_enough_or_named() {
     let mut options = ConvertOptions::default();
     options.execution.memory_budget = 64 << 10;
     options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
-    options.tet.chunks = ChunkChoice::Shape(vec![5, 7, 11]);
+    options.tet.chunks = ChunkChoice::Shape(vec![5, 7, 11]).into();
     world.go("in.npz", "out.nc", &options).expect("it works");
     world.check("out.nc");
     let wanted = read(&opened(&world.path("in.npz")), "x");
     assert_eq!(read(&opened(&world.path("out.nc")), "x").bytes(), wanted.bytes());
-    options.tet.chunks = ChunkChoice::Shape(vec![50, 70, 11]);
+    options.tet.chunks = ChunkChoice::Shape(vec![50, 70, 11]).into();
     let found = world.go("in.npz", "more.nc", &options);
     assert!(matches!(found, Err(Error::Budget { .. })), "{found:?}");
     assert!(!world.path("more.nc").exists());
@@ -361,7 +361,7 @@ fn chunk_shapes_must_fit() {
     let world = World::new(&[("x", float_npy("(2, 3)", 6))]);
     let with = |chunk_shape: &[u64]| {
         let mut options = ConvertOptions::default();
-        options.tet.chunks = ChunkChoice::Shape(chunk_shape.to_vec());
+        options.tet.chunks = ChunkChoice::Shape(chunk_shape.to_vec()).into();
         world.go("in.npz", "out.h5", &options)
     };
     assert!(matches!(with(&[2]), Err(Error::ChunkRank { .. })));

@@ -133,7 +133,7 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
         return;
     }
     let mut options = ImportOptions::default();
-    options.chunks = ChunkChoice::Shape(vec![1 << 50]);
+    options.chunks = ChunkChoice::Shape(vec![1 << 50]).into();
     let error = to_tet(&input, &output, &options).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
 }

@@ -27,7 +27,7 @@ fn every_archive_of_numpy_is_converted_exactly() {
         for chunk_shape in chunk_shapes {
             for codec in [CodecChoice::Raw, CodecChoice::Zstd { level: 3 }] {
                 let options = with(|options| {
-                    options.chunks = ChunkChoice::Shape(chunk_shape.to_vec());
+                    options.chunks = ChunkChoice::Shape(chunk_shape.to_vec()).into();
                     options.codec = codec;
                 });
                 let input = fixture(&format!("{name}.npz"));
@@ -204,8 +204,8 @@ fn wrong_options_are_usage_errors() {
         (with(|o| o.include = text("f44")), "did you mean \"f4\"?"),
         (with(|o| o.exclude = text("nothing like it")), "no dataset"),
         (with(|o| o.exclude = DTYPES.map(|d| d.0.to_owned()).to_vec()), "all are excluded"),
-        (with(|o| o.chunks = ChunkChoice::Shape(vec![2, 2])), "2 axes"),
-        (with(|o| o.chunks = ChunkChoice::Shape(vec![2, 0, 2])), "extent of 0"),
+        (with(|o| o.chunks = ChunkChoice::Shape(vec![2, 2]).into()), "2 axes"),
+        (with(|o| o.chunks = ChunkChoice::Shape(vec![2, 0, 2]).into()), "extent of 0"),
         (with(|o| o.dims = vec![dims(None, 2)]), "3 axes"),
         (with(|o| o.dims = vec![dims(Some("f4"), 4)]), "3 axes"),
         (with(|o| o.dims = vec![dims(Some("f5"), 3)]), "did you mean"),
@@ -278,7 +278,8 @@ fn large_arrays_go_through_every_way() {
         for chunk_shape in [vec![100, 3072], vec![1000, 1000], vec![1024, 7]] {
             let (progress, last) = watched();
             let mut options = ConvertOptions::default();
-            options.tet = with(|options| options.chunks = ChunkChoice::Shape(chunk_shape.clone()));
+            options.tet =
+                with(|options| options.chunks = ChunkChoice::Shape(chunk_shape.clone()).into());
             options.execution.progress = progress;
             let output = folder.path().join("x.tet");
             convert(&input, &output, &options).unwrap();
@@ -301,7 +302,8 @@ fn a_canceled_import_leaves_nothing() {
         for after in [0, 1, 500_000, 3_999_999] {
             let cancel = Arc::new(AtomicBool::new(after == 0));
             let mut options = ConvertOptions::default();
-            options.tet = with(|options| options.chunks = ChunkChoice::Shape(vec![10, 1000]));
+            options.tet =
+                with(|options| options.chunks = ChunkChoice::Shape(vec![10, 1000]).into());
             let late = Arc::clone(&cancel);
             let progress = Progress::new(move |done, _| {
                 late.fetch_or(after <= done, Ordering::Relaxed);

@@ -52,7 +52,8 @@ fn complex_numbers_are_pairs_and_come_back() {
         std::fs::write(&input, npy(descr, order, "(4, 6)", stored)).unwrap();
         for chunk_shape in [None, Some(vec![3, 5]), Some(vec![4, 1])] {
             let mut options = ConvertOptions::default();
-            options.tet.chunks = chunk_shape.clone().map_or(ChunkChoice::Auto, ChunkChoice::Shape);
+            options.tet.chunks =
+                chunk_shape.clone().map_or(ChunkChoice::Auto, ChunkChoice::Shape).into();
             let outputs: Vec<_> = ["a.tet", "b.zt", "c.tet", "d.npz", "e.tet"]
                 .iter()
                 .map(|name| folder.path().join(name))

@@ -118,7 +118,7 @@ fn chunks_and_shards_of_any_shape_hold_all_texts() {
         for (number, output) in OUTPUTS.iter().chain(&["shards.zarr"]).enumerate() {
             let path = folder.path().join(output);
             let mut options = options();
-            options.tet.chunks = ChunkChoice::Shape(chunks.to_vec());
+            options.tet.chunks = ChunkChoice::Shape(chunks.to_vec()).into();
             if number == 2 {
                 options.zarr.compression = ZarrCompression::None;
             }
@@ -147,13 +147,13 @@ fn many_texts_are_written_in_little_memory() {
         let mut options = options();
         // Less than all texts take.
         options.execution.memory_budget = 24 << 20;
-        options.tet.chunks = ChunkChoice::Auto;
+        options.tet.chunks = ChunkChoice::Auto.into();
         let report = convert(&input, &path, &options).unwrap();
         assert!(report.datasets[0].chunk_shape[0] <= 65_536, "{:?}", report.datasets);
         check(&path);
         assert_eq!(texts(&opened(&path)).remove("many").unwrap().1, wanted, "{output}");
         // One chunk of all does not fit, in a container whose chunks are written whole.
-        options.tet.chunks = ChunkChoice::Shape(vec![150_001]);
+        options.tet.chunks = ChunkChoice::Shape(vec![150_001]).into();
         let outcome = convert(&input, &path, &options);
         assert_eq!(outcome.is_err(), output.contains("zarr"), "{output}");
     }
@@ -239,7 +239,7 @@ fn a_chunk_shape_of_another_rank_is_refused() {
     let input = numpy(folder.path(), "row.npy", "(1,)", &["a".to_owned()]);
     for output in OUTPUTS {
         let mut options = options();
-        options.tet.chunks = ChunkChoice::Shape(vec![1, 1]);
+        options.tet.chunks = ChunkChoice::Shape(vec![1, 1]).into();
         let outcome = convert(&input, &folder.path().join(output), &options);
         assert!(matches!(outcome, Err(Error::ChunkRank { .. })), "{output}: {outcome:?}");
         assert!(!folder.path().join(output).exists());

@@ -37,7 +37,7 @@ fn written(
     let mut how = ConvertOptions::default();
     how.tet.sync = tet_io::publish::Sync::None;
     how.tet.overwrite = tet_io::Overwrite::Replace;
-    how.tet.chunks = ChunkChoice::Shape(shapes.0.to_vec());
+    how.tet.chunks = ChunkChoice::Shape(shapes.0.to_vec()).into();
     how.zarr.shards = ShardChoice::Shape(shapes.1.to_vec());
     how.zarr.compression =
         if zstd { ZarrCompression::Zstd { level: 1 } } else { ZarrCompression::None };

@@ -144,8 +144,9 @@ fn bits_come_back_for_every_version_codec_and_shape() {
                         (format, compression, checksum);
                     zarr.shards =
                         shards.map_or(ShardChoice::None, |it| ShardChoice::Shape(it.to_vec()));
-                    world.options.tet.chunks =
-                        chunks.map_or(ChunkChoice::Auto, |it| ChunkChoice::Shape(it.to_vec()));
+                    world.options.tet.chunks = chunks
+                        .map_or(ChunkChoice::Auto, |it| ChunkChoice::Shape(it.to_vec()))
+                        .into();
                     for suffix in ["zarr", "zarr.zip"] {
                         number += 1;
                         let output = format!("{number}.{suffix}");
@@ -163,7 +164,7 @@ fn bits_come_back_for_every_version_codec_and_shape() {
 #[test]
 fn the_number_of_threads_changes_no_byte() {
     let mut world = World::new(&[("a", npy("<f4", "False", "(50, 40)", &noise(8000)))]);
-    world.options.tet.chunks = ChunkChoice::Shape(vec![7, 9]);
+    world.options.tet.chunks = ChunkChoice::Shape(vec![7, 9]).into();
     for (shards, more) in
         [(ShardChoice::None, "plain"), (ShardChoice::Shape(vec![14, 18]), "shards")]
     {
@@ -184,7 +185,7 @@ fn chunks_of_nothing_but_the_fill_value_are_left_out_if_their_bits_come_back() {
     let nan = f32::from_bits(0x7fc0_0001);
     let values = [[0.0; 4], [-0.0; 4], [nan; 4], [f32::NAN; 4], [7.0; 4]].concat();
     let mut world = World::new(&[("a", row(&values))]);
-    world.options.tet.chunks = ChunkChoice::Shape(vec![4]);
+    world.options.tet.chunks = ChunkChoice::Shape(vec![4]).into();
     let wanted = BTreeMap::from([("a", floats(&values))]);
     let fill = |text: &str| Attribute {
         dataset: None,
@@ -365,13 +366,13 @@ fn shapes_that_do_not_fit_are_refused() {
         (vec![1], shape(&[1 << 21]), false),
         (vec![1 << 10], shape(&[1 << 40]), false),
     ] {
-        world.options.tet.chunks = ChunkChoice::Shape(chunks.clone());
+        world.options.tet.chunks = ChunkChoice::Shape(chunks.clone()).into();
         world.options.zarr.shards = shards.clone();
         let found = world.go("in.npz", "out.zarr.zip");
         assert_eq!(found.is_ok(), is_good, "{chunks:?} {shards:?} {found:?}");
         let _ = fs::remove_file(world.path("out.zarr.zip"));
     }
-    world.options.tet.chunks = ChunkChoice::Auto;
+    world.options.tet.chunks = ChunkChoice::Auto.into();
     for (shards, checksum) in
         [(ShardChoice::Auto, ChunkSum::None), (ShardChoice::None, ChunkSum::Crc32c)]
     {

@@ -292,7 +292,7 @@ fn narrow_floats_are_copied_whatever_the_chunks() {
         assert!(fs::read(at("c.safetensors")).unwrap() == bytes, "{between}");
     }
     let mut tiles = ConvertOptions::default();
-    tiles.tet.chunks = tet_convert::ChunkChoice::Shape(vec![3, 7]);
+    tiles.tet.chunks = tet_convert::ChunkChoice::Shape(vec![3, 7]).into();
     tiles.tet.include = vec!["e".to_owned()];
     convert(&at("a.safetensors"), &at("t.tet"), &tiles).unwrap();
     convert(&at("t.tet"), &at("t.zt"), &ConvertOptions::default()).unwrap();

@@ -24,7 +24,7 @@ pub use base::BaseFile;
 pub(crate) use base::unsound;
 pub use part::FilePart;
 pub use plan::{FilePlan, PlannedDataset};
-pub use publish::{Published, publish};
+pub use publish::{Published, copy_dataset, publish};
 pub use region_writer::{RegionOptions, RegionWriter};
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn how(suffix: &str, stored: Stored) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.tet.overwrite = Overwrite::Replace;
     if matches!(suffix, "h5" | "nc" | "zarr" | "zarr.zip") {
-        options.tet.chunks = ChunkChoice::Shape(SLAB.to_vec());
+        options.tet.chunks = ChunkChoice::Shape(SLAB.to_vec()).into();
     }
     match stored {
         Stored::Raw => {

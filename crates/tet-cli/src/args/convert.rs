@@ -12,9 +12,9 @@ use super::WriteArgs;
     after_long_help = EXAMPLES
 )]
 pub struct ConvertArgs {
-    /// The file to read
-    #[arg(value_name = "IN")]
-    pub input: PathBuf,
+    /// The file to read; several with --merge or --concat
+    #[arg(value_name = "IN", required = true)]
+    pub inputs: Vec<PathBuf>,
     /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
     /// or .zarr.zip, the directory .zarr, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
     /// or .csv
@@ -29,10 +29,15 @@ pub struct ConvertArgs {
     /// Name the dataset of a .npy input [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Set the chunk shape, as 1,30,60; auto makes chunks of about 4 MiB [default: the shape that the chunks of the
-    /// input have, or auto]
-    #[arg(long, value_name = "SHAPE", allow_hyphen_values = true)]
-    pub chunks: Option<String>,
+    /// Set the chunk shape (repeatable) [default: the shape that the chunks of the input have, or auto]
+    ///
+    /// 1,30,60 holds for all datasets with as many axes, time:1,lat:90 for all that have these axes, but not for the
+    /// coordinates of an axis; their other axes keep the chunk extents that they have. auto makes chunks of about
+    /// 4 MiB, time:auto as many positions as that takes. With a name it holds for one dataset: temp=1,30,60,
+    /// temp=time:24,lat:auto; a * in the name stands for any text. Of several, later ones replace earlier ones, and
+    /// those with a name the others.
+    #[arg(long, value_name = "[NAME=]SHAPE", allow_hyphen_values = true)]
+    pub chunks: Vec<String>,
     /// How elements are stored.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -53,6 +58,16 @@ pub struct ConvertArgs {
     /// name
     #[arg(long, value_name = "AXIS")]
     pub stack: Option<String>,
+    /// Write the datasets of all inputs to OUT; a dataset that several have, such as a coordinate, must be the same in
+    /// all, and is written once
+    #[arg(long, conflicts_with_all = ["concat", "stack", "name"])]
+    pub merge: bool,
+    /// Append the datasets of the other inputs to those of the first, along the axis of this name
+    #[arg(long, value_name = "AXIS", conflicts_with_all = ["stack", "name"])]
+    pub concat: Option<String>,
+    /// With --merge: where inputs have different datasets or attributes of one name, take those of the first
+    #[arg(long, value_name = "WHICH", requires = "merge")]
+    pub prefer: Option<PreferName>,
     /// In .safetensors: write shards of this size, such as 5GB (5,000,000,000 bytes) [default: 5GB
     /// for .safetensors.index.json, else one file]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
@@ -60,6 +75,9 @@ pub struct ConvertArgs {
     /// Number of threads that compress, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
+    /// Limit the memory, as 256MiB or 2G [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
     /// Limit the bytes that the data may decode to, as 64GiB
     ///
     /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
@@ -102,16 +120,82 @@ pub(crate) const ALIGN: &str = "64";
 pub struct StoreArgs {
     /// Choose the compression [default: zstd in .tet and .zarr, raw in .zt, .tgm, .h5 and .nc]. In .h5
     /// and .nc gzip is read by every program, zstd by those with the HDF5 plugin of filter 32015
-    #[arg(long, value_name = "CODEC", alias = "compression")]
-    pub codec: Option<CodecName>,
+    ///
+    /// raw; zstd; gzip, also named zlib or deflate, in .h5, .nc and .zarr; lz4 and szip in .tgm. With a name it is the
+    /// compression of one dataset, as in temp=raw; a * in the name stands for any text. Repeatable.
+    #[arg(long, value_name = "[NAME=]CODEC", alias = "compression", value_parser = Named::codec)]
+    pub codec: Vec<Named<CodecName>>,
     /// Set the level of zstd, 1 to 22 [default: 3, in .zt without --dialect 1], or of gzip, 0 to 9
-    /// [default: 4 in .h5 and .nc, 5 in .zarr]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub level: Option<i32>,
+    /// [default: 4 in .h5 and .nc, 5 in .zarr]; temp=19 is that of one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = Named::level)]
+    pub level: Vec<Named<i32>>,
     /// Align the bytes of datasets to 8, 64 or 4096; in .zt to 64, 4096 or 65536; in .tgm to any of
     /// these
     #[arg(long, value_name = "BYTES", default_value = ALIGN, value_parser = ["8", "64", "4096", "65536"])]
     pub align: String,
+}
+
+/// A value for one dataset, or for all.
+///
+/// ```
+/// use tet_cli::args::Named;
+///
+/// let level = Named::level("temp=19")?;
+/// assert_eq!((level.dataset.as_deref(), level.value), (Some("temp"), 19));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named<T> {
+    /// The dataset; `None` for all.
+    pub dataset: Option<String>,
+    /// The value.
+    pub value: T,
+}
+
+impl<T> Named<T> {
+    /// Splits `NAME=VALUE` or `VALUE`. A name may contain the sign.
+    fn parse(text: &str, value: impl FnOnce(&str) -> Result<T, String>) -> Result<Self, String> {
+        let (dataset, text) = match text.rsplit_once('=') {
+            Some((dataset, text)) => (Some(dataset.to_owned()), text),
+            None => (None, text),
+        };
+        Ok(Named { dataset, value: value(text)? })
+    }
+
+    /// The last value for all.
+    pub(crate) fn general(all: &[Self]) -> Option<T>
+    where
+        T: Copy,
+    {
+        all.iter().rfind(|it| it.dataset.is_none()).map(|it| it.value)
+    }
+}
+
+impl Named<CodecName> {
+    /// Reads `zstd` or `temp=zstd`.
+    ///
+    /// # Errors
+    ///
+    /// The text is not the name of a codec.
+    pub fn codec(text: &str) -> Result<Self, String> {
+        Self::parse(text, |name| {
+            let wrong = |_| format!("{name:?} is not a codec: use raw, zstd, gzip, lz4 or szip");
+            CodecName::from_str(name, true).map_err(wrong)
+        })
+    }
+}
+
+impl Named<i32> {
+    /// Reads `9` or `temp=9`.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a number.
+    pub fn level(text: &str) -> Result<Self, String> {
+        Self::parse(text, |level| {
+            level.trim().parse().map_err(|_| format!("{level:?} is not a level: use a number"))
+        })
+    }
 }
 
 /// How a zTensor file is written.
@@ -214,6 +298,20 @@ pub enum CodecName {
     Szip,
 }
 
+/// Which of several inputs is preferred.
+///
+/// ```
+/// use clap::ValueEnum;
+/// use tet_cli::args::PreferName;
+///
+/// assert_eq!(PreferName::from_str("first", true), Ok(PreferName::First));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PreferName {
+    /// The first that has it.
+    First,
+}
+
 /// The checksum of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChecksumName {
@@ -257,9 +355,13 @@ EXAMPLES
   tet convert model.safetensors.index.json model.zt  the shards of a model as one file
   tet convert model.zt model.safetensors --shard-size 5GB
   tet convert model.zt model.tet --chunks 64,4096    in chunks, to read parts of it
+  tet convert year.nc year.tet --chunks time:1       each time step in chunks of its own
+  tet convert year.nc year.tet --chunks temp=time:auto,lat:10,lon:10 --codec mask=raw --level temp=19
   tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
+  tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
+  tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
   tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
   tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
   tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed

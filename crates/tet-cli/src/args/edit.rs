@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::WriteArgs;
+use super::{CodecName, Named, PreferName, WriteArgs};
 
 /// What the command does, for its help.
 pub(super) const LONG_ABOUT: &str = "\
-Edit a file: rename, drop, set, append, compact.
+Edit a file: rename, drop, set, append, merge, repack, compact.
 
 FILE is replaced atomically by a new file: after a crash or with a full disk it is the complete old \
 file or the complete new one. The stored bytes of the datasets that stay are copied unchanged, by the \
@@ -62,6 +62,12 @@ pub enum EditVerb {
     /// Append files along an axis
     #[command(after_long_help = APPEND_EXAMPLES)]
     Append(EditAppendArgs),
+    /// Write the datasets of several files to one
+    #[command(after_long_help = MERGE_EXAMPLES)]
+    Merge(EditMergeArgs),
+    /// Store datasets in other chunks or with other codecs
+    #[command(after_long_help = REPACK_EXAMPLES)]
+    Repack(Box<EditRepackArgs>),
     /// Reclaim unused space
     #[command(after_long_help = COMPACT_EXAMPLES)]
     Compact(EditCompactArgs),
@@ -185,6 +191,93 @@ pub struct EditAppendArgs {
     pub write: WriteArgs,
 }
 
+/// Arguments of `tet edit merge`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit merge a.tet b.nc -o c.tet";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+pub struct EditMergeArgs {
+    /// The files whose datasets are written, of any kind that tet reads
+    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    pub inputs: Vec<PathBuf>,
+    /// The new file, of any kind that tet writes
+    #[arg(short, long, value_name = "OUT", required = true)]
+    pub output: PathBuf,
+    /// Where files have different datasets or attributes of one name, take those of the first
+    #[arg(long, value_name = "WHICH")]
+    pub prefer: Option<PreferName>,
+    /// Limit the memory, as 256MiB or 2G [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
+    /// Do not record how the file was made
+    #[arg(long)]
+    pub no_history: bool,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// Arguments of `tet edit repack`.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command};
+///
+/// let line = "tet edit repack a.tet --chunks time:1";
+/// let cli = Cli::try_parse_from(line.split(' '))?;
+/// assert!(matches!(cli.command, Command::Edit(_)));
+/// # Ok::<(), clap::Error>(())
+/// ```
+#[derive(Debug, Args)]
+#[group(id = "repack", required = true, multiple = true, args = ["chunks", "codec", "level", "no_digests", "digests"])]
+pub struct EditRepackArgs {
+    /// The .tet file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Set the chunk shape, as 1,30,60, time:1, temp=time:24,lat:auto or auto (repeatable)
+    ///
+    /// 1,30,60 holds for all datasets with as many axes, time:1,lat:90 for all that have these axes, but not for the
+    /// coordinates of an axis; their other axes keep the chunk extents that they have. auto makes chunks of about
+    /// 4 MiB, time:auto as many positions as that takes. NAME= before it is for one dataset; a * stands for any text.
+    /// Later ones replace earlier ones, and those with a name the others.
+    #[arg(long, value_name = "[NAME=]SHAPE", allow_hyphen_values = true)]
+    pub chunks: Vec<String>,
+    /// Compress with zstd, or store raw; temp=raw for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]CODEC", value_parser = Named::codec)]
+    pub codec: Vec<Named<CodecName>>,
+    /// Set the level of zstd, 1 to 22 [default: 3]; temp=19 for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = Named::level)]
+    pub level: Vec<Named<i32>>,
+    /// Write digests, also if FILE has none
+    #[arg(long, conflicts_with = "no_digests")]
+    pub digests: bool,
+    /// Write no digests: changed bytes of the file are then not noticed
+    #[arg(long)]
+    pub no_digests: bool,
+    /// Limit the memory, as 256MiB or 2G
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
+    /// Number of threads that compress, 0 for all
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
+    pub threads: usize,
+    /// Write the new file here instead of replacing FILE
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Do not add the edit to the history of the file
+    #[arg(long)]
+    pub no_history: bool,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
 /// Arguments of `tet edit compact`.
 ///
 /// ```
@@ -241,6 +334,8 @@ EXAMPLES
   tet edit set climate.tet title='Monthly means' temp:units=K temp:valid_range='[200,350]'
   tet edit set climate.tet --dims temp=time,lat,lon --labels time=@time
   tet edit append year.tet june.nc july.nc --axis time
+  tet edit merge temp.nc wind.nc -o both.tet
+  tet edit repack climate.tet --chunks time:1 --codec mask=raw
   tet edit compact climate.tet -o small.tet";
 
 const RENAME_EXAMPLES: &str = "\
@@ -268,6 +363,26 @@ EXAMPLES
 
 All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every file needs these
 datasets with the same types, shapes and units, and coordinates and labels must continue.";
+
+const MERGE_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit merge temp.nc wind.nc -o both.tet
+  tet edit merge temp.nc wind.nc -o both.tet --prefer first
+
+A dataset that several files have, such as a coordinate, is written once if its type, shape, axes, labels, attributes and
+values are the same. Axes of one name need the same number of positions. `tet convert --merge` is the same, with the options
+of `tet convert`.";
+
+const REPACK_EXAMPLES: &str = "\
+EXAMPLES
+  tet edit repack climate.tet --chunks time:1                    each time step in chunks of its own
+  tet edit repack climate.tet --chunks temp=time:auto,lat:10,lon:10 -o series.tet
+  tet edit repack climate.tet --codec zstd --level 19 --codec mask=raw
+  tet edit repack climate.tet --chunks auto --memory 256MiB
+
+Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is read
+once or twice: where the new chunks would need more, their elements are written to a scratch file in the folder of the new
+file first, which then needs room for them. A chunk, old or new, takes at most a quarter of --memory.";
 
 const COMPACT_EXAMPLES: &str = "\
 EXAMPLES

@@ -22,15 +22,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use cat::{CatArgs, CatFormat};
 pub(crate) use convert::ALIGN;
 pub use convert::{
-    ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName,
-    ProfileName, SparseName, StoreArgs, TgmArgs, ZtArgs,
+    ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName, Named,
+    PreferName, ProfileName, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
 pub use diff::DiffArgs;
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use edit::{
-    EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditPlaceArgs, EditRenameArgs,
-    EditSetArgs, EditVerb,
+    EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditMergeArgs, EditPlaceArgs,
+    EditRenameArgs, EditRepackArgs, EditSetArgs, EditVerb,
 };
 pub use export::ExportArgs;
 pub use info::{InfoArgs, SortName};

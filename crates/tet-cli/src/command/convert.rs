@@ -3,23 +3,25 @@
 mod hdf5;
 mod outputs;
 mod report;
+mod storage;
 mod tensogram;
 mod tet;
 mod zarr;
 mod ztensor;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tet_convert::{Capabilities, ConvertOptions, Format};
+use tet_convert::{Capabilities, Conflict, ConvertOptions, Format};
 
-use crate::args::ConvertArgs;
+use crate::args::{ConvertArgs, PreferName};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 
-pub(super) use self::outputs::check_level;
+pub(super) use self::outputs::{check_level, check_levels};
 use self::report::failed;
 pub(super) use self::report::{failure, print_report};
+pub(super) use self::storage::{chunk_rules, codec_rules, payload_codec};
 pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, dims, labels};
 pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
@@ -32,7 +34,29 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
     let (target, can) = target(&args.output)?;
     outputs::check(args, can)?;
     let options = options(args, target, context)?;
-    write(&args.input, &args.output, options, args.json, context)
+    let joining = match (&args.concat, args.merge) {
+        (Some(axis), _) => Joining::Concat(axis),
+        (None, true) => Joining::Merge,
+        (None, false) => Joining::One,
+    };
+    if joining == Joining::One && args.inputs.len() != 1 {
+        let text = format!("there are {} inputs", args.inputs.len());
+        let hint =
+            "--merge writes the datasets of all to OUT, --concat AXIS appends them along an axis";
+        return Err(Failure::usage("options", text).hint(hint));
+    }
+    write((&args.inputs, joining), &args.output, options, args.json, context)
+}
+
+/// How several inputs become one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joining<'a> {
+    /// There is one.
+    One,
+    /// The datasets of all.
+    Merge,
+    /// The datasets of the first, grown along this axis.
+    Concat(&'a str),
 }
 
 /// The output format, from the suffix.
@@ -59,19 +83,36 @@ pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
 ///
 /// The input cannot be read, an option is invalid, or the output cannot be written.
 pub(super) fn write(
-    input: &Path,
+    (inputs, joining): (&[PathBuf], Joining<'_>),
     output: &Path,
     mut options: ConvertOptions,
     is_json: bool,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let (from, to) = (context.env().at(input), context.env().at(output));
+    let from: Vec<PathBuf> = inputs.iter().map(|input| context.env().at(input)).collect();
+    let to = context.env().at(output);
     let bar = Bar::new(context, "converting", 0);
     options.execution.progress = bar.progress(context);
-    let report = tet_convert::convert(&from, &to, &options);
+    let report = match joining {
+        Joining::Concat(axis) => tet_convert::concat(&from, axis, &to, &options),
+        Joining::One | Joining::Merge => tet_convert::convert_merged(&from, &to, &options),
+    };
     bar.finish();
-    let report = report.map_err(|error| failed(error, input, output))?;
-    print_report(input, output, &report, is_json, context)
+    let report = match (report, inputs) {
+        (Ok(report), _) => report,
+        (Err(error), [input]) => return Err(failed(error, input, output)),
+        // Which of the inputs it is, the message tells where it matters.
+        (Err(error), _) => return Err(failed(error, output, output)),
+    };
+    print_report(inputs, output, &report, is_json, context)
+}
+
+/// What is done about different datasets of one name.
+pub(super) const fn conflict(prefer: Option<PreferName>) -> Conflict {
+    match prefer {
+        Some(PreferName::First) => Conflict::First,
+        None => Conflict::Refused,
+    }
 }
 
 fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<ConvertOptions> {
@@ -91,9 +132,12 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     if target == Format::ZARR {
         options.zarr = zarr::options(args)?;
     }
+    options.codecs = codec_rules(&args.store.codec, &args.store.level);
     options.stack.clone_from(&args.stack);
+    options.conflict = conflict(args.prefer);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
+    options.execution.memory_budget = args.memory.unwrap_or(options.execution.memory_budget);
     options.execution.decoded_max = args.max_decoded;
     Ok(options)
 }

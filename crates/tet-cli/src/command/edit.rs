@@ -1,5 +1,8 @@
 //! `tet edit`: changes names and metadata of a file, and leaves payloads as they are stored.
 
+mod merge;
+mod repack;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +44,8 @@ pub(crate) fn run(verb: &EditVerb, context: &mut Context<'_>) -> Result<Exit> {
             edit(&args.file, &args.place, context, |opened, context| set(opened, args, context))
         }
         EditVerb::Append(args) => append(args, context),
+        EditVerb::Merge(args) => merge::run(args, context),
+        EditVerb::Repack(args) => repack::run(args, context),
         EditVerb::Compact(args) => {
             edit(&args.file, &args.place, context, |_, _| Ok(vec![FileEdit::Compact]))
         }

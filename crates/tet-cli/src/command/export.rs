@@ -17,7 +17,8 @@ use crate::open;
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> {
     convert::target(&args.output)?;
     let options = whole(args, context);
-    convert::write(&args.input, &args.output, options, args.json, context)
+    let inputs = (std::slice::from_ref(&args.input), convert::Joining::One);
+    convert::write(inputs, &args.output, options, args.json, context)
         .map_err(|failure| open::footer_hint(failure, args.read.no_footer))
 }
 

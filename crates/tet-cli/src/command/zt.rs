@@ -98,6 +98,7 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut options = ConvertOptions::default();
     convert::check_level(&args.store)?;
     options.ztensor = convert::ztensor_options(&args.store, &args.zt)?;
+    options.codecs = convert::codec_rules(&args.store.codec, &args.store.level);
     options.sparse = convert::sparse_output(&args.zt);
     options.dense = convert::dense_output(&args.zt);
     options.tet.include.clone_from(&args.dataset);
@@ -114,5 +115,11 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         let is_of_input = failure.code == "no-such-dataset";
         failure.about(if is_of_input { &args.input } else { &args.file })
     })?;
-    convert::print_report(&args.input, &args.file, &report, args.json, context)
+    convert::print_report(
+        std::slice::from_ref(&args.input),
+        &args.file,
+        &report,
+        args.json,
+        context,
+    )
 }

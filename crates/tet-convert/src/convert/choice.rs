@@ -6,6 +6,7 @@ use tet_query::{Catalog, Dataset, nearest_word};
 use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
+use crate::model::attributes::is_metadata;
 use crate::model::logical;
 use crate::model::sparse::{SparseStorage, sparse_tensors};
 use crate::read::opened::path_of;
@@ -49,13 +50,17 @@ pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Res
     let attrs = attrs.chain(labels);
     let known = || datasets.iter().map(|it| it.name.as_str());
     match dims.chain(attrs).find(|name| !known().any(|known| known == *name)) {
-        Some(name) => {
-            let suggestion = nearest_word(name, known()).map(str::to_owned);
-            let (name, known) = (name.to_owned(), known().map(str::to_owned).collect());
-            Err(tet_query::Error::NoSuchDataset { name, known, suggestion }.into())
-        }
+        Some(name) => Err(no_such_dataset(name, datasets)),
         None => Ok(()),
     }
+}
+
+/// The error for a name that none of these datasets has.
+pub(super) fn no_such_dataset(name: &str, datasets: &[&Dataset]) -> Error {
+    let known = || datasets.iter().map(|it| it.name.as_str());
+    let suggestion = nearest_word(name, known()).map(str::to_owned);
+    let (name, known) = (name.to_owned(), known().map(str::to_owned).collect());
+    tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
 }
 
 /// The sparse tensors that are put together of their parts, where the output is to have them whole.
@@ -92,9 +97,4 @@ pub(super) fn check_dense(catalog: &Catalog, datasets: &[&Dataset]) -> Result<()
         }
         _ => Ok(()),
     }
-}
-
-/// Whether a dataset only holds metadata of its file, which are among the attributes of the catalog.
-pub(crate) fn is_metadata(dataset: &Dataset) -> bool {
-    dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
 }

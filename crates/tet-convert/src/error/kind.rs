@@ -57,6 +57,9 @@ impl Error {
             | Self::UnknownTarget { .. }
             | Self::NotWritable { .. }
             | Self::NotEditable { .. }
+            | Self::NoChunkAxis { .. }
+            | Self::NoCodec { .. }
+            | Self::Merge { .. }
             | Self::OneDataset { .. }
             | Self::NoDatasets { .. }
             | Self::Columns { .. }

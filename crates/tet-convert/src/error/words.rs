@@ -36,3 +36,13 @@ pub(super) fn folders(roots: &[PathBuf]) -> String {
     }
     roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
 }
+
+/// The axes that there are, after the one that is not.
+pub(super) fn axes_of(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!(": the axes are {}", known.join(", ")) }
+}
+
+/// The level of a codec, if there is one.
+pub(super) fn of_level(level: Option<i32>) -> String {
+    level.map(|level| format!(" at level {level}")).unwrap_or_default()
+}

@@ -54,3 +54,8 @@ pub(crate) fn given(name: &str, rank: usize, options: &ImportOptions) -> Dataset
     given.attrs = attrs.into_iter().collect();
     given
 }
+
+/// Whether a dataset only holds metadata of its file, which are among the attributes of the catalog.
+pub(crate) fn is_metadata(dataset: &Dataset) -> bool {
+    dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
+}

@@ -47,7 +47,7 @@ pub(super) fn write(
     let total = stream::total_len(parts.iter().map(|part| part.lazy));
     let how = options.execution.begin(total);
     for (id, part) in parts.iter().enumerate() {
-        chunks::write(part.lazy, (id, &part.spec), &mut writer, &how)?;
+        chunks::write(part.lazy, (id, &part.spec), &mut writer, (&how, None))?;
     }
     notes.extend(notes::unchecked(parts.iter().map(|part| part.lazy)));
     catalog.check_unchanged()?;

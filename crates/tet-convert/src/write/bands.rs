@@ -4,15 +4,19 @@
 //! all of the axes after. Its chunks follow one another in the file.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use tet_format::{DType, Shape};
-use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray};
+use tet_query::{Execution, LazyArray};
 
+use crate::write::rechunk::{Rechunked, Region, band_shape_of, for_rows, read_count, slab};
 use crate::write::stream;
 use crate::{Error, Result};
 
 /// Bands are about this long where memory allows.
 const BAND_LEN: u64 = 8 << 20;
+/// How often each chunk of an input is read, at most, where there may be a scratch file.
+const READ_COUNT_MAX: u64 = 2;
 
 /// The chunks of a lazy array, band by band.
 #[derive(Debug)]
@@ -21,43 +25,51 @@ pub(crate) struct Bands<'l> {
     chunk_shape: Shape,
     to: DType,
     how: Execution,
-    /// The axis that bands are cut along, and how many chunks they take of it.
-    cut: (usize, u64),
+    band_shape: Shape,
+    /// The folder of the scratch file, if chunks of the input would be read too often without one.
+    folder: Option<PathBuf>,
+    /// The elements in the scratch file.
+    rechunked: Option<Rechunked>,
     /// What is held: positions along each axis.
-    held: Vec<Range<u64>>,
+    held: Region,
     band: Vec<u8>,
 }
 
 impl<'l> Bands<'l> {
-    /// Bands of which none has been read; a quarter of the memory budget is for one.
+    /// Bands of which none has been read; a quarter of the memory budget is for one. Where each chunk of the input
+    /// would be read more than twice, all are read once into a file in the folder for scratch files, if there is one.
     pub(crate) fn new(
         lazy: &'l LazyArray,
         chunk_shape: Shape,
         to: DType,
         execution: &Execution,
+        scratch: Option<&Path>,
     ) -> Result<Self> {
         let room = execution.memory_budget / 4;
-        let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
         let size = lazy.dtype().size().unwrap_or(1);
-        let mut bands =
-            Bands { lazy, chunk_shape, to, how, cut: (0, 1), held: vec![], band: vec![] };
-        let shape = lazy.shape();
-        for axis in 0..shape.rank() {
-            let outer = bands.chunk_shape[..axis].iter().zip(shape.iter());
-            let outer = outer.map(|(&chunk, &extent)| chunk.min(extent));
-            let inner = shape[axis + 1..].iter().copied();
-            let row = outer.chain(inner).fold(size, u64::saturating_mul);
-            let one = row.saturating_mul(bands.chunk_shape[axis].min(shape[axis]));
-            bands.cut = (axis, (BAND_LEN.min(room) / one.max(1)).max(1));
-            if one <= room {
-                return Ok(bands);
-            }
-            if axis + 1 == shape.rank() {
-                let (dataset, limit) = (lazy.dataset().name.clone(), execution.memory_budget);
-                return Err(Error::Budget { dataset, wanted: one.saturating_mul(4), limit });
-            }
+        let shape_of = |len_max| band_shape_of(lazy.shape(), &chunk_shape, (size, room), len_max);
+        let mut band_shape = shape_of(BAND_LEN).map_err(|one| {
+            let (dataset, limit) = (lazy.dataset().name.clone(), execution.memory_budget);
+            Error::Budget { dataset, wanted: one.saturating_mul(4), limit }
+        })?;
+        let is_stored = lazy.transform().is_none() && lazy.dataset().chunks.is_chunked();
+        let is_read_often = |band_shape: &Shape| {
+            READ_COUNT_MAX < read_count(lazy.shape(), &lazy.chunk_shape(), band_shape)
+        };
+        let mut folder = scratch.filter(|_| is_stored && is_read_often(&band_shape));
+        if folder.is_some() {
+            // As long as memory allows they may do without.
+            band_shape = shape_of(u64::MAX).unwrap_or(band_shape);
+            folder = folder.filter(|_| is_read_often(&band_shape));
         }
-        Ok(bands)
+        let memory_budget = match folder {
+            Some(_) => execution.memory_budget,
+            None => execution.memory_budget - room,
+        };
+        let how = Execution { memory_budget, ..execution.clone() };
+        let (folder, rechunked) = (folder.map(Path::to_path_buf), None);
+        let (held, band) = (Vec::new(), Vec::new());
+        Ok(Bands { lazy, chunk_shape, to, how, band_shape, folder, rechunked, held, band })
     }
 
     /// Appends the elements of a chunk to `out`, which is empty.
@@ -67,7 +79,7 @@ impl<'l> Bands<'l> {
         let (coord, extents) =
             (coord.get(..rank).unwrap_or(coord), extents.get(..rank).unwrap_or(extents));
         let first = coord.iter().zip(self.chunk_shape.iter()).map(|(at, chunk)| at * chunk);
-        let wanted: Vec<Range<u64>> =
+        let wanted: Region =
             first.zip(extents).map(|(first, extent)| first..first + extent).collect();
         let holds = self.held.len() == rank && !self.band.is_empty();
         let within = |(held, wanted): (&Range<u64>, &Range<u64>)| {
@@ -77,63 +89,31 @@ impl<'l> Bands<'l> {
             self.read(&wanted)?;
         }
         let size = self.lazy.dtype().size().unwrap_or(1);
-        copy(&self.band, &self.held, &wanted, size, out);
+        for_rows(&self.held, &wanted, size, |row| {
+            out.extend_from_slice(self.band.get(row).unwrap_or_default());
+        });
         widen(self.lazy.dtype(), self.to, out);
         Ok(())
     }
 
-    /// Reads the band that begins with a chunk.
+    /// Reads the band that has a chunk.
     fn read(&mut self, chunk: &[Range<u64>]) -> Result<()> {
-        let (cut, count) = self.cut;
-        let shape = self.lazy.shape();
-        self.held.clear();
-        for (axis, wanted) in chunk.iter().enumerate() {
-            self.held.push(match axis.cmp(&cut) {
-                std::cmp::Ordering::Less => wanted.clone(),
-                std::cmp::Ordering::Greater => 0..shape[axis],
-                std::cmp::Ordering::Equal => {
-                    let len = self.chunk_shape[axis].saturating_mul(count);
-                    wanted.start..wanted.start.saturating_add(len).min(shape[axis])
-                }
-            });
-        }
-        let slices = self.held.iter().map(|range| AxisSlice {
-            start: range.start,
-            stop: range.end,
-            step: 1,
-            axis: Default::default(),
+        let axes = chunk.iter().zip(self.band_shape.iter()).zip(self.lazy.shape().iter());
+        let band = axes.map(|((wanted, &band), &extent)| {
+            let start = wanted.start / band.max(1) * band;
+            start..start.saturating_add(band).min(extent)
         });
-        let part = Hyperslab::new(slices.collect(), shape);
-        let part = part.ok_or_else(|| tet_query::Error::Misfit {
-            dataset: self.lazy.dataset().name.clone(),
-            shape: shape.clone(),
-        })?;
-        stream::read(self.lazy, &part, &self.how, &mut self.band)
-    }
-}
-
-/// Appends the elements of `wanted` out of a band that holds them.
-fn copy(band: &[u8], held: &[Range<u64>], wanted: &[Range<u64>], size: u64, out: &mut Vec<u8>) {
-    let len = |range: &Range<u64>| range.end - range.start;
-    // Axes that are taken whole belong to the row of the axis before them.
-    let whole = held.iter().zip(wanted).rev().take_while(|(held, wanted)| held == wanted).count();
-    let row_axis = held.len().saturating_sub(whole + 1);
-    let row: u64 = wanted[row_axis.min(wanted.len())..].iter().map(len).product();
-    let outer: u64 = wanted[..row_axis.min(wanted.len())].iter().map(len).product();
-    for nth in 0..outer {
-        let (mut rest, mut start, mut stride) = (nth, 0, 1);
-        for axis in (0..held.len()).rev() {
-            let mut at = wanted[axis].start - held[axis].start;
-            if axis < row_axis {
-                at += rest % len(&wanted[axis]);
-                rest /= len(&wanted[axis]);
-            }
-            start += at * stride;
-            stride *= len(&held[axis]);
+        self.held = band.collect();
+        let Some(folder) = &self.folder else {
+            let part = slab(&self.held, self.lazy)?;
+            return stream::read(self.lazy, &part, &self.how, &mut self.band);
+        };
+        if self.rechunked.is_none() {
+            let made = Rechunked::new(self.lazy, &self.band_shape, folder, &self.how)?;
+            self.rechunked = Some(made);
         }
-        let range = usize::try_from(start * size).ok().zip(usize::try_from(row * size).ok());
-        let bytes = range.and_then(|(start, row)| band.get(start..)?.get(..row));
-        out.extend_from_slice(bytes.unwrap_or(&[]));
+        let rechunked = self.rechunked.as_mut().map(|it| it.read(&self.held, &mut self.band));
+        rechunked.unwrap_or(Ok(()))
     }
 }
 

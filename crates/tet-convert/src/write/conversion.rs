@@ -9,6 +9,7 @@ use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
 use crate::write::options::ImportOptions;
+use crate::write::storage::CodecRule;
 use crate::write::zarr::ZarrOptions;
 use crate::{Note, Result};
 
@@ -36,6 +37,10 @@ pub struct ConvertOptions {
     pub sparse: SparseOutput,
     /// How dense arrays are written.
     pub dense: DenseOutput,
+    /// Codecs of single datasets.
+    pub codecs: Vec<CodecRule>,
+    /// What is done about datasets and attributes of one name, where several files are merged.
+    pub conflict: Conflict,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
 }
@@ -47,6 +52,20 @@ impl ConvertOptions {
             (self.tet.overwrite, self.tet.sync, self.execution.clone());
         ExportOptions { overwrite, sync, execution, ..ExportOptions::default() }
     }
+}
+
+/// What is done about datasets and attributes of one name that differ between files that are merged.
+///
+/// ```
+/// assert_eq!(tet_convert::Conflict::default(), tet_convert::Conflict::Refused);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflict {
+    /// They are an error.
+    #[default]
+    Refused,
+    /// Those of the first file that has them are taken.
+    First,
 }
 
 /// How a Tensogram file is written.

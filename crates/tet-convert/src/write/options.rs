@@ -7,18 +7,7 @@ use tet_io::publish::{Overwrite, Sync};
 use tet_query::{Catalog, Dataset};
 
 use crate::Note;
-
-/// How the chunk shape of each dataset is chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ChunkChoice {
-    /// That of the chunks that the input stores, unless these are tiny or long; else as [`ChunkChoice::Auto`].
-    #[default]
-    Kept,
-    /// By [`chunking::auto`](crate::chunking::auto).
-    Auto,
-    /// This shape for every dataset; its rank must be theirs.
-    Shape(Vec<u64>),
-}
+use crate::write::storage::ChunkRule;
 
 /// Dimension names for one dataset, or for all that have as many axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,9 +60,9 @@ pub struct Origin {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// The chunk shape.
-    pub chunks: ChunkChoice,
-    /// The codec of all chunks.
+    /// The chunk shapes; without a rule for a dataset as [`ChunkChoice::Kept`](crate::ChunkChoice::Kept).
+    pub chunks: Vec<ChunkRule>,
+    /// The codec of a `.tet` file, but for datasets of which [`codecs`](crate::ConvertOptions::codecs) has another.
     pub codec: CodecChoice,
     /// Threads that encode; 0 is one per processor.
     pub threads: usize,
@@ -125,7 +114,7 @@ impl ImportOptions {
 impl Default for ImportOptions {
     fn default() -> Self {
         Self {
-            chunks: ChunkChoice::Kept,
+            chunks: Vec::new(),
             codec: CodecChoice::Raw,
             threads: 0,
             align: Align::default(),

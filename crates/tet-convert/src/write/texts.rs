@@ -3,8 +3,6 @@
 use tet_format::{DType, Grid};
 use tet_query::{AxisSlice, Dataset, Hyperslab, Texts};
 
-use crate::write::conversion::ConvertOptions;
-use crate::write::options::ChunkChoice;
 use crate::{Error, Note, Result, chunking};
 
 /// Bytes that a text counts for where the shape of chunks is chosen.
@@ -27,20 +25,29 @@ pub(crate) fn outline(dataset: &Dataset) -> Dataset {
 
 /// The chunk shape of texts where none is asked for: that of the input, so that each of its chunks is decoded
 /// once, unless these are tiny or long; else of about 65,536 texts, or fewer long ones.
-pub(crate) fn chunk_shape(dataset: &Dataset, options: &ConvertOptions) -> Vec<u64> {
-    let size = match &dataset.text {
-        Some(Texts::Elements { bytes, .. }) => bytes.shape().last().copied().unwrap_or(1),
-        _ => 1,
-    };
+pub(crate) fn chunk_shape(dataset: &Dataset) -> Vec<u64> {
+    let size = longest(dataset);
     let chunk = dataset.grid.chunk_shape().iter().zip(dataset.shape());
     let chunk: Vec<u64> = chunk.map(|(&chunk, &extent)| chunk.min(extent)).collect();
     let count = chunk.iter().copied().fold(1, u64::saturating_mul);
     let is_short = count.saturating_mul(size.max(16)) <= KEPT_LEN_MAX;
-    let is_kept = options.tet.chunks != ChunkChoice::Auto && dataset.chunks.is_chunked();
-    if is_kept && KEPT_COUNT_MIN <= count && is_short {
+    if dataset.chunks.is_chunked() && KEPT_COUNT_MIN <= count && is_short {
         return chunk;
     }
-    chunking::auto(dataset.shape(), size.max(TEXT_LEN))
+    auto_shape(dataset)
+}
+
+/// The chunk shape of about 65,536 texts, or fewer long ones.
+pub(crate) fn auto_shape(dataset: &Dataset) -> Vec<u64> {
+    chunking::auto(dataset.shape(), longest(dataset).max(TEXT_LEN))
+}
+
+/// Bytes of the longest text, where all have one length.
+fn longest(dataset: &Dataset) -> u64 {
+    match &dataset.text {
+        Some(Texts::Elements { bytes, .. }) => bytes.shape().last().copied().unwrap_or(1),
+        _ => 1,
+    }
 }
 
 /// The part of a chunk that is inside of a dataset; `None` where no element is.

@@ -1,6 +1,7 @@
 //! Chunks of one shape out of a lazy array: those at the edges are filled up, all are encoded on several
 //! threads and handed over in row-major order.
 
+use std::path::Path;
 use std::thread::available_parallelism;
 
 use tet_file::write::{OrderedJobs, OrderedWorkers, in_order};
@@ -24,6 +25,8 @@ pub(crate) struct WholeChunks<'e> {
     pub(crate) fill: Vec<u8>,
     /// Threads that encode; 0 is one per processor.
     pub(crate) threads: usize,
+    /// The folder for scratch files.
+    pub(crate) scratch: Option<&'e Path>,
     /// What makes stored bytes of elements; `None` where they are stored as they are.
     pub(crate) encode: Option<&'e EncodeChunk<'e>>,
 }
@@ -57,7 +60,7 @@ pub(crate) fn for_each(
     let batch_len = chunk_len.max(BATCH_LEN);
     let workers = workers(how, room / batch_len.saturating_mul(2), grid.chunk_count());
     let mut stream = Stream {
-        bands: Bands::new(lazy, how.chunk_shape.clone(), lazy.dtype(), &reading)?,
+        bands: Bands::new(lazy, how.chunk_shape.clone(), lazy.dtype(), &reading, how.scratch)?,
         coord: vec![0; grid.rank()],
         extents: vec![0; grid.rank()],
         grid: &grid,

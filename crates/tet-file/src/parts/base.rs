@@ -95,6 +95,22 @@ impl BaseFile {
         self.extents(dataset, coord) == Some(planned.grid().extents_of(coord))
     }
 
+    /// The codecs of the chunks of a dataset, each once.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a chunk has no row.
+    pub fn codecs(&self, dataset: usize) -> Result<Vec<Codec>> {
+        let mut codecs = Vec::new();
+        for (row, _) in self.rows(dataset)? {
+            let codec = Codec::from_tag(row.codec);
+            if !codecs.contains(&codec) {
+                codecs.push(codec);
+            }
+        }
+        Ok(codecs)
+    }
+
     /// A chunk as it is stored, which matches its digest.
     pub(super) fn stored(&self, dataset: usize, coord: &[u64]) -> Result<StoredChunk> {
         let entry = self.file.datasets().get(dataset).ok_or_else(|| unsound(&self.file))?;

@@ -85,6 +85,31 @@ pub fn publish(
     Ok(published)
 }
 
+/// Writes the chunks of a dataset of a file as they are stored there, each compared with its digest, as the next
+/// dataset of a new file. `progress` counts the bytes of elements.
+///
+/// # Errors
+///
+/// Returns the broken rule for a damaged chunk, [`Error::Canceled`], and what the writer returns.
+pub fn copy_dataset(
+    base: &BaseFile,
+    (from, to): (usize, usize),
+    writer: &mut Writer,
+    progress: &Progress,
+) -> Result<()> {
+    let rows = base.rows(from)?;
+    if rows.is_empty() {
+        return writer.write_dataset(to, &mut |_, _| Ok(()), progress);
+    }
+    for (row, _) in rows {
+        let rank = base.file().datasets().get(from).map_or(0, |entry| entry.grid.rank());
+        let chunk = base.stored(from, row.coord.get(..rank).unwrap_or_default())?;
+        push(writer, &chunk)?;
+        progress.advance(chunk.decoded_len)?;
+    }
+    Ok(())
+}
+
 fn push(writer: &mut Writer, chunk: &StoredChunk) -> Result<()> {
     writer.push(chunk.codec, chunk.decoded_len, &chunk.stored, chunk.digest)
 }

@@ -52,6 +52,9 @@ pub struct WriteOptions {
     pub encoder: CodecChoice,
     /// The number of threads that encode; 0 is one per processor.
     pub threads: usize,
+    /// The most bytes of chunks in progress, if that is more than one chunk; never more than
+    /// [`BUDGET_LEN`](super::BUDGET_LEN) and one chunk for each thread, which is also what `None` means.
+    pub memory: Option<u64>,
     /// The alignment of the payloads of each dataset.
     pub align: Align,
     /// Whether extents of 0 are allowed.

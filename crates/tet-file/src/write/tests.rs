@@ -224,6 +224,35 @@ fn metadata_of(len: usize) -> Metadata {
 }
 
 #[test]
+#[cfg(feature = "zstd")]
+fn each_dataset_has_a_codec_of_its_own() {
+    let folder = Folder::new();
+    let path = folder.path("t.tet");
+    let specs =
+        ["a", "b", "c"].map(|name| DatasetSpec::new(name, DType::UInt8, [90_u64], [30_u64]));
+    let mut writer = Writer::create(&path, specs.to_vec(), &WriteOptions::default()).unwrap();
+    let codecs = [CodecChoice::Raw, CodecChoice::Zstd { level: 19 }, CodecChoice::Raw];
+    for (id, codec) in codecs.into_iter().enumerate() {
+        writer.set_codec(codec).unwrap();
+        let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+            out.extend(elements(id, chunk.linear, chunk.decoded_len));
+            Ok(())
+        };
+        writer.write_dataset(id, fill, &Progress::default()).unwrap();
+    }
+    assert!(writer.set_codec(CodecChoice::Zstd { level: 1000 }).is_err());
+    let written = writer.finish(&Metadata::new(), &[]).unwrap();
+    assert_reads_back(&path, &specs, written);
+    let file = TetFile::open(Source::open(&path).unwrap(), &OpenOptions::default()).unwrap();
+    let mut rows = Vec::new();
+    file.index().rows(0..9, &mut rows).unwrap();
+    let tags: Vec<Codec> = rows.iter().map(|row| Codec::from_tag(row.codec)).collect();
+    assert_eq!(tags[..3], [Codec::Raw; 3]);
+    assert_eq!(tags[3..6], [Codec::Zstd; 3]);
+    assert_eq!(tags[6..], [Codec::Raw; 3]);
+}
+
+#[test]
 fn metadata_is_spilled_when_the_json_would_be_too_long() {
     let history = [HistoryRow::new("a", "b", "1")];
     let cases = [(1, false), (60_000, false), (66_000, true), (1_000_000, true)];
@@ -267,12 +296,15 @@ fn w3_chunks_in_flight_stay_within_the_budget() {
         for threads in [1_u64, 2, 16, 200] {
             for (is_raw, copy_count) in [(true, 1), (false, 2)] {
                 let grid = Grid::new([chunk_len * 1000].into(), [chunk_len].into()).unwrap();
-                let workers = writer::pool(&grid, 1, threads as usize, is_raw);
-                let batch_len = chunk_len.max(1 << 20);
-                let most = copy_count * batch_len * workers.in_flight_max as u64;
-                let budget = BUDGET_LEN + threads * batch_len;
-                assert!(most <= budget || workers.in_flight_max == 1, "{chunk_len} {workers:?}");
-                assert!(workers.worker_count as u64 <= threads);
+                for memory in [None, Some(8 << 20)] {
+                    let workers = writer::pool(&grid, 1, (threads as usize, memory), is_raw);
+                    let batch_len = chunk_len.max(1 << 20);
+                    let most = copy_count * batch_len * workers.in_flight_max as u64;
+                    let budget = memory.unwrap_or(BUDGET_LEN + threads * batch_len);
+                    let what = format!("{chunk_len} {memory:?} {workers:?}");
+                    assert!(most <= budget || workers.in_flight_max == 1, "{what}");
+                    assert!(workers.worker_count as u64 <= threads);
+                }
             }
         }
     }

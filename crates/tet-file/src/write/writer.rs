@@ -13,7 +13,7 @@ use tet_io::{Progress, Publisher, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
-use super::options::{DigestChoice, WriteOptions};
+use super::options::{CodecChoice, DigestChoice, WriteOptions};
 use super::ordered::{OrderedJobs, OrderedWorkers, in_order};
 use crate::error::{Error, Result};
 use crate::integrity::IntegrityBlock;
@@ -62,6 +62,7 @@ pub struct Writer {
     file: FileWriter<BufWriter<Publisher>>,
     encoder: Box<dyn Encode>,
     thread_count: usize,
+    memory: Option<u64>,
     next_dataset: usize,
     target: PathBuf,
     written: Written,
@@ -91,10 +92,31 @@ impl Writer {
         let target = publisher.target().to_path_buf();
         let out = BufWriter::with_capacity(usize::try_from(BATCH_LEN).unwrap_or(0), publisher);
         let file = FileWriter::new(out, layout).map_err(|error| fault(error, &target))?;
-        let thread_count = options.thread_count();
+        let (thread_count, memory) = (options.thread_count(), options.memory);
         let (written, spare) = (Written::default(), Vec::new());
         let digests = (options.digests == DigestChoice::Written).then(Vec::new);
-        Ok(Self { file, encoder, thread_count, next_dataset: 0, target, written, digests, spare })
+        let next_dataset = 0;
+        Ok(Self {
+            file,
+            encoder,
+            thread_count,
+            memory,
+            next_dataset,
+            target,
+            written,
+            digests,
+            spare,
+        })
+    }
+
+    /// Stores the chunks of the datasets that follow in another way than the options say.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Codec`] or [`Error::NoCodec`] when chunks cannot be stored that way.
+    pub fn set_codec(&mut self, codec: CodecChoice) -> Result<()> {
+        self.encoder = codec.encoder()?;
+        Ok(())
     }
 
     /// Writes all chunks of dataset `id`, the next one declared.
@@ -125,7 +147,7 @@ impl Writer {
         let (grid, element_size) = (grid.clone(), dtype.size().unwrap_or(1));
         let encoder = &*self.encoder;
         let is_raw = encoder.codec() == tet_format::Codec::Raw;
-        let workers = pool(&grid, element_size, self.thread_count, is_raw);
+        let workers = pool(&grid, element_size, (self.thread_count, self.memory), is_raw);
         let sink = Sink {
             file: &mut self.file,
             target: &self.target,
@@ -170,7 +192,8 @@ impl Writer {
 
     /// Writes the next chunk as it is stored elsewhere, with the digest that it has there, or a new one.
     ///
-    /// A dataset is written by this or by [`write_dataset`](Writer::write_dataset), not by both.
+    /// A dataset is written by this or by [`write_dataset`](Writer::write_dataset), not by both; others may be written
+    /// by the other.
     ///
     /// # Errors
     ///
@@ -183,6 +206,7 @@ impl Writer {
         stored: &[u8],
         known: Option<Digest>,
     ) -> Result<()> {
+        let dataset = self.file.next_chunk().map(|chunk| chunk.dataset);
         let pushed = self.file.push(codec, decoded_len, stored);
         pushed.map_err(|error| fault(error, &self.target))?;
         if let Some(digests) = &mut self.digests {
@@ -191,10 +215,9 @@ impl Writer {
         self.written.stored_len += stored.len() as u64;
         self.written.decoded_len += decoded_len;
         self.written.chunk_count += 1;
-        self.next_dataset = match self.file.next_chunk() {
-            Some(next) => next.dataset,
-            None => self.file.layout().dataset_count(),
-        };
+        // The next one may have no chunks.
+        let next = self.file.next_chunk().map(|chunk| chunk.dataset);
+        self.next_dataset = dataset.map_or(0, |it| it + usize::from(next != dataset));
         Ok(())
     }
 
@@ -254,7 +277,7 @@ impl Writer {
 pub(super) fn pool(
     grid: &Grid,
     element_size: u64,
-    thread_count: usize,
+    (thread_count, memory): (usize, Option<u64>),
     is_raw: bool,
 ) -> OrderedWorkers {
     let decoded_len = |elements: Option<u64>| elements.unwrap_or(0).saturating_mul(element_size);
@@ -268,7 +291,8 @@ pub(super) fn pool(
         _ if is_raw => 1,
         _ => thread_count,
     };
-    let budget = BUDGET_LEN.saturating_add(batch_len.saturating_mul(thread_count as u64));
+    let usual = BUDGET_LEN.saturating_add(batch_len.saturating_mul(thread_count as u64));
+    let budget = memory.map_or(usual, |memory| memory.min(usual));
     // An encoded batch is there twice: as it was filled and as it is stored.
     let copy_count = if is_raw { 1 } else { 2 };
     let in_flight_max = budget / batch_len.saturating_mul(copy_count).max(1);

@@ -2,7 +2,7 @@
 
 use tet_convert::{Filter, Hdf5Codec, Hdf5Options};
 
-use crate::args::{CodecName, ConvertArgs, FilterName};
+use crate::args::{CodecName, ConvertArgs, FilterName, Named};
 use crate::exit::{Failure, Result};
 
 /// The default level of deflate.
@@ -18,8 +18,8 @@ const ZSTD_LEVEL: i32 = 3;
 /// There is a level without a codec.
 pub(super) fn options(args: &ConvertArgs) -> Result<Hdf5Options> {
     let mut options = Hdf5Options::default();
-    let level = args.store.level;
-    options.codec = match args.store.codec {
+    let level = Named::general(&args.store.level);
+    options.codec = match Named::general(&args.store.codec) {
         Some(CodecName::Gzip) => {
             let level = level.and_then(|level| u32::try_from(level).ok());
             Hdf5Codec::Deflate { level: level.unwrap_or(DEFLATE_LEVEL) }

@@ -2,7 +2,7 @@
 
 use tet_convert::Capabilities;
 
-use crate::args::{ALIGN, ChecksumName, CodecName, ConvertArgs, SparseName, StoreArgs};
+use crate::args::{ALIGN, ChecksumName, CodecName, ConvertArgs, Named, SparseName, StoreArgs};
 use crate::exit::{Failure, Result};
 
 /// Checks that the output format supports all given options.
@@ -12,17 +12,17 @@ use crate::exit::{Failure, Result};
 /// An option is for other formats, or out of its bounds.
 pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
     let ConvertArgs { store, zt, tgm, .. } = args;
-    let is_codec = |codec| store.codec == Some(codec);
+    let is_codec = |codec| store.codec.iter().any(|it| it.value == codec);
     let asked = [
         ("--name", args.name.is_some()),
-        ("--chunks", args.chunks.as_deref().is_some_and(|it| it != "auto")),
+        ("--chunks", args.chunks.iter().any(|it| it != "auto")),
         ("--dims", !args.dims.is_empty()),
         ("--labels", !args.labels.is_empty()),
         ("--attr", !args.attr.is_empty()),
         ("--no-digests", args.no_digests),
         ("--no-history", args.no_history),
-        ("--codec", store.codec.is_some()),
-        ("--level", store.level.is_some()),
+        ("--codec", !store.codec.is_empty()),
+        ("--level", !store.level.is_empty()),
         ("--align", store.align != ALIGN),
         ("--codec gzip", is_codec(CodecName::Gzip)),
         ("--codec lz4", is_codec(CodecName::Lz4)),
@@ -79,8 +79,10 @@ fn outputs(option: &str) -> String {
 ///
 /// The codec does not have this level, or has no levels.
 pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
-    let Some(level) = store.level else { return Ok(()) };
-    if store.codec == Some(CodecName::Gzip) {
+    check_levels(&store.level)?;
+    let codec = Named::general(&store.codec);
+    let Some(level) = Named::general(&store.level) else { return Ok(()) };
+    if codec == Some(CodecName::Gzip) {
         let text = format!("gzip has no level {level}");
         let is_level = (0..=9).contains(&level);
         return if is_level {
@@ -93,9 +95,24 @@ pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
         let text = format!("zstd has no level {level}");
         return Err(Failure::usage("level", text).hint("--level takes 1 to 22"));
     }
-    if !matches!(store.codec, Some(CodecName::Zstd) | None) {
+    if !matches!(codec, Some(CodecName::Zstd) | None) {
         let text = "--level is for --codec zstd";
         return Err(Failure::usage("options", text).hint("omit one of them"));
     }
     Ok(())
+}
+
+/// Checks that some codec has these levels.
+///
+/// # Errors
+///
+/// None has one of them.
+pub(crate) fn check_levels(levels: &[Named<i32>]) -> Result<()> {
+    match levels.iter().find(|it| !(0..=22).contains(&it.value)) {
+        Some(wrong) => {
+            let text = format!("zstd has no level {}", wrong.value);
+            Err(Failure::usage("level", text).hint("--level takes 1 to 22"))
+        }
+        None => Ok(()),
+    }
 }

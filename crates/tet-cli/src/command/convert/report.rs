@@ -1,6 +1,6 @@
 //! Reports what a conversion wrote, or why it failed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_convert::{ImportReport, NpyFault, export};
 use tet_ztensor as zt;
@@ -17,7 +17,7 @@ use crate::size::{Size, counted};
 ///
 /// Writing to standard output fails.
 pub(crate) fn print_report(
-    input: &Path,
+    inputs: &[PathBuf],
     output: &Path,
     report: &ImportReport,
     is_json: bool,
@@ -27,7 +27,7 @@ pub(crate) fn print_report(
     let index = (report.shard_count != 0).then(|| export::index_path(output));
     let output = index.as_deref().unwrap_or(output);
     if is_json {
-        context.json(&shape(input, output, report))?;
+        context.json(&shape(inputs, output, report))?;
     } else {
         let ratio = ratio(report.output_len, report.decoded_len);
         let shards = match report.shard_count {
@@ -54,10 +54,11 @@ fn ratio(output_len: u64, decoded_len: u64) -> String {
 }
 
 /// The report as JSON.
-pub(crate) fn shape(input: &Path, output: &Path, report: &ImportReport) -> Converted {
+pub(crate) fn shape(inputs: &[PathBuf], output: &Path, report: &ImportReport) -> Converted {
+    let inputs: Vec<_> = inputs.iter().map(|input| input.to_string_lossy()).collect();
     Converted {
         schema: "tet.convert/1",
-        input: input.to_string_lossy().into_owned(),
+        input: inputs.join(", "),
         output: output.to_string_lossy().into_owned(),
         input_len: report.input_len,
         decoded_len: report.decoded_len,

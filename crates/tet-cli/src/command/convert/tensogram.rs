@@ -3,7 +3,7 @@
 use tet_convert::{Filter, TensogramOptions};
 use tet_tensogram::{Compressing, Error, HashChoice, NonFinite, PackingFit, SzipParameters};
 
-use crate::args::{CodecName, ConvertArgs, EncodingName, FilterName, MasksName};
+use crate::args::{CodecName, ConvertArgs, EncodingName, FilterName, MasksName, Named};
 use crate::exit::{Failure, Result};
 
 /// The default level of zstd.
@@ -27,7 +27,7 @@ pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
         options = options.universal();
     }
     let recipe = &mut options.recipe;
-    recipe.compression = match (store.codec, store.level) {
+    recipe.compression = match (Named::general(&store.codec), Named::general(&store.level)) {
         (Some(CodecName::Zstd), level) => Compressing::Zstd { level: level.unwrap_or(LEVEL) },
         (_, Some(_)) => {
             let text = "--level is for --codec zstd";
@@ -72,7 +72,7 @@ fn packing(args: &ConvertArgs) -> Result<Option<PackingFit>> {
         let text = "packed values cannot be shuffled";
         return refuse(text, "omit --filter or --encoding");
     }
-    let is_szip = args.store.codec == Some(CodecName::Szip);
+    let is_szip = Named::general(&args.store.codec) == Some(CodecName::Szip);
     match (tgm.bits, tgm.max_error) {
         (Some(bits), _) if BITS_MAX < bits => {
             refuse("values are packed in 0 to 64 bits", "most fields need 12 to 24")

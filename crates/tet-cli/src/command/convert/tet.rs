@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use tet_convert::{
-    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, LabelSource, Origin,
-};
+use tet_convert::{Attribute, AxisLabels, DimNames, ImportOptions, LabelSource, Origin};
 use tet_file::metadata::AttrValue;
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 
-use crate::args::{CodecName, ConvertArgs};
+use super::storage::chunk_rules;
+use crate::args::{CodecName, ConvertArgs, Named};
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::open;
@@ -25,10 +24,10 @@ pub(crate) const LEVEL: i32 = 3;
 pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
     let (overwrite, sync) = open::publish_options(args.write);
     let mut options = ImportOptions::default();
-    options.chunks = args.chunks.as_deref().map_or(Ok(ChunkChoice::Kept), chunks)?;
-    options.codec = match args.store.codec {
+    options.chunks = chunk_rules(&args.chunks)?;
+    options.codec = match Named::general(&args.store.codec) {
         Some(CodecName::Raw) => CodecChoice::Raw,
-        _ => CodecChoice::Zstd { level: args.store.level.unwrap_or(LEVEL) },
+        _ => CodecChoice::Zstd { level: Named::general(&args.store.level).unwrap_or(LEVEL) },
     };
     options.threads = args.threads;
     options.align = align(&args.store.align);
@@ -45,22 +44,6 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
         options.digests = DigestChoice::Left;
     }
     Ok(options)
-}
-
-pub(super) fn chunks(text: &str) -> Result<ChunkChoice> {
-    if text == "auto" {
-        return Ok(ChunkChoice::Auto);
-    }
-    let extents = text.trim_matches(['(', ')', '[', ']']);
-    let extents = extents.strip_suffix(',').unwrap_or(extents).split([',', 'x']);
-    let shape: std::result::Result<Vec<u64>, _> = extents.map(str::trim).map(str::parse).collect();
-    match shape {
-        Ok(shape) if !shape.is_empty() && !shape.contains(&0) => Ok(ChunkChoice::Shape(shape)),
-        _ => {
-            let text = format!("{text:?} is not a chunk shape");
-            Err(Failure::usage("chunk-shape", text).hint("write auto, or extents as 1,30,60"))
-        }
-    }
 }
 
 fn align(text: &str) -> Align {
@@ -136,18 +119,6 @@ pub(in crate::command) fn labels(text: &str) -> Result<AxisLabels> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chunk_shapes_are_read_as_people_write_them() {
-        for text in ["1,30,60", "(1, 30, 60)", "1x30x60", "[1,30,60]"] {
-            assert_eq!(chunks(text), Ok(ChunkChoice::Shape(vec![1, 30, 60])), "{text}");
-        }
-        assert_eq!(chunks("(12,)"), Ok(ChunkChoice::Shape(vec![12])));
-        assert_eq!(chunks("auto"), Ok(ChunkChoice::Auto));
-        for text in ["", "0", "1,,x", "-1", "big"] {
-            assert!(chunks(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn labels_are_texts_or_an_array() {

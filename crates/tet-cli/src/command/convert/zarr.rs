@@ -1,9 +1,10 @@
 //! How a Zarr hierarchy is written.
 
-use tet_convert::{ChunkChoice, ChunkSum, ShardChoice, ZarrCompression, ZarrFormat, ZarrOptions};
+use tet_convert::{ChunkSum, ShardChoice, ZarrCompression, ZarrFormat, ZarrOptions};
 
-use super::tet::{LEVEL, chunks};
-use crate::args::{ChecksumName, CodecName, ConvertArgs};
+use super::storage::extents;
+use super::tet::LEVEL;
+use crate::args::{ChecksumName, CodecName, ConvertArgs, Named};
 use crate::exit::{Failure, Result};
 
 /// The default level of gzip, as zarr-python has it.
@@ -19,8 +20,8 @@ pub(super) fn options(args: &ConvertArgs) -> Result<ZarrOptions> {
     if args.zarr.as_deref() == Some("2") {
         options.format = ZarrFormat::V2;
     }
-    let level = args.store.level;
-    options.compression = match args.store.codec {
+    let level = Named::general(&args.store.level);
+    options.compression = match Named::general(&args.store.codec) {
         Some(CodecName::Raw) => ZarrCompression::None,
         Some(CodecName::Gzip) => {
             let level = level.and_then(|level| u32::try_from(level).ok());
@@ -34,10 +35,8 @@ pub(super) fn options(args: &ConvertArgs) -> Result<ZarrOptions> {
     options.shards = match args.shards.as_deref() {
         None => ShardChoice::Kept,
         Some("none") => ShardChoice::None,
-        Some(shards) => match chunks(shards)? {
-            ChunkChoice::Kept | ChunkChoice::Auto => ShardChoice::Auto,
-            ChunkChoice::Shape(shape) => ShardChoice::Shape(shape),
-        },
+        Some("auto") => ShardChoice::Auto,
+        Some(shards) => ShardChoice::Shape(extents(shards)?),
     };
     let has_shards = matches!(options.shards, ShardChoice::Auto | ShardChoice::Shape(_));
     if options.format == ZarrFormat::V2 && (has_shards || options.checksum != ChunkSum::None) {

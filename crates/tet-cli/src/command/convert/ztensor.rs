@@ -3,7 +3,7 @@
 use tet_convert::{DenseOutput, SparseOutput};
 use tet_ztensor as zt;
 
-use crate::args::{ChecksumName, CodecName, DialectName, SparseName, StoreArgs, ZtArgs};
+use crate::args::{ChecksumName, CodecName, DialectName, Named, SparseName, StoreArgs, ZtArgs};
 use crate::exit::{Failure, Result};
 
 /// How sparse tensors are written.
@@ -32,7 +32,7 @@ pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions
         Some(DialectName::V01x) => zt::WriteOptions::v01x(),
         None => zt::WriteOptions::default(),
     };
-    options.encoding = match (store.codec, store.level) {
+    options.encoding = match (Named::general(&store.codec), Named::general(&store.level)) {
         // The level that the programs of that dialect use.
         (Some(CodecName::Zstd), None) if zt.dialect.is_some() => {
             zt::EncodingChoice::Zstd { level: 3 }

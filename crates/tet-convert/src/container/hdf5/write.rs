@@ -98,7 +98,9 @@ impl traits::Writer for Hdf5 {
     ) -> Result<Output> {
         let flavor = Flavor::of(output);
         // A level that there is not is found before anything is written.
-        layout::encoder(&options.hdf5, 1)?;
+        for dataset in &conversion.datasets {
+            layout::encoder(&layout::how(&dataset.name, options)?, 1)?;
+        }
         let mut views = Vec::new();
         for dataset in conversion.datasets.clone() {
             let (view, note) = match dataset.is_text() {

@@ -10,7 +10,7 @@ use tet_io::Publisher;
 use tet_query::{AttrText, Dataset, Execution, LazyArray};
 use tet_tensogram::{
     Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
-    NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
+    NonFiniteSeen, Recipe, SzipParameters, Value, encode_in_passes, encode_seen,
 };
 
 use super::Tensogram;
@@ -18,11 +18,15 @@ use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions, Filter};
+use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Note, Result};
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;
+
+/// The level of zstd where none is asked for.
+const LEVEL: i32 = 3;
 
 /// A dataset as an object.
 struct Object {
@@ -118,7 +122,7 @@ impl Bits {
         let text = |key| view.attrs.get(key).map(AttrText::text);
         let is_bits = text(DTYPE_KEY) == Some(DType::Bitmask.name())
             && view.dtype == Some(DType::UInt8)
-            && !matches!(options.tensogram.recipe.compression, Compressing::Szip(_));
+            && !matches!(compression(&view.name, options), Ok(Compressing::Szip(_)));
         let shape = text(SHAPE_KEY).filter(|_| is_bits);
         let shape: Option<Vec<u64>> = shape.and_then(|text| serde_json::from_str(text).ok());
         let shape = shape.filter(|shape| {
@@ -134,6 +138,27 @@ impl Bits {
     }
 }
 
+/// How the elements of a dataset are compressed.
+fn compression(dataset: &str, options: &ConvertOptions) -> Result<Compressing> {
+    let all = options.tensogram.recipe.compression;
+    if !options.codecs.iter().any(|rule| rule.dataset == dataset) {
+        return Ok(all);
+    }
+    let of_others = match all {
+        Compressing::None | Compressing::Rle | Compressing::Roaring => (PayloadCodec::Raw, None),
+        Compressing::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
+        Compressing::Lz4 => (PayloadCodec::Lz4, None),
+        Compressing::Szip(_) => (PayloadCodec::Szip, None),
+    };
+    match storage::codec_of(dataset, of_others, &options.codecs) {
+        (PayloadCodec::Raw, None) => Ok(Compressing::None),
+        (PayloadCodec::Zstd, level) => Ok(Compressing::Zstd { level: level.unwrap_or(LEVEL) }),
+        (PayloadCodec::Lz4, None) => Ok(Compressing::Lz4),
+        (PayloadCodec::Szip, None) => Ok(Compressing::Szip(SzipParameters::default())),
+        other => Err(storage::no_codec(dataset, "Tensogram", other)),
+    }
+}
+
 fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     let view = &bits.view;
     let lazy = stream::whole(view)?;
@@ -143,7 +168,8 @@ fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     };
     let how = &options.tensogram;
     let threads = options.tet.threads;
-    let mut recipe = Recipe { threads, shuffle: None, ..how.recipe };
+    let compression = compression(&view.name, options)?;
+    let mut recipe = Recipe { threads, shuffle: None, compression, ..how.recipe };
     let size = dtype.size().unwrap_or(1);
     if how.filter == Filter::Shuffle && 1 < size {
         recipe.shuffle = Some(size);

@@ -1,5 +1,7 @@
 //! The chunks of a lazy array, for the writer of `.tet` files.
 
+use std::path::Path;
+
 use tet_file::write::{ChunkAt, Writer};
 use tet_format::write::DatasetSpec;
 use tet_query::{Execution, LazyArray};
@@ -7,17 +9,17 @@ use tet_query::{Execution, LazyArray};
 use crate::Result;
 use crate::write::bands::Bands;
 
-/// Writes the elements of a lazy array as dataset `id`, which `spec` declares.
+/// Writes the elements of a lazy array as dataset `id`, which `spec` declares; scratch files are in this folder.
 pub(crate) fn write(
     lazy: &LazyArray,
     (id, spec): (usize, &DatasetSpec),
     writer: &mut Writer,
-    how: &Execution,
+    (how, scratch): (&Execution, Option<&Path>),
 ) -> Result<()> {
     // Bands are parts, none of which is the whole.
     let reading = how.silent();
     lazy.check_seal(&reading)?;
-    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, &reading)?;
+    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, &reading, scratch)?;
     // The writer hands on an error of ours as a box; it is kept here as it was.
     let mut fault = None;
     let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {

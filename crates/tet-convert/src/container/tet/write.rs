@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
-use tet_file::write::{WriteOptions, Writer, ZeroExtents};
+use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{Catalog, LazyArray};
@@ -13,11 +13,14 @@ use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::Physical;
 use crate::model::{attributes, notes};
-use crate::write::chunk_shape;
+use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::options::ChunkChoice;
+use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::{self, shape_of};
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, chunking};
+
+/// The level of zstd where none is asked for.
+const LEVEL: i32 = 3;
 
 impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
@@ -57,10 +60,13 @@ impl traits::Writer for Tet {
             note(physical, lazy, &mut conversion.notes);
             specs.push(spec);
         }
+        // A codec that there is not is found before anything is written.
+        specs.iter().try_for_each(|spec| codec_of(&spec.name, options).map(drop))?;
         let tet = &options.tet;
         let how = WriteOptions {
             encoder: tet.codec,
             threads: tet.threads,
+            memory: Some(options.execution.memory_budget / 4),
             align: tet.align,
             digests: tet.digests,
             zero_extents: ZeroExtents::Allow,
@@ -71,7 +77,13 @@ impl traits::Writer for Tet {
         let mut writer = Writer::create(output, specs.clone(), &how)?;
         let reading = options.execution.begin(stream::total_len(&arrays));
         for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
-            chunks::write(lazy, (id, spec), &mut writer, &reading)?;
+            writer.set_codec(codec_of(&spec.name, options)?)?;
+            chunks::write(
+                lazy,
+                (id, spec),
+                &mut writer,
+                (&reading, options.open.scratch.as_deref()),
+            )?;
         }
         conversion.notes.extend(notes::unchecked(&arrays));
         catalog.check_unchanged()?;
@@ -88,6 +100,19 @@ impl traits::Writer for Tet {
     }
 }
 
+/// How the chunks of a dataset are stored.
+pub(super) fn codec_of(dataset: &str, options: &ConvertOptions) -> Result<CodecChoice> {
+    let of_others = match options.tet.codec {
+        CodecChoice::Raw => (PayloadCodec::Raw, None),
+        CodecChoice::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
+    };
+    match storage::codec_of(dataset, of_others, &options.codecs) {
+        (PayloadCodec::Raw, None) => Ok(CodecChoice::Raw),
+        (PayloadCodec::Zstd, level) => Ok(CodecChoice::Zstd { level: level.unwrap_or(LEVEL) }),
+        other => Err(storage::no_codec(dataset, "tet", other)),
+    }
+}
+
 fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Result<DatasetSpec> {
     let name = physical.view.name.clone();
     let rank = physical.view.shape().len();
@@ -97,20 +122,12 @@ fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Resu
     let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
     // What an element is made of stays together.
     let (outer, inner) = shape.split_at(shape.rank() - physical.inner);
-    let mut chunk_shape = match &options.tet.chunks {
-        ChunkChoice::Kept | ChunkChoice::Auto => {
-            let size = physical.stored.size().unwrap_or(1);
-            let size = inner.iter().copied().fold(size, u64::saturating_mul);
-            chunk_shape::chosen(lazy.dataset(), outer, size, options)
-        }
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
-            let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());
-            return Err(Error::ChunkRank { dataset: name, shape, chunk_shape });
-        }
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
-            return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
-        }
-        ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
+    let size = physical.stored.size().unwrap_or(1);
+    let size = inner.iter().copied().fold(size, u64::saturating_mul);
+    let mut chunk_shape = match chunks_of(lazy.dataset(), (outer, size), options)? {
+        AskedChunks::Kept => chunk_shape::chosen(lazy.dataset(), outer, size, options),
+        AskedChunks::Auto => chunking::auto(outer, size),
+        AskedChunks::Shape(chunk_shape) => chunk_shape,
     };
     chunk_shape.extend(inner);
     check_memory(&name, (&shape, &chunk_shape), physical.stored)?;

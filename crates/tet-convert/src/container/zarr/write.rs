@@ -31,7 +31,7 @@ use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream;
 use crate::write::texts::outline;
-use crate::write::zarr::ENCODING;
+use crate::write::zarr::{ENCODING, ZarrOptions};
 
 impl traits::Writer for Zarr {
     fn can(&self) -> Capabilities {
@@ -74,7 +74,11 @@ impl traits::Writer for Zarr {
             arrays.push(stream::whole(&physical.view)?);
         }
         let draft = draft::of(conversion, &arrays, options)?;
-        let encoder = ChunkEncoder::new(&options.zarr)?;
+        let encoders = draft.hierarchy.arrays.iter().map(|array| {
+            let compression = array.compression;
+            ChunkEncoder::new(&ZarrOptions { compression, ..options.zarr.clone() })
+        });
+        let encoders = encoders.collect::<Result<Vec<_>>>()?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (datasets, mut of_texts) = (conversion.datasets.clone(), Vec::new());
         let target = (output, options.zarr.format);
@@ -82,18 +86,19 @@ impl traits::Writer for Zarr {
             for (key, document) in draft.hierarchy.documents() {
                 store.put(&key, &document)?;
             }
-            for (array, part) in draft.hierarchy.arrays.iter().zip(&draft.parts) {
+            let arrays_of = draft.hierarchy.arrays.iter().zip(&draft.parts).zip(&encoders);
+            for ((array, part), encoder) in arrays_of {
                 match &part.elements {
-                    Elements::Bytes(bytes) => objects::write_one(array, bytes, &encoder, store)?,
+                    Elements::Bytes(bytes) => objects::write_one(array, bytes, encoder, store)?,
                     Elements::Texts(number) => {
                         let dataset = *datasets.get(*number).expect("parts are made of datasets");
-                        let (encoder, execution) = (&encoder, &execution);
+                        let execution = &execution;
                         let of = texts::TextArray { array, dataset, encoder, execution };
                         of_texts.extend(of.write(store)?);
                     }
                     Elements::Array(number) => {
                         let lazy = arrays.get(*number).expect("parts are made of arrays");
-                        let of = objects::Written { array, part, lazy, encoder: &encoder };
+                        let of = objects::Written { array, part, lazy, encoder };
                         objects::write(&of, options, &execution, store)?;
                     }
                 }

@@ -10,7 +10,8 @@ use tet_io::{Overwrite, Source};
 use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, LazyArray};
 use tet_ztensor::edit::{self, Draft, append_in_place};
 use tet_ztensor::{
-    Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
+    Check, DTYPES, Declaration, Dialect, EncodingChoice, Limits, Sparse, SparseChoice, Value,
+    Writer, ZTensorFile,
 };
 
 use self::from_dense::from_dense;
@@ -29,6 +30,7 @@ use crate::model::ties::ties;
 use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
+use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Format, Note, Result};
 
@@ -155,6 +157,12 @@ fn put<W: Write + Send>(
     let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
     let firsts = ties(catalog, &datasets)?;
     let makes_sparse = options.dense == DenseOutput::Sparse && sparse_tensors(catalog).is_empty();
+    let is_joined = |it: &Dataset| joined.iter().any(|tensor| tensor.dataset.index == it.index);
+    let is_stored = |it: &Dataset| {
+        let tensor = stored.as_ref().and_then(|file| file.tensor(it.index));
+        tensor.is_some_and(|tensor| tensor.is_sparse())
+    };
+    check_codecs(physical, |it| makes_sparse || is_joined(it) || is_stored(it), options)?;
     for ((lazy, physical), first) in arrays.iter().zip(physical).zip(firsts) {
         let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
         if let Some(first) = first.and_then(|first| datasets.get(first)) {
@@ -185,13 +193,48 @@ fn put<W: Write + Send>(
             writer.sparse(declaration(lazy, options), &places, &values)?;
             continue;
         }
-        let mut tensor = writer.tensor(declaration(lazy, options))?;
+        let how_stored = how_stored(&lazy.dataset().name, options)?;
+        let mut tensor = writer.tensor_as(declaration(lazy, options), &how_stored)?;
         stream::for_each(lazy, &how, &mut |elements| Ok(tensor.write(elements)?))?;
         tensor.finish()?;
     }
     catalog.check_unchanged()?;
     options.execution.progress.check()?;
     Ok(notes::unchecked(&arrays))
+}
+
+/// How a dense tensor is stored.
+fn how_stored(name: &str, options: &ConvertOptions) -> Result<tet_ztensor::WriteOptions> {
+    let of_others = match options.ztensor.encoding {
+        EncodingChoice::Raw => (PayloadCodec::Raw, None),
+        EncodingChoice::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
+    };
+    let encoding = match storage::codec_of(name, of_others, &options.codecs) {
+        (PayloadCodec::Raw, None) => EncodingChoice::Raw,
+        (PayloadCodec::Zstd, Some(level)) => EncodingChoice::Zstd { level },
+        (PayloadCodec::Zstd, None) if options.ztensor.dialect == Dialect::V01x => {
+            EncodingChoice::Zstd { level: 3 }
+        }
+        (PayloadCodec::Zstd, None) => EncodingChoice::zstd(),
+        other => return Err(storage::no_codec(name, "zTensor", other)),
+    };
+    Ok(tet_ztensor::WriteOptions { encoding, ..options.ztensor })
+}
+
+/// Checks the codecs of all datasets before anything is written. Sparse tensors have that of the file.
+fn check_codecs(
+    physical: &[Physical],
+    sparse: impl Fn(&Dataset) -> bool,
+    options: &ConvertOptions,
+) -> Result<()> {
+    for dataset in physical.iter().map(|it| &it.view) {
+        how_stored(&dataset.name, options)?;
+        if sparse(dataset) && options.codecs.iter().any(|rule| rule.dataset == dataset.name) {
+            let why = "a sparse tensor has the codec of the file: leave out the one for it";
+            return Err(Error::Unfit { dataset: dataset.name.clone(), encoding: "zTensor", why });
+        }
+    }
+    Ok(())
 }
 
 /// The file itself, where sparse tensors are taken out of it as they are.

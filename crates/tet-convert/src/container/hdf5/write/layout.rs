@@ -5,17 +5,23 @@ use tet_hdf5::StoredFilter;
 use tet_hdf5::write::DraftLayout;
 use tet_query::{Dataset, LazyArray};
 
+use super::HDF5;
+use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
 use crate::write::conversion::{ConvertOptions, Filter, Hdf5Codec, Hdf5Options};
-use crate::write::options::ChunkChoice;
+use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::shape_of;
+use crate::write::texts;
 use crate::write::whole_chunks::EncodeChunk;
-use crate::write::{chunk_shape, texts};
-use crate::{Error, Result};
+use crate::{Result, chunking};
 
 /// The registered numbers of filters.
 const DEFLATE: u16 = 1;
 const SHUFFLE: u16 = 2;
 const ZSTD: u16 = 32_015;
+
+/// The levels where none is asked for.
+const DEFLATE_LEVEL: u32 = 4;
+const ZSTD_LEVEL: i32 = 3;
 
 /// The most texts in one piece.
 const WHOLE_COUNT_MAX: u64 = 1 << 16;
@@ -45,30 +51,21 @@ pub(super) fn layout(
     // Chunks of texts are references to them, which filters make little shorter.
     let filters = match cut.texts {
         Some(_) => Vec::new(),
-        None => filters(&options.hdf5, size),
+        None => filters(&how(&lazy.dataset().name, options)?, size),
     };
     let is_whole = |texts: &Dataset| is_short(texts.grid.shape());
     let is_chunked =
         !filters.is_empty() || cut.unlimited.contains(&true) || !cut.texts.is_none_or(is_whole);
     let (outer, inner) = shape.split_at(shape.rank().saturating_sub(cut.inner));
-    let name = || lazy.dataset().name.clone();
-    let mut chunk_shape = match &options.tet.chunks {
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
-            let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());
-            return Err(Error::ChunkRank { dataset: name(), shape, chunk_shape });
-        }
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
-            return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
-        }
-        ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
-        ChunkChoice::Kept | ChunkChoice::Auto if !is_chunked => Vec::new(),
-        ChunkChoice::Kept | ChunkChoice::Auto => cut.texts.map_or_else(
-            || {
-                let size = inner.iter().copied().fold(size, u64::saturating_mul);
-                chunk_shape::chosen(lazy.dataset(), outer, size, options)
-            },
-            |texts| texts::chunk_shape(texts, options),
-        ),
+    let size = inner.iter().copied().fold(size, u64::saturating_mul);
+    let asked = chunks_of(lazy.dataset(), (outer, size), options)?;
+    let mut chunk_shape = match (asked, cut.texts) {
+        (AskedChunks::Shape(chunk_shape), _) => chunk_shape,
+        (_, _) if !is_chunked => Vec::new(),
+        (AskedChunks::Kept, None) => chunk_shape::chosen(lazy.dataset(), outer, size, options),
+        (AskedChunks::Kept, Some(texts)) => texts::chunk_shape(texts),
+        (AskedChunks::Auto, None) => chunking::auto(outer, size),
+        (AskedChunks::Auto, Some(texts)) => texts::auto_shape(texts),
     };
     if chunk_shape.is_empty() {
         return Ok(DraftLayout::Contiguous(None));
@@ -86,6 +83,39 @@ pub(super) fn layout(
 /// Whether so few texts are in one piece: references to them are held until all are written.
 fn is_short(shape: &[u64]) -> bool {
     shape.iter().copied().fold(1, u64::saturating_mul) <= WHOLE_COUNT_MAX
+}
+
+/// How the chunks of a dataset are stored. What is compressed by a codec of its own is shuffled too, as elsewhere,
+/// unless the others are compressed and not shuffled.
+pub(super) fn how(dataset: &str, options: &ConvertOptions) -> Result<Hdf5Options> {
+    let of_others = match options.hdf5.codec {
+        Hdf5Codec::Raw => (PayloadCodec::Raw, None),
+        Hdf5Codec::Deflate { level } => (PayloadCodec::Gzip, i32::try_from(level).ok()),
+        Hdf5Codec::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
+    };
+    let asked = storage::codec_of(dataset, of_others, &options.codecs);
+    if asked == of_others {
+        return Ok(options.hdf5);
+    }
+    let refused = || storage::no_codec(dataset, HDF5, asked);
+    let codec = match asked {
+        (PayloadCodec::Raw, None) => Hdf5Codec::Raw,
+        (PayloadCodec::Gzip, level) => {
+            let level = level.map_or(Ok(DEFLATE_LEVEL), |level| {
+                u32::try_from(level).ok().filter(|level| *level <= 9).ok_or_else(refused)
+            });
+            Hdf5Codec::Deflate { level: level? }
+        }
+        (PayloadCodec::Zstd, level) => Hdf5Codec::Zstd { level: level.unwrap_or(ZSTD_LEVEL) },
+        _ => return Err(refused()),
+    };
+    let is_plain = options.hdf5.codec != Hdf5Codec::Raw && options.hdf5.filter == Filter::None;
+    let filter = match codec {
+        Hdf5Codec::Raw => Filter::None,
+        _ if is_plain => Filter::None,
+        _ => Filter::Shuffle,
+    };
+    Ok(Hdf5Options { codec, filter })
 }
 
 /// The filters of elements of this size, in the order in which they are applied.

@@ -183,11 +183,12 @@ impl Out<'_> {
             }
             DraftLayout::Chunked { chunk_shape, chunks, .. } => {
                 let zero = || vec![0; usize::try_from(size).unwrap_or(1)];
-                let encode = layout::encoder(&options.hdf5, size)?;
+                let encode = layout::encoder(&layout::how(&lazy.dataset().name, options)?, size)?;
                 let how = WholeChunks {
                     chunk_shape: Shape::from(&chunk_shape[..]),
                     fill: dataset.fill.clone().unwrap_or_else(zero),
                     threads: options.tet.threads,
+                    scratch: options.open.scratch.as_deref(),
                     encode: encode.as_deref(),
                 };
                 self.align(8)?;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tet_file::AttrValue;
 use tet_format::{DType, Shape};
 use tet_query::{AttrText, Dataset, LazyArray};
-use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrFormat, fill_json};
+use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrCompression, ZarrFormat, fill_json};
 
 use super::attributes::{Fill, fill_attribute, given_fill, is_fill, json};
 use super::labels;
@@ -16,11 +16,16 @@ use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::shape_of;
 use crate::write::texts::TEXT_LEN;
 use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
 use crate::write::{chunk_shape, fill, texts};
 use crate::{Error, Note, Result};
+
+/// The levels where none is asked for, as zarr-python has them.
+const ZSTD_LEVEL: i32 = 3;
+const GZIP_LEVEL: i32 = 5;
 
 /// A hierarchy before it is written.
 #[derive(Debug)]
@@ -137,11 +142,34 @@ fn of_dataset(
         chunk_shape: shapes.chunk,
         shard_shape: shapes.shard,
         fill,
-        compression: options.zarr.compression,
+        compression: compression(&dataset.name, options)?,
         has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
         attributes,
     };
     Ok((array, Part { elements: Elements::Array(number), fill: element }))
+}
+
+/// How the chunks of a dataset are compressed.
+fn compression(dataset: &str, options: &ConvertOptions) -> Result<ZarrCompression> {
+    let of_others = match options.zarr.compression {
+        ZarrCompression::None => (PayloadCodec::Raw, None),
+        ZarrCompression::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
+        ZarrCompression::Deflate { level } => (PayloadCodec::Gzip, i32::try_from(level).ok()),
+    };
+    let asked = storage::codec_of(dataset, of_others, &options.codecs);
+    let refused = || storage::no_codec(dataset, ENCODING, asked);
+    match asked {
+        (PayloadCodec::Raw, None) => Ok(ZarrCompression::None),
+        (PayloadCodec::Zstd, level) => {
+            Ok(ZarrCompression::Zstd { level: level.unwrap_or(ZSTD_LEVEL) })
+        }
+        (PayloadCodec::Gzip, level) => {
+            let level = u32::try_from(level.unwrap_or(GZIP_LEVEL)).ok();
+            let level = level.filter(|level| *level <= 9).ok_or_else(refused)?;
+            Ok(ZarrCompression::Deflate { level })
+        }
+        _ => Err(refused()),
+    }
 }
 
 /// The fill value that the input has of its own, where the version has a spelling of it.
@@ -159,7 +187,7 @@ fn of_texts(
     notes: &mut Vec<Note>,
 ) -> Result<(NewArray, Part)> {
     let shape = texts.grid.shape().clone();
-    let automatic = || texts::chunk_shape(texts, options);
+    let automatic = || texts::chunk_shape(texts);
     let shaped = Shaped { dataset: texts, shape: &shape, size: TEXT_LEN, automatic: &automatic };
     let shapes = shape::of(&shaped, options)?;
     let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
@@ -176,7 +204,7 @@ fn of_texts(
         chunk_shape: shapes.chunk,
         shard_shape: shapes.shard,
         fill: None,
-        compression: options.zarr.compression,
+        compression: compression(&texts.name, options)?,
         has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
         dimension_names: dims,
         attributes: written(&texts.name, as_json, notes),

@@ -74,7 +74,8 @@ pub(super) fn write(
     let mut reading = execution.silent();
     reading.memory_budget -= room;
     of.lazy.check_seal(&reading)?;
-    let bands = Bands::new(of.lazy, object_shape.clone(), dtype_of(of.array), &reading)?;
+    let scratch = options.open.scratch.as_deref();
+    let bands = Bands::new(of.lazy, object_shape.clone(), dtype_of(of.array), &reading, scratch)?;
     let grid = Grid::new(of.lazy.shape().clone(), object_shape);
     let memory = || Error::Memory { dataset: of.lazy.dataset().name.clone() };
     let grid = grid.ok_or_else(memory)?;

@@ -5,9 +5,8 @@ use tet_query::Dataset;
 use tet_zarr::ZarrFormat;
 
 use crate::chunking;
-use crate::write::chunk_shape::{self, KEPT_LEN_MIN};
+use crate::write::chunk_shape::{self, AskedChunks, KEPT_LEN_MIN, chunks_of};
 use crate::write::conversion::ConvertOptions;
-use crate::write::options::ChunkChoice;
 use crate::write::zarr::{ENCODING, ShardChoice};
 use crate::{Error, Result};
 
@@ -48,21 +47,17 @@ pub(super) fn of(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes
         let why = "version 2 has no shards";
         return Err(Error::Unfit { dataset: name(), encoding: ENCODING, why });
     }
-    let given = match &options.tet.chunks {
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != shape.len() => {
-            let (dataset, shape) = (name(), shape.to_vec());
-            return Err(Error::ChunkRank { dataset, shape, chunk_shape: chunk_shape.clone() });
-        }
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
-            return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
-        }
-        ChunkChoice::Shape(chunk) => Some(chunk.clone()),
-        ChunkChoice::Auto | ChunkChoice::Kept => None,
+    let asked = chunks_of(dataset, (shape, size), options)?;
+    let (is_kept, is_auto) = (asked == AskedChunks::Kept, asked == AskedChunks::Auto);
+    let given = match asked {
+        AskedChunks::Shape(chunk) => Some(chunk),
+        AskedChunks::Auto => Some(chunking::auto(shape, size)),
+        AskedChunks::Kept => None,
     };
-    let is_kept = matches!(options.tet.chunks, ChunkChoice::Kept);
     let (chunk, shard) = match shards {
         ShardChoice::Shape(shard) => {
             let kept = || inside(shaped, shard, options).filter(|_| is_kept);
+            let given = given.filter(|_| !is_auto);
             let chunk = given.or_else(kept).unwrap_or_else(|| dividing(shard, size));
             (chunk, Some(shard.clone()))
         }
@@ -71,8 +66,8 @@ pub(super) fn of(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes
         }
         choice => {
             let chunk = given.unwrap_or_else(automatic);
-            let is_auto = *choice == ShardChoice::Auto;
-            let shard = if is_auto { auto(shaped, &chunk, options) } else { None };
+            let has_shards = *choice == ShardChoice::Auto;
+            let shard = if has_shards { auto(shaped, &chunk, options) } else { None };
             (chunk, shard)
         }
     };

@@ -1,0 +1,175 @@
+//! Several files as one: the datasets of all, each once; or the datasets of one, grown by those of the others.
+//!
+//! ```text
+//!   merge    opened files --> one catalog, whose datasets are those of all --> convert
+//!   concat   the first file --> a scratch file of .tet --> append the others --> convert
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use tet_io::Source;
+use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Tolerance};
+
+use crate::model::attributes::is_metadata;
+use crate::read::opened::Opened;
+use crate::write::conversion::Conflict;
+use crate::{Error, Result};
+
+/// What the format of a catalog of several files is called.
+const MERGED: &str = "several files";
+/// What `tet` sets itself in each file that it writes.
+const OWN_KEYS: [&str; 2] = ["tool", "library_version"];
+
+/// Several opened files as one, which has the datasets and attributes of all.
+///
+/// A dataset that several files have is taken once, if its type, shape, axes, labels, attributes and values are the same.
+///
+/// # Errors
+/// Two files have other datasets or attributes of one name, or axes of one name and other extents; elements cannot be
+/// read.
+pub(crate) fn merged(
+    files: Vec<(PathBuf, Opened)>,
+    conflict: Conflict,
+    how: &Execution,
+) -> Result<Opened> {
+    let mut union = Union::default();
+    let (mut notes, mut sources) = (Vec::new(), Vec::new());
+    for (path, opened) in &files {
+        union.add(path, opened, conflict, how)?;
+        notes.extend(opened.notes.iter().cloned());
+        sources.push(opened.catalog.source().clone());
+        sources.extend(opened.catalog.shards().iter().cloned());
+    }
+    let mut sources = sources.into_iter();
+    let first: Option<(Source, Opened)> =
+        sources.next().zip(files.into_iter().next().map(|it| it.1));
+    let Some((source, first)) = first else {
+        return Err(Error::NoDatasets { encoding: MERGED });
+    };
+    let datasets = union.datasets.into_iter().map(|(_, dataset)| dataset).collect();
+    let catalog = Catalog::new(source, MERGED, datasets);
+    let attrs = union.attrs.into_iter().map(|(key, (_, value))| (key, value)).collect();
+    let catalog = catalog.with_attrs(attrs).with_shards(sources.collect()).with_parts(union.parts);
+    let (tet, labels) = (None, BTreeSet::new());
+    let (findings, regions) = (Vec::new(), Vec::new());
+    Ok(Opened { catalog, tet, findings, regions, notes, labels, ..first })
+}
+
+/// The datasets and attributes of the files so far, each with the file that it is of.
+#[derive(Default)]
+struct Union {
+    datasets: Vec<(PathBuf, Dataset)>,
+    parts: Vec<Dataset>,
+    attrs: BTreeMap<String, (PathBuf, AttrText)>,
+    /// The extents of axes of a name.
+    axes: BTreeMap<String, (PathBuf, BTreeSet<u64>)>,
+}
+
+impl Union {
+    fn add(
+        &mut self,
+        path: &Path,
+        opened: &Opened,
+        conflict: Conflict,
+        how: &Execution,
+    ) -> Result<()> {
+        let catalog = &opened.catalog;
+        let (mut datasets, mut axes) = (Vec::new(), BTreeMap::<&String, BTreeSet<u64>>::new());
+        for dataset in catalog.datasets() {
+            if is_metadata(dataset) {
+                continue;
+            }
+            for (name, extent) in dataset.dims.iter().zip(dataset.shape()) {
+                axes.entry(name).or_default().insert(*extent);
+            }
+            let known = self.datasets.iter_mut().find(|(_, it)| it.name == dataset.name);
+            match known {
+                None => datasets.push((path.to_path_buf(), dataset.clone())),
+                Some((other, known)) => {
+                    let what =
+                        differing(known, dataset, how)?.filter(|_| conflict != Conflict::First);
+                    if let Some(detail) = what {
+                        return Err(differs("dataset", &dataset.name, detail, [other, path]));
+                    }
+                    complete(known, dataset);
+                }
+            }
+        }
+        self.datasets.extend(datasets);
+        for (name, extents) in axes {
+            let of_others = self.axes.entry(name.clone());
+            let (other, known) = of_others.or_insert_with(|| (path.to_path_buf(), extents.clone()));
+            // Groups of one file may have axes of one name and other extents.
+            if known.is_disjoint(&extents) {
+                let texts = [&*known, &extents].map(|it| it.first().copied().unwrap_or(0));
+                let detail = format!("it has {} and {} positions", texts[0], texts[1]);
+                return Err(differs("axis", name, detail, [other, path]));
+            }
+            known.extend(extents);
+        }
+        for (key, value) in catalog.attrs() {
+            match self.attrs.get(key) {
+                Some((other, known)) if known != value => {
+                    if conflict != Conflict::First && !OWN_KEYS.contains(&key.as_str()) {
+                        let detail = "its values are not the same".to_owned();
+                        return Err(differs("attribute", key, detail, [other, path]));
+                    }
+                }
+                Some(_) => {}
+                None => {
+                    self.attrs.insert(key.clone(), (path.to_path_buf(), value.clone()));
+                }
+            }
+        }
+        self.parts.extend(catalog.parts().iter().cloned());
+        Ok(())
+    }
+}
+
+/// Takes the names and labels of axes from another dataset of the same shape, where a dataset has none.
+fn complete(dataset: &mut Dataset, other: &Dataset) {
+    if dataset.shape() != other.shape() {
+        return;
+    }
+    if dataset.dims.is_empty() {
+        dataset.dims.clone_from(&other.dims);
+    }
+    if dataset.coords.is_empty() && (other.dims.is_empty() || other.dims == dataset.dims) {
+        dataset.coords.clone_from(&other.coords);
+    }
+}
+
+/// What two datasets of one name differ in; `None` if they are the same.
+fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Option<String>> {
+    if a.dtype_name != b.dtype_name {
+        return Ok(Some(format!("its types are {} and {}", a.dtype_name, b.dtype_name)));
+    }
+    if a.shape() != b.shape() {
+        return Ok(Some(format!("its shapes are {:?} and {:?}", a.shape(), b.shape())));
+    }
+    let what = match () {
+        // A file that has no names or labels for them does not contradict the other.
+        () if !a.dims.is_empty() && !b.dims.is_empty() && a.dims != b.dims => {
+            Some("its axes have other names")
+        }
+        () if !a.coords.is_empty() && !b.coords.is_empty() && a.coords != b.coords => {
+            Some("its axes have other labels")
+        }
+        () if a.attrs != b.attrs => Some("its attributes are not the same"),
+        () => None,
+    };
+    if what.is_some() {
+        return Ok(what.map(str::to_owned));
+    }
+    let slab = Hyperslab::whole(a.shape());
+    let exact = Tolerance { nan_equal: true, ..Tolerance::default() };
+    let found = a.diff(&slab, (b, &slab), &exact, &how.silent())?.value;
+    let differing = found.differing;
+    Ok((differing != 0).then(|| format!("{differing} of {} elements differ", found.count)))
+}
+
+fn differs(what: &'static str, name: &str, detail: String, [first, second]: [&Path; 2]) -> Error {
+    let paths = Box::new([first.to_path_buf(), second.to_path_buf()]);
+    Error::Merge { what, name: name.to_owned(), detail, paths }
+}

@@ -1,0 +1,204 @@
+//! The datasets of a `.tet` file in other chunks or by other codecs; all else of the file stays.
+//!
+//! ```text
+//!   dataset that stays    stored chunks, with their digests ----------------------------> the new file
+//!   dataset that changes  chunks, each read once or twice --> new chunks, encoded ------>
+//! ```
+
+use std::path::Path;
+
+use tet_file::metadata::HistoryRow;
+use tet_file::parts::{BaseFile, copy_dataset};
+use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer, ZeroExtents};
+use tet_file::{DigestChoice, Protection, TetFile};
+use tet_format::Codec;
+use tet_io::Overwrite;
+use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
+
+use crate::container::EditOptions;
+use crate::container::tet::chunks;
+use crate::convert::{folder_of, resolved};
+use crate::model::logical::byte_len;
+use crate::read::opened::{Opened, path_of};
+use crate::write::chunk_shape::{AskedChunks, chunks_of};
+use crate::write::conversion::ConvertOptions;
+use crate::write::storage::{self, ChunkRule, CodecRule, PayloadCodec};
+use crate::write::stream;
+use crate::{Error, Result, chunking};
+
+/// The level of zstd where none is asked for.
+const LEVEL: i32 = 3;
+
+/// How a file is to be stored. What no rule holds for stays as it is.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{AxisChunk, ChunkChoice, Repack};
+///
+/// let daily = ChunkChoice::Axes(vec![("time".to_owned(), AxisChunk::Extent(1))]);
+/// let repack = Repack { chunks: daily.into(), ..Repack::default() };
+/// assert!(repack.codecs.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Repack {
+    /// The chunk shapes.
+    pub chunks: Vec<ChunkRule>,
+    /// The codecs; `*` names all datasets.
+    pub codecs: Vec<CodecRule>,
+    /// Whether the new file has digests; `None` if the old one has them.
+    pub digests: Option<DigestChoice>,
+    /// How elements are read, and with how much memory and how many threads.
+    pub execution: Execution,
+}
+
+/// A dataset of the new file.
+struct Repacked<'c> {
+    dataset: &'c Dataset,
+    spec: DatasetSpec,
+    /// How its chunks are encoded; `None` where they are copied.
+    codec: Option<CodecChoice>,
+}
+
+/// Writes a file with other chunks or codecs to `output`, or in the place of the old one, complete or not at all. Returns
+/// the length of the new file.
+///
+/// Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is
+/// read at most twice: where the new chunks would need more, the elements are first written to a scratch file in the
+/// folder of the new file, as long as all elements of the dataset.
+///
+/// # Errors
+/// The file is not `.tet`, a rule holds for no dataset, a chunk is damaged or longer than a quarter of the memory budget,
+/// or the new file cannot be written.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{ChunkChoice, EditOptions, Repack, open, repack};
+///
+/// let opened = open("climate.tet".as_ref(), &Default::default())?;
+/// let how = Repack { chunks: ChunkChoice::Auto.into(), ..Repack::default() };
+/// repack(&opened, None, &how, &EditOptions::default())?;
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+pub fn repack(
+    opened: &Opened,
+    output: Option<&Path>,
+    how: &Repack,
+    options: &EditOptions,
+) -> Result<u64> {
+    let source = opened.catalog.source();
+    let Some(tet) = &opened.tet else {
+        let (path, format, suffixes) = (path_of(source), opened.format, ".tet".to_owned());
+        return Err(Error::NotEditable { path, format, what: "repacking", suffixes });
+    };
+    let target = match output {
+        Some(output) => output.to_path_buf(),
+        None => path_of(source),
+    };
+    // Datasets as they are stored, not as what their elements stand for.
+    let catalog = Catalog::from_tet(tet.clone())?;
+    let datasets: Vec<&Dataset> = catalog.datasets().iter().collect();
+    let mut rules = ConvertOptions::default();
+    (rules.tet.chunks, rules.codecs) = (how.chunks.clone(), how.codecs.clone());
+    let rules = resolved(&catalog, &datasets, &rules)?;
+    let base = BaseFile::new(tet)?;
+    let repacked = datasets.iter().map(|it| planned(it, (tet, &base), &rules));
+    let repacked = repacked.collect::<Result<Vec<Repacked<'_>>>>()?;
+    let changed: Vec<&Repacked<'_>> = repacked.iter().filter(|it| it.codec.is_some()).collect();
+    catalog.check_decoded(changed.iter().map(|it| it.dataset), &how.execution)?;
+    let specs = repacked.iter().map(|it| it.spec.clone()).collect();
+    let mut writer = Writer::create(&target, specs, &write_options(tet, output, how, options))?;
+    // Digests of new chunks must not be those of damaged ones.
+    let all = datasets.iter().map(|it| byte_len(it)).fold(0, u64::saturating_add);
+    let digests = DigestPolicy::Always;
+    let reading = Execution { digests, ..how.execution.with_progress(options.progress.begin(all)) };
+    let scratch = folder_of(&target);
+    for (id, it) in repacked.iter().enumerate() {
+        let Some(codec) = it.codec else {
+            copy_dataset(&base, (id, id), &mut writer, &reading.progress)?;
+            continue;
+        };
+        writer.set_codec(codec)?;
+        let lazy = stream::whole(it.dataset)?;
+        chunks::write(&lazy, (id, &it.spec), &mut writer, (&reading, Some(&scratch)))?;
+    }
+    catalog.check_unchanged()?;
+    options.progress.check()?;
+    let mut history = tet.history().to_vec();
+    history.extend(options.history.map(|origin| {
+        let name = path_of(source);
+        let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut row = HistoryRow::new("repack", &name, &origin.at.to_string());
+        row.params.insert("datasets".to_owned(), changed.len().to_string());
+        row
+    }));
+    Ok(writer.finish(tet.metadata(), &history)?.file_len)
+}
+
+/// How a dataset is stored in the new file.
+fn planned<'c>(
+    dataset: &'c Dataset,
+    (tet, base): (&TetFile, &BaseFile),
+    rules: &ConvertOptions,
+) -> Result<Repacked<'c>> {
+    let name = &dataset.name;
+    let entry = tet.datasets().get(dataset.index).filter(|entry| entry.fault.is_none());
+    let Some((entry, dtype)) = entry.and_then(|entry| Some((entry, entry.dtype?))) else {
+        let what = format!("dataset {name:?} cannot be read: see what verify prints");
+        return Err(tet_file::Error::Edit { what }.into());
+    };
+    let (shape, size) = (entry.grid.shape(), dtype.size().unwrap_or(1));
+    let old = entry.grid.chunk_shape().clone();
+    let chunk_shape = match chunks_of(dataset, (shape, size), rules)? {
+        AskedChunks::Kept => old.clone(),
+        AskedChunks::Auto => chunking::auto(shape, size).into(),
+        AskedChunks::Shape(chunk_shape) => chunk_shape.into(),
+    };
+    let within = |chunk: &[u64]| -> Vec<u64> {
+        chunk.iter().zip(shape.iter()).map(|(&chunk, &extent)| chunk.min(extent)).collect()
+    };
+    let codecs = base.codecs(dataset.index)?;
+    let is_zstd = codecs.contains(&Codec::Zstd);
+    let of_now = if is_zstd { PayloadCodec::Zstd } else { PayloadCodec::Raw };
+    let asked = storage::codec_of(name, (of_now, None), &rules.codecs);
+    let (codec, is_codec) = match asked {
+        (PayloadCodec::Raw, None) => (CodecChoice::Raw, codecs.iter().all(|it| *it == Codec::Raw)),
+        (PayloadCodec::Zstd, level) => {
+            let is_all = level.is_none() && codecs.iter().all(|it| *it == Codec::Zstd);
+            (CodecChoice::Zstd { level: level.unwrap_or(LEVEL) }, is_all)
+        }
+        other => return Err(storage::no_codec(name, "tet", other)),
+    };
+    let has_rule = rules.codecs.iter().any(|rule| rule.dataset == *name);
+    let stays = within(&chunk_shape) == within(&old) && (is_codec || !has_rule);
+    // A dataset without elements has no chunks to be encoded.
+    let stays = stays || shape.contains(&0);
+    let chunk_shape = if stays && !shape.contains(&0) { old } else { chunk_shape };
+    let spec = DatasetSpec { name: name.clone(), dtype, shape: shape.clone(), chunk_shape };
+    Ok(Repacked { dataset, spec, codec: (!stays).then_some(codec) })
+}
+
+fn write_options(
+    tet: &TetFile,
+    output: Option<&Path>,
+    how: &Repack,
+    options: &EditOptions,
+) -> WriteOptions {
+    let stamp = tet.source().stamp();
+    let in_place = stamp.filter(|_| output.is_none()).map(Overwrite::Edit);
+    let kept = match tet.protection() {
+        Protection::Digests(_) => DigestChoice::Written,
+        _ => DigestChoice::Left,
+    };
+    WriteOptions {
+        threads: how.execution.threads,
+        memory: Some(how.execution.memory_budget / 4),
+        digests: how.digests.unwrap_or(kept),
+        zero_extents: ZeroExtents::Allow,
+        sync: options.publish.sync,
+        overwrite: in_place.unwrap_or(options.publish.force),
+        inputs: options.publish.inputs.iter().copied().chain(stamp).collect(),
+        ..WriteOptions::default()
+    }
+}
