@@ -230,12 +230,17 @@ fn check_tools() -> Result<()> {
 fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     fs::create_dir_all(folder)?;
     run::output(Command::new(program).arg("demo").arg(folder))?;
+    let npy = |name: &str, rows: u32| {
+        let header =
+            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 1000), }}");
+        let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        npy.extend(format!("{header:<117}\n").bytes());
+        npy.extend((0..rows * 1000).flat_map(|at| (at as f32).to_le_bytes()));
+        fs::write(folder.join(name), npy)
+    };
     // Long enough for several writes.
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (800, 1000), }";
-    let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
-    npy.extend(format!("{header:<117}\n").bytes());
-    npy.extend((0..800_000_u32).flat_map(|at| (at as f32).to_le_bytes()));
-    fs::write(folder.join("large.npy"), npy)?;
+    npy("large.npy", 800)?;
+    npy("small.npy", 20)?;
     let convert = |name: &str, more: &[&str]| {
         let [from, to] = ["climate.npz", name].map(|name| folder.join(name));
         run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))
@@ -247,8 +252,8 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     for name in ["climate.zt", "climate.tgm", "climate.safetensors"] {
         convert(name, &[])?;
     }
-    let [from, to] = ["large.npy", "grow.tet"].map(|name| folder.join(name));
-    let more = ["--dims", "row,column", "--chunks", "300,1000"];
+    let [from, to] = ["small.npy", "grow.tet"].map(|name| folder.join(name));
+    let more = ["--dims", "row,column", "--chunks", "7,500"];
     run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
     let mut flipped = fs::read(folder.join("flipped.tet"))?;
     let middle = flipped.len() / 2;

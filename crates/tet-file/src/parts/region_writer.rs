@@ -214,7 +214,9 @@ impl RegionWriter {
             return work();
         }
         thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            // Where the system has no more threads, those that there are do the work.
+            let begin = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..threads).map_while(begin).collect();
             let mine = work();
             let joined = others.into_iter().map(|it| it.join().unwrap_or(Err(Error::Thread)));
             joined.fold(mine, Result::and)
