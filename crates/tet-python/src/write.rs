@@ -44,7 +44,7 @@ impl Asked {
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };
-        options.tet.chunks = match self.chunks {
+        let chunks = match self.chunks {
             Chunks::Shape(shape) => ChunkChoice::Shape(shape),
             Chunks::Word(word) if word == "kept" => ChunkChoice::Kept,
             Chunks::Word(word) if word == "auto" => ChunkChoice::Auto,
@@ -52,6 +52,7 @@ impl Asked {
                 return Err(unknown("chunks", &word, "kept, auto, or one extent for each axis"));
             }
         };
+        options.tet.chunks = chunks.into();
         set_codec(&mut options, self.codec.as_deref(), self.level)?;
         Ok(options)
     }
