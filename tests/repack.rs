@@ -176,7 +176,7 @@ fn elements_are_the_same_in_any_chunks() {
     let shape = [26, 18, 22];
     let (mut scratch_count, mut most) = (0, 0.0_f64);
     for nth in 0..120 {
-        let old: [u64; 3] = shape.map(|extent| below(extent));
+        let old: [u64; 3] = shape.map(&mut below);
         let new: Vec<u64> = shape.iter().map(|&extent| below(extent)).collect();
         let codec = if nth % 2 == 0 { CodecChoice::Raw } else { CodecChoice::Zstd { level: 1 } };
         let path = sample(folder.path(), shape, old, codec);

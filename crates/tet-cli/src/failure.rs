@@ -394,7 +394,7 @@ impl From<tet_convert::Error> for Failure {
             E::OtherFolder { .. } => plain("output-name").hint("give the output another name"),
             E::Rank { .. } => plain("rank"),
             E::LabelCount { .. } | E::NoLabeledAxis { .. } | E::NoLabels { .. } => {
-                plain("labels").hint("write --labels AXIS=a,b,c or AXIS=@ARRAY; AXIS is a name of --dims, or a number")
+                plain("labels").hint("write --labels AXIS=a,b,c, AXIS=@ARRAY or AXIS=0..90/0.5; AXIS is a name of --dims, or a number")
             }
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),

@@ -13,7 +13,7 @@ use crate::open::open;
 use crate::read::opened::OpenOptions;
 use crate::write::conversion::ConvertOptions;
 use crate::write::options::{ImportOptions, ImportReport, Imported};
-use crate::{Error, Format, Result};
+use crate::{Error, Result};
 
 /// Writes the datasets of the first file, grown along an axis by those of the others, to the new file `output`. What
 /// [`append`](crate::append) asks of files that are appended holds for the others.
@@ -46,7 +46,7 @@ pub fn concat(
     let scratch = tempfile::Builder::new().prefix(".tet-concat-").tempdir_in(&folder);
     let scratch = scratch.map_err(|error| tet_io::Error::io(Step::Create, &folder, error))?;
     let path = scratch.path().join("first.tet");
-    let is_tet = format == Format::TET;
+    let is_tet = writable(&path)?.0 == format;
     // What is asked of the output alone comes with its own conversion.
     let mut of_first = options.clone();
     of_first.tet.sync = Sync::None;

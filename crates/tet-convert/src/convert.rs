@@ -19,8 +19,8 @@ use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
 use self::choice::{check_dense, check_names, joined_of};
-pub(crate) use self::labels::label_texts;
 use self::labels::labeled;
+pub(crate) use self::labels::{label_texts, of_range};
 pub(crate) use self::storage::resolved;
 use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};

@@ -10,7 +10,7 @@ use tet_io::Output;
 use tet_query::{Catalog, Dataset, Execution, Pattern};
 
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
-use crate::convert::label_texts;
+use crate::convert::{label_texts, of_range};
 use crate::model::axes;
 use crate::read::opened::{Opened, path_of};
 use crate::write::options::{AxisLabels, DimNames, LabelSource};
@@ -134,25 +134,30 @@ pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Resul
         Some(name) => datasets_named(catalog, name)?,
         None => (0..catalog.datasets().len()).collect(),
     };
-    let labels = match &asked.from {
+    let given = match &asked.from {
         LabelSource::Texts(texts) => texts.clone(),
         LabelSource::Array(array) => label_texts(catalog, array, how)?,
+        LabelSource::Range(_) => Vec::new(),
     };
     // A dataset is not labeled by its own elements.
     let source = match &asked.from {
         LabelSource::Array(array) => catalog.find(array).ok().map(|it| it.index),
-        LabelSource::Texts(_) => None,
+        LabelSource::Texts(_) | LabelSource::Range(_) => None,
     };
     let mut edits = Vec::new();
     for dataset in positions.into_iter().filter_map(|at| catalog.datasets().get(at)) {
         let axis = axes::axis(&asked.axis, &dataset.dims, dataset.shape().len());
         let Some(axis) = axis.filter(|_| source != Some(dataset.index)) else { continue };
         let extent = dataset.shape().get(axis).copied().unwrap_or_default();
+        let labels = match &asked.from {
+            LabelSource::Range(range) => of_range(range, (&dataset.name, &asked.axis), extent)?,
+            _ => given.clone(),
+        };
         if u64::try_from(labels.len()) != Ok(extent) {
             let (dataset, axis) = (dataset.name.clone(), asked.axis.clone());
             return Err(Error::LabelCount { dataset, axis, count: labels.len(), extent });
         }
-        edits.push(FileEdit::Labels { dataset: dataset.index, axis, labels: Some(labels.clone()) });
+        edits.push(FileEdit::Labels { dataset: dataset.index, axis, labels: Some(labels) });
     }
     if edits.is_empty() {
         return Err(Error::NoLabeledAxis { axis: asked.axis.clone() });

@@ -77,6 +77,7 @@ pub use write::conversion::{
     Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
     SparseOutput, TensogramOptions,
 };
+pub use write::label_range::LabelRange;
 pub use write::options::{
     Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
 };

@@ -89,6 +89,9 @@ pub struct ConvertArgs {
     pub dims: Vec<String>,
     /// Label the positions of an axis, by its name or number: station=A,B or temp:0=A,B;
     /// station=@code takes the elements of the array "code" (repeatable)
+    ///
+    /// Numbers and dates at equal distances are ranges: lat=90..-90/0.25, time=2024-01-01..2024-12-31/1D; without an end
+    /// there is one for each position: time=2024-01-01..+6h. Units of time are s, m, h, D, W, M for months, and Y.
     #[arg(long, value_name = "[NAME:]AXIS=LABELS")]
     pub labels: Vec<String>,
     /// Set an attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)

@@ -148,6 +148,9 @@ pub struct EditSetArgs {
     #[arg(long, value_name = "[NAME=]DIMS")]
     pub dims: Vec<String>,
     /// Label an axis, as station=A,B,C or temp:time=@time for the elements of a dataset (repeatable)
+    ///
+    /// Numbers and dates at equal distances are ranges: lat=90..-90/0.25, time=2024-01-01..2024-12-31/1D; without an end
+    /// there is one for each position: time=2024-01-01..+6h. Units of time are s, m, h, D, W, M for months, and Y.
     #[arg(long, value_name = "[NAME:]AXIS=LABELS")]
     pub labels: Vec<String>,
     /// The output file.

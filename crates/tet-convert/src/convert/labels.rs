@@ -9,6 +9,7 @@ use super::choice::chosen;
 use crate::container::Capabilities;
 use crate::model::axes::axis;
 use crate::read::opened::Opened;
+use crate::write::label_range::LabelRange;
 use crate::write::options::{AxisLabels, ImportOptions, LabelSource};
 use crate::write::text;
 use crate::{Error, Note, Result};
@@ -40,11 +41,12 @@ fn of_dataset(
         if is_source && labels.dataset.is_none() {
             continue;
         }
+        let extent = shape.get(axis).copied().unwrap_or_default();
         let texts = match &labels.from {
             LabelSource::Texts(texts) => texts.clone(),
             LabelSource::Array(array) => values(array)?,
+            LabelSource::Range(range) => of_range(range, (name, &labels.axis), extent)?,
         };
-        let extent = shape.get(axis).copied().unwrap_or_default();
         if u64::try_from(texts.len()) != Ok(extent) {
             let (dataset, axis) = (name.to_owned(), labels.axis.clone());
             return Err(Error::LabelCount { dataset, axis, count: texts.len(), extent });
@@ -52,6 +54,26 @@ fn of_dataset(
         coords.insert(axis, texts);
     }
     Ok(coords)
+}
+
+/// The labels of a range for an axis of a dataset.
+///
+/// # Errors
+/// There are more or fewer than positions, or more than labels may be.
+pub(crate) fn of_range(
+    range: &LabelRange,
+    (dataset, axis): (&str, &str),
+    extent: u64,
+) -> Result<Vec<String>> {
+    let wanted = range.count(extent);
+    let texts = range.texts(if wanted == extent { wanted.min(LABEL_COUNT_MAX) } else { 0 });
+    if wanted == extent && u64::try_from(texts.len()) == Ok(extent) {
+        return Ok(texts);
+    }
+    let made =
+        if wanted == extent { texts.len() } else { usize::try_from(wanted).unwrap_or(usize::MAX) };
+    let (dataset, axis) = (dataset.to_owned(), axis.to_owned());
+    Err(Error::LabelCount { dataset, axis, count: made, extent })
 }
 
 /// Every axis that is asked for is there.

@@ -7,6 +7,7 @@ use tet_io::publish::{Overwrite, Sync};
 use tet_query::{Catalog, Dataset};
 
 use crate::Note;
+use crate::write::label_range::LabelRange;
 use crate::write::storage::ChunkRule;
 
 /// Dimension names for one dataset, or for all that have as many axes.
@@ -47,6 +48,8 @@ pub enum LabelSource {
     Texts(Vec<String>),
     /// The elements of an array of the input that has one axis.
     Array(String),
+    /// Numbers or dates at equal distances.
+    Range(LabelRange),
 }
 
 /// When an import says it happened; libraries read no clock.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tet_convert::{Attribute, AxisLabels, DimNames, ImportOptions, LabelSource, Origin};
+use tet_convert::{
+    Attribute, AxisLabels, DimNames, ImportOptions, LabelRange, LabelSource, Origin,
+};
 use tet_file::metadata::AttrValue;
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
@@ -99,11 +101,13 @@ fn value_of(text: &str) -> AttrValue {
     }
 }
 
-/// `station=A,B`, `temp:0=A,B` or `station=@code`.
+/// `station=A,B`, `temp:0=A,B`, `station=@code` or `lat=90..-90/0.25`.
 pub(in crate::command) fn labels(text: &str) -> Result<AxisLabels> {
     let Some((axis, labels)) = text.split_once('=').filter(|(axis, _)| !axis.is_empty()) else {
         let text = format!("{text:?} does not set labels");
-        return Err(Failure::usage("labels", text).hint("write AXIS=a,b,c or AXIS=@ARRAY"));
+        return Err(
+            Failure::usage("labels", text).hint("write AXIS=a,b,c, AXIS=@ARRAY or AXIS=0..90/0.5")
+        );
     };
     let (dataset, axis) = match axis.split_once(':') {
         Some((dataset, axis)) => (Some(dataset.to_owned()), axis),
@@ -111,9 +115,14 @@ pub(in crate::command) fn labels(text: &str) -> Result<AxisLabels> {
     };
     let from = match labels.strip_prefix('@') {
         Some(array) => LabelSource::Array(array.to_owned()),
-        None => LabelSource::Texts(labels.split(',').map(|it| it.trim().to_owned()).collect()),
+        None => LabelRange::parse(labels).map_or_else(|| texts(labels), LabelSource::Range),
     };
     Ok(AxisLabels { dataset, axis: axis.to_owned(), from })
+}
+
+/// A list of labels.
+fn texts(labels: &str) -> LabelSource {
+    LabelSource::Texts(labels.split(',').map(|it| it.trim().to_owned()).collect())
 }
 
 #[cfg(test)]
@@ -128,6 +137,9 @@ mod tests {
         let of_one = labels("temp:0=@code").expect("labels");
         assert_eq!((of_one.dataset.as_deref(), of_one.axis.as_str()), (Some("temp"), "0"));
         assert_eq!(of_one.from, LabelSource::Array("code".to_owned()));
+        let range = labels("lat=90..-90/0.25").expect("labels").from;
+        assert!(matches!(range, LabelSource::Range(range) if range.count(0) == 721));
+        assert!(matches!(labels("lat=a..b").expect("labels").from, LabelSource::Texts(_)));
         assert!(labels("A,B").is_err());
     }
 
