@@ -28,7 +28,7 @@ mod exit;
 mod failure;
 mod labels;
 mod open;
-mod part;
+mod output;
 mod preview;
 mod render;
 mod size;

@@ -62,19 +62,17 @@ pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
-pub use result::{
-    ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
-};
+pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
     Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options, SparseOutput,
-    TensogramOptions,
+    TensogramOptions, UnsupportedChoice,
 };
 pub use write::options::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
-    LabelSource, Origin,
+    LabelSource, Origin, TextLayout,
 };
 pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};
 

@@ -10,7 +10,7 @@ mod ztensor;
 
 use std::path::Path;
 
-use tet_convert::{Capabilities, ConvertOptions, Format};
+use tet_convert::{Capabilities, ConvertOptions, Format, UnsupportedChoice};
 
 use crate::args::ConvertArgs;
 use crate::bar::Bar;
@@ -93,6 +93,9 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     }
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;
+    if args.skip_unsupported {
+        options.unsupported = UnsupportedChoice::Skipped;
+    }
     options.execution.threads = args.threads;
     options.execution.decoded_max = args.max_decoded;
     Ok(options)
