@@ -12,7 +12,7 @@ use tet_convert::{
     AxisLabels, ConvertOptions, DimNames, LabelSource, Note, Origin, ResultCatalog, ResultOptions,
     TextLayout, convert,
 };
-use tet_query::{Catalog, Hyperslab, NoLabels, Selection};
+use tet_query::{Catalog, Execution, Hyperslab, NoLabels, Op, Params, Reduction, Selection};
 
 /// `t` over `day`, which has labels that need quotes, and `x`, which a dataset of numbers labels.
 fn input(folder: &Path) -> Catalog {
@@ -88,6 +88,42 @@ fn tables_have_a_column_for_each_axis() {
     assert_eq!(written(&catalog, "0, 2", "e.csv", TextLayout::Tidy), "t\n-0.0\n");
     assert_eq!(written(&catalog, "", "f.csv", TextLayout::Bare), "1.5,NaN,-0.0\ninf,1e-30,7.0\n");
     assert_eq!(written(&catalog, "1:1", "g.csv", TextLayout::Tidy), "day,x,t\n");
+}
+
+/// The axes of reductions are labeled too: what is kept, what is made, and where the bins of counts are.
+#[test]
+fn reductions_keep_their_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = input(folder.path());
+    let dataset = catalog.find("t").unwrap();
+    let slab = Hyperslab::whole(dataset.shape());
+    let write = |reduction: &Reduction, name: &str| {
+        let how = Execution::default();
+        let reduced = dataset.reduce(&slab, reduction, &how).unwrap();
+        let options = ResultOptions::default();
+        let of = (dataset, &slab);
+        let result = ResultCatalog::of_reduced(&catalog, of, &reduced, &options).unwrap();
+        let path = folder.path().join(name);
+        result.write(&path, &options).unwrap();
+        path
+    };
+    let path = write(&Reduction::along(Op::Count, vec![0]), "a.csv");
+    assert_eq!(fs::read_to_string(path).unwrap(), "x,t-count\n10,2\n-20,2\n30,2\n");
+    let path = write(&Reduction::along(Op::NanMax, vec![1]), "b.nc");
+    let file = opened(&path);
+    let found = file.catalog.find("t-nan_max").unwrap();
+    assert_eq!((found.dims.as_slice(), found.shape()), (&["day".to_owned()][..], &[2][..]));
+    assert_eq!(found.attrs["cell_methods"].text(), "x: maximum");
+    let path = write(&Reduction::along(Op::NanMax, vec![1]), "b.tet");
+    let file = opened(&path);
+    assert_eq!(file.catalog.find("t-nan_max").unwrap().coords[&0][0], "Jan, 1st");
+    let mut histogram = Reduction::all(Op::Histogram);
+    histogram.params = Params { bins: 2, range: Some((0.0, 4.0)), ..Params::default() };
+    let path = write(&histogram, "c.json");
+    let value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    assert_eq!(value["coords"][0], json!(["0.0 .. 2.0", "2.0 .. 4.0"]));
+    assert_eq!(value["attrs"], json!({"bin_edges": [0.0, 2.0, 4.0], "below": [0], "above": [2]}));
+    assert_eq!(value["values"], json!([3, 0]));
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tet_query::{Along, AttrText, Dataset, LazyArray, Method, Op, Reduced};
+use serde_json::Value;
+use tet_query::{Along, AttrText, Dataset, Details, LazyArray, Method, Op, Reduced};
 
+use crate::Note;
 use crate::model::attributes::{SCALAR_KEY, UNITS_KEY};
 
 /// Attributes that speak of the stored values: none of them holds for others.
@@ -20,6 +22,11 @@ const ATTRS_OF_VALUES: [&str; 7] = [
 const ATTRS_OF_PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
 /// The attribute of CF that says of what a value is the mean, the maximum and so on.
 const CELL_METHODS_KEY: &str = "cell_methods";
+
+/// Numbers of a histogram that are attributes, at most: no container has long ones.
+const LISTED_MAX: usize = 4096;
+/// The attribute of the edges of bins.
+const EDGES_KEY: &str = "bin_edges";
 
 /// Attributes of a dataset.
 type Attrs = BTreeMap<String, AttrText>;
@@ -54,6 +61,11 @@ pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
         let is_of_values = ATTRS_OF_VALUES.contains(&key) || ATTRS_OF_PACKING.contains(&key);
         !is_of_values && (key != UNITS_KEY || has_unit)
     });
+    if let Details::Histogram { edges, below, above } = &reduced.details
+        && edges.len() + below.len() + above.len() <= LISTED_MAX
+    {
+        attrs.extend(of_histogram(edges, below, above));
+    }
     if let Some(method) = cell_method(reduced.op) {
         let folded = reduced.axes.iter().filter(|axis| !is_positions(&reduced.along, **axis));
         let names = folded.filter_map(|axis| dataset.dims.get(*axis));
@@ -68,6 +80,26 @@ pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
         }
     }
     attrs
+}
+
+/// What belongs to the counts of a histogram: the edges of the bins of all cells, or of one cell after the other, and
+/// how many elements lie outside.
+fn of_histogram(edges: &[f64], below: &[u64], above: &[u64]) -> Attrs {
+    let lists = [
+        (EDGES_KEY, Value::from(edges)),
+        ("below", Value::from(below)),
+        ("above", Value::from(above)),
+    ];
+    let attr = |(key, list): (&str, Value)| (key.to_owned(), AttrText::Json(list.to_string()));
+    lists.map(attr).into()
+}
+
+/// The note of edges and counts of histograms that are too many for attributes.
+pub(super) fn too_long(name: &str, reduced: &Reduced) -> Option<Note> {
+    let Details::Histogram { edges, below, above } = &reduced.details else { return None };
+    let count = edges.len() + below.len() + above.len();
+    let is_long = LISTED_MAX < count;
+    Note::left_behind(name, "edges of bins, and counts outside of them", count).filter(|_| is_long)
 }
 
 /// The attributes that hold, for values as they were read.

@@ -6,7 +6,7 @@ use tet_file::metadata::HistoryRow;
 use tet_format::Integrity;
 use tet_query::{Answer, Catalog, Dataset, Execution, Hyperslab, LazyArray, Reduced};
 
-use super::attributes::{name_of_lazy, name_of_reduced, of_reduced, of_values};
+use super::attributes::{name_of_lazy, name_of_reduced, of_reduced, of_values, too_long};
 use super::axes::{Origins, ResultAxis};
 use super::history::{self, Step};
 use super::{ResultOptions, held, reduced_array, texts};
@@ -122,6 +122,7 @@ impl ResultCatalog {
         let made = Made { dataset, step: Step::Reduced(slab, reduced), main, computed: None };
         let mut result = made.with_axes(catalog, axes, options)?;
         result.notes.extend(notes.into_iter().chain(notes::of_integrity(reduced.integrity)));
+        result.notes.extend(too_long(&name, reduced));
         result.held = Some(reduced.integrity);
         Ok(result)
     }
