@@ -106,10 +106,10 @@ fn is_value(text: &str) -> bool {
 struct Lines {
     encoding: Encoding,
     delimiter: Delimiter,
-    /// The axes whose labels are columns, the label of each position as it is written.
-    columns: Vec<Vec<String>>,
+    /// The axes whose labels are columns.
+    columns: Vec<Fields>,
     /// The position along each of these axes.
-    at: Vec<usize>,
+    at: Vec<u64>,
     /// Elements of a line, and those on this line so far.
     width: u64,
     column: u64,
@@ -168,7 +168,13 @@ impl Lines {
             return;
         }
         for (fields, at) in self.columns.iter().zip(&self.at) {
-            self.buffer.push_str(fields.get(*at).map_or("", String::as_str));
+            match fields {
+                Fields::Labels(labels) => {
+                    let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                    self.buffer.push_str(labels.get(at).map_or("", String::as_str));
+                }
+                Fields::Positions(_) => self.buffer.push_str(&at.to_string()),
+            }
             self.buffer.push(self.delimiter.char());
         }
     }
@@ -183,7 +189,7 @@ impl Lines {
         self.buffer.push('\n');
         for (fields, at) in self.columns.iter().zip(&mut self.at).rev() {
             *at += 1;
-            if *at < fields.len() {
+            if *at < fields.count() {
                 break;
             }
             *at = 0;
@@ -200,11 +206,27 @@ impl Lines {
     }
 }
 
+/// What is written for the positions of an axis.
+enum Fields {
+    /// These fields, one for each.
+    Labels(Vec<String>),
+    /// The numbers of so many: they are not held, because an extent of a file may be any number.
+    Positions(u64),
+}
+
+impl Fields {
+    /// How many positions there are.
+    fn count(&self) -> u64 {
+        match self {
+            Fields::Labels(labels) => labels.len() as u64,
+            Fields::Positions(count) => *count,
+        }
+    }
+}
+
 /// The labels of an axis as they are written; its positions where it has none.
-fn fields(axis: &LabeledAxis, delimiter: Delimiter) -> Vec<String> {
-    let Some(labels) = &axis.labels else {
-        return (0..axis.extent).map(|at| at.to_string()).collect();
-    };
+fn fields(axis: &LabeledAxis, delimiter: Delimiter) -> Fields {
+    let Some(labels) = &axis.labels else { return Fields::Positions(axis.extent) };
     // Texts that all look like numbers stay texts between quotes.
     let is_text = !axis.has_numbers && labels.iter().all(|label| is_value(label));
     let quotes = if is_text { Quotes::All } else { Quotes::Needed };
@@ -213,7 +235,7 @@ fn fields(axis: &LabeledAxis, delimiter: Delimiter) -> Vec<String> {
         push_text(label, delimiter, quotes, &mut field);
         field
     };
-    labels.iter().map(field).collect()
+    Fields::Labels(labels.iter().map(field).collect())
 }
 
 /// The names of the columns of the last axis: its labels, with its name where they are numbers.
