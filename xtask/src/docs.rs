@@ -1,5 +1,7 @@
-//! Generated documents: `docs/reference/cli.md`, `docs/reference/verify.md`, the man pages, the rule table.
+//! Generated documents: `docs/reference/cli.md`, `docs/reference/outputs.md`, `docs/reference/verify.md`, the man
+//! pages, the rule table.
 
+mod outputs;
 mod picture;
 
 use std::path::Path;
@@ -99,12 +101,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let root = run::root();
     std::fs::write(root.join("docs/reference/cli.md"), cli())?;
     std::fs::write(root.join("docs/reference/verify.md"), verify())?;
+    std::fs::write(root.join(outputs::PATH), outputs::page())?;
     let man = run::target().join("man");
     std::fs::create_dir_all(&man)?;
     clap_mangen::generate_to(tet_cli::command(), &man)?;
     picture::write(root)?;
     println!(
-        "docs/reference/cli.md, docs/reference/verify.md and {} written, man pages in {}",
+        "docs/reference/cli.md, docs/reference/verify.md, {} and {} written, man pages in {}",
+        outputs::PATH,
         picture::PATH,
         man.display()
     );
@@ -122,6 +126,11 @@ pub(crate) fn check() -> Result<()> {
     ensure!(
         read("docs/reference/verify.md")? == verify(),
         "docs/reference/verify.md is out of date: run `cargo xtask docs`"
+    );
+    ensure!(
+        read(outputs::PATH)? == outputs::page(),
+        "{} is out of date: run `cargo xtask docs`",
+        outputs::PATH
     );
     picture::check(root)?;
     rules(&read("docs/spec/format.md")?)

@@ -150,6 +150,31 @@ pub(crate) fn broken_rule(fault: &tet_format::Error, message: String) -> Failure
     failure.at(place)
 }
 
+/// The failure of an output that a policy does not allow.
+fn of_output(error: &tet_convert::Error, message: String) -> Failure {
+    use tet_convert::Error as E;
+    let (code, path, hint) = match error {
+        E::Outside { path, .. } => (
+            "outside",
+            path,
+            "a document writes to the working directory or to that of the input; -o writes anywhere",
+        ),
+        E::Link { path } => ("link", path, "give the path that the link points to"),
+        _ => return Failure::new(Exit::from(error.kind()), "convert", message),
+    };
+    Failure::new(Exit::from(error.kind()), code, message).about(path).hint(hint)
+}
+
+/// The failure of several datasets: a line for each, and the code of the first.
+fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
+    let text = format!("{} datasets cannot be written to {encoding}", faults.len());
+    let mut failures = faults.into_iter().map(Failure::from);
+    let Some(first) = failures.next() else { return Failure::usage("datasets", text) };
+    let failure = Failure::new(first.exit, &first.code, text).note(first.message.clone());
+    let failure = failures.fold(failure, |all, it| all.note(it.message.clone()));
+    failure.hint("--skip-unsupported leaves them out, --exclude NAME one of them")
+}
+
 /// The same for another container.
 fn broken_foreign_rule(fault: &ForeignFault, message: String) -> Failure {
     let place = Place {
@@ -410,12 +435,11 @@ impl From<tet_convert::Error> for Failure {
                 plain("columns").hint("choose datasets with --dataset, or write a .npz or .nc file")
             }
             E::ColumnName { .. } => plain("columns").hint("write a .npz or .nc file"),
-            E::Outside { path, .. } => {
-                let hint = "a document writes to the working directory or to that of the input; \
-                            -o writes anywhere";
-                plain("outside").about(&path).hint(hint)
-            }
-            E::Link { path, .. } => plain("link").about(&path).hint("give the path that the link points to"),
+            error @ (E::Outside { .. } | E::Link { .. }) => of_output(&error, message),
+            E::Several { encoding, faults } => several(encoding, faults),
+            E::PartOfBytes { .. } => plain("part-of-bytes").hint(
+                "start and end the slice of the last axis at a byte, or write all elements",
+            ),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
             _ => plain("convert"),
         }

@@ -29,7 +29,7 @@ mod exit;
 mod failure;
 mod labels;
 mod open;
-mod part;
+mod output;
 mod piped;
 mod preview;
 mod render;

@@ -5,7 +5,6 @@ use std::ops::Range;
 use tet_query::{Answer, Array, Execution, Integrity, Session};
 
 use crate::exit::{Failure, Result};
-use crate::part;
 use crate::render::layout::{self, EDGE, Shown};
 use crate::render::number::Number;
 use crate::target::Target;
@@ -16,6 +15,7 @@ const VALUE_LEN: u64 = 96;
 /// The shown values of a selection, and their axes.
 #[derive(Debug)]
 pub(crate) struct Preview {
+    shape: Vec<u64>,
     axes: Vec<Shown>,
     values: Vec<Number>,
 }
@@ -47,8 +47,7 @@ impl Parts for Selected<'_> {
     }
 
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array> {
-        let slab = part::part(&self.target.slab, self.target.dataset.shape(), ranges);
-        let slab = slab.ok_or_else(too_many)?;
+        let slab = self.target.slab.part(ranges);
         let Answer { value, integrity } = self.session.read(&slab, self.how)?;
         self.integrity = self.integrity.into_iter().chain([integrity]).reduce(Integrity::and);
         Ok(value)
@@ -88,13 +87,19 @@ impl Preview {
             });
             Ok(())
         })?;
-        Ok(Preview { axes, values })
+        Ok(Preview { shape, axes, values })
     }
 
     /// The text, in lines of at most `width` columns.
     #[must_use]
     pub(crate) fn lay_out(&self, width: usize) -> String {
         layout::lay_out(&self.axes, &self.values, width)
+    }
+
+    /// The line about values that are not shown; `None` if all are.
+    #[must_use]
+    pub(crate) fn more_line(&self) -> Option<String> {
+        layout::more_line(&self.axes, &self.shape)
     }
 }
 
@@ -114,13 +119,16 @@ pub(crate) fn texts(
     let mut integrity: Option<Integrity> = None;
     let none = String::new();
     let (axes, texts) = shown_part(&shape, full, how, none, &mut |ranges, put| {
-        let slab = part::part(&target.slab, target.dataset.shape(), ranges);
-        let read = target.dataset.read_texts(&slab.ok_or_else(too_many)?, how)?;
+        let read = target.dataset.read_texts(&target.slab.part(ranges), how)?;
         integrity = integrity.into_iter().chain([read.integrity]).reduce(Integrity::and);
         read.value.into_iter().enumerate().for_each(|(at, text)| put(at, text));
         Ok(())
     })?;
-    Ok((layout::lay_out_texts(&axes, &texts, width), integrity))
+    let mut text = layout::lay_out_texts(&axes, &texts, width);
+    if let Some(more) = layout::more_line(&axes, &shape) {
+        text = format!("{text}\n{more}");
+    }
+    Ok((text, integrity))
 }
 
 /// Takes the values of one range of each axis, by their numbers in it.

@@ -35,7 +35,7 @@ fn a_toy_container_is_added_with_one_line() {
 
     let info = done(&["info", "x.toy"]);
     assert!(info.contains("toy") && info.contains("int16"), "{info}");
-    assert_eq!(done(&["cat", "x.toy", "a[1]", "--format", "csv"]), "3\n4\n5\n");
+    assert_eq!(done(&["cat", "x.toy", "a[1]", "--format", "csv"]), "a\n3\n4\n5\n");
     assert_eq!(done(&["query", "x.toy", "a", "--sum", "-q"]), "15\n");
     assert!(done(&["stats", "x.toy"]).contains('5'));
     done(&["verify", "x.toy"]);

@@ -43,7 +43,7 @@ fn e9_elements_past_32_bits_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     sparse(&folder.path().join("far.npy"), 5 << 18);
     let output = shell(folder.path(), r#""$tet" cat far.npy 'far[1310719, 1020:]' --format csv"#);
-    assert_eq!(result(&output), (Some(0), "0.0\n0.0\n0.0\n42.0\n".to_owned()));
+    assert_eq!(result(&output), (Some(0), "far\n0.0\n0.0\n0.0\n42.0\n".to_owned()));
 }
 
 #[test]

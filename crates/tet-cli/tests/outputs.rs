@@ -1,6 +1,8 @@
 //! Outputs: no input is overwritten, options work or are refused, and losses are reported.
 
 mod fixtures;
+#[path = "outputs/matrix.rs"]
+mod matrix;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -314,7 +316,7 @@ fn standard_output_is_not_a_file() {
         &["convert", "in.tet", "-"][..],
         &["export", "in.tet", "-"],
         &["query", "in.tet", "v", "-o", "-"],
-        &["query", "in.tet", "v", "-o", "-", "--to", "npy"],
+        &["query", "in.tet", "v", "-o", "-", "--to", "h5"],
     ] {
         assert!(env.refused(args).contains("standard output"));
     }
@@ -322,7 +324,46 @@ fn standard_output_is_not_a_file() {
     // A stream is not a file that is replaced.
     env.works(&["cat", "in.tet", "w", "-o", "/dev/null", "--format", "raw"]);
     env.refused(&["cat", "in.tet", "w", "-o", "w.npy", "--format", "csv", "--force"]);
-    env.refused(&["query", "in.tet", "w", "-o", "w.npy", "--to", "raw", "--force"]);
+    // --to chooses the format, whatever the suffix is; a stream has no report beside the values.
+    for command in ["cat", "query"] {
+        env.works(&[command, "in.tet", "w", "-o", "w.npy", "--to", "raw", "--force"]);
+        assert_eq!(fs::read(env.path("w.npy")).expect("a file").len(), 16, "{command}");
+        let printed = env.works(&[command, "in.tet", "w", "-o", "-", "--to", "csv"]);
+        assert_eq!(printed, "w\n1.0\n2.0\n", "{command}");
+        let refused = env.refused(&[command, "in.tet", "w", "-o", "x.nc", "--layout", "wide"]);
+        assert!(refused.contains(".csv"), "{refused}");
+    }
+}
+
+/// What cannot be taken is an error that lists all of it, or is left out with a warning for each.
+#[test]
+fn datasets_that_cannot_be_taken_do_not_stop_the_others() {
+    let env = Env::with_inputs();
+    let object = |descr: &str| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,), }}");
+        let header = format!("{header:<117}\n");
+        let len = u16::try_from(header.len()).expect("short").to_le_bytes();
+        [&b"\x93NUMPY\x01\x00"[..], &len, header.as_bytes(), b"\x80\x02N."].concat()
+    };
+    let mut zip = zip::ZipWriter::new(fs::File::create(env.path("mixed.npz")).expect("a file"));
+    let members = [("a", object("|O")), ("b", npy(&[1.0, 2.0])), ("c", object("|V3"))];
+    for (name, bytes) in members {
+        let how = zip::write::SimpleFileOptions::default();
+        zip.start_file(format!("{name}.npy"), how).expect("a member");
+        std::io::Write::write_all(&mut zip, &bytes).expect("a member");
+    }
+    zip.finish().expect("an archive");
+    for suffix in ["tet", "zt", "nc", "zarr"] {
+        let output = format!("mixed.{suffix}");
+        let (exit, _, err) = env.run(&["convert", "mixed.npz", &output]);
+        assert_ne!(exit, Exit::Done, "{suffix}");
+        let lists = err.contains("2 datasets") && err.contains("\"a\"") && err.contains("\"c\"");
+        assert!(lists && err.contains("--skip-unsupported"), "{suffix}: {err}");
+        assert!(!env.path(&output).exists());
+        let printed = env.works(&["convert", "mixed.npz", &output, "--skip-unsupported"]);
+        assert_eq!(printed.matches("warning: skipped").count(), 2, "{suffix}: {printed}");
+        assert_eq!(env.works(&["cat", &output, "b"]).trim(), "[1. 2.]", "{suffix}");
+    }
 }
 
 #[test]

@@ -359,3 +359,22 @@ fn differences_are_what_the_schema_says() {
     let (exit, failure) = env.failure(&["diff", "before.csv", "after.csv", "nothing", "--json"]);
     assert_eq!((exit, &failure["code"]), (Exit::Usage, &Value::from("no-such-dataset")));
 }
+
+#[test]
+fn arrays_match_their_schema() {
+    let env = Env::new("tet.array/1");
+    for args in [
+        &["cat", "climate.tet", "temp[0:2, :3]", "--format", "json"][..],
+        &["cat", "climate.tet", "temp[0, 0, 0]", "-o", "-", "--to", "json"],
+        &["cat", "rain.csv", "station", "--format", "json"],
+        &["query", "climate.tet", "temp", "--mean", "lat,lon", "-o", "-", "--to", "json"],
+        &["query", "climate.tet", "temp", "--histogram", "4", "-o", "-", "--to", "json"],
+    ] {
+        env.answer(args);
+    }
+    let args = ["cat", "climate.tet", "temp[:, 0, 0]", "--format", "json"];
+    let value = env.answer(&args);
+    assert_eq!(value["dims"], serde_json::json!(["month"]));
+    assert_eq!(value["coords"][0].as_array().map(Vec::len), Some(12));
+    assert_eq!(value["attrs"]["units"], "degC");
+}

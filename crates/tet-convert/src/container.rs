@@ -4,12 +4,13 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
-mod csv;
+pub(crate) mod csv;
 pub(crate) mod editor;
 mod entry;
 mod fits;
 mod gguf;
 mod hdf5;
+pub(crate) mod json;
 mod netcdf3;
 pub(crate) mod npy;
 pub(crate) mod npz;

@@ -14,6 +14,7 @@ mod storage;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use tet_file::metadata::HistoryRow;
 use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
@@ -30,7 +31,7 @@ use crate::model::attributes::is_metadata;
 use crate::model::{logical, ties};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
-use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput};
+use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
 use crate::write::options::{ImportOptions, ImportReport, Imported};
@@ -124,26 +125,37 @@ fn converted(
 }
 
 fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
-    let (target, writer) = writable(output)?;
+    let (target, writer) = writable(options.output_name(output))?;
     let (mut files, mut notes) = (Vec::new(), Vec::new());
     for &input in inputs {
         let (opened, of_file) = prepared(input, output, writer.can(), options)?;
         files.push((input.0.to_path_buf(), opened));
         notes.extend(of_file);
     }
-    let mut opened = match files.pop() {
+    let opened = match files.pop() {
         Some((_, opened)) if files.is_empty() => opened,
         last => {
             files.extend(last);
             merged(files, options.conflict, &options.execution)?
         }
     };
+    write_opened(opened, output, (target, writer), (options, None), notes)
+}
+
+/// Writes the datasets of an open file, or of a result that `history` tells about; `notes` are those of before.
+pub(crate) fn write_opened(
+    mut opened: Opened,
+    output: &Path,
+    (target, writer): (Format, &dyn Writer),
+    (options, history): (&ConvertOptions, Option<HistoryRow>),
+    mut notes: Vec<Note>,
+) -> Result<ImportReport> {
     let tet = options.tet.named(&opened.catalog);
     let open = OpenOptions { scratch: Some(folder_of(output)), ..options.open.clone() };
     let options = &ConvertOptions { tet, open, ..options.clone() };
     let execution = options.execution.silent();
     opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
-    let mut report = write(&opened, output, (target, writer), options)?;
+    let mut report = write(&opened, output, (target, writer), (options, history))?;
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => written.contains(dataset.as_str()),
@@ -240,11 +252,14 @@ fn write(
     opened: &Opened,
     output: &Path,
     (format, writer): (Format, &dyn Writer),
-    options: &ConvertOptions,
+    (options, history): (&ConvertOptions, Option<HistoryRow>),
 ) -> Result<ImportReport> {
     let can = writer.can();
     let joined = joined_of(&opened.catalog, can, options)?;
     let mut conversion = conversion(opened, &joined, can, options)?;
+    conversion.history = history;
+    let encoding = format.name();
+    skip_unsupported(&mut conversion, (encoding, writer), options)?;
     let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
     if options.sparse == SparseOutput::Sparse && !can.sparse {
         check_dense(&opened.catalog, &conversion.datasets)?;
@@ -253,7 +268,6 @@ fn write(
     if !writer.keeps_shared_bytes(options) {
         conversion.notes.extend(ties::untied(conversion.catalog, &conversion.datasets)?);
     }
-    let encoding = format.name();
     match conversion.datasets.len() {
         0 if !can.several => return Err(Error::NoDatasets { encoding }),
         2.. if !can.several => return Err(Error::OneDataset { encoding }),
@@ -269,6 +283,37 @@ fn write(
         dataset.chunk_shape = chunk_shape;
     }
     Ok(report)
+}
+
+/// Leaves out the datasets that the output cannot hold, with notes, if that is asked for; one of them that is not to
+/// be left out is found by the writer.
+///
+/// # Errors
+/// Several are not to be left out, or nothing else is there.
+fn skip_unsupported(
+    conversion: &mut Conversion<'_>,
+    (encoding, writer): (&'static str, &dyn Writer),
+    options: &ConvertOptions,
+) -> Result<()> {
+    let (mut faults, mut left) = (Vec::new(), BTreeSet::new());
+    for (at, dataset) in conversion.datasets.iter().enumerate().filter(|(_, it)| !it.is_text()) {
+        if let Err(error) = writer.check(dataset, encoding) {
+            faults.push((dataset.name.clone(), error));
+            left.insert(at);
+        }
+    }
+    let is_skipped = options.unsupported == UnsupportedChoice::Skipped;
+    if is_skipped && faults.len() < conversion.datasets.len() {
+        let note =
+            |(dataset, error): (String, Error)| Note::Skipped { dataset, why: error.to_string() };
+        conversion.notes.extend(faults.into_iter().map(note));
+        let datasets = std::mem::take(&mut conversion.datasets).into_iter().enumerate();
+        conversion.datasets =
+            datasets.filter(|(at, _)| !left.contains(at)).map(|it| it.1).collect();
+        return Ok(());
+    }
+    let faults: Vec<Error> = faults.into_iter().map(|(_, error)| error).collect();
+    if faults.len() < 2 { Ok(()) } else { Err(Error::Several { encoding, faults }) }
 }
 
 /// The datasets that the options choose, and that an output can hold.
@@ -315,7 +360,7 @@ fn conversion<'c>(
     // Nothing else is there to be written.
     datasets.extend(left.filter(|_| datasets.is_empty()));
     check_names(&datasets, &options.tet)?;
-    Ok(Conversion { catalog, datasets, joined, notes })
+    Ok(Conversion { catalog, datasets, joined, notes, history: None })
 }
 
 /// The members of a dataset of structures that an output holds; none where it holds one dataset, and of another

@@ -310,14 +310,28 @@ pub enum Error {
         path: PathBuf,
     },
     /// Integers of the result fit no integer type of the output.
-    #[error("dataset {dataset:?}: {op} gives integers past 64 bits, which {encoding} cannot hold")]
+    #[error("dataset {dataset:?}: {op} gives integers past 64 bits, which no output holds")]
     TooWide {
         /// The dataset.
         dataset: String,
         /// The operation.
         op: &'static str,
+    },
+    /// Several datasets cannot be written.
+    #[error("{} datasets cannot be written to {encoding}: {}", faults.len(), listed(faults))]
+    Several {
         /// The output's name.
         encoding: &'static str,
+        /// Why, for each.
+        faults: Vec<Error>,
+    },
+    /// A selection of elements that are smaller than a byte starts or ends within one.
+    #[error("dataset {dataset:?}: these elements of {dtype} do not start and end at a byte")]
+    PartOfBytes {
+        /// The dataset.
+        dataset: String,
+        /// What its dtype is called.
+        dtype: String,
     },
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
@@ -492,6 +506,11 @@ impl From<tet_tensogram::Error> for Error {
             other => Self::Tensogram(other),
         }
     }
+}
+
+/// The errors of several datasets, one after the other.
+fn listed(faults: &[Error]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

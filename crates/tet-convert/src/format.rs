@@ -45,6 +45,8 @@ impl Format {
     pub const RAW: Format = Format::new("raw", "a file of raw elements");
     /// One array as text.
     pub const CSV: Format = Format::new("csv", "a CSV file");
+    /// One array as JSON.
+    pub const JSON: Format = Format::new("json", "a JSON file");
     /// A file of no bytes.
     pub const EMPTY: Format = Format::new("empty", "an empty file");
     /// A file of no known kind.

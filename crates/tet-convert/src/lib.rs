@@ -67,19 +67,18 @@ pub use open::{document_of, open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
 pub use repack::{Repack, repack};
-pub use result::{
-    ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
-};
+pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
     Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
-    SparseOutput, TensogramOptions,
+    SparseOutput, TensogramOptions, UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
 pub use write::options::{
     Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
+    TextLayout,
 };
 pub use write::storage::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, PayloadCodec};
 pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};

@@ -1,6 +1,7 @@
 //! An open file, and the ways to read its arrays that several containers share.
 
 pub(crate) mod chunk_check;
+pub(crate) mod computed;
 pub(crate) mod opened;
 pub(crate) mod slabs;
 pub(crate) mod spool;

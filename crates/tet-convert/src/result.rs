@@ -1,47 +1,54 @@
-//! Results of queries, written to files.
+//! Results of queries and selections, written to files as any datasets are.
 //!
 //! ```text
-//!   policy       where a result may go
-//!   cells        the cells of a reduction as an array
-//!   tet          a new `.tet`, chunk by chunk
-//!   coordinates  the datasets that label its axes
-//!   history      how it was made
+//!   policy      where a result may go
+//!   catalog     a selection or an answer as datasets: elements computed as they are written
+//!   cells       the cells of a reduction as an array
+//!   axes        names and labels of its axes, and the datasets that label them
+//!   attributes  its name, and the attributes that still hold
+//!   history     how it was made
 //! ```
 //!
 //! A file appears complete or not at all, is never an input, and replaces nothing unasked.
 
+mod attributes;
+mod axes;
+mod catalog;
 mod cells;
-mod coordinates;
+mod held;
 mod history;
 mod policy;
-mod tet;
+mod texts;
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use tet_file::write::CodecChoice;
 use tet_io::Overwrite;
 use tet_io::publish::Sync;
-use tet_query::{Answer, Catalog, Dataset, Execution, LazyArray, Reduced};
+use tet_query::{
+    AttrText, AxisSlice, Catalog, Coalesce, Dataset, Execution, Hyperslab, Method, plan,
+};
 
+pub use self::axes::window_label;
+pub use self::catalog::ResultCatalog;
 pub use self::cells::reduced_array;
 pub use self::policy::WritePolicy;
+use crate::container::{csv, json, writable};
+use crate::convert::write_opened;
+use crate::model::logical::as_bytes;
 use crate::model::notes;
-use crate::write::array::{self, Encoding, Written};
-use crate::write::file::ExportOptions;
-use crate::write::options::Origin;
-use crate::{Note, Result};
+use crate::read::opened::Opened;
+use crate::write::array::{Encoding, Written, write_lazy, write_texts};
+use crate::write::conversion::ConvertOptions;
+use crate::write::options::{Origin, TextLayout};
+use crate::write::stream;
+use crate::{Error, Note, Result};
 
-/// What an array result is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ResultTarget {
-    /// NumPy's file of one array.
-    Npy,
-    /// The elements alone: little endian, row-major.
-    Raw,
-    /// A `.tet` file of one dataset, which says where it comes from.
-    Tet,
-}
+/// The level of zstd where the source does not say it.
+const LEVEL: i32 = 3;
+/// The attribute of the steps that a NetCDF file comes from.
+const HISTORY_KEY: &str = "history";
 
 /// How a result is written.
 #[derive(Clone, Debug, Default)]
@@ -54,75 +61,146 @@ pub struct ResultOptions {
     pub execution: Execution,
     /// How the chunks of a `.tet` are stored; `None` is as the dataset's first chunk is.
     pub codec: Option<CodecChoice>,
-    /// When the result was made, for the history of a `.tet`; `None` leaves the history out.
+    /// When the result was made, for its history; `None` leaves the history out.
     pub history: Option<Origin>,
+    /// The document of the query, for the history.
+    pub query: Option<String>,
+    /// How it is written as text.
+    pub layout: TextLayout,
+    /// A name whose suffix chooses the format, whatever that of the output is.
+    pub to: Option<PathBuf>,
 }
 
-impl ResultOptions {
-    /// How a file is written that is no `.tet`.
-    fn export(&self) -> ExportOptions {
-        let (overwrite, sync, execution) = (self.overwrite, self.sync, self.execution.clone());
-        ExportOptions { overwrite, sync, execution, ..ExportOptions::default() }
+impl ResultCatalog {
+    /// Writes the result to the file `output`, in the format of its suffix; a format that holds one array gets no
+    /// datasets of labels.
+    ///
+    /// The progress of the execution counts the bytes of elements that are written.
+    ///
+    /// # Errors
+    /// The suffix is of no format that is written; the file exists, is the input, or cannot be written; the dataset
+    /// cannot be read; the format has no such dtype; the caller canceled.
+    pub fn write(&self, output: &Path, options: &ResultOptions) -> Result<Written> {
+        let is_canceled = || options.execution.progress.is_canceled();
+        self.written(output, options).map_err(|error| match self.take_fault() {
+            _ if is_canceled() => Error::Canceled,
+            Some(fault) => fault.into(),
+            None => error,
+        })
     }
-}
 
-/// Writes an array result of a file to the file `path`, if the policy allows it.
-///
-/// The progress of the execution counts the bytes of elements that are written.
-///
-/// # Errors
-/// The policy does not allow the path; the file exists, is the input, or cannot be written; the
-/// dataset cannot be read; the target has no such dtype; the caller canceled.
-pub fn write_result(
-    catalog: &Catalog,
-    lazy: &LazyArray,
-    target: ResultTarget,
-    path: &Path,
-    policy: &WritePolicy,
-    options: &ResultOptions,
-) -> Result<Written> {
-    let path = policy.resolve(path, catalog.source())?;
-    let zeros_before = lazy.zero_denominators();
-    let encoding = match target {
-        ResultTarget::Npy => Some(Encoding::Npy),
-        ResultTarget::Raw => Some(Encoding::Raw),
-        ResultTarget::Tet => None,
-    };
-    let mut written = match encoding {
-        None => tet::write(catalog, lazy, &path, options)?,
-        Some(encoding) => {
-            let options = options.export();
-            let mut written = array::write_lazy_file(catalog, lazy, encoding, &path, &options)?;
-            written.notes.extend(notes::unchecked([lazy]));
-            written
+    fn written(&self, output: &Path, options: &ResultOptions) -> Result<Written> {
+        let mut convert = ConvertOptions::default();
+        convert.to.clone_from(&options.to);
+        convert.layout = Some(options.layout);
+        let (format, writer) = writable(convert.output_name(output))?;
+        let can = writer.can();
+        convert.tet.codec = options.codec.unwrap_or_else(|| self.codec());
+        convert.tet.history = None;
+        (convert.tet.overwrite, convert.tet.sync) = (options.overwrite, options.sync);
+        convert.tet.threads = options.execution.threads;
+        convert.execution = options.execution.clone();
+        let is_one = !can.several || !can.layouts.is_empty();
+        if is_one {
+            convert.tet.include = vec!["#0".to_owned()];
         }
-    };
-    let count = lazy.zero_denominators() - zeros_before;
-    if let Some(transform) = lazy.transform().filter(|_| count > 0) {
-        let (dataset, method) = (lazy.dataset().name.clone(), transform.method.name());
-        written.notes.push(Note::ZeroDenominators { dataset, method, count });
+        self.check_seals(&options.execution.silent())?;
+        let zeros = self.zero_denominators();
+        let has_attribute = can.attributes && !can.history;
+        let catalog = if has_attribute { self.with_history() } else { self.catalog().clone() };
+        let opened = Opened::new(format, catalog);
+        let how = (&convert, self.history.clone());
+        let report = write_opened(opened, output, (format, writer), how, self.notes.clone())?;
+        let mut notes = report.notes;
+        // Who asks for elements alone knows that they come alone.
+        if is_one && !can.attributes || options.layout == TextLayout::Bare {
+            notes.retain(|note| !matches!(note, Note::LeftBehind { .. }));
+        }
+        notes.extend(self.zero_note(zeros));
+        Ok(Written { bytes: report.output_len, notes })
     }
-    Ok(written)
+
+    /// Writes the elements of the result to a stream.
+    ///
+    /// # Errors
+    /// The encoding is none of one array, or has no such dtype; the dataset cannot be read; `out` refuses the bytes.
+    pub fn stream(
+        &self,
+        (encoding, layout): (Encoding, TextLayout),
+        execution: &Execution,
+        out: &mut dyn Write,
+    ) -> Result<Vec<Note>> {
+        let [main, ..] = self.catalog().datasets() else { return Ok(Vec::new()) };
+        self.check_seals(&execution.silent())?;
+        let zeros = self.zero_denominators();
+        let mut notes = self.notes.clone();
+        let of = (self.catalog(), main);
+        notes.extend(match encoding {
+            Encoding::Json => json::write((&self.with_history(), main), layout, execution, out)?,
+            Encoding::Csv | Encoding::Tsv if layout != TextLayout::Bare => {
+                csv::labeled::write(of, (encoding, layout), execution, out)?
+            }
+            Encoding::Csv | Encoding::Tsv if main.is_text() => {
+                let slab = Hyperslab::whole(main.shape());
+                let integrity = write_texts(main, &slab, encoding, execution, out)?;
+                notes::of_integrity(integrity).into_iter().collect()
+            }
+            _ => {
+                let bytes = as_bytes(main).filter(|_| encoding == Encoding::Raw);
+                let lazy = stream::whole(bytes.as_ref().unwrap_or(main))?;
+                write_lazy(&lazy, encoding, execution, out)?
+            }
+        });
+        out.flush().map_err(Error::Write)?;
+        notes.extend(self.zero_note(zeros));
+        Ok(notes)
+    }
+
+    /// The catalog with how it was made as an attribute.
+    fn with_history(&self) -> Catalog {
+        let catalog = self.catalog().clone();
+        let Some(row) = &self.history else { return catalog };
+        let line = history::line(row);
+        let mut attrs = catalog.attrs().clone();
+        let text = match attrs.get(HISTORY_KEY) {
+            Some(AttrText::Text(before)) => format!("{line}\n{before}"),
+            _ => line,
+        };
+        attrs.insert(HISTORY_KEY.to_owned(), AttrText::Text(text));
+        catalog.with_attrs(attrs)
+    }
+
+    /// How the first chunk of the dataset is stored that the result was made of; raw in memory.
+    fn codec(&self) -> CodecChoice {
+        self.array().map_or(CodecChoice::Raw, |lazy| codec_of(lazy.dataset()))
+    }
+
+    /// How often elements were divided by zero until now.
+    fn zero_denominators(&self) -> u64 {
+        self.array().map_or(0, tet_query::LazyArray::zero_denominators)
+    }
+
+    /// The note of elements that were divided by zero since then.
+    fn zero_note(&self, before: u64) -> Option<Note> {
+        let count = self.zero_denominators() - before;
+        let lazy = self.array().filter(|_| count != 0)?;
+        let method = lazy.transform().map(|transform| transform.method).map(Method::name)?;
+        let dataset = lazy.dataset().name.clone();
+        Some(Note::ZeroDenominators { dataset, method, count })
+    }
 }
 
-/// Writes the cells of a reduction of `dataset` to the file `path`, if the policy allows it.
-///
-/// # Errors
-/// As [`reduced_array`] and [`write_result`].
-pub fn write_reduced(
-    catalog: &Catalog,
-    dataset: &Dataset,
-    reduced: &Answer<Reduced>,
-    encoding: Encoding,
-    path: &Path,
-    policy: &WritePolicy,
-    options: &ResultOptions,
-) -> Result<Written> {
-    let path = policy.resolve(path, catalog.source())?;
-    let (array, mut notes) = reduced_array(&dataset.name, reduced, encoding)?;
-    let how = options.export().publish(catalog);
-    let written = array::write_array_file(&dataset.name, &array, encoding, &path, &how)?;
-    notes.extend(written.notes);
-    notes.extend(notes::of_integrity(reduced.integrity));
-    Ok(Written { bytes: written.bytes, notes })
+/// As the first chunk of the dataset is stored.
+fn codec_of(dataset: &Dataset) -> CodecChoice {
+    let first = dataset.shape().iter().map(|&extent| {
+        let stop = extent.min(1);
+        AxisSlice { start: 0, stop, step: 1, axis: Default::default() }
+    });
+    let slab = Hyperslab::new(first.collect(), dataset.shape());
+    let plan = slab.and_then(|slab| plan(dataset, &slab, Coalesce::DEFAULT).ok());
+    let chunk = plan.as_ref().and_then(|plan| plan.chunks().first());
+    match chunk.map(|chunk| dataset.chunks.decoder(chunk.linear, &chunk.place).name()) {
+        Some("zstd") => CodecChoice::Zstd { level: LEVEL },
+        _ => CodecChoice::Raw,
+    }
 }

@@ -13,6 +13,7 @@ pub(crate) mod fill;
 pub(crate) mod joined;
 pub(crate) mod json;
 pub(crate) mod label_range;
+pub(crate) mod labels;
 pub(crate) mod left_out;
 pub(crate) mod netcdf;
 pub(crate) mod options;

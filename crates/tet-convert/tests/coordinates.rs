@@ -2,10 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "what does not hold here fails the test")]
 
 use std::path::Path;
+use std::sync::Arc;
 
-use tet_convert::{
-    OpenOptions, Opened, ResultOptions, ResultTarget, WritePolicy, open, write_result,
-};
+use tet_convert::{OpenOptions, Opened, ResultCatalog, ResultOptions, open};
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{DatasetSpec, WriteOptions, Writer};
 use tet_format::DType;
@@ -62,12 +61,12 @@ fn coordinate_datasets_come_along_as_they_are_selected() {
         let choice = Choice { filter: None, picks };
         let how = Execution::default();
         let lazy = LazyArray::new(temp, &slab, choice, transform, &how).unwrap();
-        let (path, policy) = (folder.path().join("out.tet"), WritePolicy::default());
-        write_result(&opened.catalog, &lazy, ResultTarget::Tet, &path, &policy, &replacing)
-            .unwrap();
+        let (path, shape) = (folder.path().join("out.tet"), lazy.shape().clone());
+        let result = ResultCatalog::of_array(&opened.catalog, &Arc::new(lazy), &replacing);
+        result.unwrap().write(&path, &replacing).unwrap();
         let again = open(&path, &OpenOptions::default()).unwrap();
         let result = &again.catalog.datasets()[0];
-        assert_eq!(result.shape(), &**lazy.shape());
+        assert_eq!(result.shape(), &*shape);
         let labels = CatalogLabels::new(&again.catalog, result, &Execution::default());
         for (axis, name) in result.dims.iter().enumerate() {
             let wanted = if name == "x" { x } else { y };

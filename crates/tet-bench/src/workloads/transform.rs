@@ -1,7 +1,9 @@
 //! Q2, a transform that is written.
 
+use std::sync::Arc;
+
 use anyhow::Result;
-use tet_convert::{ResultOptions, ResultTarget, WritePolicy, write_result};
+use tet_convert::{ResultCatalog, ResultOptions};
 use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{Axes, Choice, Hyperslab, LazyArray, Method, NanPolicy, Transform};
@@ -30,8 +32,7 @@ pub(super) fn scores(run: Measured<'_>) -> Result<Vec<Row>> {
         let _ = std::fs::remove_file(&work);
         let (choice, how) = (Choice::default(), &options.execution);
         let lazy = LazyArray::new(dataset, &slab, choice, Some(score.clone()), how)?;
-        let (raw, policy) = (ResultTarget::Raw, WritePolicy::default());
-        write_result(&catalog, &lazy, raw, &work, &policy, &options)?;
+        ResultCatalog::of_array(&catalog, &Arc::new(lazy), &options)?.write(&work, &options)?;
         Ok(())
     };
     let plainly = || {

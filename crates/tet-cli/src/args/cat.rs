@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ReadArgs, WriteArgs};
+use super::{LayoutArgs, ReadArgs, WriteArgs};
 
 /// Arguments of `tet cat`.
 #[derive(Debug, Args)]
@@ -23,12 +23,22 @@ pub struct CatArgs {
     /// Select a slice, as in brackets
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
-    /// Write to a file (.npy, .raw, .csv, .json or .txt), or to standard output with -
+    /// Write to a file in the format of its suffix, or to standard output with -
+    ///
+    /// Every format that `tet convert` writes: .tet, .zt, .npz, .npy, .raw, .csv, .tsv, .json, .h5,
+    /// .nc, .zarr and others, with the labels, attributes and coordinates that the format can store;
+    /// .txt is the text that is printed without OUT.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Choose the output format [default: from the suffix of OUT; text without OUT]
+    /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
+    #[arg(long, value_name = "FORMAT", requires = "output", conflicts_with = "format")]
+    pub to: Option<String>,
+    /// Choose what is printed [default: text; with OUT the format of its suffix]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<CatFormat>,
+    /// How CSV, TSV and JSON are laid out.
+    #[command(flatten)]
+    pub layout: LayoutArgs,
     /// Print every value, however many
     #[arg(long)]
     pub full: bool,
@@ -52,9 +62,11 @@ pub enum CatFormat {
     Npy,
     /// Little-endian elements in row-major order, nothing else.
     Raw,
-    /// One line per row of the last axis, values separated by commas.
+    /// A table with a header: the labels of each axis, then the value, separated by commas.
     Csv,
-    /// JSON lists within lists, one for each axis; NaN and infinities are strings.
+    /// The same, separated by tabs.
+    Tsv,
+    /// One `tet.array/1` object: axes, labels, attributes and values; NaN and infinities are strings.
     Json,
     /// A map of two axes in the terminal: colors, or characters when piped.
     Heatmap,
@@ -72,7 +84,9 @@ EXAMPLES
   tet cat climate.tet 'temp[0:3, :, -1]'             a slice
   tet cat climate.tet temp -s 'time=\"Jul\", lat=0:5'  by name and label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
+  tet cat climate.tet 'temp[0]' -o january.nc        with its axes, labels and units
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
+  tet cat climate.tet 'temp[0]' -o m.csv --layout wide   a row for each lat, a column for each lon
   tet cat climate.tet 'lat' --format json            for jq and other programs
   tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
   tet cat climate.tet 'temp[6]' --format heatmap     a map";
@@ -80,6 +94,7 @@ EXAMPLES
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Print or save the values of a dataset or a slice of it.\n\nText looks like NumPy's: large \
-arrays show their first and last values (--full shows all). For other programs use -o OUT.npy, \
-.raw (little-endian elements, row-major, nothing else), .csv or .json. Only the chunks that the slice \
-needs are read.";
+arrays show their first and last values (--full shows all). For other programs use -o OUT with the \
+suffix of any format that `tet convert` writes: names and labels of axes, attributes and units go \
+along where the format can store them. .raw is little-endian elements, row-major, nothing else. Only the chunks that the \
+slice needs are read.";

@@ -26,6 +26,10 @@ pub struct ConvertArgs {
     /// Exclude this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub exclude: Vec<String>,
+    /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
+    /// lists them all
+    #[arg(long)]
+    pub skip_unsupported: bool,
     /// Name the dataset of a .npy input [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,

@@ -8,6 +8,7 @@ mod dump;
 mod edit;
 mod export;
 mod info;
+mod layout;
 mod meaning;
 mod other;
 mod plot;
@@ -34,12 +35,13 @@ pub use edit::{
 };
 pub use export::ExportArgs;
 pub use info::{InfoArgs, SortName};
+pub use layout::{LayoutArgs, LayoutName};
 pub use meaning::MeaningArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use plot::{ImageName, PictureArgs, PlotArgs, PlotKind};
 pub use query::{
     AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
-    PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, TargetName, flag,
+    PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, flag,
 };
 pub use repair::RepairArgs;
 pub use stats::StatsArgs;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ReadArgs, WriteArgs};
+use super::{LayoutArgs, ReadArgs, WriteArgs};
 pub use ask::{
     AskArgs, CellArgs, EndName, NanName, OtherArgs, PadName, ParamArgs, PartArgs, QuestionArgs,
 };
@@ -62,37 +62,38 @@ pub struct ShowArgs {
     /// unless N is given.
     #[arg(long, value_name = "N")]
     pub preview: Option<u64>,
+    /// Print every value, however many
+    #[arg(long, conflicts_with = "preview")]
+    pub full: bool,
 }
 
 impl ShowArgs {
     /// The number of values of an array in a report.
     #[must_use]
     pub fn preview(&self) -> u64 {
-        self.preview.unwrap_or(64)
+        let default = if self.full { u64::MAX } else { 64 };
+        self.preview.unwrap_or(default)
     }
 }
 
-/// The output file of an array.
+/// The output file of an answer.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub struct SaveArgs {
-    /// Write the array to a file (.npy, .raw or .tet)
+    /// Write the answer to a file in the format of its suffix, or to standard output with -
+    ///
+    /// Every format that `tet convert` writes: .tet, .zt, .npz, .npy, .raw, .csv, .tsv, .json, .h5,
+    /// .nc, .zarr and others, with the labels, attributes and coordinates that the format can store,
+    /// and the query as its history. To standard output --to names the format: csv, tsv, json, npy
+    /// or raw.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Set the format of OUT, whatever its suffix
+    /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output")]
-    pub to: Option<TargetName>,
-}
-
-/// The format of a written array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TargetName {
-    /// A NumPy file.
-    Npy,
-    /// Little-endian elements in row-major order, nothing else.
-    Raw,
-    /// A dataset in a file of its own, with axes, labels, attributes and history.
-    Tet,
+    pub to: Option<String>,
+    /// How CSV, TSV and JSON are laid out.
+    #[command(flatten)]
+    pub layout: LayoutArgs,
 }
 
 /// How the answer is printed.
@@ -135,6 +136,8 @@ EXAMPLES
   tet query climate.tet temp --mean --rolling time:3 --pad nan
   tet query climate.tet temp --arg-max               where it is hottest
   tet query climate.tet temp --transform zscore --over time -o z.npy
+  tet query climate.tet temp --mean time -o mean.nc  with coordinates, units and history
+  tet query climate.tet temp --mean lat,lon -o - --to csv   a table of labels and values
   tet query climate.tet temp --align elevation:lat,lon
   tet query climate.tet '{\"dataset\": \"temp\", \"mean\": \"time\"}' --json
   tet query climate.tet question.toml                a document from a file

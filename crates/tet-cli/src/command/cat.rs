@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tet_convert::Note;
-use tet_convert::export::{self, Encoding, ExportOptions};
+use clap::ValueEnum;
+use tet_convert::{Note, Origin, ResultCatalog, ResultOptions};
 use tet_document::{Ask, Resolved};
 use tet_io::{Publish, Publisher, Step};
 use tet_plot::{Depth, PlotMedium};
-use tet_query::{Catalog, Choice, Dataset, Execution, Hyperslab, Integrity, LazyArray};
+use tet_query::{Catalog, Choice, Execution, Integrity};
 
 use crate::args::{CatArgs, CatFormat, MeaningArgs};
 use crate::bar::Bar;
@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
+use crate::output;
 use crate::preview::{self, Preview};
 use crate::target::{self, Target};
 
@@ -30,7 +31,7 @@ const LINE_MAX: usize = 100;
 /// The file cannot be read, the slice is invalid, or the output cannot be written.
 pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
-    let format = format(args)?;
+    let form = form(args)?;
     let asked = args.dataset.as_deref().unwrap_or_default();
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
     let raw_values = !args.decoded;
@@ -39,25 +40,23 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let how = open::execution(&args.read, &opened, context);
     let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
     let target = target.map_err(&about)?;
-    let bytes = tet_convert::as_bytes(target.dataset).filter(|_| format == CatFormat::Raw);
-    let target = match &bytes {
-        Some(bytes) => of_bytes(&target, bytes).map_err(&about)?,
-        None => target,
-    };
-    open::check_readable(target.dataset).map_err(&about)?;
+    // Elements that nothing computes with are written, and not printed.
+    if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
+        open::check_readable(target.dataset).map_err(&about)?;
+    }
     let integrity = match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
-        None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
+        None => emit(catalog, &target, &how, (args, &form), context).map_err(&about)?,
         Some(path) => match stream(&context.env().at(path)) {
             Some(out) => {
                 let out = out.map_err(|error| of_stream(path, error))?;
                 context.streams.out = Box::new(BufWriter::new(out));
                 context.streams.env.out_terminal = false;
                 let integrity =
-                    emit(catalog, &target, &how, args, format, context).map_err(&about)?;
+                    emit(catalog, &target, &how, (args, &form), context).map_err(&about)?;
                 context.out().flush().map_err(|error| of_stream(path, error))?;
                 integrity
             }
-            None => save(path, catalog, &target, &how, args, context)?,
+            None => save(path, catalog, &target, &how, (args, &form), context)?,
         },
     };
     let integrity = integrity.unwrap_or_else(|| open::integrity(&opened));
@@ -71,64 +70,47 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Replaces a part of elements that are smaller than a byte by the bytes that contain them.
-fn of_bytes<'a>(target: &Target<'a>, bytes: &'a Dataset) -> Result<Target<'a>> {
-    let Target { dataset, slab } = target;
-    if dataset.shape() == bytes.shape() {
-        return Ok(Target { dataset: bytes, slab: slab.clone() });
-    }
-    if *slab == Hyperslab::whole(dataset.shape()) {
-        return Ok(Target { dataset: bytes, slab: Hyperslab::whole(bytes.shape()) });
-    }
-    if let Some(slab) = slab_of_bytes(slab, dataset, bytes) {
-        return Ok(Target { dataset: bytes, slab });
-    }
-    let text = format!("these elements of {} do not start and end at a byte", dataset.dtype_name);
-    let hint = "start and end the slice of the last axis at a byte, or write all elements";
-    Err(Failure::usage("part-of-bytes", text).hint(hint))
+/// What is written.
+enum Form {
+    /// Text as NumPy prints it.
+    Text,
+    /// A map.
+    Heatmap,
+    /// Values in the format of this name or suffix; `None` is that of the output's suffix.
+    Values(Option<String>),
 }
 
-/// The bytes that contain a part of elements, if one byte holds several elements of the last axis;
-/// `None` if the part starts or ends within a byte.
-fn slab_of_bytes(slab: &Hyperslab, dataset: &Dataset, bytes: &Dataset) -> Option<Hyperslab> {
-    let (last, head) = slab.axes().split_last()?;
-    let (&extent, outer) = dataset.shape().split_last()?;
-    let (&len, outer_of_bytes) = bytes.shape().split_last()?;
-    let is_plain = outer == outer_of_bytes && last.step == 1 && last.is_kept();
-    let place = |at: u64| {
-        let scaled = at.checked_mul(len)?;
-        let is_whole = extent != 0 && scaled.is_multiple_of(extent);
-        is_whole.then(|| scaled / extent)
+/// The form that `--to` or `--format` names, else that of the output's suffix, else text; `-o -` is raw.
+fn form(args: &CatArgs) -> Result<Form> {
+    let suffix = |path: &Path| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("txt"));
+    let word = match (&args.to, args.format, args.output.as_deref()) {
+        (Some(to), ..) => Some(to.clone()),
+        (None, Some(CatFormat::Text), _) | (None, None, None) => return Ok(Form::Text),
+        (None, Some(CatFormat::Heatmap), _) => return Ok(Form::Heatmap),
+        (None, Some(format), path) => {
+            let word = format.to_possible_value().map(|it| it.get_name().to_owned());
+            check_suffix(word.as_deref().unwrap_or_default(), path)?;
+            word
+        }
+        (None, None, Some(path)) if path.as_os_str() == "-" => Some("raw".to_owned()),
+        (None, None, Some(path)) if suffix(path) => return Ok(Form::Text),
+        (None, None, Some(_)) => None,
     };
-    let (start, stop) = place(last.start).zip(place(last.stop)).filter(|_| is_plain)?;
-    let last = tet_query::AxisSlice { start, stop, ..*last };
-    Hyperslab::new(head.iter().copied().chain([last]).collect(), bytes.shape())
+    Ok(Form::Values(word))
 }
 
-/// The format of the option, else of the output's suffix, else text; `-o -` is raw.
-fn format(args: &CatArgs) -> Result<CatFormat> {
-    let Some(path) = &args.output else { return Ok(args.format.unwrap_or(CatFormat::Text)) };
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let named = match extension.to_ascii_lowercase().as_str() {
-        _ if path.as_os_str() == "-" => return Ok(args.format.unwrap_or(CatFormat::Raw)),
-        "npy" => Some(CatFormat::Npy),
-        "raw" | "bin" => Some(CatFormat::Raw),
-        "csv" => Some(CatFormat::Csv),
-        "json" => Some(CatFormat::Json),
-        "txt" => Some(CatFormat::Text),
-        _ => None,
-    };
-    // A .txt file may contain a heatmap or CSV rows too.
-    let is_other = |(format, named)| format != named && named != CatFormat::Text;
-    if args.format.zip(named).is_some_and(is_other) {
-        let text = format!("--format contradicts the suffix of {}", tet_io::shown(path));
-        return Err(Failure::usage("output-format", text).hint("omit --format, or rename OUT"));
+/// Checks that the suffix of an output is not that of another format than `--format` names.
+fn check_suffix(word: &str, path: Option<&Path>) -> Result<()> {
+    let Some(path) = path.filter(|path| path.extension().is_some()) else { return Ok(()) };
+    let named = output::format(&output::named(word)?)?;
+    match output::format(path) {
+        Ok(other) if other != named => {
+            let text = format!("--format contradicts the suffix of {}", tet_io::shown(path));
+            let hint = "omit --format, rename OUT, or give --to instead";
+            Err(Failure::usage("output-format", text).hint(hint))
+        }
+        _ => Ok(()),
     }
-    args.format.or(named).ok_or_else(|| {
-        let text = format!("the suffix of {} is not an output format", tet_io::shown(path));
-        let failure = Failure::usage("output-format", text);
-        failure.hint("name it .npy, .raw, .csv, .json or .txt, or give --format")
-    })
 }
 
 /// Opens an output that is a stream: a pipe, or a device such as /dev/null.
@@ -149,32 +131,30 @@ fn save(
     catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
-    args: &CatArgs,
+    (args, form): (&CatArgs, &Form),
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
-    let format = format(args)?;
     let at = context.env().at(path);
     let (overwrite, sync) = open::publish_options(args.write);
-    let integrity = if let Some(encoding) = text_encoding(target, format) {
-        let options =
-            ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
-        let selected = (target.dataset, &target.slab, encoding);
-        Some(export::write_texts_file(catalog, selected, &at, &options)?.1)
-    } else if let Some(encoding) = encoding(format) {
+    let integrity = if let Form::Values(word) = form {
+        let to = word.as_deref().map(output::named).transpose()?;
+        let format = output::format(to.as_deref().unwrap_or(path))?;
+        let layout = output::layout(args.layout, Some(format))?;
         let bar = Bar::new(context, "writing", stored_len(target));
         let execution = how.with_progress(bar.progress(context));
-        let options = ExportOptions { overwrite, sync, execution, ..Default::default() };
-        let lazy = LazyArray::values(target.dataset, &target.slab)?;
-        let written = export::write_lazy_file(catalog, &lazy, encoding, &at, &options);
+        let history = Some(Origin { at: context.env().now() });
+        let options =
+            ResultOptions { overwrite, sync, execution, history, layout, to, ..Default::default() };
+        let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
+        let written = result.write(&at, &options);
         bar.finish();
-        for note in written?.notes {
-            context.warn(note);
-        }
-        Some(lazy.integrity())
+        warn(written?.notes, context);
+        Some(result.integrity())
     } else {
+        output::layout(args.layout, None)?;
         let inputs = catalog.stamps();
         let mut publisher = Publisher::begin(&at, &Publish { force: overwrite, sync, inputs })?;
-        let (text, integrity) = text_of(catalog, target, how, args, format, context)?;
+        let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;
         integrity
@@ -184,58 +164,47 @@ fn save(
     Ok(integrity)
 }
 
+/// Prints the notes but for the one that comes with the integrity.
+fn warn(notes: Vec<Note>, context: &mut Context<'_>) {
+    for note in notes.into_iter().filter(|note| *note != Note::Unchecked) {
+        context.warn(note);
+    }
+}
+
 /// Writes to standard output. Returns the integrity, if any bytes were read.
 fn emit(
     catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
-    args: &CatArgs,
-    format: CatFormat,
+    (args, form): (&CatArgs, &Form),
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
-    if let Some(encoding) = text_encoding(target, format) {
-        let out = context.streams.out.as_mut();
-        let written = export::write_texts(target.dataset, &target.slab, encoding, how, out)?;
-        return Ok(Some(written));
-    }
-    let Some(encoding) = encoding(format) else {
-        let (text, integrity) = text_of(catalog, target, how, args, format, context)?;
+    let Form::Values(word) = form else {
+        output::layout(args.layout, None)?;
+        let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
         context.out().write_all(text.as_bytes())?;
-        if format == CatFormat::Text {
+        if matches!(form, Form::Text) {
             describe(target, context);
         }
         return Ok(integrity);
     };
+    let suffix = || args.output.as_deref().and_then(Path::extension).unwrap_or_default();
+    let word = word.clone().unwrap_or_else(|| suffix().to_string_lossy().into_owned());
+    let encoding = output::streamed(&word)?;
+    let layout = output::layout(args.layout, Some(output::format(&output::named(&word)?)?))?;
     if context.env().out_terminal && !encoding.has_text() {
         let failure = Failure::usage("binary-output", "cannot print binary values to a terminal");
         return Err(failure.hint("use -o FILE, or a pipe"));
     }
-    let lazy = LazyArray::values(target.dataset, &target.slab)?;
     let bar = Bar::new(context, "reading", stored_len(target));
     let how = how.with_progress(bar.progress(context));
+    let options = ResultOptions { execution: how.clone(), ..ResultOptions::default() };
+    let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
     let out = context.streams.out.as_mut();
-    let notes = export::write_lazy(&lazy, encoding, &how, out);
+    let notes = result.stream((encoding, layout), &how, out);
     bar.finish();
-    for note in notes? {
-        context.warn(note);
-    }
-    Ok(Some(lazy.integrity()))
-}
-
-/// The encoding of the export; `None` for text and heatmaps, which this command prints itself.
-fn encoding(format: CatFormat) -> Option<Encoding> {
-    match format {
-        CatFormat::Npy => Some(Encoding::Npy),
-        CatFormat::Raw => Some(Encoding::Raw),
-        CatFormat::Csv => Some(Encoding::Csv),
-        CatFormat::Json => Some(Encoding::Json),
-        CatFormat::Text | CatFormat::Heatmap => None,
-    }
-}
-
-/// How texts are written, where the target is of texts and this command does not print them itself.
-fn text_encoding(target: &Target<'_>, format: CatFormat) -> Option<Encoding> {
-    encoding(format).filter(|encoding| target.dataset.is_text() && encoding.has_text())
+    warn(notes?, context);
+    Ok(Some(result.integrity()))
 }
 
 /// Bytes of the selected elements, for the progress bar.
@@ -248,12 +217,11 @@ fn text_of(
     catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
-    args: &CatArgs,
-    format: CatFormat,
+    (args, form): (&CatArgs, &Form),
     context: &mut Context<'_>,
 ) -> Result<(String, Option<Integrity>)> {
     let width = context.env().width;
-    if format == CatFormat::Heatmap {
+    if matches!(form, Form::Heatmap) {
         let depth = if args.output.is_some() { Depth::Plain } else { context.depth };
         let (dataset, slab) = (target.dataset.clone(), target.slab.clone());
         let resolved = Resolved { dataset, slab, ask: Ask::Values(Choice::default()) };
@@ -267,7 +235,11 @@ fn text_of(
         return Ok((text + "\n", integrity));
     }
     let (preview, integrity) = Preview::read(target, how, args.full)?;
-    Ok((preview.lay_out(width.min(LINE_MAX)) + "\n", integrity))
+    let mut text = preview.lay_out(width.min(LINE_MAX)) + "\n";
+    if let Some(more) = preview.more_line() {
+        text += &(more + "\n");
+    }
+    Ok((text, integrity))
 }
 
 /// Prints a note about the printed selection, only on a terminal.

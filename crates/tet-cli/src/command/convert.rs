@@ -11,7 +11,7 @@ mod ztensor;
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{Capabilities, Conflict, ConvertOptions, Format};
+use tet_convert::{Capabilities, Conflict, ConvertOptions, Format, UnsupportedChoice};
 
 use crate::args::{ConvertArgs, PreferName};
 use crate::bar::Bar;
@@ -136,6 +136,9 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.stack.clone_from(&args.stack);
     options.conflict = conflict(args.prefer);
     options.shard_len = args.shard_size;
+    if args.skip_unsupported {
+        options.unsupported = UnsupportedChoice::Skipped;
+    }
     options.execution.threads = args.threads;
     options.execution.memory_budget = args.memory.unwrap_or(options.execution.memory_budget);
     options.execution.decoded_max = args.max_decoded;

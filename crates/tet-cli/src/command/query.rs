@@ -9,6 +9,7 @@ mod report;
 mod save;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use tet_convert::Opened;
@@ -33,8 +34,9 @@ pub(super) use report::{dataset as dataset_shape, selection as selection_shape};
 /// The query is invalid, the file cannot be read, or the answer cannot be written.
 pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut question = question::parse(&args.question, context)?;
-    save::apply(&args.save, &mut question.query)?;
+    save::check(&args.save, &question.query)?;
     if args.question.print_doc {
+        question.query.write = save::write_of(&args.save)?.or(question.query.write);
         context.line(question.query.to_json())?;
         return Ok(Exit::Done);
     }
@@ -72,6 +74,9 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
         let (answer, integrity) = open.answer(&report.plan, how.clone(), context)?;
         (report.answer, report.integrity) = (Some(answer), integrity);
         report.warnings.extend(open::doubt(&opened, integrity));
+        let is_asked = args.show.preview.is_some();
+        let cut = report.answer.as_ref().filter(|_| format == QueryFormat::Json && !is_asked);
+        report.warnings.extend(cut.and_then(Answer::cut));
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }
@@ -243,23 +248,20 @@ impl OpenQuery<'_> {
                 (Answer::of_alignment(resolved, alignment), open::integrity(self.opened))
             }
             Ask::Reduce(reduction) => {
-                let output = self.output(reduction.op.name(), context);
-                // Check that the output format is supported before computing.
-                let encoding = output.as_ref().map(save::Output::encoding).transpose()?;
+                let output = self.output(reduction.op.name(), context)?;
                 let reduced = resolved.dataset.reduce(&resolved.slab, reduction, &how)?;
-                let output = output.zip(encoding);
-                let write = |(output, encoding): (save::Output, _)| {
-                    output.cells(catalog, resolved, &reduced, encoding, &how, context)
-                };
+                let write =
+                    |output: save::Output| output.cells(catalog, resolved, &reduced, &how, context);
                 let written = output.map(write).transpose()?;
                 let tet_query::Answer { value, integrity } = reduced;
                 let answer =
                     Answer::of_reduced((catalog, &how), resolved, value, reduction.nan_policy());
-                let answer = match written {
-                    Some(written) => answer.with_written(written),
-                    None => answer,
-                };
-                (answer, integrity)
+                let format = format(self.args, context);
+                let is_list = matches!(format, QueryFormat::Quiet | QueryFormat::Table);
+                // All values are in the file.
+                let is_saved = written.is_some() && is_list;
+                let answer = answer.with_output(written);
+                (if is_saved { answer.without_values() } else { answer }, integrity)
             }
             Ask::Values(_) | Ask::Transform(..) => self.array(&how, &bar, context)?,
         };
@@ -279,13 +281,16 @@ impl OpenQuery<'_> {
         let format = format(self.args, context);
         let is_whole = matches!(format, QueryFormat::Quiet | QueryFormat::Table)
             && self.args.show.preview.is_none();
-        let preview = if is_whole { 0 } else { self.args.show.preview() };
-        let request = Request { catalog, resolved, how, preview, nan };
-        let lazy = request.lazy()?;
+        // Text shows the edges of a large array, and lists nothing.
+        let has_list = !is_whole && !matches!(format, QueryFormat::Text | QueryFormat::Stats);
+        let preview = if has_list { self.args.show.preview() } else { 0 };
+        let full = self.args.show.full && !is_whole && !has_list;
+        let request = Request { catalog, resolved, how, preview, full, nan };
+        let lazy = Arc::new(request.lazy()?);
         let shown = lazy.apart();
         let answer = Answer::of_array(&request, &shown)?;
         let op = lazy.transform().map_or("values", |transform| transform.method.name());
-        let Some(output) = self.output(op, context) else {
+        let Some(output) = self.output(op, context)? else {
             if is_whole {
                 bar.finish();
                 let answer = answer.print_all(&lazy, how, format, context)?;
@@ -294,12 +299,13 @@ impl OpenQuery<'_> {
             return Ok((answer, shown.integrity()));
         };
         let written = output.array(catalog, &lazy, how, bar, context)?;
-        let answer = answer.with_written(written).with_zero_denominators(lazy.zero_denominators());
+        let answer = answer.with_output(Some(written));
+        let answer = answer.with_zero_denominators(lazy.zero_denominators());
         let answer = if is_whole { answer.without_values() } else { answer };
         Ok((answer, shown.integrity().and(lazy.integrity())))
     }
 
-    fn output(&self, op: &str, context: &Context<'_>) -> Option<save::Output> {
-        save::Output::of(self.query.write.as_ref(), self.args, self.file, op, context)
+    fn output(&self, op: &str, context: &Context<'_>) -> Result<Option<save::Output>> {
+        save::Output::of(self.query, self.args, self.file, op, context)
     }
 }

@@ -9,6 +9,7 @@
 use super::number::Number;
 use super::numbers::Numbers;
 use crate::escape::Escaped;
+use crate::size::counted;
 
 /// Positions shown at each end of a long axis.
 pub(crate) const EDGE: u64 = 3;
@@ -78,11 +79,19 @@ pub(crate) fn lay_out_texts(axes: &[Shown], texts: &[String], width: usize) -> S
 
 /// Lays out a complete array; of a large one only the edges are shown.
 #[must_use]
-pub(crate) fn lay_out_all(shape: &[u64], values: &Numbers, width: usize) -> String {
-    let axes = shown(shape, false);
+pub(crate) fn lay_out_all(axes: &[Shown], shape: &[u64], values: &Numbers, width: usize) -> String {
     let mut shown = Vec::new();
-    pick(&axes, shape, 0, &mut |at| shown.extend(values.get(at)));
-    lay_out(&axes, &shown, width)
+    pick(axes, shape, 0, &mut |at| shown.extend(values.get(at)));
+    lay_out(axes, &shown, width)
+}
+
+/// The line about elements of an array of this shape that are not shown; `None` if all are.
+#[must_use]
+pub(crate) fn more_line(axes: &[Shown], shape: &[u64]) -> Option<String> {
+    let all = shape.iter().copied().fold(1, u64::saturating_mul);
+    let shown = axes.iter().map(|axis| axis.count()).fold(1, u64::saturating_mul);
+    let more = all.checked_sub(shown).filter(|more| *more != 0)?;
+    Some(format!("  ... {} (use --full, or -o FILE)", counted(more, "more value")))
 }
 
 /// Calls `take` with the linear position of every shown element, row-major.
@@ -306,7 +315,7 @@ mod tests {
     #[test]
     fn an_array_that_is_all_there_shows_the_same_edges() {
         let values = Numbers::Listed(ints(&(0..2002).collect::<Vec<_>>()));
-        let text = lay_out_all(&[1001, 2], &values, 75);
+        let text = lay_out_all(&shown(&[1001, 2], false), &[1001, 2], &values, 75);
         assert!(text.starts_with("[[   0    1]\n"), "{text}");
         assert!(text.ends_with("[2000 2001]]"), "{text}");
         assert_eq!(text.lines().count(), 7);

@@ -15,12 +15,14 @@ mod cell;
 mod chunks;
 mod columns;
 mod dialect;
+pub(crate) mod labeled;
 mod lone;
 mod rows;
 mod rule;
 mod survey;
 mod table;
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use tet_format::ForeignRule;
@@ -33,12 +35,18 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::array::{Encoding, write_one};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::csv::Delimiter;
+use crate::write::file::{Counted, publish};
 use crate::write::left_out::left_out;
-use crate::{Format, Result};
+use crate::write::options::TextLayout;
+use crate::write::text;
+use crate::{Error, Format, Result};
 
 /// How names of tables end: with commas, and with tabs.
 const SUFFIXES: &[&str] = &["csv", TAB_SUFFIX];
 const TAB_SUFFIX: &str = "tsv";
+
+/// How one array is laid out.
+const LAYOUTS: &[TextLayout] = &[TextLayout::Tidy, TextLayout::Wide, TextLayout::Bare];
 
 /// The container of tables of text. They begin with no magic: their names show what they are.
 pub(super) struct Csv;
@@ -79,7 +87,17 @@ impl Container for Csv {
 
 impl Writer for Csv {
     fn can(&self) -> Capabilities {
-        Capabilities { text: true, metadata: true, ..Capabilities::ARRAYS }
+        Capabilities {
+            text: true,
+            metadata: true,
+            attributes: false,
+            layouts: LAYOUTS,
+            ..Capabilities::ARRAYS
+        }
+    }
+
+    fn check(&self, dataset: &Dataset, encoding: &'static str) -> Result<()> {
+        text::check(dataset, encoding)
     }
 
     fn write(
@@ -88,7 +106,8 @@ impl Writer for Csv {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
-        let suffix = output.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+        let name = options.output_name(output);
+        let suffix = name.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
         let (encoding, delimiter) = if suffix.eq_ignore_ascii_case(TAB_SUFFIX) {
             (Encoding::Tsv, Delimiter::Tab)
         } else {
@@ -98,6 +117,9 @@ impl Writer for Csv {
         let [dataset] = conversion.datasets[..] else {
             return table::write(conversion, form, target);
         };
+        if let Some(layout) = options.layout.filter(|layout| *layout != TextLayout::Bare) {
+            return labeled(conversion, dataset, (encoding, layout), target);
+        }
         // A line of names shows where values begin, where numbers do not.
         if dataset.is_text() || dataset.shape().contains(&0) {
             return if columns::is_column(dataset) {
@@ -107,8 +129,30 @@ impl Writer for Csv {
             };
         }
         let views: Vec<Dataset> = conversion.datasets.iter().map(|it| (*it).clone()).collect();
-        let written = write_one(conversion, &views, encoding, (output, options))?;
+        let written = write_one(conversion, &views, encoding, target)?;
         conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
         Ok(written)
     }
+}
+
+/// Writes the one dataset of a conversion with the labels of its axes.
+fn labeled(
+    conversion: &mut Conversion<'_>,
+    dataset: &Dataset,
+    form: (Encoding, TextLayout),
+    (output, options): (&Path, &ConvertOptions),
+) -> Result<Output> {
+    let (catalog, how) = (conversion.catalog, options.export());
+    let (len, notes) = publish(catalog, output, &how, |out| {
+        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+        let notes = labeled::write((catalog, dataset), form, &how.execution, &mut out)?;
+        out.flush().map_err(Error::Write)?;
+        Ok((out.len, notes))
+    })?;
+    conversion.notes.extend(notes);
+    // Names and labels of axes are columns.
+    let (dims, coords) = Default::default();
+    let rest = Dataset { dims, coords, ..dataset.clone() };
+    conversion.notes.extend(left_out(catalog, &[&rest]));
+    Ok(Output { len, ..Output::default() })
 }

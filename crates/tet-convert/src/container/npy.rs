@@ -75,7 +75,7 @@ impl Container for Npy {
 
 impl Writer for Npy {
     fn can(&self) -> Capabilities {
-        Capabilities { several: false, ..Capabilities::ARRAYS }
+        Capabilities { several: false, attributes: false, ..Capabilities::ARRAYS }
     }
 
     fn write(

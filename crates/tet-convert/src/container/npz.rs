@@ -67,7 +67,7 @@ impl Container for Npz {
 
 impl Writer for Npz {
     fn can(&self) -> Capabilities {
-        Capabilities::ARRAYS
+        Capabilities { attributes: false, ..Capabilities::ARRAYS }
     }
 
     fn write(

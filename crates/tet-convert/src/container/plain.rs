@@ -29,7 +29,7 @@ impl Container for Plain {
 
 impl Writer for Plain {
     fn can(&self) -> Capabilities {
-        Capabilities { several: false, ..Capabilities::ARRAYS }
+        Capabilities { several: false, attributes: false, ..Capabilities::ARRAYS }
     }
 
     fn write(

@@ -6,8 +6,8 @@ use std::sync::{PoisonError, RwLock};
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
 use super::{
-    csv, fits, gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch, zarr,
-    ztensor, ztensor2,
+    csv, fits, gguf, hdf5, json, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch,
+    zarr, ztensor, ztensor2,
 };
 use crate::{Error, Format, Result};
 
@@ -31,6 +31,7 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &fits::Fits,
     &plain::Plain,
     &csv::Csv,
+    &json::Json,
 ];
 
 /// Those of other crates.

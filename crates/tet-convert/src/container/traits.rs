@@ -4,11 +4,14 @@ use std::path::Path;
 
 use tet_format::ForeignRule;
 use tet_io::{Error as IoError, Source, Step};
+use tet_query::Dataset;
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use crate::model::logical;
 use crate::read::opened::{OpenOptions, Opened, Opener, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::options::TextLayout;
 use crate::{Error, Format, Result};
 
 /// The beginning of a file.
@@ -123,6 +126,14 @@ pub trait Writer: Sync {
     /// What such a file can hold, and which options apply to it.
     fn can(&self) -> Capabilities;
 
+    /// Checks that such a file can hold the elements of a dataset of numbers; messages name the format `encoding`.
+    ///
+    /// # Errors
+    /// The dataset cannot be read, or its type cannot be stored.
+    fn check(&self, dataset: &Dataset, encoding: &'static str) -> Result<()> {
+        logical::to_physical(dataset, encoding, |_| true).map(drop)
+    }
+
     /// Whether datasets that share their bytes go on to share them.
     fn keeps_shared_bytes(&self, options: &ConvertOptions) -> bool {
         let _ = options;
@@ -157,12 +168,18 @@ pub struct Capabilities {
     pub chars: bool,
     /// Whether several arrays may have one name.
     pub same_names: bool,
+    /// Whether it has a place for attributes of a dataset and of the file.
+    pub attributes: bool,
+    /// Whether it has a history, besides attributes.
+    pub history: bool,
+    /// How it lays out one array as text, with labels of axes in the same text; none where it is no text.
+    pub layouts: &'static [TextLayout],
     /// The options of `tet convert` that apply to it.
     pub options: &'static [&'static str],
 }
 
 impl Capabilities {
-    /// Several dense arrays and their names, without options.
+    /// Several dense arrays and their names, and attributes, without options.
     pub const ARRAYS: Capabilities = Capabilities {
         several: true,
         metadata: false,
@@ -170,6 +187,9 @@ impl Capabilities {
         text: false,
         chars: false,
         same_names: false,
+        attributes: true,
+        history: false,
+        layouts: &[],
         options: &[],
     };
 }

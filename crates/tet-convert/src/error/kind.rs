@@ -33,6 +33,7 @@ impl Error {
             Self::ZTensor(error) => error.kind(),
             Self::Tensogram(error) => error.kind(),
             Self::Verify(error) => error.kind(),
+            Self::Several { faults, .. } => faults.first().map_or(Kind::Usage, Error::kind),
             Self::Foreign { fault, .. } | Self::Line { fault, .. } if fault.rule.is_limit() => {
                 Kind::Limit
             }
@@ -74,6 +75,7 @@ impl Error {
             | Self::Outside { .. }
             | Self::Link { .. }
             | Self::TooWide { .. }
+            | Self::PartOfBytes { .. }
             | Self::Collision { .. }
             | Self::Object { .. }
             | Self::NoStack { .. }

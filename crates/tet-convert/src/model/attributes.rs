@@ -32,6 +32,12 @@ pub(crate) fn shape_text(shape: &[u64]) -> AttrText {
     AttrText::Json(serde_json::Value::from(shape).to_string())
 }
 
+/// The shape that the text of an attribute is; some containers have no lists of one number.
+pub(crate) fn shape_of_text(text: &str) -> Option<Vec<u64>> {
+    let one = || Some(vec![text.parse().ok()?]);
+    serde_json::from_str(text).ok().or_else(one)
+}
+
 /// The dimension names and attributes that the caller gives a dataset; those for it alone come after
 /// those for all.
 pub(crate) fn given(name: &str, rank: usize, options: &ImportOptions) -> DatasetMetadata {

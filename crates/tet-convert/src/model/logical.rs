@@ -13,7 +13,7 @@ use tet_format::{DType, Grid, Shape};
 use tet_query::{AttrText, Dataset};
 
 use self::narrow::Narrowed;
-use crate::model::attributes::{SCALAR_KEY, is_scalar, shape_text};
+use crate::model::attributes::{SCALAR_KEY, is_scalar, shape_of_text, shape_text};
 use crate::model::dtype::bits_of;
 use crate::{Error, Note, Result};
 
@@ -264,7 +264,7 @@ fn unpacked(dataset: &Dataset, bits: u64) -> Option<Grid> {
         let is_same = bits == 8 || dataset.shape().contains(&0);
         return is_same.then(|| dataset.grid.clone());
     };
-    let shape: Vec<u64> = serde_json::from_str(shape.text()).ok()?;
+    let shape = shape_of_text(shape.text())?;
     let along = rescaled(&dataset.grid, 8, bits).filter(|grid| grid.shape().as_slice() == shape);
     along.or_else(|| {
         let chunk = shape.iter().map(|&extent| extent.max(1)).collect();

@@ -54,6 +54,13 @@ pub enum Note {
         /// The member's name.
         member: String,
     },
+    /// The dataset was left out, because it cannot be read or stored.
+    Skipped {
+        /// The dataset.
+        dataset: String,
+        /// Why.
+        why: String,
+    },
     /// The name was escaped so that it is safe as a member of an archive.
     Renamed {
         /// The dataset's name.
@@ -205,6 +212,7 @@ impl fmt::Display for Note {
             Self::Times { dataset, units } => {
                 write!(f, "{dataset:?}: times are stored as int64, units = {units:?}")
             }
+            Self::Skipped { why, .. } => write!(f, "skipped: {why}"),
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
             Self::Numbered { dataset, last } => {

@@ -3,21 +3,16 @@
 use tet_format::{DType, Shape};
 use tet_query::{Array, Cells, Element, Reduced, Scalar};
 
-use crate::write::array::Encoding;
 use crate::{Error, Note, Result};
 
-/// The cells of a reduction of the dataset `name` as an array that `encoding` can hold.
+/// The cells of a reduction of the dataset `name` as an array.
 ///
 /// Integers become int64 where they fit, else uint64; cells without a value become NaN, and
 /// integers among them float64.
 ///
 /// # Errors
 /// Integers that fit neither.
-pub fn reduced_array(
-    name: &str,
-    reduced: &Reduced,
-    encoding: Encoding,
-) -> Result<(Array, Vec<Note>)> {
+pub fn reduced_array(name: &str, reduced: &Reduced) -> Result<(Array, Vec<Note>)> {
     let shape = Shape::from(reduced.shape.as_slice());
     let memory = || Error::Memory { dataset: name.to_owned() };
     let values = &reduced.values;
@@ -39,10 +34,10 @@ pub fn reduced_array(
             made(shape, bytes).and_then(|array| array.with_dtype(DType::Bool))
         }
         Cells::Int(integers) => {
-            let (op, dataset, encoding) = (reduced.op.name(), name.to_owned(), encoding.name());
+            let (op, dataset) = (reduced.op.name(), name.to_owned());
             let array = fitting::<i64>(integers).and_then(|integers| made(shape.clone(), integers));
             let array = array.or_else(|| made(shape, fitting::<u64>(integers)?));
-            return Ok((array.ok_or(Error::TooWide { dataset, op, encoding })?, Vec::new()));
+            return Ok((array.ok_or(Error::TooWide { dataset, op })?, Vec::new()));
         }
         Cells::Element(array) => array.clone().with_shape(shape),
     };

@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tet_format::{DType, Shape};
-use tet_io::{Publish, Publisher};
 use tet_query::{Array, Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
 use crate::container::Output;
 use crate::container::npy::header as npy_header;
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file::{Counted, ExportOptions, of_file, publish};
+use crate::write::file::{Counted, ExportOptions, publish};
 use crate::write::stream::{self, shape_of};
 use crate::write::texts::TextCounts;
 use crate::write::{csv, json, text};
@@ -195,26 +194,6 @@ pub fn write_texts_file(
         let notes = notes::of_integrity(integrity).into_iter().chain(counts.replaced()).collect();
         Ok((Written { bytes: out.len, notes }, integrity))
     })
-}
-
-/// Writes an array in memory to the file `path`; `inputs` of `publish` are never written over.
-///
-/// # Errors
-/// As [`write_array`], and when the file exists, is an input, or cannot be published.
-pub(crate) fn write_array_file(
-    name: &str,
-    array: &Array,
-    encoding: Encoding,
-    path: &Path,
-    how: &Publish,
-) -> Result<Written> {
-    let mut publisher = Publisher::begin(path, how)?;
-    let mut out = Counted { out: publisher.file(), len: 0 };
-    let written = write_array(name, array, encoding, &mut out);
-    let bytes = out.len;
-    let notes = written.map_err(|error| of_file(&publisher, error))?;
-    publisher.commit()?;
-    Ok(Written { bytes, notes })
 }
 
 /// Writes the one dataset that an output of one array holds.

@@ -1,5 +1,8 @@
 //! What is converted, and how.
 
+use std::path::{Path, PathBuf};
+
+use tet_file::metadata::HistoryRow;
 use tet_format::DType;
 use tet_query::{Catalog, Dataset, Execution};
 use tet_tensogram::{NonFinite, Readers, Recipe, VersionKey};
@@ -8,7 +11,7 @@ use crate::model::logical::{self, Physical};
 use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
-use crate::write::options::ImportOptions;
+use crate::write::options::{ImportOptions, TextLayout};
 use crate::write::storage::CodecRule;
 use crate::write::zarr::ZarrOptions;
 use crate::{Note, Result};
@@ -43,9 +46,20 @@ pub struct ConvertOptions {
     pub conflict: Conflict,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
+    /// What happens with datasets that cannot be written.
+    pub unsupported: UnsupportedChoice,
+    /// How one array is written as text; `None` is bare elements, or columns, in a table, and all there is in JSON.
+    pub layout: Option<TextLayout>,
+    /// A name whose suffix chooses the kind of the output, whatever that of the output is.
+    pub to: Option<PathBuf>,
 }
 
 impl ConvertOptions {
+    /// The name whose suffix chooses the kind of the output.
+    pub(crate) fn output_name<'p>(&'p self, output: &'p Path) -> &'p Path {
+        self.to.as_deref().unwrap_or(output)
+    }
+
     /// How files are written that hold arrays and nothing of `.tet`.
     pub(crate) fn export(&self) -> ExportOptions {
         let (overwrite, sync, execution) =
@@ -156,6 +170,25 @@ impl TensogramOptions {
     }
 }
 
+/// What happens with datasets that an output cannot hold, or that cannot be read.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{ConvertOptions, UnsupportedChoice};
+///
+/// let mut options = ConvertOptions::default();
+/// options.unsupported = UnsupportedChoice::Skipped;
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnsupportedChoice {
+    /// They are an error that lists all of them.
+    #[default]
+    Refused,
+    /// They are left out, with a note of each.
+    Skipped,
+}
+
 /// How sparse tensors are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SparseOutput {
@@ -188,6 +221,8 @@ pub struct Conversion<'c> {
     pub datasets: Vec<&'c Dataset>,
     /// What differs in the output from the input; writers add to it.
     pub notes: Vec<Note>,
+    /// How the datasets were made, where they are a result and not those of a file.
+    pub history: Option<HistoryRow>,
     /// Those among the datasets that are put together of parts of the file.
     pub(crate) joined: &'c [Joined],
 }

@@ -41,6 +41,27 @@ pub struct AxisLabels {
     pub from: LabelSource,
 }
 
+/// How an array is written as text.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::TextLayout;
+///
+/// assert_eq!(TextLayout::default(), TextLayout::Tidy);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextLayout {
+    /// A table has a line of names and a line for each element, behind the labels of its axes; JSON is an object
+    /// with names, labels and attributes.
+    #[default]
+    Tidy,
+    /// A table has a line for each row of the last axis, whose labels are the names; JSON is as [`TextLayout::Tidy`].
+    Wide,
+    /// Elements alone: lines of the last axis, or lists.
+    Bare,
+}
+
 /// Where labels come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelSource {

@@ -10,6 +10,7 @@ use tet_format::Shape;
 use tet_query::{Dataset, Execution, Hyperslab, LazyArray};
 
 use crate::model::attributes::is_scalar;
+use crate::read::computed::Computed;
 use crate::{Error, Result};
 
 /// Blocks are about this long where memory allows.
@@ -127,7 +128,8 @@ pub(crate) fn read(
         buffer.try_reserve_exact(len).map_err(|_| memory())?;
     }
     buffer.resize(len, 0);
-    Ok(lazy.read_into(part, how, buffer)?)
+    // What a dataset is computed of is read itself, with all threads and the whole budget.
+    Ok(Computed::behind(lazy).unwrap_or(lazy).read_into(part, how, buffer)?)
 }
 
 /// Bytes of all elements.

@@ -4,11 +4,24 @@ use std::fmt::Write;
 
 use half::{bf16, f16};
 use tet_format::DType;
-use tet_query::{nearest_bf16, nearest_f16};
+use tet_query::{Dataset, nearest_bf16, nearest_f16};
+
+use crate::write::stream;
+use crate::{Error, Result};
 
 /// Whether elements of `dtype` have a text.
 pub(crate) fn is_known(dtype: DType) -> bool {
     !matches!(dtype, DType::Complex64 | DType::Complex128) && dtype.size().is_some()
+}
+
+/// Checks that the elements of a dataset of numbers have a text; messages name the format `encoding`.
+///
+/// # Errors
+/// The dataset cannot be read, or its type has no text.
+pub(crate) fn check(dataset: &Dataset, encoding: &'static str) -> Result<()> {
+    let dtype = stream::whole(dataset)?.dtype();
+    let name = || dataset.name.clone();
+    is_known(dtype).then_some(()).ok_or_else(|| Error::NoDType { dataset: name(), dtype, encoding })
 }
 
 /// Appends the text of one little-endian element.

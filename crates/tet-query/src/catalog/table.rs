@@ -1,5 +1,6 @@
 //! Where the chunks of a dataset are and what decodes them: what a container brings for each dataset.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 
@@ -11,7 +12,7 @@ use super::Sealed;
 use crate::error::Result;
 
 /// Where the chunks of one dataset lie.
-pub trait ChunkTable: Send + Sync {
+pub trait ChunkTable: Any + Send + Sync {
     /// Appends the places of the chunks with these linear grid indices, in their order.
     ///
     /// Costs O(chunks asked for). Every place that comes back is inside the file and clear of its

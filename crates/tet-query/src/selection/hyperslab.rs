@@ -52,7 +52,7 @@ impl AxisSlice {
 
     /// Those of the selected positions that `range` counts through.
     pub(crate) fn part(self, range: Range<u64>) -> AxisSlice {
-        let start = self.start + range.start * self.step;
+        let start = (self.start + range.start * self.step).min(self.stop);
         let last = |end| self.start + (end - 1) * self.step;
         let stop = if range.is_empty() { start } else { last(range.end) + 1 };
         AxisSlice { start, stop, ..self }
@@ -102,6 +102,32 @@ impl Hyperslab {
         };
         let fits = axes.len() == shape.len() && axes.iter().zip(shape).all(holds);
         fits.then_some(Hyperslab { axes })
+    }
+
+    /// Those of the selected positions that `ranges` count through, one range for each kept axis; ranges past the
+    /// selection are cut to it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_query::{AxisSlice, Hyperslab};
+    ///
+    /// let third = AxisSlice { step: 3, ..AxisSlice::whole(10) };
+    /// let slab = Hyperslab::new(vec![third], &[10]).expect("it fits");
+    /// let part = slab.part(&[1..3]);
+    /// assert_eq!((part.axes()[0].start, part.axes()[0].last()), (3, Some(6)));
+    /// ```
+    #[must_use]
+    pub fn part(&self, ranges: &[Range<u64>]) -> Hyperslab {
+        let mut ranges = ranges.iter();
+        let mut cut = |slice: &AxisSlice| {
+            let Some(range) = slice.is_kept().then(|| ranges.next()).flatten() else {
+                return *slice;
+            };
+            let end = range.end.min(slice.count());
+            slice.part(range.start.min(end)..end)
+        };
+        Hyperslab { axes: self.axes.iter().map(&mut cut).collect() }
     }
 
     /// The slices, one per axis of the dataset.

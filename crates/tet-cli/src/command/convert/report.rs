@@ -81,15 +81,13 @@ pub(crate) fn shape(inputs: &[PathBuf], output: &Path, report: &ImportReport) ->
 pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     let hint = match &error {
         tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
-            Some(format!("--exclude {dataset:?} omits it"))
+            Some(omit(dataset))
         }
         tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
         tet_convert::Error::Stack { dataset, .. } => {
             Some(format!("--exclude {dataset:?} omits them"))
         }
-        tet_convert::Error::Array { array, fault: NpyFault::Dtype { .. } } => {
-            Some(format!("--exclude {array:?} omits it"))
-        }
+        tet_convert::Error::Array { array, fault: NpyFault::Dtype { .. } } => Some(omit(array)),
         tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
             if *why == zt::NAME_TAKEN && is_part(name) =>
         {
@@ -100,6 +98,11 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     let mut failure = Failure::from(error);
     failure.hint = hint.or(failure.hint.take());
     failure
+}
+
+/// The options that omit a dataset.
+fn omit(dataset: &str) -> String {
+    format!("--exclude {dataset:?} omits it, --skip-unsupported all such datasets")
 }
 
 /// Whether a name is that of a component of a sparse tensor.

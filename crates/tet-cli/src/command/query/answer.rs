@@ -51,6 +51,15 @@ pub(crate) struct Answer {
     extras: Extras,
 }
 
+/// Where an answer was written.
+#[derive(Debug)]
+pub(crate) enum Saved {
+    /// This file.
+    File(WrittenShape),
+    /// Standard output, to which nothing more is printed.
+    Printed,
+}
+
 /// Additional data of some answers.
 #[derive(Debug, Default)]
 struct Extras {

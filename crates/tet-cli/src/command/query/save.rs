@@ -1,105 +1,125 @@
 //! Writes a result to a file, as `-o` or the document requests.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tet_convert::export::Encoding;
-use tet_convert::{Origin, ResultOptions, ResultTarget, WritePolicy, Written};
+use tet_convert::{Origin, ResultCatalog, ResultOptions, WritePolicy};
 use tet_document::{Query, Resolved, Write, WriteBase, WriteTarget};
 use tet_query::{Answer, Catalog, Execution, LazyArray, Reduced};
 
-use crate::args::{QueryArgs, SaveArgs, TargetName};
+use super::answer::Saved;
+use crate::args::{QueryArgs, SaveArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::open;
+use crate::output;
 use crate::render::json::WrittenShape;
 
-/// Sets the output options in the document.
+/// Checks the options of the output.
 ///
 /// # Errors
 ///
 /// The document sets an output already, or the format is unknown.
-pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
-    let Some(path) = &args.output else { return Ok(()) };
+pub(super) fn check(args: &SaveArgs, query: &Query) -> Result<()> {
+    let Some(path) = &args.output else {
+        if args.layout.layout.is_some() {
+            let failure = Failure::usage("options", "--layout is for an output");
+            return Err(failure.hint("give one with -o OUT.csv, or -o - --to csv"));
+        }
+        return Ok(());
+    };
     let named = query.write.as_ref().filter(|write| write.target != WriteTarget::Memory);
     if named.is_some() {
         let text = "-o and the document both set the output";
         return Err(Failure::usage("two-outputs", text).hint("omit one of them"));
     }
-    let written = if query.reduction.is_some() { ".npy or .raw" } else { ".npy, .raw or .tet" };
-    let target = match (args.to, by_suffix(path, written)) {
-        (None, named) => named?,
-        (Some(_), Err(failure)) if failure.code == "output-name" => return Err(failure),
-        (Some(to), named) => {
-            let to = match to {
-                TargetName::Npy => WriteTarget::Npy,
-                TargetName::Raw => WriteTarget::Raw,
-                TargetName::Tet => WriteTarget::Tet,
-            };
-            if named.is_ok_and(|named| named != to) {
-                let text = format!("--to contradicts the suffix of {}", tet_io::shown(path));
-                let failure = Failure::usage("output-format", text);
-                return Err(failure.hint("omit --to, or rename the output"));
-            }
-            to
-        }
-    };
+    let to = args.to.as_deref();
+    if is_stream(path) {
+        let Some(to) = to else {
+            let text = "--to names the format of standard output";
+            return Err(
+                Failure::usage("output-format", text).hint("add --to csv, tsv, json, npy or raw")
+            );
+        };
+        output::streamed(to)?;
+    }
+    let to = to.map(output::named).transpose()?;
+    let format = output::format(to.as_deref().unwrap_or(path))?;
+    output::layout(args.layout, Some(format)).map(drop)
+}
+
+/// Whether an output is standard output.
+fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The options of the output as a part of the document, which `--print-doc` prints.
+///
+/// # Errors
+///
+/// A document has no name for the format or the path.
+pub(super) fn write_of(args: &SaveArgs) -> Result<Option<Write>> {
+    let Some(path) = &args.output else { return Ok(None) };
+    let to = args.to.as_deref().map(output::named).transpose()?;
+    let format = output::format(to.as_deref().unwrap_or(path))?;
+    let targets = [WriteTarget::Npy, WriteTarget::Raw, WriteTarget::Tet];
+    let target = targets.into_iter().find(|target| target.name() == format.name());
+    let target = target.ok_or_else(|| {
+        let text = format!("a document cannot ask for {format}");
+        Failure::usage("output-format", text).hint("give -o with the document")
+    })?;
     let Some(text) = path.to_str() else {
         let text = format!("{} is not UTF-8, as a document requires", tet_io::shown(path));
         return Err(Failure::usage("output-name", text).hint("give the output another name"));
     };
     let base = WriteBase::Working;
-    query.write = Some(Write { target, path: Some(text.to_owned()), base, ..Write::default() });
-    Ok(())
+    Ok(Some(Write { target, path: Some(text.to_owned()), base, ..Write::default() }))
 }
 
-/// The format of a suffix; `written` lists the supported ones.
-fn by_suffix(path: &Path, written: &str) -> Result<WriteTarget> {
-    if path.as_os_str() == "-" {
-        let failure =
-            Failure::usage("output-name", "`tet query` cannot write an array to standard output");
-        return Err(failure.hint("`tet cat FILE DATASET -o -` writes values into a pipe"));
-    }
-    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
-    match suffix.to_ascii_lowercase().as_str() {
-        "npy" => Ok(WriteTarget::Npy),
-        "raw" | "bin" => Ok(WriteTarget::Raw),
-        "tet" => Ok(WriteTarget::Tet),
-        _ => {
-            let text = format!("{}: `tet query` writes {written} files", tet_io::shown(path));
-            let failure = Failure::usage("output-format", text);
-            Err(failure.hint("give the output another suffix, or the format with --to"))
-        }
-    }
-}
-
-/// The output file of a query, and how it is written.
+/// The output of a query, and how it is written.
 pub(super) struct Output {
     /// The path, as the user wrote it, or the default one.
     path: PathBuf,
     /// The same, resolved from the base directory.
     at: PathBuf,
-    target: ResultTarget,
     policy: WritePolicy,
     options: ResultOptions,
 }
 
 impl Output {
-    /// The output file, if the query requests one; `op` is the name of the operation.
+    /// The output, if the query requests one; `op` is the name of the operation.
+    ///
+    /// # Errors
+    ///
+    /// The format is unknown, or has no such layout.
     pub(super) fn of(
-        write: Option<&Write>,
+        query: &Query,
         args: &QueryArgs,
         file: &Path,
         op: &str,
         context: &Context<'_>,
-    ) -> Option<Output> {
-        let write = write?;
-        let target = match write.target {
-            WriteTarget::Memory => return None,
-            WriteTarget::Npy => ResultTarget::Npy,
-            WriteTarget::Raw => ResultTarget::Raw,
-            WriteTarget::Tet => ResultTarget::Tet,
-        };
+    ) -> Result<Option<Output>> {
+        let (overwrite, sync) = open::publish_options(args.write);
+        let history = Some(Origin { at: context.env().now() });
+        let mut options = ResultOptions { overwrite, sync, history, ..ResultOptions::default() };
+        let mut document = query.clone();
+        document.write = None;
+        options.query = Some(document.to_json());
+        let folder =
+            |path: &Path| if path == Path::new("") { PathBuf::from(".") } else { path.into() };
+        if let Some(path) = &args.save.output {
+            options.to = args.save.to.as_deref().map(output::named).transpose()?;
+            let format = output::format(options.to.as_deref().unwrap_or(path))?;
+            options.layout = output::layout(args.save.layout, Some(format))?;
+            let at = context.env().at(path);
+            // The user may write anywhere with -o.
+            let policy = WritePolicy::within(folder(at.parent().unwrap_or(Path::new(""))));
+            return Ok(Some(Output { path: path.clone(), at, policy, options }));
+        }
+        let write = query.write.as_ref().filter(|write| write.target != WriteTarget::Memory);
+        let Some(write) = write else { return Ok(None) };
+        options.to = Some(output::named(write.target.name())?);
         let file_dir = file.parent().map(Path::to_path_buf).unwrap_or_default();
         let name = match &write.path {
             Some(path) => PathBuf::from(path),
@@ -110,21 +130,11 @@ impl Output {
             WriteBase::File => file_dir.join(name),
         };
         let at = context.env().at(&path);
-        let folder =
-            |path: &Path| if path == Path::new("") { PathBuf::from(".") } else { path.into() };
-        let policy = if args.save.output.is_some() {
-            // The user may write anywhere with -o.
-            WritePolicy::within(folder(at.parent().unwrap_or(Path::new(""))))
-        } else {
-            let working = folder(&context.env().base);
-            let file_dir = folder(&context.env().at(&file_dir));
-            let policy = WritePolicy::within(working);
-            if policy.roots.contains(&file_dir) { policy } else { policy.and(file_dir) }
-        };
-        let (overwrite, sync) = open::publish_options(args.write);
-        let history = Some(Origin { at: context.env().now() });
-        let options = ResultOptions { overwrite, sync, history, ..ResultOptions::default() };
-        Some(Output { path, at, target, policy, options })
+        let working = folder(&context.env().base);
+        let file_dir = folder(&context.env().at(&file_dir));
+        let policy = WritePolicy::within(working);
+        let policy = if policy.roots.contains(&file_dir) { policy } else { policy.and(file_dir) };
+        Ok(Some(Output { path, at, policy, options }))
     }
 
     /// Writes an array.
@@ -135,35 +145,17 @@ impl Output {
     pub(super) fn array(
         mut self,
         catalog: &Catalog,
-        lazy: &LazyArray,
+        lazy: &Arc<LazyArray>,
         how: &Execution,
         bar: &Bar,
         context: &mut Context<'_>,
-    ) -> Result<WrittenShape> {
+    ) -> Result<Saved> {
         self.options.execution = how.clone();
         let size = lazy.dtype().size().unwrap_or(1);
         let count = lazy.shape().element_count().unwrap_or(u64::MAX);
         bar.next("writing", count.saturating_mul(size));
-        let Output { target, policy, options, .. } = &self;
-        let written = tet_convert::write_result(catalog, lazy, *target, &self.at, policy, options);
-        self.report(written, context)
-    }
-
-    /// The encoding of the cells of a reduction.
-    ///
-    /// # Errors
-    ///
-    /// The format cannot store them.
-    pub(super) fn encoding(&self) -> Result<Encoding> {
-        match self.target {
-            ResultTarget::Npy => Ok(Encoding::Npy),
-            ResultTarget::Raw => Ok(Encoding::Raw),
-            _ => {
-                let text = "results of a reduction are written to .npy or .raw, not to .tet";
-                let hint = "use -o result.npy; in a document \"target\": \"npy\"";
-                Err(Failure::usage("output-format", text).hint(hint))
-            }
-        }
+        let result = ResultCatalog::of_array(catalog, lazy, &self.options)?;
+        self.write(catalog, &result, context)
     }
 
     /// Writes the cells of a reduction.
@@ -176,35 +168,46 @@ impl Output {
         catalog: &Catalog,
         resolved: &Resolved,
         reduced: &Answer<Reduced>,
-        encoding: Encoding,
         how: &Execution,
         context: &mut Context<'_>,
-    ) -> Result<WrittenShape> {
+    ) -> Result<Saved> {
         self.options.execution = how.clone();
-        let Output { policy, options, .. } = &self;
-        let dataset = &resolved.dataset;
-        let written = tet_convert::write_reduced(
-            catalog, dataset, reduced, encoding, &self.at, policy, options,
-        );
-        self.report(written, context)
+        let of = (&resolved.dataset, &resolved.slab);
+        let result = ResultCatalog::of_reduced(catalog, of, reduced, &self.options)?;
+        self.write(catalog, &result, context)
     }
 
-    fn report(
+    /// Writes a result.
+    fn write(
         &self,
-        written: tet_convert::Result<Written>,
+        catalog: &Catalog,
+        result: &ResultCatalog,
         context: &mut Context<'_>,
-    ) -> Result<WrittenShape> {
+    ) -> Result<Saved> {
+        let options = &self.options;
+        if is_stream(&self.path) {
+            let word = options.to.as_deref().and_then(Path::extension).unwrap_or_default();
+            let encoding = output::streamed(&word.to_string_lossy())?;
+            if context.env().out_terminal && !encoding.has_text() {
+                let text = "cannot print binary values to a terminal";
+                let failure = Failure::usage("binary-output", text);
+                return Err(failure.hint("use -o FILE, or a pipe"));
+            }
+            let form = (encoding, options.layout);
+            let out = context.streams.out.as_mut();
+            let notes = result.stream(form, &options.execution, out)?;
+            notes.into_iter().for_each(|note| context.warn(note));
+            return Ok(Saved::Printed);
+        }
+        let written = self.policy.resolve(&self.at, catalog.source());
+        let written = written.and_then(|at| result.write(&at, options));
         let written = written.map_err(|error| self.named(error.into()))?;
         for note in &written.notes {
             context.warn(note);
         }
-        let format = match self.target {
-            ResultTarget::Npy => "npy",
-            ResultTarget::Raw => "raw",
-            _ => "tet",
-        };
+        let format = output::format(options.to.as_deref().unwrap_or(&self.path))?.name();
         let path = self.path.to_string_lossy().into_owned();
-        Ok(WrittenShape { path, format, bytes: written.bytes })
+        Ok(Saved::File(WrittenShape { path, format, bytes: written.bytes }))
     }
 
     /// Replaces the path of the output in a failure by the one that the user wrote.
@@ -241,14 +244,5 @@ mod tests {
         assert_eq!(made(&write), Path::new("climate.zscore.tet"));
         let timed = Write { timestamp: true, ..write };
         assert_eq!(made(&timed), Path::new("climate.zscore.7.tet"));
-    }
-
-    #[test]
-    fn the_suffix_tells_the_format() {
-        let target = |name: &str| by_suffix(Path::new(name), "").ok();
-        assert_eq!(target("a.npy"), Some(WriteTarget::Npy));
-        assert_eq!(target("a.b/c.RAW"), Some(WriteTarget::Raw));
-        assert_eq!(target("x.tet"), Some(WriteTarget::Tet));
-        assert_eq!([target("x"), target("-"), target("x.csv")], [None, None, None]);
     }
 }

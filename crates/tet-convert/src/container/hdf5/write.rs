@@ -96,7 +96,7 @@ impl traits::Writer for Hdf5 {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
-        let flavor = Flavor::of(output);
+        let flavor = Flavor::of(options.output_name(output));
         // A level that there is not is found before anything is written.
         for dataset in &conversion.datasets {
             layout::encoder(&layout::how(&dataset.name, options)?, 1)?;

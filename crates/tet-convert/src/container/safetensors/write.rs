@@ -65,7 +65,8 @@ pub(super) fn views(datasets: &[&Dataset]) -> Result<(Vec<Dataset>, Vec<Note>)> 
     for dataset in datasets {
         let mut physical =
             logical::to_physical(dataset, ENCODING, |dtype| dtype != DType::Complex128)?;
-        if of_dataset(dataset).is_some() {
+        let is_of_bits = dataset.attrs.contains_key(logical::DTYPE_KEY);
+        if of_dataset(dataset).is_some() && !is_of_bits {
             // The header has a word for the type.
             physical.view.attrs.remove(logical::DTYPE_KEY);
             physical.view.attrs.remove(logical::SHAPE_KEY);

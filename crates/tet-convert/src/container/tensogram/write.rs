@@ -15,6 +15,7 @@ use tet_tensogram::{
 
 use super::Tensogram;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attributes::shape_of_text;
 use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions, Filter};
@@ -124,8 +125,7 @@ impl Bits {
             && view.dtype == Some(DType::UInt8)
             && !matches!(compression(&view.name, options), Ok(Compressing::Szip(_)));
         let shape = text(SHAPE_KEY).filter(|_| is_bits);
-        let shape: Option<Vec<u64>> = shape.and_then(|text| serde_json::from_str(text).ok());
-        let shape = shape.filter(|shape| {
+        let shape = shape.and_then(shape_of_text).filter(|shape| {
             let described = Descriptor::new(DType::Bitmask, shape);
             let len = described.ok().and_then(|it| it.decoded_len());
             matches!(view.shape(), [bytes] if Some(*bytes) == len)

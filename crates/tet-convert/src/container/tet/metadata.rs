@@ -1,28 +1,9 @@
 //! The metadata of a written dataset: names, labels, attributes, where it comes from. Pure.
 
-use std::collections::BTreeMap;
-
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
-use tet_query::{AttrText, Dataset, LazyArray, Method};
+use tet_query::{AttrText, LazyArray};
 
 use crate::model::attributes::SCALAR_KEY;
-
-/// Attributes that speak of the stored values: none of them holds for transformed ones.
-const ATTRS_OF_VALUES: [&str; 7] = [
-    "_FillValue",
-    "missing_value",
-    "fill_value",
-    "valid_min",
-    "valid_max",
-    "valid_range",
-    "actual_range",
-];
-
-/// The name of the written dataset.
-pub(crate) fn name(lazy: &LazyArray) -> String {
-    let name = &lazy.dataset().name;
-    lazy.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
-}
 
 /// The metadata of the dataset, added to `metadata`.
 pub(crate) fn dataset(lazy: &LazyArray, is_scalar: bool, metadata: &mut Metadata) {
@@ -47,27 +28,14 @@ pub(crate) fn dataset(lazy: &LazyArray, is_scalar: bool, metadata: &mut Metadata
             about.coords.insert(key, labels);
         }
     }
-    about.attrs = attrs(dataset, lazy.transform().map(|transform| transform.method));
+    let attrs = dataset.attrs.iter().filter(|(key, _)| *key != SCALAR_KEY);
+    about.attrs = attrs.map(|(key, value)| (key.clone(), attr_value(value))).collect();
     if is_scalar {
         about.attrs.insert(SCALAR_KEY.to_owned(), AttrValue::from("1"));
     }
     if !about.is_empty() {
-        metadata.datasets.insert(name(lazy), about);
+        metadata.datasets.insert(dataset.name.clone(), about);
     }
-}
-
-/// The attributes that still hold.
-fn attrs(dataset: &Dataset, method: Option<Method>) -> BTreeMap<String, AttrValue> {
-    let holds = |key: &str| match method {
-        _ if key == SCALAR_KEY => false,
-        None => true,
-        Some(_) if ATTRS_OF_VALUES.contains(&key) => false,
-        // Differences have the unit of what is compared, and its scale.
-        Some(Method::Center) => key != "add_offset",
-        Some(_) => !matches!(key, "units" | "add_offset" | "scale_factor"),
-    };
-    let held = dataset.attrs.iter().filter(|(key, _)| holds(key));
-    held.map(|(key, it)| (key.clone(), attr_value(it))).collect()
 }
 
 /// An attribute of any container as one of `.tet`.

@@ -26,6 +26,7 @@ impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            history: true,
             options: &[
                 "--name",
                 "--chunks",
@@ -89,11 +90,12 @@ impl traits::Writer for Tet {
         catalog.check_unchanged()?;
         options.execution.progress.check()?;
         let metadata = metadata(catalog, &arrays, options)?;
-        let history = tet.history.map(|origin| {
+        let converted = tet.history.map(|origin| {
             let path = catalog.source().path().and_then(|path| path.file_name());
             let name = path.unwrap_or_default().to_string_lossy().into_owned();
             HistoryRow::new("convert", &name, &origin.at.to_string())
         });
+        let history = conversion.history.take().or(converted);
         let written = writer.finish(&metadata, history.as_slice())?;
         let chunk_shapes = specs.into_iter().map(|spec| spec.chunk_shape.into_vec()).collect();
         Ok(Output { len: written.file_len, chunk_shapes, ..Output::default() })

@@ -81,7 +81,8 @@ impl traits::Writer for Zarr {
         let encoders = encoders.collect::<Result<Vec<_>>>()?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (datasets, mut of_texts) = (conversion.datasets.clone(), Vec::new());
-        let target = (output, options.zarr.format);
+        let place = store::Place::of(output, options.output_name(output));
+        let target = (place, options.zarr.format);
         let len = store::publish(conversion.catalog, target, &options.export(), |store| {
             for (key, document) in draft.hierarchy.documents() {
                 store.put(&key, &document)?;

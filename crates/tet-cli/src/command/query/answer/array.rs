@@ -10,11 +10,10 @@ use tet_query::{
 
 use super::axis::{AxisLabels, ResultAxis, axis_name};
 use super::reduced::folded;
-use super::{Answer, Extras};
+use super::{Answer, Extras, Saved};
 use crate::exit::{Failure, Result};
 use crate::labels;
 use crate::preview::{Parts, Preview};
-use crate::render::json::WrittenShape;
 use crate::render::number::Number;
 use crate::render::numbers::Numbers;
 
@@ -26,8 +25,10 @@ pub(crate) struct Request<'a> {
     pub(crate) resolved: &'a Resolved,
     /// How it is executed.
     pub(crate) how: &'a Execution,
-    /// The number of values to show.
+    /// The number of values to list.
     pub(crate) preview: u64,
+    /// Whether the text of the array has all values.
+    pub(crate) full: bool,
     /// How NaN are treated.
     pub(crate) nan: NanPolicy,
 }
@@ -100,7 +101,7 @@ impl Answer {
     ///
     /// The shown values cannot be read, or the file changed.
     pub(crate) fn of_array(request: &Request<'_>, lazy: &LazyArray) -> Result<Answer> {
-        let Request { catalog, resolved, how, preview, nan } = *request;
+        let Request { catalog, resolved, how, preview, full, nan } = *request;
         let mut view = View { lazy, how };
         let shape = view.shape();
         let mut values = Vec::new();
@@ -110,7 +111,7 @@ impl Answer {
             values.extend((0..shown).filter_map(|at| array.get(at)).map(Number::from));
         }
         let zeros = lazy.zero_denominators();
-        let preview = Preview::of(&mut view, how, false)?;
+        let preview = Preview::of(&mut view, how, full)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
         let labels = AxisLabels::new(catalog, resolved, how);
         let axes = axes_of(resolved);
@@ -140,11 +141,22 @@ impl Answer {
         })
     }
 
-    /// Adds the output file.
+    /// Adds the output, if there is one.
     #[must_use]
-    pub(crate) fn with_written(mut self, written: WrittenShape) -> Answer {
-        self.extras.written = Some(written);
+    pub(crate) fn with_output(mut self, saved: Option<Saved>) -> Answer {
+        match saved {
+            Some(Saved::File(written)) => self.extras.written = Some(written),
+            Some(Saved::Printed) => self.extras.is_printed = true,
+            None => {}
+        }
         self
+    }
+
+    /// The warning about values that are not listed; `None` if all are.
+    pub(crate) fn cut(&self) -> Option<String> {
+        let shown = self.values.len();
+        let text = || format!("{shown} of {} values are listed: --full lists all", self.count);
+        self.truncated.then(text)
     }
 
     /// Prints no values, because all are in the output file.

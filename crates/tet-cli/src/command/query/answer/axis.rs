@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tet_convert::window_label;
 use tet_document::Resolved;
 use tet_plot::PlotAxis;
 use tet_query::{Along, AttrText, AxisGroups, AxisSlice, Catalog, CatalogLabels, Execution};
@@ -265,42 +266,5 @@ impl ResultAxis {
     /// Whether the axis consists of bins.
     pub(crate) fn is_bins(&self) -> bool {
         matches!(self.kind, AxisKind::Bins(_))
-    }
-}
-
-/// The positions of a window within the axis: `Jan .. Mar`, or `0:3`.
-fn window_label(start: i128, end: i128, count: u64, labels: &[String]) -> String {
-    let inside = |at: i128| at.clamp(0, i128::from(count));
-    let (first, stop) = (inside(start), inside(end));
-    if stop <= first {
-        return format!("{start}:{end}");
-    }
-    let label = |at: i128| labels.get(usize::try_from(at).unwrap_or(usize::MAX));
-    match (label(first), label(stop - 1)) {
-        (Some(first), Some(last)) if first == last => first.clone(),
-        (Some(first), Some(last)) => format!("{first} .. {last}"),
-        _ => format!("{first}:{stop}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_are_called_by_what_is_there_of_them() {
-        let labels = ["Jan", "Feb", "Mar"].map(str::to_owned);
-        let cases = [
-            (0, 2, "Jan .. Feb"),
-            (2, 4, "Mar"),
-            (-2, 1, "Jan"),
-            (1, 9, "Feb .. Mar"),
-            (3, 5, "3:5"),
-        ];
-        for (start, end, want) in cases {
-            assert_eq!(window_label(start, end, 3, &labels), want);
-        }
-        assert_eq!(window_label(-1, 2, 3, &[]), "0:2");
-        assert_eq!(window_label(0, 2, 0, &[]), "0:2");
     }
 }

@@ -40,7 +40,8 @@ impl Subject {
     ///
     /// A chunk cannot be read, or the query has no values.
     pub(crate) fn of(catalog: &Catalog, resolved: &Resolved, how: &Execution) -> Result<Subject> {
-        let request = Request { catalog, resolved, how, preview: 0, nan: NanPolicy::default() };
+        let (preview, full, nan) = (0, false, NanPolicy::default());
+        let request = Request { catalog, resolved, how, preview, full, nan };
         match &resolved.ask {
             Ask::Reduce(reduction) => {
                 let tet_query::Answer { value, integrity } =

@@ -35,7 +35,7 @@ impl Answer {
             (Some(value), []) => self.write_value(value, context)?,
             (_, [_]) => self.write_row(context, preview)?,
             (_, [_, last]) if last.is_bins() => self.write_histograms(context, preview)?,
-            _ => self.write_array(context)?,
+            _ => self.write_array(context, preview)?,
         }
         self.write_count(context)?;
         self.write_written(context)
@@ -71,6 +71,9 @@ impl Answer {
         if let Some(preview) = &self.extras.preview {
             let text = preview.lay_out(context.env().width.min(100));
             context.line(text)?;
+            if let Some(more) = preview.more_line() {
+                context.line(paint.faint(more))?;
+            }
         }
         if let Some(count) = self.extras.zero_denominators.filter(|&count| count > 0) {
             let line = format!("  {} by zero: NaN", counted(count, "division"));
@@ -141,14 +144,14 @@ impl Answer {
         };
         let Some(more) = all.checked_sub(shown).filter(|&more| more > 0) else { return Ok(()) };
         let more = counted(u64::try_from(more).unwrap_or(u64::MAX), noun);
-        let line = format!("  ... {more}: --preview N shows N of them");
+        let line = format!("  ... {more} (use --full, or -o FILE)");
         context.line(context.paint.faint(line))
     }
 
     /// Prints a histogram for each position of one axis, one on each line.
     fn write_histograms(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
         let (paint, Some(histogram)) = (context.paint, &self.extras.histogram) else {
-            return self.write_array(context);
+            return self.write_array(context, preview);
         };
         context.line(paint.strong(self.title()))?;
         let bins = histogram.edge_count.saturating_sub(1).max(1);
@@ -176,14 +179,17 @@ impl Answer {
         self.write_more(shown, "more line", context)
     }
 
-    fn write_array(&self, context: &mut Context<'_>) -> Result<()> {
+    fn write_array(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
         let paint = context.paint;
         let names: Vec<String> = self.along.iter().map(super::ResultAxis::name).collect();
         let shape = tet_format::Shape::from(self.shape.clone());
         let title = format!("{}, by {} {shape}", self.title(), names.join(", "));
         context.line(paint.strong(title))?;
-        let text = layout::lay_out_all(&self.shape, &self.values, context.env().width.min(100));
-        context.line(text)
+        let axes = layout::shown(&self.shape, preview == u64::MAX);
+        let width = context.env().width.min(100);
+        context.line(layout::lay_out_all(&axes, &self.shape, &self.values, width))?;
+        let more = layout::more_line(&axes, &self.shape);
+        more.map_or(Ok(()), |more| context.line(paint.faint(more)))
     }
 
     fn write_count(&self, context: &mut Context<'_>) -> Result<()> {

@@ -31,18 +31,14 @@ pub(super) trait ObjectSink: Send {
 /// The output exists and may not be replaced, is a folder of other things, or cannot be written.
 pub(super) fn publish(
     catalog: &Catalog,
-    (output, format): (&Path, ZarrFormat),
+    (place, format): (Place<'_>, ZarrFormat),
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
 ) -> Result<u64> {
-    if is_zip(output) {
-        file::publish(catalog, output, options, |out| {
-            let mut members = Members { format, zip: ZipWriter::new(BufWriter::new(out)) };
-            write(&mut members)?;
-            members.zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
-        })?;
-        return Ok(Output::file(output)?.len);
-    }
+    let output = match place {
+        Place::Folder(output) => output,
+        Place::Zip(output) => return zipped(catalog, (output, format), options, write),
+    };
     check_replaced(catalog, output, options.overwrite)?;
     let publisher = FolderPublisher::begin(output, &options.publish(catalog))?;
     let mut files = Files { format, publisher };
@@ -53,9 +49,36 @@ pub(super) fn publish(
     Ok(len)
 }
 
-/// Whether the name of an output is that of a zip file.
-fn is_zip(output: &Path) -> bool {
-    output.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"))
+/// Where a hierarchy goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place<'p> {
+    /// The files of this folder.
+    Folder(&'p Path),
+    /// The members of this zip file.
+    Zip(&'p Path),
+}
+
+impl<'p> Place<'p> {
+    /// `output`, as the suffix of `name` says.
+    pub(super) fn of(output: &'p Path, name: &Path) -> Place<'p> {
+        let is_zip = name.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"));
+        if is_zip { Place::Zip(output) } else { Place::Folder(output) }
+    }
+}
+
+/// The same for a zip file.
+fn zipped(
+    catalog: &Catalog,
+    (output, format): (&Path, ZarrFormat),
+    options: &ExportOptions,
+    write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
+) -> Result<u64> {
+    file::publish(catalog, output, options, |out| {
+        let mut members = Members { format, zip: ZipWriter::new(BufWriter::new(out)) };
+        write(&mut members)?;
+        members.zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
+    })?;
+    Ok(Output::file(output)?.len)
 }
 
 /// A folder is replaced only if it is a hierarchy or empty, and does not contain the input.

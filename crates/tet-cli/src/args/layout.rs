@@ -1,0 +1,23 @@
+//! How an array is laid out as text.
+
+use clap::{Args, ValueEnum};
+
+/// The layout of CSV, TSV and JSON.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct LayoutArgs {
+    /// Lay out CSV, TSV and JSON: tidy has one line per element, wide one line per row of the last
+    /// axis, bare only the values [default: tidy]
+    #[arg(long, value_name = "LAYOUT")]
+    pub layout: Option<LayoutName>,
+}
+
+/// A layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LayoutName {
+    /// A header and a line for each element: a label for each axis, then the value. JSON is one object.
+    Tidy,
+    /// A header with the labels of the last axis, and a line for each row of it.
+    Wide,
+    /// The values without header and labels: lines, or lists of JSON.
+    Bare,
+}

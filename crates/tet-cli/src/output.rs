@@ -1,0 +1,121 @@
+//! The format of an output: that of its suffix, or the one that `--to` names.
+
+use std::path::{Path, PathBuf};
+
+use tet_convert::export::Encoding;
+use tet_convert::{Format, TextLayout};
+
+use crate::args::{LayoutArgs, LayoutName};
+use crate::exit::{Failure, Result};
+
+/// The encodings that a stream takes, by the words that name them.
+const STREAMED: [(&str, Encoding); 6] = [
+    ("npy", Encoding::Npy),
+    ("raw", Encoding::Raw),
+    ("bin", Encoding::Raw),
+    ("csv", Encoding::Csv),
+    ("tsv", Encoding::Tsv),
+    ("json", Encoding::Json),
+];
+
+/// A name with the suffix of the format that `--to` names: a suffix, or the name of a format.
+///
+/// # Errors
+///
+/// No format that can be written has this name.
+pub(crate) fn named(to: &str) -> Result<PathBuf> {
+    let word = to.trim_start_matches('.').to_ascii_lowercase();
+    let name = |suffix: &str| PathBuf::from(format!("x.{suffix}"));
+    if tet_convert::writable(&name(&word)).is_ok() {
+        return Ok(name(&word));
+    }
+    let containers = tet_convert::containers();
+    let written = || containers.iter().filter(|container| container.writer().is_some());
+    if let Some(container) = written().find(|container| container.format().name() == word) {
+        return Ok(name(container.suffixes().first().copied().unwrap_or_default()));
+    }
+    let suffixes = written().flat_map(|container| container.suffixes().iter().copied());
+    let text = format!("no format that can be written is named {to:?}");
+    let hint = format!("give one of {}", suffixes.collect::<Vec<_>>().join(", "));
+    Err(Failure::usage("output-format", text).hint(hint))
+}
+
+/// The format of an output, by the name whose suffix chooses it.
+///
+/// # Errors
+///
+/// The suffix is of no format that can be written.
+pub(crate) fn format(name: &Path) -> Result<Format> {
+    match tet_convert::writable(name) {
+        Ok((format, _)) => Ok(format),
+        Err(error) => {
+            let failure = Failure::from(error).about(name);
+            Err(failure.hint("give the output another suffix, or the format with --to"))
+        }
+    }
+}
+
+/// How a stream is written, by the name of its format.
+///
+/// # Errors
+///
+/// The format is written to files only.
+pub(crate) fn streamed(word: &str) -> Result<Encoding> {
+    let word = word.trim_start_matches('.').to_ascii_lowercase();
+    let found = STREAMED.iter().find(|(name, _)| *name == word);
+    found.map(|(_, encoding)| *encoding).ok_or_else(|| {
+        let text = format!("{word} is not written to standard output or a pipe");
+        let hint = "--to csv, tsv, json, npy and raw are; others need a file";
+        Failure::usage("output-format", text).hint(hint)
+    })
+}
+
+/// The layout of an output of this format; `None` is text for people.
+///
+/// # Errors
+///
+/// The format has no such layout.
+pub(crate) fn layout(args: LayoutArgs, format: Option<Format>) -> Result<TextLayout> {
+    let layout = match args.layout {
+        None | Some(LayoutName::Tidy) => TextLayout::Tidy,
+        Some(LayoutName::Wide) => TextLayout::Wide,
+        Some(LayoutName::Bare) => TextLayout::Bare,
+    };
+    let writer = format.and_then(tet_convert::container).and_then(|it| it.writer());
+    let has_layout = writer.is_some_and(|writer| writer.can().layouts.contains(&layout));
+    if args.layout.is_none() || has_layout {
+        return Ok(layout);
+    }
+    let containers = tet_convert::containers();
+    let takes = containers.iter().filter(|container| {
+        container.writer().is_some_and(|writer| writer.can().layouts.contains(&layout))
+    });
+    let suffixes: Vec<String> =
+        takes.flat_map(|it| it.usual_suffixes()).map(|suffix| format!(".{suffix}")).collect();
+    let name = format.map_or("text", Format::name);
+    let text = format!("{name} output has no such layout");
+    let hint = format!("this --layout is for {} outputs", suffixes.join(", "));
+    Err(Failure::usage("output-format", text).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_named_by_suffixes_and_by_names() {
+        for (to, wanted) in [
+            ("npy", "x.npy"),
+            (".NC", "x.nc"),
+            ("zarr.zip", "x.zarr.zip"),
+            ("ztensor", "x.zt"),
+            ("hdf5", "x.hdf5"),
+        ] {
+            assert_eq!(named(to).unwrap(), Path::new(wanted), "{to}");
+        }
+        assert_eq!(named("grib").unwrap_err().code, "output-format");
+        assert_eq!(streamed("tet").unwrap_err().code, "output-format");
+        assert_eq!(streamed("BIN").unwrap(), Encoding::Raw);
+        assert_eq!(format(Path::new("a.b/c.RAW")).unwrap().name(), "raw");
+    }
+}

@@ -1,0 +1,135 @@
+//! A dataset whose elements are those of a lazy array: a selection or an answer, written as any dataset is.
+//!
+//! ```text
+//!   stream::read          -> the lazy array itself, with all threads and the whole budget
+//!   views of other types  -> the decoder, which computes one chunk
+//! ```
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tet_codec::{Decode, Error as Refused};
+use tet_format::{Grid, Integrity};
+use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Execution, Hyperslab, LazyArray};
+
+use super::slabs::grid_of_one;
+
+/// The chunks of a lazy array.
+#[derive(Debug)]
+pub(crate) struct Computed {
+    lazy: Arc<LazyArray>,
+    grid: Grid,
+    how: Execution,
+    /// Why a chunk could not be computed: a decoder has no words for that.
+    fault: Mutex<Option<tet_query::Error>>,
+}
+
+impl Computed {
+    /// The chunks of a lazy array, which are about those of its dataset.
+    pub(crate) fn new(lazy: Arc<LazyArray>, how: &Execution) -> Arc<Computed> {
+        let chunk = lazy.chunk_shape();
+        let chunk = chunk.iter().zip(lazy.shape().iter());
+        let chunk = chunk.map(|(&chunk, &extent)| chunk.min(extent).max(1)).collect();
+        let grid = Grid::new(lazy.shape().clone(), chunk);
+        let grid = grid.unwrap_or_else(|| grid_of_one(lazy.shape()));
+        // Chunks are decoded on several threads at once.
+        let memory_budget = how.memory_budget / 4;
+        let how = Execution { threads: 1, memory_budget, ..how.silent() };
+        Arc::new(Computed { lazy, grid, how, fault: Mutex::default() })
+    }
+
+    /// A dataset of this name whose elements they are, without axes, labels and attributes.
+    pub(crate) fn dataset(self: &Arc<Self>, name: String) -> Dataset {
+        let source = self.lazy.dataset().source.clone();
+        let (grid, chunks) = (self.grid.clone(), Arc::clone(self));
+        Dataset::new(source, name, self.lazy.dtype(), grid, chunks)
+    }
+
+    /// The lazy array.
+    pub(crate) fn lazy(&self) -> &LazyArray {
+        &self.lazy
+    }
+
+    /// Takes the reason why a chunk could not be computed.
+    pub(crate) fn take_fault(&self) -> Option<tet_query::Error> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The lazy array whose elements are those of `whole`, which are all elements of a dataset.
+    pub(crate) fn behind(whole: &LazyArray) -> Option<&LazyArray> {
+        let table: &dyn Any = &*whole.dataset().chunks;
+        let lazy = table.downcast_ref::<Computed>()?.lazy();
+        let is_same = whole.shape() == lazy.shape() && whole.dtype().size() == lazy.dtype().size();
+        let is_plain = whole.transform().is_none() && *whole.choice() == Default::default();
+        let is_whole = *whole.slab() == Hyperslab::whole(whole.dataset().shape());
+        (is_same && is_plain && is_whole).then_some(lazy)
+    }
+}
+
+impl ChunkTable for Computed {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let size = self.lazy.dtype().size().unwrap_or(1);
+        for &linear in linear {
+            let count = self.grid.chunk_elements(&self.grid.coord_of(linear));
+            let len = count.and_then(|count| count.checked_mul(size));
+            let what = "bytes of a chunk";
+            let too_long =
+                tet_query::Error::Limit { what, wanted: u64::MAX, limit: self.how.memory_budget };
+            out.push(ChunkPlace::absent(len.ok_or(too_long)?));
+        }
+        Ok(())
+    }
+
+    fn is_chunked(&self) -> bool {
+        self.lazy.dataset().chunks.is_chunked()
+    }
+
+    fn integrity(&self) -> Integrity {
+        self.lazy.integrity()
+    }
+
+    fn check_unchanged(&self) -> tet_query::Result<()> {
+        self.lazy.dataset().check_unchanged()
+    }
+
+    fn decoder(&self, linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Own(Box::new(Chunk { table: self, linear }))
+    }
+}
+
+/// The name of the decoder, which is in no file.
+const NAME: &str = "computed";
+
+/// Computes one chunk.
+struct Chunk<'t> {
+    table: &'t Computed,
+    linear: u64,
+}
+
+impl fmt::Debug for Chunk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Chunk").field(&self.linear).finish()
+    }
+}
+
+impl Decode for Chunk<'_> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
+        let Computed { lazy, grid, how, fault } = self.table;
+        let reason = "it cannot be computed";
+        let refused = Refused::Corrupt { codec: NAME, reason };
+        let part = Hyperslab::of_chunk(grid, self.linear).ok_or(refused.clone())?;
+        lazy.read_into(&part, how, out).map_err(|error| {
+            fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            refused
+        })
+    }
+
+    fn check_len(&self, _stored_len: u64, _decoded_len: u64) -> tet_codec::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! The names and the attributes of results: those that still hold.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use tet_query::{Along, AttrText, Dataset, Details, LazyArray, Method, Op, Reduced};
+
+use crate::Note;
+use crate::model::attributes::{SCALAR_KEY, UNITS_KEY};
+
+/// Attributes that speak of the stored values: none of them holds for others.
+const ATTRS_OF_VALUES: [&str; 7] = [
+    "_FillValue",
+    "missing_value",
+    "fill_value",
+    "valid_min",
+    "valid_max",
+    "valid_range",
+    "actual_range",
+];
+/// Attributes by which values are decoded.
+const ATTRS_OF_PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
+/// The attribute of CF that says of what a value is the mean, the maximum and so on.
+const CELL_METHODS_KEY: &str = "cell_methods";
+
+/// Numbers of a histogram that are attributes, at most: no container has long ones.
+const LISTED_MAX: usize = 4096;
+/// The attribute of the edges of bins.
+const EDGES_KEY: &str = "bin_edges";
+
+/// Attributes of a dataset.
+type Attrs = BTreeMap<String, AttrText>;
+
+/// The name of an array result.
+pub(super) fn name_of_lazy(lazy: &LazyArray) -> String {
+    let name = &lazy.dataset().name;
+    lazy.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
+}
+
+/// The name of the cells of a reduction.
+pub(super) fn name_of_reduced(dataset: &Dataset, op: Op) -> String {
+    format!("{}-{}", dataset.name, op.name())
+}
+
+/// The attributes of selected values, which may be transformed.
+pub(super) fn of_values(dataset: &Dataset, method: Option<Method>) -> Attrs {
+    held(dataset, |key| match method {
+        None => true,
+        Some(_) if ATTRS_OF_VALUES.contains(&key) => false,
+        // Differences have the unit of what is compared, and its scale.
+        Some(Method::Center) => key != "add_offset",
+        Some(_) => key != UNITS_KEY && !ATTRS_OF_PACKING.contains(&key),
+    })
+}
+
+/// The attributes of the cells of a reduction.
+pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
+    let is_packed = ATTRS_OF_PACKING.iter().any(|key| dataset.attrs.contains_key(*key));
+    let has_unit = keeps_unit(reduced.op) && (!is_packed || dataset.meaning.is_some());
+    let mut attrs = held(dataset, |key| {
+        let is_of_values = ATTRS_OF_VALUES.contains(&key) || ATTRS_OF_PACKING.contains(&key);
+        !is_of_values && (key != UNITS_KEY || has_unit)
+    });
+    if let Details::Histogram { edges, below, above } = &reduced.details
+        && edges.len() + below.len() + above.len() <= LISTED_MAX
+    {
+        attrs.extend(of_histogram(edges, below, above));
+    }
+    if let Some(method) = cell_method(reduced.op) {
+        let folded = reduced.axes.iter().filter(|axis| !is_positions(&reduced.along, **axis));
+        let names = folded.filter_map(|axis| dataset.dims.get(*axis));
+        let axes: String = names.map(|name| format!("{name}: ")).collect();
+        if !axes.is_empty() {
+            let before = match attrs.get(CELL_METHODS_KEY) {
+                Some(AttrText::Text(before)) => format!("{before} "),
+                _ => String::new(),
+            };
+            let methods = AttrText::Text(format!("{before}{axes}{method}"));
+            attrs.insert(CELL_METHODS_KEY.to_owned(), methods);
+        }
+    }
+    attrs
+}
+
+/// What belongs to the counts of a histogram: the edges of the bins of all cells, or of one cell after the other, and
+/// how many elements lie outside.
+fn of_histogram(edges: &[f64], below: &[u64], above: &[u64]) -> Attrs {
+    let lists = [
+        (EDGES_KEY, Value::from(edges)),
+        ("below", Value::from(below)),
+        ("above", Value::from(above)),
+    ];
+    let attr = |(key, list): (&str, Value)| (key.to_owned(), AttrText::Json(list.to_string()));
+    lists.map(attr).into()
+}
+
+/// The note of edges and counts of histograms that are too many for attributes.
+pub(super) fn too_long(name: &str, reduced: &Reduced) -> Option<Note> {
+    let Details::Histogram { edges, below, above } = &reduced.details else { return None };
+    let count = edges.len() + below.len() + above.len();
+    let is_long = LISTED_MAX < count;
+    Note::left_behind(name, "edges of bins, and counts outside of them", count).filter(|_| is_long)
+}
+
+/// The attributes that hold, for values as they were read.
+fn held(dataset: &Dataset, holds: impl Fn(&str) -> bool) -> Attrs {
+    // Decoded values are not to be decoded again.
+    let is_of_decoding = |key: &str| {
+        let keys = ATTRS_OF_VALUES.iter().chain(&ATTRS_OF_PACKING);
+        dataset.meaning.is_some() && keys.chain(&["dtype"]).any(|it| *it == key)
+    };
+    let is_held = |key: &str| key != SCALAR_KEY && !is_of_decoding(key) && holds(key);
+    let attrs = dataset.attrs.iter().filter(|(key, _)| is_held(key));
+    attrs.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Whether an axis is one of the result, position by position.
+fn is_positions(along: &[Along], axis: usize) -> bool {
+    along.contains(&Along::Axis(axis))
+}
+
+/// Whether a result has the unit of the values.
+fn keeps_unit(op: Op) -> bool {
+    use Op::{Max, Mean, Median, Min, NormL1, NormL2, Quantile, Std, Sum};
+    [Max, Mean, Median, Min, NormL1, NormL2, Quantile, Std, Sum].contains(&op.plain())
+}
+
+/// The word of CF for a reduction (appendix E).
+fn cell_method(op: Op) -> Option<&'static str> {
+    Some(match op.plain() {
+        Op::Mean => "mean",
+        Op::Min => "minimum",
+        Op::Max => "maximum",
+        Op::Sum => "sum",
+        Op::Std => "standard_deviation",
+        Op::Var => "variance",
+        Op::Median => "median",
+        _ => return None,
+    })
+}

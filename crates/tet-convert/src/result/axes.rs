@@ -1,0 +1,235 @@
+//! The axes of a result: their names, and their labels or the datasets that have these, selected as the axes are.
+//!
+//! A dataset of one axis, named after a dimension and of its length, labels that dimension. A result
+//! takes it along for every axis it keeps, so that labels find the same elements in it.
+
+use std::sync::Arc;
+
+use tet_format::Shape;
+use tet_query::{
+    Along, Array, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Dataset, Details,
+    Execution, Hyperslab, LabelLookup, LazyArray, Reduced,
+};
+
+use super::held;
+use crate::Result;
+use crate::read::computed::Computed;
+
+/// Labels of more positions are not looked up by anybody, and not taken along.
+const COUNT_MAX: u64 = 1 << 24;
+/// Texts of more positions are not taken along as labels.
+const TEXT_COUNT_MAX: u64 = 1 << 20;
+
+/// One axis of a result.
+#[derive(Debug, Default)]
+pub(super) struct ResultAxis {
+    pub(super) name: Option<String>,
+    /// Whether it can grow in the file.
+    pub(super) is_unlimited: bool,
+    /// Its labels, where these are no dataset.
+    pub(super) labels: Option<Vec<String>>,
+    /// The dataset that labels it.
+    pub(super) coordinates: Option<Dataset>,
+    /// What that dataset is computed of.
+    pub(super) computed: Option<Arc<Computed>>,
+}
+
+/// Where the axes of a result come from.
+pub(super) struct Origins<'c> {
+    dataset: &'c Dataset,
+    slab: &'c Hyperslab,
+    labels: CatalogLabels,
+    /// The name of the result.
+    name: &'c str,
+    how: &'c Execution,
+}
+
+impl<'c> Origins<'c> {
+    pub(super) fn new(
+        catalog: &Catalog,
+        (dataset, slab): (&'c Dataset, &'c Hyperslab),
+        name: &'c str,
+        how: &'c Execution,
+    ) -> Origins<'c> {
+        let labels = CatalogLabels::new(catalog, dataset, &Execution::default());
+        Origins { dataset, slab, labels, name, how }
+    }
+
+    /// The kept axes of the selection, of which some positions are picked.
+    pub(super) fn kept(&self, picks: &[AxisPicks]) -> Result<Vec<ResultAxis>> {
+        let kept = self.slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
+        let picks = |axis: usize| picks.iter().find(|picks| picks.axis == axis);
+        kept.map(|(axis, _)| self.axis(axis, picks(axis), self.is_clear(axis))).collect()
+    }
+
+    /// The axes of a reduction.
+    pub(super) fn reduced(&self, reduced: &Reduced) -> Result<Vec<ResultAxis>> {
+        let along = reduced.along.iter().zip(&reduced.shape);
+        along.map(|(along, &count)| self.along(along, count, &reduced.details)).collect()
+    }
+
+    fn along(&self, along: &Along, count: u64, details: &Details) -> Result<ResultAxis> {
+        let name = |axis: usize| self.dataset.dims.get(axis).cloned();
+        Ok(match along {
+            Along::Axis(axis) => self.axis(*axis, None, self.is_clear(*axis))?,
+            // Two axes have the same name: a dataset would not say which of them it labels.
+            Along::Variables(axis) => self.axis(*axis, None, false)?,
+            Along::Picks(picks) => self.axis(picks.axis, Some(picks), self.is_clear(picks.axis))?,
+            Along::Groups(groups) => ResultAxis {
+                name: name(groups.axis),
+                labels: Some(groups.labels.to_vec()),
+                ..ResultAxis::default()
+            },
+            &Along::Windows { axis, first, step, size } => {
+                let positions = self.texts(axis, None)?.unwrap_or_default();
+                let extent = self.slab.axes().get(axis).map_or(0, AxisSlice::count);
+                let label = |nth: u64| {
+                    let start = i128::from(first) + i128::from(step) * i128::from(nth);
+                    window_label(start, start + i128::from(size), extent, &positions)
+                };
+                let labels = (count <= TEXT_COUNT_MAX).then(|| (0..count).map(label).collect());
+                ResultAxis { name: name(axis), labels, ..ResultAxis::default() }
+            }
+            Along::Quantiles(q) => {
+                let array = Array::from_elements(Shape::from([count]), q);
+                let coordinates = array.map(|array| {
+                    let dims = vec![QUANTILE.to_owned()];
+                    Dataset { dims, ..held::dataset(QUANTILE.to_owned(), &array) }
+                });
+                let name = Some(QUANTILE.to_owned());
+                ResultAxis { name, coordinates, ..ResultAxis::default() }
+            }
+            Along::Bins => {
+                let name = Some("bin".to_owned());
+                ResultAxis { name, labels: bins(details, count), ..ResultAxis::default() }
+            }
+        })
+    }
+
+    /// Whether the name of an axis says which axis and which dataset is meant.
+    fn is_clear(&self, axis: usize) -> bool {
+        let Some(name) = self.dataset.dims.get(axis) else { return false };
+        let is_one = self.dataset.dims.iter().filter(|dim| *dim == name).count() == 1;
+        is_one && *name != self.name
+    }
+
+    fn axis(&self, axis: usize, picks: Option<&AxisPicks>, is_clear: bool) -> Result<ResultAxis> {
+        let name = self.dataset.dims.get(axis).cloned();
+        let is_unlimited = self.dataset.unlimited.get(axis).is_some_and(|it| *it);
+        let mut kept = ResultAxis { name, is_unlimited, ..ResultAxis::default() };
+        let has_own = self.dataset.coords.get(&axis).is_some_and(|labels| !labels.is_empty());
+        let found =
+            self.labels.coordinate_dataset(axis).filter(|it| !has_own && it.fault.is_none());
+        let is_number = |it: &&Dataset| it.dtype.is_some_and(|it| it.is_integer() || it.is_float());
+        let slice = self.slab.axes().get(axis).copied();
+        let count = picks.map_or(slice.map_or(0, |it| it.count()), |it| it.positions.len() as u64);
+        match found.filter(is_number) {
+            Some(found) if is_clear && count <= COUNT_MAX => {
+                let lazy = self.coordinates(found, slice, picks)?;
+                let computed = Computed::new(Arc::new(lazy), self.how);
+                let mut dataset = computed.dataset(found.name.clone());
+                (dataset.dims, dataset.attrs) = (found.dims.clone(), found.attrs.clone());
+                dataset.fill.clone_from(&found.fill);
+                (kept.coordinates, kept.computed) = (Some(dataset), Some(computed));
+            }
+            _ if found.is_some_and(|it| it.name == self.name) => {}
+            _ => kept.labels = self.texts(axis, picks)?,
+        }
+        Ok(kept)
+    }
+
+    /// The coordinates at the positions that the result has of an axis.
+    fn coordinates(
+        &self,
+        dataset: &Dataset,
+        slice: Option<AxisSlice>,
+        picks: Option<&AxisPicks>,
+    ) -> Result<LazyArray> {
+        let slab = Hyperslab::new(slice.into_iter().collect(), dataset.shape());
+        let misfit = || tet_query::Error::Misfit {
+            dataset: dataset.name.clone(),
+            shape: dataset.grid.shape().clone(),
+        };
+        let picks = picks.map(|picks| AxisPicks { axis: 0, ..picks.clone() });
+        let choice = Choice { filter: None, picks: picks.into_iter().collect() };
+        let slab = slab.ok_or_else(misfit)?;
+        Ok(LazyArray::new(dataset, &slab, choice, None, self.how)?)
+    }
+
+    /// The labels at the positions that the result has of an axis, as text.
+    fn texts(&self, axis: usize, picks: Option<&AxisPicks>) -> Result<Option<Vec<String>>> {
+        let Some(slice) = self.slab.axes().get(axis) else { return Ok(None) };
+        if TEXT_COUNT_MAX < slice.count() {
+            return Ok(None);
+        }
+        let Some(labels) = self.labels.labels(axis)? else { return Ok(None) };
+        let text = |at: u64| {
+            labels.text(usize::try_from(slice.start + at * slice.step).unwrap_or(usize::MAX))
+        };
+        Ok(match picks {
+            Some(picks) => picks.positions.iter().map(|&at| text(at)).collect(),
+            None => (0..slice.count()).map(text).collect(),
+        })
+    }
+}
+
+/// The axis of quantiles, and the dataset that labels it.
+const QUANTILE: &str = "quantile";
+
+/// The bins between edges that all cells share.
+fn bins(details: &Details, count: u64) -> Option<Vec<String>> {
+    let Details::Histogram { edges, .. } = details else { return None };
+    let is_shared = edges.len() as u64 == count.saturating_add(1);
+    let label = |pair: &[f64]| match pair {
+        [low, high] => format!("{low:?} .. {high:?}"),
+        _ => String::new(),
+    };
+    is_shared.then(|| edges.windows(2).map(label).collect())
+}
+
+/// The positions of a window from `start` to `end` within an axis of `count` positions: `Jan .. Mar` by their
+/// labels, `0:3` without.
+///
+/// # Examples
+///
+/// ```
+/// let labels = ["Jan", "Feb", "Mar"].map(str::to_owned);
+/// assert_eq!(tet_convert::window_label(-1, 2, 3, &labels), "Jan .. Feb");
+/// assert_eq!(tet_convert::window_label(-1, 2, 3, &[]), "0:2");
+/// ```
+#[must_use]
+pub fn window_label(start: i128, end: i128, count: u64, labels: &[String]) -> String {
+    let inside = |at: i128| at.clamp(0, i128::from(count));
+    let (first, stop) = (inside(start), inside(end));
+    if stop <= first {
+        return format!("{start}:{end}");
+    }
+    let label = |at: i128| labels.get(usize::try_from(at).unwrap_or(usize::MAX));
+    match (label(first), label(stop - 1)) {
+        (Some(first), Some(last)) if first == last => first.clone(),
+        (Some(first), Some(last)) => format!("{first} .. {last}"),
+        _ => format!("{first}:{stop}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_called_by_what_is_there_of_them() {
+        let labels = ["Jan", "Feb", "Mar"].map(str::to_owned);
+        let cases = [
+            (0, 2, "Jan .. Feb"),
+            (2, 4, "Mar"),
+            (-2, 1, "Jan"),
+            (1, 9, "Feb .. Mar"),
+            (3, 5, "3:5"),
+        ];
+        for (start, end, want) in cases {
+            assert_eq!(window_label(start, end, 3, &labels), want);
+        }
+        assert_eq!(window_label(-1, 2, 3, &[]), "0:2");
+        assert_eq!(window_label(0, 2, 0, &[]), "0:2");
+    }
+}
