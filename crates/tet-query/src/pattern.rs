@@ -40,12 +40,14 @@ impl Pattern {
         while let Some(at) = rest.find(['*', '?', '{']) {
             let (literal, wild) = rest.split_at(at);
             regex.push_str(&regex_lite::escape(literal));
-            let (group, len, number) = wildcard(wild);
-            regex.push_str(&group);
-            if group.starts_with('(') {
-                numbers.push(number);
+            if let Some(Wildcard { group, len, numbers: range }) = Wildcard::of(wild) {
+                regex.push_str(&group);
+                numbers.push(range);
+                rest = wild.get(len..)?;
+            } else {
+                regex.push_str(&regex_lite::escape("{"));
+                rest = wild.get(1..)?;
             }
-            rest = wild.get(len..)?;
         }
         regex.push_str(&regex_lite::escape(rest));
         regex.push('$');
@@ -96,25 +98,38 @@ impl Pattern {
     }
 }
 
-/// The expression of the wildcard that a text begins with, its length, and its range if it is one of numbers.
-fn wildcard(text: &str) -> (String, usize, Option<(u64, u64)>) {
-    match text.as_bytes().first() {
-        Some(b'*') => ("(.*?)".to_owned(), 1, None),
-        Some(b'?') => ("(.)".to_owned(), 1, None),
-        _ => braces(text).unwrap_or_else(|| (regex_lite::escape("{"), 1, None)),
-    }
+/// A wildcard.
+struct Wildcard {
+    /// Its regular expression, a group.
+    group: String,
+    /// Its length in the pattern.
+    len: usize,
+    /// The least and the greatest number, if it stands for one.
+    numbers: Option<(u64, u64)>,
 }
 
-/// Braces with a range or with a comma between them; others stand for themselves.
-fn braces(text: &str) -> Option<(String, usize, Option<(u64, u64)>)> {
-    let (inner, _) = text.strip_prefix('{')?.split_once('}')?;
-    let len = inner.len() + 2;
-    if let Some((least, greatest)) = inner.split_once("..") {
-        let range = (least.parse().ok()?, greatest.parse().ok()?);
-        return Some(("([0-9]+)".to_owned(), len, Some(range)));
+impl Wildcard {
+    /// The wildcard that a text begins with; `None` for a brace that stands for itself.
+    fn of(text: &str) -> Option<Wildcard> {
+        match text.as_bytes().first() {
+            Some(b'*') => Some(Wildcard { group: "(.*?)".to_owned(), len: 1, numbers: None }),
+            Some(b'?') => Some(Wildcard { group: "(.)".to_owned(), len: 1, numbers: None }),
+            _ => Wildcard::braces(text),
+        }
     }
-    let texts: Vec<String> = inner.split(',').map(regex_lite::escape).collect();
-    (1 < texts.len()).then(|| (format!("({})", texts.join("|")), len, None))
+
+    /// Braces with a range or with a comma between them.
+    fn braces(text: &str) -> Option<Wildcard> {
+        let (inner, _) = text.strip_prefix('{')?.split_once('}')?;
+        let len = inner.len() + 2;
+        if let Some((least, greatest)) = inner.split_once("..") {
+            let numbers = Some((least.parse().ok()?, greatest.parse().ok()?));
+            return Some(Wildcard { group: "([0-9]+)".to_owned(), len, numbers });
+        }
+        let texts: Vec<String> = inner.split(',').map(regex_lite::escape).collect();
+        let group = format!("({})", texts.join("|"));
+        (1 < texts.len()).then_some(Wildcard { group, len, numbers: None })
+    }
 }
 
 #[cfg(test)]
@@ -132,7 +147,7 @@ mod tests {
         assert_eq!(parts("*", "a\nb"), Some(vec!["a\nb"]));
         assert_eq!(parts("a*b*c", "aXbYbZc"), Some(vec!["X", "YbZ"]));
         assert_eq!(parts("**", "ab"), Some(vec!["", "ab"]));
-        assert_eq!(parts("t?mp?", "tämp0"), Some(vec!["ä", "0"]));
+        assert_eq!(parts("t?mp?", "t\u{e4}mp0"), Some(vec!["\u{e4}", "0"]));
         assert_eq!(parts("{a,ab}c{d,}", "abc"), Some(vec!["ab", ""]));
         assert_eq!(parts("{x.y,*}+(*", "*+(1"), Some(vec!["*", "1"]));
         assert_eq!(parts("h{0..31}", "h0"), Some(vec!["0"]));

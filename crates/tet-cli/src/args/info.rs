@@ -56,6 +56,15 @@ pub struct InfoArgs {
 }
 
 /// The order of datasets in a table.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::{Cli, Command, SortName};
+///
+/// let cli = Cli::try_parse_from(["tet", "ls", "a.tet", "--sort", "size"])?;
+/// assert!(matches!(cli.command, Command::Info(args) if args.sort == SortName::Size));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SortName {
     /// As they are in the file.

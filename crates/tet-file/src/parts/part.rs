@@ -194,7 +194,7 @@ fn number(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn name(source: &Source) -> PathBuf {
-    source.path().map_or_else(|| "(scratch file)".into(), Path::to_path_buf)
+    source.path().map_or_else(|| SCRATCH.into(), Path::to_path_buf)
 }
 
 /// Writes a part: chunks in any order, from any thread. A chunk that is written again replaces the one before.
@@ -203,6 +203,8 @@ fn name(source: &Source) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct PartWriter {
     file: File,
+    /// What messages name.
+    shown: PathBuf,
     /// The file while it is written, and its name after that; `None` for a scratch file.
     paths: Option<(PathBuf, PathBuf)>,
     state: Mutex<State>,
@@ -225,7 +227,8 @@ impl PartWriter {
         let hidden = path.with_file_name(format!(".{name}.new"));
         let fault = |error| tet_io::Error::io(Step::Create, &hidden, error);
         let file = File::options().read(true).write(true).create_new(true).open(&hidden);
-        let part = PartWriter::of(file.map_err(fault)?, Some((hidden.clone(), path.to_path_buf())));
+        let paths = Some((hidden.clone(), path.to_path_buf()));
+        let part = PartWriter::of(file.map_err(fault)?, hidden.clone(), paths);
         let head = [&MAGIC[..], &plan.digest().to_bytes(), &[0; 4]].concat();
         part.write(0, &head)?;
         Ok(part)
@@ -237,13 +240,16 @@ impl PartWriter {
     ///
     /// Returns [`Error::Io`] when a file cannot be written there.
     pub(super) fn scratch(folder: &Path) -> Result<PartWriter> {
-        let fault = |error| tet_io::Error::io(Step::Create, folder, error);
-        Ok(PartWriter::of(tempfile::tempfile_in(folder).map_err(fault)?, None))
+        let shown = PathBuf::from(format!("a scratch file in {}", tet_io::shown(folder)));
+        let fault = |error| tet_io::Error::io(Step::Create, &shown, error);
+        let file = tempfile::tempfile_in(folder).map_err(fault)?;
+        Ok(PartWriter::of(file, shown, None))
     }
 
-    fn of(file: File, paths: Option<(PathBuf, PathBuf)>) -> PartWriter {
+    fn of(file: File, shown: PathBuf, paths: Option<(PathBuf, PathBuf)>) -> PartWriter {
         PartWriter {
             file,
+            shown,
             paths,
             state: Mutex::new(State { end: HEAD_LEN, rows: BTreeMap::new() }),
         }
@@ -329,7 +335,7 @@ impl PartWriter {
     }
 
     fn shown(&self) -> &Path {
-        self.paths.as_ref().map_or(Path::new(SCRATCH), |(hidden, _)| hidden)
+        &self.shown
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -345,7 +351,7 @@ impl Drop for PartWriter {
     }
 }
 
-const SCRATCH: &str = "(scratch file)";
+const SCRATCH: &str = "a scratch file";
 
 /// A scratch file as a source.
 struct Scratch {

@@ -6,6 +6,12 @@ use std::hash::Hash;
 /// Longer runs of digits are no numbers of layers.
 const DIGITS_MAX: usize = 9;
 
+/// A name by its place, and its numbers.
+type Member = (usize, Vec<u64>);
+
+/// What names of a group have in common: the texts between their numbers, and the facts of their datasets.
+type Alike<'a, F> = (Vec<&'a str>, &'a F);
+
 /// Datasets that are listed in one row.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Family {
@@ -48,7 +54,7 @@ impl<'a> Pieces<'a> {
 
 /// Puts names of the same texts, and with the same `facts`, together where their numbers make up whole ranges.
 pub(super) fn families<F: Hash + Eq>(names: &[(&str, F)]) -> Vec<Family> {
-    let mut groups: HashMap<(Vec<&str>, &F), Vec<(usize, Vec<u64>)>> = HashMap::new();
+    let mut groups: HashMap<Alike<'_, F>, Vec<Member>> = HashMap::new();
     for (place, (name, facts)) in names.iter().enumerate() {
         let Pieces { texts, numbers } = Pieces::of(name);
         groups.entry((texts, facts)).or_default().push((place, numbers));
@@ -64,9 +70,6 @@ pub(super) fn families<F: Hash + Eq>(names: &[(&str, F)]) -> Vec<Family> {
     families.sort_by_key(|family| family.members.first().copied());
     families
 }
-
-/// A name by its place, and its numbers.
-type Member = (usize, Vec<u64>);
 
 /// Cuts a group into parts whose numbers are all combinations of ranges.
 fn parts(members: Vec<Member>) -> Vec<Vec<Member>> {
