@@ -76,7 +76,7 @@ struct Repacked<'c> {
 /// ```no_run
 /// use tet_convert::{ChunkChoice, EditOptions, Repack, open, repack};
 ///
-/// let opened = open("climate.tet".as_ref(), &Default::default())?;
+/// let opened = open("climate.tet", &Default::default())?;
 /// let how = Repack { chunks: ChunkChoice::Auto.into(), ..Repack::default() };
 /// repack(&opened, None, &how, &EditOptions::default())?;
 /// # Ok::<(), tet_convert::Error>(())

@@ -1,5 +1,7 @@
 //! Labels that follow from a start, a step and an end: `90..-90/0.25`, `2024-01-01..2024-12-31/1D`, `0..+0.5`.
 
+use tet_query::Calendar;
+
 /// Labels at equal distances: numbers, or dates and times of the Gregorian calendar.
 ///
 /// # Examples
@@ -192,11 +194,7 @@ fn date(text: &str) -> Option<(i64, bool)> {
     let parts: Vec<&str> = day.split('-').collect();
     let &[year, month, day] = parts.as_slice() else { return None };
     let (year, month, day) = (number(year, 4)?, number(month, 2)?, number(day, 2)?);
-    let is_day = YEARS.contains(&year) && (1..=12).contains(&month);
-    if !is_day || !(1..=month_len(year, month)).contains(&day) {
-        return None;
-    }
-    let mut seconds = days_from_civil(year, month, day) * DAY;
+    let mut seconds = start_of(year, u32::try_from(month).ok()?, u32::try_from(day).ok()?)?;
     if let Some(time) = time {
         let parts: Vec<&str> = time.split(':').collect();
         let parts = parts.into_iter().map(|it| number(it, 2)).collect::<Option<Vec<i64>>>()?;
@@ -215,7 +213,7 @@ fn date(text: &str) -> Option<(i64, bool)> {
 
 /// A time as ISO 8601 writes it; `None` past the years that have four digits.
 fn iso(at: i64, has_time: bool) -> Option<String> {
-    let (year, month, day) = civil_from_days(at.div_euclid(DAY));
+    let (year, month, day) = date_of(at);
     if !YEARS.contains(&year) {
         return None;
     }
@@ -227,42 +225,22 @@ fn iso(at: i64, has_time: bool) -> Option<String> {
 
 /// The same day and time some months later; the last day of a month that is shorter.
 fn after_months(at: i64, months: i64) -> Option<i64> {
-    let (year, month, day) = civil_from_days(at.div_euclid(DAY));
-    let number = (year * 12 + month - 1).checked_add(months)?;
-    let (year, month) = (number.div_euclid(12), number.rem_euclid(12) + 1);
-    if !YEARS.contains(&year) {
-        return None;
-    }
-    let day = day.min(month_len(year, month));
-    Some(days_from_civil(year, month, day) * DAY + at.rem_euclid(DAY))
+    let (year, month, day) = date_of(at);
+    let number = (year * 12 + i64::from(month) - 1).checked_add(months)?;
+    let (year, month) = (number.div_euclid(12), u32::try_from(number.rem_euclid(12) + 1).ok()?);
+    let start = (1..=day).rev().find_map(|day| start_of(year, month, day))?;
+    Some(start + at.rem_euclid(DAY))
 }
 
-fn month_len(year: i64, month: i64) -> i64 {
-    let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    days_from_civil(next.0, next.1, 1) - days_from_civil(year, month, 1)
+/// The second since 1970 at which a day begins; `None` for a day that the calendar has not.
+fn start_of(year: i64, month: u32, day: u32) -> Option<i64> {
+    let days = Calendar::Gregorian.days(year, month, day).filter(|_| YEARS.contains(&year))?;
+    i64::try_from(days).ok()?.checked_mul(DAY)
 }
 
-/// Days since 1970 of a day of the Gregorian calendar: eras of 400 years that begin in March, so that leap days end years.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// Year, month and day of a number of days since 1970.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days.saturating_add(719_468);
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
+/// Year, month and day of a second since 1970.
+fn date_of(at: i64) -> (i64, u32, u32) {
+    Calendar::Gregorian.date(at.div_euclid(DAY).into())
 }
 
 #[cfg(test)]
@@ -283,26 +261,6 @@ mod tests {
         assert_eq!(texts("10..+-2.50", 3), ["10", "7.5", "5"]);
         let lat = texts("90..-90/0.25", 0);
         assert_eq!((lat.len(), lat[720].as_str(), lat[1].as_str()), (721, "-90", "89.75"));
-    }
-
-    #[test]
-    fn every_day_of_the_calendar_comes_after_the_one_before() {
-        // The lengths of months, as everybody knows them.
-        let lens = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-        let mut days = days_from_civil(1, 1, 1);
-        for year in 1..=9999_i64 {
-            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-            for (month, len) in (1..).zip(lens) {
-                let len = if month == 2 && is_leap { 29 } else { len };
-                assert_eq!(month_len(year, month), len);
-                for day in 1..=len {
-                    assert_eq!(days_from_civil(year, month, day), days);
-                    assert_eq!(civil_from_days(days), (year, month, day));
-                    days += 1;
-                }
-            }
-        }
-        assert_eq!(days_from_civil(1970, 1, 1), 0);
     }
 
     #[test]

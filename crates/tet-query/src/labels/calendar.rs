@@ -197,6 +197,25 @@ mod tests {
     }
 
     #[test]
+    fn gregorian_months_have_their_lengths() {
+        let lens = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        let mut days = Calendar::Gregorian.days(1, 1, 1).unwrap();
+        for year in 1..=9999 {
+            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            for (month, len) in (1..).zip(lens) {
+                let len = if month == 2 && is_leap { 29 } else { len };
+                for day in 1..=len {
+                    assert_eq!(Calendar::Gregorian.days(year, month, day), Some(days));
+                    assert_eq!(Calendar::Gregorian.date(days), (year, month, day));
+                    days += 1;
+                }
+                assert_eq!(Calendar::Gregorian.days(year, month, len + 1), None);
+            }
+        }
+        assert_eq!(Calendar::Gregorian.days(1970, 1, 1), Some(0));
+    }
+
+    #[test]
     fn dates_that_a_calendar_has_not_are_refused() {
         for (calendar, year, month, day) in [
             (Calendar::Standard, 1582, 10, 10),

@@ -182,6 +182,7 @@ fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Resu
     }
     if 1 < rows.len() && rows.iter().all(|row| row.stored == row.logical) {
         table.remove("stored");
+        table.remove("ratio");
     }
     let width = context.table_width();
     // Axes that do not fit are printed under their dataset.
