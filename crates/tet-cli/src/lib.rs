@@ -65,9 +65,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
     };
     let wants_json = cli.command.wants_json();
     let mut context = Context::new(streams, cli.global);
-    let done = piped::copy(&cli.command, &mut context)
-        .and_then(|copy| dispatch(cli.command, &mut context).map(|exit| (exit, copy)))
-        .map(|(exit, _copy)| exit)
+    let done = execute(cli.command, &mut context)
         .and_then(|exit| context.streams.out.flush().map_err(Failure::from).map(|()| exit));
     match done {
         Ok(exit) => exit,
@@ -83,6 +81,12 @@ fn parse(args: &[OsString], early: Early) -> Result<Cli, clap::Error> {
     };
     let matches = command().color(color).try_get_matches_from(args)?;
     Cli::from_arg_matches(&matches)
+}
+
+/// Runs a command; the copy of a file on standard input is there until it ends.
+fn execute(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
+    let _copy = piped::copy(&command, context)?;
+    dispatch(command, context)
 }
 
 fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::times::{TimeUnits, Times};
+use super::times::TimeUnits;
 use super::{FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
@@ -89,9 +89,8 @@ impl CatalogLabels {
         };
         let array = coordinates.read(&slab, &self.how)?;
         let labels = labels_of(&array, kind);
-        let units = TimeUnits::of(&coordinates.attrs);
-        Ok(Some(match units.and_then(|units| Some(Times::new(instants(&labels, units)?, units))) {
-            Some(times) => Labels::Times { numbers: Box::new(labels), times },
+        Ok(Some(match TimeUnits::of(&coordinates.attrs) {
+            Some(units) => labels.timed(units),
             None => labels,
         }))
     }
@@ -128,19 +127,6 @@ impl Kind {
             dtype if dtype.is_integer() => Kind::Integers,
             _ => return None,
         })
-    }
-}
-
-/// The times of numbers; `None` where there are none, or one is out of reach.
-fn instants(labels: &Labels<'_>, units: TimeUnits) -> Option<Vec<Option<i128>>> {
-    let known = |instant: Option<i128>| instant.map(Some);
-    match labels {
-        Labels::Integers(values) => values.iter().map(|it| known(units.whole(*it))).collect(),
-        Labels::Floats { values, .. } => {
-            let time = |it: &f64| if it.is_finite() { known(units.float(*it)) } else { Some(None) };
-            values.iter().map(time).collect()
-        }
-        _ => None,
     }
 }
 

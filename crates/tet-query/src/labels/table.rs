@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::times::Times;
+use super::times::{TimeUnits, Times};
 use crate::element::{nearest_bf16, nearest_f16};
 
 /// The labels of one axis, one per position.
@@ -27,7 +27,7 @@ pub enum Labels<'a> {
         /// The values.
         numbers: Box<Labels<'a>>,
         /// What they mean.
-        times: Times<'a>,
+        times: Times,
     },
 }
 
@@ -200,7 +200,7 @@ impl Labels<'_> {
                 Labels::Floats { values: first(values, count), width }
             }
             Labels::Times { numbers, times } => {
-                Labels::Times { numbers: Box::new(numbers.first(count)), times: times.first(count) }
+                Labels::Times { numbers: Box::new(numbers.first(count)), times }
             }
         }
     }
@@ -214,7 +214,7 @@ impl Labels<'_> {
                 Labels::Floats { values: Cow::Borrowed(values), width: *width }
             }
             Labels::Times { numbers, times } => {
-                Labels::Times { numbers: Box::new(numbers.borrowed()), times: times.borrowed() }
+                Labels::Times { numbers: Box::new(numbers.borrowed()), times: *times }
             }
         }
     }
@@ -228,7 +228,33 @@ impl Labels<'_> {
             Labels::Floats { values, width } => {
                 values.get(position).map(|&value| width.text(value))
             }
-            Labels::Times { times, .. } => times.text(position),
+            Labels::Times { numbers, times } if position < numbers.len() => {
+                Some(times.text(numbers.instant(times.units, position)))
+            }
+            Labels::Times { .. } => None,
+        }
+    }
+
+    /// These numbers as times; as they are where one of them is no time within reach.
+    pub(super) fn timed(self, units: TimeUnits) -> Self {
+        let is_time = |at: usize| match &self {
+            Labels::Floats { values, .. } if !values[at].is_finite() => true,
+            numbers => numbers.instant(units, at).is_some(),
+        };
+        if !(0..self.len()).all(is_time) {
+            return self;
+        }
+        let instants = || (0..self.len()).filter_map(|at| self.instant(units, at));
+        let times = Times::new(units, |len| instants().all(|it| it.rem_euclid(len) == 0));
+        Labels::Times { numbers: Box::new(self), times }
+    }
+
+    /// The instant of a number of these units; `None` for a number that is no time, such as NaN.
+    fn instant(&self, units: TimeUnits, at: usize) -> Option<i128> {
+        match self {
+            Labels::Integers(values) => units.whole(*values.get(at)?),
+            Labels::Floats { values, .. } => units.float(*values.get(at)?),
+            _ => None,
         }
     }
 
@@ -404,7 +430,7 @@ impl Labels<'_> {
             Labels::Text(texts) => Number::parse(texts.get(at)?),
             Labels::Integers(values) => values.get(at).copied().map(Number::Int),
             Labels::Floats { values, .. } => values.get(at).copied().map(Number::Float),
-            Labels::Times { times, .. } => (*times.instants().get(at)?).map(Number::Int),
+            Labels::Times { numbers, times } => numbers.instant(times.units, at).map(Number::Int),
         }
     }
 

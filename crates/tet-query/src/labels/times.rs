@@ -1,6 +1,5 @@
 //! Labels that are times: numbers since a date, as the CF conventions have them (section 4.4).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
@@ -123,47 +122,30 @@ fn moment(calendar: Calendar, found: &Captures<'_>, year: usize) -> Option<Insta
 const PRECISIONS: [(Instant, usize); 7] =
     [(DAY, 0), (HOUR, 0), (MINUTE, 0), (SECOND, 0), (1_000_000, 3), (1_000, 6), (1, 9)];
 
-/// The labels of a time axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Times<'a> {
-    /// `None` for a number that is no time, such as NaN.
-    instants: Cow<'a, [Option<Instant>]>,
-    calendar: Calendar,
+/// What the numbers of a time axis mean, and how precise they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    pub(super) units: TimeUnits,
     /// The coarsest precision that all have.
     precision: Instant,
 }
 
-impl Times<'_> {
-    pub(super) fn new(instants: Vec<Option<Instant>>, units: TimeUnits) -> Times<'static> {
-        let is_whole = |precision: &Instant| {
-            instants.iter().flatten().all(|it| it.rem_euclid(*precision) == 0)
-        };
-        let precision = PRECISIONS.into_iter().map(|(precision, _)| precision).find(is_whole);
-        let (calendar, precision) = (units.calendar, precision.unwrap_or(1));
-        Times { instants: instants.into(), calendar, precision }
+impl Times {
+    /// Times of these units; `all_are` tells whether all of them are multiples of a number of
+    /// nanoseconds.
+    pub(super) fn new(units: TimeUnits, all_are: impl Fn(Instant) -> bool) -> Times {
+        let mut precisions = PRECISIONS.into_iter().map(|(precision, _)| precision);
+        Times { units, precision: precisions.find(|it| all_are(*it)).unwrap_or(1) }
     }
 
-    pub(super) fn borrowed(&self) -> Times<'_> {
-        Times { instants: Cow::Borrowed(&self.instants), ..*self }
+    pub(super) fn calendar(self) -> Calendar {
+        self.units.calendar
     }
 
-    pub(super) fn calendar(&self) -> Calendar {
-        self.calendar
-    }
-
-    pub(super) fn instants(&self) -> &[Option<Instant>] {
-        &self.instants
-    }
-
-    /// The times of the first `count` positions.
-    pub(super) fn first(self, count: usize) -> Self {
-        Times { instants: super::table::first(self.instants, count), ..self }
-    }
-
-    /// The time of a position, such as `2024-07-15` or `2024-07-15T06:00`; `NaT` for a number that is no time.
-    pub(super) fn text(&self, position: usize) -> Option<String> {
-        let Some(instant) = *self.instants.get(position)? else { return Some("NaT".to_owned()) };
-        let (year, month, day) = self.calendar.date(instant.div_euclid(DAY));
+    /// A time, such as `2024-07-15` or `2024-07-15T06:00`; `NaT` for a number that is no time.
+    pub(super) fn text(self, instant: Option<Instant>) -> String {
+        let Some(instant) = instant else { return "NaT".to_owned() };
+        let (year, month, day) = self.calendar().date(instant.div_euclid(DAY));
         let mut text = format!("{year:04}-{month:02}-{day:02}");
         let rest = instant.rem_euclid(DAY);
         let fits = |text: std::fmt::Result| text.unwrap_or_default();
@@ -177,20 +159,20 @@ impl Times<'_> {
         if let Some((precision, digits @ 1..)) = digits {
             fits(write!(text, ".{:0digits$}", rest % SECOND / precision));
         }
-        Some(text)
+        text
     }
 
     /// The instants that a date stands for: those of a year, a month, a day, an hour, and so on; `None` for other
     /// texts, and for dates that the calendar has not.
-    pub(super) fn period(&self, date: &str) -> Option<Range<Instant>> {
+    pub(super) fn period(self, date: &str) -> Option<Range<Instant>> {
         let found = DATE.as_ref()?.captures(date)?;
-        let start = moment(self.calendar, &found, 1)?;
+        let start = moment(self.calendar(), &found, 1)?;
         let has = |group: usize| found.get(group).is_some();
         let (year, month) = (number(&found, 1), number(&found, 2));
         let next = |year: Instant, month: Instant| {
             let (year, month) = if month == 13 { (year + 1, 1) } else { (year, month) };
             let days =
-                self.calendar.days(i64::try_from(year).ok()?, u32::try_from(month).ok()?, 1)?;
+                self.calendar().days(i64::try_from(year).ok()?, u32::try_from(month).ok()?, 1)?;
             Some(days * DAY)
         };
         let end = match () {
@@ -208,7 +190,7 @@ impl Times<'_> {
     }
 
     /// Whether a date is less precise than the times, so that several of them may be within it.
-    pub(super) fn is_coarse(&self, period: &Range<Instant>) -> bool {
+    pub(super) fn is_coarse(self, period: &Range<Instant>) -> bool {
         self.precision < period.end - period.start
     }
 }
@@ -227,9 +209,7 @@ mod tests {
 
     fn labels(unit: &str, calendar: &str, values: &[i128]) -> Labels<'static> {
         let units = units(unit, Some(calendar)).unwrap();
-        let instants = values.iter().map(|it| units.whole(*it)).collect();
-        let numbers = Box::new(Labels::Integers(values.to_vec().into()));
-        Labels::Times { numbers, times: Times::new(instants, units) }
+        Labels::Integers(values.to_vec().into()).timed(units)
     }
 
     fn texts(labels: &Labels<'_>) -> Vec<String> {
@@ -274,7 +254,8 @@ mod tests {
             assert_eq!(texts(&labels(unit, calendar, &values)), wanted, "{unit} {calendar}");
         }
         let float = units("days since 2000-01-01", None).unwrap();
-        let half = Times::new(vec![float.float(0.5), None, float.float(-0.25)], float);
+        let values = vec![0.5, f64::NAN, -0.25].into();
+        let half = Labels::Floats { values, width: crate::labels::FloatWidth::Double }.timed(float);
         let shown = (0..3).filter_map(|at| half.text(at)).collect::<Vec<_>>();
         assert_eq!(shown, ["2000-01-01T12:00", "NaT", "1999-12-31T18:00"]);
         assert_eq!([float.float(f64::NAN), float.float(1e300)], [None, None]);

@@ -210,7 +210,7 @@ impl Lines {
 enum Fields {
     /// These fields, one for each.
     Labels(Vec<String>),
-    /// The numbers of so many: they are not held, because an extent of a file may be any number.
+    /// The positions below this number: they are not held, because an extent of a file may be any number.
     Positions(u64),
 }
 
