@@ -8,6 +8,7 @@ use super::plan::FilePlan;
 use crate::error::{Error, Result};
 use crate::integrity::Protection;
 use crate::open::TetFile;
+use crate::write::CopiedChunk;
 
 /// A file of which a new one is an edited copy: its datasets are those of the plan, some of them shorter.
 ///
@@ -111,8 +112,8 @@ impl BaseFile {
         Ok(codecs)
     }
 
-    /// A chunk as it is stored, which matches its digest.
-    pub(super) fn stored(&self, dataset: usize, coord: &[u64]) -> Result<StoredChunk> {
+    /// Where a chunk is stored, and how.
+    pub(super) fn place(&self, dataset: usize, coord: &[u64]) -> Result<(Span, CopiedChunk)> {
         let entry = self.file.datasets().get(dataset).ok_or_else(|| unsound(&self.file))?;
         let linear = entry.grid.linear(coord).and_then(|linear| usize::try_from(linear).ok());
         let row = linear.and_then(|linear| *self.chunks.get(dataset)?.get(linear)?);
@@ -130,13 +131,19 @@ impl BaseFile {
         decoder.check_len(row.stored_len, decoded_len)?;
         let span = Span::new(row.payload_offset, row.stored_len);
         let span = span.ok_or_else(|| unsound(&self.file))?;
-        let stored = self.file.source().read_vec(span.start(), span.len())?;
         let digest = match self.file.protection() {
             Protection::Digests(digests) => Some(digests.of_row(number)?),
             _ => None,
         };
+        Ok((span, CopiedChunk { codec, decoded_len, stored_len: row.stored_len, digest }))
+    }
+
+    /// A chunk as it is stored, which matches its digest.
+    pub(super) fn stored(&self, dataset: usize, coord: &[u64]) -> Result<StoredChunk> {
+        let (span, CopiedChunk { codec, decoded_len, digest, .. }) = self.place(dataset, coord)?;
+        let stored = self.file.source().read_vec(span.start(), span.len())?;
         if let Some((found, wanted)) = digest.and_then(|it| compare(&stored, it, Strength::Full)) {
-            let (rule, at) = (Rule::ChunkDigest, row.payload_offset);
+            let (rule, at) = (Rule::ChunkDigest, span.start());
             return Err(tet_format::Error { rule, at, found, wanted }.into());
         }
         Ok(StoredChunk { codec, decoded_len, stored, digest })

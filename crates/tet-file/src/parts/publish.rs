@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tet_format::Span;
 use tet_format::write::ChunkAt;
-use tet_io::Progress;
+use tet_io::{Progress, Source};
 
 use super::base::{BaseFile, StoredChunk};
 use super::part::{FilePart, Key, Row};
 use super::plan::FilePlan;
 use crate::error::{Error, Result};
 use crate::metadata::HistoryRow;
-use crate::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
+use crate::write::{CodecChoice, CopiedChunk, WriteOptions, Writer, Written, ZeroExtents};
 
 /// How many of the chunks that are missing an error names.
 const NAMED_MAX: usize = 8;
+
+/// As many bytes are copied at once, so that a long copy can be canceled.
+const RUN_LEN: u64 = 64 << 20;
 
 /// What was written.
 ///
@@ -65,19 +69,25 @@ pub fn publish(
     let mut writer = Writer::create(target, specs, &options)?;
     let mut published = Published::default();
     let mut fills = Fills { plan, last: None };
-    while let Some(chunk) = writer.next_chunk() {
+    let mut kept = KeptRun::default();
+    let layout = writer.layout().clone();
+    for chunk in layout.chunks() {
         let key = (chunk.dataset, chunk.linear);
+        let base = base.filter(|it| it.has(plan, chunk.dataset, chunk.coord()));
         if let Some((part, row)) = chunks.get(&key) {
+            kept.end(&mut writer)?;
             push(&mut writer, &part.stored(row, chunk.raw_len)?)?;
-        } else if let Some(base) = base.filter(|it| it.has(plan, chunk.dataset, chunk.coord())) {
-            push(&mut writer, &base.stored(chunk.dataset, chunk.coord())?)?;
+        } else if let Some(base) = base {
+            kept.add(&mut writer, base, (chunk.dataset, chunk.dataset), chunk.coord())?;
             published.kept += 1;
         } else {
+            kept.end(&mut writer)?;
             push(&mut writer, fills.chunk(&chunk)?)?;
             published.filled += 1;
         }
         progress.advance(chunk.raw_len)?;
     }
+    kept.end(&mut writer)?;
     if let Some(base) = base {
         base.file().source().check_unchanged()?;
     }
@@ -85,12 +95,12 @@ pub fn publish(
     Ok(published)
 }
 
-/// Writes the chunks of a dataset of a file as they are stored there, each compared with its digest, as the next
-/// dataset of a new file. `progress` counts the bytes of elements.
+/// Writes the chunks of a dataset of a file as they are stored there, with the digests that they have there, as the
+/// next dataset of a new file. `progress` counts the bytes of elements.
 ///
 /// # Errors
 ///
-/// Returns the broken rule for a damaged chunk, [`Error::Canceled`], and what the writer returns.
+/// Returns what reading the file and the writer return, and [`Error::Canceled`].
 pub fn copy_dataset(
     base: &BaseFile,
     (from, to): (usize, usize),
@@ -101,13 +111,59 @@ pub fn copy_dataset(
     if rows.is_empty() {
         return writer.write_dataset(to, &mut |_, _| Ok(()), progress);
     }
+    let rank = base.file().datasets().get(from).map_or(0, |entry| entry.grid.rank());
+    let mut kept = KeptRun::default();
     for (row, _) in rows {
-        let rank = base.file().datasets().get(from).map_or(0, |entry| entry.grid.rank());
-        let chunk = base.stored(from, row.coord.get(..rank).unwrap_or_default())?;
-        push(writer, &chunk)?;
-        progress.advance(chunk.decoded_len)?;
+        kept.add(writer, base, (from, to), row.coord.get(..rank).unwrap_or_default())?;
+        progress.advance(row.raw_len)?;
     }
-    Ok(())
+    kept.end(writer)
+}
+
+/// Chunks of a dataset that are stored back to back in a file, and are copied together.
+#[derive(Debug, Default)]
+struct KeptRun {
+    from: Option<(Source, Span)>,
+    /// The dataset of the new file.
+    dataset: usize,
+    chunks: Vec<CopiedChunk>,
+}
+
+impl KeptRun {
+    /// Takes a chunk of dataset `from`, which is the next one of dataset `to`.
+    fn add(
+        &mut self,
+        writer: &mut Writer,
+        base: &BaseFile,
+        (from, to): (usize, usize),
+        coord: &[u64],
+    ) -> Result<()> {
+        let (span, chunk) = base.place(from, coord)?;
+        if writer.has_digests() && chunk.digest.is_none() {
+            self.end(writer)?;
+            return push(writer, &base.stored(from, coord)?);
+        }
+        let longer = self.from.as_mut().and_then(|(_, run)| {
+            let len = run.len().saturating_add(span.len());
+            let follows = self.dataset == to && run.end() == span.start() && len <= RUN_LEN;
+            Some((Span::new(run.start(), len).filter(|_| follows)?, run))
+        });
+        if let Some((longer, run)) = longer {
+            *run = longer;
+            self.chunks.push(chunk);
+            return Ok(());
+        }
+        self.end(writer)?;
+        let from = Some((base.file().source().clone(), span));
+        *self = Self { from, dataset: to, chunks: vec![chunk] };
+        Ok(())
+    }
+
+    /// Copies the chunks that were taken.
+    fn end(&mut self, writer: &mut Writer) -> Result<()> {
+        let Self { from, chunks, .. } = std::mem::take(self);
+        from.map_or(Ok(()), |(from, span)| writer.copy(&from, span, &chunks))
+    }
 }
 
 fn push(writer: &mut Writer, chunk: &StoredChunk) -> Result<()> {

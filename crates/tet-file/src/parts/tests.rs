@@ -355,6 +355,42 @@ fn a_region_of_an_existing_file_is_replaced() {
     );
 }
 
+/// A kept chunk is copied without a look at it, and so is its digest: what was damaged before is told after.
+#[test]
+fn a_damaged_chunk_that_is_kept_stays_damaged() {
+    let plan = plan(&[600, 200], &[200, 200], "raw", "");
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("x.tet");
+    let mut bytes = streamed(&plan, &target);
+    let open = || TetFile::open(Source::open(&target).unwrap(), &Default::default()).unwrap();
+    let row = |file: &TetFile| BaseFile::new(file).unwrap().rows(0).unwrap()[1].0;
+    let at = usize::try_from(row(&open()).payload_offset).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&target, &bytes).unwrap();
+    let file = open();
+    let base = BaseFile::new(&file).unwrap();
+    let grown =
+        FilePlan::grown(&file, &[(0, 0, 200)], file.metadata().clone(), plan.codec()).unwrap();
+    let regions = RegionOptions::default();
+    let writer = RegionWriter::scratch(folder.path(), &grown, Some(base.clone()), regions).unwrap();
+    let more = region(&[200, 200], &[0, 0], &[200, 200]);
+    writer.write(0, &[600, 0], &[200, 200], &more, &Progress::default()).unwrap();
+    published(&grown, &[writer.to_part().unwrap()], Some(&base), &target).unwrap();
+    let grown = BaseFile::new(&open()).unwrap();
+    for linear in 0..4 {
+        let chunk = grown.elements(0, &[linear, 0]);
+        match chunk {
+            Err(Error::Format(fault)) if linear == 1 => {
+                assert_eq!(fault.rule, tet_format::Rule::ChunkDigest);
+            }
+            chunk => {
+                let start = [linear * 200 % 600, 0];
+                assert!(linear != 1 && chunk.unwrap() == region(&[600, 200], &start, &[200, 200]));
+            }
+        }
+    }
+}
+
 /// Threads that write to one chunk of an existing file, and to one that is complete, lose nothing of each other.
 #[test]
 fn threads_write_to_the_same_chunk() {

@@ -1,15 +1,15 @@
 //! The streaming writer.
 
-use std::io::BufWriter;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_codec::{Encode, digest};
 use tet_format::footer::FOOTER_VERSION;
 use tet_format::superblock::FLAG_FOOTER;
-use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, WriteError};
-use tet_format::{Codec, Digest, Grid};
-use tet_io::{Progress, Publisher, Step};
+use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout, WriteError};
+use tet_format::{Codec, Digest, Grid, Span};
+use tet_io::{Progress, Publisher, Source, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
@@ -53,6 +53,16 @@ pub struct Written {
     pub decoded_len: u64,
     /// The number of chunks.
     pub chunk_count: u64,
+}
+
+/// A chunk that stays as it is stored in another file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopiedChunk {
+    pub(crate) codec: Codec,
+    pub(crate) decoded_len: u64,
+    pub(crate) stored_len: u64,
+    /// Its digest; `None` in files without digests.
+    pub(crate) digest: Option<Digest>,
 }
 
 /// Writes a new file, dataset by dataset; dropped before [`finish`](Writer::finish), it leaves
@@ -184,10 +194,10 @@ impl Writer {
         Ok(())
     }
 
-    /// The next chunk; `None` when all are written.
+    /// The datasets of the file, and their chunks in the order they are written.
     #[must_use]
-    pub fn next_chunk(&self) -> Option<tet_format::write::ChunkAt> {
-        self.file.next_chunk()
+    pub fn layout(&self) -> &Layout {
+        self.file.layout()
     }
 
     /// Writes the next chunk as it is stored elsewhere, with the digest that it has there, or a new one.
@@ -209,16 +219,53 @@ impl Writer {
         let dataset = self.file.next_chunk().map(|chunk| chunk.dataset);
         let pushed = self.file.push(codec, decoded_len, stored);
         pushed.map_err(|error| fault(error, &self.target))?;
-        if let Some(digests) = &mut self.digests {
-            digests.push(known.unwrap_or_else(|| digest(stored)));
+        let known = known.or_else(|| self.digests.is_some().then(|| digest(stored)));
+        self.count(dataset, decoded_len, stored.len() as u64, known);
+        Ok(())
+    }
+
+    /// Whether digests are written: a chunk whose digest is not known is read for it then.
+    pub(crate) fn has_digests(&self) -> bool {
+        self.digests.is_some()
+    }
+
+    /// Writes the next chunks, all of one dataset, as they are stored back to back in `span` of another file: copied
+    /// inside the kernel where possible, and not compared with their digests, which stay theirs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`push`](Writer::push), and what reading `source` returns.
+    pub(crate) fn copy(
+        &mut self,
+        source: &Source,
+        span: Span,
+        chunks: &[CopiedChunk],
+    ) -> Result<()> {
+        let mut is_first = true;
+        for chunk in chunks {
+            let dataset = self.file.next_chunk().map(|next| next.dataset);
+            let placed = self.file.place(chunk.codec, chunk.decoded_len, chunk.stored_len);
+            let out = placed.map_err(|error| fault(error, &self.target))?;
+            if std::mem::take(&mut is_first) {
+                out.flush().map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
+                out.get_mut().copy_from(source, span)?;
+            }
+            self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
         }
-        self.written.stored_len += stored.len() as u64;
-        self.written.decoded_len += decoded_len;
+        Ok(())
+    }
+
+    /// Counts a chunk that was written to a dataset.
+    fn count(&mut self, dataset: Option<usize>, decoded: u64, stored: u64, known: Option<Digest>) {
+        if let (Some(digests), Some(known)) = (&mut self.digests, known) {
+            digests.push(known);
+        }
+        self.written.stored_len += stored;
+        self.written.decoded_len += decoded;
         self.written.chunk_count += 1;
         // The next one may have no chunks.
         let next = self.file.next_chunk().map(|chunk| chunk.dataset);
         self.next_dataset = dataset.map_or(0, |it| it + usize::from(next != dataset));
-        Ok(())
     }
 
     /// Writes footer, index and superblock, and puts the file in its place.

@@ -67,9 +67,25 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// There is no next chunk, its length does not match its grid, or `out` fails.
     pub fn push(&mut self, codec: Codec, raw_len: u64, stored: &[u8]) -> Result<(), WriteError> {
+        self.place(codec, raw_len, wire::len_of(stored))?.write_all(stored)?;
+        Ok(())
+    }
+
+    /// Gives the next chunk its place, and returns `out` there, for the caller to write the `stored_len` bytes of
+    /// the chunk. Chunks of one dataset lie back to back, so that the bytes of several may be written after the
+    /// first of them has its place.
+    ///
+    /// # Errors
+    ///
+    /// There is no next chunk, its length does not match its grid, or `out` fails.
+    pub fn place(
+        &mut self,
+        codec: Codec,
+        raw_len: u64,
+        stored_len: u64,
+    ) -> Result<&mut W, WriteError> {
         let chunk = self.next.chunk(self.layout.planned()).ok_or(WriteError::Complete)?;
         let dataset = chunk.dataset;
-        let stored_len = wire::len_of(stored);
         if raw_len != chunk.raw_len {
             let [found, wanted] = [raw_len, chunk.raw_len];
             return Err(WriteError::RawLen { dataset, found, wanted });
@@ -86,11 +102,10 @@ impl<W: Write + Seek> FileWriter<W> {
             self.align()?;
         }
         let end = self.position.checked_add(stored_len).ok_or(WriteError::TooLarge)?;
-        self.out.write_all(stored)?;
         self.stored.push(Stored { offset: self.position, len: stored_len, codec });
         self.position = end;
         self.next.advance(self.layout.planned());
-        Ok(())
+        Ok(&mut self.out)
     }
 
     /// The chunk for the next [`push`](FileWriter::push); `None` if all are written.
