@@ -27,7 +27,7 @@ fn with_names(command: clap::Command) -> clap::Command {
             "DATASET[SLICE]" | "DATASET" | "DOCUMENT|DATASET" => completed(arg, datasets),
             "SLICE" => completed(arg, slices),
             "AXES" | "AXIS" => completed(arg, axes),
-            "NAME" if ["dataset", "exclude"].contains(&arg.get_id().as_str()) => {
+            "NAME" | "NAME|PATTERN" if ["dataset", "exclude"].contains(&arg.get_id().as_str()) => {
                 completed(arg, datasets)
             }
             _ => arg,

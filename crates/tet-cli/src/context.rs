@@ -77,6 +77,16 @@ impl<'a> Context<'a> {
         Ok(json::write_pretty(self.streams.out.as_mut(), value)?)
     }
 
+    /// Prints one of several objects, on a line of its own.
+    ///
+    /// # Errors
+    ///
+    /// Writing to standard output fails.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(self.streams.out.as_mut(), value).map_err(std::io::Error::from)?;
+        self.line("")
+    }
+
     /// Prints a note, only on a terminal.
     pub(crate) fn note(&mut self, text: impl Display) {
         if self.env().err_terminal && !self.quiet {

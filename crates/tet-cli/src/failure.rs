@@ -314,7 +314,7 @@ fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
         E::NoTexts { .. } => ("no-text", String::new()),
         E::Incomparable { .. } => ("incomparable", String::new()),
         E::Misfit { .. } => ("misfit", String::new()),
-        _ => ("opaque", "tet export copies such a dataset unchanged".to_owned()),
+        _ => ("opaque", "tet convert copies such a dataset unchanged".to_owned()),
     }
 }
 

@@ -100,7 +100,6 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Stats(args) => command::stats::run(&args, context),
         Command::Diff(args) => command::diff::run(&args, context),
         Command::Convert(args) => command::convert::run(&args, context),
-        Command::Export(args) => command::export::run(&args, context),
         Command::Edit(args) => command::edit::run(&args.verb, context),
         Command::Zt(args) => command::zt::run(&args.verb, context),
         Command::Tgm(args) => command::tgm::run(&args.verb, context),

@@ -6,6 +6,7 @@ use tet_convert::export::Encoding;
 use tet_convert::{Format, TextLayout};
 
 use crate::args::{LayoutArgs, LayoutName};
+use crate::context::Context;
 use crate::exit::{Failure, Result};
 
 /// The encodings that a stream takes, by the words that name them.
@@ -55,19 +56,29 @@ pub(crate) fn format(name: &Path) -> Result<Format> {
     }
 }
 
-/// How a stream is written, by the name of its format.
+/// How a stream is written, by the name of its format; `None` for formats of files that are written by position.
+pub(crate) fn streamed(word: &str) -> Option<Encoding> {
+    let word = word.trim_start_matches('.').to_ascii_lowercase();
+    STREAMED.iter().find(|(name, _)| *name == word).map(|(_, encoding)| *encoding)
+}
+
+/// Checks that values may go to standard output: bytes that are no text do not go to a terminal.
 ///
 /// # Errors
 ///
-/// The format is written to files only.
-pub(crate) fn streamed(word: &str) -> Result<Encoding> {
-    let word = word.trim_start_matches('.').to_ascii_lowercase();
-    let found = STREAMED.iter().find(|(name, _)| *name == word);
-    found.map(|(_, encoding)| *encoding).ok_or_else(|| {
-        let text = format!("{word} is not written to standard output or a pipe");
-        let hint = "--to csv, tsv, json, npy and raw are; others need a file";
-        Failure::usage("output-format", text).hint(hint)
-    })
+/// It is a terminal.
+pub(crate) fn check_terminal(encoding: Option<Encoding>, context: &Context<'_>) -> Result<()> {
+    if context.env().out_terminal && !encoding.is_some_and(Encoding::has_text) {
+        let failure = Failure::usage("binary-output", "cannot print binary values to a terminal");
+        return Err(failure.hint("use -o FILE, or a pipe"));
+    }
+    Ok(())
+}
+
+/// The failure of an output to standard output whose format nothing names.
+pub(crate) fn unnamed() -> Failure {
+    let failure = Failure::usage("output-format", "--to names the format of standard output");
+    failure.hint("add --to csv, npy, tet or another; use ./- for a file named -")
 }
 
 /// The layout of an output of this format; `None` is text for people.
@@ -114,8 +125,8 @@ mod tests {
             assert_eq!(named(to).unwrap(), Path::new(wanted), "{to}");
         }
         assert_eq!(named("grib").unwrap_err().code, "output-format");
-        assert_eq!(streamed("tet").unwrap_err().code, "output-format");
-        assert_eq!(streamed("BIN").unwrap(), Encoding::Raw);
+        assert_eq!(streamed("tet"), None);
+        assert_eq!(streamed("BIN"), Some(Encoding::Raw));
         assert_eq!(format(Path::new("a.b/c.RAW")).unwrap().name(), "raw");
     }
 }

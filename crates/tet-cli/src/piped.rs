@@ -1,4 +1,5 @@
-//! A file on standard input, named `-`: it is copied to a temporary file, since formats are read by position.
+//! Files on standard input and output, both named `-`: formats are read and written by position, so such a file is a
+//! temporary one, which is copied.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,6 +13,7 @@ use crate::args::{Command, QuestionArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
+use crate::output;
 
 /// The name of the copy, which a dataset without a name takes.
 const NAME: &str = "input";
@@ -38,13 +40,43 @@ pub(crate) fn copy(command: &Command, context: &mut Context<'_>) -> Result<Optio
         let failure = Failure::usage("terminal", "- reads a file from standard input, a terminal");
         return Err(failure.hint("pipe a file into the command, or give a path"));
     }
-    let temp_dir = context.env().temp_dir.clone();
-    let of_dir = |error| Failure::from(tet_io::Error::io(Step::Create, &temp_dir, error));
-    let dir = tempfile::Builder::new().prefix("tet-").tempdir_in(&temp_dir).map_err(of_dir)?;
+    let dir = temp_dir(context)?;
     let path = dir.path().join(NAME);
     write(&path, context)?;
     context.streams.env.piped = Some(path);
     Ok(Some(dir))
+}
+
+/// Writes a file to standard output: `make` writes it to the path that it is given, which ends in `name`, and it is
+/// copied from there.
+///
+/// # Errors
+///
+/// What `make` returns; standard output is a terminal; what was made is not one file; the copy cannot be written.
+pub(crate) fn output<'c, T>(
+    name: &Path,
+    context: &mut Context<'c>,
+    make: impl FnOnce(&Path, &mut Context<'c>) -> Result<T>,
+) -> Result<T> {
+    output::check_terminal(None, context)?;
+    let dir = temp_dir(context)?;
+    let path = dir.path().join(name);
+    let made = make(&path, context)?;
+    let of_read = |error| Failure::from(tet_io::Error::io(Step::Read, &path, error));
+    if !path.is_file() || std::fs::read_dir(dir.path()).map_err(of_read)?.count() != 1 {
+        let text = "this format is several files, and standard output takes one";
+        return Err(Failure::usage("output-format", text).hint("write to a path instead"));
+    }
+    let mut file = File::open(&path).map_err(of_read)?;
+    std::io::copy(&mut file, context.streams.out.as_mut())?;
+    Ok(made)
+}
+
+/// A folder for a temporary file, which is removed when it is dropped.
+fn temp_dir(context: &Context<'_>) -> Result<TempDir> {
+    let temp_dir = &context.env().temp_dir;
+    let made = tempfile::Builder::new().prefix("tet-").tempdir_in(temp_dir);
+    made.map_err(|error| tet_io::Error::io(Step::Create, temp_dir, error).into())
 }
 
 fn write(path: &Path, context: &mut Context<'_>) -> Result<()> {
@@ -82,7 +114,6 @@ impl Command {
             Command::Stats(args) => vec![args.file.as_os_str()],
             Command::Diff(args) => vec![args.left.as_os_str(), args.right.as_os_str()],
             Command::Convert(args) => args.inputs.iter().map(|path| path.as_os_str()).collect(),
-            Command::Export(args) => vec![args.input.as_os_str()],
             Command::Verify(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Dump(_)
             | Command::Edit(_)

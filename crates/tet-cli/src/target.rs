@@ -29,11 +29,18 @@ pub(crate) fn find<'a>(
     match targets.pop() {
         Some(target) if targets.is_empty() => Ok(target),
         last => {
-            let matching = targets.iter().chain(&last).map(|target| target.dataset.name.as_str());
-            let text = format!("{asked:?} matches {} datasets: name one", matching.clone().count());
-            Err(Failure::usage("several-datasets", text).among(matching))
+            let matching: Vec<&Dataset> =
+                targets.iter().chain(&last).map(|target| target.dataset).collect();
+            let text = format!("{asked:?} matches {} datasets: name one", matching.len());
+            Err(several(text, &matching))
         }
     }
+}
+
+/// The failure of what takes one dataset, where several match.
+pub(crate) fn several(text: String, matching: &[&Dataset]) -> Failure {
+    let names = matching.iter().map(|dataset| dataset.name.as_str());
+    Failure::usage("several-datasets", text).among(names)
 }
 
 /// Resolves a selector, a name or a pattern of names with an optional slice, and `--select`; without a name

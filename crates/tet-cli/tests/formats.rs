@@ -147,7 +147,7 @@ fn every_reader_warns_of_a_malformed_message() {
             &["query", "x.tgm", "#0", "--sum"],
             &["stats", "x.tgm"],
             &["convert", "x.tgm", "out.tet", "-f"],
-            &["export", "x.tgm", "out.npz", "-f"],
+            &["convert", "x.tgm", "out.npz", "-f"],
         ];
         for args in readers {
             let (_, out, err) = tet_in(folder, args);
@@ -292,7 +292,7 @@ fn what_is_sound_and_not_read_is_no_damage() {
         &["stats", "x.zarr", "x"],
         &["cat", "x.zarr", "x", "--format", "heatmap"],
         &["convert", "x.zarr", "x.npy", "--dataset", "x"],
-        &["export", "x.zarr", "x.tet"],
+        &["convert", "x.zarr", "x.tet"],
     ];
     store("pcodec", &[1, 2, 3]);
     for args in commands {

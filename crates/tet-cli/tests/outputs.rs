@@ -111,11 +111,9 @@ fn no_input_is_overwritten_under_any_name() {
         let before = files(env.0.path());
         for output in [&input, &hard, &soft] {
             for from in [&input, &soft] {
-                for command in ["convert", "export"] {
-                    let printed = env.refused(&[command, from, output, "--force"]);
-                    assert!(printed.contains("is the input itself"), "{printed}");
-                    env.refused(&[command, from, output, "--force", "--dataset", "#0"]);
-                }
+                let printed = env.refused(&["convert", from, output, "--force"]);
+                assert!(printed.contains("is the input itself"), "{printed}");
+                env.refused(&["convert", from, output, "--force", "--dataset", "#0"]);
             }
             match suffix {
                 "npy" => {
@@ -251,32 +249,15 @@ fn stacks_are_written_in_every_format() {
     }
 }
 
-/// Both commands write the same bytes, or neither writes any.
+/// The name that the command had stays accepted.
 #[test]
 fn export_is_convert() {
     let env = Env::new();
     fixtures::make(env.0.path());
-    for input in ["climate.npz", "climate.tet", "model.safetensors", "fp8.safetensors", "sparse.zt"]
-    {
-        for suffix in OUTPUTS {
-            for dataset in [&[][..], &["--dataset", "#0"]] {
-                let [one, two] = ["convert", "export"].map(|command| {
-                    let output = format!("same.{suffix}");
-                    let (exit, _, err) = env.run(&[&[command, input, &output], dataset].concat());
-                    let bytes = fs::read(env.path(&output)).ok();
-                    let _ = fs::remove_file(env.path(&output));
-                    fs::read_dir(env.0.path()).expect("a folder").for_each(|entry| {
-                        let name = entry.expect("a name").file_name();
-                        if name.to_string_lossy().starts_with("same-") {
-                            fs::remove_file(env.path(&name.to_string_lossy())).expect("a file");
-                        }
-                    });
-                    (exit, err, bytes)
-                });
-                assert!(one == two, "{input} {suffix} {dataset:?}: {} {}", one.1, two.1);
-            }
-        }
-    }
+    env.works(&["convert", "climate.tet", "one.npz"]);
+    env.works(&["export", "climate.tet", "two.npz"]);
+    let [one, two] = ["one.npz", "two.npz"].map(|name| fs::read(env.path(name)).expect("a file"));
+    assert!(one == two && !one.is_empty());
 }
 
 /// The metadata of the input is in the output, or a note reports that it is omitted.
@@ -314,9 +295,10 @@ fn standard_output_is_not_a_file() {
     let env = Env::with_inputs();
     for args in [
         &["convert", "in.tet", "-"][..],
-        &["export", "in.tet", "-"],
         &["query", "in.tet", "v", "-o", "-"],
-        &["query", "in.tet", "v", "-o", "-", "--to", "h5"],
+        &["convert", "in.tet", "-", "--to", "zarr"],
+        &["convert", "in.safetensors", "-", "--to", "safetensors.index.json"],
+        &["convert", "in.tet", "-", "--to", "npz", "--json"],
     ] {
         assert!(env.refused(args).contains("standard output"));
     }
@@ -333,6 +315,69 @@ fn standard_output_is_not_a_file() {
         let refused = env.refused(&[command, "in.tet", "w", "-o", "x.nc", "--layout", "wide"]);
         assert!(refused.contains(".csv"), "{refused}");
     }
+}
+
+/// Every format of one file is written to standard output as to a path.
+#[test]
+fn files_go_to_standard_output() {
+    let env = Env::with_inputs();
+    let streamed = |args: &[&str]| {
+        let (exit, out, err) = fixtures::tet_bytes(env.0.path(), args);
+        assert_eq!(exit, Exit::Done, "{args:?}: {err}");
+        out
+    };
+    let one = |suffix: &str| ["npy", "raw", "csv"].contains(&suffix);
+    for suffix in OUTPUTS.into_iter().filter(|suffix| !suffix.ends_with("json")) {
+        let path = format!("there.{suffix}");
+        let only = if one(suffix) { &["--dataset", "w"][..] } else { &[] };
+        env.works(&[&["convert", "in.tet", &path], only].concat());
+        let wanted = fs::read(env.path(&path)).expect("a file");
+        let to = ["convert", "in.tet", "-", "--to", suffix];
+        assert!(streamed(&[&to, only].concat()) == wanted, "{suffix}");
+        fs::remove_file(env.path(&path)).expect("a file");
+        env.works(&["query", "in.tet", "w", "-o", &path]);
+        let wanted = fs::read(env.path(&path)).expect("a file");
+        let answer = streamed(&["query", "in.tet", "w", "-o", "-", "--to", suffix]);
+        assert!(answer == wanted, "{suffix} of a query");
+        fs::remove_file(env.path(&path)).expect("a file");
+    }
+    let tet = streamed(&["cat", "in.tet", "w", "-o", "-", "--to", "tet"]);
+    fs::write(env.path("w.tet"), tet).expect("a file");
+    assert_eq!(env.works(&["cat", "w.tet", "w"]), "[1. 2.]\n");
+}
+
+/// A pattern stands for all datasets whose names match, in every command that takes a dataset.
+#[test]
+fn commands_take_patterns() {
+    let env = Env::with_inputs();
+    let answers = env.works(&["query", "in.tet", "?", "--max", "--json"]);
+    let names: Vec<String> = answers
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an object"))
+        .map(|answer| answer["dataset"]["name"].as_str().expect("a name").to_owned())
+        .collect();
+    assert_eq!(names, ["v", "w"]);
+    let explained = env.works(&["explain", "in.tet", "{v,w}", "--max"]);
+    assert!(explained.contains("max of v") && explained.contains("max of w"), "{explained}");
+    assert_eq!(env.works(&["cat", "in.tet", "{w,v}[:1,...]"]).lines().next(), Some("v"));
+    let drawn = env.works(&["plot", "in.tet", "*", "--kind", "histogram"]);
+    assert_eq!(drawn.matches("histogram of").count(), 2);
+    for args in [
+        &["query", "in.tet", "*", "--max", "-o", "x.npy"][..],
+        &["cat", "in.tet", "*", "-o", "x.npy"],
+        &["cat", "in.tet", "*", "--format", "csv"],
+        &["plot", "in.tet", "*", "-o", "x.svg"],
+    ] {
+        let refused = env.refused(args);
+        assert!(refused.contains("matches 2 datasets"), "{args:?}: {refused}");
+    }
+    let printed = env.refused(&["query", "in.tet", "x*", "--max"]);
+    assert!(printed.contains("x*"), "{printed}");
+    // One that matches is as if it was named.
+    env.works(&["query", "in.tet", "w*", "--max", "-o", "x.npy"]);
+    env.works(&["convert", "in.tet", "w.npz", "--dataset", "{v,w}", "--exclude", "v*"]);
+    let listed = env.works(&["info", "w.npz", "--json"]);
+    assert!(listed.contains("\"w\"") && !listed.contains("\"v\""), "{listed}");
 }
 
 /// What cannot be taken is an error that lists all of it, or is left out with a warning for each.
@@ -382,12 +427,9 @@ fn numbers_name_datasets_of_archives_too() {
 #[test]
 fn more_threads_than_a_machine_has_are_refused() {
     let env = Env::with_inputs();
-    for args in [
-        &["convert", "in.npz", "out.tet"][..],
-        &["export", "in.tet", "out.npz"],
-        &["verify", "in.tet"],
-        &["query", "in.tet", "v"],
-    ] {
+    for args in
+        [&["convert", "in.npz", "out.tet"][..], &["verify", "in.tet"], &["query", "in.tet", "v"]]
+    {
         let printed = env.refused(&[args, &["--threads", "100000"]].concat());
         assert!(printed.contains("0 to 1024"), "{printed}");
     }

@@ -210,7 +210,7 @@ fn statistics_are_what_the_schema_says() {
 fn conversions_are_what_the_schema_says() {
     let env = Env::new("tet.convert/1");
     env.answer(&["convert", "climate.npz", "out.tet", "--json"]);
-    env.answer(&["export", "numbers.tet", "out.npz", "--json"]);
+    env.answer(&["convert", "numbers.tet", "out.npz", "--json"]);
     env.answer(&["convert", "numbers.tet", "out.npy", "--dataset", "grid", "--json"]);
     env.answer(&["convert", "numbers.tet", "one.zt", "--json"]);
     env.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);

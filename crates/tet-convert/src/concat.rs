@@ -38,7 +38,7 @@ pub fn concat(
     output: &Path,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    let (format, _) = writable(output)?;
+    let (format, _) = writable(options.output_name(output))?;
     let Some((first, others)) = inputs.split_first() else {
         return Err(Error::NoDatasets { encoding: format.name() });
     };
@@ -50,6 +50,7 @@ pub fn concat(
     // What is asked of the output alone comes with its own conversion.
     let mut of_first = options.clone();
     of_first.tet.sync = Sync::None;
+    of_first.to = None;
     if !is_tet {
         of_first.tet = ImportOptions {
             include: options.tet.include.clone(),

@@ -376,8 +376,7 @@ fn members<'c>(
         return Ok(Vec::new());
     };
     let catalog = &opened.catalog;
-    let named = options.include.iter().chain(&options.exclude);
-    let named = named.map(|name| Ok(catalog.find(name)?.index)).collect::<Result<BTreeSet<_>>>()?;
+    let named = choice::named(catalog, options.include.iter().chain(&options.exclude))?;
     let is_held = |part: &&Dataset| {
         let is_found = catalog.find(&part.name).is_ok_and(|found| found.index == part.index);
         let is_fit = part.dtype.is_some() && part.why().is_none() || can.text && part.is_text();

@@ -10,7 +10,7 @@ pub(super) const PATH: &str = "docs/reference/outputs.md";
 const HEAD: &str = "\
 # Outputs
 
-The formats that `tet convert`, `tet export`, `tet cat -o` and `tet query -o` write. `--to` of `cat` and `query` names one by its
+The formats that `tet convert`, `tet cat -o` and `tet query -o` write. `--to` of `cat` and `query` names one by its
 suffix, whatever that of the output is. This page is generated from the table of containers.
 
 ## What a format holds

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::WriteArgs;
+use super::{ReadArgs, WriteArgs};
 
 /// Arguments of `tet convert`.
 #[derive(Debug, Args)]
@@ -17,14 +17,19 @@ pub struct ConvertArgs {
     pub inputs: Vec<PathBuf>,
     /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
     /// or .zarr.zip, the directory .zarr, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
-    /// or .csv
+    /// or .csv; - is standard output, in the format of --to
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Convert only this dataset (repeatable)
-    #[arg(long, value_name = "NAME")]
+    /// Set the format of OUT, whatever its suffix: a suffix such as npz or nc
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Option<String>,
+    /// Convert only this dataset, or those whose names match (repeatable)
+    ///
+    /// 'layers.{0..3}.*' is a pattern, unless a dataset has that very name. `#N` is the dataset at position N.
+    #[arg(long, value_name = "NAME|PATTERN")]
     pub dataset: Vec<String>,
-    /// Exclude this dataset (repeatable)
-    #[arg(long, value_name = "NAME")]
+    /// Exclude this dataset, or those whose names match (repeatable)
+    #[arg(long, value_name = "NAME|PATTERN")]
     pub exclude: Vec<String>,
     /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
     /// lists them all
@@ -76,18 +81,6 @@ pub struct ConvertArgs {
     /// for .safetensors.index.json, else one file]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
     pub shard_size: Option<u64>,
-    /// Number of threads that compress, 0 for all
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
-    pub threads: usize,
-    /// Limit the memory, as 256MiB or 2G [default: 1GiB]
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    pub memory: Option<u64>,
-    /// Limit the bytes that the data may decode to, as 64GiB
-    ///
-    /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
-    /// declare any number of elements.
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    pub max_decoded: Option<u64>,
     /// Name the axes: time,lat,lon, or temp=time,lat,lon for one dataset (repeatable)
     #[arg(long, value_name = "[NAME=]AXES")]
     pub dims: Vec<String>,
@@ -114,6 +107,9 @@ pub struct ConvertArgs {
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
+    /// How the input is read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// Print one `tet.convert/1` object
     #[arg(long)]
     pub json: bool,
@@ -369,6 +365,8 @@ EXAMPLES
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
   tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
   tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
+  tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match
+  tet convert year.tet - --to nc | ssh host 'cat > year.nc'
   tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
   tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
   tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed

@@ -6,7 +6,6 @@ mod diff;
 mod digest;
 mod dump;
 mod edit;
-mod export;
 mod info;
 mod layout;
 mod meaning;
@@ -33,7 +32,6 @@ pub use edit::{
     EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditMergeArgs, EditPlaceArgs,
     EditRenameArgs, EditRepackArgs, EditSetArgs, EditVerb,
 };
-pub use export::ExportArgs;
 pub use info::{InfoArgs, SortName};
 pub use layout::{LayoutArgs, LayoutName};
 pub use meaning::MeaningArgs;
@@ -92,7 +90,7 @@ EXAMPLES
   tet stats arrays.tet                       statistics of all datasets
   tet diff old.tet new.tet                   what differs between two files
   tet info model.safetensors                 model files work in the same way
-  tet export arrays.tet model.safetensors    write a model file
+  tet convert arrays.tet model.safetensors   write a model file
   tet verify *.tet && echo ok                check files, exit 1 on errors
   tet dump arrays.tet --at 1000              what one byte means
   tet repair broken.tet                      what can be repaired
@@ -170,12 +168,9 @@ pub enum Command {
     /// Compare two files: datasets, metadata and values
     #[command(long_about = diff::LONG_ABOUT)]
     Diff(Box<DiffArgs>),
-    /// Convert a file to .tet, .zt, .tgm, .safetensors or .npz
-    #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
+    /// Convert a file, or some of its datasets, to another format
+    #[command(visible_alias = "import", alias = "export", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
-    /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .tsv, .zarr, .zt, .tgm or .tet
-    #[command(long_about = export::LONG_ABOUT)]
-    Export(Box<ExportArgs>),
     /// Check files and report every error with its place
     #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
@@ -212,7 +207,6 @@ impl Command {
             Command::Stats(args) => args.json,
             Command::Diff(args) => args.json,
             Command::Convert(args) => args.json,
-            Command::Export(args) => args.json,
             Command::Zt(args) => args.wants_json(),
             Command::Tgm(args) => args.wants_json(),
             Command::Verify(args) => args.json,

@@ -84,8 +84,7 @@ pub struct SaveArgs {
     ///
     /// Every format that `tet convert` writes: .tet, .zt, .npz, .npy, .raw, .csv, .tsv, .json, .h5,
     /// .nc, .zarr and others, with the labels, attributes and coordinates that the format can store,
-    /// and the query as its history. To standard output --to names the format: csv, tsv, json, npy
-    /// or raw.
+    /// and the query as its history. To standard output --to names the format.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc

@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use tet_convert::{Note, Origin, ResultCatalog, ResultOptions};
+use tet_convert::{Note, Origin, ResultCatalog, ResultOptions, TextLayout};
 use tet_document::{Ask, Resolved};
 use tet_io::{Publish, Publisher, Step};
 use tet_plot::{Depth, PlotMedium};
-use tet_query::{Catalog, Choice, Execution, Integrity};
+use tet_query::{Catalog, Choice, Dataset, Execution, Integrity};
 
 use crate::args::{CatArgs, CatFormat, MeaningArgs};
 use crate::bar::Bar;
@@ -18,6 +18,7 @@ use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::output;
+use crate::piped;
 use crate::preview::{self, Preview};
 use crate::target::{self, Target};
 
@@ -38,26 +39,27 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::decode(opened, MeaningArgs { raw_values, ..MeaningArgs::default() });
     let catalog = &opened.catalog;
     let how = open::execution(&args.read, &opened, context);
-    let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
-    let target = target.map_err(&about)?;
-    // Elements that nothing computes with are written, and not printed.
-    if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
-        open::check_readable(target.dataset).map_err(&about)?;
+    let targets = target::find_all(catalog, asked, args.select.as_deref(), &how);
+    let targets = targets.map_err(&about)?;
+    for target in &targets {
+        // Elements that nothing computes with are written, and not printed.
+        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
+            open::check_readable(target.dataset).map_err(&about)?;
+        }
     }
-    let integrity = match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
-        None => emit(catalog, &target, &how, (args, &form), context).map_err(&about)?,
-        Some(path) => match stream(&context.env().at(path)) {
-            Some(out) => {
-                let out = out.map_err(|error| of_stream(path, error))?;
-                context.streams.out = Box::new(BufWriter::new(out));
-                context.streams.env.out_terminal = false;
-                let integrity =
-                    emit(catalog, &target, &how, (args, &form), context).map_err(&about)?;
-                context.out().flush().map_err(|error| of_stream(path, error))?;
-                integrity
-            }
-            None => save(path, catalog, &target, &how, (args, &form), context)?,
-        },
+    let what = (args, &form);
+    let integrity = match (args.output.as_deref(), &targets[..]) {
+        (None, [target]) => emit(catalog, target, &how, what, context).map_err(&about)?,
+        (None, targets) if matches!(form, Form::Text) => {
+            print_all(catalog, targets, &how, what, context).map_err(&about)?
+        }
+        (Some(path), [target]) => write(path, catalog, target, &how, what, context)?,
+        (_, targets) => {
+            let matching: Vec<&Dataset> = targets.iter().map(|target| target.dataset).collect();
+            let text = format!("{asked:?} matches {} datasets, and one is written", matching.len());
+            let hint = "name one, or write several with `tet convert --dataset PATTERN`";
+            return Err(about(target::several(text, &matching).hint(hint)));
+        }
     };
     let integrity = integrity.unwrap_or_else(|| open::integrity(&opened));
     let doubts = open::warnings(&opened, &args.read).into_iter();
@@ -68,6 +70,51 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
         context.warn(Note::Unchecked);
     }
     Ok(Exit::Done)
+}
+
+/// Prints several datasets, each under its name. Returns the integrity, if any bytes were read.
+fn print_all(
+    catalog: &Catalog,
+    targets: &[Target<'_>],
+    how: &Execution,
+    what: (&CatArgs, &Form),
+    context: &mut Context<'_>,
+) -> Result<Option<Integrity>> {
+    let mut all: Option<Integrity> = None;
+    for (at, target) in targets.iter().enumerate() {
+        if at > 0 {
+            context.line("")?;
+        }
+        let heading = context.paint.strong(Escaped(&target.dataset.name));
+        context.line(heading)?;
+        let integrity = emit(catalog, target, how, what, context)?;
+        all = all.map_or(integrity, |all| Some(integrity.map_or(all, |it| all.and(it))));
+    }
+    Ok(all)
+}
+
+/// Writes to a file, or to a pipe or device. Returns the integrity, if any bytes were read.
+fn write(
+    path: &Path,
+    catalog: &Catalog,
+    target: &Target<'_>,
+    how: &Execution,
+    what: (&CatArgs, &Form),
+    context: &mut Context<'_>,
+) -> Result<Option<Integrity>> {
+    let about = |failure: Failure| failure.about(&what.0.file);
+    if path.as_os_str() == "-" {
+        return emit(catalog, target, how, what, context).map_err(about);
+    }
+    let Some(out) = stream(&context.env().at(path)) else {
+        return save(path, catalog, target, how, what, context);
+    };
+    let out = out.map_err(|error| of_stream(path, error))?;
+    context.streams.out = Box::new(BufWriter::new(out));
+    context.streams.env.out_terminal = false;
+    let integrity = emit(catalog, target, how, what, context).map_err(about)?;
+    context.out().flush().map_err(|error| of_stream(path, error))?;
+    Ok(integrity)
 }
 
 /// What is written.
@@ -135,23 +182,14 @@ fn save(
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
     let at = context.env().at(path);
-    let (overwrite, sync) = open::publish_options(args.write);
     let integrity = if let Form::Values(word) = form {
         let to = word.as_deref().map(output::named).transpose()?;
         let format = output::format(to.as_deref().unwrap_or(path))?;
         let layout = output::layout(args.layout, Some(format))?;
-        let bar = Bar::new(context, "writing", stored_len(target));
-        let execution = how.with_progress(bar.progress(context));
-        let history = Some(Origin { at: context.env().now() });
-        let options =
-            ResultOptions { overwrite, sync, execution, history, layout, to, ..Default::default() };
-        let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
-        let written = result.write(&at, &options);
-        bar.finish();
-        warn(written?.notes, context);
-        Some(result.integrity())
+        Some(write_values(&at, (to, layout), catalog, target, how, args, context)?)
     } else {
         output::layout(args.layout, None)?;
+        let (overwrite, sync) = open::publish_options(args.write);
         let inputs = catalog.stamps();
         let mut publisher = Publisher::begin(&at, &Publish { force: overwrite, sync, inputs })?;
         let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
@@ -162,6 +200,29 @@ fn save(
     let shape = target.slab.kept_shape();
     context.note(format!("wrote {} {shape} to {}", target.dataset.dtype_name, tet_io::shown(path)));
     Ok(integrity)
+}
+
+/// Writes the selection to the file `at`. Returns the integrity.
+fn write_values(
+    at: &Path,
+    (to, layout): (Option<PathBuf>, TextLayout),
+    catalog: &Catalog,
+    target: &Target<'_>,
+    how: &Execution,
+    args: &CatArgs,
+    context: &mut Context<'_>,
+) -> Result<Integrity> {
+    let (overwrite, sync) = open::publish_options(args.write);
+    let bar = Bar::new(context, "writing", stored_len(target));
+    let execution = how.with_progress(bar.progress(context));
+    let history = Some(Origin { at: context.env().now() });
+    let options =
+        ResultOptions { overwrite, sync, execution, history, layout, to, ..Default::default() };
+    let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
+    let written = result.write(at, &options);
+    bar.finish();
+    warn(written?.notes, context);
+    Ok(result.integrity())
 }
 
 /// Prints the notes but for the one that comes with the integrity.
@@ -190,12 +251,15 @@ fn emit(
     };
     let suffix = || args.output.as_deref().and_then(Path::extension).unwrap_or_default();
     let word = word.clone().unwrap_or_else(|| suffix().to_string_lossy().into_owned());
-    let encoding = output::streamed(&word)?;
-    let layout = output::layout(args.layout, Some(output::format(&output::named(&word)?)?))?;
-    if context.env().out_terminal && !encoding.has_text() {
-        let failure = Failure::usage("binary-output", "cannot print binary values to a terminal");
-        return Err(failure.hint("use -o FILE, or a pipe"));
-    }
+    let to = output::named(&word)?;
+    let layout = output::layout(args.layout, Some(output::format(&to)?))?;
+    let Some(encoding) = output::streamed(&word) else {
+        let to_file = |path: &Path, context: &mut Context<'_>| {
+            write_values(path, (None, layout), catalog, target, how, args, context)
+        };
+        return piped::output(&to, context, to_file).map(Some);
+    };
+    output::check_terminal(Some(encoding), context)?;
     let bar = Bar::new(context, "reading", stored_len(target));
     let how = how.with_progress(bar.progress(context));
     let options = ResultOptions { execution: how.clone(), ..ResultOptions::default() };

@@ -11,12 +11,17 @@ mod ztensor;
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{Capabilities, Conflict, ConvertOptions, Format, UnsupportedChoice};
+use tet_convert::{
+    Capabilities, Conflict, ConvertOptions, Format, ImportReport, UnsupportedChoice,
+};
 
 use crate::args::{ConvertArgs, PreferName};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::output;
+use crate::piped;
 
 pub(super) use self::outputs::{check_level, check_levels};
 use self::report::failed;
@@ -31,9 +36,15 @@ pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_
 ///
 /// The input cannot be read, an option is invalid, or the output cannot be written.
 pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let (target, can) = target(&args.output)?;
+    let to = args.to.as_deref().map(output::named).transpose()?;
+    let (target, can) = target(to.as_deref().unwrap_or(&args.output))?;
     outputs::check(args, can)?;
-    let options = options(args, target, context)?;
+    if args.json && args.output.as_os_str() == "-" {
+        let failure = Failure::usage("options", "--json and the file both go to standard output");
+        return Err(failure.hint("omit --json, or write to a path"));
+    }
+    let mut options = options(args, target, context)?;
+    options.to = to;
     let joining = match (&args.concat, args.merge) {
         (Some(axis), _) => Joining::Concat(axis),
         (None, true) => Joining::Merge,
@@ -46,6 +57,7 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
         return Err(Failure::usage("options", text).hint(hint));
     }
     write((&args.inputs, joining), &args.output, options, args.json, context)
+        .map_err(|failure| open::footer_hint(failure, args.read.no_footer))
 }
 
 /// How several inputs become one file.
@@ -63,13 +75,10 @@ pub(super) enum Joining<'a> {
 ///
 /// # Errors
 ///
-/// The suffix is unknown, or the output is standard output.
+/// The suffix is unknown, or nothing names the format of standard output.
 pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
     if output.as_os_str() == "-" {
-        let text = "cannot write this format to standard output";
-        let hint = "`tet cat FILE DATASET -o -` writes the values of a dataset to a pipe; use ./- \
-                    for a file named -";
-        return Err(Failure::usage("output-name", text).hint(hint));
+        return Err(output::unnamed());
     }
     match tet_convert::writable(output) {
         Ok((format, writer)) => Ok((format, writer.can())),
@@ -85,26 +94,43 @@ pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
 pub(super) fn write(
     (inputs, joining): (&[PathBuf], Joining<'_>),
     output: &Path,
-    mut options: ConvertOptions,
+    options: ConvertOptions,
     is_json: bool,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let from: Vec<PathBuf> = inputs.iter().map(|input| context.env().at(input)).collect();
+    if output.as_os_str() == "-" {
+        let name = options.to.clone().unwrap_or_default();
+        let report = piped::output(&name, context, |path, context| {
+            report_of((inputs, joining), (path, output), options, context)
+        })?;
+        context.warn_all(&report.notes);
+        return Ok(Exit::Done);
+    }
     let to = context.env().at(output);
+    let report = report_of((inputs, joining), (&to, output), options, context)?;
+    print_report(inputs, output, &report, is_json, context)
+}
+
+/// Converts to the file `to`, which the user named `output`.
+fn report_of(
+    (inputs, joining): (&[PathBuf], Joining<'_>),
+    (to, output): (&Path, &Path),
+    mut options: ConvertOptions,
+    context: &mut Context<'_>,
+) -> Result<ImportReport> {
+    let from: Vec<PathBuf> = inputs.iter().map(|input| context.env().at(input)).collect();
     let bar = Bar::new(context, "converting", 0);
     options.execution.progress = bar.progress(context);
     let report = match joining {
-        Joining::Concat(axis) => tet_convert::concat(&from, axis, &to, &options),
-        Joining::One | Joining::Merge => tet_convert::convert_merged(&from, &to, &options),
+        Joining::Concat(axis) => tet_convert::concat(&from, axis, to, &options),
+        Joining::One | Joining::Merge => tet_convert::convert_merged(&from, to, &options),
     };
     bar.finish();
-    let report = match (report, inputs) {
-        (Ok(report), _) => report,
-        (Err(error), [input]) => return Err(failed(error, input, output)),
+    report.map_err(|error| match inputs {
+        [input] => failed(error, input, output),
         // Which of the inputs it is, the message tells where it matters.
-        (Err(error), _) => return Err(failed(error, output, output)),
-    };
-    print_report(inputs, output, &report, is_json, context)
+        _ => failed(error, output, output),
+    })
 }
 
 /// What is done about different datasets of one name.
@@ -139,8 +165,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     if args.skip_unsupported {
         options.unsupported = UnsupportedChoice::Skipped;
     }
-    options.execution.threads = args.threads;
-    options.execution.memory_budget = args.memory.unwrap_or(options.execution.memory_budget);
-    options.execution.decoded_max = args.max_decoded;
+    options.execution = open::with_flags(open::unflagged(context), &args.read);
+    options.open = open::options(&args.read);
     Ok(options)
 }

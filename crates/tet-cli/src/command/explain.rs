@@ -5,7 +5,8 @@ mod cost;
 
 use std::path::Path;
 
-use tet_document::{Ask, Resolved};
+use tet_convert::Opened;
+use tet_document::{Ask, Query, Resolved};
 use tet_query::{Execution, Passes, ReadPlan};
 
 use crate::args::ExplainArgs;
@@ -35,16 +36,29 @@ pub(crate) fn run(args: &ExplainArgs, context: &mut Context<'_>) -> Result<Exit>
     Ok(Exit::Done)
 }
 
-fn explain(
-    args: &ExplainArgs,
-    file: &Path,
-    query: tet_document::Query,
-    context: &mut Context<'_>,
-) -> Result<()> {
+fn explain(args: &ExplainArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
     let (opened, query) =
         query::open_for(file, query, (args.question.meaning, &args.read), context)?;
-    let how = query::execution(&args.read, &query, &opened, context);
-    let resolved = query::resolve(&query, &opened.catalog, &how)?;
+    let queries = query::each(&opened, query, false)?;
+    for (at, query) in queries.iter().enumerate() {
+        if at > 0 && !args.json {
+            context.line("")?;
+        }
+        one(args, (file, &opened), query, queries.len() == 1, context)?;
+    }
+    Ok(())
+}
+
+/// Explains a query about one dataset.
+fn one(
+    args: &ExplainArgs,
+    (file, opened): (&Path, &Opened),
+    query: &Query,
+    is_one: bool,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let how = query::execution(&args.read, query, opened, context);
+    let resolved = query::resolve(query, &opened.catalog, &how)?;
     let plan = query::plan_of(&resolved, &how)?;
     let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;
     let cost = Cost::of(&resolved, (&plan, &reads), &how)?;
@@ -52,7 +66,7 @@ fn explain(
     let advice = advice::advice(&resolved, (&plan, &reads), &cost, &how);
     opened.catalog.check_unchanged()?;
     if args.json {
-        return context.json(&Explained {
+        let explained = Explained {
             schema: "tet.explain/1",
             file: file.to_string_lossy().into_owned(),
             format: opened.catalog.format(),
@@ -68,9 +82,10 @@ fn explain(
             memory_budget: how.memory_budget,
             axes,
             advice,
-        });
+        };
+        return if is_one { context.json(&explained) } else { context.json_line(&explained) };
     }
-    let hint = open::memory_hint(&opened, context.env().memory_len);
+    let hint = open::memory_hint(opened, context.env().memory_len);
     write_plan(&resolved, (&plan, &reads), (&cost, &how, hint), context)?;
     write_axes(&axes, context)?;
     for (at, advice) in advice.iter().enumerate() {

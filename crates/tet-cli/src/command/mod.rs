@@ -9,7 +9,6 @@ pub(crate) mod digest;
 pub(crate) mod dump;
 pub(crate) mod edit;
 pub(crate) mod explain;
-pub(crate) mod export;
 pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod plot;

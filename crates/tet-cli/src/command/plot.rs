@@ -5,6 +5,7 @@ mod style;
 
 use std::path::Path;
 
+use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved, WriteTarget};
 use tet_plot::{Picture, PlotAxis, PlotMedium, Scale, Shown};
 use tet_query::{AxisRef, Catalog, Execution, Op, find_axis};
@@ -59,8 +60,22 @@ fn draw(
     }
     let (opened, query) =
         query::open_for(file, query, (args.question.meaning, &args.read), context)?;
-    let how = query::execution(&args.read, &query, &opened, context);
-    let resolved = query::resolve(&query, &opened.catalog, &how)?;
+    for query in query::each(&opened, query, args.picture.output.is_some())? {
+        one(args, style, &opened, &query, context)?;
+    }
+    Ok(())
+}
+
+/// Draws a query about one dataset.
+fn one(
+    args: &PlotArgs,
+    style: &Style,
+    opened: &Opened,
+    query: &Query,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let how = query::execution(&args.read, query, opened, context);
+    let resolved = query::resolve(query, &opened.catalog, &how)?;
     let output = Output::begin(args, &opened.catalog, context)?;
     let medium = match output {
         Output::Terminal => {
@@ -74,8 +89,8 @@ fn draw(
     bar.finish();
     let (picture, integrity) = drawn?;
     output.write(&picture, style.size, context)?;
-    let doubts = open::warnings(&opened, &args.read).into_iter();
-    for doubt in doubts.chain(open::doubt(&opened, integrity)) {
+    let doubts = open::warnings(opened, &args.read).into_iter();
+    for doubt in doubts.chain(open::doubt(opened, integrity)) {
         context.warn(doubt);
     }
     Ok(())

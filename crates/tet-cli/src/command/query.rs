@@ -13,8 +13,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tet_convert::Opened;
-use tet_document::{Ask, Query, Resolved};
-use tet_query::{AxisRef, Catalog, Execution, Integrity, NanPolicy, Op, ReadPlan, SelectionFault};
+use tet_document::{Ask, Query, Resolved, WriteTarget};
+use tet_query::{
+    AxisRef, Catalog, Dataset, Execution, Integrity, NanPolicy, Op, ReadPlan, SelectionFault,
+};
 
 use crate::args::{MeaningArgs, QueryArgs, QueryFormat, ReadArgs};
 use crate::bar::Bar;
@@ -22,6 +24,7 @@ use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
+use crate::target;
 use answer::{Answer, Request};
 use report::QueryReport;
 
@@ -47,33 +50,75 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
     let (opened, query) = open_for(file, query, (args.question.meaning, &args.read), context)?;
-    let how = execution(&args.read, &query, &opened, context);
-    let resolved = resolve(&query, &opened.catalog, &how)?;
+    let queries = each(&opened, query, args.save.output.is_some())?;
+    let warnings: Vec<String> = open::warnings(&opened, &args.read).into_iter().collect();
+    let is_one = queries.len() == 1;
+    for query in queries {
+        one(args, (file, &opened, &warnings), &query, is_one, context)?;
+    }
+    Ok(())
+}
+
+/// A query for each dataset whose name matches, if the query names them by a pattern.
+///
+/// # Errors
+///
+/// Several datasets match, and the answer is to be written to one file.
+pub(super) fn each(opened: &Opened, query: Query, has_output: bool) -> Result<Vec<Query>> {
+    let catalog = &opened.catalog;
+    // A query whose dataset is not there fails where its names are looked up.
+    let matching = match catalog.find(&query.dataset) {
+        Ok(_) => return Ok(vec![query]),
+        Err(_) => catalog.find_all(&query.dataset).unwrap_or_default(),
+    };
+    let is_written = query.write.as_ref().is_some_and(|it| it.target != WriteTarget::Memory);
+    if matching.len() > 1 && (has_output || is_written) {
+        let count = matching.len();
+        let text = format!("{:?} matches {count} datasets, and one is written", query.dataset);
+        return Err(target::several(text, &matching)
+            .hint("name one, or write several with `tet convert --dataset PATTERN`"));
+    }
+    let of = |dataset: &Dataset| {
+        let is_found = catalog.find(&dataset.name).is_ok_and(|it| it.index == dataset.index);
+        let mut query = query.clone();
+        query.dataset = if is_found { dataset.name.clone() } else { format!("#{}", dataset.index) };
+        query
+    };
+    let queries: Vec<Query> = matching.into_iter().map(of).collect();
+    Ok(if queries.is_empty() { vec![query] } else { queries })
+}
+
+/// Answers a query about one dataset.
+fn one(
+    args: &QueryArgs,
+    (file, opened, warnings): (&Path, &Opened, &[String]),
+    query: &Query,
+    is_one: bool,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let how = execution(&args.read, query, opened, context);
+    let resolved = resolve(query, &opened.catalog, &how)?;
     let plan = plan_of(&resolved, &how)?;
+    let notes = query.execution.notes().into_iter();
     let mut report = QueryReport {
         file,
-        opened: &opened,
-        warnings: query
-            .execution
-            .notes()
-            .into_iter()
-            .chain(open::warnings(&opened, &args.read))
-            .chain(empty(&resolved))
-            .collect(),
+        opened,
+        warnings: notes.chain(warnings.iter().cloned()).chain(empty(&resolved)).collect(),
         resolved: &resolved,
         plan,
         how: &how,
         show: &args.show,
-        integrity: open::integrity(&opened),
+        is_one,
+        integrity: open::integrity(opened),
         answer: None,
     };
     let format = format(args, context);
     if !args.show.plan && format != QueryFormat::Plan {
         let since = Instant::now();
-        let open = OpenQuery { args, file, opened: &opened, query: &query, resolved: &resolved };
+        let open = OpenQuery { args, file, opened, query, resolved: &resolved };
         let (answer, integrity) = open.answer(&report.plan, how.clone(), context)?;
         (report.answer, report.integrity) = (Some(answer), integrity);
-        report.warnings.extend(open::doubt(&opened, integrity));
+        report.warnings.extend(open::doubt(opened, integrity));
         let is_asked = args.show.preview.is_some();
         let cut = report.answer.as_ref().filter(|_| format == QueryFormat::Json && !is_asked);
         report.warnings.extend(cut.and_then(Answer::cut));

@@ -15,20 +15,18 @@ use crate::write::joined::{Joined, joined};
 use crate::write::options::ImportOptions;
 use crate::{Error, Result};
 
-/// The datasets that are asked for by name or as `#N`, all but those to be left out, in the order of
-/// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts
-/// of others, must be asked for.
+/// The datasets that are asked for by name, pattern of names or `#N`, all but those to be left out, in the order of
+/// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts of others, must
+/// be asked for.
 ///
 /// # Errors
-/// No dataset has the name, or several have.
+/// No dataset has the name, or several have; no name matches the pattern.
 pub fn chosen<'c>(
     catalog: &'c Catalog,
     include: &[String],
     exclude: &[String],
 ) -> Result<Vec<&'c Dataset>> {
-    let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
-    let taken = include.iter().map(at).collect::<Result<Vec<_>>>()?;
-    let left = exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let (taken, left) = (named(catalog, include)?, named(catalog, exclude)?);
     let is_left = |it: &&Dataset| left.contains(&it.index);
     let is_taken = |it: &&Dataset| taken.contains(&it.index);
     let is_chosen = |it: &&Dataset| taken.is_empty() && !is_metadata(it) || is_taken(it);
@@ -40,6 +38,21 @@ pub fn chosen<'c>(
         return Err(Error::NoArrays { path: path_of(catalog.source()), is_filtered: true });
     }
     Ok(chosen)
+}
+
+/// The indexes of datasets and parts that are named, or whose names match.
+///
+/// # Errors
+/// As [`chosen`].
+pub(super) fn named<'n>(
+    catalog: &Catalog,
+    names: impl IntoIterator<Item = &'n String>,
+) -> Result<BTreeSet<usize>> {
+    let mut named = BTreeSet::new();
+    for name in names {
+        named.extend(catalog.find_all(name)?.into_iter().map(|dataset| dataset.index));
+    }
+    Ok(named)
 }
 
 /// Every dataset that an option names is there.

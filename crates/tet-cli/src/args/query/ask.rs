@@ -15,8 +15,9 @@ pub struct QuestionArgs {
     pub first: Option<String>,
     /// A document (path, text, or -), or the name of a dataset
     ///
-    /// It is a document if it is -, starts with {, contains = or a line break, or ends in .json
-    /// or .toml; otherwise it is the name of a dataset. --doc and --dataset remove any doubt.
+    /// It is a document if it is -, an object in braces, contains = or a line break, or ends in .json
+    /// or .toml; otherwise it is the name of a dataset. --doc and --dataset remove any doubt. A pattern of names, such
+    /// as 'layers.*.weight[0:4]', asks about each dataset whose name matches.
     #[arg(value_name = "DOCUMENT|DATASET")]
     pub second: Option<String>,
     /// The file, when the document comes first

@@ -31,7 +31,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
         Some(CodecName::Raw) => CodecChoice::Raw,
         _ => CodecChoice::Zstd { level: Named::general(&args.store.level).unwrap_or(LEVEL) },
     };
-    options.threads = args.threads;
+    options.threads = args.read.threads;
     options.align = align(&args.store.align);
     options.dims = args.dims.iter().map(|text| dims(text)).collect::<Result<_>>()?;
     options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;

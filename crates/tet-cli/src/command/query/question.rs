@@ -76,7 +76,12 @@ fn is_document(text: &str) -> bool {
 }
 
 fn is_object(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+    let inner = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{');
+    // {q,k} is a pattern of names, of which one member of an object is none.
+    inner.is_some_and(|inner| {
+        let first = inner.split('}').next().unwrap_or_default();
+        first.trim().is_empty() || first.contains([':', '"'])
+    })
 }
 
 fn is_text(text: &str) -> bool {
@@ -200,12 +205,14 @@ mod tests {
             "\u{feff}{",
             "dataset = \"a\"",
             "a\nb",
+            "{}",
+            "{dataset: 1}",
             "q.json",
             "q.TOML",
         ] {
             assert!(is_document(document), "{document:?}");
         }
-        for name in ["temp", "#0", "a/b", "temp[time=0:3]", "json", ""] {
+        for name in ["temp", "{q,k}.w[0:3]", "#0", "a/b", "temp[time=0:3]", "json", ""] {
             assert!(!is_document(name), "{name:?}");
         }
     }

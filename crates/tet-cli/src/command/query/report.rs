@@ -29,6 +29,8 @@ pub(super) struct QueryReport<'a> {
     pub(super) warnings: Vec<String>,
     /// The options of the output.
     pub(super) show: &'a ShowArgs,
+    /// Whether it is the only one that is printed.
+    pub(super) is_one: bool,
     /// The integrity state of the answer.
     pub(super) integrity: Integrity,
     /// The answer; `None` if only the plan was requested.
@@ -50,7 +52,8 @@ impl QueryReport<'_> {
         let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview());
         match (&self.answer, format) {
             (Some(answer), _) if answer.is_printed() => return Ok(()),
-            (_, QueryFormat::Json) => return context.json(&self.into_shape()?),
+            (_, QueryFormat::Json) if self.is_one => return context.json(&self.into_shape()?),
+            (_, QueryFormat::Json) => return context.json_line(&self.into_shape()?),
             (Some(answer), QueryFormat::Quiet) => return answer.write_quiet(context),
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), format) => {

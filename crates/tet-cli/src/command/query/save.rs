@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::open;
 use crate::output;
+use crate::piped;
 use crate::render::json::WrittenShape;
 
 /// Checks the options of the output.
@@ -36,13 +37,7 @@ pub(super) fn check(args: &SaveArgs, query: &Query) -> Result<()> {
     }
     let to = args.to.as_deref();
     if is_stream(path) {
-        let Some(to) = to else {
-            let text = "--to names the format of standard output";
-            return Err(
-                Failure::usage("output-format", text).hint("add --to csv, tsv, json, npy or raw")
-            );
-        };
-        output::streamed(to)?;
+        to.ok_or_else(output::unnamed)?;
     }
     let to = to.map(output::named).transpose()?;
     let format = output::format(to.as_deref().unwrap_or(path))?;
@@ -187,15 +182,14 @@ impl Output {
         let options = &self.options;
         if is_stream(&self.path) {
             let word = options.to.as_deref().and_then(Path::extension).unwrap_or_default();
-            let encoding = output::streamed(&word.to_string_lossy())?;
-            if context.env().out_terminal && !encoding.has_text() {
-                let text = "cannot print binary values to a terminal";
-                let failure = Failure::usage("binary-output", text);
-                return Err(failure.hint("use -o FILE, or a pipe"));
-            }
-            let form = (encoding, options.layout);
-            let out = context.streams.out.as_mut();
-            let notes = result.stream(form, &options.execution, out)?;
+            let notes = if let Some(encoding) = output::streamed(&word.to_string_lossy()) {
+                output::check_terminal(Some(encoding), context)?;
+                let form = (encoding, options.layout);
+                result.stream(form, &options.execution, context.streams.out.as_mut())?
+            } else {
+                let name = options.to.as_deref().unwrap_or(&self.path);
+                piped::output(name, context, |path, _| Ok(result.write(path, options)?.notes))?
+            };
             notes.into_iter().for_each(|note| context.warn(note));
             return Ok(Saved::Printed);
         }
