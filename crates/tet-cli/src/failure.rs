@@ -387,6 +387,7 @@ impl From<tet_convert::Error> for Failure {
             E::ZTensor(error) => error.into(),
             E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
+            E::SelectsInOne { .. } => plain("selection").hint("name the axes, as in time=0:10, or give --dataset"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::Merge { what: "axis", .. } => plain("merge").hint("`tet edit set --dims` renames axes"),
             E::Merge { .. } => plain("merge").hint("--prefer first takes that of the first file"),

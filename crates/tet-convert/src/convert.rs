@@ -9,33 +9,32 @@
 
 mod choice;
 mod labels;
+mod select;
 mod storage;
+mod written;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use tet_file::metadata::HistoryRow;
 use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
-use self::choice::{check_dense, check_names, joined_of};
+use self::choice::joined_of;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
+use self::select::selected;
 pub(crate) use self::storage::resolved;
+use self::written::{conversion, of_output, report, write_labeled};
+pub(crate) use self::written::{folder_of, write_opened};
 use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
-use crate::container::{Capabilities, Writer, writable};
+use crate::container::{Capabilities, writable};
 use crate::merge::merged;
-use crate::model::attributes::is_metadata;
-use crate::model::{logical, ties};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
-use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
-use crate::write::joined::Joined;
-use crate::write::left_out::left_out;
-use crate::write::options::{ImportOptions, ImportReport, Imported};
-use crate::{Error, Format, Note, Result};
+use crate::write::conversion::ConvertOptions;
+use crate::write::options::ImportReport;
+use crate::{Error, Format, Note, Result, ResultCatalog};
 
 pub use self::choice::chosen;
 
@@ -139,31 +138,19 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
             merged(files, options.conflict, &options.execution)?
         }
     };
-    write_opened(opened, output, (target, writer), (options, None), notes)
-}
-
-/// Writes the datasets of an open file, or of a result that `history` tells about; `notes` are those of before.
-pub(crate) fn write_opened(
-    mut opened: Opened,
-    output: &Path,
-    (target, writer): (Format, &dyn Writer),
-    (options, history): (&ConvertOptions, Option<HistoryRow>),
-    mut notes: Vec<Note>,
-) -> Result<ImportReport> {
-    let tet = options.tet.named(&opened.catalog);
-    let open = OpenOptions { scratch: Some(folder_of(output)), ..options.open.clone() };
-    let options = &ConvertOptions { tet, open, ..options.clone() };
+    let options = &of_output(&opened, output, options);
     let execution = options.execution.silent();
-    opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
-    let mut report = write(&opened, output, (target, writer), (options, history))?;
-    let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
-    let is_written = |note: &Note| match note {
-        Note::Times { dataset, .. } => written.contains(dataset.as_str()),
-        _ => true,
-    };
-    notes.extend(opened.notes.iter().filter(|note| is_written(note)).cloned());
-    report.notes.splice(0..0, notes);
-    Ok(report)
+    let mut opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
+    let mut results = Vec::new();
+    if let Some(text) = &options.select {
+        (opened.catalog, results) = selected(opened.catalog, text, options, &mut notes)?;
+    }
+    results.iter().try_for_each(|it| it.check_seals(&execution))?;
+    let report = write_labeled(&opened, output, (target, writer), (options, None), notes);
+    report.map_err(|error| {
+        let fault = results.iter().find_map(ResultCatalog::take_fault);
+        fault.map_or(error, Error::from)
+    })
 }
 
 /// An input whose datasets have the names that they are written by, and notes on what of it is not read.
@@ -214,12 +201,6 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
     Ok(opened)
 }
 
-/// The folder of an output, where its scratch files are.
-pub(crate) fn folder_of(output: &Path) -> PathBuf {
-    let folder = output.parent().filter(|folder| *folder != Path::new(""));
-    folder.unwrap_or(Path::new(".")).to_path_buf()
-}
-
 /// What of a file cannot be read and concerns no dataset, as a loss.
 fn unread(opened: &Opened) -> Option<Note> {
     let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
@@ -246,175 +227,4 @@ pub fn append_ztensor(
     opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut conversion, target, place, options)?;
     Ok(report(conversion, output_len))
-}
-
-fn write(
-    opened: &Opened,
-    output: &Path,
-    (format, writer): (Format, &dyn Writer),
-    (options, history): (&ConvertOptions, Option<HistoryRow>),
-) -> Result<ImportReport> {
-    let can = writer.can();
-    let joined = joined_of(&opened.catalog, can, options)?;
-    let mut conversion = conversion(opened, &joined, can, options)?;
-    conversion.history = history;
-    let encoding = format.name();
-    skip_unsupported(&mut conversion, (encoding, writer), options)?;
-    let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
-    if options.sparse == SparseOutput::Sparse && !can.sparse {
-        check_dense(&opened.catalog, &conversion.datasets)?;
-    }
-    opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
-    if !writer.keeps_shared_bytes(options) {
-        conversion.notes.extend(ties::untied(conversion.catalog, &conversion.datasets)?);
-    }
-    match conversion.datasets.len() {
-        0 if !can.several => return Err(Error::NoDatasets { encoding }),
-        2.. if !can.several => return Err(Error::OneDataset { encoding }),
-        _ => {}
-    }
-    let written = writer.write(&mut conversion, output, options)?;
-    if !can.metadata {
-        conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
-    }
-    let mut report = report(conversion, written.len);
-    report.shard_count = written.shard_count;
-    for (dataset, chunk_shape) in report.datasets.iter_mut().zip(written.chunk_shapes) {
-        dataset.chunk_shape = chunk_shape;
-    }
-    Ok(report)
-}
-
-/// Leaves out the datasets that the output cannot hold, with notes, if that is asked for; one of them that is not to
-/// be left out is found by the writer.
-///
-/// # Errors
-/// Several are not to be left out, or nothing else is there.
-fn skip_unsupported(
-    conversion: &mut Conversion<'_>,
-    (encoding, writer): (&'static str, &dyn Writer),
-    options: &ConvertOptions,
-) -> Result<()> {
-    let (mut faults, mut left) = (Vec::new(), BTreeSet::new());
-    for (at, dataset) in conversion.datasets.iter().enumerate().filter(|(_, it)| !it.is_text()) {
-        if let Err(error) = writer.check(dataset, encoding) {
-            faults.push((dataset.name.clone(), error));
-            left.insert(at);
-        }
-    }
-    let is_skipped = options.unsupported == UnsupportedChoice::Skipped;
-    if is_skipped && faults.len() < conversion.datasets.len() {
-        let note =
-            |(dataset, error): (String, Error)| Note::Skipped { dataset, why: error.to_string() };
-        conversion.notes.extend(faults.into_iter().map(note));
-        let datasets = std::mem::take(&mut conversion.datasets).into_iter().enumerate();
-        conversion.datasets =
-            datasets.filter(|(at, _)| !left.contains(at)).map(|it| it.1).collect();
-        return Ok(());
-    }
-    let faults: Vec<Error> = faults.into_iter().map(|(_, error)| error).collect();
-    if faults.len() < 2 { Ok(()) } else { Err(Error::Several { encoding, faults }) }
-}
-
-/// The datasets that the options choose, and that an output can hold.
-fn conversion<'c>(
-    opened: &'c Opened,
-    joined: &'c [Joined],
-    can: Capabilities,
-    options: &ConvertOptions,
-) -> Result<Conversion<'c>> {
-    let catalog = &opened.catalog;
-    let (mut datasets, mut notes, mut left) = (Vec::new(), Vec::new(), None);
-    let mut placed = vec![false; joined.len()];
-    for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
-        // Attributes of the file, and labels, have their own places.
-        if is_metadata(dataset) || opened.labels.contains(&dataset.index) {
-            continue;
-        }
-        if can.chars && dataset.is_text() && dataset.stored().dtype_name == CHAR {
-            datasets.push(dataset.stored());
-            continue;
-        }
-        let members = members(opened, dataset, can, &options.tet, &mut notes)?;
-        if !members.is_empty() {
-            datasets.extend(members);
-            continue;
-        }
-        if let Some(what) = without_numbers(dataset).filter(|_| !can.text || !dataset.is_text()) {
-            let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
-            notes.extend(Note::left_behind(&dataset.name, what, count.max(1)));
-            left = left.or(Some(dataset));
-            continue;
-        }
-        // A tensor takes the place of its first part.
-        match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
-            None => datasets.push(dataset),
-            Some((_, true)) => {}
-            Some((tensor, is_placed)) => {
-                *is_placed = true;
-                datasets.push(&tensor.dataset);
-            }
-        }
-    }
-    // Nothing else is there to be written.
-    datasets.extend(left.filter(|_| datasets.is_empty()));
-    check_names(&datasets, &options.tet)?;
-    Ok(Conversion { catalog, datasets, joined, notes, history: None })
-}
-
-/// The members of a dataset of structures that an output holds; none where it holds one dataset, and of another
-/// dataset. Those that are asked for by name, or excluded, are not among them. Notes have what is left out.
-fn members<'c>(
-    opened: &'c Opened,
-    dataset: &Dataset,
-    can: Capabilities,
-    options: &ImportOptions,
-    notes: &mut Vec<Note>,
-) -> Result<Vec<&'c Dataset>> {
-    let Some(tet_query::Error::Compound { members, .. }) = dataset.why() else {
-        return Ok(Vec::new());
-    };
-    let catalog = &opened.catalog;
-    let named = choice::named(catalog, options.include.iter().chain(&options.exclude))?;
-    let is_held = |part: &&Dataset| {
-        let is_found = catalog.find(&part.name).is_ok_and(|found| found.index == part.index);
-        let is_fit = part.dtype.is_some() && part.why().is_none() || can.text && part.is_text();
-        can.several && is_found && is_fit
-    };
-    let names: BTreeSet<&str> = members.iter().map(String::as_str).collect();
-    let parts = catalog.parts().iter().filter(|part| names.contains(part.name.as_str()));
-    let parts = parts.filter(|part| !named.contains(&part.index));
-    let (held, left): (Vec<&Dataset>, Vec<&Dataset>) = parts.partition(is_held);
-    if !held.is_empty() {
-        let parts = held.iter().map(|it| it.name.clone()).collect();
-        notes.push(Note::Members { dataset: dataset.name.clone(), parts });
-        notes.extend(Note::left_behind(&dataset.name, "members of structures", left.len()));
-    }
-    Ok(held)
-}
-
-/// The type of the characters of texts of NetCDF.
-const CHAR: &str = "char";
-
-/// What the elements of a dataset are that is left out where an output cannot hold them.
-fn without_numbers(dataset: &Dataset) -> Option<&'static str> {
-    match dataset.why() {
-        None if dataset.is_text() => Some("texts"),
-        Some(tet_query::Error::Compound { .. }) => Some("structures"),
-        _ => None,
-    }
-}
-
-/// The report of what was written.
-fn report(conversion: Conversion<'_>, output_len: u64) -> ImportReport {
-    let lens = conversion.datasets.iter().map(|it| logical::byte_len(it));
-    ImportReport {
-        decoded_len: lens.fold(0, u64::saturating_add),
-        datasets: conversion.datasets.iter().copied().map(Imported::from).collect(),
-        notes: conversion.notes,
-        input_len: conversion.catalog.file_len(),
-        output_len,
-        shard_count: 0,
-    }
 }

@@ -401,6 +401,12 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
+    /// A selection by position is for one dataset.
+    #[error("a selection without names of axes is for one dataset, and there are {count}")]
+    SelectsInOne {
+        /// How many datasets there are.
+        count: usize,
+    },
     /// A name is given to the array of a file whose arrays have names.
     #[error("{} is {format}, whose arrays have names: a name is for a .npy", tet_io::shown(path))]
     HasNames {

@@ -142,3 +142,67 @@ fn objects_have_names_labels_and_history() {
     let lists = written(&catalog, ":, ::2", "b.json", TextLayout::Bare);
     assert_eq!(serde_json::from_str::<Value>(&lists).unwrap(), wanted["values"]);
 }
+
+/// What is selected of a whole file: each dataset along the axes that it has, with its labels and coordinates.
+#[test]
+fn a_part_of_a_file_is_selected_along_axes_of_all_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = input(folder.path());
+    let input = folder.path().join("in.tet");
+    let values = |catalog: &Catalog, name: &str| {
+        let dataset = catalog.find(name).unwrap();
+        let all = Hyperslab::whole(dataset.shape());
+        dataset.read(&all, &Execution::default()).unwrap().value.bytes().to_vec()
+    };
+    let part = |slice: &str, name: &str| {
+        let dataset = catalog.find(name).unwrap();
+        let slab = Selection::parse(slice).unwrap().resolve(dataset, &NoLabels).unwrap();
+        dataset.read(&slab, &Execution::default()).unwrap().value.bytes().to_vec()
+    };
+    let select = |text: &str, output: &str| {
+        let mut options = ConvertOptions::default();
+        options.select = Some(text.to_owned());
+        let output = folder.path().join(output);
+        convert(&input, &output, &options).map(|_| opened(&output).catalog)
+    };
+    for output in ["out.tet", "out.nc", "out.zarr", "out.npz", "out.zt", "out.tgm", "out.h5"] {
+        let written = select("x=1:3", output).unwrap();
+        assert_eq!(values(&written, "x"), part("1:3", "x"), "{output}");
+        assert_eq!(values(&written, "t"), part(":, 1:3", "t"), "{output}");
+    }
+    // By a label of numbers, which is in another dataset, and by a text, which drops the axis.
+    let written = select("x=\"30\", day=\"the \\\"2nd\\\"\"", "point.tet").unwrap();
+    assert_eq!(values(&written, "t"), part("1, 2", "t"));
+    assert_eq!(values(&written, "x"), part("2", "x"));
+    let written = select("day=0:1", "day.tet").unwrap();
+    let t = written.find("t").unwrap();
+    assert_eq!(
+        (t.shape(), t.coords.get(&0).map(Vec::as_slice)),
+        (&[1, 3][..], Some(&["Jan, 1st".to_owned()][..]))
+    );
+    assert_eq!(values(&written, "x"), values(&catalog, "x"));
+    let history = opened(&folder.path().join("day.tet")).tet.unwrap().history().to_vec();
+    assert!(history.iter().all(|row| row.op != "convert"), "no origin, no history");
+    let mut empty = ConvertOptions::default();
+    empty.select = Some("x=2:1".to_owned());
+    let report = convert(&input, &folder.path().join("empty.npz"), &empty).unwrap();
+    let is_told = |note: &&Note| matches!(note, Note::EmptySelection { .. });
+    assert_eq!(report.notes.iter().filter(is_told).count(), 2);
+    for (text, wanted) in [
+        ("z=0", "no axis \"z\""),
+        ("x=0:2, z=0", "no axis \"z\""),
+        ("0:2", "for one dataset"),
+        ("x=7:9", "7"),
+        ("x=\"11\"", "11"),
+    ] {
+        let error = select(text, "none.tet").unwrap_err().to_string();
+        assert!(error.contains(wanted), "{text}: {error}");
+        assert!(!folder.path().join("none.tet").exists());
+    }
+    let mut one = ConvertOptions::default();
+    one.select = Some("0, ::2".to_owned());
+    one.tet.include = vec!["t".to_owned()];
+    let output = folder.path().join("one.npy");
+    convert(&input, &output, &one).unwrap();
+    assert_eq!(values(&opened(&output).catalog, "#0"), part("0, ::2", "t"));
+}

@@ -31,6 +31,12 @@ pub struct ConvertArgs {
     /// Exclude this dataset, or those whose names match (repeatable)
     #[arg(long, value_name = "NAME|PATTERN")]
     pub exclude: Vec<String>,
+    /// Select a part of each dataset along the axes that it has: 'time=0:24, lat="51":"27"'
+    ///
+    /// Coordinates and labels are selected with them. Positions and labels are those of `tet cat`; a selection without
+    /// names of axes is for one dataset.
+    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
+    pub select: Option<String>,
     /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
     /// lists them all
     #[arg(long)]
@@ -366,6 +372,7 @@ EXAMPLES
   tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
   tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
   tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match
+  tet convert year.nc july.nc --select 'time=2024-07, lat=60.0:30.0'
   tet convert year.tet - --to nc | ssh host 'cat > year.nc'
   tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
   tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does

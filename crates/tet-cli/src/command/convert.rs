@@ -160,6 +160,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     }
     options.codecs = codec_rules(&args.store.codec, &args.store.level);
     options.stack.clone_from(&args.stack);
+    options.select.clone_from(&args.select);
     options.conflict = conflict(args.prefer);
     options.shard_len = args.shard_size;
     if args.skip_unsupported {

@@ -79,6 +79,7 @@ impl Error {
             | Self::Collision { .. }
             | Self::Object { .. }
             | Self::NoStack { .. }
+            | Self::SelectsInOne { .. }
             | Self::HasNames { .. }
             | Self::Stack { .. }
             | Self::Canceled => Kind::Usage,

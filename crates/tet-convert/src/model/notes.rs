@@ -37,6 +37,11 @@ pub enum Note {
         /// The dataset.
         dataset: String,
     },
+    /// Nothing is selected of the dataset.
+    EmptySelection {
+        /// The dataset.
+        dataset: String,
+    },
     /// Times are stored as integers, with an attribute that says of what.
     Times {
         /// The dataset.
@@ -294,6 +299,11 @@ impl Note {
             Self::Unchecked => f.write_str(
                 "some values were written that were not compared with their checksums; \
                  --digests always compares them",
+            ),
+            Self::EmptySelection { dataset } => write!(
+                f,
+                "the selection is empty in {dataset:?} (a range follows the order of the axis; labels that are \
+                 whole numbers are in quotes)"
             ),
             Self::NoElements { dataset } => write!(
                 f,

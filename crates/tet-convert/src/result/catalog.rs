@@ -151,12 +151,12 @@ impl ResultCatalog {
     }
 
     /// Compares what is about to be read in parts with the checksums that the file has of the whole.
-    pub(super) fn check_seals(&self, how: &Execution) -> Result<()> {
+    pub(crate) fn check_seals(&self, how: &Execution) -> Result<()> {
         Ok(self.computed().try_for_each(|it| it.lazy().check_seal(how))?)
     }
 
     /// The reason of an error that a decoder has no words for.
-    pub(super) fn take_fault(&self) -> Option<tet_query::Error> {
+    pub(crate) fn take_fault(&self) -> Option<tet_query::Error> {
         self.computed().find_map(|it| it.take_fault())
     }
 }

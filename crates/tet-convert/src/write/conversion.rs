@@ -30,6 +30,8 @@ pub struct ConvertOptions {
     pub hdf5: Hdf5Options,
     /// How a Zarr hierarchy is written.
     pub zarr: ZarrOptions,
+    /// What is selected of each dataset along the axes that it has, such as `time=0:24, lat="51":"27"`; `None` is all.
+    pub select: Option<String>,
     /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
     pub stack: Option<String>,
     /// How the input is opened.

@@ -93,7 +93,9 @@ impl traits::Writer for Tet {
         let converted = tet.history.map(|origin| {
             let path = catalog.source().path().and_then(|path| path.file_name());
             let name = path.unwrap_or_default().to_string_lossy().into_owned();
-            HistoryRow::new("convert", &name, &origin.at.to_string())
+            let mut row = HistoryRow::new("convert", &name, &origin.at.to_string());
+            row.params.extend(options.select.clone().map(|text| ("select".to_owned(), text)));
+            row
         });
         let history = conversion.history.take().or(converted);
         let written = writer.finish(&metadata, history.as_slice())?;

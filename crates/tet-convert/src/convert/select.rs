@@ -1,0 +1,84 @@
+//! A part of a file: each dataset that has an axis of a selection, selected along it.
+
+use std::collections::BTreeMap;
+
+use tet_query::{AxisRef, Catalog, CatalogLabels, Dataset, Selection, SelectionForm, find_axis};
+
+use super::choice::chosen;
+use crate::model::attributes::is_metadata;
+use crate::write::conversion::ConvertOptions;
+use crate::{Error, Note, Result, ResultCatalog, ResultOptions};
+
+/// The catalog whose chosen datasets are selected, and what they are computed of.
+///
+/// Names of axes select in all datasets that have them; a selection without names is for one dataset.
+///
+/// # Errors
+/// The text is no selection, names an axis that no dataset has, or does not fit a dataset.
+pub(super) fn selected(
+    catalog: Catalog,
+    text: &str,
+    options: &ConvertOptions,
+    notes: &mut Vec<Note>,
+) -> Result<(Catalog, Vec<ResultCatalog>)> {
+    let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
+    let datasets = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
+    let mut asked: Vec<(&Dataset, Selection)> = Vec::new();
+    match &selection.form {
+        SelectionForm::Named(entries) if entries.iter().all(|(axis, _)| is_name(axis)) => {
+            let mut found = vec![false; entries.len()];
+            for dataset in datasets.iter().copied().chain(catalog.parts()) {
+                let dims = dims_of(dataset);
+                let has = |axis: &AxisRef| find_axis(axis, &dims, dims.len()).is_ok();
+                found.iter_mut().zip(entries).for_each(|(found, (axis, _))| *found |= has(axis));
+                let own: Vec<_> = entries.iter().filter(|(axis, _)| has(axis)).cloned().collect();
+                if !own.is_empty() {
+                    asked.push((dataset, Selection { form: SelectionForm::Named(own) }));
+                }
+            }
+            // The dataset with the most axes tells which there are.
+            if let Some(of) =
+                datasets.iter().max_by_key(|it| it.dims.len()).filter(|_| found.contains(&false))
+            {
+                selection
+                    .resolve(of, &CatalogLabels::new(&catalog, of, &options.execution.silent()))?;
+            }
+        }
+        _ => match &datasets[..] {
+            [dataset] => asked.push((dataset, selection)),
+            all => return Err(Error::SelectsInOne { count: all.len() }),
+        },
+    }
+    let how = ResultOptions { execution: options.execution.silent(), ..ResultOptions::default() };
+    let (mut replaced, mut results) = (BTreeMap::new(), Vec::new());
+    for (dataset, selection) in
+        asked.into_iter().filter(|(it, _)| it.why().is_none() && !is_metadata(it))
+    {
+        let mut view = dataset.clone();
+        view.dims = dims_of(dataset);
+        let labels = CatalogLabels::new(&catalog, &view, &how.execution);
+        let slab = selection.resolve(&view, &labels)?;
+        if slab.is_empty() && !view.shape().contains(&0) {
+            notes.push(Note::EmptySelection { dataset: view.name.clone() });
+        }
+        let result = ResultCatalog::of_selection(&catalog, &view, &slab, &how)?;
+        let selected = result.catalog().datasets().first().cloned();
+        replaced.extend(selected.map(|it| (dataset.index, Dataset { index: dataset.index, ..it })));
+        results.push(result);
+    }
+    let mut place = |dataset: Dataset| replaced.remove(&dataset.index).unwrap_or(dataset);
+    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+    Ok((catalog.viewed(place).with_parts(parts), results))
+}
+
+fn is_name(axis: &AxisRef) -> bool {
+    matches!(axis, AxisRef::Name(_))
+}
+
+/// The names of the axes; a dataset of one axis without a name labels the axis that is named as it is.
+fn dims_of(dataset: &Dataset) -> Vec<String> {
+    match dataset.shape() {
+        [_] if dataset.dims.is_empty() => vec![dataset.name.clone()],
+        _ => dataset.dims.clone(),
+    }
+}
