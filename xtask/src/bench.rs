@@ -12,8 +12,8 @@ use crate::run;
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// One group of workloads, such as R1, `micro` for criterion's, `peers`, `weights`, `messages`, `arrays` and
-    /// `python` for other libraries; all groups when left out
+    /// One group of workloads, such as R1, `micro` for criterion's, `peers`, `weights`, `messages`, `arrays`,
+    /// `edits` and `python` for other libraries; all groups when left out
     name: Option<String>,
     /// Measure nothing; write the tables of docs/performance.md from what was measured last
     #[arg(long, conflicts_with = "name")]
@@ -33,6 +33,8 @@ const WEIGHTS: &str = "weights";
 const MESSAGES: &str = "messages";
 /// The name of the comparison with libraries for HDF5, NetCDF and Zarr.
 const ARRAYS: &str = "arrays";
+/// The name of the comparison of edits with other programs.
+const EDITS: &str = "edits";
 
 /// The name of the comparison of the Python package with others.
 const PYTHON: &str = "python";
@@ -54,6 +56,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if name == Some(ARRAYS) {
         return peers::run_arrays(&options.rest);
+    }
+    if name == Some(EDITS) {
+        return peers::run_edits(&options.rest);
     }
     if name == Some(PYTHON) {
         return peers::run_python(&options.rest);

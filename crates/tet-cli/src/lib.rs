@@ -30,6 +30,7 @@ mod failure;
 mod labels;
 mod open;
 mod output;
+mod pager;
 mod piped;
 mod preview;
 mod render;
@@ -64,6 +65,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
         Err(error) => return report_usage(&error, early, streams),
     };
     let wants_json = cli.command.wants_json();
+    if !cli.global.no_pager {
+        pager::begin(&cli.command, streams);
+    }
     let mut context = Context::new(streams, cli.global);
     let done = execute(cli.command, &mut context)
         .and_then(|exit| context.streams.out.flush().map_err(Failure::from).map(|()| exit));

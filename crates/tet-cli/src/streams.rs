@@ -3,7 +3,7 @@
 //! Only [`Streams::process`] reads the environment. Tests and embedders use [`Streams::captured`], whose
 //! streams are in memory.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +17,12 @@ use crate::args::ColorWhen;
 
 /// The width of text if the width of the terminal is unknown, or there is none.
 const WIDTH_DEFAULT: usize = 80;
+
+/// The height of the terminal if it is unknown.
+const ROWS_DEFAULT: usize = 24;
+
+/// What runs if `PAGER` is not set.
+const PAGER_DEFAULT: &str = "if command -v less >/dev/null; then exec less; else exec cat; fi";
 
 /// Standard input, output and error, and the environment.
 pub struct Streams {
@@ -47,6 +53,10 @@ pub struct Environment {
     pub err_terminal: bool,
     /// Columns of the terminal.
     pub width: usize,
+    /// Lines of the terminal.
+    pub rows: usize,
+    /// The command that shows what is longer than the terminal, for a shell; `None` for none.
+    pub pager: Option<OsString>,
     /// Whether standard output is colored by default.
     pub out_color: bool,
     /// Whether standard error is colored by default.
@@ -76,6 +86,8 @@ impl Environment {
             out_terminal: false,
             err_terminal: false,
             width: WIDTH_DEFAULT,
+            rows: ROWS_DEFAULT,
+            pager: None,
             out_color: false,
             err_color: false,
             depth: Depth::Indexed,
@@ -162,6 +174,8 @@ impl Streams {
             out_terminal: stdout.is_terminal(),
             err_terminal: stderr.is_terminal(),
             width: terminal_width(&stdout),
+            rows: terminal_rows(&stdout),
+            pager: stdout.is_terminal().then(pager).flatten(),
             out_color: colored(anstream::AutoStream::choice(&stdout)),
             err_color: colored(anstream::AutoStream::choice(&stderr)),
             depth: depth_of(
@@ -240,6 +254,20 @@ fn terminal_width(stdout: &io::Stdout) -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
     let shown = || rustix::termios::tcgetwinsize(stdout).ok().map(|size| usize::from(size.ws_col));
     asked.or_else(shown).filter(|&width| width >= 20).unwrap_or(WIDTH_DEFAULT)
+}
+
+fn terminal_rows(stdout: &io::Stdout) -> usize {
+    let shown = rustix::termios::tcgetwinsize(stdout).map(|size| usize::from(size.ws_row));
+    shown.ok().filter(|&rows| rows > 1).unwrap_or(ROWS_DEFAULT)
+}
+
+/// The pager that the environment asks for.
+fn pager() -> Option<OsString> {
+    if std::env::var_os("TERM").is_none_or(|term| term == "dumb") {
+        return None;
+    }
+    let asked = std::env::var_os("PAGER").unwrap_or_else(|| PAGER_DEFAULT.into());
+    (!asked.is_empty() && asked != "cat").then_some(asked)
 }
 
 /// The memory of this machine, or the limit of this process if that is less.

@@ -44,10 +44,19 @@ pub(super) fn run_messages(rest: &[String]) -> Result<()> {
 
 /// Those that read HDF5, NetCDF and Zarr.
 pub(super) fn run_arrays(rest: &[String]) -> Result<()> {
+    run_with_arrays("arrays", rest)
+}
+
+/// Edits of a large file beside a copy, h5repack and h5py.
+pub(super) fn run_edits(rest: &[String]) -> Result<()> {
+    run_with_arrays("edits", rest)
+}
+
+fn run_with_arrays(name: &str, rest: &[String]) -> Result<()> {
     let (scripts, folder) = folders();
     let requirements = scripts.join("arrays.txt");
     let python = python::environment(&folder.join("venv-arrays"), &requirements)?;
-    let mut command = script(&python, "arrays")?;
+    let mut command = script(&python, name)?;
     run::check(command.args(rest))
 }
 

@@ -107,6 +107,7 @@ EXIT STATUS
 
 ENVIRONMENT
   NO_COLOR, CLICOLOR_FORCE    no colors; colors even when piped (--color wins)
+  PAGER                       shows what is longer than the terminal [default: less]; cat for none
   SOURCE_DATE_EPOCH           the time written into a file's history";
 
 /// Options of every command.
@@ -127,6 +128,9 @@ pub struct GlobalArgs {
     /// Print errors only: no progress, notes or warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
+    /// Print long reports at once, also on a terminal
+    #[arg(long, global = true)]
+    pub no_pager: bool,
 }
 
 /// When to use colors.
