@@ -81,6 +81,12 @@ const CASES: &[Case] = &[
         kind: Kind::Output("old.zarr"),
     },
     Case {
+        name: "convert .tets",
+        args: &["convert", "IN/climate.tet", "OUT/t.tets"],
+        target: "t.tets",
+        kind: Kind::Output("grow.tets"),
+    },
+    Case {
         name: "cat -o .npy",
         args: &["cat", "IN/climate.tet", "temp", "-o", "OUT/t.npy"],
         target: "t.npy",
@@ -254,6 +260,8 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     }
     let [from, to] = ["small.npy", "grow.tet"].map(|name| folder.join(name));
     let more = ["--dims", "row,column", "--chunks", "7,500"];
+    run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
+    let to = folder.join("grow.tets");
     run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
     let mut flipped = fs::read(folder.join("flipped.tet"))?;
     let middle = flipped.len() / 2;

@@ -18,6 +18,13 @@ const CLI_HEAD: &str = include_str!("../cli_head.md");
 /// The hand-written part of `docs/reference/verify.md`.
 const VERIFY_HEAD: &str = include_str!("../verify_head.md");
 
+/// The text before the table of codes of folders of parts.
+const TETS_HEAD: &str = "\
+The rules of folders of parts; [series.md](../spec/series.md) explains them. Each of them makes the folder unreadable. Findings about
+a part name it; they include those of `.tet` files. A folder without errors is `verified`: the manifest has a digest of each part.
+
+";
+
 /// The text before the table of zTensor codes.
 const ZTENSOR_HEAD: &str = "\
 The rules of zTensor 0.1.0 files; [ztensor.md](../spec/ztensor.md) explains them. Rules from ZT-T1 on concern one tensor; the
@@ -215,6 +222,7 @@ fn verify() -> String {
 /// The text before the table of a container's codes.
 fn foreign_head(format: Format) -> &'static str {
     match format {
+        Format::TETS => TETS_HEAD,
         Format::SAFETENSORS => SAFETENSORS_HEAD,
         Format::NETCDF3 => NETCDF3_HEAD,
         Format::GGUF => GGUF_HEAD,

@@ -186,6 +186,18 @@ fn broken_foreign_rule(fault: &ForeignFault, message: String) -> Failure {
     Failure::new(exit, fault.rule.id, message).hint(fault.rule.hint).at(place)
 }
 
+/// The same in a file of a container of several.
+fn in_shard(mut failure: Failure, shard: String) -> Failure {
+    failure.place.shard = Some(shard);
+    failure
+}
+
+/// The same in a line of a text.
+fn in_line(mut failure: Failure, line: u64) -> Failure {
+    failure.place.line = Some(line);
+    failure
+}
+
 impl From<tet_file::Error> for Failure {
     fn from(error: tet_file::Error) -> Self {
         file_failure(&error)
@@ -399,10 +411,11 @@ impl From<tet_convert::Error> for Failure {
             // The type is not read here either; what an output alone lacks is `NoDType`.
             E::NoSuchDType { .. } => Failure::new(Exit::Unsupported, "dtype", message),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
+            E::Part { path, part, fault } => {
+                in_shard(broken_foreign_rule(&fault, message).about(&path), part)
+            }
             E::Line { path, fault, line, .. } => {
-                let mut failure = broken_foreign_rule(&fault, message).about(&path);
-                failure.place.line = Some(line);
-                failure
+                in_line(broken_foreign_rule(&fault, message).about(&path), line)
             }
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
                 other_format(format, exit, message).about(&path)

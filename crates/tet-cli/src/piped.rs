@@ -117,6 +117,7 @@ impl Command {
             Command::Verify(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Dump(_)
             | Command::Edit(_)
+            | Command::Series(_)
             | Command::Zt(_)
             | Command::Tgm(_)
             | Command::Repair(_)

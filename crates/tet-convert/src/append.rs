@@ -5,7 +5,9 @@
 //!   inputs                      |ipped | chunk |     what comes behind is encoded
 //! ```
 
+mod new_part;
 mod order;
+mod series;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,10 +19,11 @@ use tet_file::{DigestChoice, Metadata, Protection, TetFile};
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid};
 use tet_io::{Overwrite, shown};
-use tet_query::{Dataset, Execution};
+use tet_query::{Catalog, Dataset, Execution};
 
 use self::order::check_order;
 use crate::container::EditOptions;
+use crate::container::tets::is_series;
 use crate::model::logical::to_physical;
 use crate::open::open;
 use crate::read::opened::{OpenOptions, Opened};
@@ -63,6 +66,36 @@ struct Growing<'c> {
     parts: Vec<(&'c Path, &'c Dataset)>,
 }
 
+impl Growing<'_> {
+    /// Positions that are added.
+    fn by(&self) -> u64 {
+        let extents = self.parts.iter().map(|(_, part)| extent(part, self.axis));
+        extents.fold(0, u64::saturating_add)
+    }
+
+    /// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
+    fn check_order(&self, axis: &str, how: &Execution) -> Result<()> {
+        let is_coordinate = self.dataset.name == axis && self.dataset.shape().len() == 1;
+        if is_coordinate { check_order(self.dataset, &self.parts, how) } else { Ok(()) }
+    }
+
+    /// Writes what the inputs have of it as dataset `id` of a plan, from position `at` of the axis on.
+    fn write(
+        &self,
+        writer: &RegionWriter,
+        (plan, id): (&FilePlan, usize),
+        at: u64,
+        how: &Execution,
+    ) -> Result<()> {
+        let mut at = at;
+        for &(_, part) in &self.parts {
+            write(writer, (plan, id), (self.axis, at), part, how)?;
+            at = at.saturating_add(extent(part, self.axis));
+        }
+        Ok(())
+    }
+}
+
 /// Appends the datasets of files of any kind to those of a `.tet` file that have an axis, complete or not at all.
 /// Labels of the axis grow too. Returns the length of the new file.
 ///
@@ -86,31 +119,27 @@ pub fn append(
     options: &EditOptions,
     how: &Execution,
 ) -> Result<u64> {
+    if series::is_new(file) {
+        return series::begin(file, asked, options, how);
+    }
     let opened = open(file, &OpenOptions::default())?;
+    if is_series(&opened) {
+        return series::append(file, asked, options, how);
+    }
     let Some(tet) = &opened.tet else {
         let (path, format, suffixes) = (file.to_path_buf(), opened.format, ".tet".to_owned());
         return Err(Error::NotEditable { path, format, what: "growing along an axis", suffixes });
     };
     let target = asked.output.unwrap_or(file);
     let folder = target.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
-    let opening = OpenOptions {
-        scratch: Some(folder.to_path_buf()),
-        in_order: true,
-        ..OpenOptions::default()
-    };
-    let inputs = asked.inputs.iter().map(|path| Ok((path.as_path(), open(path, &opening)?)));
-    let inputs = inputs.collect::<Result<Vec<(&Path, Opened)>>>()?;
-    let growing = growing(&opened, asked.axis, &inputs)?;
+    let inputs = opened_inputs(asked, folder)?;
+    let growing = growing(&opened.catalog, asked.axis, &inputs)?;
     let mut metadata = tet.metadata().clone();
     let mut growths = Vec::new();
     for it in &growing {
         grow_labels(it, &mut metadata)?;
-        if it.dataset.name == asked.axis && it.dataset.shape().len() == 1 {
-            check_order(it.dataset, &it.parts, how)?;
-        }
-        let by =
-            it.parts.iter().map(|(_, part)| extent(part, it.axis)).fold(0, u64::saturating_add);
-        growths.push((it.dataset.index, it.axis, by));
+        it.check_order(asked.axis, how)?;
+        growths.push((it.dataset.index, it.axis, it.by()));
     }
     check_left(&inputs, &growing, asked.axis)?;
     let base = BaseFile::new(tet)?;
@@ -118,14 +147,10 @@ pub fn append(
     let regions = RegionOptions { threads: how.threads, memory: how.memory_budget };
     let writer = RegionWriter::scratch(folder, &plan, Some(base.clone()), regions)?;
     for it in &growing {
-        let mut at = extent(it.dataset, it.axis);
-        for &(_, part) in &it.parts {
-            write(&writer, (tet, it, at), part, how)?;
-            at = at.saturating_add(extent(part, it.axis));
-        }
+        it.write(&writer, (&plan, it.dataset.index), extent(it.dataset, it.axis), how)?;
     }
     inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged())?;
-    let history = history(tet, asked, options);
+    let history = history(tet.history(), asked, options);
     let options = write_options(tet, &inputs, asked, options);
     let progress = how.progress.begin(0);
     let part = writer.to_part()?;
@@ -133,13 +158,23 @@ pub fn append(
     Ok(published.written.file_len)
 }
 
+/// The files to append; scratch files are in this folder.
+fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a Path, Opened)>> {
+    let opening = OpenOptions {
+        scratch: Some(folder.to_path_buf()),
+        in_order: true,
+        ..OpenOptions::default()
+    };
+    asked.inputs.iter().map(|path| Ok((path.as_path(), open(path, &opening)?))).collect()
+}
+
 /// The datasets that have the axis.
 fn growing<'c>(
-    opened: &'c Opened,
+    catalog: &'c Catalog,
     axis: &str,
     inputs: &'c [(&Path, Opened)],
 ) -> Result<Vec<Growing<'c>>> {
-    let datasets = opened.catalog.datasets().iter();
+    let datasets = catalog.datasets().iter();
     let with_axis = datasets.filter_map(|dataset| {
         let axis = dataset.dims.iter().position(|dim| dim == axis)?;
         Some((dataset, axis))
@@ -245,20 +280,20 @@ fn grow_labels(growing: &Growing<'_>, metadata: &mut Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Writes the elements of a dataset of an input from position `at` of the axis on.
+/// Writes the elements of a dataset as a part of dataset `id` of a plan, from position `at` of an axis on.
 fn write(
     writer: &RegionWriter,
-    (tet, growing, at): (&TetFile, &Growing<'_>, u64),
+    (plan, id): (&FilePlan, usize),
+    (axis, at): (usize, u64),
     part: &Dataset,
     how: &Execution,
 ) -> Result<()> {
-    let id = growing.dataset.index;
     let physical = to_physical(part, "tet", |dtype: DType| dtype.tet_tag().is_some())?;
     let lazy = stream::whole(&physical.view)?;
-    let misfit = || unfit(format!("{:?} is stored in another way", growing.dataset.name));
-    let entry = tet.datasets().get(id).ok_or_else(misfit)?;
-    let chunk_shape = entry.grid.chunk_shape().clone();
-    if entry.dtype != Some(physical.stored) || lazy.shape().rank() != chunk_shape.rank() {
+    let misfit = || unfit(format!("{:?} is stored in another way", part.name));
+    let spec = plan.datasets().get(id).ok_or_else(misfit)?.spec();
+    let chunk_shape = spec.chunk_shape.clone();
+    if spec.dtype != physical.stored || lazy.shape().rank() != chunk_shape.rank() {
         return Err(misfit());
     }
     let grid = Grid::new(lazy.shape().clone(), chunk_shape.clone()).ok_or_else(misfit)?;
@@ -273,7 +308,7 @@ fn write(
         bands.fill(&coord, &extents, &mut elements)?;
         let starts = coord.iter().zip(chunk_shape.iter()).map(|(&at, &len)| at.saturating_mul(len));
         let mut start: Vec<u64> = starts.collect();
-        if let Some(first) = start.get_mut(growing.axis) {
+        if let Some(first) = start.get_mut(axis) {
             *first = first.saturating_add(at);
         }
         writer.write(id, &start, &extents, &elements, &how.progress)?;
@@ -313,8 +348,13 @@ fn write_options(
     }
 }
 
-fn history(tet: &TetFile, asked: &AxisAppend<'_>, options: &EditOptions) -> Vec<HistoryRow> {
-    let mut history = tet.history().to_vec();
+/// The history of a file, and what is done to it.
+fn history(
+    before: &[HistoryRow],
+    asked: &AxisAppend<'_>,
+    options: &EditOptions,
+) -> Vec<HistoryRow> {
+    let mut history = before.to_vec();
     history.extend(options.history.map(|origin| {
         let name =
             |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();

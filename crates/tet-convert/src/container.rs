@@ -21,6 +21,7 @@ mod sniff;
 mod table;
 pub(crate) mod tensogram;
 pub(crate) mod tet;
+pub(crate) mod tets;
 mod torch;
 mod traits;
 mod zarr;

@@ -48,6 +48,22 @@ pub enum Error {
         /// The rule, the place and the numbers.
         fault: ForeignFault,
     },
+    /// A part of a folder of parts is missing, changed, or another one than the manifest states.
+    #[error("{}, part {part:?}: {fault}", tet_io::shown(path))]
+    Part {
+        /// The folder.
+        path: PathBuf,
+        /// The name of the part.
+        part: String,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+    },
+    /// Unused parts are not removed while a process is appending.
+    #[error("{} is being appended to: nothing is removed; try again later", tet_io::shown(path))]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The same in a line of a text.
     #[error("{} is {format}, {}, in line {line}", tet_io::shown(path), broken(fault))]
     Line {
@@ -279,11 +295,13 @@ pub enum Error {
         /// The chunk shape.
         chunk_shape: Vec<u64>,
     },
-    /// The output is a folder that is no Zarr hierarchy.
-    #[error("{} is a folder that is not a Zarr hierarchy: it is not replaced", tet_io::shown(path))]
+    /// The output is a folder of another kind than the one that is written.
+    #[error("{} is a folder that is not {format}: it is not replaced", tet_io::shown(path))]
     OtherFolder {
         /// The folder.
         path: PathBuf,
+        /// What it would have to be.
+        format: Format,
     },
     /// The output's format cannot hold the dataset.
     #[error("dataset {dataset:?} cannot be written as {encoding}: {why}")]

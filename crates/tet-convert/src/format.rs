@@ -12,6 +12,8 @@ pub struct Format {
 impl Format {
     /// `.tet` version 1.
     pub const TET: Format = Format::new("tet", "a .tet file");
+    /// A folder of `.tet` files that grows.
+    pub const TETS: Format = Format::new("tets", "a folder of .tet parts");
     /// One NumPy array.
     pub const NPY: Format = Format::new("npy", "a NumPy .npy array");
     /// A zip archive, which NumPy calls `.npz`.

@@ -47,6 +47,9 @@ pub mod export {
 
 pub use append::{AxisAppend, append};
 pub use concat::concat;
+pub use container::tets::parts::{
+    SeriesPart, UnusedFile, remove_unused_parts, series_parts, unused_parts,
+};
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
     containers, reading_advice, register, sniff, writable, writing_advice,

@@ -3,13 +3,13 @@
 use tet_format::directory::Directory;
 use tet_format::footer::{TAIL_LEN, WireTail};
 use tet_format::superblock::WireSuperblock;
-use tet_format::{Limits, Note, NoteCode, Superblock};
+use tet_format::{Digest, Limits, Note, NoteCode, Superblock};
 use tet_io::Source;
 
 use crate::dataset::{self, DatasetEntry};
 use crate::error::{Error, Result};
 use crate::footer::{self, Footer};
-use crate::integrity::{Digests, KeyState, Protection, stale_block};
+use crate::integrity::{Digests, KeyState, Protection, SelfDigest, stale_block};
 use crate::metadata::{self, HistoryRow, Metadata};
 use crate::rows::Index;
 use crate::warning::Warning;
@@ -268,6 +268,20 @@ impl TetFile {
     #[must_use]
     pub fn protection(&self) -> &Protection {
         &self.protection
+    }
+
+    /// The digest `self`, which all digests of the file follow from; `None` if the file has none that hold.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when it cannot be read.
+    pub fn own_digest(&self) -> Result<Option<Digest>> {
+        let len = SelfDigest::END_LEN as u64;
+        let at = self.file_len().checked_sub(TAIL_LEN.saturating_add(len));
+        let Some(at) = at.filter(|_| self.protection.digests().is_some()) else { return Ok(None) };
+        let end = self.source.read_vec(at, len)?;
+        let digits = end.get(..2 * Digest::LEN).and_then(|digits| str::from_utf8(digits).ok());
+        Ok(digits.and_then(Digest::from_hex))
     }
 
     /// Unusual things about the file.

@@ -11,12 +11,14 @@ mod append;
 mod bytes;
 mod clock;
 mod error;
+mod file_lock;
 mod folder;
 mod image;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod lease;
 #[cfg(feature = "mmap")]
 mod mmap;
+mod pool;
 mod progress;
 pub mod publish;
 mod source;
@@ -28,10 +30,12 @@ pub use append::Appender;
 pub use bytes::Bytes;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, shown};
+pub use file_lock::FileLock;
 pub use folder::{Folder, FolderList};
 pub use image::Image;
 #[cfg(feature = "mmap")]
 pub use mmap::use_huge_pages;
+pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use source::{ReadAt, Source, SourceKind, View};

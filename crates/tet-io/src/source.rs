@@ -528,7 +528,7 @@ fn read_slice(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn read_file(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_file(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
     while !out.is_empty() {
         match read_some_at(file, out, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -95,6 +95,17 @@ impl<'a> ForeignFindings<'a> {
         self.findings.push(finding);
     }
 
+    /// Adds the findings of a report about a shard that is a container of its own.
+    pub fn take_report(&mut self, shard: &str, report: Report) {
+        for mut finding in report.findings {
+            finding.place.shard = Some(shard.to_owned());
+            self.findings.push(finding);
+        }
+        for omitted in report.omitted {
+            self.findings.count_more(omitted.code, omitted.count);
+        }
+    }
+
     /// Whether no finding is an error.
     #[must_use]
     pub fn is_sound(&self) -> bool {

@@ -30,6 +30,32 @@ impl Content {
         Ok(Some(Content(all)))
     }
 
+    /// What the manifest of a folder of parts names, each part by its place in the list, for their names differ each
+    /// time; without files that wait to be removed. Of all else everything.
+    pub(super) fn named(&self) -> Content {
+        let manifest = self.0.get(Path::new("series.json")).and_then(Option::as_deref);
+        let Some(text) = manifest.and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
+            return self.clone();
+        };
+        let mut text = text.to_owned();
+        let names = text.split('"').filter(|word| word.starts_with("part-")).map(str::to_owned);
+        let names: Vec<String> = names.collect();
+        let mut named = self.0.clone();
+        for (nth, name) in names.iter().enumerate() {
+            text = text.replace(name.as_str(), &format!("{nth}"));
+            if let Some(part) = named.remove(Path::new(name)) {
+                named.insert(PathBuf::from(nth.to_string()), part);
+            }
+        }
+        named.insert(PathBuf::from("series.json"), Some(text.into_bytes()));
+        named.retain(|path, _| {
+            let name = path.to_string_lossy();
+            let is_hidden = name.starts_with('.') && name.ends_with(".tmp");
+            !(is_hidden || name == "series.lock" || name.starts_with("part-"))
+        });
+        Content(named)
+    }
+
     /// Makes the same at a path where nothing is.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
         for (below, bytes) in &self.0 {

@@ -49,6 +49,12 @@ pub(super) const EDITS: &[Case] = &[
         &["edit", "append", "OUT/t.tet", "IN/grow.tet", "--axis", "row"],
     ),
     edit(
+        "append .tets",
+        "t.tets",
+        "grow.tets",
+        &["edit", "append", "OUT/t.tets", "IN/grow.tet", "--axis", "row"],
+    ),
+    edit(
         "repack .tet",
         "t.tet",
         "climate.tet",

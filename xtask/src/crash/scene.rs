@@ -91,7 +91,7 @@ impl<'a> Scene<'a> {
         let mut scene = Self { case, onto, program, args, out, old, new, tally, faults };
         scene.new = scene.make()?;
         ensure!(scene.new == scene.make()?, "it makes another one each time");
-        ensure!(scene.old.as_ref() != Some(&scene.new), "the new one is the old one");
+        ensure!(scene.old_named().as_ref() != Some(&scene.new), "the new one is the old one");
         Ok(scene)
     }
 
@@ -99,7 +99,12 @@ impl<'a> Scene<'a> {
         let output = self.start(&[])?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{} says {stderr}", self.args.join(" "));
-        Content::read(&self.target())?.context("it makes nothing")
+        Ok(Content::read(&self.target())?.context("it makes nothing")?.named())
+    }
+
+    /// What is at the target before, as it is compared.
+    fn old_named(&self) -> Option<Content> {
+        self.old.as_ref().map(Content::named)
     }
 
     pub(super) fn target(&self) -> PathBuf {
@@ -172,9 +177,9 @@ impl<'a> Scene<'a> {
         allowed: Allowed,
         output: &Output,
     ) -> Result<()> {
-        let found = Content::read(&folder.join(self.case.target))?;
+        let found = Content::read(&folder.join(self.case.target))?.map(|found| found.named());
         let is_new = found.as_ref() == Some(&self.new);
-        let is_old = found == self.old;
+        let is_old = found == self.old_named();
         let mut strays = Vec::new();
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name().to_string_lossy().into_owned();

@@ -16,7 +16,7 @@ pub struct ConvertArgs {
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
     /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
-    /// or .zarr.zip, the directory .zarr, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
+    /// or .zarr.zip, the directory .zarr or .tets, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
     /// or .csv; - is standard output, in the format of --to
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
@@ -393,7 +393,8 @@ NetCDF (.nc3) or Zarr (.zarr, .zarr.zip); datasets of one axis and the same leng
 The input is any file that tet reads, recognized by its content, or by its suffix .csv or .tsv. Files larger than memory can be \
 converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
 their index are several files: each is atomic, and while an old model is replaced there is no index. \
-A .zarr directory appears as a whole; --force replaces a Zarr directory and no other.\n\n\
+A .zarr directory appears as a whole; --force replaces a Zarr directory and no other. A .tets directory is \
+a .tet file in parts, which `tet edit append` grows.\n\n\
 If the output format lacks a type, the elements are stored as bits of another type, with an \
 attribute that names the original type. A warning reports this, and everything that the format \
 cannot store. NumPy arrays of objects and records are refused; text is kept where the output can store it. Compressed members of an .npz are \

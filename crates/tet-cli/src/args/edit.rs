@@ -14,7 +14,7 @@ FILE is replaced atomically by a new file: after a crash or with a full disk it 
 file or the complete new one. The stored bytes of the datasets that stay are copied unchanged, by the \
 system where it can, and so are their checksums. With -o the new file is written elsewhere.
 
-.tet files take all edits. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
+.tet files take all edits; a directory of parts, NAME.tets, grows by append. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
 those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
 .safetensors files. `tet convert` makes a .tet file of any other.";
 
@@ -171,7 +171,7 @@ pub struct EditSetArgs {
 /// ```
 #[derive(Debug, Args)]
 pub struct EditAppendArgs {
-    /// The .tet file
+    /// The .tet file, or a folder NAME.tets, which is made if it does not exist
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The files whose datasets are appended, of any kind that tet reads in place
@@ -363,6 +363,7 @@ const APPEND_EXAMPLES: &str = "\
 EXAMPLES
   tet edit append year.tet june.nc july.nc --axis time
   tet edit append year.tet june.npz --axis time -o longer.tet
+  tet edit append hourly.tets 13.nc --axis time                 only new rows are written
 
 All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every file needs these
 datasets with the same types, shapes and units, and coordinates and labels must continue.";

@@ -13,6 +13,7 @@ mod other;
 mod plot;
 mod query;
 mod repair;
+mod series;
 mod stats;
 mod tgm;
 mod zt;
@@ -42,6 +43,7 @@ pub use query::{
     PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, flag,
 };
 pub use repair::RepairArgs;
+pub use series::{SeriesArgs, SeriesGcArgs, SeriesListArgs, SeriesVerb};
 pub use stats::StatsArgs;
 pub use tgm::{
     ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmEditArgs, TgmGetArgs, TgmLsArgs,
@@ -184,6 +186,9 @@ pub enum Command {
     /// Edit a file: rename, drop, set, append, compact
     #[command(long_about = edit::LONG_ABOUT)]
     Edit(EditArgs),
+    /// List the parts of a folder that grows, and remove unused files
+    #[command(long_about = series::LONG_ABOUT)]
+    Series(SeriesArgs),
     /// Edit a zTensor file: rename, drop, set, append, compact
     Zt(ZtEditArgs),
     /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
@@ -220,6 +225,7 @@ impl Command {
             Command::Cat(_)
             | Command::Plot(_)
             | Command::Edit(_)
+            | Command::Series(_)
             | Command::Demo(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

@@ -277,9 +277,9 @@ fn shape(
     })
 }
 
-/// Bytes of the file; of a folder, bytes of its document and of all chunks.
+/// Bytes of all files; of a folder whose files are not known, bytes of its document and of all chunks.
 fn file_len(args: &InfoArgs, opened: &Opened, stored: &[Stored], context: &Context<'_>) -> u64 {
-    let is_folder = context.env().at(&args.file).is_dir();
+    let is_folder = context.env().at(&args.file).is_dir() && opened.catalog.shards().is_empty();
     let chunks = stored.iter().filter(|_| is_folder).filter_map(|it| it.stored_len);
     chunks.fold(opened.catalog.file_len(), u64::saturating_add)
 }

@@ -14,6 +14,7 @@ pub(crate) mod man;
 pub(crate) mod plot;
 pub(crate) mod query;
 pub(crate) mod repair;
+pub(crate) mod series;
 pub(crate) mod stats;
 pub(crate) mod tgm;
 pub(crate) mod verify;

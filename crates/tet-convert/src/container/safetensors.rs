@@ -19,7 +19,6 @@ mod dtype;
 mod edit;
 mod header;
 mod index;
-mod json;
 mod rule;
 mod shards;
 mod write;

@@ -6,8 +6,8 @@ use std::sync::{PoisonError, RwLock};
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
 use super::{
-    csv, fits, gguf, hdf5, json, netcdf3, npy, npz, plain, safetensors, tensogram, tet, torch,
-    zarr, ztensor, ztensor2,
+    csv, fits, gguf, hdf5, json, netcdf3, npy, npz, plain, safetensors, tensogram, tet, tets,
+    torch, zarr, ztensor, ztensor2,
 };
 use crate::{Error, Format, Result};
 
@@ -15,6 +15,7 @@ use crate::{Error, Format, Result};
 /// messages are looked for anywhere in a file.
 pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
+    &tets::Tets,
     &ztensor::ZTensor,
     &ztensor2::ONE,
     &ztensor2::TWO,

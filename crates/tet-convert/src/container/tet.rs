@@ -16,7 +16,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
 
 /// The container of `.tet` files.
-pub(super) struct Tet;
+pub(crate) struct Tet;
 
 impl Container for Tet {
     fn format(&self) -> Format {

@@ -9,7 +9,6 @@ mod chunks;
 mod elements;
 mod shards;
 mod texts;
-mod touched;
 mod write;
 
 use std::path::Path;

@@ -41,6 +41,7 @@ impl Error {
             | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
             Self::NotReadable { .. }
             | Self::Foreign { .. }
+            | Self::Part { .. }
             | Self::Line { .. }
             | Self::NotVerifiable { .. }
             | Self::Array { .. }
@@ -82,6 +83,7 @@ impl Error {
             | Self::SelectsInOne { .. }
             | Self::HasNames { .. }
             | Self::Stack { .. }
+            | Self::Busy { .. }
             | Self::Canceled => Kind::Usage,
             Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,
             Self::Write(_) => Kind::Io,

@@ -1,5 +1,6 @@
 //! A new file for arrays: how it is written, and how it takes its name.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use tet_io::vfs::VfsFile;
 use tet_io::{Overwrite, Publish, Publisher};
 use tet_query::{Catalog, Execution};
 
-use crate::{Error, Result};
+use crate::{Error, Format, Result};
 
 /// Whether the members of an archive are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,32 @@ pub(crate) fn publish<T>(
     catalog.check_unchanged()?;
     publisher.commit()?;
     Ok(written)
+}
+
+/// A folder is replaced only if it is empty or has a document of the kind that is written, and does not contain the
+/// input.
+pub(crate) fn check_folder(
+    catalog: &Catalog,
+    output: &Path,
+    overwrite: Overwrite,
+    (format, documents): (Format, &[&str]),
+) -> Result<()> {
+    let path = output.to_path_buf();
+    if overwrite == Overwrite::Refuse || !output.is_dir() {
+        return Ok(());
+    }
+    let is_empty = fs::read_dir(output).is_ok_and(|mut entries| entries.next().is_none());
+    if !is_empty && !documents.iter().any(|name| output.join(name).is_file()) {
+        return Err(Error::OtherFolder { path, format });
+    }
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let input = catalog.source().path().and_then(real);
+    match input.zip(real(output)) {
+        Some((input, output)) if input.starts_with(&output) => {
+            Err(tet_io::Error::SameFile { path }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A refused write as an error of the file.

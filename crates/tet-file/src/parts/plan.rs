@@ -106,19 +106,39 @@ impl FilePlan {
             })?;
             let [shape, chunk_shape] =
                 [entry.grid.shape(), entry.grid.chunk_shape()].map(Clone::clone);
-            datasets
-                .push((DatasetSpec { name: entry.name.clone(), dtype, shape, chunk_shape }, None));
+            datasets.push(DatasetSpec { name: entry.name.clone(), dtype, shape, chunk_shape });
         }
         for &(dataset, axis, by) in growths {
-            let Some((spec, _)) = datasets.get_mut(dataset) else {
+            let Some(spec) = datasets.get_mut(dataset) else {
                 return Err(Error::Plan { what: format!("there is no dataset #{dataset}") });
             };
             grow(spec, axis, by, &metadata)?;
         }
-        let shapes: Vec<u8> = datasets
-            .iter()
-            .flat_map(|(spec, _)| spec.shape.iter().flat_map(|extent| extent.to_le_bytes()))
-            .collect();
+        FilePlan::of_datasets(datasets, metadata, codec)
+    }
+
+    /// The plan of a new file of these datasets, in which all elements are to be written.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Layout`] for datasets that v1 cannot hold.
+    ///
+    /// ```
+    /// use tet_file::parts::FilePlan;
+    /// use tet_file::write::CodecChoice;
+    ///
+    /// let plan = FilePlan::of_datasets(Vec::new(), Default::default(), CodecChoice::Raw)?;
+    /// assert!(plan.datasets().is_empty());
+    /// # Ok::<(), tet_file::Error>(())
+    /// ```
+    pub fn of_datasets(
+        datasets: Vec<DatasetSpec>,
+        metadata: Metadata,
+        codec: CodecChoice,
+    ) -> Result<FilePlan> {
+        let extents = datasets.iter().flat_map(|spec| spec.shape.iter());
+        let shapes: Vec<u8> = extents.flat_map(|extent| extent.to_le_bytes()).collect();
+        let datasets = datasets.into_iter().map(|spec| (spec, None)).collect();
         FilePlan::new(datasets, metadata, codec, digest(&shapes))
     }
 

@@ -94,9 +94,7 @@ impl FolderPublisher {
     /// Returns [`Error::NoName`] when the key is not a relative path of ordinary names, and
     /// [`Error::Io`] when the file exists or cannot be written.
     pub fn write(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
-        let Some(path) = self.folder.path_of(key) else {
-            return Err(Error::NoName { path: self.target.join(key) });
-        };
+        let path = self.path_of(key)?;
         if let Some(parent) = path.parent().filter(|parent| *parent != self.made) {
             fs::create_dir_all(parent).map_err(|error| self.fault(Step::Create, error))?;
             self.made = parent.to_path_buf();
@@ -111,7 +109,17 @@ impl FolderPublisher {
         Ok(())
     }
 
-    /// Bytes of all files so far.
+    /// The path of a new file in the folder, which the caller writes.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](FolderPublisher::write) for the key.
+    pub fn path_of(&self, key: &str) -> Result<PathBuf> {
+        let path = self.folder.path_of(key);
+        path.ok_or_else(|| Error::NoName { path: self.target.join(key) })
+    }
+
+    /// Bytes of all files that were written with [`write`](FolderPublisher::write) so far.
     #[must_use]
     pub const fn byte_len(&self) -> u64 {
         self.len

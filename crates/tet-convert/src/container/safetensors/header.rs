@@ -12,9 +12,9 @@ use tet_io::Source;
 use tet_verify::ForeignFound;
 
 use super::dtype::StoredType;
-use super::json::{Scanner, Unfit};
 use super::rule;
 use crate::Result;
+use crate::read::json::{Scanner, Unfit};
 
 /// Bytes before the header.
 pub(crate) const PREFIX_LEN: u64 = 8;

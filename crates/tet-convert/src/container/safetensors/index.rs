@@ -11,9 +11,9 @@ use tet_io::Source;
 use tet_verify::ForeignFound;
 
 use super::header::{Judge, Spot};
-use super::json::{Scanner, Unfit};
 use super::rule;
 use crate::Result;
+use crate::read::json::{Scanner, Unfit};
 
 /// Bytes of an index, at most.
 const INDEX_LEN_MAX: u64 = 100_000_000;

@@ -11,7 +11,7 @@ use tet_zarr::{
 };
 
 use super::shards::{self, ShardStage};
-use super::touched::Touched;
+use crate::read::touched::Touched;
 
 /// The chunks of an array.
 pub(super) struct Chunks {
@@ -41,6 +41,10 @@ impl Chunks {
             _ => found.object.0.saturating_add(1),
         };
         Ok(ChunkPlace { object, codec, ..ChunkPlace::new(found.span, self.chunk_len) })
+    }
+
+    fn check(&self, number: u32) -> tet_zarr::Result<()> {
+        self.finder.objects().check_unchanged(ObjectId(number))
     }
 }
 
@@ -92,12 +96,12 @@ impl ChunkTable for Chunks {
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.touched.check_recent(self.finder.objects());
+        let unchanged = self.touched.check_recent(|number| self.check(number));
         unchanged.map_err(|error| of_array(&self.name, error))
     }
 
     fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.touched.check_all(self.finder.objects());
+        let unchanged = self.touched.check_all(|number| self.check(number));
         unchanged.map_err(|error| of_array(&self.name, error))
     }
 

@@ -13,7 +13,7 @@ use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks
 use tet_zarr::{ArrayMeta, Hierarchy, rule};
 
 use super::chunks::{Chunks, ZIPPED, stage};
-use super::touched::Touched;
+use crate::read::touched::Touched;
 
 /// The codec between texts and bytes.
 const TEXTS: &str = "vlen-utf8";

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 use tet_query::{Execution, Hyperslab};
 
-use super::super::json::Scanner;
 use super::{file, opened};
+use crate::read::json::Scanner;
 use crate::read::opened::Opened;
 
 /// Dtypes with their bytes.

@@ -1,11 +1,10 @@
 //! Where the objects of a new hierarchy go: files below a folder, or stored members of a zip file.
 
-use std::fs;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
+use tet_io::FolderPublisher;
 use tet_io::vfs::VfsFile;
-use tet_io::{FolderPublisher, Overwrite};
 use tet_query::Catalog;
 use tet_zarr::ZarrFormat;
 use zip::{CompressionMethod, ZipWriter};
@@ -14,7 +13,7 @@ use crate::container::traits::Output;
 use crate::container::zarr::DOCUMENTS;
 use crate::write::archive;
 use crate::write::file::{self, ExportOptions};
-use crate::{Error, Result};
+use crate::{Error, Format, Result};
 
 /// Takes objects by key, each once.
 pub(super) trait ObjectSink: Send {
@@ -39,7 +38,8 @@ pub(super) fn publish(
         Place::Folder(output) => output,
         Place::Zip(output) => return zipped(catalog, (output, format), options, write),
     };
-    check_replaced(catalog, output, options.overwrite)?;
+    let known = (Format::ZARR, &DOCUMENTS[..]);
+    file::check_folder(catalog, output, options.overwrite, known)?;
     let publisher = FolderPublisher::begin(output, &options.publish(catalog))?;
     let mut files = Files { format, publisher };
     write(&mut files)?;
@@ -79,26 +79,6 @@ fn zipped(
         members.zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
     })?;
     Ok(Output::file(output)?.len)
-}
-
-/// A folder is replaced only if it is a hierarchy or empty, and does not contain the input.
-fn check_replaced(catalog: &Catalog, output: &Path, overwrite: Overwrite) -> Result<()> {
-    let path = output.to_path_buf();
-    if overwrite == Overwrite::Refuse || !output.is_dir() {
-        return Ok(());
-    }
-    let is_empty = fs::read_dir(output).is_ok_and(|mut entries| entries.next().is_none());
-    if !is_empty && !DOCUMENTS.iter().any(|name| output.join(name).is_file()) {
-        return Err(Error::OtherFolder { path });
-    }
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    let input = catalog.source().path().and_then(real);
-    match input.zip(real(output)) {
-        Some((input, output)) if input.starts_with(&output) => {
-            Err(tet_io::Error::SameFile { path }.into())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The files of a folder.

@@ -7,7 +7,7 @@ const DEPTH_MAX: usize = 128;
 
 /// Where the text is not what it should be, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(crate) enum Unfit {
     /// It is not JSON.
     Syntax(usize),
     /// It is JSON of another type.
@@ -18,18 +18,18 @@ type Result<T> = std::result::Result<T, Unfit>;
 
 /// A place in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Scanner { text, at: 0 }
     }
 
     /// Where the next token starts.
-    pub(super) fn place(&mut self) -> usize {
+    pub(crate) fn place(&mut self) -> usize {
         while matches!(self.byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
@@ -72,13 +72,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Nothing may follow.
-    pub(super) fn end(&mut self) -> Result<()> {
+    pub(crate) fn end(&mut self) -> Result<()> {
         self.place();
         if self.at == self.text.len() { Ok(()) } else { self.syntax() }
     }
 
     /// Calls `each` with every key, which takes the value.
-    pub(super) fn object<E: From<Unfit>>(
+    pub(crate) fn object<E: From<Unfit>>(
         &mut self,
         mut each: impl FnMut(&mut Self, usize, Cow<'a, str>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
@@ -103,26 +103,38 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An array of unsigned integers.
-    pub(super) fn numbers(&mut self) -> Result<Vec<u64>> {
-        let mut numbers = Vec::new();
+    /// Calls `each` at every element of an array, which takes it.
+    pub(crate) fn array<E: From<Unfit>>(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         if !self.takes(b'[') {
-            return Err(self.other());
+            return Err(self.other().into());
         }
         if self.takes(b']') {
-            return Ok(numbers);
+            return Ok(());
         }
         loop {
-            numbers.push(self.number()?);
+            each(self)?;
             if self.takes(b']') {
-                return Ok(numbers);
+                return Ok(());
             }
             self.expect(b',')?;
         }
     }
 
+    /// An array of unsigned integers.
+    pub(crate) fn numbers(&mut self) -> Result<Vec<u64>> {
+        let mut numbers = Vec::new();
+        self.array(|scanner| -> Result<()> {
+            numbers.push(scanner.number()?);
+            Ok(())
+        })?;
+        Ok(numbers)
+    }
+
     /// An unsigned integer of 64 bits.
-    fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64> {
         let at = self.place();
         let digits = self.text.as_bytes().get(at..).unwrap_or_default();
         let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -139,7 +151,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A string.
-    pub(super) fn string(&mut self) -> Result<Cow<'a, str>> {
+    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>> {
         if !self.takes(b'"') {
             return Err(self.other());
         }
@@ -210,7 +222,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes `null` if it comes next.
-    pub(super) fn null(&mut self) -> bool {
+    pub(crate) fn null(&mut self) -> bool {
         self.place();
         let is_next = self.text.as_bytes().get(self.at..).is_some_and(|it| it.starts_with(b"null"));
         self.at += if is_next { 4 } else { 0 };
@@ -218,14 +230,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Goes past a value of any type, and gives its text.
-    pub(super) fn raw(&mut self) -> Result<&'a str> {
+    pub(crate) fn raw(&mut self) -> Result<&'a str> {
         let start = self.place();
         self.skip()?;
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
     /// Goes past a value of any type.
-    pub(super) fn skip(&mut self) -> Result<()> {
+    pub(crate) fn skip(&mut self) -> Result<()> {
         let mut open = Vec::new();
         loop {
             self.place();

@@ -5,12 +5,11 @@ use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use tet_query::ChunkPlace;
-use tet_zarr::{ObjectId, Objects};
 
 /// The objects of the chunks that were located: each is compared once after it was touched, and all at the
 /// end. Comparing all after each answer would take as long as the square of their number.
 #[derive(Debug, Default)]
-pub(super) struct Touched(Mutex<Found>);
+pub(crate) struct Touched(Mutex<Found>);
 
 #[derive(Debug, Default)]
 struct Found {
@@ -20,7 +19,7 @@ struct Found {
 
 impl Touched {
     /// Adds the objects of places, which are numbered from 1; 0 is the file of the catalog.
-    pub(super) fn add(&self, places: &[ChunkPlace]) {
+    pub(crate) fn add(&self, places: &[ChunkPlace]) {
         let numbers = places.iter().filter_map(|place| place.object.checked_sub(1));
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for number in numbers {
@@ -29,21 +28,21 @@ impl Touched {
         }
     }
 
-    /// Compares the objects that were touched since the last call.
-    pub(super) fn check_recent(&self, objects: &Objects) -> tet_zarr::Result<()> {
+    /// Compares the objects that were touched since the last call, by the number less 1.
+    pub(crate) fn check_recent<E>(&self, check: impl FnMut(u32) -> Result<(), E>) -> Result<(), E> {
         let recent = {
             let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             mem::take(&mut found.recent)
         };
-        recent.into_iter().try_for_each(|number| objects.check_unchanged(ObjectId(number)))
+        recent.into_iter().try_for_each(check)
     }
 
     /// Compares all objects that were touched.
-    pub(super) fn check_all(&self, objects: &Objects) -> tet_zarr::Result<()> {
+    pub(crate) fn check_all<E>(&self, check: impl FnMut(u32) -> Result<(), E>) -> Result<(), E> {
         let all: Vec<u32> = {
             let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             found.all.iter().copied().collect()
         };
-        all.into_iter().try_for_each(|number| objects.check_unchanged(ObjectId(number)))
+        all.into_iter().try_for_each(check)
     }
 }

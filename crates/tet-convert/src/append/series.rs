@@ -1,0 +1,297 @@
+//! A folder grows by a part.
+//!
+//! ```text
+//!   manifest --> start of the new part: the last border of chunks, for each dataset
+//!   rows behind it, and those of the inputs --> part, synced --> new manifest, in the place of the old one
+//! ```
+//!
+//! Who finds another manifest there than the one that was read begins again.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tet_codec::digest;
+use tet_file::write::{CodecChoice, WriteOptions};
+use tet_io::{FileLock, Overwrite, Publish, Publisher, Source, shown};
+use tet_query::{Dataset, Execution, Hyperslab, Tolerance};
+
+use super::new_part::{Planned, metadata_of, write_part};
+use super::{
+    AxisAppend, Growing, check_left, extent, grow_labels, growing, history, opened_inputs, unfit,
+};
+use crate::container::EditOptions;
+use crate::container::tets::{DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, part};
+use crate::convert::convert;
+use crate::model::logical::to_logical;
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::ConvertOptions;
+use crate::{Error, Result};
+
+/// How often another process may be first.
+const TRIES_MAX: usize = 10_000;
+/// How long is waited for a lock before it is tried again.
+const PAUSE: Duration = Duration::from_millis(10);
+/// The level of zstd of a new folder.
+const LEVEL: i32 = 3;
+
+/// Whether a path is that of a folder that is not there yet.
+pub(super) fn is_new(path: &Path) -> bool {
+    let has_suffix = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case(SUFFIX));
+    has_suffix && fs::symlink_metadata(path).is_err()
+}
+
+/// Makes a folder of the first file, and appends the others. Returns the bytes of the last part.
+pub(super) fn begin(
+    file: &Path,
+    asked: &AxisAppend<'_>,
+    options: &EditOptions,
+    how: &Execution,
+) -> Result<u64> {
+    let Some((first, others)) = asked.inputs.split_first() else {
+        return Err(unfit("no file is given".to_owned()));
+    };
+    check_output(asked)?;
+    let inputs = [first.clone()];
+    let alone = AxisAppend { inputs: &inputs, ..*asked };
+    // What cannot grow is no beginning.
+    for (_, opened) in &opened_inputs(&alone, parent(file))? {
+        growing(&opened.catalog, asked.axis, &[])?;
+    }
+    let mut of_first = ConvertOptions { execution: how.clone(), ..ConvertOptions::default() };
+    of_first.tet.codec = CodecChoice::Zstd { level: LEVEL };
+    of_first.tet.history = options.history;
+    of_first.tet.sync = options.publish.sync;
+    match convert(first, file, &of_first) {
+        Ok(report) if others.is_empty() => Ok(report.output_len),
+        Ok(_) => append(file, &AxisAppend { inputs: others, ..*asked }, options, how),
+        // Another process was first.
+        Err(Error::Io(tet_io::Error::Exists { .. })) => append(file, asked, options, how),
+        Err(error) => Err(error),
+    }
+}
+
+/// Appends files as a part. Returns the bytes of the part.
+pub(super) fn append(
+    file: &Path,
+    asked: &AxisAppend<'_>,
+    options: &EditOptions,
+    how: &Execution,
+) -> Result<u64> {
+    check_output(asked)?;
+    let folder = fs::canonicalize(file)
+        .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?;
+    let folder = if folder.is_dir() { folder } else { parent(&folder).to_path_buf() };
+    let inputs = opened_inputs(asked, &folder)?;
+    let attempt = Attempt { folder: &folder, shown: file, inputs: &inputs, asked, options, how };
+    let mut left = TRIES_MAX;
+    loop {
+        left -= 1;
+        let _lock = attempt.lock()?;
+        match attempt.run() {
+            Err(Error::Io(tet_io::Error::Changed { path }))
+                if path.ends_with(DOCUMENT) && left != 0 =>
+            {
+                how.progress.check()?;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn check_output(asked: &AxisAppend<'_>) -> Result<()> {
+    let what = "a folder of parts grows where it is: `tet convert` makes a file of it";
+    if asked.output.is_some() { Err(unfit(what.to_owned())) } else { Ok(()) }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// An append, to the manifest that is there now.
+struct Attempt<'a> {
+    folder: &'a Path,
+    /// The folder as the caller names it.
+    shown: &'a Path,
+    inputs: &'a [(&'a Path, Opened)],
+    asked: &'a AxisAppend<'a>,
+    options: &'a EditOptions,
+    how: &'a Execution,
+}
+
+impl Attempt<'_> {
+    /// Locks the folder against those who remove what no manifest names; nothing where the file system has no locks,
+    /// for nothing is removed there.
+    fn lock(&self) -> Result<Option<FileLock>> {
+        let path = self.folder.join(LOCK);
+        loop {
+            match FileLock::try_shared(&path) {
+                Ok(None) => thread::sleep(PAUSE),
+                Ok(lock) => return Ok(lock),
+                Err(error) if is_of(&error, ErrorKind::Unsupported) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+            self.how.progress.check()?;
+        }
+    }
+
+    fn run(&self) -> Result<u64> {
+        let (asked, how) = (self.asked, self.how);
+        // It stays open until it is replaced, so that its inode is not used again.
+        let source = Source::open(self.folder.join(DOCUMENT))?;
+        let series = Series::open(self.shown, &source, &OpenOptions::default())?;
+        if let Some(axis) = series.manifest.axis.as_ref().filter(|axis| **axis != asked.axis) {
+            let what = format!("{} grows along {axis:?}, not {:?}", shown(self.shown), asked.axis);
+            return Err(unfit(what));
+        }
+        let catalog = series.catalog.clone().viewed(to_logical);
+        let growing = growing(&catalog, asked.axis, self.inputs)?;
+        check_left(self.inputs, &growing, asked.axis)?;
+        self.check_others(catalog.datasets(), &growing)?;
+        let mut metadata = metadata_of(&series, &growing);
+        for it in &growing {
+            grow_labels(it, &mut metadata)?;
+            it.check_order(asked.axis, how)?;
+        }
+        let planned = growing.iter().filter(|it| it.by() != 0);
+        let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;
+        if planned.is_empty() {
+            return Ok(0);
+        }
+        let file = new_part_name();
+        let path = self.folder.join(&file);
+        let history = history(&[], asked, self.options);
+        write_part(
+            &series,
+            (&planned, &metadata),
+            (self.part_options(&series), &history),
+            &path,
+            how,
+        )?;
+        let written = self.inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged());
+        let written = written.map_err(Error::from).and_then(|()| part(&path, file.clone()));
+        let written = written.and_then(|part| {
+            let len = part.len;
+            let new = grown(&series.manifest, asked.axis, (&growing, &planned), part, &source)?;
+            self.replace(&source, &new.text())?;
+            Ok(len)
+        });
+        // Whether the manifest was replaced before an error is what it says itself.
+        written.inspect_err(|_| {
+            if !self.is_named(&file) {
+                // Where this fails, it is listed with the unused parts.
+                let _ = fs::remove_file(&path);
+            }
+        })
+    }
+
+    /// Checks that the datasets of inputs that do not grow are those of the folder.
+    fn check_others(&self, datasets: &[Dataset], growing: &[Growing<'_>]) -> Result<()> {
+        let grows = |name: &str| growing.iter().any(|it| it.dataset.name == name);
+        for (path, input) in self.inputs {
+            for part in input.catalog.datasets().iter().filter(|it| !grows(&it.name)) {
+                let (name, path) = (&part.name, shown(path));
+                let Some(dataset) = datasets.iter().find(|it| it.name == *name) else {
+                    let what = format!(
+                        "{path} has a dataset {name:?}, and {} has none",
+                        shown(self.shown)
+                    );
+                    return Err(unfit(what));
+                };
+                if !is_equal(dataset, part, self.how)? {
+                    let folder = shown(self.shown);
+                    return Err(unfit(format!(
+                        "{name:?} does not grow, and is not the same in {path} as in {folder}"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How the part is written: over no file.
+    fn part_options(&self, series: &Series) -> WriteOptions {
+        let stamps = self.inputs.iter().flat_map(|(_, input)| input.catalog.stamps());
+        let inputs = stamps.chain(series.catalog.stamps()).collect();
+        let (sync, overwrite) = (self.options.publish.sync, Overwrite::Refuse);
+        WriteOptions { sync, overwrite, inputs, ..WriteOptions::default() }
+    }
+
+    /// Puts a new manifest in the place of the one that was read.
+    fn replace(&self, source: &Source, text: &str) -> Result<()> {
+        let path = self.folder.join(DOCUMENT);
+        let stamp = source.stamp().ok_or_else(|| unfit("the manifest is no file".to_owned()))?;
+        let (force, sync) = (Overwrite::Edit(stamp), self.options.publish.sync);
+        let publish = Publish { force, sync, inputs: Vec::new() };
+        loop {
+            let mut publisher = Publisher::begin(&path, &publish)?;
+            let written = publisher.write_all(text.as_bytes());
+            written.map_err(|error| publisher.write_fault(error))?;
+            match publisher.commit() {
+                // Another process is replacing it right now.
+                Err(error) if is_of(&error, ErrorKind::WouldBlock) => thread::sleep(PAUSE),
+                outcome => return Ok(outcome?),
+            }
+            self.how.progress.check()?;
+        }
+    }
+
+    /// Whether the manifest that is there now names a part; also where that cannot be found out.
+    fn is_named(&self, file: &str) -> bool {
+        let source = Source::open(self.folder.join(DOCUMENT));
+        let manifest = source.map_err(Error::from).and_then(|source| Manifest::read(&source));
+        match manifest {
+            Ok(Ok(manifest)) => manifest.parts.iter().any(|part| part.file == file),
+            _ => true,
+        }
+    }
+}
+
+/// Whether the system refused something in this way.
+fn is_of(error: &tet_io::Error, kind: ErrorKind) -> bool {
+    error.system().is_some_and(|(_, error)| error.kind() == kind)
+}
+
+/// Whether two datasets have the same type, shape and elements.
+fn is_equal(a: &Dataset, b: &Dataset, how: &Execution) -> Result<bool> {
+    if a.dtype_name != b.dtype_name || a.shape() != b.shape() {
+        return Ok(false);
+    }
+    let slab = Hyperslab::whole(a.shape());
+    let exact = Tolerance { nan_equal: true, ..Tolerance::default() };
+    Ok(a.diff(&slab, (b, &slab), &exact, &how.silent())?.value.differing == 0)
+}
+
+/// The manifest with the new part.
+fn grown(
+    old: &Manifest,
+    axis: &str,
+    (growing, planned): (&[Growing<'_>], &[Planned<'_>]),
+    mut part: Part,
+    source: &Source,
+) -> Result<Manifest> {
+    let mut new = old.clone();
+    if new.axis.is_none() {
+        new.axis = Some(axis.to_owned());
+        for Growing { dataset, axis, .. } in growing {
+            new.datasets.insert(dataset.name.clone(), *axis);
+            let end = extent(dataset, *axis);
+            if end != 0 {
+                new.parts[0].rows.insert(dataset.name.clone(), [0, end]);
+            }
+        }
+    }
+    for Planned { growing, start, spec } in planned {
+        if new.datasets.get(&spec.name) != Some(&growing.axis) {
+            return Err(unfit(format!("{:?} has the axis, and does not grow there", spec.name)));
+        }
+        let rows = spec.shape.get(growing.axis).copied().unwrap_or(0);
+        new.cut(&spec.name, *start);
+        part.rows.insert(spec.name.clone(), [*start, start.saturating_add(rows)]);
+    }
+    new.parts.push(part);
+    new.of = Some(digest(&source.read_vec(0, source.len())?));
+    Ok(new)
+}

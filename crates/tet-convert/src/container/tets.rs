@@ -1,0 +1,104 @@
+//! A folder of `.tet` files that grows along an axis: `NAME.tets/` (`docs/spec/series.md`).
+//!
+//! ```text
+//!   NAME.tets/series.json      the manifest: which part has which rows; replaced as a whole
+//!             part-....tet     parts, which never change
+//!             series.lock      locked by those who append, and alone by who removes unused parts
+//! ```
+
+mod check;
+mod chunks;
+mod manifest;
+pub(crate) mod parts;
+mod rule;
+mod series;
+mod write;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+
+pub(crate) use self::manifest::{Manifest, Part};
+pub(crate) use self::series::Series;
+pub(crate) use self::write::part;
+use super::traits::{Container, Head, Input, Writer};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::{Format, Result};
+
+/// The manifest, by which the folder is known.
+pub(crate) const DOCUMENT: &str = "series.json";
+/// What those lock who append.
+pub(crate) const LOCK: &str = "series.lock";
+/// How names of folders end.
+pub(crate) const SUFFIX: &str = "tets";
+/// The key of the version, which only a manifest has.
+const KEY: &[u8] = b"\"tet_series\"";
+/// Bytes of a file in which the key is looked for.
+const HEAD_LEN: u64 = 1 << 12;
+
+/// The container of folders of parts.
+pub(crate) struct Tets;
+
+impl Container for Tets {
+    fn format(&self) -> Format {
+        Format::TETS
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[SUFFIX]
+    }
+
+    fn folder_documents(&self) -> &'static [&'static str] {
+        &[DOCUMENT]
+    }
+
+    fn matches(&self, head: &Head<'_>) -> Result<bool> {
+        let path = head.source.path();
+        if path.and_then(Path::file_name) != Some(DOCUMENT.as_ref()) {
+            return Ok(false);
+        }
+        let folder = path.and_then(Path::parent).and_then(Path::extension);
+        let bytes = head.source.read_vec(0, head.source.len().min(HEAD_LEN))?;
+        let has_key = bytes.windows(KEY.len()).any(|part| part == KEY);
+        Ok(has_key || folder.is_some_and(|suffix| suffix.eq_ignore_ascii_case(SUFFIX)))
+    }
+
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        let series = Series::open(input.path, &input.source, options)?;
+        Ok(Opened::new(Format::TETS, series.catalog))
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        check::verify(source, options)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        rule::ALL
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+/// Whether a file that was opened is a folder of parts.
+pub(crate) fn is_series(opened: &Opened) -> bool {
+    opened.format == Format::TETS
+}
+
+/// How names of parts begin and end, around 16 hexadecimal digits.
+const PART_NAME: [&str; 2] = ["part-", ".tet"];
+
+/// A name of a part.
+fn part_named(number: u64) -> String {
+    let [begin, end] = PART_NAME;
+    format!("{begin}{number:016x}{end}")
+}
+
+/// A name that no other process gives to a part.
+pub(crate) fn new_part_name() -> String {
+    part_named(RandomState::new().build_hasher().finish())
+}

@@ -1,0 +1,130 @@
+//! The parts of a folder, listed; and the files there that no manifest names.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use tet_io::{FileLock, Folder, Source, Step};
+
+use super::manifest::Manifest;
+use super::{DOCUMENT, LOCK, PART_NAME};
+use crate::{Error, Format, Result};
+
+/// Names in a folder that are looked at.
+const NAMES_MAX: usize = 1 << 20;
+
+/// A part that the manifest of a folder names.
+///
+/// # Examples
+///
+/// ```no_run
+/// for part in tet_convert::series_parts("hourly.tets".as_ref())? {
+///     println!("{} {} bytes", part.file, part.len);
+/// }
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesPart {
+    /// The name of its file in the folder.
+    pub file: String,
+    /// Bytes of the file.
+    pub len: u64,
+    /// The datasets that it has rows of, each with the first row and the one behind the last.
+    pub rows: Vec<(String, [u64; 2])>,
+}
+
+/// A file in a folder of parts that no manifest names: one of a process that was killed, or a part whose rows a newer
+/// one has.
+///
+/// # Examples
+///
+/// ```no_run
+/// let unused = tet_convert::unused_parts("hourly.tets".as_ref())?;
+/// println!("{} bytes", unused.iter().map(|file| file.len).sum::<u64>());
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedFile {
+    /// Its name.
+    pub file: String,
+    /// Its bytes.
+    pub len: u64,
+}
+
+/// The parts of a folder, in the order of their rows.
+///
+/// # Errors
+/// There is no such folder, or its manifest breaks a rule.
+pub fn series_parts(path: &Path) -> Result<Vec<SeriesPart>> {
+    let parts = manifest(path)?.parts.into_iter();
+    Ok(parts
+        .map(|part| SeriesPart {
+            file: part.file,
+            len: part.len,
+            rows: part.rows.into_iter().collect(),
+        })
+        .collect())
+}
+
+/// The files in a folder that its manifest does not name: parts, and files that were to become parts or a manifest.
+/// Those of a process that is appending now are among them.
+///
+/// # Errors
+/// As [`series_parts`], and the folder cannot be listed.
+pub fn unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
+    let manifest = manifest(path)?;
+    let named: BTreeSet<&str> = manifest.parts.iter().map(|part| part.file.as_str()).collect();
+    let folder = Folder::open(folder_at(path))?;
+    let files = folder.list("", NAMES_MAX)?.files.into_iter();
+    let unused = files.filter(|name| is_ours(name) && !named.contains(name.as_str()));
+    let unused = unused.map(|file| {
+        let len = folder.len_of(&file)?.unwrap_or(0);
+        Ok(UnusedFile { file, len })
+    });
+    unused.collect()
+}
+
+/// Removes the files that [`unused_parts`] lists, while no process is appending. Returns them.
+///
+/// # Errors
+/// As [`unused_parts`]; another process is appending; the file system has no locks.
+pub fn remove_unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
+    // No lock file is left in another folder.
+    manifest(path)?;
+    let folder = folder_at(path);
+    // Who appends has the lock as well, so that all that the manifest does not name is of processes that are gone.
+    let Some(_lock) = FileLock::try_exclusive(&folder.join(LOCK))? else {
+        return Err(Error::Busy { path: path.to_path_buf() });
+    };
+    let unused = unused_parts(path)?;
+    for UnusedFile { file, .. } in &unused {
+        let path = folder.join(file);
+        fs::remove_file(&path).map_err(|error| tet_io::Error::io(Step::Remove, &path, error))?;
+    }
+    Ok(unused)
+}
+
+fn manifest(path: &Path) -> Result<Manifest> {
+    let source = Source::open(folder_at(path).join(DOCUMENT))?;
+    let refused = |fault| Error::Foreign { path: path.to_path_buf(), format: Format::TETS, fault };
+    Manifest::read(&source)?.map_err(refused)
+}
+
+/// The folder, which a path may name by its manifest.
+fn folder_at(path: &Path) -> &Path {
+    let parent = path.parent().filter(|it| *it != Path::new(""));
+    if path.is_dir() { path } else { parent.unwrap_or(Path::new(".")) }
+}
+
+/// Whether a name is one that is given to parts, or to new files before they have their names.
+fn is_ours(name: &str) -> bool {
+    let [begin, end] = PART_NAME;
+    let digits = name.strip_prefix(begin).and_then(|name| name.strip_suffix(end));
+    let is_hex = |text: &str| text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
+    let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    let of_hidden = hidden.and_then(|name| name.rsplit_once(".tet-"));
+    let is_hidden = of_hidden.is_some_and(|(target, digits)| {
+        is_hex(digits) && (target == DOCUMENT || target.starts_with(begin))
+    });
+    digits.is_some_and(is_hex) || is_hidden
+}

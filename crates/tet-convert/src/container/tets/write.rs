@@ -1,0 +1,70 @@
+//! Datasets as a new folder of one part, which grows when files are appended.
+
+use std::path::Path;
+
+use tet_file::{DigestChoice, TetFile};
+use tet_io::publish::Sync;
+use tet_io::{FolderPublisher, Overwrite, Source};
+
+use super::manifest::{Manifest, Part};
+use super::{DOCUMENT, Tets, part_named};
+use crate::container::tet::Tet;
+use crate::container::traits::{Capabilities, Output, Writer};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::file::check_folder;
+use crate::{Format, Result};
+
+impl Writer for Tets {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            options: &[
+                "--name",
+                "--chunks",
+                "--dims",
+                "--labels",
+                "--attr",
+                "--no-history",
+                "--codec",
+                "--level",
+                "--align",
+                "--align 8",
+            ],
+            ..Tet.can()
+        }
+    }
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        let publish = options.export();
+        let known = (Format::TETS, &[DOCUMENT][..]);
+        check_folder(conversion.catalog, output, publish.overwrite, known)?;
+        let mut folder = FolderPublisher::begin(output, &publish.publish(conversion.catalog))?;
+        // The name of the first part is always the same, so that the same input gives the same folder.
+        let file = part_named(0);
+        let path = folder.path_of(&file)?;
+        let mut of_part = options.clone();
+        of_part.tet.overwrite = Overwrite::Refuse;
+        of_part.tet.digests = DigestChoice::Written;
+        // The folder is synced as a whole.
+        of_part.tet.sync = if cfg!(target_os = "linux") { Sync::None } else { options.tet.sync };
+        let written = Tet.write(conversion, &path, &of_part)?;
+        let part = part(&path, file)?;
+        let len = part.len;
+        let manifest = Manifest { parts: vec![part], ..Manifest::default() }.text();
+        folder.write(DOCUMENT, manifest.as_bytes())?;
+        let len = len.saturating_add(folder.byte_len());
+        folder.commit()?;
+        Ok(Output { len, ..written })
+    }
+}
+
+/// What a manifest states of a part that was written, without rows.
+pub(crate) fn part(path: &Path, file: String) -> Result<Part> {
+    let opened = TetFile::open(Source::open(path)?, &tet_file::OpenOptions::default())?;
+    let digest = opened.own_digest()?.unwrap_or_default();
+    Ok(Part { file, len: opened.file_len(), digest, rows: Default::default(), at: 0 })
+}
