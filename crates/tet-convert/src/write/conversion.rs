@@ -30,7 +30,8 @@ pub struct ConvertOptions {
     pub hdf5: Hdf5Options,
     /// How a Zarr hierarchy is written.
     pub zarr: ZarrOptions,
-    /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
+    /// The name of the new first axis along which datasets that share a name become one: those of a Tensogram file, or of
+    /// several files.
     pub stack: Option<String>,
     /// How the input is opened.
     pub open: OpenOptions,
