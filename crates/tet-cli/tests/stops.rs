@@ -155,7 +155,7 @@ const EDITS: [&str; 17] = [
     "edit append messages.tgm climate.npz --axis 0 --dataset temp",
     "edit repack model.zt --codec zstd",
     "edit repack messages.tgm --codec temp=zstd",
-    "edit repack climate.npz --codec gzip",
+    "edit repack climate.npz --codec raw",
 ];
 
 /// A limit of the length of files makes each write fail as a full disk does; a process that is killed cannot clean up.

@@ -90,26 +90,26 @@ pub(super) const EDITS: &[Case] = &[
     edit(
         "append .npy",
         "t.npy",
-        "large.npy",
-        &["edit", "append", "OUT/t.npy", "IN/large.npy", "--axis", "0"],
+        "small.npy",
+        &["edit", "append", "OUT/t.npy", "IN/small.npy", "--axis", "0"],
     ),
     edit(
         "repack .zt",
         "t.zt",
         "climate.zt",
-        &["edit", "repack", "OUT/t.zt", "--codec", "temp=zstd", "--checksum", "lat=sha256"],
+        &["edit", "repack", "OUT/t.zt", "--checksum", "temp=sha256"],
     ),
     edit(
         "repack .tgm",
         "t.tgm",
         "climate.tgm",
-        &["edit", "repack", "OUT/t.tgm", "--codec", "temp=zstd", "--filter", "temp=shuffle"],
+        &["edit", "repack", "OUT/t.tgm", "--filter", "temp=shuffle"],
     ),
     edit(
         "repack .npz",
         "t.npz",
         "climate.npz",
-        &["edit", "repack", "OUT/t.npz", "--codec", "temp=gzip"],
+        &["edit", "repack", "OUT/t.npz", "--codec", "temp=raw"],
     ),
     Case {
         name: "stack .tet",

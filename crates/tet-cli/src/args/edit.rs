@@ -380,15 +380,16 @@ EXAMPLES
   tet edit append log.npz today.npz --axis 0 --dry-run
   tet edit append model.safetensors more.npy --axis 0 --dataset embed.weight
 
-All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every file needs these
-datasets with the same types, shapes and units, and coordinates and labels must continue. A .npy file has one dataset, whose
-name does not matter.
+All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every
+file needs these datasets with the same types, shapes and units, and coordinates and labels must
+continue. A .npy file has one dataset, whose name does not matter.
 
-Axes that have no names have numbers: datasets that FILE and every MORE have with the same other extents grow. They
-must have the same extent along the axis and grow by the same; otherwise name those that grow with --dataset.
+Axes without names have numbers: the datasets grow that all files have with the same other extents.
+They must have the same extent along the axis and grow by the same; otherwise name those that grow
+with --dataset.
 
-A dataset that grows is written again with the codec, type, filter and checksum that it has; in a .tet file only its last
-chunks are. The others are copied as they are stored.";
+A dataset that grows is written again with the codec, type, filter and checksum that it has; in a
+.tet file only its last chunks are. The others are copied as they are stored.";
 
 const MERGE_EXAMPLES: &str = "\
 EXAMPLES
@@ -413,7 +414,8 @@ Datasets whose chunks and codec stay are copied as they are stored, with their d
 once or twice: where the new chunks would need more, their elements are written to a scratch file in the folder of the new
 file first, which then needs room for them. A chunk, old or new, takes at most a quarter of --memory.
 
-Files of .safetensors and .npy store elements as they are: there is nothing to repack. For .h5, .nc and .zarr use `tet convert`.";
+Files of .safetensors and .npy store elements as they are: there is nothing to repack. For .h5, .nc
+and .zarr use `tet convert`.";
 
 const COMPACT_EXAMPLES: &str = "\
 EXAMPLES
