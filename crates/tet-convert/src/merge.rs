@@ -171,12 +171,7 @@ pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Opt
     Ok((differing != 0).then(|| format!("{differing} of {} elements differ", found.count)))
 }
 
-pub(crate) fn differs(
-    what: &'static str,
-    name: &str,
-    detail: String,
-    [first, second]: [&Path; 2],
-) -> Error {
+fn differs(what: &'static str, name: &str, detail: String, [first, second]: [&Path; 2]) -> Error {
     let paths = Box::new([first.to_path_buf(), second.to_path_buf()]);
     Error::Merge { what, name: name.to_owned(), detail, paths }
 }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tet_format::Shape;
+use tet_io::shown;
 use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
 
 use crate::container::holds_one;
-use crate::merge::{differing, differs};
+use crate::merge::differing;
 use crate::model::attributes::{SCALAR_KEY, UNITS_KEY, is_metadata, is_scalar};
 use crate::model::axes::dim_names;
 use crate::model::logical::{to_logical, to_physical};
@@ -59,9 +60,10 @@ pub(crate) fn stacked_files(
             let part = match (named.next(), named.next()) {
                 (Some(part), None) => part,
                 (found, _) => {
-                    let count = if found.is_some() { "several" } else { "none" };
-                    let detail = format!("the second file has {count}");
-                    return Err(differs("dataset", &dataset.name, detail, [first_path, path]));
+                    let count = if found.is_some() { "more than once" } else { "not" };
+                    let why =
+                        format!("it is in {}, and {count} in {}", shown(first_path), shown(path));
+                    return Err(Error::Stack { dataset: dataset.name.clone(), why });
                 }
             };
             check_same(dataset, part, [first_path, path])?;
@@ -129,7 +131,13 @@ fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
         () if units[0] != units[1] => "its units are not the same".to_owned(),
         () => return Ok(()),
     };
-    Err(differs("dataset", &one.name, detail, paths))
+    Err(apart(&one.name, &detail, paths))
+}
+
+/// The error for datasets of one name that differ between two files.
+fn apart(name: &str, detail: &str, [first, second]: [&Path; 2]) -> Error {
+    let why = format!("{detail}, in {} and {}", shown(first), shown(second));
+    Error::Stack { dataset: name.to_owned(), why }
 }
 
 /// Checks that the elements of a coordinate are the same in all files.
@@ -138,7 +146,7 @@ fn check_equal(parts: &[(&Path, &Dataset)], how: &Execution) -> Result<()> {
     for (path, other) in others {
         let other = Dataset { attrs: dataset.attrs.clone(), ..(*other).clone() };
         if let Some(detail) = differing(dataset, &other, how)? {
-            return Err(differs("coordinate", &dataset.name, detail, [first, path]));
+            return Err(apart(&dataset.name, &format!("as a coordinate, {detail}"), [first, path]));
         }
     }
     Ok(())
@@ -151,8 +159,8 @@ fn check_others(files: &[(PathBuf, Opened)], is_chosen: impl Fn(&&Dataset) -> bo
     for (path, other) in others {
         let mut datasets = other.catalog.datasets().iter().filter(&is_chosen);
         if let Some(more) = datasets.find(|it| !known.contains(&it.name)) {
-            let detail = "the second file has none".to_owned();
-            return Err(differs("dataset", &more.name, detail, [path, first_path]));
+            let why = format!("it is in {}, and not in {}", shown(path), shown(first_path));
+            return Err(Error::Stack { dataset: more.name.clone(), why });
         }
     }
     Ok(())
