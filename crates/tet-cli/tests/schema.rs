@@ -221,6 +221,33 @@ fn conversions_are_what_the_schema_says() {
 }
 
 #[test]
+fn edits_are_what_the_schema_says() {
+    let env = Env::new("tet.edit/1");
+    let renamed = env.answer(&["edit", "rename", "climate.tet", "temp=t2m", "--json", "-q"]);
+    assert_eq!(renamed["edits"][0]["to"], "t2m");
+    let dropped = env.answer(&["edit", "drop", "climate.tet", "elevation", "--json", "--dry-run"]);
+    assert_eq!(dropped["dry_run"], true);
+    assert!(!dropped["kept"].as_array().is_some_and(|kept| kept.contains(&"elevation".into())));
+    env.answer(&["edit", "set", "climate.tet", "title=x", "--dims", "t2m=a,b,c", "--json"]);
+    let args = ["edit", "append", "climate.npz", "climate.npz", "--axis", "0", "--dataset", "temp"];
+    let grown = env.answer(&[&args[..], &["--json"]].concat());
+    assert_eq!(grown["edits"][0]["extents"], serde_json::json!([12, 24]));
+    let file_len = grown["kept_len"].as_u64().zip(grown["written_len"].as_u64());
+    assert_eq!(file_len.map(|(kept, written)| kept + written), grown["file_len"].as_u64());
+    let args = ["edit", "repack", "climate.npz", "--codec", "temp=raw", "--json"];
+    let repacked = env.answer(&args);
+    assert_eq!(
+        (&repacked["edits"][0]["kind"], &repacked["edits"][0]["dataset"]),
+        (&"repack".into(), &"temp".into())
+    );
+    let again = env.answer(&[&args[..], &["--dry-run"]].concat());
+    assert_eq!((&again["edits"], again.get("file_len")), (&serde_json::json!([]), None));
+    env.answer(&["edit", "compact", "climate.tet", "--json"]);
+    let (exit, failure) = env.failure(&["edit", "drop", "climate.tet", "none", "--json"]);
+    assert_eq!((exit, &failure["code"]), (Exit::Usage, &"no-such-dataset".into()));
+}
+
+#[test]
 fn checks_are_what_the_schema_says() {
     let env = Env::new("tet.verify/1");
     let quick = env.answer(&["verify", "climate.tet", "--json", "--quick"]);

@@ -138,7 +138,7 @@ fn check(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_do
 }
 
 /// The edits of every kind of file.
-const EDITS: [&str; 10] = [
+const EDITS: [&str; 17] = [
     "edit rename climate.tet temp=warm",
     "edit drop climate.tet elevation",
     "edit set climate.tet temp:note=1 --labels month=@month",
@@ -149,6 +149,13 @@ const EDITS: [&str; 10] = [
     "edit drop climate.npz elevation",
     "edit set messages.tgm temp:note=1",
     "edit append months.tet temp.npy --axis month",
+    "edit append model.zt climate.npz --axis 0 --dataset temp",
+    "edit append model.safetensors climate.npz --axis 0 --dataset temp",
+    "edit append climate.npz climate.tet --axis 1 --dataset temp",
+    "edit append messages.tgm climate.npz --axis 0 --dataset temp",
+    "edit repack model.zt --codec zstd",
+    "edit repack messages.tgm --codec temp=zstd",
+    "edit repack climate.npz --codec raw",
 ];
 
 /// A limit of the length of files makes each write fail as a full disk does; a process that is killed cannot clean up.

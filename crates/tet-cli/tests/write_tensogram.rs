@@ -293,7 +293,10 @@ fn options_that_damage_elements_are_refused() {
         ),
         (&["new.tet", "--codec", "szip"], "--codec szip is for .tgm outputs"),
         (&["new.zt", "--masks", "all"], "--masks is for .tgm outputs"),
-        (&["new.tgm", "--stack", "time"], "only Tensogram messages can be stacked"),
+        (
+            &["new.tgm", "--stack", "time"],
+            "only Tensogram messages and several files can be stacked",
+        ),
     ];
     for (args, wanted) in cases {
         let text = refused(folder, &[&["convert", "numbers.tet"], args].concat());

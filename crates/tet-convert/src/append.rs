@@ -1,15 +1,20 @@
-//! A `.tet` file grows along an axis: its chunks stay as they are stored, but for clipped ones at its old end.
+//! A file grows along an axis.
+//!
+//! Chunks of a `.tet` file stay as they are stored, but for clipped ones at its old end:
 //!
 //! ```text
 //!   file    | chunk | chunk | cl|            chunks that are whole are copied
 //!   inputs                      |ipped | chunk |     what comes behind is encoded
 //! ```
+//!
+//! Files of other containers get datasets that are written anew; the others are copied as they are stored.
 
+mod growing;
 mod new_part;
 mod order;
+mod rewrite;
 mod series;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use tet_file::metadata::HistoryRow;
@@ -18,89 +23,33 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_file::{DigestChoice, Metadata, Protection, TetFile};
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid};
-use tet_io::{Overwrite, shown};
-use tet_query::{Catalog, Dataset, Execution};
+use tet_io::Overwrite;
+use tet_query::{Dataset, Execution};
 
+pub use self::growing::AxisAppend;
+use self::growing::{Growing, extent, growing, unfit};
 use self::order::check_order;
-use crate::container::EditOptions;
+use self::rewrite::rewritten;
+use crate::Result;
 use crate::container::tets::is_series;
+use crate::container::{EditKind, EditMode, EditOptions, Rewritten};
+use crate::convert::folder_of;
+use crate::edit::editor_of;
+use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::logical::to_physical;
 use crate::open::open;
-use crate::read::opened::{OpenOptions, Opened};
+use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::bands::Bands;
 use crate::write::stream;
-use crate::{Error, Result};
-
-/// Attributes without which the values of a dataset mean something else.
-const MEANINGS: [&str; 6] =
-    ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
 
 /// The level of zstd of new chunks.
 const LEVEL: i32 = 3;
 
-/// What is appended to which axis.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::AxisAppend;
-///
-/// let append = AxisAppend { axis: "time", inputs: &["june.nc".into()], output: None };
-/// assert!(append.output.is_none());
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct AxisAppend<'a> {
-    /// The name of the axis.
-    pub axis: &'a str,
-    /// The files whose datasets are appended, in this order.
-    pub inputs: &'a [PathBuf],
-    /// The new file; `None` replaces the old one.
-    pub output: Option<&'a Path>,
-}
-
-/// A dataset that grows.
-struct Growing<'c> {
-    dataset: &'c Dataset,
-    axis: usize,
-    /// What each input has of it.
-    parts: Vec<(&'c Path, &'c Dataset)>,
-}
-
-impl Growing<'_> {
-    /// Positions that are added.
-    fn by(&self) -> u64 {
-        let extents = self.parts.iter().map(|(_, part)| extent(part, self.axis));
-        extents.fold(0, u64::saturating_add)
-    }
-
-    /// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
-    fn check_order(&self, axis: &str, how: &Execution) -> Result<()> {
-        let is_coordinate = self.dataset.name == axis && self.dataset.shape().len() == 1;
-        if is_coordinate { check_order(self.dataset, &self.parts, how) } else { Ok(()) }
-    }
-
-    /// Writes what the inputs have of it as dataset `id` of a plan, from position `at` of the axis on.
-    fn write(
-        &self,
-        writer: &RegionWriter,
-        (plan, id): (&FilePlan, usize),
-        at: u64,
-        how: &Execution,
-    ) -> Result<()> {
-        let mut at = at;
-        for &(_, part) in &self.parts {
-            write(writer, (plan, id), (self.axis, at), part, how)?;
-            at = at.saturating_add(extent(part, self.axis));
-        }
-        Ok(())
-    }
-}
-
-/// Appends the datasets of files of any kind to those of a `.tet` file that have an axis, complete or not at all.
-/// Labels of the axis grow too. Returns the length of the new file.
+/// Appends the datasets of files of any kind to those of a file that have an axis, complete or not at all. Labels of the
+/// axis grow too. Returns what grew, and the length of the new file; with [`EditMode::Plan`] nothing is written.
 ///
 /// # Errors
-/// The file is not `.tet`, or no dataset has the axis; an input lacks one of these datasets, or has it with another
+/// The file cannot be edited so, or no dataset has the axis; an input lacks one of these datasets, or has it with another
 /// type, shape or unit; labels or coordinates do not continue; a file cannot be read or written.
 ///
 /// # Examples
@@ -109,7 +58,7 @@ impl Growing<'_> {
 /// use tet_convert::{AxisAppend, EditOptions, append};
 /// use tet_query::Execution;
 ///
-/// let june = AxisAppend { axis: "time", inputs: &["june.nc".into()], output: None };
+/// let june = AxisAppend { axis: "time", inputs: &["june.nc".into()], ..AxisAppend::default() };
 /// append("year.tet".as_ref(), &june, &EditOptions::default(), &Execution::default())?;
 /// # Ok::<(), tet_convert::Error>(())
 /// ```
@@ -118,169 +67,123 @@ pub fn append(
     asked: &AxisAppend<'_>,
     options: &EditOptions,
     how: &Execution,
-) -> Result<u64> {
+) -> Result<EditReport> {
     if series::is_new(file) {
         return series::begin(file, asked, options, how);
     }
-    let opened = open(file, &OpenOptions::default())?;
+    let folder = folder_of(asked.output.unwrap_or(file));
+    let opened = open(file, &opening(&folder))?;
     if is_series(&opened) {
         return series::append(file, asked, options, how);
     }
-    let Some(tet) = &opened.tet else {
-        let (path, format, suffixes) = (file.to_path_buf(), opened.format, ".tet".to_owned());
-        return Err(Error::NotEditable { path, format, what: "growing along an axis", suffixes });
+    let editor = editor_of(&opened, EditKind::Append)?;
+    let inputs = opened_inputs(asked, &folder)?;
+    let growing = growing(&opened, asked, &inputs)?;
+    for it in &growing {
+        if let Some(labels) = it.dataset.coords.get(&it.axis) {
+            it.more_labels(asked.axis, labels)?;
+        }
+        check_coordinates(it, asked.axis, how)?;
+    }
+    let changes = growing.iter().map(change).collect();
+    let mut report = EditReport::of((&opened, editor), changes)?;
+    let written = match &opened.tet {
+        Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how))?,
+        None => rewritten((&opened, editor), &growing, (asked, &inputs), (options, how))?,
     };
-    let target = asked.output.unwrap_or(file);
-    let folder = target.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
-    let inputs = opened_inputs(asked, folder)?;
-    let growing = growing(&opened.catalog, asked.axis, &inputs)?;
-    let mut metadata = tet.metadata().clone();
-    let mut growths = Vec::new();
-    for it in &growing {
-        grow_labels(it, &mut metadata)?;
-        it.check_order(asked.axis, how)?;
-        growths.push((it.dataset.index, it.axis, it.by()));
-    }
-    check_left(&inputs, &growing, asked.axis)?;
-    let base = BaseFile::new(tet)?;
-    let plan = FilePlan::grown(tet, &growths, metadata, codec_of(tet)?)?;
-    let regions = RegionOptions { threads: how.threads, memory: how.memory_budget };
-    let writer = RegionWriter::scratch(folder, &plan, Some(base.clone()), regions)?;
-    for it in &growing {
-        it.write(&writer, (&plan, it.dataset.index), extent(it.dataset, it.axis), how)?;
-    }
-    inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged())?;
-    let history = history(tet.history(), asked, options);
-    let options = write_options(tet, &inputs, asked, options);
-    let progress = how.progress.begin(0);
-    let part = writer.to_part()?;
-    let published = publish(&plan, &[part], Some(&base), target, &options, &history, &progress)?;
-    Ok(published.written.file_len)
+    report.finish(written);
+    Ok(report)
 }
 
-/// The files to append; scratch files are in this folder.
+/// How files are opened whose elements are read in order; scratch files are in this folder.
+fn opening(folder: &Path) -> OpenOptions {
+    OpenOptions { scratch: Some(folder.to_path_buf()), in_order: true, ..OpenOptions::default() }
+}
+
+/// The files to append.
 fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a Path, Opened)>> {
-    let opening = OpenOptions {
-        scratch: Some(folder.to_path_buf()),
-        in_order: true,
-        ..OpenOptions::default()
-    };
+    let opening = opening(folder);
     asked.inputs.iter().map(|path| Ok((path.as_path(), open(path, &opening)?))).collect()
 }
 
-/// The datasets that have the axis.
-fn growing<'c>(
-    catalog: &'c Catalog,
-    axis: &str,
-    inputs: &'c [(&Path, Opened)],
-) -> Result<Vec<Growing<'c>>> {
-    let datasets = catalog.datasets().iter();
-    let with_axis = datasets.filter_map(|dataset| {
-        let axis = dataset.dims.iter().position(|dim| dim == axis)?;
-        Some((dataset, axis))
-    });
-    let growing = with_axis.map(|(dataset, axis)| {
-        Ok(Growing { dataset, axis, parts: parts_of((dataset, axis), inputs)? })
-    });
-    let growing = growing.collect::<Result<Vec<Growing<'c>>>>()?;
-    if growing.is_empty() {
-        return Err(unfit(format!("no dataset has an axis named {axis:?}")));
-    }
-    Ok(growing)
+/// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
+fn check_coordinates(growing: &Growing<'_>, axis: &str, how: &Execution) -> Result<()> {
+    let is_coordinate = growing.dataset.name == axis && growing.dataset.shape().len() == 1;
+    if is_coordinate { check_order(growing.dataset, &growing.parts, how) } else { Ok(()) }
 }
 
-/// What each input has of a dataset that grows along an axis.
-fn parts_of<'i>(
-    (dataset, axis): (&Dataset, usize),
-    inputs: &'i [(&Path, Opened)],
-) -> Result<Vec<(&'i Path, &'i Dataset)>> {
-    let part = |(path, input): &'i (&Path, Opened)| {
-        let mut named = input.catalog.datasets().iter();
-        let part = named.find(|it| it.name == dataset.name);
-        let missing =
-            || unfit(format!("{} has no dataset {:?}, which grows", shown(path), dataset.name));
-        let part = part.ok_or_else(missing)?;
-        check_fit((dataset, axis), path, part)?;
-        Ok((*path, part))
-    };
-    inputs.iter().map(part).collect()
+/// What becomes of a dataset.
+fn change(growing: &Growing<'_>) -> (usize, DatasetChange) {
+    let (dataset, axis) = (growing.dataset.name.clone(), growing.axis);
+    let from = extent(growing.dataset, axis);
+    let to = from.saturating_add(growing.by());
+    (growing.dataset.index, DatasetChange::Grown { dataset, axis, from, to })
 }
 
-/// Checks that a dataset of an input continues one of the file.
-fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) -> Result<()> {
-    let differs = |what: &str, found: &dyn std::fmt::Debug, wanted: &dyn std::fmt::Debug| {
-        let (name, path) = (&dataset.name, shown(path));
-        Err(unfit(format!("{name:?} has the {what} {wanted:?}, and {found:?} in {path}")))
-    };
-    if dataset.dtype_name != part.dtype_name {
-        return differs("type", &part.dtype_name, &dataset.dtype_name);
+/// Writes a `.tet` file that grew, unless it is only planned.
+fn in_tet(
+    (tet, folder): (&TetFile, &Path),
+    growing: &[Growing<'_>],
+    (asked, inputs): (&AxisAppend<'_>, &[(&Path, Opened)]),
+    (options, how): (&EditOptions, &Execution),
+) -> Result<Option<Rewritten>> {
+    let mut metadata = tet.metadata().clone();
+    let mut growths = Vec::new();
+    for it in growing {
+        grow_labels(it, &mut metadata)?;
+        growths.push((it.dataset.index, it.axis, it.by()));
     }
-    let other = |it: &Dataset| {
-        let extents = it.shape().iter().enumerate();
-        extents.map(|(at, &extent)| if at == axis { 0 } else { extent }).collect::<Vec<u64>>()
-    };
-    if other(dataset) != other(part) {
-        return differs("shape", &part.shape(), &dataset.shape());
+    let (base, file) = (BaseFile::new(tet)?, path_of(tet.source()));
+    let plan = FilePlan::grown(tet, &growths, metadata, codec_of(tet)?)?;
+    if options.mode == EditMode::Plan {
+        return Ok(None);
     }
-    if !part.dims.is_empty() && part.dims != dataset.dims {
-        return differs("axes", &part.dims, &dataset.dims);
+    let regions = RegionOptions { threads: how.threads, memory: how.memory_budget };
+    let writer = RegionWriter::scratch(folder, &plan, Some(base.clone()), regions)?;
+    for it in growing {
+        write_parts(it, &writer, (&plan, it.dataset.index), extent(it.dataset, it.axis), how)?;
     }
-    for key in MEANINGS {
-        let texts = [dataset, part].map(|it| it.attrs.get(key).map(|value| value.text()));
-        if let [Some(wanted), Some(found)] = texts
-            && wanted != found
-        {
-            return differs(key, &found, &wanted);
-        }
-    }
-    Ok(())
-}
-
-/// Checks that no input has more datasets along the axis: they would be lost.
-fn check_left(inputs: &[(&Path, Opened)], growing: &[Growing<'_>], axis: &str) -> Result<()> {
-    for (path, input) in inputs {
-        let has_axis = |it: &&Dataset| it.dims.iter().any(|dim| dim == axis);
-        let is_new = |it: &&Dataset| !growing.iter().any(|grown| grown.dataset.name == it.name);
-        if let Some(left) = input.catalog.datasets().iter().filter(has_axis).find(is_new) {
-            let (path, name) = (shown(path), &left.name);
-            return Err(unfit(format!(
-                "{path} has a dataset {name:?} along {axis:?}, and the file has none"
-            )));
-        }
-    }
-    Ok(())
+    inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged())?;
+    let history = history(tet.history(), asked, options);
+    let target = asked.output.unwrap_or(&file);
+    let options = write_options(tet, inputs, asked, options);
+    let progress = how.progress.begin(0);
+    let part = writer.to_part()?;
+    let published = publish(&plan, &[part], Some(&base), target, &options, &history, &progress)?;
+    Ok(Some(Rewritten::of(published.written.file_len)))
 }
 
 /// Adds the labels of the new positions to those of the axis, where it has labels.
 fn grow_labels(growing: &Growing<'_>, metadata: &mut Metadata) -> Result<()> {
-    let Growing { dataset, axis, parts } = growing;
+    let Growing { dataset, axis, .. } = growing;
     let Some(about) = metadata.datasets.get_mut(&dataset.name) else { return Ok(()) };
     let rank = dataset.shape().len();
     let keys = about.coords.keys().filter(|key| about.axis(key, rank) == Some(*axis));
     let keys: Vec<String> = keys.cloned().collect();
     for key in keys {
         let Some(labels) = about.coords.get_mut(&key) else { continue };
-        let mut taken: HashSet<String> = labels.iter().cloned().collect();
-        for (path, part) in parts {
-            let more =
-                part.coords.get(axis).filter(|more| more.len() as u64 == extent(part, *axis));
-            let Some(more) = more else {
-                let (name, path) = (&dataset.name, shown(path));
-                let what = format!("axis {key:?} of {name:?} has labels, and none in {path}");
-                return Err(unfit(what));
-            };
-            if let Some(twice) = more.iter().find(|label| taken.contains(*label)) {
-                let what = format!("{} repeats the label {twice:?} of axis {key:?}", shown(path));
-                return Err(unfit(what));
-            }
-            labels.extend(more.iter().cloned());
-            taken.extend(more.iter().cloned());
-        }
+        let more = growing.more_labels(&key, labels)?;
+        labels.extend(more);
     }
     Ok(())
 }
 
-/// Writes the elements of a dataset as a part of dataset `id` of a plan, from position `at` of an axis on.
+/// Writes what the inputs have of a dataset as dataset `id` of a plan, from position `at` of the axis on.
+fn write_parts(
+    growing: &Growing<'_>,
+    writer: &RegionWriter,
+    place: (&FilePlan, usize),
+    mut at: u64,
+    how: &Execution,
+) -> Result<()> {
+    for &(_, part) in &growing.parts {
+        write(writer, place, (growing.axis, at), part, how)?;
+        at = at.saturating_add(extent(part, growing.axis));
+    }
+    Ok(())
+}
+
+/// Writes the elements of a dataset of an input from position `at` of the axis on.
 fn write(
     writer: &RegionWriter,
     (plan, id): (&FilePlan, usize),
@@ -348,7 +251,6 @@ fn write_options(
     }
 }
 
-/// The history of a file, and what is done to it.
 fn history(
     before: &[HistoryRow],
     asked: &AxisAppend<'_>,
@@ -365,13 +267,4 @@ fn history(
         row
     }));
     history
-}
-
-fn extent(dataset: &Dataset, axis: usize) -> u64 {
-    dataset.shape().get(axis).copied().unwrap_or(0)
-}
-
-/// The error for files that do not go together.
-fn unfit(what: String) -> Error {
-    tet_file::Error::Edit { what }.into()
 }

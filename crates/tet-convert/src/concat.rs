@@ -68,10 +68,12 @@ pub fn concat(
         publish,
         progress: options.execution.progress.clone(),
         history: options.tet.history.filter(|_| is_tet),
+        ..EditOptions::default()
     };
     let target = if is_tet { output.to_path_buf() } else { scratch.path().join("all.tet") };
-    let asked = AxisAppend { axis, inputs: others, output: Some(&target) };
-    report.output_len = append(&path, &asked, &edit, &options.execution)?;
+    let asked = AxisAppend { axis, inputs: others, output: Some(&target), ..AxisAppend::default() };
+    let grown = append(&path, &asked, &edit, &options.execution)?;
+    report.output_len = grown.file_len.unwrap_or_default();
     let lens = others.iter().filter_map(|it| std::fs::metadata(it).ok()).map(|it| it.len());
     report.input_len = lens.fold(report.input_len, u64::saturating_add);
     if is_tet {

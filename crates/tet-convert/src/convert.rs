@@ -32,6 +32,7 @@ use crate::container::{Capabilities, writable};
 use crate::merge::merged;
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
+use crate::stack::stacked_files;
 use crate::write::conversion::ConvertOptions;
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result, ResultCatalog};
@@ -55,10 +56,12 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
 /// Writes the arrays of several files to one, as [`convert`] does those of one file.
 ///
 /// A dataset that several files have is written once, if its type, shape, axes, labels, attributes and values are the
-/// same: coordinates, for example. `options.conflict` tells what is done about others.
+/// same: coordinates, for example. `options.conflict` tells what is done about others. With `options.stack` the files have
+/// the same datasets, and each becomes one along a new first axis of that name.
 ///
 /// # Errors
-/// As [`convert`]; two files have different datasets or attributes of one name, or axes of one name with other extents.
+/// As [`convert`]; two files have different datasets or attributes of one name, or axes of one name with other extents; files
+/// that are stacked do not have the same datasets.
 ///
 /// # Examples
 ///
@@ -126,8 +129,14 @@ fn converted(
 fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
     let (target, writer) = writable(options.output_name(output))?;
     let (mut files, mut notes) = (Vec::new(), Vec::new());
+    // Several files are stacked as a whole.
+    let stack = options.stack.as_deref().filter(|_| 1 < inputs.len());
+    let each = &ConvertOptions {
+        stack: options.stack.clone().filter(|_| stack.is_none()),
+        ..options.clone()
+    };
     for &input in inputs {
-        let (opened, of_file) = prepared(input, output, writer.can(), options)?;
+        let (opened, of_file) = prepared(input, output, writer.can(), each)?;
         files.push((input.0.to_path_buf(), opened));
         notes.extend(of_file);
     }
@@ -135,7 +144,10 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
         Some((_, opened)) if files.is_empty() => opened,
         last => {
             files.extend(last);
-            merged(files, options.conflict, &options.execution)?
+            match stack {
+                Some(axis) => stacked_files(files, axis, &options.tet, &options.execution)?,
+                None => merged(files, options.conflict, &options.execution)?,
+            }
         }
     };
     let options = &of_output(&opened, output, options);

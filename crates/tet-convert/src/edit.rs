@@ -4,6 +4,9 @@
 //!   names and patterns --> FileEdit of datasets by position --> the Editor of the container --> the new file
 //! ```
 
+pub(crate) mod axes;
+pub(crate) mod report;
+
 use std::collections::{BTreeMap, HashMap};
 
 use tet_io::Output;
@@ -11,7 +14,8 @@ use tet_query::{Catalog, Dataset, Execution, Pattern};
 
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::{label_texts, of_range};
-use crate::model::axes;
+use crate::edit::report::EditReport;
+use crate::model::axes::axis;
 use crate::read::opened::{Opened, path_of};
 use crate::write::options::{AxisLabels, DimNames, LabelSource};
 use crate::{Error, Result};
@@ -52,6 +56,18 @@ pub fn edit(
 pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
     editor_for(opened, edits)?;
     check_names(opened, edits)
+}
+
+/// What edits leave as it is stored, of a file that is not yet written: all datasets but those that are dropped.
+///
+/// # Errors
+/// As [`check_edits`]; the file cannot be read.
+pub fn kept_by(opened: &Opened, edits: &[FileEdit]) -> Result<EditReport> {
+    let dropped = edits.iter().filter_map(|edit| match edit {
+        FileEdit::Drop { dataset } => Some(*dataset),
+        _ => None,
+    });
+    EditReport::but_for((opened, editor_for(opened, edits)?), &dropped.collect())
 }
 
 /// The positions of the datasets that a text names: a name, `#N`, or a [`Pattern`].
@@ -146,7 +162,7 @@ pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Resul
     };
     let mut edits = Vec::new();
     for dataset in positions.into_iter().filter_map(|at| catalog.datasets().get(at)) {
-        let axis = axes::axis(&asked.axis, &dataset.dims, dataset.shape().len());
+        let axis = axis(&asked.axis, &dataset.dims, dataset.shape().len());
         let Some(axis) = axis.filter(|_| source != Some(dataset.index)) else { continue };
         let extent = dataset.shape().get(axis).copied().unwrap_or_default();
         let labels = match &asked.from {
@@ -167,20 +183,21 @@ pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Resul
 
 /// The editor of a file's container, which can make all these edits.
 fn editor_for(opened: &Opened, edits: &[FileEdit]) -> Result<&'static dyn Editor> {
+    let first = editor_of(opened, edits.first().map_or(EditKind::Rename, FileEdit::kind))?;
+    edits.iter().try_fold(first, |_, edit| editor_of(opened, edit.kind()))
+}
+
+/// The editor of a file's container, which can make such edits.
+pub(crate) fn editor_of(opened: &Opened, kind: EditKind) -> Result<&'static dyn Editor> {
     let editor = container(opened.format).and_then(|it| it.editor());
-    let wanted = edits.first().map_or(EditKind::Rename, FileEdit::kind);
-    let unfit = edits
-        .iter()
-        .map(FileEdit::kind)
-        .find(|kind| !editor.is_some_and(|it| it.can().contains(kind)));
-    match (editor, unfit) {
-        (Some(editor), None) => Ok(editor),
-        (_, unfit) => {
-            let kind = unfit.unwrap_or(wanted);
-            let (path, format) = (path_of(opened.catalog.source()), opened.format);
-            Err(Error::NotEditable { path, format, what: kind.text(), suffixes: editable(kind) })
-        }
-    }
+    let editor = editor.filter(|it| it.can().contains(&kind));
+    editor.ok_or_else(|| not_editable(opened, kind))
+}
+
+/// The error for a file that cannot be edited so.
+pub(crate) fn not_editable(opened: &Opened, kind: EditKind) -> Error {
+    let (path, format) = (path_of(opened.catalog.source()), opened.format);
+    Error::NotEditable { path, format, what: kind.text(), suffixes: editable(kind) }
 }
 
 /// The suffixes of containers of which this can be edited: `.tet, .zt or .npz`.

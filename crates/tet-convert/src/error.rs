@@ -412,7 +412,10 @@ pub enum Error {
         source: tet_tensogram::Error,
     },
     /// Only messages are stacked.
-    #[error("{} is {format}; only Tensogram messages can be stacked", tet_io::shown(path))]
+    #[error(
+        "{} is {format}; only Tensogram messages and several files can be stacked",
+        tet_io::shown(path)
+    )]
     NoStack {
         /// The file.
         path: PathBuf,

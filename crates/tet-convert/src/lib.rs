@@ -20,6 +20,7 @@ mod open;
 mod read;
 mod repack;
 mod result;
+mod stack;
 mod verify;
 mod write;
 
@@ -54,10 +55,14 @@ pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
     containers, reading_advice, register, sniff, writable, writing_advice,
 };
-pub use container::{EditKind, EditOptions, Editor, FileEdit, NpyFault, NpzFault};
+pub use container::{
+    EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
+    Rewritten, StorageChange,
+};
 pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
 pub use diff::catalog_diff;
-pub use edit::{check_edits, datasets_named, edit, redims, relabels, renames};
+pub use edit::report::{DatasetChange, EditReport};
+pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
@@ -69,7 +74,7 @@ pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
-pub use repack::{Repack, repack};
+pub use repack::{Repack, StorageRule, repack};
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, verify};

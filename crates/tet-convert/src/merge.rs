@@ -1,7 +1,9 @@
-//! Several files as one: the datasets of all, each once; or the datasets of one, grown by those of the others.
+//! Several files as one: the datasets of all, each once; or the datasets of one, grown by those of the others; or each
+//! dataset of all as one, along a new axis.
 //!
 //! ```text
 //!   merge    opened files --> one catalog, whose datasets are those of all --> convert
+//!   stack    opened files --> one catalog, whose datasets have an axis more --> convert
 //!   concat   the first file --> a scratch file of .tet --> append the others --> convert
 //! ```
 
@@ -141,7 +143,7 @@ fn complete(dataset: &mut Dataset, other: &Dataset) {
 }
 
 /// What two datasets of one name differ in; `None` if they are the same.
-fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Option<String>> {
+pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Option<String>> {
     if a.dtype_name != b.dtype_name {
         return Ok(Some(format!("its types are {} and {}", a.dtype_name, b.dtype_name)));
     }

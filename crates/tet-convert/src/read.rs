@@ -2,8 +2,10 @@
 
 pub(crate) mod chunk_check;
 pub(crate) mod computed;
+pub(crate) mod elements;
 pub(crate) mod json;
 pub(crate) mod opened;
 pub(crate) mod slabs;
 pub(crate) mod spool;
+pub(crate) mod stored;
 pub(crate) mod touched;

@@ -1,9 +1,11 @@
-//! The datasets of a `.tet` file in other chunks or by other codecs; all else of the file stays.
+//! The datasets of a file in other chunks or by other codecs; all else of the file stays. Of a `.tet` file:
 //!
 //! ```text
 //!   dataset that stays    stored chunks, with their digests ----------------------------> the new file
 //!   dataset that changes  chunks, each read once or twice --> new chunks, encoded ------>
 //! ```
+
+mod anew;
 
 use std::path::Path;
 
@@ -15,16 +17,18 @@ use tet_format::Codec;
 use tet_io::Overwrite;
 use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
 
-use crate::container::EditOptions;
 use crate::container::tet::chunks;
+use crate::container::{EditKind, EditMode, EditOptions, StorageChange};
 use crate::convert::{folder_of, resolved};
+use crate::edit::editor_of;
+use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::logical::byte_len;
 use crate::read::opened::{Opened, path_of};
 use crate::write::chunk_shape::{AskedChunks, chunks_of};
 use crate::write::conversion::ConvertOptions;
 use crate::write::storage::{self, ChunkRule, CodecRule, PayloadCodec};
 use crate::write::stream;
-use crate::{Error, Result, chunking};
+use crate::{Result, chunking};
 
 /// The level of zstd where none is asked for.
 const LEVEL: i32 = 3;
@@ -46,10 +50,32 @@ pub struct Repack {
     pub chunks: Vec<ChunkRule>,
     /// The codecs; `*` names all datasets.
     pub codecs: Vec<CodecRule>,
+    /// Checksums, filters and encodings of containers that have them, one rule after the other.
+    pub storage: Vec<StorageRule>,
     /// Whether the new file has digests; `None` if the old one has them.
     pub digests: Option<DigestChoice>,
     /// How elements are read, and with how much memory and how many threads.
     pub execution: Execution,
+}
+
+/// What changes of how a dataset is stored, or all of them.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{StorageChange, StorageRule};
+/// use tet_ztensor::ChecksumChoice;
+///
+/// let change = StorageChange { checksum: Some(ChecksumChoice::Sha256), ..StorageChange::default() };
+/// let rule = StorageRule { dataset: "*".to_owned(), change };
+/// assert_eq!(rule.change.codec, None);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct StorageRule {
+    /// The dataset, by its name, as `#N`, or with `*` for any text.
+    pub dataset: String,
+    /// What changes.
+    pub change: StorageChange,
 }
 
 /// A dataset of the new file.
@@ -60,16 +86,16 @@ struct Repacked<'c> {
     codec: Option<CodecChoice>,
 }
 
-/// Writes a file with other chunks or codecs to `output`, or in the place of the old one, complete or not at all. Returns
-/// the length of the new file.
+/// Writes a file whose datasets are stored in another way to `output`, or in the place of the old one, complete or not at
+/// all. Returns what changed, and the length of the new file; with [`EditMode::Plan`] nothing is written.
 ///
 /// Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is
 /// read at most twice: where the new chunks would need more, the elements are first written to a scratch file in the
 /// folder of the new file, as long as all elements of the dataset.
 ///
 /// # Errors
-/// The file is not `.tet`, a rule holds for no dataset, a chunk is damaged or longer than a quarter of the memory budget,
-/// or the new file cannot be written.
+/// Such a file cannot be stored so, a rule holds for no dataset, a chunk is damaged or longer than a quarter of the memory
+/// budget, or the new file cannot be written.
 ///
 /// # Examples
 ///
@@ -86,12 +112,11 @@ pub fn repack(
     output: Option<&Path>,
     how: &Repack,
     options: &EditOptions,
-) -> Result<u64> {
+) -> Result<EditReport> {
     let source = opened.catalog.source();
-    let Some(tet) = &opened.tet else {
-        let (path, format, suffixes) = (path_of(source), opened.format, ".tet".to_owned());
-        return Err(Error::NotEditable { path, format, what: "repacking", suffixes });
-    };
+    let Some(tet) = &opened.tet else { return anew::repacked(opened, output, how, options) };
+    let editor = editor_of(opened, EditKind::Repack)?;
+    anew::check((opened, editor), how)?;
     let target = match output {
         Some(output) => output.to_path_buf(),
         None => path_of(source),
@@ -107,6 +132,14 @@ pub fn repack(
     let repacked = repacked.collect::<Result<Vec<Repacked<'_>>>>()?;
     let changed: Vec<&Repacked<'_>> = repacked.iter().filter(|it| it.codec.is_some()).collect();
     catalog.check_decoded(changed.iter().map(|it| it.dataset), &how.execution)?;
+    let change = |it: &&Repacked<'_>| {
+        let dataset = it.spec.name.clone();
+        (it.dataset.index, DatasetChange::Repacked { dataset })
+    };
+    let mut report = EditReport::of((opened, editor), changed.iter().map(change).collect())?;
+    if options.mode == EditMode::Plan {
+        return Ok(report);
+    }
     let specs = repacked.iter().map(|it| it.spec.clone()).collect();
     let mut writer = Writer::create(&target, specs, &write_options(tet, output, how, options))?;
     // Digests of new chunks must not be those of damaged ones.
@@ -133,7 +166,8 @@ pub fn repack(
         row.params.insert("datasets".to_owned(), changed.len().to_string());
         row
     }));
-    Ok(writer.finish(tet.metadata(), &history)?.file_len)
+    report.file_len = Some(writer.finish(tet.metadata(), &history)?.file_len);
+    Ok(report)
 }
 
 /// How a dataset is stored in the new file.

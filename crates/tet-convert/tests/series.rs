@@ -125,8 +125,9 @@ fn chunked(rows: &Rows) -> ConvertOptions {
 }
 
 fn grow(folder: &Path, inputs: &[PathBuf]) -> tet_convert::Result<u64> {
-    let asked = AxisAppend { axis: "time", inputs, output: None };
-    append(folder, &asked, &EditOptions::default(), &Execution::default())
+    let asked = AxisAppend { axis: "time", inputs, ..AxisAppend::default() };
+    let report = append(folder, &asked, &EditOptions::default(), &Execution::default())?;
+    Ok(report.file_len.unwrap_or(0))
 }
 
 /// All that is read: names, shapes, axes, labels, attributes, elements.
@@ -266,10 +267,15 @@ fn what_does_not_continue_is_refused_and_nothing_changes() {
         assert!(words.iter().all(|word| error.contains(word)), "{error}");
     }
     let inputs = [Rows::new(6, 8).write(&at("2.tet"))];
-    let lat = AxisAppend { axis: "lat", inputs: &inputs, output: None };
+    let lat = AxisAppend { axis: "lat", inputs: &inputs, ..AxisAppend::default() };
     let error = append(&series, &lat, &EditOptions::default(), &Execution::default());
     assert!(error.unwrap_err().to_string().contains("grows along \"time\""));
-    let elsewhere = AxisAppend { axis: "time", inputs: &inputs, output: Some(&at("x.tets")) };
+    let elsewhere = AxisAppend {
+        output: Some(&at("x.tets")),
+        axis: "time",
+        inputs: &inputs,
+        ..AxisAppend::default()
+    };
     append(&series, &elsewhere, &EditOptions::default(), &Execution::default()).unwrap_err();
     assert_eq!((read(&series), fs::read(series.join("series.json")).unwrap()), before);
     assert_eq!(unused_parts(&series).unwrap().len(), 0, "what failed leaves nothing");

@@ -12,7 +12,7 @@ use super::{ReadArgs, WriteArgs};
     after_long_help = EXAMPLES
 )]
 pub struct ConvertArgs {
-    /// The file to read; several with --merge or --concat
+    /// The file to read; several with --merge, --concat or --stack
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
     /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
@@ -69,8 +69,11 @@ pub struct ConvertArgs {
     /// shards of about 64 MiB, none stores each chunk in its own object [default: as in the input; none with --chunks]
     #[arg(long, value_name = "SHAPE", allow_hyphen_values = true)]
     pub shards: Option<String>,
-    /// Combine the objects of one name in a .tgm file into one dataset, with a first axis of this
-    /// name
+    /// Combine the datasets of one name in several files, or the objects of one name in a .tgm file, into one dataset
+    /// with a new first axis of this name
+    ///
+    /// The files need the same datasets, with the same types, shapes and axes. Coordinates of axes that are the same in
+    /// all files stay as they are. The new axis is labeled by the names of the files, or by --labels.
     #[arg(long, value_name = "AXIS")]
     pub stack: Option<String>,
     /// Write the datasets of all inputs to OUT; a dataset that several have, such as a coordinate, must be the same in
@@ -203,6 +206,50 @@ impl Named<i32> {
     pub fn level(text: &str) -> Result<Self, String> {
         Self::parse(text, |level| {
             level.trim().parse().map_err(|_| format!("{level:?} is not a level: use a number"))
+        })
+    }
+}
+
+impl Named<u32> {
+    /// Reads `16` or `temp=16`.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a number of bits.
+    pub fn bits(text: &str) -> Result<Self, String> {
+        Self::parse(text, |bits| {
+            let bits = bits.trim().parse().ok().filter(|bits| *bits <= 64);
+            bits.ok_or_else(|| "values are packed in 0 to 64 bits".to_owned())
+        })
+    }
+}
+
+impl Named<f64> {
+    /// Reads `0.01` or `temp=0.01`.
+    ///
+    /// # Errors
+    ///
+    /// The text is not an error of 0 or more.
+    pub fn max_error(text: &str) -> Result<Self, String> {
+        Self::parse(text, |error| {
+            let error = error.trim().parse().ok().filter(|it: &f64| it.is_finite() && 0.0 <= *it);
+            error.ok_or_else(|| "the largest error is a number of 0 or more".to_owned())
+        })
+    }
+}
+
+impl<T: ValueEnum> Named<T> {
+    /// Reads one of the words of a type, or `temp=WORD`.
+    ///
+    /// # Errors
+    ///
+    /// The text is none of the words.
+    pub fn word(text: &str) -> Result<Self, String> {
+        Self::parse(text, |word| {
+            let words = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            let words: Vec<String> = words.map(|it| it.get_name().to_owned()).collect();
+            T::from_str(word, true)
+                .map_err(|_| format!("{word:?} is not one of {}", words.join(", ")))
         })
     }
 }
@@ -371,6 +418,7 @@ EXAMPLES
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
   tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
   tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
+  tet convert run1.nc run2.nc runs.nc --stack run    the same datasets of several files, along a new axis
   tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match
   tet convert year.nc july.nc --select 'time=2024-07, lat=60.0:30.0'
   tet convert year.tet - --to nc | ssh host 'cat > year.nc'

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{CodecName, Named, PreferName, WriteArgs};
+use super::{ChecksumName, CodecName, EncodingName, FilterName, Named, PreferName, WriteArgs};
 
 /// What the command does, for its help.
 pub(super) const LONG_ABOUT: &str = "\
@@ -16,7 +16,8 @@ system where it can, and so are their checksums. With -o the new file is written
 
 .tet files take all edits; a directory of parts, NAME.tets, grows by append. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
 those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
-.safetensors files. `tet convert` makes a .tet file of any other.";
+.safetensors files. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
+datasets of .tet, .zt, .tgm and .npz files in another way. `tet convert` makes a .tet file of any other.";
 
 /// Arguments of `tet edit`.
 ///
@@ -171,27 +172,24 @@ pub struct EditSetArgs {
 /// ```
 #[derive(Debug, Args)]
 pub struct EditAppendArgs {
-    /// The .tet file, or a folder NAME.tets, which is made if it does not exist
+    /// The .tet, .zt, .tgm, .safetensors, .npz or .npy file, or a folder NAME.tets, which is made if it does not exist
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The files whose datasets are appended, of any kind that tet reads in place
     #[arg(value_name = "MORE", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The axis that grows, by name
+    /// The axis that grows: its name, or its number where axes have no names, 0 for the first
     #[arg(long, value_name = "AXIS", required = true)]
     pub axis: String,
+    /// Grow only this dataset, by name or as #N; a * stands for any text (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub dataset: Vec<String>,
     /// Limit the memory, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
-    /// Write the new file here instead of replacing FILE
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
-    /// Do not add the edit to the history of the file
-    #[arg(long)]
-    pub no_history: bool,
-    /// How the file is written.
+    /// The output file.
     #[command(flatten)]
-    pub write: WriteArgs,
+    pub place: EditPlaceArgs,
 }
 
 /// Arguments of `tet edit merge`.
@@ -225,6 +223,9 @@ pub struct EditMergeArgs {
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
+    /// Print one `tet.convert/1` object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `tet edit repack`.
@@ -239,12 +240,12 @@ pub struct EditMergeArgs {
 /// # Ok::<(), clap::Error>(())
 /// ```
 #[derive(Debug, Args)]
-#[group(id = "repack", required = true, multiple = true, args = ["chunks", "codec", "level", "no_digests", "digests"])]
+#[group(id = "repack", required = true, multiple = true, args = ["chunks", "codec", "level", "no_digests", "digests", "checksum", "filter", "encoding", "bits", "max_error"])]
 pub struct EditRepackArgs {
-    /// The .tet file
+    /// The .tet, .zt, .tgm or .npz file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Set the chunk shape, as 1,30,60, time:1, temp=time:24,lat:auto or auto (repeatable)
+    /// In .tet: set the chunk shape, as 1,30,60, time:1, temp=time:24,lat:auto or auto (repeatable)
     ///
     /// 1,30,60 holds for all datasets with as many axes, time:1,lat:90 for all that have these axes, but not for the
     /// coordinates of an axis; their other axes keep the chunk extents that they have. auto makes chunks of about
@@ -252,16 +253,32 @@ pub struct EditRepackArgs {
     /// Later ones replace earlier ones, and those with a name the others.
     #[arg(long, value_name = "[NAME=]SHAPE", allow_hyphen_values = true)]
     pub chunks: Vec<String>,
-    /// Compress with zstd, or store raw; temp=raw for one dataset (repeatable)
+    /// Compress with zstd, or store raw; in .npz gzip or raw, in .tgm also lz4 and szip; temp=raw for one dataset
+    /// (repeatable)
     #[arg(long, value_name = "[NAME=]CODEC", value_parser = Named::codec)]
     pub codec: Vec<Named<CodecName>>,
-    /// Set the level of zstd, 1 to 22 [default: 3]; temp=19 for one dataset (repeatable)
+    /// Set the level of zstd, 1 to 22 [default: 3, in .zt 1], or of gzip, 0 to 9; temp=19 for one dataset (repeatable)
     #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = Named::level)]
     pub level: Vec<Named<i32>>,
-    /// Write digests, also if FILE has none
+    /// In .zt: choose the checksum; temp=sha256 for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]KIND", value_parser = Named::<ChecksumName>::word)]
+    pub checksum: Vec<Named<ChecksumName>>,
+    /// In .tgm: shuffle the bytes of elements, or do not; temp=shuffle for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]FILTER", value_parser = Named::<FilterName>::word)]
+    pub filter: Vec<Named<FilterName>>,
+    /// In .tgm: pack float64 values, which rounds them, or store them as they are; temp=none for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]ENCODING", value_parser = Named::<EncodingName>::word)]
+    pub encoding: Vec<Named<EncodingName>>,
+    /// In .tgm: pack float64 values in this many bits, 0 to 64; temp=16 for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]N", value_parser = Named::bits)]
+    pub bits: Vec<Named<u32>>,
+    /// In .tgm: pack float64 values with this error at most; temp=0.01 for one dataset (repeatable)
+    #[arg(long, value_name = "[NAME=]E", value_parser = Named::max_error)]
+    pub max_error: Vec<Named<f64>>,
+    /// In .tet: write digests, also if FILE has none
     #[arg(long, conflicts_with = "no_digests")]
     pub digests: bool,
-    /// Write no digests: changed bytes of the file are then not noticed
+    /// In .tet: write no digests, so that changed bytes of the file are not noticed
     #[arg(long)]
     pub no_digests: bool,
     /// Limit the memory, as 256MiB or 2G
@@ -270,15 +287,9 @@ pub struct EditRepackArgs {
     /// Number of threads that compress, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
-    /// Write the new file here instead of replacing FILE
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
-    /// Do not add the edit to the history of the file
-    #[arg(long)]
-    pub no_history: bool,
-    /// How the file is written.
+    /// The output file.
     #[command(flatten)]
-    pub write: WriteArgs,
+    pub place: EditPlaceArgs,
 }
 
 /// Arguments of `tet edit compact`.
@@ -327,6 +338,9 @@ pub struct EditPlaceArgs {
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
+    /// Print one `tet.edit/1` object
+    #[arg(long)]
+    pub json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -364,9 +378,19 @@ EXAMPLES
   tet edit append year.tet june.nc july.nc --axis time
   tet edit append year.tet june.npz --axis time -o longer.tet
   tet edit append hourly.tets 13.nc --axis time                 only new rows are written
+  tet edit append log.npz today.npz --axis 0 --dry-run
+  tet edit append model.safetensors more.npy --axis 0 --dataset embed.weight
 
-All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every file needs these
-datasets with the same types, shapes and units, and coordinates and labels must continue.";
+All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every
+file needs these datasets with the same types, shapes and units, and coordinates and labels must
+continue. A .npy file has one dataset, whose name does not matter.
+
+Axes without names have numbers: the datasets grow that all files have with the same other extents.
+They must have the same extent along the axis and grow by the same; otherwise name those that grow
+with --dataset.
+
+A dataset that grows is written again with the codec, type, filter and checksum that it has; in a
+.tet file only its last chunks are. The others are copied as they are stored.";
 
 const MERGE_EXAMPLES: &str = "\
 EXAMPLES
@@ -383,10 +407,16 @@ EXAMPLES
   tet edit repack climate.tet --chunks temp=time:auto,lat:10,lon:10 -o series.tet
   tet edit repack climate.tet --codec zstd --level 19 --codec mask=raw
   tet edit repack climate.tet --chunks auto --memory 256MiB
+  tet edit repack model.zt --codec zstd --codec 'norm.*=raw' --checksum sha256
+  tet edit repack fields.tgm --bits temp=16 --filter wind=shuffle --codec zstd
+  tet edit repack arrays.npz --codec gzip --level 9
 
 Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is read
 once or twice: where the new chunks would need more, their elements are written to a scratch file in the folder of the new
-file first, which then needs room for them. A chunk, old or new, takes at most a quarter of --memory.";
+file first, which then needs room for them. A chunk, old or new, takes at most a quarter of --memory.
+
+Files of .safetensors and .npy store elements as they are: there is nothing to repack. For .h5, .nc
+and .zarr use `tet convert`.";
 
 const COMPACT_EXAMPLES: &str = "\
 EXAMPLES

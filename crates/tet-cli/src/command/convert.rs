@@ -45,15 +45,17 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
     }
     let mut options = options(args, target, context)?;
     options.to = to;
+    let is_stacked = args.stack.is_some() && 1 < args.inputs.len();
     let joining = match (&args.concat, args.merge) {
         (Some(axis), _) => Joining::Concat(axis),
         (None, true) => Joining::Merge,
+        (None, false) if is_stacked => Joining::Stack,
         (None, false) => Joining::One,
     };
     if joining == Joining::One && args.inputs.len() != 1 {
         let text = format!("there are {} inputs", args.inputs.len());
-        let hint =
-            "--merge writes the datasets of all to OUT, --concat AXIS appends them along an axis";
+        let hint = "--merge writes the datasets of all to OUT, --concat AXIS appends them along an axis, \
+             --stack AXIS along a new one";
         return Err(Failure::usage("options", text).hint(hint));
     }
     write((&args.inputs, joining), &args.output, options, args.json, context)
@@ -67,6 +69,8 @@ pub(super) enum Joining<'a> {
     One,
     /// The datasets of all.
     Merge,
+    /// Each dataset of all as one, along a new axis.
+    Stack,
     /// The datasets of the first, grown along this axis.
     Concat(&'a str),
 }
@@ -123,7 +127,9 @@ fn report_of(
     options.execution.progress = bar.progress(context);
     let report = match joining {
         Joining::Concat(axis) => tet_convert::concat(&from, axis, to, &options),
-        Joining::One | Joining::Merge => tet_convert::convert_merged(&from, to, &options),
+        Joining::One | Joining::Merge | Joining::Stack => {
+            tet_convert::convert_merged(&from, to, &options)
+        }
     };
     bar.finish();
     report.map_err(|error| match inputs {

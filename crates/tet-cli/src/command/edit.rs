@@ -2,26 +2,26 @@
 
 mod merge;
 mod repack;
+mod report;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits, datasets_named,
-    redims, relabels, renames,
+    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits,
+    datasets_named, kept_by, redims, relabels, renames,
 };
 use tet_file::AttrValue;
-use tet_io::{Output, Publish};
+use tet_io::{Output, Progress, Publish};
 use tet_query::AttrText;
 
 use super::convert;
 use crate::args::{EditAppendArgs, EditPlaceArgs, EditRenameArgs, EditSetArgs, EditVerb};
 use crate::bar::Bar;
 use crate::context::Context;
-use crate::escape::Message;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::size::{Size, counted};
+use crate::size::counted;
 
 /// Runs the command.
 ///
@@ -65,52 +65,57 @@ fn edit(
     let opened = opened.map_err(|error| about(error.into()))?;
     let edits = plan(&opened, context).map_err(about)?;
     check_edits(&opened, &edits).map_err(|error| about(editable(error)))?;
-    if place.dry_run {
-        for edit in &edits {
-            context.line(Message(&edit.describe(&opened.catalog)))?;
-        }
-        return Ok(Exit::Done);
-    }
-    let (force, sync) = open::publish_options(place.write);
-    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
-    let target = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
-    let named = place.output.as_deref().unwrap_or(file);
-    let bar = Bar::new(context, "writing", 0);
-    let options = EditOptions {
-        publish: Publish { force, sync, inputs: opened.catalog.stamps() },
-        progress: bar.progress(context),
-        history: (!place.no_history).then(|| Origin { at: context.env().now() }),
-    };
-    let written = tet_convert::edit(&opened, &edits, target, &options);
-    bar.finish();
-    let len = written.map_err(|error| Failure::from(error).about(named))?;
+    let mut report = kept_by(&opened, &edits).map_err(|error| about(error.into()))?;
     let count = counted(u64::try_from(edits.len()).unwrap_or(u64::MAX), "edit");
-    context.note(format!("wrote {}: {count}, {}", tet_io::shown(named), Size(len)));
-    Ok(Exit::Done)
+    let named = place.output.as_deref().unwrap_or(file);
+    if !place.dry_run {
+        let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
+        let target = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
+        let bar = Bar::new(context, "writing", 0);
+        let mut options = options(place, bar.progress(context), context);
+        options.publish.inputs = opened.catalog.stamps();
+        let written = tet_convert::edit(&opened, &edits, target, &options);
+        bar.finish();
+        report.file_len = Some(written.map_err(|error| Failure::from(error).about(named))?);
+    }
+    let lines = report::lines(&edits, &opened.catalog);
+    report::print((file, place), (&report, lines), &format!("made {count}"), context)
 }
 
 fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let place = &args.place;
     let path = context.env().at(&args.file);
     let inputs: Vec<PathBuf> = args.inputs.iter().map(|input| context.env().at(input)).collect();
-    let output: Option<PathBuf> = args.output.as_ref().map(|output| context.env().at(output));
-    let asked = AxisAppend { axis: &args.axis, inputs: &inputs, output: output.as_deref() };
+    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
+    let asked = AxisAppend {
+        axis: &args.axis,
+        datasets: &args.dataset,
+        inputs: &inputs,
+        output: output.as_deref(),
+    };
     let bar = Bar::new(context, "appending", 0);
     let mut how = open::unflagged(context);
     how.memory_budget = args.memory.unwrap_or(how.memory_budget);
     how.progress = bar.progress(context);
-    let (force, sync) = open::publish_options(args.write);
-    let options = EditOptions {
-        publish: Publish { force, sync, inputs: Vec::new() },
-        progress: how.progress.clone(),
-        history: (!args.no_history).then(|| Origin { at: context.env().now() }),
-    };
-    let written = tet_convert::append(&path, &asked, &options, &how);
+    let options = options(place, how.progress.clone(), context);
+    let report = tet_convert::append(&path, &asked, &options, &how);
     bar.finish();
-    let named = args.output.as_deref().unwrap_or(&args.file);
-    let len = written.map_err(|error| editable(error).about(named))?;
+    let named = place.output.as_deref().unwrap_or(&args.file);
+    let report = report.map_err(|error| editable(error).about(named))?;
     let count = counted(u64::try_from(inputs.len()).unwrap_or(u64::MAX), "file");
-    context.note(format!("appended {count}: {}, {}", tet_io::shown(named), Size(len)));
-    Ok(Exit::Done)
+    let changes = report::changes(&report);
+    report::print((&args.file, place), (&report, changes), &format!("appended {count}"), context)
+}
+
+/// How an edit writes its file.
+fn options(place: &EditPlaceArgs, progress: Progress, context: &Context<'_>) -> EditOptions {
+    let (force, sync) = open::publish_options(place.write);
+    EditOptions {
+        publish: Publish { force, sync, inputs: Vec::new() },
+        progress,
+        history: (!place.no_history).then(|| Origin { at: context.env().now() }),
+        mode: if place.dry_run { EditMode::Plan } else { EditMode::Write },
+    }
 }
 
 /// Adds what to do with a file that cannot be edited so.

@@ -3,6 +3,7 @@
 mod convert;
 mod diff;
 mod dump;
+mod edit;
 mod explain;
 mod info;
 mod query;
@@ -24,6 +25,7 @@ pub(crate) use diff::{
     ElementDiffShape,
 };
 pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
+pub(crate) use edit::{EditLine, Edited};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
 pub(crate) use info::{
     Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, MemoryHint, SparseEntry,

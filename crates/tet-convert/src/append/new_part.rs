@@ -11,9 +11,11 @@ use tet_file::write::WriteOptions;
 use tet_format::write::DatasetSpec;
 use tet_query::{Execution, Hyperslab, LazyArray};
 
-use super::{Growing, codec_of, extent, unfit, write};
+use super::growing::{Growing, extent, unfit};
+use super::{codec_of, write, write_parts};
 use crate::container::tets::Series;
 use crate::read::computed::Computed;
+use crate::read::elements::Elements;
 use crate::{Error, Result};
 
 /// A dataset in the new part.
@@ -63,7 +65,7 @@ pub(super) fn write_part(
         if *start < end {
             take_over(&writer, (&plan, id), growing, *start..end, how)?;
         }
-        growing.write(&writer, (&plan, id), end.saturating_sub(*start), how)?;
+        write_parts(growing, &writer, (&plan, id), end.saturating_sub(*start), how)?;
     }
     let progress = how.progress.begin(0);
     publish(&plan, &[writer.to_part()?], None, path, &options, history, &progress)?;
@@ -84,7 +86,7 @@ fn take_over(
     ranges[*axis] = rows;
     let slab = Hyperslab::whole(dataset.shape()).part(&ranges);
     let lazy = Arc::new(LazyArray::values(dataset, &slab)?);
-    let computed = Computed::new(lazy, how);
+    let computed = Computed::new(Elements::of(lazy), how);
     let taken = computed.dataset(dataset.name.clone());
     let written = write(writer, place, (*axis, 0), &taken, how);
     written.map_err(|error| computed.take_fault().map_or(error, Error::from))

@@ -5,7 +5,7 @@ use std::path::Path;
 use tet_format::DType;
 use tet_query::{Dataset, Execution, Hyperslab};
 
-use super::unfit;
+use super::growing::unfit;
 use crate::Result;
 
 /// Longer coordinates are not compared.

@@ -18,17 +18,17 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_io::{FileLock, Overwrite, Publish, Publisher, Source, shown};
 use tet_query::{Dataset, Execution, Hyperslab, Tolerance};
 
+use super::growing::{AxisAppend, Growing, extent, growing, unfit};
 use super::new_part::{Planned, metadata_of, write_part};
-use super::{
-    AxisAppend, Growing, check_left, extent, grow_labels, growing, history, opened_inputs, unfit,
-};
-use crate::container::EditOptions;
+use super::{change, check_coordinates, grow_labels, history, opened_inputs};
 use crate::container::tets::{DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, part};
+use crate::container::{EditMode, EditOptions};
 use crate::convert::convert;
+use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::ConvertOptions;
-use crate::{Error, Result};
+use crate::{Error, Format, Result};
 
 /// How often another process may be first.
 const TRIES_MAX: usize = 10_000;
@@ -43,29 +43,40 @@ pub(super) fn is_new(path: &Path) -> bool {
     has_suffix && fs::symlink_metadata(path).is_err()
 }
 
-/// Makes a folder of the first file, and appends the others. Returns the bytes of the last part.
+/// Makes a folder of the first file, and appends the others.
 pub(super) fn begin(
     file: &Path,
     asked: &AxisAppend<'_>,
     options: &EditOptions,
     how: &Execution,
-) -> Result<u64> {
+) -> Result<EditReport> {
     let Some((first, others)) = asked.inputs.split_first() else {
         return Err(unfit("no file is given".to_owned()));
     };
     check_output(asked)?;
     let inputs = [first.clone()];
     let alone = AxisAppend { inputs: &inputs, ..*asked };
+    let mut report = EditReport::default();
     // What cannot grow is no beginning.
     for (_, opened) in &opened_inputs(&alone, parent(file))? {
-        growing(&opened.catalog, asked.axis, &[])?;
+        let begun = |Growing { dataset, axis, .. }: Growing<'_>| {
+            let to = extent(dataset, axis);
+            DatasetChange::Grown { dataset: dataset.name.clone(), axis, from: 0, to }
+        };
+        report.changes = growing(opened, &alone, &[])?.into_iter().map(begun).collect();
+    }
+    if options.mode == EditMode::Plan {
+        return Ok(report);
     }
     let mut of_first = ConvertOptions { execution: how.clone(), ..ConvertOptions::default() };
     of_first.tet.codec = CodecChoice::Zstd { level: LEVEL };
     of_first.tet.history = options.history;
     of_first.tet.sync = options.publish.sync;
     match convert(first, file, &of_first) {
-        Ok(report) if others.is_empty() => Ok(report.output_len),
+        Ok(converted) if others.is_empty() => {
+            report.file_len = Some(converted.output_len);
+            Ok(report)
+        }
         Ok(_) => append(file, &AxisAppend { inputs: others, ..*asked }, options, how),
         // Another process was first.
         Err(Error::Io(tet_io::Error::Exists { .. })) => append(file, asked, options, how),
@@ -73,13 +84,13 @@ pub(super) fn begin(
     }
 }
 
-/// Appends files as a part. Returns the bytes of the part.
+/// Appends files as a part, whose length is that of the report.
 pub(super) fn append(
     file: &Path,
     asked: &AxisAppend<'_>,
     options: &EditOptions,
     how: &Execution,
-) -> Result<u64> {
+) -> Result<EditReport> {
     check_output(asked)?;
     let folder = fs::canonicalize(file)
         .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?;
@@ -103,7 +114,11 @@ pub(super) fn append(
 
 fn check_output(asked: &AxisAppend<'_>) -> Result<()> {
     let what = "a folder of parts grows where it is: `tet convert` makes a file of it";
-    if asked.output.is_some() { Err(unfit(what.to_owned())) } else { Ok(()) }
+    if asked.output.is_some() {
+        return Err(unfit(what.to_owned()));
+    }
+    let what = "all datasets of a folder of parts that have the axis grow";
+    if asked.datasets.is_empty() { Ok(()) } else { Err(unfit(what.to_owned())) }
 }
 
 fn parent(path: &Path) -> &Path {
@@ -137,7 +152,7 @@ impl Attempt<'_> {
         }
     }
 
-    fn run(&self) -> Result<u64> {
+    fn run(&self) -> Result<EditReport> {
         let (asked, how) = (self.asked, self.how);
         // It stays open until it is replaced, so that its inode is not used again.
         let source = Source::open(self.folder.join(DOCUMENT))?;
@@ -147,18 +162,20 @@ impl Attempt<'_> {
             return Err(unfit(what));
         }
         let catalog = series.catalog.clone().viewed(to_logical);
-        let growing = growing(&catalog, asked.axis, self.inputs)?;
-        check_left(self.inputs, &growing, asked.axis)?;
-        self.check_others(catalog.datasets(), &growing)?;
+        let opened = Opened::new(Format::TETS, catalog);
+        let growing = growing(&opened, asked, self.inputs)?;
+        self.check_others(opened.catalog.datasets(), &growing)?;
         let mut metadata = metadata_of(&series, &growing);
         for it in &growing {
             grow_labels(it, &mut metadata)?;
-            it.check_order(asked.axis, how)?;
+            check_coordinates(it, asked.axis, how)?;
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
         let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;
-        if planned.is_empty() {
-            return Ok(0);
+        let mut report = EditReport::default();
+        report.changes = growing.iter().map(|it| change(it).1).collect();
+        if planned.is_empty() || self.options.mode == EditMode::Plan {
+            return Ok(report);
         }
         let file = new_part_name();
         let path = self.folder.join(&file);
@@ -179,12 +196,14 @@ impl Attempt<'_> {
             Ok(len)
         });
         // Whether the manifest was replaced before an error is what it says itself.
-        written.inspect_err(|_| {
+        let len = written.inspect_err(|_| {
             if !self.is_named(&file) {
                 // Where this fails, it is listed with the unused parts.
                 let _ = fs::remove_file(&path);
             }
-        })
+        })?;
+        report.file_len = Some(len);
+        Ok(report)
     }
 
     /// Checks that the datasets of inputs that do not grow are those of the folder.

@@ -1,10 +1,12 @@
 //! What an editor of a container brings: edits of a file that leave its payloads as they are stored.
 
 use tet_io::{Output, Progress, Publish};
-use tet_query::{AttrText, Catalog};
+use tet_query::{AttrText, Catalog, Execution};
 
+use super::rewrite::{Rewrite, Rewritten};
 use crate::Result;
 use crate::read::opened::Opened;
+use crate::read::stored::stored_len;
 use crate::write::options::Origin;
 
 /// A change of a file. Datasets are named by their positions in the catalog of the old file.
@@ -129,6 +131,10 @@ pub enum EditKind {
     Labels,
     /// Unused space.
     Compact,
+    /// The extents of datasets along an axis.
+    Append,
+    /// How datasets are stored.
+    Repack,
 }
 
 impl EditKind {
@@ -143,8 +149,26 @@ impl EditKind {
             EditKind::Dims => "naming axes",
             EditKind::Labels => "labeling axes",
             EditKind::Compact => "reclaiming unused space",
+            EditKind::Append => "growing along an axis",
+            EditKind::Repack => "repacking",
         }
     }
+}
+
+/// Whether an edit writes a file.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(tet_convert::EditMode::default(), tet_convert::EditMode::Write);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EditMode {
+    /// It does.
+    #[default]
+    Write,
+    /// All is checked that is known before the file is written, and nothing is written.
+    Plan,
 }
 
 /// How an edited file is written.
@@ -164,6 +188,27 @@ pub struct EditOptions {
     pub progress: Progress,
     /// When the edit happens, for the history of files that have one; `None` leaves it out.
     pub history: Option<Origin>,
+    /// Whether the file is written, by [`append`](crate::append) and [`repack`](crate::repack).
+    pub mode: EditMode,
+}
+
+/// How datasets are written anew.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{EditMode, EditOptions, RewriteOptions};
+/// use tet_query::Execution;
+///
+/// let (edit, execution) = (&EditOptions::default(), &Execution::default());
+/// assert_eq!(RewriteOptions { edit, execution }.edit.mode, EditMode::Write);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RewriteOptions<'a> {
+    /// How the file is written.
+    pub edit: &'a EditOptions,
+    /// How elements are read, and with how much memory and how many threads.
+    pub execution: &'a Execution,
 }
 
 /// Edits files of one container: what stays is copied as it is stored.
@@ -193,4 +238,43 @@ pub trait Editor: Sync {
         output: Output<'_>,
         options: &EditOptions,
     ) -> Result<u64>;
+
+    /// Bytes of each dataset of the catalog as it is stored.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    fn stored_lens(&self, opened: &Opened) -> Result<Vec<u64>> {
+        Ok(opened.catalog.datasets().iter().map(stored_len).collect())
+    }
+
+    /// The options of `tet edit repack` that apply to such files.
+    fn repack_options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Those of the datasets that are not stored so already.
+    ///
+    /// # Errors
+    /// Such a file does not store datasets so, or cannot be read.
+    fn changed<'a>(&self, opened: &Opened, rewrites: Vec<Rewrite<'a>>) -> Result<Vec<Rewrite<'a>>> {
+        let _ = opened;
+        Ok(rewrites)
+    }
+
+    /// Writes the file with some of its datasets written anew, complete or not at all; `None` with
+    /// [`EditMode::Plan`]. The other datasets are copied as they are stored. No dataset is given twice.
+    ///
+    /// # Errors
+    /// As [`Editor::edit`]; a dataset cannot be stored so, or read.
+    fn rewrite(
+        &self,
+        opened: &Opened,
+        rewrites: &[Rewrite<'_>],
+        output: Output<'_>,
+        options: RewriteOptions<'_>,
+    ) -> Result<Option<Rewritten>> {
+        let _ = (opened, rewrites, output, options);
+        let what = "its datasets are not written anew".to_owned();
+        Err(tet_file::Error::Edit { what }.into())
+    }
 }

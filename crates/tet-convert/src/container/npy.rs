@@ -10,8 +10,10 @@ mod catalog;
 mod check;
 mod columns;
 mod descr;
+mod edit;
 mod fault;
 mod header;
+mod like;
 mod literal;
 mod place;
 mod texts;
@@ -23,6 +25,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Capabilities, Container, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::array::{Encoding, write_one};
@@ -33,6 +36,7 @@ pub(crate) use self::catalog::{dataset, note, unreadable};
 pub(crate) use self::check::header as check_header;
 pub use self::fault::NpyFault;
 pub(crate) use self::header::Header;
+pub(crate) use self::like::{len_like, write_like};
 pub(crate) use self::place::Place;
 pub use self::write::header;
 
@@ -69,6 +73,10 @@ impl Container for Npy {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -11,6 +11,11 @@ use super::{
 };
 use crate::{Error, Format, Result};
 
+/// Whether files of a format hold one array, which is named after its file.
+pub(crate) fn holds_one(format: Format) -> bool {
+    container(format).and_then(|it| it.writer()).is_some_and(|it| !it.can().several)
+}
+
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
 /// messages are looked for anywhere in a file.
 pub static CONTAINERS: &[&dyn Container] = &[

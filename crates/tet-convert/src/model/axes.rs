@@ -2,12 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use tet_query::AttrText;
+use tet_query::{AttrText, Dataset};
+use tet_ztensor::Value;
 
 /// The attribute that has the dimension names, a list of text.
 pub(crate) const DIMS_KEY: &str = "dims";
 /// The attribute that has the coordinate labels: a map from axes, by name or number, to lists of text.
 pub(crate) const COORDS_KEY: &str = "coords";
+
+/// The value of [`DIMS_KEY`] in containers whose metadata are CBOR.
+pub(crate) fn dims_field(dims: &[String]) -> Value {
+    texts(dims)
+}
+
+/// The value of [`COORDS_KEY`] in such containers.
+pub(crate) fn coords_field(dataset: &Dataset) -> Value {
+    let coords = dataset.coords.iter();
+    let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
+    Value::Map(pairs.collect())
+}
+
+fn texts(texts: &[String]) -> Value {
+    Value::Array(texts.iter().cloned().map(Value::Text).collect())
+}
 
 /// Takes the dimension names out of the attributes, if there is one for each axis.
 pub(crate) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> Vec<String> {

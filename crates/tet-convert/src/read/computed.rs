@@ -1,7 +1,8 @@
-//! A dataset whose elements are those of a lazy array: a selection or an answer, written as any dataset is.
+//! A dataset whose elements are those of lazy arrays: a selection or an answer, or what grew along an axis, written as
+//! any dataset is.
 //!
 //! ```text
-//!   stream::read          -> the lazy array itself, with all threads and the whole budget
+//!   stream::read          -> the lazy arrays themselves, with all threads and the whole budget
 //!   views of other types  -> the decoder, which computes one chunk
 //! ```
 
@@ -13,12 +14,13 @@ use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Integrity};
 use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Execution, Hyperslab, LazyArray};
 
+use super::elements::Elements;
 use super::slabs::grid_of_one;
 
-/// The chunks of a lazy array.
+/// The chunks of elements that are read as one array.
 #[derive(Debug)]
 pub(crate) struct Computed {
-    lazy: Arc<LazyArray>,
+    elements: Elements,
     grid: Grid,
     how: Execution,
     /// Why a chunk could not be computed: a decoder has no words for that.
@@ -26,29 +28,29 @@ pub(crate) struct Computed {
 }
 
 impl Computed {
-    /// The chunks of a lazy array, which are about those of its dataset.
-    pub(crate) fn new(lazy: Arc<LazyArray>, how: &Execution) -> Arc<Computed> {
-        let chunk = lazy.chunk_shape();
-        let chunk = chunk.iter().zip(lazy.shape().iter());
+    /// The chunks of elements, which are about those of the dataset of the first of them.
+    pub(crate) fn new(elements: Elements, how: &Execution) -> Arc<Computed> {
+        let (chunk, shape) = (elements.first().chunk_shape(), elements.shape());
+        let chunk = chunk.iter().zip(shape.iter());
         let chunk = chunk.map(|(&chunk, &extent)| chunk.min(extent).max(1)).collect();
-        let grid = Grid::new(lazy.shape().clone(), chunk);
-        let grid = grid.unwrap_or_else(|| grid_of_one(lazy.shape()));
+        let grid = Grid::new(shape.clone(), chunk);
+        let grid = grid.unwrap_or_else(|| grid_of_one(shape));
         // Chunks are decoded on several threads at once.
         let memory_budget = how.memory_budget / 4;
         let how = Execution { threads: 1, memory_budget, ..how.silent() };
-        Arc::new(Computed { lazy, grid, how, fault: Mutex::default() })
+        Arc::new(Computed { elements, grid, how, fault: Mutex::default() })
     }
 
     /// A dataset of this name whose elements they are, without axes, labels and attributes.
     pub(crate) fn dataset(self: &Arc<Self>, name: String) -> Dataset {
-        let source = self.lazy.dataset().source.clone();
+        let source = self.elements.first().dataset().source.clone();
         let (grid, chunks) = (self.grid.clone(), Arc::clone(self));
-        Dataset::new(source, name, self.lazy.dtype(), grid, chunks)
+        Dataset::new(source, name, self.elements.dtype(), grid, chunks)
     }
 
-    /// The lazy array.
+    /// The first of the lazy arrays; the only one of a selection or an answer.
     pub(crate) fn lazy(&self) -> &LazyArray {
-        &self.lazy
+        self.elements.first()
     }
 
     /// Takes the reason why a chunk could not be computed.
@@ -56,20 +58,21 @@ impl Computed {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The lazy array whose elements are those of `whole`, which are all elements of a dataset.
-    pub(crate) fn behind(whole: &LazyArray) -> Option<&LazyArray> {
+    /// The elements that are those of `whole`, which are all elements of a dataset.
+    pub(crate) fn behind(whole: &LazyArray) -> Option<&Elements> {
         let table: &dyn Any = &*whole.dataset().chunks;
-        let lazy = table.downcast_ref::<Computed>()?.lazy();
-        let is_same = whole.shape() == lazy.shape() && whole.dtype().size() == lazy.dtype().size();
+        let elements = &table.downcast_ref::<Computed>()?.elements;
+        let is_same =
+            whole.shape() == elements.shape() && whole.dtype().size() == elements.dtype().size();
         let is_plain = whole.transform().is_none() && *whole.choice() == Default::default();
         let is_whole = *whole.slab() == Hyperslab::whole(whole.dataset().shape());
-        (is_same && is_plain && is_whole).then_some(lazy)
+        (is_same && is_plain && is_whole).then_some(elements)
     }
 }
 
 impl ChunkTable for Computed {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        let size = self.lazy.dtype().size().unwrap_or(1);
+        let size = self.elements.dtype().size().unwrap_or(1);
         for &linear in linear {
             let count = self.grid.chunk_elements(&self.grid.coord_of(linear));
             let len = count.and_then(|count| count.checked_mul(size));
@@ -82,15 +85,15 @@ impl ChunkTable for Computed {
     }
 
     fn is_chunked(&self) -> bool {
-        self.lazy.dataset().chunks.is_chunked()
+        self.lazy().dataset().chunks.is_chunked()
     }
 
     fn integrity(&self) -> Integrity {
-        self.lazy.integrity()
+        self.elements.integrity()
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
-        self.lazy.dataset().check_unchanged()
+        self.elements.check_unchanged()
     }
 
     fn decoder(&self, linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
@@ -119,11 +122,11 @@ impl Decode for Chunk<'_> {
     }
 
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        let Computed { lazy, grid, how, fault } = self.table;
+        let Computed { elements, grid, how, fault } = self.table;
         let reason = "it cannot be computed";
         let refused = Refused::Corrupt { codec: NAME, reason };
         let part = Hyperslab::of_chunk(grid, self.linear).ok_or(refused.clone())?;
-        lazy.read_into(&part, how, out).map_err(|error| {
+        elements.read_into(&part, how, out).map_err(|error| {
             fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             refused
         })

@@ -14,6 +14,7 @@ use tet_query::{
 use super::held;
 use crate::Result;
 use crate::read::computed::Computed;
+use crate::read::elements::Elements;
 
 /// Labels of more positions are not looked up by anybody, and not taken along.
 const COUNT_MAX: u64 = 1 << 24;
@@ -126,7 +127,7 @@ impl<'c> Origins<'c> {
         match found.filter(is_number) {
             Some(found) if is_clear && count <= COUNT_MAX => {
                 let lazy = self.coordinates(found, slice, picks)?;
-                let computed = Computed::new(Arc::new(lazy), self.how);
+                let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
                 let mut dataset = computed.dataset(found.name.clone());
                 (dataset.dims, dataset.attrs) = (found.dims.clone(), found.attrs.clone());
                 dataset.fill.clone_from(&found.fill);

@@ -14,6 +14,7 @@ use crate::model::axes::dim_names;
 use crate::model::logical::{as_bytes, to_logical};
 use crate::model::{bytes, notes};
 use crate::read::computed::Computed;
+use crate::read::elements::Elements;
 use crate::{Note, Result};
 
 /// A result as the datasets of a file.
@@ -60,7 +61,7 @@ impl ResultCatalog {
         if let Some(bytes) = as_bytes(dataset) {
             let part = bytes::selected(dataset, &bytes, slab)?;
             let lazy = LazyArray::values(&bytes, &part)?;
-            let computed = Computed::new(Arc::new(lazy), &options.execution);
+            let computed = Computed::new(Elements::of(Arc::new(lazy)), &options.execution);
             let mut main = computed.dataset(dataset.name.clone());
             main.attrs = of_values(&bytes, None);
             bytes::set_shape(&mut main, slab);
@@ -90,7 +91,7 @@ impl ResultCatalog {
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
         let dataset = lazy.dataset();
-        let computed = Computed::new(Arc::clone(lazy), &options.execution);
+        let computed = Computed::new(Elements::of(Arc::clone(lazy)), &options.execution);
         let mut main = computed.dataset(name_of_lazy(lazy));
         main.attrs = of_values(dataset, lazy.transform().map(|transform| transform.method));
         if lazy.transform().is_none() {

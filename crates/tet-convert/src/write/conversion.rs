@@ -32,7 +32,8 @@ pub struct ConvertOptions {
     pub zarr: ZarrOptions,
     /// What is selected of each dataset along the axes that it has, such as `time=0:24, lat="51":"27"`; `None` is all.
     pub select: Option<String>,
-    /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
+    /// The name of the new first axis along which datasets that share a name become one: those of a Tensogram file, or of
+    /// several files.
     pub stack: Option<String>,
     /// How the input is opened.
     pub open: OpenOptions,

@@ -11,6 +11,7 @@ use tet_query::{Dataset, Execution, Hyperslab, LazyArray};
 
 use crate::model::attributes::is_scalar;
 use crate::read::computed::Computed;
+use crate::read::elements::Elements;
 use crate::{Error, Result};
 
 /// Blocks are about this long where memory allows.
@@ -32,8 +33,12 @@ pub(crate) fn for_each(
     execution: &Execution,
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
+    let elements = Computed::behind(lazy);
+    if let Some(mut parts) = elements.and_then(Elements::in_order) {
+        return parts.try_for_each(|part| for_each(part, execution, visit));
+    }
     // Blocks are parts, and a seal is of the whole.
-    lazy.check_seal(execution)?;
+    elements.map_or_else(|| lazy.check_seal(execution), |it| it.check_seal(execution))?;
     let room = execution.memory_budget / 4;
     let memory_budget = execution.memory_budget - room;
     let how = Execution { memory_budget, ..execution.silent() };
@@ -129,7 +134,11 @@ pub(crate) fn read(
     }
     buffer.resize(len, 0);
     // What a dataset is computed of is read itself, with all threads and the whole budget.
-    Ok(Computed::behind(lazy).unwrap_or(lazy).read_into(part, how, buffer)?)
+    let read = match Computed::behind(lazy) {
+        Some(elements) => elements.read_into(part, how, buffer),
+        None => lazy.read_into(part, how, buffer),
+    };
+    Ok(read?)
 }
 
 /// Bytes of all elements.

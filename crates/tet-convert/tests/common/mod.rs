@@ -3,6 +3,7 @@
 
 pub(crate) mod csv;
 pub(crate) mod fits;
+pub(crate) mod made;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -14,7 +14,7 @@ use crate::hashes::HashList;
 use crate::item::{Cbor, read_cbor};
 use crate::limits::Limits;
 use crate::message::{HashRule, Message};
-use crate::metadata::{Metadata, Pairs};
+use crate::metadata::{Metadata, Pairs, RESERVED_KEY};
 use crate::open::TensogramFile;
 use crate::preamble::VERSION;
 use crate::rule;
@@ -96,6 +96,12 @@ impl Draft {
         tensors.iter_mut().for_each(|tensor| tensor.align = align);
         let (rule, limits) = (message.hash_rule(), *file.limits());
         Ok(Draft { metadata, tensors, rule, version_key, is_listed, limits })
+    }
+
+    /// Whether the slot of a tensor holds a hash.
+    #[must_use]
+    pub fn is_hashed(&self, number: usize) -> bool {
+        self.tensors.get(number).is_some_and(|tensor| tensor.is_hashed)
     }
 
     /// The number of its tensors.
@@ -182,6 +188,35 @@ impl Draft {
             self.version_key = VersionKey::Written;
         }
         self.is_listed |= other.is_listed;
+        Ok(())
+    }
+
+    /// Puts the first tensor of another message in the place of one of its tensors, with what libraries store of it in the
+    /// metadata. The other metadata stays.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Usage`] when there is no such tensor, or the other message has none.
+    pub fn replace(&mut self, number: usize, other: Draft) -> Result<()> {
+        let (what, found) = ("the number of a tensor to replace", number as u64);
+        let missing = Error::Usage { what, found, wanted: self.tensors.len() as u64 };
+        let new = other.tensors.into_iter().next();
+        let Some((old, new)) = self.tensors.get_mut(number).zip(new) else { return Err(missing) };
+        *old = TensorCopy { align: old.align, ..new };
+        let described = other.metadata.base.into_iter().next().unwrap_or_default();
+        let described = described.into_iter().find(|(key, _)| key == RESERVED_KEY);
+        if self.metadata.base.len() <= number {
+            self.metadata.base.resize_with(self.tensors.len(), Pairs::new);
+        }
+        if let Some((pairs, described)) = self.metadata.base.get_mut(number).zip(described) {
+            match pairs.iter_mut().find(|(key, _)| key == RESERVED_KEY) {
+                Some(found) => *found = described,
+                None => pairs.push(described),
+            }
+        }
+        if self.rule != other.rule {
+            self.rule = HashRule::Frames;
+        }
         Ok(())
     }
 

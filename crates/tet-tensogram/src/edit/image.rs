@@ -31,7 +31,7 @@ impl Image {
 
     /// A file without messages that may replace `file`.
     #[must_use]
-    pub(super) fn of(file: &TensogramFile) -> Self {
+    pub fn of(file: &TensogramFile) -> Self {
         let mut image = Image::default();
         image.know(file.source());
         image

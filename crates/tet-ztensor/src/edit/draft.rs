@@ -35,6 +35,8 @@ struct Line {
     name: String,
     /// Its fields, if one of them was changed.
     fields: Option<Fields>,
+    /// Whether the tensor is written anew.
+    is_replaced: bool,
 }
 
 impl Draft {
@@ -49,6 +51,7 @@ impl Draft {
             position: tensor.position(),
             name: tensor.name().to_owned(),
             fields: None,
+            is_replaced: false,
         });
         let lines = lines.collect();
         Ok(Self { source: source.clone(), index, lines, is_compact: false })
@@ -90,6 +93,26 @@ impl Draft {
         let at = self.find(name)?;
         self.lines.remove(at);
         self.is_compact = true;
+        Ok(())
+    }
+
+    /// Removes the bytes of the tensor at a position of the old index, unless another tensor shares them: the writer
+    /// of [`save_with`](Draft::save_with) must write a tensor of its name, whose entry takes its place.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoSuchTensor`] when there is none, and [`Error::Ambiguous`] when another tensor has its name.
+    pub fn replace(&mut self, position: usize) -> Result<()> {
+        // Lines keep the order of the old index.
+        let at = self.lines.binary_search_by_key(&position, |line| line.position).ok();
+        let no_such = || Error::NoSuchTensor { name: format!("#{position}") };
+        let line = at.and_then(|at| self.lines.get_mut(at)).ok_or_else(no_such)?;
+        line.is_replaced = true;
+        self.is_compact = true;
+        let positions = self.index.positions(&line.name);
+        if 1 < positions.len() {
+            return Err(Error::Ambiguous { name: line.name.clone(), positions });
+        }
         Ok(())
     }
 
@@ -184,6 +207,10 @@ impl Draft {
     pub(super) fn resumed(&self, moves: Option<&[Move]>) -> Result<Resumed> {
         let mut resumed = Resumed::default();
         for line in &self.lines {
+            if line.is_replaced {
+                resumed.replaced.push((line.name.clone(), resumed.index.len()));
+                continue;
+            }
             let Some(tensor) = self.index.tensor(line.position) else { continue };
             let mut fields = line.fields.clone();
             let blob = tensor.stored();
@@ -214,7 +241,8 @@ impl Draft {
             }
             return Ok((publisher, end, None));
         }
-        let tensors = self.lines.iter().filter_map(|line| self.index.tensor(line.position));
+        let kept = self.lines.iter().filter(|line| !line.is_replaced);
+        let tensors = kept.filter_map(|line| self.index.tensor(line.position));
         let blobs = tensors.filter_map(|tensor| tensor.stored()).collect();
         let mut at = MAGIC.len() as u64;
         let (what, wanted, limit) = ("bytes of a file", u64::MAX, u64::MAX);

@@ -41,6 +41,10 @@ pub struct Writer<W: Write + Send> {
     index: Vec<u8>,
     written: Written,
     placed: HashMap<String, Option<Placed>>,
+    /// Tensors of the old index that are written anew: where their entries are in `index`, and these.
+    replaced: Vec<(usize, Vec<u8>)>,
+    /// Which of them has a name, until it is written.
+    replaced_names: HashMap<String, usize>,
     /// The tensor that was started and not finished.
     open: Option<String>,
 }
@@ -86,8 +90,12 @@ impl<W: Write + Send> Writer<W> {
         at: u64,
         resumed: Resumed,
     ) -> Self {
-        let Resumed { index, tensor_count, names } = resumed;
+        let Resumed { index, tensor_count, names, replaced } = resumed;
+        let places = replaced.iter().map(|(_, at)| (*at, Vec::new())).collect();
+        let replaced_names = replaced.into_iter().map(|(name, _)| name).zip(0..).collect();
         Self {
+            replaced: places,
+            replaced_names,
             out: Out::new(out, at, target),
             options: *options,
             index,
@@ -136,11 +144,22 @@ impl<W: Write + Send> Writer<W> {
         sync: impl FnOnce(&mut W) -> Result<()>,
     ) -> Result<(W, Written)> {
         self.check_closed()?;
+        if let Some(name) = self.replaced_names.keys().next() {
+            let (name, why) = (name.clone(), "it was removed to be replaced, and not written");
+            return Err(Error::Unwritable { name, why });
+        }
         let mut head = Vec::new();
         cbor::array_head(self.written.tensor_count, &mut head);
-        let index_len = (head.len() as u64).saturating_add(self.index.len() as u64);
+        let start = self.out.at();
         self.out.plain(&head)?;
-        self.out.plain(&self.index)?;
+        let mut done = 0;
+        for (at, entry) in &self.replaced {
+            self.out.plain(self.index.get(done..*at).unwrap_or_default())?;
+            self.out.plain(entry)?;
+            done = *at;
+        }
+        self.out.plain(self.index.get(done..).unwrap_or_default())?;
+        let index_len = self.out.at().saturating_sub(start);
         sync(self.out.flushed()?)?;
         self.out.plain(&index_len.to_le_bytes())?;
         self.written.file_len = self.out.at();
@@ -189,7 +208,10 @@ impl<W: Write + Send> Writer<W> {
     }
 
     fn list(&mut self, declared: &Declared, placed: Placed) {
-        declared.entry(&placed).encode(&mut self.index);
+        let replaced = self.replaced_names.remove(&declared.declaration.name);
+        let replaced = replaced.and_then(|at| self.replaced.get_mut(at));
+        let index = replaced.map_or(&mut self.index, |(_, entry)| entry);
+        declared.entry(&placed).encode(index);
         self.written.tensor_count += 1;
         self.placed.insert(declared.declaration.name.clone(), Some(placed));
     }
@@ -209,4 +231,6 @@ pub(crate) struct Resumed {
     pub(crate) tensor_count: u64,
     /// The names in use.
     pub(crate) names: Vec<String>,
+    /// The names of tensors that are written anew, and where in `index` their entries are, in this order.
+    pub(crate) replaced: Vec<(String, usize)>,
 }

@@ -23,5 +23,5 @@ pub(super) fn run(args: &EditMergeArgs, context: &mut Context<'_>) -> Result<Exi
     options.conflict = conflict(args.prefer);
     let budget = options.execution.memory_budget;
     options.execution.memory_budget = args.memory.unwrap_or(budget);
-    write((&args.inputs, Joining::Merge), &args.output, options, false, context)
+    write((&args.inputs, Joining::Merge), &args.output, options, args.json, context)
 }

@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use tet_convert::{CodecRule, EditOptions, OpenOptions, Origin, Repack};
+use tet_convert::{CodecRule, Filter, OpenOptions, Repack, StorageChange, StorageRule};
 use tet_file::DigestChoice;
-use tet_io::Publish;
+use tet_tensogram::PackingFit;
+use tet_ztensor::ChecksumChoice;
 
-use super::editable;
-use crate::args::{EditRepackArgs, Named};
+use super::{editable, options, report};
+use crate::args::{ChecksumName, EditRepackArgs, EncodingName, FilterName, Named};
 use crate::bar::Bar;
 use crate::command::convert::{check_levels, chunk_rules, codec_rules, payload_codec};
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::size::Size;
 
 /// Runs the command.
 ///
@@ -23,14 +23,15 @@ use crate::size::Size;
 pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Exit> {
     check_levels(&args.level)?;
     let path = context.env().at(&args.file);
-    let output: Option<PathBuf> = args.output.as_ref().map(|output| context.env().at(output));
-    let named = args.output.as_deref().unwrap_or(&args.file);
+    let output: Option<PathBuf> = args.place.output.as_ref().map(|output| context.env().at(output));
+    let named = args.place.output.as_deref().unwrap_or(&args.file);
     let opened = tet_convert::open(&path, &OpenOptions::default());
     let opened = opened.map_err(|error| Failure::from(error).about(&args.file))?;
     let bar = Bar::new(context, "repacking", 0);
     let mut how = Repack { chunks: chunk_rules(&args.chunks)?, ..Repack::default() };
     how.codecs = general(args).into_iter().collect();
     how.codecs.extend(codec_rules(&args.codec, &args.level));
+    how.storage = storage_rules(args)?;
     how.digests = match (args.digests, args.no_digests) {
         (true, _) => Some(DigestChoice::Written),
         (_, true) => Some(DigestChoice::Left),
@@ -39,17 +40,63 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
     how.execution = open::unflagged(context);
     how.execution.threads = args.threads;
     how.execution.memory_budget = args.memory.unwrap_or(how.execution.memory_budget);
-    let (force, sync) = open::publish_options(args.write);
-    let options = EditOptions {
-        publish: Publish { force, sync, inputs: opened.catalog.stamps() },
-        progress: bar.progress(context),
-        history: (!args.no_history).then(|| Origin { at: context.env().now() }),
-    };
+    let mut options = options(&args.place, bar.progress(context), context);
+    options.publish.inputs = opened.catalog.stamps();
     let written = tet_convert::repack(&opened, output.as_deref(), &how, &options);
     bar.finish();
-    let len = written.map_err(|error| editable(error).about(named))?;
-    context.note(format!("repacked {}: {}", tet_io::shown(named), Size(len)));
-    Ok(Exit::Done)
+    let report = written.map_err(|error| editable(error).about(named))?;
+    let changes = report::changes(&report);
+    report::print((&args.file, &args.place), (&report, changes), "repacked", context)
+}
+
+/// The rules of the options that only some containers have.
+fn storage_rules(args: &EditRepackArgs) -> Result<Vec<StorageRule>> {
+    let mut rules = Vec::new();
+    for Named { dataset, value } in &args.checksum {
+        let checksum = Some(match value {
+            ChecksumName::Crc32c => ChecksumChoice::Crc32c,
+            ChecksumName::Sha256 => ChecksumChoice::Sha256,
+            ChecksumName::None => ChecksumChoice::Left,
+        });
+        rules.push((dataset, StorageChange { checksum, ..StorageChange::default() }));
+    }
+    for Named { dataset, value } in &args.filter {
+        let filter = Some(match value {
+            FilterName::None => Filter::None,
+            FilterName::Shuffle => Filter::Shuffle,
+        });
+        rules.push((dataset, StorageChange { filter, ..StorageChange::default() }));
+    }
+    for Named { dataset, value } in &args.encoding {
+        let is_packed = |it: &Option<String>| it.is_none() || it == dataset;
+        let has_precision = args.bits.iter().any(|it| is_packed(&it.dataset))
+            || args.max_error.iter().any(|it| is_packed(&it.dataset));
+        match value {
+            EncodingName::None => {
+                let packing = Some(None);
+                rules.push((dataset, StorageChange { packing, ..StorageChange::default() }));
+            }
+            EncodingName::SimplePacking if has_precision => {}
+            EncodingName::SimplePacking => {
+                let text = "simple_packing needs a precision";
+                return Err(Failure::usage("options", text).hint("add --bits N or --max-error E"));
+            }
+        }
+    }
+    let packed = |fit| StorageChange { packing: Some(Some(fit)), ..StorageChange::default() };
+    for Named { dataset, value } in &args.bits {
+        rules.push((dataset, packed(PackingFit::Bits { bits: *value, decimal_scale: 0 })));
+    }
+    for Named { dataset, value } in &args.max_error {
+        rules.push((dataset, packed(PackingFit::Within { error_max: *value })));
+    }
+    // Those for all datasets come first.
+    rules.sort_by_key(|(dataset, _)| dataset.is_some());
+    let rule = |(dataset, change): (&Option<String>, StorageChange)| {
+        let dataset = dataset.clone().unwrap_or_else(|| "*".to_owned());
+        StorageRule { dataset, change }
+    };
+    Ok(rules.into_iter().map(rule).collect())
 }
 
 /// The rule for all datasets, before those for single ones.

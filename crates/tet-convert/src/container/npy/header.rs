@@ -37,6 +37,8 @@ pub(crate) enum Elements {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) elements: Elements,
+    /// The type string.
+    pub(crate) descr: String,
     pub(crate) order: ElementOrder,
     /// The array's shape.
     pub(crate) shape: Vec<u64>,
@@ -104,10 +106,12 @@ impl Header {
             _ => Err(NpyFault::Key { key: "shape" }),
         });
         let shape = shape.collect::<Result<Vec<_>, _>>()?;
+        let type_string =
+            if let Literal::Text(text) = descr { text.clone() } else { String::new() };
         if let Some(text) = TextType::of(descr) {
             let elements_len = elements_len(&shape, text.size)?;
-            let elements = Elements::Texts(text);
-            return Ok(Self { elements, order, shape, header_len, elements_len });
+            let (elements, descr) = (Elements::Texts(text), type_string);
+            return Ok(Self { elements, descr, order, shape, header_len, elements_len });
         }
         let descr = Descr::from_literal(descr).map_err(|refusal| match refusal {
             Refusal::Dtype { name, advice } => {
@@ -117,8 +121,8 @@ impl Header {
         })?;
         let size = u64::try_from(descr.size).unwrap_or(u64::MAX);
         let elements_len = elements_len(&shape, size)?;
-        let elements = Elements::Numbers(descr);
-        Ok(Self { elements, order, shape, header_len, elements_len })
+        let (elements, descr) = (Elements::Numbers(descr), type_string);
+        Ok(Self { elements, descr, order, shape, header_len, elements_len })
     }
 
     /// Bytes of the whole array.

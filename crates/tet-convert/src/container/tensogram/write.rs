@@ -1,6 +1,6 @@
 //! Datasets as a Tensogram file: one message, an object each.
 
-mod metadata;
+pub(super) mod metadata;
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -30,11 +30,36 @@ const ROARING_COUNT: u64 = 1 << 32;
 const LEVEL: i32 = 3;
 
 /// A dataset as an object.
-struct Object {
+pub(super) struct Object {
     lazy: LazyArray,
     dtype: DType,
     shape: Vec<u64>,
     recipe: Recipe,
+}
+
+impl Object {
+    /// An object of these elements, whose recipe is that for their number.
+    pub(super) fn new(lazy: LazyArray, dtype: DType, shape: Vec<u64>, mut recipe: Recipe) -> Self {
+        let count = stream::len_of(&lazy) / lazy.dtype().size().unwrap_or(1);
+        if count == 0 {
+            // Nothing is stored, in whatever way.
+            (recipe.compression, recipe.packing, recipe.shuffle) = (Compressing::None, None, None);
+        }
+        if ROARING_COUNT <= count && recipe.mask_method == MaskMethod::Roaring {
+            recipe.mask_method = MaskMethod::Rle;
+        }
+        Object { lazy, dtype, shape, recipe }
+    }
+
+    /// Its elements.
+    pub(super) const fn lazy(&self) -> &LazyArray {
+        &self.lazy
+    }
+
+    /// How they are stored.
+    pub(super) const fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
 }
 
 impl traits::Writer for Tensogram {
@@ -174,15 +199,7 @@ fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     if how.filter == Filter::Shuffle && 1 < size {
         recipe.shuffle = Some(size);
     }
-    let count = stream::len_of(&lazy) / lazy.dtype().size().unwrap_or(1);
-    if count == 0 {
-        // Nothing is stored, in whatever way.
-        (recipe.compression, recipe.packing, recipe.shuffle) = (Compressing::None, None, None);
-    }
-    if ROARING_COUNT <= count && recipe.mask_method == MaskMethod::Roaring {
-        recipe.mask_method = MaskMethod::Rle;
-    }
-    Ok(Object { lazy, dtype, shape, recipe })
+    Ok(Object::new(lazy, dtype, shape, recipe))
 }
 
 /// What of the elements is stored differently.
@@ -217,7 +234,7 @@ fn notes(dataset: &str, descriptor: &Descriptor, seen: NonFiniteSeen) -> Vec<Not
 
 /// Writes the tensor of an object, whole from memory where it is small or needs to be, else piece by
 /// piece.
-fn put<W: Write + Seek>(
+pub(super) fn put<W: Write + Seek>(
     object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,

@@ -17,8 +17,12 @@ const TEXT_LEN_MAX: usize = 200;
 
 impl Editor for Tet {
     fn can(&self) -> &'static [EditKind] {
-        use EditKind::{Attr, Compact, Dims, Drop, FileAttr, Labels, Rename};
-        &[Rename, Drop, Attr, FileAttr, Dims, Labels, Compact]
+        use EditKind::{Append, Attr, Compact, Dims, Drop, FileAttr, Labels, Rename, Repack};
+        &[Rename, Drop, Attr, FileAttr, Dims, Labels, Compact, Append, Repack]
+    }
+
+    fn repack_options(&self) -> &'static [&'static str] {
+        &["--chunks", "--codec", "--level", "--digests"]
     }
 
     fn edit(

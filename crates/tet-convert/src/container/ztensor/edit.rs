@@ -1,19 +1,31 @@
 //! Edits of zTensor files, which `tet-ztensor` makes.
 
-use tet_io::Output;
-use tet_ztensor::Limits;
+use tet_format::Shape;
+use tet_io::{Output, Publisher};
+use tet_query::{Dataset, LazyArray};
 use tet_ztensor::edit::Draft;
+use tet_ztensor::{
+    Align, Checksum, ChecksumChoice, DTYPES, Declaration, Encoding, EncodingChoice, Limits, Tensor,
+    WriteOptions, Writer, ZTensorFile,
+};
 
 use super::ZTensor;
 use super::attrs::escaped;
-use crate::Result;
-use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
+use crate::container::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
+use crate::edit::axes::axes_fields;
+use crate::model::axes::{COORDS_KEY, coords_field};
 use crate::model::item::field;
+use crate::model::logical::to_physical;
 use crate::read::opened::Opened;
+use crate::write::storage::{self, PayloadCodec};
+use crate::write::stream;
+use crate::{Error, Result};
 
 impl Editor for ZTensor {
     fn can(&self) -> &'static [EditKind] {
-        &[EditKind::Rename, EditKind::Drop, EditKind::Attr, EditKind::Compact]
+        use EditKind::{Append, Attr, Compact, Dims, Drop, Labels, Rename, Repack};
+        &[Rename, Drop, Attr, Dims, Labels, Compact, Append, Repack]
     }
 
     fn edit(
@@ -47,6 +59,124 @@ impl Editor for ZTensor {
                 | FileEdit::Labels { .. } => {}
             }
         }
+        let stored = |dataset: Dataset| {
+            let physical = to_physical(&dataset, "ztensor", |dtype| DTYPES.contains(&dtype));
+            // Only complex numbers are stored with another axis.
+            Ok(physical.map_or(dataset, |it| it.view))
+        };
+        for (at, key, value) in axes_fields(&opened.catalog, edits, stored)? {
+            match value {
+                Some(value) => draft.set(&named(at), key, &value)?,
+                None => drop(draft.unset(&named(at), key)?),
+            }
+        }
         Ok(draft.save(output, &options.publish)?.file_len)
     }
+
+    fn repack_options(&self) -> &'static [&'static str] {
+        &["--codec", "--level", "--checksum"]
+    }
+
+    fn changed<'a>(&self, opened: &Opened, rewrites: Vec<Rewrite<'a>>) -> Result<Vec<Rewrite<'a>>> {
+        let file = ZTensorFile::open(opened.catalog.source().clone(), &Limits::default())?;
+        let mut changed = Vec::new();
+        for rewrite in rewrites {
+            let Some(tensor) = file.tensor(rewrite.dataset) else { continue };
+            let (old, new) = (StorageChange::default(), rewrite.storage);
+            // The level of a tensor is not known.
+            let is_other =
+                new.level.is_some() || options(&tensor, &old)? != options(&tensor, &new)?;
+            changed.extend(is_other.then_some(rewrite));
+        }
+        Ok(changed)
+    }
+
+    fn rewrite(
+        &self,
+        opened: &Opened,
+        rewrites: &[Rewrite<'_>],
+        output: Output<'_>,
+        how: RewriteOptions<'_>,
+    ) -> Result<Option<Rewritten>> {
+        let file = ZTensorFile::open(opened.catalog.source().clone(), &Limits::default())?;
+        let mut draft = Draft::open(opened.catalog.source(), &Limits::default())?;
+        let mut tensors = Vec::with_capacity(rewrites.len());
+        for rewrite in rewrites {
+            draft.replace(rewrite.dataset)?;
+            tensors.push(rewritten((opened, &file), rewrite)?);
+        }
+        if how.edit.mode == EditMode::Plan {
+            return Ok(None);
+        }
+        let (publish, options) = (&how.edit.publish, WriteOptions::default());
+        let put = |writer: &mut Writer<Publisher>| {
+            for (declaration, options, lazy) in tensors {
+                let mut tensor = writer.tensor_as(declaration, &options)?;
+                stream::for_each(&lazy, how.execution, &mut |bytes| Ok(tensor.write(bytes)?))?;
+                tensor.finish()?;
+            }
+            check_unchanged(opened, rewrites)?;
+            how.execution.progress.check()?;
+            Ok::<_, Error>(())
+        };
+        let ((), written) = draft.save_with(output, publish, &options, put)?;
+        Ok(Some(Rewritten::of(written.file_len)))
+    }
+}
+
+/// A tensor that is written anew: what it is, how it is stored, and its elements.
+fn rewritten(
+    (opened, file): (&Opened, &ZTensorFile),
+    rewrite: &Rewrite<'_>,
+) -> Result<(Declaration, WriteOptions, LazyArray)> {
+    let dataset = opened.catalog.datasets().get(rewrite.dataset);
+    let view = rewrite.view.or(dataset);
+    let (Some(view), Some(tensor)) = (view, file.tensor(rewrite.dataset)) else {
+        let name = format!("#{}", rewrite.dataset);
+        return Err(tet_ztensor::Error::NoSuchTensor { name }.into());
+    };
+    let unfit = |why| Error::Unfit { dataset: view.name.clone(), encoding: "zTensor", why };
+    if tensor.is_sparse() {
+        return Err(unfit("a sparse tensor is not written anew: `tet convert` writes it dense"));
+    }
+    let physical = to_physical(view, "ztensor", |dtype| DTYPES.contains(&dtype))?;
+    if tensor.dtype() != Some(physical.stored) {
+        return Err(unfit("its elements are stored as another type"));
+    }
+    let lazy = stream::whole(&physical.view)?;
+    let mut declaration = Declaration::new(&view.name, physical.stored, lazy.shape().clone());
+    if tensor.shape().is_empty() {
+        declaration.shape = Shape::from([]);
+    }
+    declaration.custom = tensor.custom()?;
+    let coords = declaration.custom.iter_mut().find(|(key, _)| key == COORDS_KEY);
+    if let (Some((_, coords)), false) = (coords, view.coords.is_empty()) {
+        *coords = coords_field(view);
+    }
+    Ok((declaration, options(&tensor, &rewrite.storage)?, lazy))
+}
+
+/// How a tensor is stored.
+fn options(tensor: &Tensor<'_>, change: &StorageChange) -> Result<WriteOptions> {
+    let (name, codec) = (tensor.name(), change.codec);
+    let codec = codec.unwrap_or(match tensor.encoding() {
+        Some(Encoding::Zstd) => PayloadCodec::Zstd,
+        _ => PayloadCodec::Raw,
+    });
+    let encoding = match (codec, change.level) {
+        (PayloadCodec::Raw, None) => EncodingChoice::Raw,
+        (PayloadCodec::Zstd, None) => EncodingChoice::zstd(),
+        (PayloadCodec::Zstd, Some(level)) => EncodingChoice::Zstd { level },
+        other => return Err(storage::no_codec(name, "zTensor", other)),
+    };
+    let checksum = change.checksum.unwrap_or(match tensor.checksum() {
+        None => ChecksumChoice::Left,
+        Some(Checksum::Sha256(_)) => ChecksumChoice::Sha256,
+        Some(_) => ChecksumChoice::Crc32c,
+    });
+    let is_at = |align: &Align| {
+        tensor.offset().is_some_and(|at| at != 0 && at.is_multiple_of(align.multiple()))
+    };
+    let align = [Align::LargePage, Align::Page].into_iter().find(is_at).unwrap_or_default();
+    Ok(WriteOptions { encoding, checksum, align, ..WriteOptions::default() })
 }

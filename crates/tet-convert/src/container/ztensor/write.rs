@@ -21,7 +21,7 @@ use super::sparse::check_budget;
 use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attributes::{self, SCALAR_KEY};
-use crate::model::axes::{COORDS_KEY, DIMS_KEY};
+use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
 use crate::model::item::field;
 use crate::model::logical::Physical;
 use crate::model::notes;
@@ -291,14 +291,11 @@ fn declaration(lazy: &LazyArray, options: &ConvertOptions) -> Declaration {
         let (tet_file::AttrValue::Text(text) | tet_file::AttrValue::Json(text)) = value;
         tensor.custom.push((escaped(key), Value::Text(text.clone())));
     }
-    let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
     if !dims.is_empty() && !shape.is_empty() {
-        tensor.custom.push((DIMS_KEY.to_owned(), texts(&dims)));
+        tensor.custom.push((DIMS_KEY.to_owned(), dims_field(&dims)));
     }
     if !dataset.coords.is_empty() {
-        let coords = dataset.coords.iter();
-        let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
-        tensor.custom.push((COORDS_KEY.to_owned(), Value::Map(pairs.collect())));
+        tensor.custom.push((COORDS_KEY.to_owned(), coords_field(dataset)));
     }
     tensor
 }

@@ -11,7 +11,7 @@ use super::super::keys::{NAME_KEY, escaped, name_of};
 use super::{Object, strides};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::model::attributes::{self, SCALAR_KEY};
-use crate::model::axes::{COORDS_KEY, DIMS_KEY, take_coords, take_dims};
+use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field, take_coords, take_dims};
 use crate::model::item::field;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream::shape_of;
@@ -88,17 +88,24 @@ fn entry(at: usize, object: &Object, options: &ConvertOptions) -> Result<Pairs> 
     if !is_implied {
         entry.push((NAME_KEY.to_owned(), Value::Text(dataset.name.clone())));
     }
-    let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
     if dims.len() == rank && !dims.is_empty() {
-        entry.push((DIMS_KEY.to_owned(), texts(&dims)));
+        entry.push((DIMS_KEY.to_owned(), dims_field(&dims)));
     }
     if !dataset.coords.is_empty() && rank != 0 {
-        let coords = dataset.coords.iter();
-        let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
-        entry.push((COORDS_KEY.to_owned(), Value::Map(pairs.collect())));
+        entry.push((COORDS_KEY.to_owned(), coords_field(dataset)));
     }
-    entry.push((RESERVED_KEY.to_owned(), tensor(object)?));
+    entry.push(reserved(object)?);
     Ok(entry)
+}
+
+/// The metadata of an object that has nothing but what libraries store of it.
+pub(in super::super) fn described(object: &Object) -> Result<Pairs> {
+    Ok(vec![reserved(object)?])
+}
+
+/// What libraries of the format store of an object, with its key.
+fn reserved(object: &Object) -> Result<(String, Value)> {
+    Ok((RESERVED_KEY.to_owned(), tensor(object)?))
 }
 
 /// The metadata that libraries of the format store of each object.

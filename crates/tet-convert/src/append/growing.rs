@@ -1,0 +1,303 @@
+//! Which datasets of a file grow along an axis, and what the inputs have of them.
+//!
+//! ```text
+//!   --axis time   datasets that have an axis of this name
+//!   --axis 0      datasets that each input has too, with the same other extents: all by as many positions
+//! ```
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use tet_io::shown;
+use tet_query::{Catalog, Dataset};
+
+use crate::container::holds_one;
+use crate::edit::datasets_named;
+use crate::model::attributes::is_metadata;
+use crate::read::opened::{Opened, path_of};
+use crate::{Error, Result};
+
+/// Attributes without which the values of a dataset mean something else.
+const MEANINGS: [&str; 6] =
+    ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
+
+/// What is appended to which axis.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::AxisAppend;
+///
+/// let append = AxisAppend { axis: "time", inputs: &["june.nc".into()], ..AxisAppend::default() };
+/// assert!(append.output.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AxisAppend<'a> {
+    /// The name of the axis, or its number where no axis has this name.
+    pub axis: &'a str,
+    /// The datasets that grow, as [`datasets_named`](crate::datasets_named) takes them; none means all that can.
+    pub datasets: &'a [String],
+    /// The files whose datasets are appended, in this order.
+    pub inputs: &'a [PathBuf],
+    /// The new file; `None` replaces the old one.
+    pub output: Option<&'a Path>,
+}
+
+/// A dataset that grows.
+pub(super) struct Growing<'c> {
+    pub(super) dataset: &'c Dataset,
+    pub(super) axis: usize,
+    /// What each input has of it.
+    pub(super) parts: Vec<(&'c Path, &'c Dataset)>,
+}
+
+impl Growing<'_> {
+    /// By how many positions it grows.
+    pub(super) fn by(&self) -> u64 {
+        let extents = self.parts.iter().map(|(_, part)| extent(part, self.axis));
+        extents.fold(0, u64::saturating_add)
+    }
+
+    /// The labels of the new positions, behind those that the axis has.
+    pub(super) fn more_labels(&self, axis: &str, labels: &[String]) -> Result<Vec<String>> {
+        let name = &self.dataset.name;
+        let mut taken: HashSet<&String> = labels.iter().collect();
+        let mut all = Vec::new();
+        for (path, part) in &self.parts {
+            let count = extent(part, self.axis);
+            let more = part.coords.get(&self.axis).filter(|more| more.len() as u64 == count);
+            let Some(more) = more else {
+                let path = shown(path);
+                return Err(unfit(format!(
+                    "axis {axis:?} of {name:?} has labels, and none in {path}"
+                )));
+            };
+            for label in more {
+                if !taken.insert(label) {
+                    let path = shown(path);
+                    return Err(unfit(format!(
+                        "{path} repeats the label {label:?} of axis {axis:?}"
+                    )));
+                }
+                all.push(label.clone());
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The datasets that grow.
+///
+/// # Errors
+/// None has the axis; an input lacks one of them, has it with another type, shape or unit, or has more along the axis; by
+/// the number of an axis they would not all grow from and by the same extents.
+pub(super) fn growing<'c>(
+    opened: &'c Opened,
+    asked: &AxisAppend<'_>,
+    inputs: &'c [(&Path, Opened)],
+) -> Result<Vec<Growing<'c>>> {
+    let catalog = &opened.catalog;
+    let chosen = chosen(catalog, asked.datasets)?;
+    let is_chosen = |it: &&Dataset| chosen.as_ref().is_none_or(|all| all.contains(&it.index));
+    let datasets = || catalog.datasets().iter().filter(|it| !is_metadata(it)).filter(is_chosen);
+    let named = |it: &Dataset| it.dims.iter().position(|dim| dim == asked.axis);
+    if datasets().any(|it| named(it).is_some()) {
+        let with_axis = datasets().filter_map(|it| Some((it, named(it)?)));
+        let growing = with_axis.map(|found| of_dataset(opened, found, inputs));
+        let growing = growing.collect::<Result<Vec<_>>>()?;
+        if chosen.is_none() {
+            let along = |it: &Dataset| it.dims.iter().any(|dim| dim == asked.axis);
+            check_left(inputs, &growing, asked.axis, along)?;
+        }
+        return Ok(growing);
+    }
+    let Ok(axis) = asked.axis.parse::<usize>() else {
+        let has_names = catalog.datasets().iter().any(|it| !it.dims.is_empty());
+        let advice =
+            if has_names { "" } else { ": its axes have no names, give a number, 0 for the first" };
+        return Err(unfit(format!("no dataset has an axis named {:?}{advice}", asked.axis)));
+    };
+    let growing = match &chosen {
+        Some(_) => datasets().map(|it| of_dataset(opened, (it, axis), inputs)).collect(),
+        None => numbered(opened, axis, inputs),
+    }?;
+    if growing.is_empty() {
+        let what = format!(
+            "no dataset of {} is in all inputs with an axis {axis} and the same other extents",
+            shown(&path_of(catalog.source()))
+        );
+        return Err(unfit(what));
+    }
+    if chosen.is_none() {
+        check_one_axis(&growing)?;
+        check_left(inputs, &growing, asked.axis, |it| axis < it.shape().len())?;
+    }
+    Ok(growing)
+}
+
+/// The positions of the datasets that may grow, where not all may.
+fn chosen(catalog: &Catalog, names: &[String]) -> Result<Option<BTreeSet<usize>>> {
+    let mut chosen = BTreeSet::new();
+    for name in names {
+        chosen.extend(datasets_named(catalog, name)?);
+    }
+    Ok((!names.is_empty()).then_some(chosen))
+}
+
+/// The datasets that every input has with the same extents but along one axis.
+fn numbered<'c>(
+    opened: &'c Opened,
+    axis: usize,
+    inputs: &'c [(&Path, Opened)],
+) -> Result<Vec<Growing<'c>>> {
+    let mut growing = Vec::new();
+    for dataset in opened.catalog.datasets().iter().filter(|it| !is_metadata(it)) {
+        let fits = |(_, input): &(&Path, Opened)| {
+            let part = part_of(opened, dataset, input)?;
+            let fits = part.is_some_and(|part| others(part, axis) == others(dataset, axis));
+            Ok(fits && axis < dataset.shape().len())
+        };
+        let fitting = inputs.iter().map(fits).collect::<Result<Vec<bool>>>()?;
+        if fitting.contains(&true) {
+            growing.push(of_dataset(opened, (dataset, axis), inputs)?);
+        }
+    }
+    Ok(growing)
+}
+
+/// A dataset that grows, after checking that each input continues it.
+fn of_dataset<'c>(
+    opened: &'c Opened,
+    (dataset, axis): (&'c Dataset, usize),
+    inputs: &'c [(&Path, Opened)],
+) -> Result<Growing<'c>> {
+    let name = &dataset.name;
+    if dataset.shape().len() <= axis {
+        return Err(unfit(format!(
+            "{name:?} has no axis {axis}: its shape is {:?}",
+            dataset.shape()
+        )));
+    }
+    if opened.catalog.datasets().iter().filter(|it| it.name == *name).count() != 1 {
+        let file = shown(&path_of(opened.catalog.source()));
+        return Err(unfit(format!(
+            "several datasets of {file} are named {name:?}: \
+             \"tet convert --stack AXIS\" makes one of them, \"tet edit rename\" names them anew"
+        )));
+    }
+    let part = |(path, input): &'c (&Path, Opened)| {
+        let missing = || unfit(format!("{} has no dataset {name:?}, which grows", shown(path)));
+        let part = part_of(opened, dataset, input)?.ok_or_else(missing)?;
+        check_fit((dataset, axis), path, part)?;
+        Ok((*path, part))
+    };
+    Ok(Growing { dataset, axis, parts: inputs.iter().map(part).collect::<Result<_>>()? })
+}
+
+/// What an input has of a dataset: that of its name, or the only one of a `.npy`, whose name is that of the file.
+fn part_of<'i>(
+    opened: &Opened,
+    dataset: &Dataset,
+    input: &'i Opened,
+) -> Result<Option<&'i Dataset>> {
+    let mut same = input.catalog.datasets().iter().filter(|it| it.name == dataset.name);
+    match (same.next(), same.next()) {
+        (Some(part), None) => return Ok(Some(part)),
+        (Some(_), Some(_)) => {
+            let (name, path) = (&dataset.name, path_of(input.catalog.source()));
+            return Err(unfit(format!("{} has several datasets {name:?}", shown(&path))));
+        }
+        (None, _) => {}
+    }
+    let has_npy = [opened, input].iter().any(|it| holds_one(it.format));
+    let is_one = has_npy && opened.catalog.datasets().len() == 1;
+    match input.catalog.datasets() {
+        [part] if is_one => Ok(Some(part)),
+        _ => Ok(None),
+    }
+}
+
+/// Checks that a dataset of an input continues one of the file.
+fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) -> Result<()> {
+    let differs = |what: &str, found: &dyn std::fmt::Debug, wanted: &dyn std::fmt::Debug| {
+        let (name, path) = (&dataset.name, shown(path));
+        Err(unfit(format!("{name:?} has the {what} {wanted:?}, and {found:?} in {path}")))
+    };
+    if dataset.dtype_name != part.dtype_name {
+        return differs("type", &part.dtype_name, &dataset.dtype_name);
+    }
+    if others(dataset, axis) != others(part, axis) {
+        return differs("shape", &part.shape(), &dataset.shape());
+    }
+    if !part.dims.is_empty() && !dataset.dims.is_empty() && part.dims != dataset.dims {
+        return differs("axes", &part.dims, &dataset.dims);
+    }
+    for key in MEANINGS {
+        let texts = [dataset, part].map(|it| it.attrs.get(key).map(|value| value.text()));
+        if let [Some(wanted), Some(found)] = texts
+            && wanted != found
+        {
+            return differs(key, &found, &wanted);
+        }
+    }
+    Ok(())
+}
+
+/// Checks that datasets that are found by the number of an axis have one axis in common: the same extents, and as many new
+/// positions.
+fn check_one_axis(growing: &[Growing<'_>]) -> Result<()> {
+    let steps = |it: &Growing<'_>| {
+        let parts = it.parts.iter().map(|(_, part)| *part);
+        parts.map(|part| extent(part, it.axis)).collect::<Vec<u64>>()
+    };
+    let along = |it: &Growing<'_>| extent(it.dataset, it.axis);
+    let Some(first) = growing.first() else { return Ok(()) };
+    let other = growing.iter().find(|it| along(it) != along(first) || steps(it) != steps(first));
+    let Some(other) = other else { return Ok(()) };
+    let told =
+        |it: &Growing<'_>| format!("{:?} from {} by {}", it.dataset.name, along(it), it.by());
+    Err(unfit(format!(
+        "datasets would grow by different extents along axis {}: {}, {}; name those that grow with --dataset",
+        first.axis,
+        told(first),
+        told(other)
+    )))
+}
+
+/// Checks that no input has more datasets along the axis: they would be lost.
+fn check_left(
+    inputs: &[(&Path, Opened)],
+    growing: &[Growing<'_>],
+    axis: &str,
+    has_axis: impl Fn(&Dataset) -> bool,
+) -> Result<()> {
+    for (number, (path, input)) in inputs.iter().enumerate() {
+        let is_taken = |it: &Dataset| {
+            let parts = growing.iter().filter_map(|grown| grown.parts.get(number));
+            parts.map(|(_, part)| part.index).any(|index| index == it.index)
+        };
+        let mut left = input.catalog.datasets().iter().filter(|it| !is_metadata(it));
+        if let Some(left) = left.find(|it| has_axis(it) && !is_taken(it)) {
+            let (path, name) = (shown(path), &left.name);
+            return Err(unfit(format!(
+                "{path} has a dataset {name:?} along {axis:?} that would be lost: name those that grow with --dataset"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The extents of a dataset but for one axis.
+fn others(dataset: &Dataset, axis: usize) -> Vec<u64> {
+    let extents = dataset.shape().iter().enumerate();
+    extents.map(|(at, &extent)| if at == axis { 0 } else { extent }).collect()
+}
+
+pub(super) fn extent(dataset: &Dataset, axis: usize) -> u64 {
+    dataset.shape().get(axis).copied().unwrap_or(0)
+}
+
+/// The error for files that do not go together.
+pub(super) fn unfit(what: String) -> Error {
+    tet_file::Error::Edit { what }.into()
+}

@@ -1,0 +1,84 @@
+//! Datasets of a file that are written anew, while the others are copied as they are stored.
+
+use tet_query::Dataset;
+use tet_tensogram::PackingFit;
+use tet_ztensor::ChecksumChoice;
+
+use crate::read::opened::Opened;
+use crate::write::conversion::Filter;
+use crate::write::storage::PayloadCodec;
+use crate::{Note, Result};
+
+/// A dataset that is written anew, under the same name.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{Rewrite, StorageChange};
+///
+/// let same = Rewrite { dataset: 0, view: None, storage: StorageChange::default() };
+/// assert!(same.view.is_none());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rewrite<'a> {
+    /// Its position in the catalog of the old file.
+    pub dataset: usize,
+    /// Its new elements and labels, of the type of the old ones; `None` where they stay.
+    pub view: Option<&'a Dataset>,
+    /// What changes of how it is stored.
+    pub storage: StorageChange,
+}
+
+/// What changes of how a dataset is stored. What is `None` stays as it is.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{PayloadCodec, StorageChange};
+///
+/// let change = StorageChange { codec: Some(PayloadCodec::Zstd), ..StorageChange::default() };
+/// assert_eq!(change.level, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StorageChange {
+    /// The codec.
+    pub codec: Option<PayloadCodec>,
+    /// Its level.
+    pub level: Option<i32>,
+    /// The checksum, of zTensor files.
+    pub checksum: Option<ChecksumChoice>,
+    /// Whether bytes are shuffled, in Tensogram files.
+    pub filter: Option<Filter>,
+    /// How doubles are packed, in Tensogram files; `Some(None)` stores them as they are.
+    pub packing: Option<Option<PackingFit>>,
+}
+
+/// A file with datasets that were written anew.
+///
+/// # Examples
+///
+/// ```
+/// assert!(tet_convert::Rewritten::of(120).notes.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Rewritten {
+    /// Its length in bytes.
+    pub file_len: u64,
+    /// What of the elements is stored differently.
+    pub notes: Vec<Note>,
+}
+
+impl Rewritten {
+    /// A file of this length whose elements are those that were asked for.
+    #[must_use]
+    pub fn of(file_len: u64) -> Rewritten {
+        Rewritten { file_len, notes: Vec::new() }
+    }
+}
+
+/// Checks that neither the file nor what is written anew changed since it was opened.
+pub(crate) fn check_unchanged(opened: &Opened, rewrites: &[Rewrite<'_>]) -> Result<()> {
+    opened.catalog.check_unchanged()?;
+    let mut views = rewrites.iter().filter_map(|rewrite| rewrite.view);
+    Ok(views.try_for_each(Dataset::check_unchanged)?)
+}

@@ -1,0 +1,116 @@
+//! Repacking of files whose datasets are written anew: other codecs, checksums, filters and encodings.
+
+use std::path::Path;
+
+use tet_format::DType;
+use tet_io::{Output, shown};
+use tet_query::Dataset;
+
+use super::Repack;
+use crate::container::{
+    EditKind, EditOptions, Editor, Rewrite, RewriteOptions, StorageChange, container,
+};
+use crate::convert::resolved;
+use crate::edit::report::{DatasetChange, EditReport};
+use crate::edit::{datasets_named, editor_of};
+use crate::model::attributes::is_metadata;
+use crate::model::logical::byte_len;
+use crate::read::opened::{Opened, path_of};
+use crate::write::conversion::ConvertOptions;
+use crate::{Error, Result};
+
+/// Writes a file whose datasets are stored in another way, unless it is only planned.
+pub(super) fn repacked(
+    opened: &Opened,
+    output: Option<&Path>,
+    how: &Repack,
+    options: &EditOptions,
+) -> Result<EditReport> {
+    let can = container(opened.format).and_then(|it| it.editor()).map(|it| it.can());
+    if can.is_some_and(|it| it.contains(&EditKind::Append) && !it.contains(&EditKind::Repack)) {
+        let path = shown(&path_of(opened.catalog.source())).to_string();
+        let what = "its elements are stored as they are, and there is nothing to repack";
+        return Err(unfit(&format!("{path} is {}: {what}", opened.format)));
+    }
+    let editor = editor_of(opened, EditKind::Repack)?;
+    check((opened, editor), how)?;
+    let rewrites = rewrites((opened, editor), how)?;
+    let changed = rewrites.iter().filter_map(|it| opened.catalog.datasets().get(it.dataset));
+    let changed: Vec<&Dataset> = changed.collect();
+    let change = |it: &&Dataset| (it.index, DatasetChange::Repacked { dataset: it.name.clone() });
+    let mut report = EditReport::of((opened, editor), changed.iter().map(change).collect())?;
+    opened.catalog.check_decoded(changed.iter().copied(), &how.execution)?;
+    let file = path_of(opened.catalog.source());
+    let output = output.map_or(Output::InPlace(&file), Output::NewFile);
+    let all = changed.iter().map(|it| byte_len(it)).fold(0, u64::saturating_add);
+    let execution = &how.execution.with_progress(options.progress.begin(all));
+    let options = RewriteOptions { edit: options, execution };
+    report.finish(editor.rewrite(opened, &rewrites, output, options)?);
+    Ok(report)
+}
+
+/// The datasets that are stored in another way than is asked for, once each.
+fn rewrites<'a>(
+    (opened, editor): (&Opened, &dyn Editor),
+    how: &Repack,
+) -> Result<Vec<Rewrite<'a>>> {
+    let datasets: Vec<&Dataset> =
+        opened.catalog.datasets().iter().filter(|it| !is_metadata(it)).collect();
+    let rules = ConvertOptions { codecs: how.codecs.clone(), ..ConvertOptions::default() };
+    let rules = resolved(&opened.catalog, &datasets, &rules)?;
+    let mut changes = vec![StorageChange::default(); opened.catalog.datasets().len()];
+    for dataset in &datasets {
+        let Some(change) = changes.get_mut(dataset.index) else { continue };
+        for rule in rules.codecs.iter().filter(|rule| rule.dataset == dataset.name) {
+            // The level of another codec means nothing.
+            let is_other = rule.codec.is_some() && rule.codec != change.codec;
+            change.level = rule.level.or(change.level.filter(|_| !is_other));
+            change.codec = rule.codec.or(change.codec);
+        }
+    }
+    for rule in &how.storage {
+        for at in datasets_named(&opened.catalog, &rule.dataset)? {
+            let dtype = opened.catalog.datasets().get(at).and_then(|it| it.dtype);
+            let Some(change) = changes.get_mut(at) else { continue };
+            change.checksum = rule.change.checksum.or(change.checksum);
+            change.filter = rule.change.filter.or(change.filter);
+            // What is asked for all datasets is asked for those that can be packed.
+            if rule.dataset != "*" || dtype == Some(DType::Float64) {
+                change.packing = rule.change.packing.or(change.packing);
+            }
+        }
+    }
+    let rewrite = |dataset: &Dataset| {
+        let storage = changes.get(dataset.index).copied().unwrap_or_default();
+        let is_asked = storage != StorageChange::default();
+        is_asked.then_some(Rewrite { dataset: dataset.index, view: None, storage })
+    };
+    editor.changed(opened, datasets.into_iter().filter_map(rewrite).collect())
+}
+
+/// Checks that files of the container have what is to change.
+pub(super) fn check((opened, editor): (&Opened, &dyn Editor), how: &Repack) -> Result<()> {
+    let has =
+        |is_asked: fn(&StorageChange) -> bool| how.storage.iter().any(|it| is_asked(&it.change));
+    let asked = [
+        (!how.chunks.is_empty(), "--chunks"),
+        (how.digests.is_some(), "--digests"),
+        (has(|it| it.checksum.is_some()), "--checksum"),
+        (has(|it| it.filter.is_some()), "--filter"),
+        (has(|it| it.packing.is_some()), "--encoding"),
+    ];
+    let options = editor.repack_options();
+    match asked.iter().find(|(is_asked, option)| *is_asked && !options.contains(option)) {
+        Some((_, option)) => {
+            let path = shown(&path_of(opened.catalog.source())).to_string();
+            let all = options.join(", ");
+            Err(unfit(&format!("{path} is {}, which has no {option}: it has {all}", opened.format)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The error for a file that cannot be stored so.
+fn unfit(what: &str) -> Error {
+    tet_file::Error::Edit { what: what.to_owned() }.into()
+}

@@ -1,0 +1,243 @@
+//! Several files with the same datasets as one: each dataset with a new first axis, which has a position for each file.
+//!
+//! ```text
+//!   run1: t (lat, lon)   run2: t (lat, lon)   ...   t (run, lat, lon)
+//! ```
+//!
+//! Coordinates of axes that are the same in all files stay as they are. Elements are read as they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tet_format::Shape;
+use tet_io::shown;
+use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
+
+use crate::container::holds_one;
+use crate::merge::differing;
+use crate::model::attributes::{SCALAR_KEY, UNITS_KEY, is_metadata, is_scalar};
+use crate::model::axes::dim_names;
+use crate::model::logical::{to_logical, to_physical};
+use crate::read::computed::Computed;
+use crate::read::elements::Elements;
+use crate::read::opened::Opened;
+use crate::write::options::ImportOptions;
+use crate::write::stream;
+use crate::{Error, Note, Result};
+
+/// What the format of a catalog of several files is called.
+const STACKED: &str = "several files";
+
+/// Several opened files as one, whose datasets have a new first axis of this name, labeled by the names of the files.
+///
+/// # Errors
+/// The files do not have the same datasets, of the same types, shapes and axes; a dataset has the axis already; elements
+/// of coordinates cannot be read.
+pub(crate) fn stacked_files(
+    mut files: Vec<(PathBuf, Opened)>,
+    axis: &str,
+    chosen: &ImportOptions,
+    how: &Execution,
+) -> Result<Opened> {
+    name_as_first(&mut files);
+    let Some((first_path, first)) = files.first() else {
+        return Err(Error::NoDatasets { encoding: STACKED });
+    };
+    let is_chosen = |it: &&Dataset| {
+        let is_left = chosen.exclude.contains(&it.name);
+        let is_asked = chosen.include.is_empty() || chosen.include.contains(&it.name);
+        !is_left && is_asked && !is_metadata(it)
+    };
+    let labels = labels(&files);
+    let coordinates: BTreeSet<&String> =
+        first.catalog.datasets().iter().flat_map(|it| &it.dims).collect();
+    let (mut datasets, mut notes) = (Vec::new(), Vec::new());
+    for dataset in first.catalog.datasets().iter().filter(is_chosen) {
+        let mut parts = vec![(first_path.as_path(), dataset)];
+        for (path, other) in files.iter().skip(1) {
+            let mut named = other.catalog.datasets().iter().filter(|it| it.name == dataset.name);
+            let part = match (named.next(), named.next()) {
+                (Some(part), None) => part,
+                (found, _) => {
+                    let count = if found.is_some() { "more than once" } else { "not" };
+                    let why =
+                        format!("it is in {}, and {count} in {}", shown(first_path), shown(path));
+                    return Err(Error::Stack { dataset: dataset.name.clone(), why });
+                }
+            };
+            check_same(dataset, part, [first_path, path])?;
+            parts.push((path, part));
+        }
+        let is_coordinate = dataset.shape().len() == 1 && coordinates.contains(&dataset.name);
+        if is_coordinate || dataset.is_text() {
+            check_equal(&parts, how)?;
+            datasets.push(dataset.clone());
+        } else {
+            datasets.push(stacked(&parts, (axis, labels.as_deref()), &mut notes, how)?);
+        }
+    }
+    check_others(&files, is_chosen)?;
+    let sources: Vec<_> = files
+        .iter()
+        .flat_map(|(_, it)| {
+            std::iter::once(it.catalog.source()).chain(it.catalog.shards()).cloned()
+        })
+        .collect();
+    let mut attrs = first.catalog.attrs().clone();
+    let all = files.iter().map(|(_, it)| it.catalog.attrs());
+    notes.extend(common_attrs("", &mut attrs, all));
+    let source = first.catalog.source().clone();
+    let catalog = Catalog::new(source, STACKED, datasets).with_attrs(attrs);
+    let catalog = catalog.with_shards(sources.into_iter().skip(1).collect());
+    let of_files = files.iter().flat_map(|(_, it)| it.notes.iter().cloned());
+    let mut opened = Opened::new(first.format, catalog);
+    opened.notes = of_files.chain(notes).collect();
+    Ok(opened)
+}
+
+/// Gives the array of each `.npy`, which is named after its file, the name of the one of the first file.
+fn name_as_first(files: &mut [(PathBuf, Opened)]) {
+    let Some(((_, first), others)) = files.split_first_mut() else { return };
+    let [only] = first.catalog.datasets() else { return };
+    for (_, other) in others.iter_mut().filter(|(_, it)| holds_one(it.format)) {
+        let name = &only.name;
+        let named = |dataset| Dataset { name: name.clone(), ..dataset };
+        other.catalog = other.catalog.clone().viewed(named);
+    }
+}
+
+/// The names of the files without their suffixes, where no two are the same.
+fn labels(files: &[(PathBuf, Opened)]) -> Option<Vec<String>> {
+    let stem =
+        |(path, _): &(PathBuf, Opened)| Some(path.file_stem()?.to_string_lossy().into_owned());
+    let stems = files.iter().map(stem).collect::<Option<Vec<String>>>()?;
+    let unique: BTreeSet<&String> = stems.iter().collect();
+    (unique.len() == stems.len()).then_some(stems)
+}
+
+/// Checks that two datasets of one name can be parts of one.
+fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
+    let units = [one, two].map(|it| it.attrs.get(UNITS_KEY));
+    let detail = match () {
+        () if one.dtype_name != two.dtype_name => {
+            format!("its types are {} and {}", one.dtype_name, two.dtype_name)
+        }
+        () if one.shape() != two.shape() => {
+            format!("its shapes are {:?} and {:?}", one.shape(), two.shape())
+        }
+        () if one.dims != two.dims => "its axes have other names".to_owned(),
+        () if one.coords != two.coords => "its axes have other labels".to_owned(),
+        () if units[0] != units[1] => "its units are not the same".to_owned(),
+        () => return Ok(()),
+    };
+    Err(apart(&one.name, &detail, paths))
+}
+
+/// The error for datasets of one name that differ between two files.
+fn apart(name: &str, detail: &str, [first, second]: [&Path; 2]) -> Error {
+    let why = format!("{detail}, in {} and {}", shown(first), shown(second));
+    Error::Stack { dataset: name.to_owned(), why }
+}
+
+/// Checks that the elements of a coordinate are the same in all files.
+fn check_equal(parts: &[(&Path, &Dataset)], how: &Execution) -> Result<()> {
+    let Some(((first, dataset), others)) = parts.split_first() else { return Ok(()) };
+    for (path, other) in others {
+        let other = Dataset { attrs: dataset.attrs.clone(), ..(*other).clone() };
+        if let Some(detail) = differing(dataset, &other, how)? {
+            return Err(apart(&dataset.name, &format!("as a coordinate, {detail}"), [first, path]));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no file has datasets that the first has not.
+fn check_others(files: &[(PathBuf, Opened)], is_chosen: impl Fn(&&Dataset) -> bool) -> Result<()> {
+    let Some(((first_path, first), others)) = files.split_first() else { return Ok(()) };
+    let known: BTreeSet<&String> = first.catalog.datasets().iter().map(|it| &it.name).collect();
+    for (path, other) in others {
+        let mut datasets = other.catalog.datasets().iter().filter(&is_chosen);
+        if let Some(more) = datasets.find(|it| !known.contains(&it.name)) {
+            let why = format!("it is in {}, and not in {}", shown(path), shown(first_path));
+            return Err(Error::Stack { dataset: more.name.clone(), why });
+        }
+    }
+    Ok(())
+}
+
+/// Datasets of one name, type and shape as one, with a first axis more.
+fn stacked(
+    parts: &[(&Path, &Dataset)],
+    (axis, labels): (&str, Option<&[String]>),
+    notes: &mut Vec<Note>,
+    how: &Execution,
+) -> Result<Dataset> {
+    let Some(&(_, first)) = parts.first() else {
+        return Err(Error::NoDatasets { encoding: STACKED });
+    };
+    let refuse = |why: String| Error::Stack { dataset: first.name.clone(), why };
+    if first.dims.iter().any(|name| name == axis) {
+        return Err(refuse(format!("it has an axis {axis:?} already")));
+    }
+    let mut lazies = Vec::with_capacity(parts.len());
+    for (_, part) in parts {
+        lazies.push(longer(part)?);
+    }
+    let mut lazies = lazies.into_iter();
+    let elements = lazies.next().and_then(|it| Elements::along(0, it, lazies.collect()));
+    let misfit = || refuse("its elements are stored in different ways".to_owned());
+    let grown = Computed::new(elements.ok_or_else(misfit)?, how).dataset(first.name.clone());
+    let rank = grown.shape().len() - 1;
+    let inner = (0..rank).map(|at| first.dims.get(at).cloned());
+    let names: Vec<Option<String>> = std::iter::once(Some(axis.to_owned())).chain(inner).collect();
+    let labels = labels.map(|labels| (0, labels.to_vec()));
+    let inner = if rank == 0 { BTreeMap::new() } else { first.coords.clone() };
+    let coords = inner.into_iter().map(|(at, texts)| (at + 1, texts)).chain(labels).collect();
+    let mut attrs = first.attrs.clone();
+    notes.extend(common_attrs(&first.name, &mut attrs, parts.iter().map(|(_, it)| &it.attrs)));
+    attrs.remove(SCALAR_KEY);
+    attrs.extend(bits(first)?);
+    Ok(to_logical(Dataset { dims: dim_names(&names), coords, attrs, ..grown }))
+}
+
+/// The attributes of the type that the bits are of, for elements that nothing computes with.
+fn bits(dataset: &Dataset) -> Result<BTreeMap<String, AttrText>> {
+    let physical = to_physical(dataset, STACKED, |_| true)?;
+    let added = physical.view.attrs.into_iter();
+    Ok(added.filter(|(key, _)| !dataset.attrs.contains_key(key)).collect())
+}
+
+/// The elements of a dataset, with a first axis of one position; a scalar has no other.
+fn longer(dataset: &Dataset) -> Result<Arc<LazyArray>> {
+    let refuse = |why: &str| Error::Stack { dataset: dataset.name.clone(), why: why.to_owned() };
+    let view = to_physical(dataset, STACKED, |_| true)?.view;
+    if view.shape() != dataset.shape() {
+        return Err(refuse("its elements are parts of bytes"));
+    }
+    let is_scalar = is_scalar(dataset);
+    let extents = |extents: &Shape| -> Shape {
+        let inner = extents.iter().copied().filter(|_| !is_scalar);
+        std::iter::once(1).chain(inner).collect()
+    };
+    let grid = view.grid.reshaped(extents(view.grid.shape()), extents(view.grid.chunk_shape()));
+    let grid = grid.ok_or_else(|| refuse("its chunks cannot be counted"))?;
+    let view = Dataset { grid, dims: Vec::new(), coords: BTreeMap::new(), ..view };
+    Ok(Arc::new(stream::whole(&view)?))
+}
+
+/// Leaves the attributes that are the same in all; a note counts the others.
+fn common_attrs<'a>(
+    dataset: &str,
+    attrs: &mut BTreeMap<String, AttrText>,
+    all: impl Iterator<Item = &'a BTreeMap<String, AttrText>>,
+) -> Option<Note> {
+    let mut different = BTreeSet::new();
+    for other in all {
+        let keys = attrs.keys().chain(other.keys());
+        let is_other = |key: &&String| attrs.get(*key) != other.get(*key);
+        different.extend(keys.filter(is_other).cloned());
+    }
+    attrs.retain(|key, _| !different.contains(key));
+    Note::left_behind(dataset, "attributes that differ between the files", different.len())
+}
