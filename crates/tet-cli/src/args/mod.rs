@@ -213,6 +213,7 @@ impl Command {
             Command::Diff(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Export(args) => args.json,
+            Command::Edit(args) => args.wants_json(),
             Command::Zt(args) => args.wants_json(),
             Command::Tgm(args) => args.wants_json(),
             Command::Verify(args) => args.json,
@@ -221,7 +222,6 @@ impl Command {
             Command::Digest(args) => args.wants_json(),
             Command::Cat(_)
             | Command::Plot(_)
-            | Command::Edit(_)
             | Command::Demo(_)
             | Command::Completions(_)
             | Command::Man(_) => false,
