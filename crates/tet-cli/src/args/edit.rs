@@ -38,6 +38,21 @@ pub struct EditArgs {
     pub verb: EditVerb,
 }
 
+impl EditArgs {
+    /// Whether the output, and a failure, are JSON.
+    pub(super) fn wants_json(&self) -> bool {
+        match &self.verb {
+            EditVerb::Rename(args) => args.place.json,
+            EditVerb::Drop(args) => args.place.json,
+            EditVerb::Set(args) => args.place.json,
+            EditVerb::Append(args) => args.place.json,
+            EditVerb::Merge(args) => args.json,
+            EditVerb::Repack(args) => args.place.json,
+            EditVerb::Compact(args) => args.place.json,
+        }
+    }
+}
+
 /// The subcommands of `tet edit`.
 ///
 /// ```

@@ -216,6 +216,7 @@ impl Command {
             Command::Stats(args) => args.json,
             Command::Diff(args) => args.json,
             Command::Convert(args) => args.json,
+            Command::Edit(args) => args.wants_json(),
             Command::Zt(args) => args.wants_json(),
             Command::Tgm(args) => args.wants_json(),
             Command::Verify(args) => args.json,
@@ -224,7 +225,6 @@ impl Command {
             Command::Digest(args) => args.wants_json(),
             Command::Cat(_)
             | Command::Plot(_)
-            | Command::Edit(_)
             | Command::Series(_)
             | Command::Demo(_)
             | Command::Completions(_)
