@@ -382,6 +382,8 @@ impl From<tet_tensogram::Error> for Failure {
 
 /// What to do about a chunk shape that does not fit.
 const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
+/// What to do about elements that are parts of bytes.
+const AT_BYTES: &str = "start and end the slice of the last axis at a byte, or write all elements";
 
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
@@ -451,9 +453,7 @@ impl From<tet_convert::Error> for Failure {
             E::ColumnName { .. } => plain("columns").hint("write a .npz or .nc file"),
             error @ (E::Outside { .. } | E::Link { .. }) => of_output(&error, message),
             E::Several { encoding, faults } => several(encoding, faults),
-            E::PartOfBytes { .. } => plain("part-of-bytes").hint(
-                "start and end the slice of the last axis at a byte, or write all elements",
-            ),
+            E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
             _ => plain("convert"),
         }

@@ -21,14 +21,16 @@ use tet_query::{Dataset, Execution, Hyperslab, Tolerance};
 use super::growing::{AxisAppend, Growing, extent, growing, unfit};
 use super::new_part::{Planned, metadata_of, write_part};
 use super::{change, check_coordinates, grow_labels, history, opened_inputs};
-use crate::container::tets::{DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, part};
+use crate::container::tets::{
+    DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
+};
 use crate::container::{EditMode, EditOptions};
 use crate::convert::convert;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::ConvertOptions;
-use crate::{Error, Format, Result};
+use crate::{Error, Result};
 
 /// How often another process may be first.
 const TRIES_MAX: usize = 10_000;
@@ -162,7 +164,7 @@ impl Attempt<'_> {
             return Err(unfit(what));
         }
         let catalog = series.catalog.clone().viewed(to_logical);
-        let opened = Opened::new(Format::TETS, catalog);
+        let opened = opened_of(catalog);
         let growing = growing(&opened, asked, self.inputs)?;
         self.check_others(opened.catalog.datasets(), &growing)?;
         let mut metadata = metadata_of(&series, &growing);
@@ -172,8 +174,8 @@ impl Attempt<'_> {
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
         let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;
-        let mut report = EditReport::default();
-        report.changes = growing.iter().map(|it| change(it).1).collect();
+        let changes = growing.iter().map(|it| change(it).1).collect();
+        let mut report = EditReport { changes, ..EditReport::default() };
         if planned.is_empty() || self.options.mode == EditMode::Plan {
             return Ok(report);
         }

@@ -19,6 +19,7 @@ use std::path::Path;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
+use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
 pub(crate) use self::manifest::{Manifest, Part};
@@ -68,7 +69,7 @@ impl Container for Tets {
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
         let series = Series::open(input.path, &input.source, options)?;
-        Ok(Opened::new(Format::TETS, series.catalog))
+        Ok(opened_of(series.catalog))
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
@@ -82,6 +83,11 @@ impl Container for Tets {
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
     }
+}
+
+/// A folder that is open, by its catalog.
+pub(crate) fn opened_of(catalog: Catalog) -> Opened {
+    Opened::new(Format::TETS, catalog)
 }
 
 /// Whether a file that was opened is a folder of parts.

@@ -1,0 +1,423 @@
+//! Edits of files of every container: what stays has the same elements, and the file is sound.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{opened, read};
+use tet_convert::{
+    AxisAppend, ConvertOptions, EditOptions, Error, FileEdit, Opened, append, check_edits, convert,
+    datasets_named, edit, renames, verify,
+};
+use tet_file::write::{ChunkAt, CodecChoice, DatasetSpec, FillError, WriteOptions, Writer};
+use tet_file::{AttrValue, Metadata};
+use tet_format::DType;
+use tet_io::{Output, Overwrite, Progress, Source};
+use tet_query::{AttrText, Execution};
+use tet_verify::VerifyOptions;
+
+/// The suffixes of all files that are edited.
+const SUFFIXES: [&str; 5] = ["tet", "zt", "safetensors", "npz", "tgm"];
+
+struct World {
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    /// A file of four datasets of each container.
+    fn new() -> World {
+        let world = World { folder: tempfile::tempdir().expect("a folder") };
+        let spec = |name: &str, dtype, shape: &[u64]| DatasetSpec::new(name, dtype, shape, shape);
+        let specs = vec![
+            spec("layers.0.w", DType::Float32, &[3, 40]),
+            spec("layers.1.w", DType::Int16, &[7]),
+            spec("layers.1.b", DType::Float64, &[2, 2, 2]),
+            spec("time", DType::Int64, &[7]),
+        ];
+        let count = specs.len();
+        let path = world.path("tet");
+        let mut writer = Writer::create(path, specs, &WriteOptions::default()).expect("a file");
+        for id in 0..count {
+            let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+                out.extend((0..chunk.decoded_len).map(|at| (at * 7 + id as u64) as u8 % 100));
+                Ok(())
+            };
+            writer.write_dataset(id, fill, &Progress::default()).expect("written");
+        }
+        let mut metadata = Metadata::new();
+        metadata.file.insert("title".into(), AttrValue::from("t"));
+        writer.finish(&metadata, &[]).expect("a file");
+        for suffix in &SUFFIXES[1..] {
+            let done = convert(&world.path("tet"), &world.path(suffix), &ConvertOptions::default());
+            done.expect("converted");
+        }
+        world
+    }
+
+    fn path(&self, suffix: &str) -> PathBuf {
+        self.folder.path().join(format!("model.{suffix}"))
+    }
+
+    fn opened(&self, suffix: &str) -> Opened {
+        opened(&self.path(suffix))
+    }
+}
+
+/// The elements of all datasets, by name.
+fn elements(opened: &Opened) -> BTreeMap<String, (Vec<u64>, Vec<u8>)> {
+    let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");
+    let read = |name: &String| {
+        (
+            opened.catalog.find(name).expect("it").shape().to_vec(),
+            read(opened, name).bytes().to_vec(),
+        )
+    };
+    datasets.map(|it| (it.name.clone(), read(&it.name))).collect()
+}
+
+fn check_sound(path: &Path) {
+    let source = Source::open(path).expect("a file");
+    let report = verify(&source, &VerifyOptions::default()).expect("checked");
+    assert!(report.findings.is_empty(), "{path:?}: {:?}", report.findings);
+}
+
+fn in_place(path: &Path, edits: &[FileEdit]) -> Result<u64, Error> {
+    edit(&opened(path), edits, Output::InPlace(path), &EditOptions::default())
+}
+
+#[test]
+fn renamed_datasets_keep_their_elements_in_every_container() {
+    let world = World::new();
+    for suffix in SUFFIXES {
+        let path = world.path(suffix);
+        let old = elements(&world.opened(suffix));
+        let catalog = &world.opened(suffix).catalog;
+        let mut edits = renames(catalog, "layers.*.w", "blocks/*/weight").expect("a pattern");
+        edits.extend(renames(catalog, "time", "a rather long name of the coordinate").expect("it"));
+        let len = in_place(&path, &edits).unwrap_or_else(|error| panic!("{suffix}: {error}"));
+        assert_eq!(len, fs::metadata(&path).expect("a file").len(), "{suffix}");
+        check_sound(&path);
+        let new = elements(&world.opened(suffix));
+        let names = |name: &str| match name {
+            "layers.0.w" => "blocks/0/weight".to_owned(),
+            "layers.1.w" => "blocks/1/weight".to_owned(),
+            "time" => "a rather long name of the coordinate".to_owned(),
+            other => other.to_owned(),
+        };
+        let wanted: BTreeMap<_, _> = old.into_iter().map(|(name, it)| (names(&name), it)).collect();
+        assert!(new == wanted, "{suffix}: {:?}", new.keys());
+    }
+}
+
+#[test]
+fn dropped_datasets_are_gone_and_the_others_stay() {
+    let world = World::new();
+    for suffix in &SUFFIXES[..4] {
+        let path = world.path(suffix);
+        let opened = world.opened(suffix);
+        let (mut wanted, old_len) = (elements(&opened), fs::metadata(&path).expect("it").len());
+        let dropped = datasets_named(&opened.catalog, "layers.1.*").expect("a pattern");
+        let edits: Vec<FileEdit> =
+            dropped.into_iter().map(|dataset| FileEdit::Drop { dataset }).collect();
+        assert_eq!(edits.len(), 2);
+        in_place(&path, &edits).unwrap_or_else(|error| panic!("{suffix}: {error}"));
+        check_sound(&path);
+        wanted.retain(|name, _| !name.starts_with("layers.1."));
+        assert!(elements(&world.opened(suffix)) == wanted, "{suffix}");
+        assert!(fs::metadata(&path).expect("it").len() < old_len, "{suffix}");
+    }
+}
+
+#[test]
+fn attributes_are_set_and_removed() {
+    let world = World::new();
+    let attr = |dataset, key: &str, value| FileEdit::Attr { dataset, key: key.to_owned(), value };
+    for suffix in ["tet", "zt", "tgm"] {
+        let path = world.path(suffix);
+        let at = world.opened(suffix).catalog.find("layers.1.b").expect("it").index;
+        let wanted = elements(&world.opened(suffix));
+        let range = AttrText::Json("[1,2.5]".to_owned());
+        let text = AttrText::Text("7".to_owned());
+        let edits =
+            [attr(Some(at), "range", Some(range)), attr(Some(at), "code", Some(text.clone()))];
+        in_place(&path, &edits).unwrap_or_else(|error| panic!("{suffix}: {error}"));
+        let attrs = |name: &str| {
+            let opened = world.opened(suffix);
+            opened.catalog.find("layers.1.b").expect("it").attrs.get(name).cloned()
+        };
+        assert_eq!(
+            attrs("range").and_then(|it| it.json().map(str::to_owned)).as_deref(),
+            Some("[1,2.5]")
+        );
+        assert_eq!(attrs("code"), Some(text), "{suffix}");
+        in_place(&path, &[attr(Some(at), "range", None)]).expect("removed");
+        assert_eq!(attrs("range"), None, "{suffix}");
+        check_sound(&path);
+        assert!(elements(&world.opened(suffix)) == wanted, "{suffix}");
+    }
+    for suffix in ["tet", "safetensors"] {
+        let path = world.path(suffix);
+        let title = AttrText::Text("x \"y\"".to_owned());
+        in_place(&path, &[attr(None, "title", Some(title.clone()))]).expect("set");
+        check_sound(&path);
+        assert_eq!(world.opened(suffix).catalog.attrs().get("title"), Some(&title));
+        in_place(&path, &[attr(None, "title", None)]).expect("removed");
+        assert_eq!(world.opened(suffix).catalog.attrs().get("title"), None);
+    }
+}
+
+#[test]
+fn edits_that_a_container_lacks_and_names_that_collide_are_refused() {
+    let world = World::new();
+    let dims = FileEdit::Dims { dataset: 1, names: vec!["time".to_owned()] };
+    for suffix in ["safetensors", "npz"] {
+        let error = check_edits(&world.opened(suffix), std::slice::from_ref(&dims)).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::NotEditable { .. }) && text.contains(".tet"), "{text}");
+    }
+    for suffix in &SUFFIXES[..4] {
+        let before = fs::read(world.path(suffix)).expect("a file");
+        let catalog = world.opened(suffix).catalog;
+        let error =
+            in_place(&world.path(suffix), &renames(&catalog, "time", "layers.0.w").unwrap());
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("\"time\"") && text.contains("\"layers.0.w\""), "{text}");
+        let many = renames(&catalog, "layers.*.*", "one").map(|_| ()).unwrap_err();
+        assert!(many.to_string().contains('*'), "{many}");
+        assert!(datasets_named(&catalog, "nothing.*").is_err());
+        assert!(before == fs::read(world.path(suffix)).expect("a file"), "{suffix}");
+    }
+    let npz = world.opened("npz");
+    let odd = renames(&npz.catalog, "time", "../time").expect("a name");
+    assert!(in_place(&world.path("npz"), &odd).is_err());
+    let safetensors = world.opened("safetensors");
+    let reserved = renames(&safetensors.catalog, "time", "__metadata__").expect("a name");
+    assert!(in_place(&world.path("safetensors"), &reserved).is_err());
+}
+
+/// Names and labels of axes are there in every container that has a place for them, and other names keep the labels.
+#[test]
+fn axes_are_named_and_labeled() {
+    let world = World::new();
+    for suffix in ["tet", "zt", "tgm"] {
+        let path = world.path(suffix);
+        let (old, labels) = (elements(&world.opened(suffix)), ["a", "b", "c"].map(str::to_owned));
+        let at = world.opened(suffix).catalog.find("layers.0.w").expect("it").index;
+        let dims = |names: &[&str]| FileEdit::Dims {
+            dataset: at,
+            names: names.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let label = |axis, labels: Option<&[String]>| FileEdit::Labels {
+            dataset: at,
+            axis,
+            labels: labels.map(<[String]>::to_vec),
+        };
+        let axes = || {
+            let opened = world.opened(suffix);
+            let dataset = opened.catalog.find("layers.0.w").expect("it");
+            let coords: Vec<(usize, Vec<String>)> = dataset.coords.clone().into_iter().collect();
+            (dataset.dims.clone(), coords)
+        };
+        in_place(&path, &[dims(&["row", "x"]), label(0, Some(&labels))]).expect("named");
+        assert_eq!(
+            axes(),
+            (vec!["row".into(), "x".into()], vec![(0, labels.to_vec())]),
+            "{suffix}"
+        );
+        in_place(&path, &[dims(&["y", "x"])]).expect("other names");
+        assert_eq!(axes(), (vec!["y".into(), "x".into()], vec![(0, labels.to_vec())]), "{suffix}");
+        check_sound(&path);
+        in_place(&path, &[label(0, None), dims(&[])]).expect("nothing left");
+        assert_eq!(axes(), (Vec::new(), Vec::new()), "{suffix}");
+        assert!(elements(&world.opened(suffix)) == old, "{suffix}");
+        check_sound(&path);
+    }
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_stays_as_it_is_then() {
+    let world = World::new();
+    for suffix in SUFFIXES {
+        let path = world.path(suffix);
+        let opened = world.opened(suffix);
+        let edits = renames(&opened.catalog, "time", "t").expect("a name");
+        let mut changed = fs::read(&path).expect("a file");
+        changed.push(0);
+        fs::write(&path, &changed).expect("room");
+        for output in [Output::InPlace(&path), Output::NewFile(&world.path("new"))] {
+            let failed = edit(&opened, &edits, output, &EditOptions::default());
+            assert!(failed.is_err(), "{suffix}");
+            assert!(changed == fs::read(&path).expect("a file"), "{suffix}");
+            assert!(!world.path("new").exists(), "{suffix}");
+        }
+    }
+}
+
+#[test]
+fn the_input_is_no_output_and_links_are_followed() {
+    let world = World::new();
+    for suffix in SUFFIXES {
+        let (path, link) = (world.path(suffix), world.folder.path().join("link"));
+        let hard = world.folder.path().join("hard");
+        let opened = world.opened(suffix);
+        let edits = renames(&opened.catalog, "time", "t").expect("a name");
+        let before = fs::read(&path).expect("a file");
+        fs::hard_link(&path, &hard).expect("a link");
+        for output in [&path, &hard] {
+            let failed = edit(&opened, &edits, Output::NewFile(output), &EditOptions::default());
+            assert!(
+                matches!(
+                    failed,
+                    Err(Error::Io(_) | Error::File(_) | Error::ZTensor(_) | Error::Tensogram(_))
+                ),
+                "{suffix}"
+            );
+        }
+        assert!(before == fs::read(&path).expect("a file"), "{suffix}");
+        // A link stays a link, and other names of the old file keep it.
+        std::os::unix::fs::symlink(&path, &link).expect("a link");
+        in_place(&link, &edits).unwrap_or_else(|error| panic!("{suffix}: {error}"));
+        assert!(link.symlink_metadata().expect("it").is_symlink());
+        assert!(world.opened(suffix).catalog.find("t").is_ok(), "{suffix}");
+        assert!(before == fs::read(&hard).expect("a file"), "{suffix}");
+        fs::remove_file(link).expect("a link");
+        fs::remove_file(hard).expect("a file");
+    }
+}
+
+/// Fills a chunk.
+type ChunkFill = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError>;
+
+/// A file of days: temp (time, x), time, and mask (x); chunks of three days.
+fn days(path: &Path, days: std::ops::Range<u64>, labels: bool) {
+    let count = days.end - days.start;
+    let specs = vec![
+        DatasetSpec::new("temp", DType::Float32, [count, 5], [3, 2]),
+        DatasetSpec::new("time", DType::Int64, [count], [4]),
+        DatasetSpec::new("mask", DType::UInt8, [5], [5]),
+    ];
+    let encoder = CodecChoice::Zstd { level: 3 };
+    let overwrite = Overwrite::Replace;
+    let options = WriteOptions { encoder, overwrite, ..WriteOptions::default() };
+    let mut writer = Writer::create(path, specs, &options).expect("a file");
+    let chunk = |at: &ChunkAt<'_>, shape: [u64; 2]| {
+        let row = at.coord[0] * shape[0];
+        let column = at.coord.get(1).map_or(0, |at| at * shape[1]);
+        let columns = at.extents.get(1).copied().unwrap_or(1);
+        (row..row + at.extents[0])
+            .flat_map(move |r| (column..column + columns).map(move |c| (r, c)))
+    };
+    let first = days.start;
+    let mut fills: [Box<ChunkFill>; 3] = [
+        Box::new(move |at, out| {
+            let values = chunk(&at, [3, 2]).map(|(r, c)| ((first + r) * 10 + c) as f32);
+            out.extend(values.flat_map(f32::to_le_bytes));
+            Ok(())
+        }),
+        Box::new(move |at, out| {
+            out.extend(chunk(&at, [4, 1]).flat_map(|(r, _)| ((first + r) as i64).to_le_bytes()));
+            Ok(())
+        }),
+        Box::new(|_, out| {
+            out.extend([0, 1, 0, 1, 0]);
+            Ok(())
+        }),
+    ];
+    for (id, fill) in fills.iter_mut().enumerate() {
+        writer.write_dataset(id, &mut **fill, &Progress::default()).expect("written");
+    }
+    let mut metadata = Metadata::new();
+    for (name, dims) in [("temp", &["time", "x"][..]), ("time", &["time"]), ("mask", &["x"])] {
+        let about = metadata.datasets.entry(name.to_owned()).or_default();
+        about.dim_names = dims.iter().map(|it| (*it).to_owned()).collect();
+    }
+    let about = metadata.datasets.get_mut("temp").expect("it");
+    about.attrs.insert("units".into(), AttrValue::from("K"));
+    if labels {
+        about.coords.insert("time".into(), days.map(|day| format!("day {day}")).collect());
+    }
+    writer.finish(&metadata, &[]).expect("a file");
+}
+
+fn grow(file: &Path, inputs: &[PathBuf], output: Option<&Path>) -> Result<u64, Error> {
+    let asked = AxisAppend { axis: "time", inputs, output, ..AxisAppend::default() };
+    let report = append(file, &asked, &EditOptions::default(), &Execution::default())?;
+    Ok(report.file_len.expect("it is written"))
+}
+
+/// A file that grew is the file that was written at once: the same bytes.
+#[test]
+fn a_file_that_grew_is_the_file_that_is_written_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    for labels in [true, false] {
+        for (first, second, third) in [(7, 8, 11), (6, 9, 12), (1, 2, 20), (3, 10, 11)] {
+            days(&path("whole.tet"), 0..third, labels);
+            days(&path("a.tet"), 0..first, labels);
+            days(&path("b.tet"), first..second, labels);
+            days(&path("c.tet"), second..third, labels);
+            let _ = fs::remove_file(path("c.zt"));
+            convert(&path("c.tet"), &path("c.zt"), &ConvertOptions::default()).expect("converted");
+            let inputs = [path("b.tet"), path("c.zt")];
+            let _ = fs::remove_file(path("new.tet"));
+            let before = fs::read(path("a.tet")).expect("a file");
+            grow(&path("a.tet"), &inputs, Some(&path("new.tet"))).expect("it grows");
+            assert!(before == fs::read(path("a.tet")).expect("a file"));
+            check_sound(&path("new.tet"));
+            let [new, whole] = ["new.tet", "whole.tet"].map(|it| opened(&path(it)));
+            assert_eq!(elements(&new), elements(&whole), "{first} {second} {third}");
+            let about = |it: &Opened| it.tet.as_ref().expect("a .tet").metadata().clone();
+            assert_eq!(about(&new), about(&whole));
+            grow(&path("a.tet"), &inputs, None).expect("it grows in place");
+            let [new, grown] = ["new.tet", "a.tet"].map(|it| fs::read(path(it)).expect("a file"));
+            assert!(new == grown && new == fs::read(path("whole.tet")).expect("a file"));
+        }
+    }
+}
+
+#[test]
+fn files_that_do_not_continue_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    days(&path("a.tet"), 0..7, true);
+    days(&path("later.tet"), 7..9, true);
+    days(&path("again.tet"), 6..9, true);
+    days(&path("bare.tet"), 7..9, false);
+    let before = fs::read(path("a.tet")).expect("a file");
+    let refused = |input: &str, word: &str| {
+        let error = grow(&path("a.tet"), &[path(input)], None).expect_err(input).to_string();
+        assert!(error.contains(word), "{input}: {error}");
+        assert!(before == fs::read(path("a.tet")).expect("a file"), "{input}");
+    };
+    refused("again.tet", "day 6");
+    refused("bare.tet", "labels");
+    let change = |name: &str, edits: &[FileEdit]| {
+        let output = path(name);
+        edit(&opened(&path("later.tet")), edits, Output::NewFile(&output), &EditOptions::default())
+            .expect("edited");
+    };
+    let units = AttrText::Text("degC".to_owned());
+    change(
+        "units.tet",
+        &[FileEdit::Attr { dataset: Some(0), key: "units".into(), value: Some(units) }],
+    );
+    refused("units.tet", "degC");
+    change("without.tet", &[FileEdit::Drop { dataset: 1 }]);
+    refused("without.tet", "\"time\"");
+    change(
+        "more.tet",
+        &[
+            FileEdit::Rename { dataset: 2, to: "new".into() },
+            FileEdit::Dims { dataset: 2, names: vec!["time".into()] },
+        ],
+    );
+    refused("more.tet", "\"new\"");
+    refused("nothing.tet", "nothing.tet");
+    let inputs = &[path("later.tet")];
+    let asked = AxisAppend { axis: "level", inputs, ..AxisAppend::default() };
+    let error = append(&path("a.tet"), &asked, &EditOptions::default(), &Execution::default());
+    assert!(error.unwrap_err().to_string().contains("level"));
+    let output = path("later.tet");
+    assert!(grow(&path("a.tet"), &[path("later.tet")], Some(&output)).is_err(), "an input");
+    assert!(before == fs::read(path("a.tet")).expect("a file"));
+}

@@ -1,0 +1,167 @@
+//! GGUF files: those of the reference library, every version, and every byte changed.
+
+use crate::common::{fixture, opened, read};
+use tet_convert::{Format, OpenOptions, open_source, verify};
+use tet_format::DType;
+use tet_io::Source;
+use tet_query::{AttrText, Execution, Hyperslab};
+use tet_verify::VerifyOptions;
+
+fn element(at: usize) -> f64 {
+    ((at * 37 + 11) % 101) as f64 - 50.0
+}
+
+#[test]
+fn files_of_the_gguf_library_are_read() {
+    for name in ["little.gguf", "big.gguf"] {
+        let file = opened(&fixture(name));
+        assert_eq!(file.format, Format::GGUF);
+        for (code, dtype) in [
+            ("f4", DType::Float32),
+            ("f2", DType::Float16),
+            ("f8", DType::Float64),
+            ("i1", DType::Int8),
+            ("i2", DType::Int16),
+            ("i4", DType::Int32),
+            ("i8", DType::Int64),
+            ("bf16", DType::BFloat16),
+        ] {
+            let name = format!("plain.{code}");
+            let found = read(&file, &name);
+            let dataset = file.catalog.find(&name).unwrap();
+            let shape: &[u64] = if code == "bf16" { &[2, 32] } else { &[3, 4] };
+            assert_eq!((dataset.shape(), dataset.dtype), (shape, Some(dtype)), "{name}");
+            // The library does not swap the bytes of values that are given as bits.
+            if code == "bf16" && file.catalog.attrs().contains_key("general.alignment") {
+                continue;
+            }
+            for at in 0..usize::try_from(shape.iter().product::<u64>()).unwrap() {
+                assert_eq!(found.get(at).unwrap().to_f64(), Some(element(at)), "{name} {at}");
+            }
+        }
+        for kind in ["Q4_0", "Q8_0"] {
+            let dataset = file.catalog.find(&format!("blocks.{kind}")).unwrap();
+            assert_eq!((dataset.shape(), dataset.dtype_name.as_str()), (&[2, 32][..], kind));
+            assert!(dataset.why().unwrap().to_string().contains("block-quantized"));
+        }
+        let attrs = file.catalog.attrs();
+        let json = |dtype, json: &str| AttrText::Numbers { dtype, json: json.to_owned() };
+        assert_eq!(attrs["general.name"], AttrText::Text("a small model".to_owned()));
+        assert_eq!(attrs["count"], json(DType::UInt64, "9223372036854775809"));
+        assert_eq!(attrs["scale"], json(DType::Float32, "0.1"));
+        assert_eq!(attrs["is.small"], AttrText::Json("true".to_owned()));
+        assert_eq!(attrs["tokens"], AttrText::Json("[\"<s>\",\"a\\\"b\",\"\u{e9}\"]".to_owned()));
+        assert_eq!(attrs["scores"], json(DType::Float32, "[0.5,-1.0,2.25]"));
+        assert_eq!(attrs["long"], AttrText::Text("(a list of 2000 int32)".to_owned()));
+        let report = verify(file.catalog.source(), &VerifyOptions::default()).unwrap();
+        assert!(report.is_ok());
+        assert_eq!(codes(&std::fs::read(fixture(name)).unwrap()), ["GG-N4"]);
+    }
+}
+
+fn codes(bytes: &[u8]) -> Vec<String> {
+    let report = verify(&Source::from_bytes(bytes), &VerifyOptions::default()).expect("it is read");
+    report.findings.iter().map(|it| it.code.to_string()).collect()
+}
+
+/// A file of one tensor `t` of the shape (2, 3), and the offsets of the fields that tests change.
+fn file(version: u32, tag: u32) -> Vec<u8> {
+    let number = |number: u64| {
+        let bytes = number.to_le_bytes();
+        if version == 1 { bytes[..4].to_vec() } else { bytes.to_vec() }
+    };
+    let text = |text: &str| [number(text.len() as u64), text.as_bytes().to_vec()].concat();
+    let word = |word: u32| word.to_le_bytes().to_vec();
+    let mut out = [b"GGUF".to_vec(), word(version), number(2), number(1)].concat();
+    out.extend([text("general.alignment"), word(4), word(8)].concat());
+    for (name, offset) in [("t", 0_u64), ("u", 24)] {
+        out.extend([text(name), word(2), number(3), number(2), word(tag)].concat());
+        out.extend(offset.to_le_bytes());
+    }
+    out.resize(out.len().next_multiple_of(8), 0);
+    out.extend((0..48).collect::<Vec<u8>>());
+    out
+}
+
+#[test]
+fn every_version_is_read() {
+    for version in [1, 2, 3] {
+        let file = file(version, 26);
+        let opened =
+            open_source(Source::from_bytes(file.as_slice()), &OpenOptions::default()).unwrap();
+        let found = read(&opened, "u");
+        assert_eq!(found.bytes(), &file[file.len() - 24..]);
+        assert!(codes(&file).is_empty());
+    }
+}
+
+#[test]
+fn every_rule_has_a_file_that_breaks_it() {
+    let sound = file(3, 26);
+    let place = |word: &[u8]| sound.windows(word.len()).position(|it| it == word).expect("there");
+    let changed = |at: usize, bytes: &[u8]| {
+        let mut file = sound.clone();
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        codes(&file)
+    };
+    let value = place(b"alignment") + 9;
+    let t = place(b"\x01\0\0\0\0\0\0\0t") + 9;
+    assert_eq!(codes(&sound[..60]), ["GG-H1"]);
+    assert_eq!(changed(4, &[4]), ["GG-H2"]);
+    assert_eq!(changed(value, &[13]), ["GG-K1"]);
+    assert_eq!(changed(value, &[5]), ["GG-K2"]);
+    assert_eq!(changed(value + 4, &[7]), ["GG-K2"]);
+    assert_eq!(changed(t + 20, &[99]), ["GG-T1"]);
+    assert_eq!(changed(t + 20, &[2]), ["GG-T4"]);
+    assert_eq!(changed(t + 11, &[0xff]), ["GG-T3"]);
+    assert_eq!(changed(t + 24, &[1]), ["GG-D2"]);
+    assert_eq!(changed(t + 24, &[8]), ["GG-D3"]);
+    assert_eq!(changed(t + 25, &[1]), ["GG-D1"]);
+    assert_eq!(codes(&sound[..sound.len() - 1]), ["GG-D1"]);
+    assert_eq!(changed(t - 1, &[0xff]), ["GG-N1"]);
+    assert_eq!(changed(t - 1, b"u"), ["GG-N2"]);
+    let axes = [&sound[..t], &[5], &sound[t + 1..]].concat();
+    let axes = [&axes[..t + 4], &[1; 24], &axes[t + 4..]].concat();
+    assert!(codes(&axes).contains(&"GG-T2".to_owned()), "{:?}", codes(&axes));
+}
+
+/// Reads all that can be read.
+fn walk(bytes: &[u8]) {
+    let source = Source::from_bytes(bytes);
+    let report = verify(&source, &VerifyOptions::default()).expect("bytes in memory are read");
+    let Ok(opened) = open_source(source, &OpenOptions::default()) else {
+        assert!(!report.is_ok());
+        return;
+    };
+    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
+        let slab = Hyperslab::whole(dataset.shape());
+        dataset.read(&slab, &Execution::default()).expect("it has no fault");
+    }
+}
+
+#[test]
+fn every_byte_changed_and_every_length_cut_is_read_or_refused() {
+    for sound in [file(1, 0), file(3, 26)] {
+        for at in 0..sound.len() {
+            walk_if_gguf(&sound[..at]);
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = sound.clone();
+                bytes[at] ^= change;
+                walk_if_gguf(&bytes);
+            }
+        }
+    }
+    let library = std::fs::read(fixture("big.gguf")).unwrap();
+    for at in (0..library.len()).step_by(7) {
+        walk_if_gguf(&library[..at]);
+        let mut bytes = library.clone();
+        bytes[at] ^= 0xff;
+        walk_if_gguf(&bytes);
+    }
+}
+
+fn walk_if_gguf(bytes: &[u8]) {
+    if bytes.starts_with(b"GGUF") {
+        walk(bytes);
+    }
+}

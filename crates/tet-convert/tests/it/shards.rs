@@ -1,0 +1,327 @@
+//! A model in several safetensors files: read as one, written as several, checked as a whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::opened;
+use tet_convert::{
+    ConvertOptions, Error, ImportReport, Io, OpenOptions, Opened, Result, convert, open, verify,
+};
+use tet_io::{Progress, Source};
+use tet_query::{AttrText, Execution, Hyperslab};
+use tet_verify::{Level, VerifyOptions};
+
+struct World {
+    folder: tempfile::TempDir,
+}
+
+/// Name, dtype, shape and elements of every dataset, in the order of the catalog.
+type Held = Vec<(String, String, Vec<u64>, Vec<u8>)>;
+
+impl World {
+    fn new() -> World {
+        World { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        fs::write(self.path(name), bytes).expect("a file");
+        self.path(name)
+    }
+
+    /// A shard of tensors of bytes.
+    fn shard(&self, name: &str, metadata: &str, tensors: &[(&str, &[u8])]) {
+        let mut header = format!("{{\"__metadata__\":{metadata}");
+        let mut at = 0;
+        for (tensor, bytes) in tensors {
+            let (len, end) = (bytes.len(), at + bytes.len());
+            header += &format!(
+                ",\"{tensor}\":{{\"dtype\":\"U8\",\"shape\":[{len}],\"data_offsets\":[{at},{end}]}}"
+            );
+            at = end;
+        }
+        header.push('}');
+        header += &" ".repeat(header.len().next_multiple_of(8) - header.len());
+        let buffer = tensors.iter().flat_map(|(_, bytes)| bytes.to_vec());
+        let len = u64::try_from(header.len()).expect("short");
+        let bytes = len.to_le_bytes().into_iter().chain(header.into_bytes()).chain(buffer);
+        self.put(name, &bytes.collect::<Vec<u8>>());
+    }
+
+    /// The model that most tests begin with: `b` and `a` in one shard, `c` in another.
+    fn model(&self) -> PathBuf {
+        self.shard("x-1.safetensors", "{\"format\":\"pt\"}", &[("b", &[1, 2, 3]), ("a", &[4])]);
+        self.shard("x-2.safetensors", "{\"format\":\"pt\"}", &[("c", &[5, 6])]);
+        self.put("x.safetensors.index.json", INDEX.as_bytes())
+    }
+
+    fn go(&self, from: &Path, to: &str, options: &ConvertOptions) -> Result<ImportReport> {
+        convert(from, &self.path(to), options)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        let names =
+            entries.map(|it| it.expect("an entry").file_name().into_string().expect("text"));
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+const INDEX: &str = "{\"metadata\": {\"total_size\": 6, \"made\": [\"by\",\"hand\"]}, \"weight_map\": \
+    {\"a\": \"x-1.safetensors\", \"c\": \"x-2.safetensors\", \"b\": \"x-1.safetensors\"}}";
+
+fn held(opened: &Opened) -> Held {
+    let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");
+    let held = datasets.map(|dataset| {
+        let slab = Hyperslab::whole(dataset.shape());
+        let array = dataset.read(&slab, &Execution::default());
+        let array = array.unwrap_or_else(|error| panic!("{}: {error}", dataset.name));
+        let (name, dtype) = (dataset.name.clone(), dataset.dtype_name.clone());
+        (name, dtype, dataset.shape().to_vec(), array.bytes().to_vec())
+    });
+    held.collect()
+}
+
+fn sharded(len: u64) -> ConvertOptions {
+    let mut options = ConvertOptions::default();
+    options.shard_len = Some(len);
+    options
+}
+
+/// The codes that `verify` finds, and the shards they are about.
+fn found(path: &Path) -> Vec<(&'static str, Option<String>)> {
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
+    let report = verify(&Source::open(path).expect("the index"), &options).expect("looked over");
+    report.findings.iter().map(|it| (it.code.id(), it.place.shard.clone())).collect()
+}
+
+#[test]
+fn shards_are_one_catalog_in_the_order_of_the_map() {
+    let world = World::new();
+    let path = world.model();
+    for io in [Io::Auto, Io::Pread, Io::Mmap] {
+        let mut options = OpenOptions::default();
+        options.io = io;
+        let opened = match open(&path, &options) {
+            // Where no leases are granted there is nothing to compare.
+            Err(Error::Io(tet_io::Error::NoLease { .. })) => continue,
+            opened => opened.expect("it is sound"),
+        };
+        let names: Vec<(String, Vec<u8>)> =
+            held(&opened).into_iter().map(|(name, _, _, bytes)| (name, bytes)).collect();
+        let wanted = [("a", &[4][..]), ("c", &[5, 6]), ("b", &[1, 2, 3])];
+        assert_eq!(names, wanted.map(|(name, bytes)| (name.to_owned(), bytes.to_vec())));
+        assert_eq!(opened.catalog.shards().len(), 2);
+    }
+    let attrs = opened(&path).catalog.attrs().clone();
+    assert_eq!(attrs["format"], AttrText::Text("pt".to_owned()));
+    assert_eq!(attrs["safetensors:index"], AttrText::Json("{\"made\":[\"by\",\"hand\"]}".into()));
+    assert_eq!(found(&path), []);
+}
+
+#[test]
+fn a_model_goes_through_every_container_and_comes_back() {
+    let world = World::new();
+    let path = world.model();
+    let wanted = held(&opened(&path));
+    for between in ["m.zt", "m.tet"] {
+        world.go(&path, between, &ConvertOptions::default()).expect("converted");
+        assert_eq!(held(&opened(&world.path(between))), wanted, "{between}");
+        let back = format!("{between}.safetensors.index.json");
+        let report = world.go(&world.path(between), &back, &sharded(4)).expect("converted");
+        assert_eq!((report.shard_count, report.notes.len()), (2, 0), "{:?}", report.notes);
+        let text = fs::read_to_string(world.path(&back)).expect("an index");
+        let index: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(index["metadata"], serde_json::json!({"total_size": 6, "made": ["by", "hand"]}));
+        assert_eq!(index["weight_map"]["a"], format!("{between}-00001-of-00002.safetensors"));
+        assert_eq!(index["weight_map"]["b"], format!("{between}-00002-of-00002.safetensors"));
+        let again = opened(&world.path(&back));
+        assert_eq!(held(&again), wanted, "order and all");
+        assert_eq!(again.catalog.attrs(), opened(&path).catalog.attrs());
+        assert_eq!(found(&world.path(&back)), []);
+        let lens =
+            world.names().into_iter().filter(|name| name.starts_with(&format!("{between}-")));
+        let lens = lens.map(|name| fs::metadata(world.path(&name)).expect("a shard").len());
+        assert_eq!(
+            report.output_len,
+            lens.sum::<u64>() + u64::try_from(text.len()).expect("short")
+        );
+    }
+    let report = world.go(&path, "one.safetensors", &ConvertOptions::default()).expect("converted");
+    let notes: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["members of the index's metadata (1) are left out"]);
+    let mut one = held(&opened(&world.path("one.safetensors")));
+    one.sort_by_key(|it| wanted.iter().position(|other| other == it));
+    assert_eq!(one, wanted);
+    world.go(&path, "one.npz", &ConvertOptions::default()).expect("converted");
+}
+
+#[test]
+fn what_fits_one_shard_is_one_file() {
+    let world = World::new();
+    let path = world.model();
+    let report = world.go(&path, "y.safetensors", &sharded(6)).expect("converted");
+    assert_eq!(report.shard_count, 0);
+    assert!(world.path("y.safetensors").exists());
+    // Asked for by the name of the index, there is one in any case; the name is found either way.
+    let report = world.go(&path, "z.safetensors.index.json", &ConvertOptions::default());
+    assert_eq!(report.expect("converted").shard_count, 1);
+    assert!(world.path("z-00001-of-00001.safetensors").exists());
+    let report = world.go(&path, "w.safetensors", &sharded(1)).expect("converted");
+    assert_eq!(report.shard_count, 3);
+    assert!(!world.path("w.safetensors").exists());
+    assert_eq!(held(&opened(&world.path("w.safetensors.index.json"))), held(&opened(&path)));
+    // Nothing is written over, and nothing new appears.
+    let before = world.names();
+    fs::remove_file(world.path("w-00001-of-00003.safetensors")).expect("a shard");
+    assert!(world.go(&path, "w.safetensors", &sharded(1)).is_err());
+    assert_eq!(world.names().len() + 1, before.len());
+    let mut replaced = sharded(4);
+    replaced.tet.overwrite = tet_io::Overwrite::Replace;
+    assert!(world.go(&path, "x.safetensors.index.json", &replaced).is_err(), "it is the input");
+}
+
+#[test]
+fn what_is_missing_or_damaged_costs_its_tensors() {
+    type Damage = fn(&World);
+    let cases: [(Damage, &str, &[&str]); 6] = [
+        (|world| fs::remove_file(world.path("x-2.safetensors")).unwrap(), "ST-I5", &["c"]),
+        (|world| drop(world.put("x-2.safetensors", b"PK\x03\x04")), "ST-I6", &["c"]),
+        (
+            |world| world.shard("x-2.safetensors", "{\"format\":\"pt\"}", &[("d", &[1])]),
+            "ST-I8",
+            &["c"],
+        ),
+        (
+            |world| {
+                fs::remove_file(world.path("x-2.safetensors")).unwrap();
+                fs::hard_link(world.path("x-1.safetensors"), world.path("x-2.safetensors"))
+                    .unwrap();
+            },
+            "ST-I7",
+            &["c"],
+        ),
+        (
+            |world| {
+                let bytes = fs::read(world.path("x-1.safetensors")).unwrap();
+                world.put("x-1.safetensors", &bytes[..bytes.len() - 1]);
+            },
+            "ST-B1",
+            &["a", "b"],
+        ),
+        (
+            |world| {
+                fs::remove_file(world.path("x-1.safetensors")).unwrap();
+                fs::create_dir(world.path("x-1.safetensors")).unwrap();
+            },
+            "ST-I6",
+            &["a", "b"],
+        ),
+    ];
+    for (damage, code, lost) in cases {
+        let world = World::new();
+        let path = world.model();
+        damage(&world);
+        let found = found(&path);
+        assert_eq!(found[0].0, code, "{found:?}");
+        let shard = if lost.len() == 2 { "x-1.safetensors" } else { "x-2.safetensors" };
+        assert_eq!(found[0].1.as_deref(), Some(shard), "{code}");
+        let opened = opened(&path);
+        for dataset in opened.catalog.datasets() {
+            let why = dataset.why().map(ToString::to_string);
+            assert_eq!(why.is_some(), lost.contains(&&*dataset.name), "{code}: {why:?}");
+            assert!(why.is_none_or(|why| why.contains(shard) && why.contains(code)));
+        }
+        assert!(world.go(&path, "out.zt", &ConvertOptions::default()).is_err(), "{code}");
+    }
+}
+
+#[test]
+fn what_is_odd_is_told_and_costs_nothing() {
+    let world = World::new();
+    let path = world.model();
+    world.shard("x-2.safetensors", "{\"format\":\"np\"}", &[("c", &[5, 6]), ("a", &[9])]);
+    let second = || Some("x-2.safetensors".to_owned());
+    assert_eq!(found(&path), [("ST-N6", second()), ("ST-N8", second()), ("ST-N7", None)]);
+    let held = held(&opened(&path));
+    assert_eq!(held.len(), 3);
+    assert_eq!(held[0].3, [4], "the one that the map means");
+}
+
+#[test]
+fn hostile_indexes_are_refused() {
+    let map = |pairs: &str| format!("{{\"weight_map\": {{{pairs}}}}}");
+    let shards: Vec<String> = (0..4097).map(|at| format!("\"t{at}\":\"s{at}\"")).collect();
+    let cases = [
+        ("{\"weight_map\": {}".to_owned(), "ST-I1"),
+        ("{\"weight_map\": {}} x".to_owned(), "ST-I1"),
+        ("{\"weight_map\": {\"a\": \"x\",}}".to_owned(), "ST-I1"),
+        ("{\"weight_map\": {}, \"weight_map\": {}}".to_owned(), "ST-I2"),
+        ("{\"weight_map\": {}, \"metadata\": {\"a\": 1, \"a\": 2}}".to_owned(), "ST-I2"),
+        (map("\"a\": \"x\", \"\\u0061\": \"x\""), "ST-I2"),
+        ("{\"weight_map\": []}".to_owned(), "ST-I3"),
+        ("{\"metadata\": {\"weight_map\": {}}}".to_owned(), "ST-I3"),
+        (map("\"a\": 1"), "ST-I3"),
+        (map("\"a\": \"\""), "ST-I4"),
+        (map("\"a\": \"..\""), "ST-I4"),
+        (map("\"a\": \"../x-1.safetensors\""), "ST-I4"),
+        (map("\"a\": \"./x-1.safetensors\""), "ST-I4"),
+        (map("\"a\": \"/etc/passwd\""), "ST-I4"),
+        (map("\"a\": \"c:x\""), "ST-I4"),
+        (map("\"a\": \"..\\\\x-1.safetensors\""), "ST-I4"),
+        (map("\"a\": \"x\\u0000\""), "ST-I4"),
+        (map(&shards.join(",")), "ST-L4"),
+    ];
+    let world = World::new();
+    world.model();
+    for (text, code) in cases {
+        let path = world.put("h.safetensors.index.json", text.as_bytes());
+        match open(&path, &OpenOptions::default()) {
+            Err(Error::Foreign { fault, .. }) => assert_eq!(fault.rule.id, code, "{text:.80}"),
+            other => panic!("{text:.80}: {other:?}"),
+        }
+        assert_eq!(found(&path)[0].0, code, "{text:.80}");
+    }
+    // More tensors than are read, and more bytes.
+    let tensors: Vec<String> = (0..=1_000_000).map(|at| format!("\"{at}\":\"x\"")).collect();
+    let path = world.put("h.safetensors.index.json", map(&tensors.join(",")).as_bytes());
+    assert_eq!(found(&path)[0].0, "ST-L5");
+    let path = world.put("h.safetensors.index.json", map("").as_bytes());
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("a file");
+    file.set_len(100_000_001).expect("a longer file");
+    assert_eq!(found(&path)[0].0, "ST-L3");
+    // An index that is cut anywhere is refused, or no index any more.
+    for len in 0..INDEX.len() {
+        let path = world.put("h.safetensors.index.json", &INDEX.as_bytes()[..len]);
+        assert!(open(&path, &OpenOptions::default()).is_err(), "{len}");
+    }
+    let bytes = [b"{\"weight_map\": {\"".as_slice(), &[0xff], b"\": \"x\"}}"].concat();
+    let path = world.put("h.safetensors.index.json", &bytes);
+    assert_eq!(found(&path)[0].0, "ST-I1");
+}
+
+/// A compressed archive is unpacked into a file without a name: nothing is left of it, however the
+/// program ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_archive_is_unpacked_without_a_name() {
+    let folder = tempfile::tempdir().expect("done");
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/deflated.npz");
+    let report_count = Arc::new(AtomicUsize::new(0));
+    let (count, path) = (Arc::clone(&report_count), folder.path().to_path_buf());
+    let mut options = ConvertOptions::default();
+    options.execution.progress = Progress::new(move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(fs::read_dir(&path).expect("done").count(), 0);
+    });
+    let out = folder.path().join("out.tet");
+    convert(&archive, &out, &options).expect("done");
+    assert!(0 < report_count.load(Ordering::Relaxed));
+}

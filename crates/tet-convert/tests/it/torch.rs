@@ -1,0 +1,267 @@
+//! PyTorch checkpoints: every kind of tensor and value, every rule, and every byte changed.
+
+use crate::common::{codes, deep};
+use std::io::{Cursor, Write};
+
+use tet_convert::{Format, OpenOptions, Opened, open_source, verify};
+use tet_format::{DType, Integrity};
+use tet_io::Source;
+use tet_query::AttrText;
+use zip::CompressionMethod;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// A zip archive of stored members.
+fn archive(members: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(method);
+    for (name, bytes) in members {
+        zip.start_file(*name, options).expect("a member");
+        zip.write_all(bytes).expect("memory");
+    }
+    zip.finish().expect("an archive").into_inner()
+}
+
+/// A checkpoint of this pickle and the storage `0`.
+fn file(pickle: &[u8], storage: &[u8]) -> Vec<u8> {
+    let members = [("m/data.pkl", pickle), ("m/byteorder", b"little"), ("m/data/0", storage)];
+    archive(&members, CompressionMethod::Stored)
+}
+
+fn text(text: &str) -> Vec<u8> {
+    [&b"X"[..], &u32::try_from(text.len()).expect("a short text").to_le_bytes(), text.as_bytes()]
+        .concat()
+}
+
+fn tuple(numbers: &[u8]) -> Vec<u8> {
+    let numbers = numbers.iter().flat_map(|&number| [b'K', number]);
+    [vec![b'('], numbers.collect(), vec![b't']].concat()
+}
+
+/// A function that rebuilds tensors.
+fn rebuild(kind: &str) -> Vec<u8> {
+    format!("c{}\n_rebuild_{kind}\n", concat!("torch._util", "s")).into_bytes()
+}
+
+/// A tensor in the storage `0` of a class that has 6 elements.
+fn tensor(class: &str, offset: u8, shape: &[u8], strides: &[u8]) -> Vec<u8> {
+    let class = format!("ctorch\n{class}\n").into_bytes();
+    let storage =
+        [&b"("[..], &text("storage"), &class, &text("0"), &text("cpu"), b"K\x06tQ"].concat();
+    let place = [vec![b'K', offset], tuple(shape), tuple(strides)].concat();
+    let hooks = b"\x89ccollections\nOrderedDict\n)RtR";
+    [&rebuild("tensor_v2")[..], b"(", &storage, &place, hooks].concat()
+}
+
+/// A pickle of a map.
+fn map(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let entries = entries.iter().flat_map(|(key, value)| [text(key), value.clone()].concat());
+    [b"\x80\x02}(".to_vec(), entries.collect(), b"u.".to_vec()].concat()
+}
+
+fn sound() -> Vec<u8> {
+    let group = [&b"}"[..], &text("lr"), &b"G\x3f\xe0\0\0\0\0\0\0s"[..]].concat();
+    let list = [&b"](K\x01K\x02"[..], &text("x"), b"e"].concat();
+    map(&[
+        ("w", tensor("ShortStorage", 0, &[2, 3], &[3, 1])),
+        ("t", tensor("ShortStorage", 0, &[3, 2], &[1, 3])),
+        ("inner", [&b"}"[..], &text("b"), &tensor("ShortStorage", 1, &[2], &[2]), b"s"].concat()),
+        ("epoch", b"M\x10\x27".to_vec()),
+        ("name", text("a model")),
+        ("groups", [&b"]"[..], &group, b"a"].concat()),
+        ("list", list),
+        ("date", b"cdatetime\ndate\n)R".to_vec()),
+    ])
+}
+
+const STORAGE: [u8; 12] = [0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0];
+
+fn opened(bytes: Vec<u8>) -> Opened {
+    open_source(Source::from_bytes(bytes), &OpenOptions::default()).expect("it opens")
+}
+
+fn numbers(opened: &Opened, name: &str) -> Vec<f64> {
+    let array = crate::common::read(opened, name);
+    (0..array.len()).map(|at| array.get(at).and_then(|it| it.to_f64()).expect("a number")).collect()
+}
+
+#[test]
+fn tensors_and_values_of_a_map_have_their_paths() {
+    let file = opened(file(&sound(), &STORAGE));
+    assert_eq!(file.format, Format::TORCH);
+    let names: Vec<&str> = file.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["w", "t", "inner.b"]);
+    assert_eq!(numbers(&file, "w"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(numbers(&file, "t"), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    assert_eq!(numbers(&file, "inner.b"), [1.0, 3.0]);
+    assert_eq!(file.catalog.find("t").unwrap().shape(), [3, 2]);
+    let attrs = file.catalog.attrs();
+    let json = |dtype, json: &str| AttrText::Numbers { dtype, json: json.to_owned() };
+    assert_eq!(attrs["epoch"], json(DType::Int64, "10000"));
+    assert_eq!(attrs["groups.0.lr"], json(DType::Float64, "0.5"));
+    assert_eq!(attrs["name"], AttrText::Text("a model".to_owned()));
+    assert_eq!(attrs["list"], AttrText::Json("[1,2,\"x\"]".to_owned()));
+    assert!(!attrs.contains_key("date"));
+    let report = verify(file.catalog.source(), &deep()).unwrap();
+    assert!(report.is_ok() && report.findings.is_empty());
+    assert_eq!(report.integrity, Integrity::Verified);
+}
+
+#[test]
+fn nothing_of_a_pickle_is_called() {
+    let call = b"\x80\x02cos\nsystem\nX\x04\0\0\0true\x85R.";
+    let file = opened(file(call, &STORAGE));
+    assert!(file.catalog.datasets().is_empty());
+    let state = b"\x80\x02c__main__\nModel\n)\x81}X\x01\0\0\0aK\x01sb.";
+    assert!(opened(self::file(state, &STORAGE)).catalog.datasets().is_empty());
+}
+
+#[test]
+fn every_rule_has_a_file_that_breaks_it() {
+    let of = |pickle: &[u8]| codes(&file(pickle, &STORAGE));
+    let one = |tensor: Vec<u8>| of(&map(&[("a", tensor)]));
+    assert_eq!(of(&sound()), [""; 0]);
+    let member = |name, bytes: &[u8]| {
+        let members = [("m/data.pkl", &sound()[..]), ("m/data/0", &STORAGE), (name, bytes)];
+        codes(&archive(&members, CompressionMethod::Stored))
+    };
+    assert_eq!(member("m/byteorder", b"middle"), ["PT-A2"]);
+    assert_eq!(of(b"\x80\x02N"), ["PT-P1"]);
+    assert_eq!(of(b"\x80\x02X\xff\xff\xff\xff."), ["PT-P1"]);
+    assert_eq!(of(b"\x80\x02P1\n."), ["PT-P2"]);
+    assert_eq!(of(b"\x80\x06N."), ["PT-P3"]);
+    assert_eq!(of(b"\x80\x02(0."), ["PT-P4"]);
+    assert_eq!(of(b"\x80\x02h\x05."), ["PT-P5"]);
+    assert_eq!(of(b"\x80\x02)Q."), ["PT-P6"]);
+    assert_eq!(one(tensor("ShortStorage", 0, &[2, 3], &[3])), ["PT-P7"]);
+    assert_eq!(of(&vec![b'N'; (32 << 20) + 1]), ["PT-L1"]);
+    assert_eq!(of(&vec![b'N'; (4 << 20) + 1]), ["PT-L2"]);
+    let missing = archive(&[("m/data.pkl", &sound()[..])], CompressionMethod::Stored);
+    assert_eq!(codes(&missing), ["PT-D1"; 3]);
+    assert_eq!(one(tensor("ShortStorage", 1, &[2, 3], &[3, 1])), ["PT-D2"]);
+    assert_eq!(one(tensor("ShortStorage", 0, &[7], &[1])), ["PT-D2"]);
+    assert_eq!(one(tensor("IntStorage", 0, &[6], &[1])), ["PT-D2"]);
+    assert_eq!(one(tensor("ShortStorage", 0, &[255; 9], &[0; 9])), ["PT-D3"]);
+    let mut damaged = file(&sound(), &STORAGE);
+    let at = damaged.windows(12).position(|it| it == STORAGE).unwrap();
+    damaged[at + 3] ^= 4;
+    assert_eq!(codes(&damaged), ["PT-D4"]);
+    let short = || tensor("ShortStorage", 0, &[1], &[1]);
+    assert_eq!(of(&map(&[("a", short()), ("a", short())])), ["PT-N1"]);
+    let deep = [vec![b']'; 70], vec![b'a'; 69], b".".to_vec()].concat();
+    assert_eq!(of(&[b"\x80\x02", &deep[..]].concat()), ["PT-N2"]);
+    // A list that contains itself.
+    assert_eq!(of(b"\x80\x02]q\x00h\x00a."), ["PT-N2"]);
+    let compressed = [("m/data.pkl", &sound()[..]), ("m/data/0", &[7; 4000])];
+    assert_eq!(codes(&archive(&compressed, CompressionMethod::Deflated)), ["PT-D1"; 3]);
+}
+
+#[test]
+fn names_that_are_repeated_by_reference_are_bounded() {
+    // A map of one long key, again and again: each level has the key of the last.
+    let key = "k".repeat(1 << 20);
+    let mut pickle = [b"\x80\x02".to_vec(), text(&key), b"q\x000".to_vec()].concat();
+    for _ in 0..60 {
+        pickle.extend(b"}h\x00");
+    }
+    pickle.extend(b"(");
+    for _ in 0..1000 {
+        pickle.extend(b"]");
+    }
+    pickle.extend(b"l");
+    pickle.extend([b's'; 60]);
+    pickle.push(b'.');
+    assert_eq!(codes(&file(&pickle, &STORAGE)), ["PT-L3"]);
+    // Lists of which each has the one before twice: 2^60 leaves.
+    let mut pickle = b"\x80\x02]q\x00".to_vec();
+    for _ in 0..60 {
+        pickle.extend(b"](h\x00h\x00eq\x00");
+    }
+    pickle.push(b'.');
+    assert_eq!(codes(&file(&pickle, &STORAGE)), ["PT-L3"]);
+}
+
+#[test]
+fn kinds_of_tensors_that_are_not_read_are_listed_with_the_reason() {
+    let sparse = [rebuild("sparse_tensor"), b")R".to_vec()].concat();
+    let quantized = tensor("QInt8Storage", 0, &[2], &[1]);
+    let file = opened(file(&map(&[("s", sparse), ("q", quantized)]), &STORAGE));
+    for (name, word) in [("s", "_rebuild_sparse_tensor"), ("q", "QInt8Storage")] {
+        let why = file.catalog.find(name).unwrap().why().unwrap().to_string();
+        assert!(why.contains(word), "{why}");
+    }
+    let report = verify(file.catalog.source(), &deep()).unwrap();
+    assert!(report.is_ok());
+}
+
+#[test]
+fn other_archives_are_no_checkpoints() {
+    for members in [&[("a.npy", &b""[..])][..], &[("a/b/data.pkl", b"N.")], &[("data.pkl", b"N.")]]
+    {
+        let file = archive(members, CompressionMethod::Stored);
+        let format = tet_convert::sniff(&Source::from_bytes(file)).unwrap();
+        assert_eq!(format, Format::NPZ);
+    }
+}
+
+/// A file of before version 1.6 of this pickle and the storage `0`.
+fn legacy(pickle: &[u8], storage: &[u8]) -> Vec<u8> {
+    let magic = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+    let keys = [&b"\x80\x02](X\x01\0\0\0"[..], b"0e."].concat();
+    let count = (storage.len() as u64 / 2).to_le_bytes();
+    [magic, &b"\x80\x02M\xe9\x03."[..], b"\x80\x02}.", pickle, &keys, &count, storage].concat()
+}
+
+#[test]
+fn files_of_before_version_1_6_are_read() {
+    let bytes = legacy(&sound(), &STORAGE);
+    let file = opened(bytes.clone());
+    assert_eq!(file.format, Format::TORCH);
+    assert_eq!(numbers(&file, "w"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(numbers(&file, "t"), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    let report = verify(file.catalog.source(), &deep()).unwrap();
+    assert!(report.is_ok() && report.findings.is_empty());
+    assert_eq!(report.integrity, Integrity::Unprotected);
+    assert_eq!(codes(&bytes[..bytes.len() - 1]), ["PT-D1"; 3]);
+    assert_eq!(codes(&bytes[..60]), ["PT-P1"]);
+    for at in 0..bytes.len() {
+        walk(&bytes[..at]);
+        for change in [0x01, 0x04, 0x80, 0xff] {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= change;
+            walk(&bytes);
+        }
+    }
+}
+
+/// Reads all that can be read.
+fn walk(bytes: &[u8]) {
+    let source = Source::from_bytes(bytes);
+    let Ok(format) = tet_convert::sniff(&source) else { return };
+    if format != Format::TORCH {
+        return;
+    }
+    crate::common::read_if_sound(source);
+}
+
+#[test]
+fn every_byte_changed_and_every_length_cut_is_read_or_refused() {
+    let sound = file(&sound(), &STORAGE);
+    for at in 0..sound.len() {
+        walk(&sound[..at]);
+        for change in [0x01, 0x04, 0x80, 0xff] {
+            let mut bytes = sound.clone();
+            bytes[at] ^= change;
+            walk(&bytes);
+        }
+    }
+    // The pickle itself, so that the CRC-32 of the archive does not hide a change.
+    let pickle = self::sound();
+    for at in 0..pickle.len() {
+        walk(&file(&pickle[..at], &STORAGE));
+        for change in 1..=255 {
+            let mut bytes = pickle.clone();
+            bytes[at] ^= change;
+            walk(&file(&bytes, &STORAGE));
+        }
+    }
+}

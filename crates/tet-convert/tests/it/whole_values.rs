@@ -1,0 +1,238 @@
+//! Every dtype of every container comes back from `.tet`, bit for bit: through the container that it came from, and
+//! through each other one.
+#![allow(clippy::unwrap_used, reason = "what does not hold here fails the test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{npy, opened};
+use tet_convert::{ConvertOptions, as_bytes, convert, is_scalar};
+use tet_format::DType;
+use tet_query::{Dataset, Execution, Hyperslab};
+use tet_tensogram::{Metadata, Recipe, Tensor, WriteOptions, encode, encode_message};
+
+/// What a file of the dtype may become.
+const CONTAINERS: [&str; 11] =
+    ["tet", "zt", "tgm", "safetensors", "npz", "nc3", "nc", "h5", "zarr", "zarr.zip", "npy"];
+
+/// The dtypes of safetensors: their words there, what they are called here, and their bits.
+const DTYPES: [(&str, &str, usize); 22] = [
+    ("BOOL", "bool", 8),
+    ("I8", "int8", 8),
+    ("U8", "uint8", 8),
+    ("I16", "int16", 16),
+    ("U16", "uint16", 16),
+    ("I32", "int32", 32),
+    ("U32", "uint32", 32),
+    ("I64", "int64", 64),
+    ("U64", "uint64", 64),
+    ("F16", "float16", 16),
+    ("BF16", "bfloat16", 16),
+    ("F32", "float32", 32),
+    ("F64", "float64", 64),
+    ("C64", "complex64", 64),
+    ("F8_E4M3", "float8_e4m3fn", 8),
+    ("F8_E5M2", "float8_e5m2", 8),
+    ("F8_E8M0", "float8_e8m0fnu", 8),
+    ("F8_E4M3FNUZ", "float8_e4m3fnuz", 8),
+    ("F8_E5M2FNUZ", "float8_e5m2fnuz", 8),
+    ("F6_E2M3", "float6_e2m3fn", 6),
+    ("F6_E3M2", "float6_e3m2fn", 6),
+    ("F4", "float4_e2m1fn", 4),
+];
+
+/// The shapes: a matrix, a row, none at all, one without elements.
+const SHAPES: [&[u64]; 4] = [&[2, 4], &[8], &[], &[0, 3]];
+
+/// A safetensors file of one tensor `t`.
+fn safetensors(word: &str, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
+    let len = bytes.len();
+    let header = format!(
+        "{{\"t\":{{\"dtype\":\"{word}\",\"shape\":{shape:?},\"data_offsets\":[0,{len}]}}}}"
+    );
+    let padding = " ".repeat((8 - header.len() % 8) % 8);
+    let mut file = u64::try_from(header.len() + padding.len()).unwrap().to_le_bytes().to_vec();
+    file.extend(header.bytes().chain(padding.bytes()).chain(bytes.iter().copied()));
+    file
+}
+
+/// The bits of some elements: no two bytes are alike, and those of truths are 0 and 1.
+fn bits(word: &str, shape: &[u64], width: usize) -> Vec<u8> {
+    let count = usize::try_from(shape.iter().product::<u64>()).unwrap();
+    let len = count * width / 8;
+    (0..len)
+        .map(|at| {
+            if word == "BOOL" {
+                at as u8 % 2
+            } else {
+                0x3b_u8.wrapping_add((at as u8).wrapping_mul(37))
+            }
+        })
+        .collect()
+}
+
+/// The dtype, the shape and the bytes of the dataset of a file, which has its name, or that of a .npy.
+fn found(path: &Path) -> (String, Vec<u64>, Vec<u8>) {
+    let file = opened(path);
+    let datasets = file.catalog.datasets();
+    let named = datasets.iter().find(|it| it.name.starts_with('t'));
+    let dataset = named.unwrap_or(&datasets[0]);
+    let shape = if is_scalar(dataset) { Vec::new() } else { dataset.shape().to_vec() };
+    (dataset.dtype_name.clone(), shape, bytes(dataset))
+}
+
+fn bytes(dataset: &Dataset) -> Vec<u8> {
+    let dataset = as_bytes(dataset).unwrap_or_else(|| dataset.clone());
+    let slab = Hyperslab::whole(dataset.shape());
+    dataset.read(&slab, &Execution::default()).unwrap().value.bytes().to_vec()
+}
+
+/// Converts a file to another one of the folder.
+fn go(from: &Path, to: &str) -> tet_convert::Result<PathBuf> {
+    let to = from.with_file_name(to);
+    let _ = if to.is_dir() { fs::remove_dir_all(&to) } else { fs::remove_file(&to) };
+    let mut options = ConvertOptions::default();
+    options.tet.sync = tet_io::publish::Sync::None;
+    convert(from, &to, &options)?;
+    Ok(to)
+}
+
+/// Takes a file of one dataset from each container through `.tet` and back, and then to each other container.
+fn check(input: &Path, wanted: &(String, Vec<u64>, Vec<u8>), faults: &mut Vec<String>) {
+    let about = |road: &str| format!("{} {:?} by {road}", wanted.0, wanted.1);
+    if found(input) != *wanted {
+        return faults.push(format!("{}: {:?}", about("itself"), found(input)));
+    }
+    for first in CONTAINERS {
+        let mut at = input.to_path_buf();
+        for (nth, stop) in [first, "tet", first, "tet"].into_iter().enumerate() {
+            match go(&at, &format!("t{nth}.{stop}")) {
+                Ok(next) => at = next,
+                Err(error) => {
+                    faults.push(format!("{}, to {stop}: {error}", about(first)));
+                    break;
+                }
+            }
+            // NumPy's files have no attributes: what they have no type for stays bits, as a note says.
+            if ["npy", "npz"].contains(&first) && nth == 0 && found(&at).0 != wanted.0 {
+                break;
+            }
+            if found(&at) != *wanted {
+                faults.push(format!("{}, {nth}: {:?}", about(first), found(&at)));
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_dtype_of_safetensors_comes_back() {
+    let mut faults = Vec::new();
+    for (word, name, width) in DTYPES {
+        for shape in SHAPES {
+            let folder = tempfile::tempdir().unwrap();
+            if shape.is_empty() && !width.is_multiple_of(8) {
+                continue;
+            }
+            let bytes = bits(word, shape, width);
+            let input = folder.path().join("t.safetensors");
+            fs::write(&input, safetensors(word, shape, &bytes)).unwrap();
+            check(&input, &(name.to_owned(), shape.to_vec(), bytes), &mut faults);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn double_complex_numbers_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..64).collect();
+    let input = folder.path().join("t.npy");
+    fs::write(&input, npy("<c16", "False", "(2, 2)", &bytes)).unwrap();
+    let mut faults = Vec::new();
+    check(&input, &("complex128".to_owned(), vec![2, 2], bytes), &mut faults);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The attributes of the first dataset that say what its bits are.
+fn words(path: &Path) -> Vec<Option<String>> {
+    let file = opened(path);
+    let attrs = &file.catalog.datasets()[0].attrs;
+    ["logical_dtype", "logical_shape"]
+        .map(|key| attrs.get(key).map(|it| it.text().trim_matches(['[', ']']).to_owned()))
+        .to_vec()
+}
+
+/// Bits of a mask are bytes with attributes, and come back from every container.
+#[test]
+fn masks_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = vec![0b1010_0110, 0b1100_0000];
+    let encoded = encode(DType::Bitmask, &[11], &bytes, &Recipe::default()).unwrap();
+    let descriptor = encoded.descriptor.encode().unwrap();
+    let tensor = Tensor { descriptor: &descriptor, region: (&*encoded.region).into() };
+    let message =
+        encode_message(&Metadata::default(), vec![tensor], &WriteOptions::default()).unwrap();
+    let input = folder.path().join("m.tgm");
+    fs::write(&input, message).unwrap();
+    let wanted = ("uint8".to_owned(), vec![2], bytes);
+    assert_eq!(found(&input), wanted);
+    for first in ["tet", "zt", "tgm", "safetensors", "nc3", "nc", "h5", "zarr"] {
+        let mut at = input.clone();
+        for (nth, stop) in [first, "tet", first, "tgm"].into_iter().enumerate() {
+            at = go(&at, &format!("m{nth}.{stop}")).unwrap();
+        }
+        assert_eq!(found(&at), wanted, "{first}");
+        assert_eq!(words(&at), words(&input), "{first}");
+    }
+}
+
+/// Times are integers with the attributes of CF, and "not a time" is their fill value.
+#[test]
+fn times_are_integers_with_units() {
+    let folder = tempfile::tempdir().unwrap();
+    let times = [0_i64, 86_400, i64::MIN].map(i64::to_le_bytes).concat();
+    for (descr, units) in [
+        ("<M8[s]", "seconds since 1970-01-01"),
+        ("<M8[D]", "days since 1970-01-01"),
+        ("<m8[h]", "hours"),
+    ] {
+        let input = folder.path().join("t.npy");
+        fs::write(&input, npy(descr, "False", "(3,)", &times)).unwrap();
+        for stop in ["tet", "nc", "h5", "zarr", "zt", "tgm"] {
+            let path = go(&input, &format!("t.{stop}")).unwrap();
+            let path = go(&path, "back.tet").unwrap();
+            let file = opened(&path);
+            let dataset = file.catalog.find("t").unwrap();
+            assert_eq!((dataset.dtype_name.as_str(), bytes(dataset)), ("int64", times.clone()));
+            assert_eq!(dataset.attrs["units"].text(), units, "{stop}");
+            assert_eq!(dataset.attrs["_FillValue"].text(), i64::MIN.to_string(), "{stop}");
+        }
+    }
+}
+
+/// Texts go through every container that holds them, and are labels of `.tet`.
+#[test]
+fn texts_come_back_from_what_holds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["\u{e9}t\u{e9}", "", "a,b"];
+    let points = texts.iter().flat_map(|text| {
+        let mut points: Vec<u32> = text.chars().map(u32::from).collect();
+        points.resize(4, 0);
+        points
+    });
+    let bytes: Vec<u8> = points.flat_map(u32::to_le_bytes).collect();
+    let input = folder.path().join("t.npy");
+    fs::write(&input, npy("<U4", "False", "(3,)", &bytes)).unwrap();
+    for first in ["h5", "nc", "zarr", "zarr.zip", "csv", "tsv"] {
+        for second in ["h5", "nc", "zarr", "csv"] {
+            let path =
+                go(&go(&input, &format!("t1.{first}")).unwrap(), &format!("t2.{second}")).unwrap();
+            let file = opened(&path);
+            let dataset = file.catalog.find("t").unwrap();
+            let slab = Hyperslab::whole(dataset.shape());
+            let found = dataset.read_texts(&slab, &Execution::default()).unwrap().value;
+            assert_eq!(found, texts, "{first} {second}");
+        }
+    }
+}
