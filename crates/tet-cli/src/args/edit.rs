@@ -221,7 +221,7 @@ pub struct EditAppendArgs {
 #[derive(Debug, Args)]
 pub struct EditMergeArgs {
     /// The files whose datasets are written, of any kind that tet reads
-    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    #[arg(value_name = "FILE", required = true, num_args = 1..)]
     pub inputs: Vec<PathBuf>,
     /// The new file, of any kind that tet writes
     #[arg(short, long, value_name = "OUT", required = true)]

@@ -14,6 +14,7 @@ use tet_query::{Catalog, Dataset};
 use crate::container::holds_one;
 use crate::edit::datasets_named;
 use crate::model::attributes::is_metadata;
+use crate::model::axes::names_of;
 use crate::read::opened::{Opened, path_of};
 use crate::{Error, Result};
 
@@ -100,14 +101,14 @@ pub(super) fn growing<'c>(
     let chosen = chosen(catalog, asked.datasets)?;
     let is_chosen = |it: &&Dataset| chosen.as_ref().is_none_or(|all| all.contains(&it.index));
     let datasets = || catalog.datasets().iter().filter(|it| !is_metadata(it)).filter(is_chosen);
-    let named = |it: &Dataset| it.dims.iter().position(|dim| dim == asked.axis);
-    if datasets().any(|it| named(it).is_some()) {
+    let named = |it: &Dataset| names_of(it).iter().position(|name| name == asked.axis);
+    // A coordinate alone does not say which other datasets have its axis.
+    if datasets().any(|it| it.dims.iter().any(|dim| dim == asked.axis)) {
         let with_axis = datasets().filter_map(|it| Some((it, named(it)?)));
         let growing = with_axis.map(|found| of_dataset(opened, found, inputs));
         let growing = growing.collect::<Result<Vec<_>>>()?;
         if chosen.is_none() {
-            let along = |it: &Dataset| it.dims.iter().any(|dim| dim == asked.axis);
-            check_left(inputs, &growing, asked.axis, along)?;
+            check_left(inputs, &growing, asked.axis, |it| named(it).is_some())?;
         }
         return Ok(growing);
     }

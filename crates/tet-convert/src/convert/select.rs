@@ -6,6 +6,7 @@ use tet_query::{AxisRef, Catalog, CatalogLabels, Dataset, Selection, SelectionFo
 
 use super::choice::chosen;
 use crate::model::attributes::is_metadata;
+use crate::model::axes::names_of;
 use crate::write::conversion::ConvertOptions;
 use crate::{Error, Note, Result, ResultCatalog, ResultOptions};
 
@@ -28,7 +29,7 @@ pub(super) fn selected(
         SelectionForm::Named(entries) if entries.iter().all(|(axis, _)| is_name(axis)) => {
             let mut found = vec![false; entries.len()];
             for dataset in datasets.iter().copied().chain(catalog.parts()) {
-                let dims = dims_of(dataset);
+                let dims = names_of(dataset);
                 let has = |axis: &AxisRef| find_axis(axis, &dims, dims.len()).is_ok();
                 found.iter_mut().zip(entries).for_each(|(found, (axis, _))| *found |= has(axis));
                 let own: Vec<_> = entries.iter().filter(|(axis, _)| has(axis)).cloned().collect();
@@ -55,7 +56,7 @@ pub(super) fn selected(
         asked.into_iter().filter(|(it, _)| it.why().is_none() && !is_metadata(it))
     {
         let mut view = dataset.clone();
-        view.dims = dims_of(dataset);
+        view.dims = names_of(dataset);
         let labels = CatalogLabels::new(&catalog, &view, &how.execution);
         let slab = selection.resolve(&view, &labels)?;
         if slab.is_empty() && !view.shape().contains(&0) {
@@ -73,12 +74,4 @@ pub(super) fn selected(
 
 fn is_name(axis: &AxisRef) -> bool {
     matches!(axis, AxisRef::Name(_))
-}
-
-/// The names of the axes; a dataset of one axis without a name labels the axis that is named as it is.
-fn dims_of(dataset: &Dataset) -> Vec<String> {
-    match dataset.shape() {
-        [_] if dataset.dims.is_empty() => vec![dataset.name.clone()],
-        _ => dataset.dims.clone(),
-    }
 }

@@ -26,6 +26,14 @@ fn texts(texts: &[String]) -> Value {
     Value::Array(texts.iter().cloned().map(Value::Text).collect())
 }
 
+/// The names of the axes; a dataset of one axis without a name labels the axis that is named as it is.
+pub(crate) fn names_of(dataset: &Dataset) -> Vec<String> {
+    match dataset.shape() {
+        [_] if dataset.dims.is_empty() => vec![dataset.name.clone()],
+        _ => dataset.dims.clone(),
+    }
+}
+
 /// Takes the dimension names out of the attributes, if there is one for each axis.
 pub(crate) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> Vec<String> {
     let Some(AttrText::Json(text)) = attrs.get(DIMS_KEY) else { return Vec::new() };

@@ -285,3 +285,38 @@ fn files_that_change_meanwhile_are_noticed() {
         }
     }
 }
+
+/// A coordinate whose axis has no name grows with the axis that is named as it is; without it the labels would end early.
+#[test]
+fn coordinates_without_axes_grow_too() {
+    let world = World::new();
+    let made = |name: &str, days: Range<u64>| {
+        let (first, count) = (days.start, days.end - days.start);
+        let arrays = [
+            Made {
+                name: "temp",
+                dtype: DType::Float32,
+                shape: vec![count, 2],
+                dims: &["day", "x"],
+                element: Box::new(move |place| ((first + place[0]) as f32).to_le_bytes().to_vec()),
+            },
+            Made {
+                name: "day",
+                dtype: DType::UInt8,
+                shape: vec![count],
+                dims: &[],
+                element: Box::new(move |place| vec![(first + place[0]) as u8]),
+            },
+        ];
+        let path = world.path(name);
+        write(&path, &arrays, None);
+        path
+    };
+    let (old, more, whole) = (made("old.tet", 0..5), made("more.tet", 5..9), made("all.tet", 0..9));
+    // The others are made of the .tet file before it grows.
+    for suffix in ["zt", "tgm", "tet"] {
+        let [old, whole] = [&old, &whole].map(|path| world.made(path, suffix));
+        grow(&old, "day", &[], &[&more]).expect(suffix);
+        assert_eq!(contents(&old), contents(&whole), "{suffix}");
+    }
+}
