@@ -29,7 +29,7 @@ pub use finding::{Finding, Place, Severity};
 pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use level::Level;
 pub use options::{RepairOptions, Strictness, VerifyOptions};
-pub use pool::Pool;
+pub use pool::{Pool, ensure_threads};
 pub use repair::{Applied, Edit, KeptObject, Plan, Proof};
 pub use report::{Omitted, Report, integrity_of};
 pub use tet_format::Integrity;

@@ -1,7 +1,37 @@
 //! Runs the same work for many items on several threads; results are in the order of the items.
 
+use std::error::Error;
+use std::sync::OnceLock;
+
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Lets rayon work on this thread alone where the system gives no threads: it would panic otherwise. To be called before
+/// rayon is used without a [`Pool`].
+///
+/// # Examples
+///
+/// ```
+/// tet_report::ensure_threads();
+/// assert!(rayon::current_num_threads() > 0);
+/// ```
+pub fn ensure_threads() {
+    static ARE_THERE: OnceLock<bool> = OnceLock::new();
+    let are_there = ARE_THERE.get_or_init(|| match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        // Without a reason of the system the pool was there before.
+        Err(error) => error.source().is_none(),
+    });
+    if !are_there && rayon::current_thread_index().is_none() {
+        work_alone();
+    }
+}
+
+/// Makes this thread the only one of a pool, which lasts as long as the thread.
+fn work_alone() {
+    let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    std::mem::forget(alone);
+}
 
 /// The most bytes that are read on one thread.
 const ALONE_LEN_MAX: u64 = 4 << 20;
@@ -53,5 +83,26 @@ impl Pool {
                 items.iter().map(|item| work(&mut scratch, item)).collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_may_be_all_there_is() {
+        let alone = std::thread::spawn(|| {
+            work_alone();
+            // The second one finds itself in a pool.
+            ensure_threads();
+            let numbers: Vec<u64> = (0..1000).collect();
+            let sum: u64 = numbers.par_iter().sum();
+            let (a, b) = rayon::join(|| sum, rayon::current_num_threads);
+            (a, b, rayon::current_thread_index())
+        });
+        assert_eq!(alone.join().unwrap(), (499_500, 1, Some(0)));
+        ensure_threads();
+        assert!(rayon::current_thread_index().is_none());
     }
 }

@@ -244,6 +244,7 @@ impl FrameWriter {
             Readers::All if len <= BATCH_LEN => len.max(FRAME_LEN),
             _ => (len / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN),
         };
+        tet_report::ensure_threads();
         let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
         let mut slots = Vec::new();
         slots.resize_with(threads.min(index(BATCH_LEN / frame_len)).max(1), Slot::default);
@@ -272,6 +273,7 @@ impl FrameWriter {
         if let [slot] = slots {
             fill((0, slot))?;
         } else {
+            tet_report::ensure_threads();
             slots.par_iter_mut().enumerate().try_for_each(fill)?;
         }
         for Slot { frame, decoded_len, .. } in slots {

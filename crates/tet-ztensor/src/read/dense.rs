@@ -65,6 +65,7 @@ fn together(sound: &Sound<'_>, stored: &[u8], frames: &[Frame], out: &mut [u8]) 
         tasks.push((frame.stored, bytes.unwrap_or_default(), mine));
     }
     let decode = |(at, bytes, out)| decode(sound, at, bytes, out);
+    tet_report::ensure_threads();
     let done: Vec<Result<()>> = tasks.into_par_iter().map(decode).collect();
     done.into_iter().collect()
 }

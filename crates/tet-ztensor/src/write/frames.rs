@@ -11,6 +11,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 use tet_codec::{Encode, ZstdEncoder};
+use tet_report::ensure_threads;
 
 use super::declaration::Declaration;
 use super::out::Out;
@@ -132,6 +133,7 @@ impl Frames {
     /// Encodes the buffered elements while the previous frames are written.
     fn flush<W: Write + Send>(&mut self, out: &mut Out<W>, checksum: &mut Passing) -> Result<()> {
         let Self { name, encoder, frame_len, filling, ready, spare, table, .. } = self;
+        ensure_threads();
         let written = rayon::join(
             || ready.write(name, table, out, checksum),
             || spare.encode(*encoder, filling, *frame_len),

@@ -50,6 +50,7 @@ impl<W: Write + Send> Out<W> {
                 checksum.update(piece);
                 self.put(piece)?;
             } else {
+                tet_report::ensure_threads();
                 rayon::join(|| self.put(piece), || checksum.update(piece)).0?;
             }
         }
