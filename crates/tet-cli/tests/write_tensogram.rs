@@ -285,7 +285,7 @@ fn options_that_damage_elements_are_refused() {
         (&["new.tgm", "--level", "3"], "--level is for --codec zstd"),
         (
             &["new.tgm", "--chunks", "1"],
-            "--chunks is for .tet, .h5, .nc, .zarr and .zarr.zip outputs",
+            "--chunks is for .tet, .tets, .h5, .nc, .zarr and .zarr.zip outputs",
         ),
         (
             &["new.tgm", "--checksum", "sha256"],
