@@ -18,7 +18,7 @@ pub struct CatArgs {
     /// The dataset, and a slice in brackets: temp, 'temp[0:10, :, -1]', '#0'
     ///
     /// May be left out when the file holds one dataset. `#N` is the dataset at position N. A pattern such as
-    /// 'layers.{0..3}.bias[:4]' prints all datasets whose names match.
+    /// `layers.{0..3}.bias[:4]` prints all datasets whose names match.
     #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
     pub dataset: Option<String>,
     /// Select a slice, as in brackets

@@ -17,7 +17,7 @@ pub struct QuestionArgs {
     ///
     /// It is a document if it is -, an object in braces, contains = or a line break, or ends in .json
     /// or .toml; otherwise it is the name of a dataset. --doc and --dataset remove any doubt. A pattern of names, such
-    /// as 'layers.*.weight[0:4]', asks about each dataset whose name matches.
+    /// as `layers.*.weight[0:4]`, asks about each dataset whose name matches.
     #[arg(value_name = "DOCUMENT|DATASET")]
     pub second: Option<String>,
     /// The file, when the document comes first
