@@ -13,30 +13,6 @@ pub(crate) struct Target<'a> {
     pub(crate) slab: Hyperslab,
 }
 
-/// Resolves `asked` and `--select` in this catalog, which select a part of one dataset.
-///
-/// # Errors
-///
-/// As [`find_all`], and several datasets match.
-pub(crate) fn find<'a>(
-    catalog: &'a Catalog,
-    asked: Option<&str>,
-    select: Option<&str>,
-    how: &Execution,
-) -> Result<Target<'a>> {
-    let asked = asked.unwrap_or_default();
-    let mut targets = find_all(catalog, asked, select, how)?;
-    match targets.pop() {
-        Some(target) if targets.is_empty() => Ok(target),
-        last => {
-            let matching: Vec<&Dataset> =
-                targets.iter().chain(&last).map(|target| target.dataset).collect();
-            let text = format!("{asked:?} matches {} datasets: name one", matching.len());
-            Err(several(text, &matching))
-        }
-    }
-}
-
 /// The failure of what takes one dataset, where several match.
 pub(crate) fn several(text: String, matching: &[&Dataset]) -> Failure {
     let names = matching.iter().map(|dataset| dataset.name.as_str());

@@ -23,7 +23,7 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_file::{DigestChoice, Metadata, Protection, TetFile};
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid};
-use tet_io::Overwrite;
+use tet_io::{Overwrite, Source};
 use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
@@ -32,12 +32,12 @@ use self::order::check_order;
 use self::rewrite::rewritten;
 use crate::Result;
 use crate::container::tets::is_series;
-use crate::container::{EditKind, EditMode, EditOptions, Rewritten};
+use crate::container::{EditKind, EditMode, EditOptions, Rewritten, sniff};
 use crate::convert::folder_of;
 use crate::edit::editor_of;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::logical::to_physical;
-use crate::open::open;
+use crate::open::{document_of, open};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::bands::Bands;
 use crate::write::stream;
@@ -71,11 +71,12 @@ pub fn append(
     if series::is_new(file) {
         return series::begin(file, asked, options, how);
     }
-    let folder = folder_of(asked.output.unwrap_or(file));
-    let opened = open(file, &opening(&folder))?;
-    if is_series(&opened) {
+    // Each attempt opens the parts of the manifest that is there then.
+    if is_series(sniff(&Source::open(document_of(file))?)?) {
         return series::append(file, asked, options, how);
     }
+    let folder = folder_of(asked.output.unwrap_or(file));
+    let opened = open(file, &opening(&folder))?;
     let editor = editor_of(&opened, EditKind::Append)?;
     let inputs = opened_inputs(asked, &folder)?;
     let growing = growing(&opened, asked, &inputs)?;

@@ -93,7 +93,7 @@ fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Resul
         return Ok(catalog.datasets().iter().map(whole).collect());
     }
     if args.datasets.is_empty() {
-        return Ok(vec![target::find(catalog, None, select, how)?]);
+        return target::find_all(catalog, "", select, how);
     }
     let mut targets = Vec::new();
     for asked in &args.datasets {

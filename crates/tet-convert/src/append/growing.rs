@@ -255,13 +255,13 @@ fn check_one_axis(growing: &[Growing<'_>]) -> Result<()> {
     let Some(first) = growing.first() else { return Ok(()) };
     let other = growing.iter().find(|it| along(it) != along(first) || steps(it) != steps(first));
     let Some(other) = other else { return Ok(()) };
-    let told =
+    let growth =
         |it: &Growing<'_>| format!("{:?} from {} by {}", it.dataset.name, along(it), it.by());
     Err(unfit(format!(
         "datasets would grow by different extents along axis {}: {}, {}; name those that grow with --dataset",
         first.axis,
-        told(first),
-        told(other)
+        growth(first),
+        growth(other)
     )))
 }
 

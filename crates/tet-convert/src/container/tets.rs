@@ -90,9 +90,9 @@ pub(crate) fn opened_of(catalog: Catalog) -> Opened {
     Opened::new(Format::TETS, catalog)
 }
 
-/// Whether a file that was opened is a folder of parts.
-pub(crate) fn is_series(opened: &Opened) -> bool {
-    opened.format == Format::TETS
+/// Whether a format is that of folders of parts.
+pub(crate) fn is_series(format: Format) -> bool {
+    format == Format::TETS
 }
 
 /// How names of parts begin and end, around 16 hexadecimal digits.

@@ -355,7 +355,7 @@ fn a_region_of_an_existing_file_is_replaced() {
     );
 }
 
-/// A kept chunk is copied without a look at it, and so is its digest: what was damaged before is told after.
+/// A kept chunk is copied without a look at it, and so is its digest, which shows later what was damaged before.
 #[test]
 fn a_damaged_chunk_that_is_kept_stays_damaged() {
     let plan = plan(&[600, 200], &[200, 200], "raw", "");
