@@ -302,6 +302,7 @@ fn code_of(error: &tet_query::Error) -> &'static str {
             "undefined"
         }
         E::NoFill { .. } => "no-fill",
+        E::Inexact { .. } => "inexact",
         E::Overflow { .. } => "overflow",
         _ => "query",
     }
@@ -402,6 +403,7 @@ impl From<tet_convert::Error> for Failure {
             E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
             E::SelectsInOne { .. } => plain("selection").hint("name the axes, as in time=0:10, or give --dataset"),
+            E::NoSuchKind { .. } => plain("dtype").hint("name the dataset, as in --dtype temp=int16"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::Merge { what: "axis", .. } => plain("merge").hint("`tet edit set --dims` renames axes"),
             E::Merge { .. } => plain("merge").hint("--prefer first takes that of the first file"),

@@ -8,6 +8,7 @@
 //! they are; a reader of this crate shows the type again.
 
 mod choice;
+mod dtype;
 mod labels;
 mod select;
 mod storage;
@@ -20,6 +21,7 @@ use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
 use self::choice::joined_of;
+use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
 use self::select::selected;
@@ -158,9 +160,13 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
         (opened.catalog, results) = selected(opened.catalog, text, options, &mut notes)?;
     }
     results.iter().try_for_each(|it| it.check_seals(&execution))?;
+    let computed;
+    (opened.catalog, computed) = retyped(opened.catalog, options)?;
+    computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     let report = write_labeled(&opened, output, (target, writer), (options, None), notes);
     report.map_err(|error| {
-        let fault = results.iter().find_map(ResultCatalog::take_fault);
+        let fault = computed.iter().find_map(|it| it.take_fault());
+        let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));
         fault.map_or(error, Error::from)
     })
 }

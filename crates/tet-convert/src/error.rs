@@ -428,6 +428,12 @@ pub enum Error {
         /// How many datasets there are.
         count: usize,
     },
+    /// A rule for the types of all datasets holds for none.
+    #[error("no dataset has numbers of the kind of {}", dtype.name())]
+    NoSuchKind {
+        /// The type.
+        dtype: DType,
+    },
     /// A name is given to the array of a file whose arrays have names.
     #[error("{} is {format}, whose arrays have names: a name is for a .npy", tet_io::shown(path))]
     HasNames {

@@ -88,7 +88,7 @@ pub use write::options::{
     Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
     TextLayout,
 };
-pub use write::storage::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, PayloadCodec};
+pub use write::storage::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, DTypeRule, PayloadCodec};
 pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};
 
 /// The README's example, compiled.

@@ -268,7 +268,8 @@ fn of_query(error: &QueryError) -> Place {
         | QueryError::Misfit { dataset, .. }
         | QueryError::OtherType { dataset, .. }
         | QueryError::Incomparable { dataset, .. }
-        | QueryError::NoFill { dataset, .. } => Place::of_dataset(dataset),
+        | QueryError::NoFill { dataset, .. }
+        | QueryError::Inexact { dataset, .. } => Place::of_dataset(dataset),
         QueryError::NoSuchDataset { name, .. } | QueryError::Ambiguous { name, .. } => {
             Place::of_dataset(name)
         }

@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tet_convert::{ChunkChoice, ConvertOptions, Filter, Hdf5Codec, ImportReport, ZarrCompression};
+use tet_convert::{
+    ChunkChoice, ConvertOptions, DTypeRule, Filter, Hdf5Codec, ImportReport, ZarrCompression,
+};
 use tet_file::write::CodecChoice;
+use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
 
 use crate::buffer::ReadMemory;
@@ -21,6 +24,8 @@ struct Asked {
     include: Vec<String>,
     exclude: Vec<String>,
     overwrite: bool,
+    /// Types, each of a dataset or of all.
+    dtypes: Vec<(Option<String>, String)>,
     /// `kept`, `auto`, or extents.
     chunks: Chunks,
     codec: Option<String>,
@@ -53,6 +58,11 @@ impl Asked {
             }
         };
         options.tet.chunks = chunks.into();
+        for (dataset, name) in self.dtypes {
+            let known = "a type of numbers, as float32";
+            let dtype = DType::from_name(&name).ok_or_else(|| unknown("dtype", &name, known))?;
+            options.dtypes.push(DTypeRule { dataset, dtype });
+        }
         set_codec(&mut options, self.codec.as_deref(), self.level)?;
         Ok(options)
     }

@@ -68,6 +68,25 @@ def test_other_formats_are_written(tmp_path: Path, suffix: str) -> None:
         assert file["b"].dtype == "int32"
 
 
+def test_numbers_are_converted_to_other_types(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.npz", tmp_path / "b.npz"
+    floats, integers = np.linspace(-3, 3, 30_000).reshape(3, 100, 100), np.arange(200)
+    np.savez(source, floats=floats, integers=integers)
+    tetfile.convert(source, target, dtype="float32")
+    found = np.load(target)
+    assert found["floats"].dtype == np.float32 and (found["floats"] == floats.astype(np.float32)).all()
+    assert found["integers"].dtype == integers.dtype
+    tetfile.convert(source, target, dtype={"integers": "uint8", "floats": "float16"}, overwrite=True)
+    found = np.load(target)
+    assert found["integers"].dtype == np.uint8 and (found["integers"] == integers).all()
+    assert (found["floats"] == floats.astype(np.float16)).all()
+    with pytest.raises(tetfile.UsageError, match=r'element \[128\] of dataset "integers" is 128, which int8'):
+        tetfile.convert(source, tmp_path / "c.npz", dtype={"integers": "int8"})
+    with pytest.raises(ValueError, match='"float8" is not'):
+        tetfile.convert(source, tmp_path / "c.npz", dtype="float8")
+    assert not (tmp_path / "c.npz").exists()
+
+
 def test_others_read_what_is_converted(tmp_path: Path) -> None:
     array = np.arange(12.0).reshape(3, 4)
     tetfile.create(tmp_path / "x.h5", {"a": array}).commit()

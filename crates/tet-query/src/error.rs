@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tet_format::{DType, ForeignFault, Shape};
 use tet_io::{Kind, Source};
 
+use crate::reduction::Number;
 use crate::selection::SelectionError;
 
 /// The result of this crate's functions.
@@ -269,6 +270,18 @@ pub enum Error {
         /// Its element type, which has no NaN.
         dtype: DType,
     },
+    /// An element is asked for as a type that does not have its value.
+    #[error("element {at:?} of dataset {dataset:?} is {number}, which {} does not have", dtype.name())]
+    Inexact {
+        /// The dataset.
+        dataset: String,
+        /// The positions of the element.
+        at: Vec<u64>,
+        /// Its value.
+        number: Number,
+        /// The type that it was to become.
+        dtype: DType,
+    },
     /// A buffer is not of the length the answer needs.
     #[error("the buffer holds {found} bytes, the answer takes {wanted}")]
     Buffer {
@@ -392,6 +405,7 @@ impl Error {
             | Error::Histogram { .. }
             | Error::NotATable { .. }
             | Error::NoFill { .. }
+            | Error::Inexact { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
         }

@@ -127,6 +127,27 @@ impl LazyArray {
         Ok(lazy)
     }
 
+    /// The selected values as another type, which has the same numbers: floats become the nearest ones of a shorter
+    /// type of floats, and all other values stay what they are.
+    ///
+    /// Where an element is read that the type does not have, such as 300 as uint8, 0.5 as int32 or 16777217 as
+    /// float32, the reading returns [`Error::Inexact`].
+    ///
+    /// # Errors
+    ///
+    /// As [`LazyArray::values`], and when the elements of one of the types are not numbers.
+    pub fn converted(dataset: &Dataset, slab: &Hyperslab, dtype: DType) -> Result<Self> {
+        let mut lazy = LazyArray::values(dataset, slab)?;
+        if let Some(&other) = [lazy.dtype, dtype].iter().find(|it| !Map::is_number(**it)) {
+            return Err(Error::Undefined { op: "a conversion of numbers", dtype: other });
+        }
+        if lazy.dtype != dtype {
+            let map = Map::converting(dataset.name.clone(), lazy.dtype, dtype);
+            (lazy.dtype, lazy.map) = (dtype, Some(Arc::new(map)));
+        }
+        Ok(lazy)
+    }
+
     /// The cost of making a lazy array and reading all of it once. Reads no element.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What a reduction is asked for: the operation, its axes, which elements, which cells.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::interpolation::Between;
@@ -32,6 +33,15 @@ impl Number {
         match self {
             Number::Int(integer) => integer as f64,
             Number::Float(float) => float,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(integer) => write!(f, "{integer}"),
+            Number::Float(float) => write!(f, "{float:?}"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod compute;
 mod map;
+mod number;
 mod statistics;
 
 pub(crate) use self::map::{Formula, Map};

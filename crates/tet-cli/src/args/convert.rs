@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use tet_format::DType;
 
 use super::{ReadArgs, WriteArgs};
 
@@ -37,6 +38,14 @@ pub struct ConvertArgs {
     /// names of axes is for one dataset.
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// Convert numbers to this type (repeatable): float32, or temp=int16 for one dataset
+    ///
+    /// Each value stays what it is, but floats become the nearest of a shorter type of floats; 300 as uint8, 0.5 as
+    /// int32 and 16777217 as float32 are errors that name the element. Without a name a type of floats is for all
+    /// datasets of floats and a type of integers for all of integers, but not for the coordinates of an axis; where there
+    /// is one dataset, it is for that. A * in the name stands for any text.
+    #[arg(long, value_name = "[NAME=]DTYPE", value_parser = Named::dtype, conflicts_with = "concat")]
+    pub dtype: Vec<Named<DType>>,
     /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
     /// lists them all
     #[arg(long)]
@@ -193,6 +202,23 @@ impl Named<CodecName> {
         Self::parse(text, |name| {
             let wrong = |_| format!("{name:?} is not a codec: use raw, zstd, gzip, lz4 or szip");
             CodecName::from_str(name, true).map_err(wrong)
+        })
+    }
+}
+
+impl Named<DType> {
+    /// Reads `float32` or `temp=float32`.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a type of numbers.
+    pub fn dtype(text: &str) -> Result<Self, String> {
+        let is_number = |it: &DType| it.is_float() || it.is_integer() || *it == DType::Bool;
+        Self::parse(text, |name| {
+            DType::from_name(name.trim()).filter(is_number).ok_or_else(|| {
+                let names = DType::ALL.iter().filter(|it| is_number(it)).map(|it| it.name());
+                format!("{name:?} is not one of {}", names.collect::<Vec<_>>().join(", "))
+            })
         })
     }
 }
@@ -417,6 +443,7 @@ EXAMPLES
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
   tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
+  tet convert model.safetensors small.safetensors --dtype bfloat16   floats as shorter ones, integers as they are
   tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
   tet convert run1.nc run2.nc runs.nc --stack run    the same datasets of several files, along a new axis
   tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match

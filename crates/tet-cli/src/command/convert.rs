@@ -26,6 +26,7 @@ use crate::piped;
 pub(super) use self::outputs::{check_level, check_levels};
 use self::report::failed;
 pub(super) use self::report::{failure, print_report};
+use self::storage::dtype_rules;
 pub(super) use self::storage::{chunk_rules, codec_rules, payload_codec};
 pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, dims, labels};
 pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
@@ -165,6 +166,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
         options.zarr = zarr::options(args)?;
     }
     options.codecs = codec_rules(&args.store.codec, &args.store.level);
+    options.dtypes = dtype_rules(&args.dtype);
     options.stack.clone_from(&args.stack);
     options.select.clone_from(&args.select);
     options.conflict = conflict(args.prefer);

@@ -44,7 +44,7 @@ pub(crate) fn resolved(
 }
 
 /// The names of the datasets, among those that are written, that a text means.
-fn names(catalog: &Catalog, datasets: &[&Dataset], text: &str) -> Result<Vec<String>> {
+pub(super) fn names(catalog: &Catalog, datasets: &[&Dataset], text: &str) -> Result<Vec<String>> {
     let is_written = |name: &str| datasets.iter().any(|it| it.name == name);
     if is_written(text) {
         return Ok(vec![text.to_owned()]);

@@ -81,6 +81,7 @@ impl Error {
             | Self::Object { .. }
             | Self::NoStack { .. }
             | Self::SelectsInOne { .. }
+            | Self::NoSuchKind { .. }
             | Self::HasNames { .. }
             | Self::Stack { .. }
             | Self::Busy { .. }

@@ -15,6 +15,10 @@ pub(crate) const UNITS_KEY: &str = "units";
 /// The attribute of the value that means a missing one.
 pub(crate) const FILL_KEY: &str = "_FillValue";
 
+/// Attributes whose numbers are of the type of their dataset.
+pub(crate) const OF_VARIABLE: [&str; 6] =
+    [FILL_KEY, "missing_value", "valid_min", "valid_max", "valid_range", "actual_range"];
+
 /// The value of [`FILL_KEY`] of times as NumPy has them: its "not a time".
 pub(crate) fn not_a_time() -> AttrText {
     AttrText::number(DType::Int64, &i64::MIN.to_le_bytes())

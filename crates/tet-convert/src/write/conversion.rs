@@ -12,7 +12,7 @@ use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
 use crate::write::options::{ImportOptions, TextLayout};
-use crate::write::storage::CodecRule;
+use crate::write::storage::{CodecRule, DTypeRule};
 use crate::write::zarr::ZarrOptions;
 use crate::{Note, Result};
 
@@ -32,6 +32,9 @@ pub struct ConvertOptions {
     pub zarr: ZarrOptions,
     /// What is selected of each dataset along the axes that it has, such as `time=0:24, lat="51":"27"`; `None` is all.
     pub select: Option<String>,
+    /// The types that numbers become: each number stays what it is, but for floats, which become the nearest of a
+    /// shorter type; an element whose number the type does not have is an error.
+    pub dtypes: Vec<DTypeRule>,
     /// The name of the new first axis along which datasets that share a name become one: those of a Tensogram file, or of
     /// several files.
     pub stack: Option<String>,

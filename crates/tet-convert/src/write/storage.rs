@@ -3,6 +3,8 @@
 //! A caller names datasets in any way; `convert/storage.rs` puts their names for `#N` and patterns, before a writer
 //! looks at the rules.
 
+use tet_format::DType;
+
 use crate::Error;
 
 /// How the chunk shape of a dataset is chosen.
@@ -118,6 +120,27 @@ pub struct CodecRule {
     pub codec: Option<PayloadCodec>,
     /// Its level; `None` leaves that of the others, if these have the same codec.
     pub level: Option<i32>,
+}
+
+/// The type that the numbers of a dataset become. Of several rules that hold for a dataset, those that name it come
+/// after the others, and later ones replace earlier ones.
+///
+/// A rule for all holds for datasets of floats where the type is one of floats, and for those of integers where it is
+/// one of integers, but not for the coordinates of an axis; or for the only dataset.
+///
+/// ```
+/// use tet_convert::{ConvertOptions, DTypeRule};
+/// use tet_format::DType;
+///
+/// let mut options = ConvertOptions::default();
+/// options.dtypes.push(DTypeRule { dataset: None, dtype: DType::Float32 });
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DTypeRule {
+    /// The dataset, by its name, as `#N`, or with `*` for any text; `None` for all.
+    pub dataset: Option<String>,
+    /// Its type.
+    pub dtype: DType,
 }
 
 /// The codec of a dataset and its level, by the rules for it and those of the other datasets.

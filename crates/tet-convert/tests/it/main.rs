@@ -10,6 +10,7 @@ mod coordinates;
 mod csv;
 mod csv_written;
 mod decoded;
+mod dtype;
 mod edit;
 mod export;
 mod fills;

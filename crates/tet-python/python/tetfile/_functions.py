@@ -115,6 +115,7 @@ def convert(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     overwrite: bool = False,
+    dtype: str | Mapping[str, str] | None = None,
     chunks: Literal["kept", "auto"] | Sequence[int] = "kept",
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
@@ -122,7 +123,9 @@ def convert(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Conversion:
-    """Writes the datasets of a file to a new file, whose suffix tells the format; every value stays exact.
+    """Writes the datasets of a file to a new file, whose suffix tells the format.
+
+    Every value stays what it is, unless ``dtype`` asks for shorter floats.
 
     The output appears complete or not at all.
 
@@ -132,6 +135,9 @@ def convert(
         include: Only these datasets.
         exclude: All but these datasets.
         overwrite: Whether an output that exists is replaced.
+        dtype: The type that numbers become, of these datasets (``{"temp": "float32"}``), or of all: one of floats for
+            datasets of floats, one of integers for those of integers, but not for the coordinates of an axis. Floats
+            become the nearest of a shorter type.
         chunks: The chunks that the input has, chunks that fit the array, or one extent for each axis.
         codec: How chunks are compressed, where the format has a choice.
         compression_level: The level of the codec.
@@ -142,7 +148,7 @@ def convert(
     Raises:
         FileExistsError: The output exists, and ``overwrite`` is not set.
         OSError: The system refuses to read or to write.
-        UsageError: The output has no way to store a dataset.
+        UsageError: The output has no way to store a dataset, or ``dtype`` does not have the value of an element.
 
     >>> done = tetfile.convert("climate.nc", "small.h5", include=["temp"], codec="gzip")
     >>> tetfile.open("small.h5")["temp"].shape
@@ -152,6 +158,7 @@ def convert(
         "include": list(include),
         "exclude": list(exclude),
         "overwrite": overwrite,
+        "dtypes": [*dtype.items()] if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)],
         "chunks": chunks if isinstance(chunks, str) else list(chunks),
         "codec": codec,
         "level": compression_level,

@@ -162,6 +162,19 @@ impl Hyperslab {
         self.axes.iter().any(|slice| slice.count() == 0)
     }
 
+    /// The positions of the element that comes at this place of the selection, in row-major order.
+    pub(crate) fn place(&self, nth: u64) -> Vec<u64> {
+        let mut rest = nth;
+        let mut at: Vec<u64> = Vec::with_capacity(self.axes.len());
+        for slice in self.axes.iter().rev() {
+            let count = slice.count().max(1);
+            at.push(slice.start + rest % count * slice.step);
+            rest /= count;
+        }
+        at.reverse();
+        at
+    }
+
     /// How many elements are selected; `None` past what 64 bits hold.
     #[must_use]
     pub fn element_count(&self) -> Option<u64> {

@@ -1,17 +1,18 @@
 //! Every element by itself: computed from the statistics of its cell, or replaced.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use tet_format::DType;
 
 use super::Method;
 use super::compute::{self, Narrow, Params, Wide};
+use super::number::{self, OfNumber, ToNumber};
 use super::statistics::{BLOCK, Statistics, Walk};
 use crate::budget::Execution;
 use crate::buffer;
 use crate::element::{Element, dispatch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fetch;
 use crate::kernel::{Numeric, Test, Tester};
 use crate::reduction::{Filter, Number};
@@ -57,6 +58,8 @@ enum What {
     Replace(Number),
     /// Elements that fail the filter become NaN, the others what is computed.
     Compute(Formula, Statistics),
+    /// Elements of the dataset of this name become the same numbers of another type.
+    Convert(String),
 }
 
 impl Map {
@@ -76,6 +79,11 @@ impl Map {
         let to = if from.is_float() { from } else { DType::Float64 };
         let filter = filter.map(Test::Filter);
         Map { filter, what: What::Compute(formula, statistics), from, to }
+    }
+
+    /// The same numbers as another type.
+    pub(crate) fn converting(dataset: String, from: DType, to: DType) -> Map {
+        Map { filter: None, what: What::Convert(dataset), from, to }
     }
 
     /// The same in float64.
@@ -115,6 +123,16 @@ impl Map {
                     job.run::<T, <T as Wide>::Float>(from, cast_mut(out))
                 }
             }
+            What::Convert(dataset) => {
+                let lost = self.convert::<T>(from.map(cast), out, how)?;
+                match lost {
+                    Some((at, number)) => {
+                        let (dataset, at) = (dataset.clone(), part.place(at as u64));
+                        Err(Error::Inexact { dataset, at, number, dtype: self.to })
+                    }
+                    None => Ok(0),
+                }
+            }
         });
         ran.unwrap_or(Ok(0))
     }
@@ -128,6 +146,41 @@ impl Map {
             }
         })
     }
+
+    /// Converts all elements; gives the first that the other type does not have.
+    fn convert<T: ToNumber>(
+        &self,
+        from: Option<&[T]>,
+        out: &mut [u8],
+        how: &Execution,
+    ) -> Result<Option<(usize, Number)>> {
+        let lost = dispatch!(self.to, O => convert_all::<T, O>(from, cast_mut(out), how)?);
+        let is_other = |byte: &u8| self.to == DType::Bool && 1 < *byte;
+        let other = || out.iter().position(is_other).map(|at| (at, Number::Int(out[at].into())));
+        Ok(lost.flatten().or_else(other))
+    }
+}
+
+/// Converts elements, from `out` itself when there is no `from`; gives the first that the other type does not have.
+fn convert_all<T: ToNumber, O: OfNumber>(
+    from: Option<&[T]>,
+    out: &mut [O],
+    how: &Execution,
+) -> Result<Option<(usize, Number)>> {
+    let lost = Mutex::new(None);
+    in_tasks(out, how, |start, out| {
+        let mut room = [T::zeroed(); BLOCK];
+        for (nth, out) in out.chunks_mut(BLOCK).enumerate() {
+            let at = start + nth * BLOCK;
+            let elements = of_block(from, at, out, &mut room);
+            let Some(first) = number::convert(elements, out) else { continue };
+            let found = (at + first, elements[first].number());
+            let mut lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
+            *lost = lost.filter(|(other, _)| *other < found.0).or(Some(found));
+            return;
+        }
+    })?;
+    Ok(lost.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A computation whose types are known.
@@ -151,14 +204,7 @@ impl Job<'_> {
             let block_len = self.how.tuning.map_block.min(BLOCK);
             for (nth, out) in out.chunks_mut(block_len).enumerate() {
                 let at = start + nth * block_len;
-                let elements = match from {
-                    Some(from) => &from[at..at + out.len()],
-                    None => {
-                        let room = &mut room[..out.len()];
-                        room.copy_from_slice(cast(bytemuck::cast_slice(out)));
-                        room
-                    }
-                };
+                let elements = of_block(from, at, out, &mut room);
                 zeros += self.block(elements, out, &mut walk, tester.as_ref());
             }
             zero_count.fetch_add(zeros, Ordering::Relaxed);
@@ -197,6 +243,21 @@ impl Job<'_> {
         }
         zeros
     }
+}
+
+/// The elements that a block of `out` is made of: those of `from`, or those that are in `out` itself.
+fn of_block<'r, T: Element, O: Element>(
+    from: Option<&'r [T]>,
+    at: usize,
+    out: &[O],
+    room: &'r mut [T; BLOCK],
+) -> &'r [T] {
+    if let Some(from) = from {
+        return &from[at..at + out.len()];
+    }
+    let room = &mut room[..out.len()];
+    room.copy_from_slice(cast(bytemuck::cast_slice(out)));
+    room
 }
 
 /// How many numbers that count would be divided by zero.

@@ -1,6 +1,7 @@
-//! How single datasets are stored: `--chunks`, `--codec` and `--level` with names of datasets and axes.
+//! How single datasets are stored: `--chunks`, `--codec`, `--level` and `--dtype` with names of datasets and axes.
 
-use tet_convert::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, PayloadCodec};
+use tet_convert::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, DTypeRule, PayloadCodec};
+use tet_format::DType;
 
 use crate::args::{CodecName, Named};
 use crate::exit::{Failure, Result};
@@ -78,6 +79,12 @@ pub(in crate::command) fn codec_rules(
         Some(CodecRule { dataset: it.dataset.clone()?, codec: None, level: Some(it.value) })
     });
     codecs.chain(levels).collect()
+}
+
+/// The rules of all `--dtype`.
+pub(in crate::command) fn dtype_rules(dtypes: &[Named<DType>]) -> Vec<DTypeRule> {
+    let rule = |it: &Named<DType>| DTypeRule { dataset: it.dataset.clone(), dtype: it.value };
+    dtypes.iter().map(rule).collect()
 }
 
 pub(in crate::command) const fn payload_codec(name: CodecName) -> PayloadCodec {

@@ -8,11 +8,8 @@ use serde_json::Value;
 use tet_format::DType;
 use tet_query::AttrText;
 
+use crate::model::attributes::OF_VARIABLE;
 use crate::model::number::{Listing, le_bytes, numbers};
-
-/// Attributes whose numbers are of the type of their variable.
-const OF_VARIABLE: [&str; 6] =
-    ["_FillValue", "missing_value", "valid_min", "valid_max", "valid_range", "actual_range"];
 
 /// The value of an attribute.
 #[derive(Debug, PartialEq, Eq)]

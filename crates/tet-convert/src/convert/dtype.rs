@@ -1,0 +1,117 @@
+//! Datasets as other types than they have: the same numbers, or an error that names the element.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tet_format::DType;
+use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+
+use super::choice::chosen;
+use super::storage::names;
+use crate::model::attributes::{OF_VARIABLE, is_metadata};
+use crate::model::number::{Listing, le_bytes, numbers};
+use crate::read::computed::Computed;
+use crate::read::elements::Elements;
+use crate::write::conversion::ConvertOptions;
+use crate::write::storage::DTypeRule;
+use crate::{Error, Result};
+
+/// The catalog whose chosen datasets have the types that are asked for, and what they are computed of.
+///
+/// A rule for all holds for datasets of floats where the type is one of floats, and for those of integers where it is
+/// one of integers, but not for the coordinates of an axis; or for the only dataset.
+///
+/// # Errors
+/// A rule names no dataset, or holds for none; a dataset it names is not of numbers.
+pub(super) fn retyped(
+    catalog: Catalog,
+    options: &ConvertOptions,
+) -> Result<(Catalog, Vec<Arc<Computed>>)> {
+    let chosen = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
+    let datasets: Vec<&Dataset> = chosen.into_iter().filter(|it| !is_metadata(it)).collect();
+    let axes: BTreeSet<&str> =
+        catalog.datasets().iter().flat_map(|it| &it.dims).map(String::as_str).collect();
+    let mut asked = BTreeMap::new();
+    let (general, named): (Vec<&DTypeRule>, Vec<_>) =
+        options.dtypes.iter().partition(|rule| rule.dataset.is_none());
+    for rule in general {
+        let is_only = datasets.len() == 1;
+        let held = datasets.iter().filter(|it| is_only || holds(rule.dtype, it, &axes));
+        let held: BTreeMap<usize, DType> = held.map(|it| (it.index, rule.dtype)).collect();
+        if held.is_empty() {
+            return Err(Error::NoSuchKind { dtype: rule.dtype });
+        }
+        asked.extend(held);
+    }
+    for rule in named {
+        let text = rule.dataset.as_deref().unwrap_or_default();
+        let names = names(&catalog, &datasets, text)?;
+        let meant = datasets.iter().filter(|it| names.contains(&it.name));
+        asked.extend(meant.map(|it| (it.index, rule.dtype)));
+    }
+    let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
+    for dataset in datasets {
+        let Some(&dtype) = asked.get(&dataset.index) else { continue };
+        if dataset.dtype == Some(dtype) && dataset.why().is_none() {
+            continue;
+        }
+        let (view, of) = viewed(dataset, dtype, &options.execution)?;
+        views.insert(dataset.index, view);
+        computed.push(of);
+    }
+    let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
+    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+    Ok((catalog.viewed(place).with_parts(parts), computed))
+}
+
+/// Whether a rule for all holds for a dataset; `axes` are the names of axes that there are.
+fn holds(dtype: DType, dataset: &Dataset, axes: &BTreeSet<&str>) -> bool {
+    let leaf = dataset.name.rsplit('/').next().unwrap_or_default();
+    let is_coordinate = dataset.shape().len() == 1 && axes.contains(leaf);
+    let is_kind =
+        |own: DType| own.is_float() && dtype.is_float() || own.is_integer() && dtype.is_integer();
+    dataset.why().is_none() && dataset.dtype.is_some_and(is_kind) && !is_coordinate
+}
+
+/// A dataset as another type, and what it is computed of.
+fn viewed(dataset: &Dataset, dtype: DType, how: &Execution) -> Result<(Dataset, Arc<Computed>)> {
+    let lazy = LazyArray::converted(dataset, &Hyperslab::whole(dataset.shape()), dtype)?;
+    let from = lazy.dataset().dtype;
+    let computed = Computed::new(Elements::of(Arc::new(lazy)), how);
+    let mut view = computed.dataset(dataset.name.clone());
+    view.index = dataset.index;
+    view.dims.clone_from(&dataset.dims);
+    view.unlimited.clone_from(&dataset.unlimited);
+    view.coords.clone_from(&dataset.coords);
+    view.listed_in.clone_from(&dataset.listed_in);
+    view.fill = fill(dataset, dtype);
+    view.attrs.clone_from(&dataset.attrs);
+    for key in OF_VARIABLE {
+        if let Some(attr) = view.attrs.get_mut(key)
+            && let Some(other) = as_type(attr, (from, dtype))
+        {
+            *attr = other;
+        }
+    }
+    Ok((view, computed))
+}
+
+/// The element that stands for those that are not stored, as another type that has its value.
+fn fill(dataset: &Dataset, dtype: DType) -> Option<Vec<u8>> {
+    let number = AttrText::number(dataset.dtype?, dataset.fill.as_ref()?);
+    let (values, _) = numbers(&number)?;
+    le_bytes(dtype, values.first()?)
+}
+
+/// The numbers of an attribute that has the type of its dataset, as another type; `None` where it has another type, or
+/// that type does not have the numbers.
+fn as_type(attr: &AttrText, (from, to): (Option<DType>, DType)) -> Option<AttrText> {
+    let AttrText::Numbers { dtype, .. } = attr else { return None };
+    let (values, listing) = numbers(attr).filter(|_| Some(*dtype) == from)?;
+    let bytes: Option<Vec<Vec<u8>>> = values.iter().map(|value| le_bytes(to, value)).collect();
+    let bytes = bytes?.concat();
+    Some(match listing {
+        Listing::One => AttrText::number(to, &bytes),
+        Listing::List => AttrText::numbers(to, &bytes),
+    })
+}
