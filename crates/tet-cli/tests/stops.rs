@@ -35,7 +35,7 @@ const COMMANDS: [&str; 22] = [
     "digest add bare.tet",
     "digest create climate.npz",
     "repair damaged.tet --all",
-    "zt rename model.zt temp warm",
+    "edit rename model.zt temp=warm",
     "edit rename climate.tet temp=warm",
     "tgm set -s extra.note=1 messages.tgm messages.tgm",
     "tgm merge messages.tgm messages.tgm -o new.tgm",

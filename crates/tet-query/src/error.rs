@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tet_format::{DType, ForeignFault, Shape};
 use tet_io::{Kind, Source};
 
-use crate::reduction::Number;
 use crate::selection::SelectionError;
 
 /// The result of this crate's functions.
@@ -271,14 +270,14 @@ pub enum Error {
         dtype: DType,
     },
     /// An element is asked for as a type that does not have its value.
-    #[error("element {at:?} of dataset {dataset:?} is {number}, which {} does not have", dtype.name())]
+    #[error("element {at:?} of dataset {dataset:?} is {value}, which {} does not have", dtype.name())]
     Inexact {
         /// The dataset.
         dataset: String,
         /// The positions of the element.
         at: Vec<u64>,
         /// Its value.
-        number: Number,
+        value: String,
         /// The type that it was to become.
         dtype: DType,
     },

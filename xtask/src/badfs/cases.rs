@@ -58,7 +58,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         is_guarded: true,
         commands: &[
             "info", "cat", "cat -o", "query", "query -o", "stats", "verify", "convert", "repair",
-            "zt set",
+            "edit set",
         ],
     },
     Container {
@@ -175,7 +175,7 @@ const VERBS: &[Verb] = &[
     ),
     verb("digest add", &["digest", "add", "FILE"], Kind::Edit, Flags::None),
     verb("repair --all", &["repair", "FILE", "--all"], Kind::Edit, Flags::None),
-    verb("zt set", &["zt", "set", "FILE", "#0", "note=1"], Kind::Edit, Flags::None),
+    verb("edit set", &["edit", "set", "FILE", "#0:note=1"], Kind::Edit, Flags::None),
     verb("tgm set", &["tgm", "set", "-s", "note=1", "FILE", "FILE"], Kind::Edit, Flags::None),
     verb("tgm append", &["tgm", "append", "FILE", "more.tgm"], Kind::Edit, Flags::None),
 ];

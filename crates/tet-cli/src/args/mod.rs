@@ -50,10 +50,7 @@ pub use tgm::{
     TgmMergeArgs, TgmProvenanceArgs, TgmReshuffleArgs, TgmSetArgs, TgmSplitArgs, TgmVerb,
     TgmWhereArgs,
 };
-pub use zt::{
-    ZtAppendArgs, ZtCompactArgs, ZtDropArgs, ZtEditArgs, ZtPlaceArgs, ZtRenameArgs, ZtSetArgs,
-    ZtVerb,
-};
+pub use zt::{ZtAppendArgs, ZtEditArgs, ZtVerb};
 
 /// List, read, query, convert and verify tensor files.
 #[derive(Debug, Parser)]
@@ -189,7 +186,7 @@ pub enum Command {
     /// List the parts of a folder that grows, and remove unused files
     #[command(long_about = series::LONG_ABOUT)]
     Series(SeriesArgs),
-    /// Edit a zTensor file: rename, drop, set, append, compact
+    /// Append tensors to a zTensor file, also in place
     Zt(ZtEditArgs),
     /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
     Tgm(TgmEditArgs),

@@ -1,4 +1,4 @@
-//! `tet zt`.
+//! `tet zt`: what only zTensor files have.
 
 use std::path::PathBuf;
 
@@ -25,72 +25,9 @@ impl ZtEditArgs {
 /// The subcommands of `tet zt`.
 #[derive(Debug, Subcommand)]
 pub enum ZtVerb {
-    /// Rename a tensor
-    #[command(after_long_help = RENAME_EXAMPLES)]
-    Rename(ZtRenameArgs),
-    /// Remove tensors, and their bytes unless another tensor shares them
-    #[command(after_long_help = DROP_EXAMPLES)]
-    Drop(ZtDropArgs),
-    /// Set or remove custom fields of a tensor
-    #[command(after_long_help = SET_EXAMPLES)]
-    Set(ZtSetArgs),
     /// Append the tensors of another file of any kind
     #[command(after_long_help = APPEND_EXAMPLES)]
     Append(Box<ZtAppendArgs>),
-    /// Reclaim unused space
-    #[command(after_long_help = COMPACT_EXAMPLES)]
-    Compact(ZtCompactArgs),
-}
-
-/// Arguments of `tet zt rename`.
-#[derive(Debug, Args)]
-pub struct ZtRenameArgs {
-    /// The .zt file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The tensor, by name or as #N
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// Its new name
-    #[arg(value_name = "NEW")]
-    pub to: String,
-    /// The output file.
-    #[command(flatten)]
-    pub place: ZtPlaceArgs,
-}
-
-/// Arguments of `tet zt drop`.
-#[derive(Debug, Args)]
-pub struct ZtDropArgs {
-    /// The .zt file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The tensors, by name or as #N
-    #[arg(value_name = "NAME", required = true)]
-    pub names: Vec<String>,
-    /// The output file.
-    #[command(flatten)]
-    pub place: ZtPlaceArgs,
-}
-
-/// Arguments of `tet zt set`.
-#[derive(Debug, Args)]
-pub struct ZtSetArgs {
-    /// The .zt file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The tensor, by name or as #N
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// Fields to set: numbers, true, false, null, lists and objects as JSON, anything else as text
-    #[arg(value_name = "KEY=VALUE", required_unless_present = "unset")]
-    pub fields: Vec<String>,
-    /// Remove this field (repeatable)
-    #[arg(long, value_name = "KEY")]
-    pub unset: Vec<String>,
-    /// The output file.
-    #[command(flatten)]
-    pub place: ZtPlaceArgs,
 }
 
 /// Arguments of `tet zt append`.
@@ -125,53 +62,12 @@ pub struct ZtAppendArgs {
     pub write: WriteArgs,
 }
 
-/// Arguments of `tet zt compact`.
-#[derive(Debug, Args)]
-pub struct ZtCompactArgs {
-    /// The .zt file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The output file.
-    #[command(flatten)]
-    pub place: ZtPlaceArgs,
-}
-
-/// The output file of an edit.
-#[derive(Debug, Args)]
-pub struct ZtPlaceArgs {
-    /// Write the new file here instead of replacing FILE
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
-    /// How the file is written.
-    #[command(flatten)]
-    pub write: WriteArgs,
-}
-
 const EXAMPLES: &str = "\
 EXAMPLES
-  tet zt rename model.zt wte.weight embed.weight
-  tet zt drop model.zt optimizer.step '#17'
-  tet zt set model.zt embed.weight quant=int8 scale=0.125
   tet zt append model.zt lora.safetensors
-  tet zt compact model.zt
+  tet zt append model.zt more.zt --in-place
 
-FILE is replaced atomically by a new file. The stored bytes of the other tensors are copied
-unchanged.";
-
-const RENAME_EXAMPLES: &str = "\
-EXAMPLES
-  tet zt rename model.zt wte.weight embed.weight
-  tet zt rename model.zt '#0' first -o renamed.zt";
-
-const DROP_EXAMPLES: &str = "\
-EXAMPLES
-  tet zt drop model.zt optimizer.step optimizer.lr
-  tet zt drop model.zt '#17' -o smaller.zt";
-
-const SET_EXAMPLES: &str = "\
-EXAMPLES
-  tet zt set model.zt embed.weight quant=int8 scale=0.125 'axes=[\"vocab\",\"dim\"]'
-  tet zt set model.zt embed.weight --unset quant";
+`tet edit` renames, drops, sets, grows and compacts: it is the same for all formats.";
 
 const APPEND_EXAMPLES: &str = "\
 EXAMPLES
@@ -182,7 +78,3 @@ EXAMPLES
 With --in-place the new tensors and a new index are written at the end of FILE. The last 8 bytes
 make the new index valid; they are written after everything else is durable. If the machine stops
 before that, `tet repair` finds the old index.";
-
-const COMPACT_EXAMPLES: &str = "\
-EXAMPLES
-  tet zt compact model.zt";

@@ -112,11 +112,11 @@ fn write(
     let title = context.paint.strong(name);
     let size = Size(file_len);
     let digests = digests(opened);
-    let shards = match opened.catalog.shards().len() {
+    let files = match opened.catalog.shards().len() {
         0 => String::new(),
-        count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "shard")),
+        count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file")),
     };
-    context.line(format!("{title}  {format}{version}{shards}, {size}, {part}{count}{digests}"))?;
+    context.line(format!("{title}  {format}{version}{files}, {size}, {part}{count}{digests}"))?;
     if args.tree {
         context.line("")?;
         tree::write(opened, context)?;

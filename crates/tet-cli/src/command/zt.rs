@@ -1,21 +1,16 @@
-//! `tet zt`: edits zTensor files without changing the bytes of tensors.
+//! `tet zt`: appends to zTensor files, also in place.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tet_convert::{AppendPlace, ConvertOptions, Format};
-use tet_io::{Publish, Source};
-use tet_ztensor::Limits;
-use tet_ztensor::edit::{Draft, Output};
+use tet_io::Source;
 
 use super::convert;
-use crate::args::{
-    ZtAppendArgs, ZtCompactArgs, ZtDropArgs, ZtPlaceArgs, ZtRenameArgs, ZtSetArgs, ZtVerb,
-};
+use crate::args::{ZtAppendArgs, ZtVerb};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::size::{Size, counted};
 
 /// Runs the command.
 ///
@@ -24,74 +19,8 @@ use crate::size::{Size, counted};
 /// The file cannot be read, a name or a field is unknown, or the output cannot be written.
 pub(crate) fn run(verb: &ZtVerb, context: &mut Context<'_>) -> Result<Exit> {
     match verb {
-        ZtVerb::Rename(ZtRenameArgs { file, name, to, place }) => {
-            edit(file, place, context, |draft| Ok(draft.rename(name, to)?))
-        }
-        ZtVerb::Drop(ZtDropArgs { file, names, place }) => edit(file, place, context, |draft| {
-            names.iter().try_for_each(|name| Ok(draft.remove(name)?))
-        }),
-        ZtVerb::Set(args) => edit(&args.file, &args.place, context, |draft| set(draft, args)),
-        ZtVerb::Compact(ZtCompactArgs { file, place }) => edit(file, place, context, |draft| {
-            draft.compact();
-            Ok(())
-        }),
         ZtVerb::Append(args) => append(args, context),
     }
-}
-
-fn edit(
-    file: &Path,
-    place: &ZtPlaceArgs,
-    context: &mut Context<'_>,
-    change: impl FnOnce(&mut Draft) -> Result<()>,
-) -> Result<Exit> {
-    let path = context.env().at(file);
-    let source = Source::open(&path).map_err(|error| Failure::from(error).about(file))?;
-    let about = |failure: Failure| failure.about(file);
-    check_format(&source, file)?;
-    let draft = Draft::open(&source, &Limits::default());
-    let mut draft = draft.map_err(|error| about(error.into()))?;
-    change(&mut draft).map_err(about)?;
-    let (force, sync) = open::publish_options(place.write);
-    let publish = Publish { force, sync, inputs: Vec::new() };
-    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
-    let target = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
-    let named = place.output.as_deref().unwrap_or(file);
-    let written =
-        draft.save(target, &publish).map_err(|error| Failure::from(error).about(named))?;
-    let count = counted(written.tensor_count, "tensor");
-    context.note(format!("wrote {}: {count}, {}", tet_io::shown(named), Size(written.file_len)));
-    Ok(Exit::Done)
-}
-
-/// Checks that the file is a zTensor file; the failure for another container names its format.
-fn check_format(source: &Source, file: &Path) -> Result<()> {
-    let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
-    if matches!(format, Format::ZTENSOR | Format::UNKNOWN) {
-        return Ok(());
-    }
-    let text = format!(
-        "{} is {format}, and `tet zt` edits zTensor files of version 0.1.0",
-        tet_io::shown(file)
-    );
-    Err(Failure::usage("not-ztensor", text).hint("`tet convert` converts it to such a .zt file"))
-}
-
-fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {
-    for text in &args.fields {
-        let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            let text = format!("{text:?} is not a field");
-            return Err(Failure::usage("field", text).hint("write KEY=VALUE"));
-        };
-        draft.set(&args.name, key, &tet_convert::field_of_text(value))?;
-    }
-    for key in &args.unset {
-        if !draft.unset(&args.name, key)? {
-            let text = format!("{:?} has no field {key:?}", args.name);
-            return Err(Failure::usage("field", text).hint("`tet info FILE --metadata` lists them"));
-        }
-    }
-    Ok(())
 }
 
 fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
@@ -106,6 +35,7 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
     let place = if args.in_place { AppendPlace::InPlace } else { AppendPlace::Beside };
     let (input, target) = (context.env().at(&args.input), context.env().at(&args.file));
+    check_format(&target, &args.file)?;
     let bar = Bar::new(context, "appending", 0);
     options.execution.progress = bar.progress(context);
     let report = tet_convert::append_ztensor(&input, &target, place, &options);
@@ -122,4 +52,17 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         args.json,
         context,
     )
+}
+
+/// Checks that a file is a zTensor file; the failure for another container names its format.
+fn check_format(path: &Path, file: &Path) -> Result<()> {
+    let about = |failure: Failure| failure.about(file);
+    let source = Source::open(path).map_err(|error| about(error.into()))?;
+    let format = tet_convert::sniff(&source).map_err(|error| about(error.into()))?;
+    if matches!(format, Format::ZTENSOR | Format::UNKNOWN) {
+        return Ok(());
+    }
+    let name = tet_io::shown(file);
+    let text = format!("{name} is {format}, and `tet zt append` is for .zt files of version 0.1.0");
+    Err(Failure::usage("not-ztensor", text).hint("`tet edit merge` joins files of all formats"))
 }

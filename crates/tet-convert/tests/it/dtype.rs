@@ -138,13 +138,13 @@ fn the_element_that_the_type_lacks_is_named_and_nothing_is_written() {
             let mut options = with(vec![rule(Some("a"), to)]);
             options.tet.include = vec!["a".to_owned()];
             let error = convert(&input, &output, &options).unwrap_err();
-            let Error::Query(tet_query::Error::Inexact { dataset, at, number, dtype }) = &error
+            let Error::Query(tet_query::Error::Inexact { dataset, at, value, dtype }) = &error
             else {
                 panic!("{name}: {error}");
             };
             assert_eq!((dataset.as_str(), *dtype), ("a", to));
             if !text.is_empty() {
-                assert_eq!((&at[..], number.to_string().as_str()), (&[59, 69, 249][..], text));
+                assert_eq!((&at[..], value.as_str()), (&[59, 69, 249][..], text));
             }
             assert!(!output.exists(), "{name}");
         }

@@ -128,7 +128,8 @@ impl Map {
                 match lost {
                     Some((at, number)) => {
                         let (dataset, at) = (dataset.clone(), part.place(at as u64));
-                        Err(Error::Inexact { dataset, at, number, dtype: self.to })
+                        let value = number.to_string();
+                        Err(Error::Inexact { dataset, at, value, dtype: self.to })
                     }
                     None => Ok(0),
                 }
