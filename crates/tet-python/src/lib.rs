@@ -77,5 +77,6 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;
     module.add_function(wrap_pyfunction!(regions::auto_chunks, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert_pieces, module)?)?;
+    module.add_function(wrap_pyfunction!(write::append, module)?)?;
     Ok(())
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
-    ChunkChoice, ConvertOptions, DTypeRule, Filter, Hdf5Codec, ImportReport, ZarrCompression,
+    AxisAppend, ChunkChoice, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
+    ImportReport, ZarrCompression,
 };
 use tet_file::write::CodecChoice;
 use tet_format::DType;
@@ -130,6 +131,28 @@ pub(crate) fn convert_pieces<'py>(
         tet_convert::convert_source(&source, &output, &options)
     })?;
     shown(py, &report)
+}
+
+/// Appends datasets of a file, which have these names, to those of another along an axis.
+#[pyfunction]
+#[pyo3(signature = (path, axis, names, input, memory=None, threads=None))]
+pub(crate) fn append(
+    py: Python<'_>,
+    path: PathBuf,
+    axis: String,
+    names: Vec<String>,
+    input: PathBuf,
+    memory: Option<u64>,
+    threads: Option<usize>,
+) -> PyResult<()> {
+    let execution = Bounds { memory, threads }.execution(Default::default());
+    detached(py, &Job::long(None), |progress| {
+        let inputs = [input.clone()];
+        let asked = AxisAppend { axis: &axis, datasets: &names, inputs: &inputs, output: None };
+        let execution = execution.clone().with_progress(progress.begin(0));
+        tet_convert::append(&path, &asked, &EditOptions::default(), &execution)
+    })?;
+    Ok(())
 }
 
 /// Memory of Python as a file.

@@ -332,9 +332,41 @@ def test_arrays_of_numpy_are_appended(tmp_path: Path) -> None:
         out["l"][...] = 0
     with pytest.raises(tetfile.UsageError, match='axis 0 of dataset "l" has labels'):
         tetfile.append(path, {"l": [1]})
-    tetfile.convert(path, tmp_path / "x.npz")
-    with pytest.raises(tetfile.UnsupportedError, match=r"only \.tet files are edited"):
-        tetfile.append(tmp_path / "x.npz", {"l": [1]})
+    tetfile.convert(path, tmp_path / "x.h5")
+    with pytest.raises(tetfile.UsageError, match="growing along an axis is supported in"):
+        tetfile.append(tmp_path / "x.h5", {"l": [1]})
+
+
+@pytest.mark.parametrize("suffix", ["tets", "npz", "safetensors", "zt", "tgm"])
+def test_files_of_other_formats_grow(tmp_path: Path, suffix: str) -> None:
+    path, wanted = tmp_path / f"x.{suffix}", np.arange(350, dtype="f4").reshape(35, 10)
+    with tetfile.create(tmp_path / "x.tet") as out:
+        out["a"] = tetfile.Spec((3, 10), "f4", dims=("t", "x"), attrs={"units": "K"})
+        out["a"][...] = wanted[:3]
+    tetfile.convert(tmp_path / "x.tet", path)
+    axis: int | str = "t" if tetfile.open(path)["a"].dims else 0
+    for at in range(3, 35, 16):
+        tetfile.append(path, {"a": wanted[at : at + 16]}, axis=axis)
+    with tetfile.open(path) as file:
+        np.testing.assert_array_equal(file["a"][...], wanted)
+    assert tetfile.verify(path).ok
+    with pytest.raises(tetfile.UsageError, match="has shape"):
+        tetfile.append(path, {"a": wanted[:, :9]}, axis=axis)
+    with pytest.raises(tetfile.UsageError, match="keeps its codec"):
+        tetfile.append(path, {"a": wanted}, axis=axis, codec="zstd")
+
+
+def append_part(path: str, value: float) -> None:
+    tetfile.append(path, {"x": [value]})
+
+
+def test_processes_that_append_to_a_folder_of_parts_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.tets"
+    np.savez(tmp_path / "x.npz", x=[0.0])
+    tetfile.convert(tmp_path / "x.npz", path)
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        pool.starmap(append_part, [(str(path), float(value)) for value in range(1, 41)])
+    assert sorted(tetfile.open(path)["x"][...]) == [*range(41)]
 
 
 def test_there_may_be_more_parts_than_open_files(tmp_path: Path) -> None:

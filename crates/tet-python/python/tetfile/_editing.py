@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from . import _file, _tetfile
-from ._create import Codec, Target
+from ._create import Codec, Target, create
 from ._dataset import Dataset
 from ._errors import ChangedError, UsageError
 from ._plan import Spec
@@ -36,23 +37,25 @@ def append(
     memory: int | None = None,
     threads: int | None = None,
 ) -> None:
-    """Writes elements behind the end of datasets of a ``.tet`` file.
+    """Writes elements behind the end of datasets of a file: ``.tet``, ``.tets``, ``.npz``, ``.npy``, ``.safetensors``, ``.zt``
+    or ``.tgm``.
 
-    The file is replaced by an edited copy, in which chunks that stay are copied as they are stored: whatever happens, the file
-    is the old one or the new one. Several processes may append at the same time; each waits for the others.
+    The file is replaced by an edited copy, in which what stays is copied as it is stored: whatever happens, the file
+    is the old one or the new one. A folder of parts, ``x.tets``, gets one more part instead. Several processes may append to a
+    ``.tet`` file or a folder of parts at the same time; none is lost.
 
     Args:
         path: The file.
         datasets: The elements to add, by name; the extents along the other axes are those of the dataset.
         axis: The axis, by its number or its name. All datasets with an axis of this name grow together.
-        codec: How new chunks are compressed: ``"raw"`` or ``"zstd"``, or as the file is.
+        codec: How new chunks of a ``.tet`` file are compressed: ``"raw"`` or ``"zstd"``, or as the file is.
         compression_level: The level of zstd.
         memory: The most bytes of chunks of which only some elements are written.
         threads: Threads that compress.
 
     Raises:
-        UsageError: The elements do not fit the datasets, or a dataset with the axis is left out.
-        UnsupportedError: The file is of another format.
+        UsageError: The elements do not fit the datasets, a dataset with the axis is left out, or files of this format do not
+            grow.
         OSError: The system refuses to write.
 
     >>> with tetfile.create("log.tet") as f:
@@ -76,8 +79,32 @@ def append(
             check_all_grow(file, found, axis)
         return found, growths
 
+    with _file.open(path) as file:
+        if file.format != "tet":
+            if (codec, compression_level) != (None, None):
+                raise UsageError(f"a {file.format} file keeps its codec: codec and compression_level are for .tet")
+            _append_file(file, writes(file)[0], axis, (memory, threads))
+            return
     storage = {"codec": codec, "level": compression_level, "memory": memory, "threads": threads}
     edit(path, writes, "append", storage)
+
+
+def _append_file(file: _file.File, found: Writes, axis: int | str, bounds: tuple[int | None, int | None]) -> None:
+    """Appends elements to a file of any format that grows, by way of a file."""
+    held = {name: file.dataset(name) for name in found}
+    names = {str(axis) if isinstance(axis, str) or not one.dims else one.dims[axis] for one in held.values()}
+    if len(names) != 1:
+        raise UsageError(f"axis {axis} of these datasets has the names {sorted(names)}: give one of them")
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / "new.tet"
+        with create(part, memory=bounds[0], threads=bounds[1]) as out:
+            for name, (_, elements) in found.items():
+                one = held[name]
+                out[name] = Spec(elements.shape, one.dtype, dims=one.dims, attrs=one.attrs)
+                out[name][...] = elements
+        # All datasets of a folder of parts grow that have the axis.
+        growing = [] if file.format == "tets" else [*found]
+        _tetfile.append(file.path, names.pop(), growing, part, *bounds)
 
 
 def edit(

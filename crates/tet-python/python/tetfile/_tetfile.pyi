@@ -33,6 +33,7 @@ __all__ = [
     "publish_parts",
     "auto_chunks",
     "convert_pieces",
+    "append",
 ]
 
 __version__: str
@@ -187,6 +188,14 @@ def publish_parts(
     progress: _Progress = None,
 ) -> dict[str, int]: ...
 def auto_chunks(shape: Sequence[int], element_size: int) -> list[int]: ...
+def append(
+    path: str | PathLike[str],
+    axis: str,
+    names: Sequence[str],
+    input: str | PathLike[str],
+    memory: int | None = None,
+    threads: int | None = None,
+) -> None: ...
 def convert_pieces(
     pieces: Sequence[Any], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
 ) -> dict[str, Any]: ...
