@@ -149,7 +149,7 @@ impl<W: Write + Seek> FileWriter<W> {
         match codec {
             Codec::Raw if stored_len != raw_len => {
                 let [found, wanted] = [stored_len, raw_len];
-                return Err(WriteError::StoredLen { dataset, found, wanted });
+                Err(WriteError::StoredLen { dataset, found, wanted })
             }
             Codec::Raw | Codec::Zstd => Ok(dataset),
             Codec::Unknown(tag) => Err(WriteError::Codec { tag }),
