@@ -34,8 +34,8 @@ use crate::Result;
 use crate::container::tets::is_series;
 use crate::container::{EditKind, EditMode, EditOptions, Rewritten, sniff};
 use crate::convert::folder_of;
-use crate::edit::editor_of;
 use crate::edit::report::{DatasetChange, EditReport};
+use crate::edit::{check_reserve, editor_of};
 use crate::model::logical::to_physical;
 use crate::open::{document_of, open};
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -78,6 +78,7 @@ pub fn append(
     let folder = folder_of(asked.output.unwrap_or(file));
     let opened = open(file, &opening(&folder))?;
     let editor = editor_of(&opened, EditKind::Append)?;
+    check_reserve(&opened, options)?;
     let inputs = opened_inputs(asked, &folder)?;
     let growing = growing(&opened, asked, &inputs)?;
     for it in &growing {
@@ -245,6 +246,7 @@ fn write_options(
     };
     WriteOptions {
         digests,
+        reserved_rows: options.reserved_rows,
         sync: options.publish.sync,
         overwrite: in_place.unwrap_or(options.publish.force),
         inputs: stamps.chain(stamp).collect(),

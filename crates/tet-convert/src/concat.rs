@@ -68,6 +68,7 @@ pub fn concat(
         publish,
         progress: options.execution.progress.clone(),
         history: options.tet.history.filter(|_| is_tet),
+        reserved_rows: if is_tet { options.tet.reserved_rows } else { 0 },
         ..EditOptions::default()
     };
     let target = if is_tet { output.to_path_buf() } else { scratch.path().join("all.tet") };

@@ -194,6 +194,11 @@ pub(crate) fn editor_of(opened: &Opened, kind: EditKind) -> Result<&'static dyn 
     editor.ok_or_else(|| not_editable(opened, kind))
 }
 
+/// Checks that rows can be reserved in the index of a file, if any are.
+pub(crate) fn check_reserve(opened: &Opened, options: &EditOptions) -> Result<()> {
+    if options.reserved_rows == 0 { Ok(()) } else { editor_of(opened, EditKind::Reserve).map(drop) }
+}
+
 /// The error for a file that cannot be edited so.
 pub(crate) fn not_editable(opened: &Opened, kind: EditKind) -> Error {
     let (path, format) = (path_of(opened.catalog.source()), opened.format);

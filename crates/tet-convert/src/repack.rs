@@ -20,8 +20,8 @@ use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
 use crate::container::tet::chunks;
 use crate::container::{EditKind, EditMode, EditOptions, StorageChange};
 use crate::convert::{folder_of, resolved};
-use crate::edit::editor_of;
 use crate::edit::report::{DatasetChange, EditReport};
+use crate::edit::{check_reserve, editor_of};
 use crate::model::logical::byte_len;
 use crate::read::opened::{Opened, path_of};
 use crate::write::chunk_shape::{AskedChunks, chunks_of};
@@ -114,6 +114,7 @@ pub fn repack(
     options: &EditOptions,
 ) -> Result<EditReport> {
     let source = opened.catalog.source();
+    check_reserve(opened, options)?;
     let Some(tet) = &opened.tet else { return anew::repacked(opened, output, how, options) };
     let editor = editor_of(opened, EditKind::Repack)?;
     anew::check((opened, editor), how)?;
@@ -230,6 +231,7 @@ fn write_options(
         memory: Some(how.execution.memory_budget / 4),
         digests: how.digests.unwrap_or(kept),
         zero_extents: ZeroExtents::Allow,
+        reserved_rows: options.reserved_rows,
         sync: options.publish.sync,
         overwrite: in_place.unwrap_or(options.publish.force),
         inputs: options.publish.inputs.iter().copied().chain(stamp).collect(),

@@ -5,7 +5,7 @@
 //!                                                 |
 //!            publish: chunks of parts, in row order --> Writer --> the new file, or none
 //!               ^
-//!              BaseFile: an existing file whose chunks stay, where the new file is an edited copy
+//!              BaseFile: an existing file whose chunks stay where they are; the new file is an edited copy
 //! ```
 //!
 //! The file is the same whatever parts its chunks come from. Payloads of parts and of the base are compared with
@@ -19,6 +19,7 @@ mod plan;
 mod publish;
 mod region;
 mod region_writer;
+mod staying;
 
 pub use base::BaseFile;
 pub(crate) use base::unsound;

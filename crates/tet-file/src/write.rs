@@ -15,7 +15,7 @@ mod writer;
 pub use options::{CodecChoice, DigestChoice, WriteOptions};
 pub use ordered::{OrderedJobs, OrderedWorkers, in_order};
 pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
-pub(crate) use writer::CopiedChunk;
+pub(crate) use writer::{COPY_LEN, CopiedChunk};
 pub use writer::{ChunkAt, Fill, FillError, Writer, Written};
 
 /// The memory of all chunks in progress, in addition to one chunk for each thread.

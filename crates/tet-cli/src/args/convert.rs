@@ -65,6 +65,9 @@ pub struct ConvertArgs {
     /// How elements are stored.
     #[command(flatten)]
     pub store: StoreArgs,
+    /// In .tet: leave room in the index for N more chunks, so that `tet edit append` need not move stored ones
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
+    pub reserve_rows: u64,
     /// How a .zt file is written.
     #[command(flatten)]
     pub zt: ZtArgs,
@@ -132,6 +135,9 @@ pub struct ConvertArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// The most rows that are reserved in an index: 1 GB.
+pub(crate) const RESERVE_MAX: u64 = 10_000_000;
 
 /// The default alignment of the bytes of datasets.
 pub(crate) const ALIGN: &str = "64";
@@ -438,6 +444,7 @@ EXAMPLES
   tet convert model.zt model.safetensors --shard-size 5GB
   tet convert model.zt model.tet --chunks 64,4096    in chunks, to read parts of it
   tet convert year.nc year.tet --chunks time:1       each time step in chunks of its own
+  tet convert may.nc year.tet --reserve-rows 10000   room for chunks that `tet edit append` adds
   tet convert year.nc year.tet --chunks temp=time:auto,lat:10,lon:10 --codec mask=raw --level temp=19
   tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::convert::RESERVE_MAX;
 use super::{ChecksumName, CodecName, EncodingName, FilterName, Named, PreferName, WriteArgs};
 
 /// What the command does, for its help.
@@ -199,6 +200,9 @@ pub struct EditAppendArgs {
     /// Grow only this dataset, by name or as #N; a * stands for any text (repeatable)
     #[arg(long, value_name = "NAME")]
     pub dataset: Vec<String>,
+    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
+    pub reserve_rows: u64,
     /// Limit the memory, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -229,6 +233,9 @@ pub struct EditMergeArgs {
     /// Where files have different datasets or attributes of one name, take those of the first
     #[arg(long, value_name = "WHICH")]
     pub prefer: Option<PreferName>,
+    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
+    pub reserve_rows: u64,
     /// Limit the memory, as 256MiB or 2G [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -255,7 +262,7 @@ pub struct EditMergeArgs {
 /// # Ok::<(), clap::Error>(())
 /// ```
 #[derive(Debug, Args)]
-#[group(id = "repack", required = true, multiple = true, args = ["chunks", "codec", "level", "no_digests", "digests", "checksum", "filter", "encoding", "bits", "max_error"])]
+#[group(id = "repack", required = true, multiple = true, args = ["chunks", "codec", "level", "no_digests", "digests", "checksum", "filter", "encoding", "bits", "max_error", "reserve_rows"])]
 pub struct EditRepackArgs {
     /// The .tet, .zt, .tgm or .npz file
     #[arg(value_name = "FILE")]
@@ -296,6 +303,9 @@ pub struct EditRepackArgs {
     /// In .tet: write no digests, so that changed bytes of the file are not noticed
     #[arg(long)]
     pub no_digests: bool,
+    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
+    pub reserve_rows: u64,
     /// Limit the memory, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -392,6 +402,7 @@ const APPEND_EXAMPLES: &str = "\
 EXAMPLES
   tet edit append year.tet june.nc july.nc --axis time
   tet edit append year.tet june.npz --axis time -o longer.tet
+  tet edit append year.tet june.nc --axis time --reserve-rows 10000
   tet edit append hourly.tets 13.nc --axis time                 only new rows are written
   tet edit append log.npz today.npz --axis 0 --dry-run
   tet edit append model.safetensors more.npy --axis 0 --dataset embed.weight

@@ -23,7 +23,7 @@ use crate::open;
 use crate::output;
 use crate::piped;
 
-pub(super) use self::outputs::{check_level, check_levels};
+pub(super) use self::outputs::{check_level, check_levels, check_option};
 use self::report::failed;
 pub(super) use self::report::{failure, print_report};
 use self::storage::dtype_rules;

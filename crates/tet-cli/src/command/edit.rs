@@ -97,7 +97,8 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut how = open::unflagged(context);
     how.memory_budget = args.memory.unwrap_or(how.memory_budget);
     how.progress = bar.progress(context);
-    let options = options(place, how.progress.clone(), context);
+    let mut options = options(place, how.progress.clone(), context);
+    options.reserved_rows = args.reserve_rows;
     let report = tet_convert::append(&path, &asked, &options, &how);
     bar.finish();
     let named = place.output.as_deref().unwrap_or(&args.file);
@@ -114,6 +115,7 @@ fn options(place: &EditPlaceArgs, progress: Progress, context: &Context<'_>) -> 
         publish: Publish { force, sync, inputs: Vec::new() },
         progress,
         history: (!place.no_history).then(|| Origin { at: context.env().now() }),
+        reserved_rows: 0,
         mode: if place.dry_run { EditMode::Plan } else { EditMode::Write },
     }
 }

@@ -36,6 +36,7 @@ fn sample(option: &str) -> (Vec<&str>, Vec<&str>) {
         "--level" => ("--codec zstd --level 19", "--codec zstd --level 1"),
         "--align" => ("--align 4096", ""),
         "--align 8" => ("--align 8", ""),
+        "--reserve-rows" => ("--reserve-rows 100", ""),
         "--align 65536" => ("--align 65536", ""),
         "--align-above" => ("--align 4096 --align-above 1000000000", "--align 4096"),
         "--checksum" => ("--checksum crc32c", "--checksum none"),

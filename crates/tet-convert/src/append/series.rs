@@ -55,7 +55,7 @@ pub(super) fn begin(
     let Some((first, others)) = asked.inputs.split_first() else {
         return Err(unfit("no file is given".to_owned()));
     };
-    check_output(asked)?;
+    check_output(asked, options)?;
     let inputs = [first.clone()];
     let alone = AxisAppend { inputs: &inputs, ..*asked };
     let mut report = EditReport::default();
@@ -93,7 +93,7 @@ pub(super) fn append(
     options: &EditOptions,
     how: &Execution,
 ) -> Result<EditReport> {
-    check_output(asked)?;
+    check_output(asked, options)?;
     let folder = fs::canonicalize(file)
         .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?;
     let folder = if folder.is_dir() { folder } else { parent(&folder).to_path_buf() };
@@ -114,7 +114,10 @@ pub(super) fn append(
     }
 }
 
-fn check_output(asked: &AxisAppend<'_>) -> Result<()> {
+fn check_output(asked: &AxisAppend<'_>, options: &EditOptions) -> Result<()> {
+    if options.reserved_rows != 0 {
+        return Err(unfit("the index of a folder of parts has no rows to reserve".to_owned()));
+    }
     let what = "a folder of parts grows where it is: `tet convert` makes a file of it";
     if asked.output.is_some() {
         return Err(unfit(what.to_owned()));

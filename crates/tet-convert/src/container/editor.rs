@@ -135,6 +135,8 @@ pub enum EditKind {
     Append,
     /// How datasets are stored.
     Repack,
+    /// Room for more chunks in the index.
+    Reserve,
 }
 
 impl EditKind {
@@ -151,6 +153,7 @@ impl EditKind {
             EditKind::Compact => "reclaiming unused space",
             EditKind::Append => "growing along an axis",
             EditKind::Repack => "repacking",
+            EditKind::Reserve => "reserving rows of the index",
         }
     }
 }
@@ -188,6 +191,9 @@ pub struct EditOptions {
     pub progress: Progress,
     /// When the edit happens, for the history of files that have one; `None` leaves it out.
     pub history: Option<Origin>,
+    /// For how many more chunks [`append`](crate::append) and [`repack`](crate::repack) leave room in the index of a
+    /// `.tet` file; other files have none, and refuse any.
+    pub reserved_rows: u64,
     /// Whether the file is written, by [`append`](crate::append) and [`repack`](crate::repack).
     pub mode: EditMode,
 }

@@ -92,6 +92,8 @@ pub struct ImportOptions {
     pub threads: usize,
     /// Where the payloads of a dataset start.
     pub align: Align,
+    /// For how many more chunks there is room in the index of a `.tet` file, so that it can grow and its payloads stay.
+    pub reserved_rows: u64,
     /// Dimension names.
     pub dims: Vec<DimNames>,
     /// Attributes.
@@ -142,6 +144,7 @@ impl Default for ImportOptions {
             codec: CodecChoice::Raw,
             threads: 0,
             align: Align::default(),
+            reserved_rows: 0,
             dims: Vec::new(),
             attrs: Vec::new(),
             labels: Vec::new(),

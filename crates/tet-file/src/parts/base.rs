@@ -83,6 +83,12 @@ impl BaseFile {
         rows.iter().copied().collect::<Option<_>>().ok_or_else(|| unsound(&self.file))
     }
 
+    /// Where the first payload starts.
+    pub(super) fn payloads_start(&self) -> u64 {
+        let rows = self.chunks.iter().flatten().flatten();
+        rows.map(|(row, _)| row.payload_offset).min().unwrap_or(0)
+    }
+
     /// The extents of a chunk in the base; `None` where the base does not have it.
     pub(super) fn extents(&self, dataset: usize, coord: &[u64]) -> Option<Vec<u64>> {
         let grid = &self.file.datasets().get(dataset)?.grid;

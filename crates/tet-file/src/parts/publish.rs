@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tet_codec::digest;
 use tet_format::Span;
 use tet_format::write::ChunkAt;
-use tet_io::{Progress, Source};
+use tet_io::{Overwrite, Progress, Source};
 
 use super::base::{BaseFile, StoredChunk};
 use super::part::{FilePart, Key, Row};
 use super::plan::FilePlan;
+use super::staying::Staying;
 use crate::error::{Error, Result};
 use crate::metadata::HistoryRow;
-use crate::write::{CodecChoice, CopiedChunk, WriteOptions, Writer, Written, ZeroExtents};
+use crate::write::{
+    COPY_LEN, CodecChoice, CopiedChunk, WriteOptions, Writer, Written, ZeroExtents,
+};
 
 /// How many of the chunks that are missing an error names.
 const NAMED_MAX: usize = 8;
-
-/// As many bytes are copied at once, so that a long copy can be canceled.
-const RUN_LEN: u64 = 64 << 20;
 
 /// What was written.
 ///
@@ -40,6 +41,9 @@ pub struct Published {
 }
 
 /// Writes the file of a plan: chunks of the parts, or else of the base, or else fill values.
+///
+/// A file that is edited in its place, by [`Overwrite::Edit`], keeps the payloads of the base where they are, so that file
+/// systems can share them, unless more than an eighth of it would be unused then. Other files are packed.
 ///
 /// `options` tell how the file is published; its chunks are stored as they are in the parts. `progress` counts the
 /// bytes of elements. The file appears complete or not at all.
@@ -71,6 +75,13 @@ pub fn publish(
     let mut fills = Fills { plan, last: None };
     let mut kept = KeptRun::default();
     let layout = writer.layout().clone();
+    let is_in_place = matches!(options.overwrite, Overwrite::Edit(_));
+    if let Some(base) = base.filter(|_| is_in_place)
+        && let Some(staying) = Staying::of(plan, &layout, &chunks, base)?
+    {
+        staying.copy(&mut writer, progress)?;
+        kept.stays_from = Some(layout.payloads_start());
+    }
     for chunk in layout.chunks() {
         let key = (chunk.dataset, chunk.linear);
         let base = base.filter(|it| it.has(plan, chunk.dataset, chunk.coord()));
@@ -127,6 +138,8 @@ struct KeptRun {
     /// The dataset of the new file.
     dataset: usize,
     chunks: Vec<CopiedChunk>,
+    /// Payloads that start here or later are in the new file already, at the same place.
+    stays_from: Option<u64>,
 }
 
 impl KeptRun {
@@ -139,13 +152,25 @@ impl KeptRun {
         coord: &[u64],
     ) -> Result<()> {
         let (span, chunk) = base.place(from, coord)?;
-        if writer.has_digests() && chunk.digest.is_none() {
+        let stays = self.stays_from.is_some_and(|start| start <= span.start());
+        if stays || (writer.has_digests() && chunk.digest.is_none()) {
             self.end(writer)?;
-            return push(writer, &base.stored(from, coord)?);
+        }
+        if writer.has_digests() && chunk.digest.is_none() {
+            let read = base.stored(from, coord)?;
+            let digest = Some(digest(&read.stored));
+            return if stays {
+                writer.keep(span, &CopiedChunk { digest, ..chunk })
+            } else {
+                push(writer, &StoredChunk { digest, ..read })
+            };
+        }
+        if stays {
+            return writer.keep(span, &chunk);
         }
         let longer = self.from.as_mut().and_then(|(_, run)| {
             let len = run.len().saturating_add(span.len());
-            let follows = self.dataset == to && run.end() == span.start() && len <= RUN_LEN;
+            let follows = self.dataset == to && run.end() == span.start() && len <= COPY_LEN;
             Some((Span::new(run.start(), len).filter(|_| follows)?, run))
         });
         if let Some((longer, run)) = longer {
@@ -154,14 +179,16 @@ impl KeptRun {
             return Ok(());
         }
         self.end(writer)?;
-        let from = Some((base.file().source().clone(), span));
-        *self = Self { from, dataset: to, chunks: vec![chunk] };
+        self.from = Some((base.file().source().clone(), span));
+        self.dataset = to;
+        self.chunks.push(chunk);
         Ok(())
     }
 
     /// Copies the chunks that were taken.
     fn end(&mut self, writer: &mut Writer) -> Result<()> {
-        let Self { from, chunks, .. } = std::mem::take(self);
+        let chunks = std::mem::take(&mut self.chunks);
+        let from = self.from.take();
         from.map_or(Ok(()), |(from, span)| writer.copy(&from, span, &chunks))
     }
 }
@@ -171,7 +198,7 @@ fn push(writer: &mut Writer, chunk: &StoredChunk) -> Result<()> {
 }
 
 /// The part and the place of each chunk.
-type Places<'p> = BTreeMap<Key, (&'p FilePart, Row)>;
+pub(super) type Places<'p> = BTreeMap<Key, (&'p FilePart, Row)>;
 
 fn chunks_of<'p>(plan: &FilePlan, parts: &'p [FilePart]) -> Result<Places<'p>> {
     let mut chunks = Places::new();

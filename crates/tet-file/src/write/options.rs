@@ -57,6 +57,8 @@ pub struct WriteOptions {
     pub memory: Option<u64>,
     /// The alignment of the payloads of each dataset.
     pub align: Align,
+    /// For how many more chunks there is room in the index, so that the file can grow and its payloads stay.
+    pub reserved_rows: u64,
     /// Whether extents of 0 are allowed.
     pub zero_extents: ZeroExtents,
     /// Whether digests are written, to detect changed bytes.

@@ -1,6 +1,6 @@
 //! The streaming writer.
 
-use std::io::{BufWriter, Write as _};
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +15,7 @@ use super::BUDGET_LEN;
 use super::footer::footer_text;
 use super::options::{CodecChoice, DigestChoice, WriteOptions};
 use super::ordered::{OrderedJobs, OrderedWorkers, in_order};
+use crate::edit::unused_spans;
 use crate::error::{Error, Result};
 use crate::integrity::IntegrityBlock;
 use crate::metadata::{HistoryRow, Metadata};
@@ -28,6 +29,9 @@ pub type Fill<'a> = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError
 /// Small chunks travel together, about this many bytes at a time; larger writes go straight to
 /// the file.
 const BATCH_LEN: u64 = 1 << 20;
+
+/// As many bytes are copied at once, so that a long copy can be canceled.
+pub(crate) const COPY_LEN: u64 = 64 << 20;
 
 /// A chunk the caller is asked to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +100,8 @@ impl Writer {
         options: &WriteOptions,
     ) -> Result<Self> {
         let encoder = options.encoder.encoder()?;
-        let declaration = Declaration { datasets, align: options.align };
+        let declaration =
+            Declaration { datasets, align: options.align, reserved_rows: options.reserved_rows };
         let layout = declaration.layout_with(options.zero_extents).map_err(Error::Layout)?;
         let publisher = Publisher::begin(path, &options.publish())?;
         let target = publisher.target().to_path_buf();
@@ -252,6 +257,53 @@ impl Writer {
             }
             self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
         }
+        Ok(())
+    }
+
+    /// Begins with a span of another file, at the offset that it has there: copied inside the kernel where possible,
+    /// but for what belongs to none of `chunks`, which becomes zeros. Those can be [kept](Writer::keep) then, and others
+    /// come behind them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Canceled`], and what reading and writing return.
+    pub(crate) fn copy_in_place(
+        &mut self,
+        source: &Source,
+        span: Span,
+        mut chunks: Vec<Span>,
+        progress: &Progress,
+    ) -> Result<()> {
+        let failed = |error| tet_io::Error::io(Step::Write, &self.target, error);
+        let unused = unused_spans(source, &mut chunks, span)?;
+        let out = self.file.skip_to(span.end()).map_err(|error| fault(error, &self.target))?;
+        out.seek(SeekFrom::Start(span.start())).map_err(failed)?;
+        let mut at = span.start();
+        while at < span.end() {
+            progress.check()?;
+            let end = at.saturating_add(COPY_LEN).min(span.end());
+            Span::from_range(at..end).map_or(Ok(()), |it| out.get_mut().copy_from(source, it))?;
+            at = end;
+        }
+        for gap in unused {
+            out.seek(SeekFrom::Start(gap.start())).map_err(failed)?;
+            io::copy(&mut io::repeat(0).take(gap.len()), out).map_err(failed)?;
+        }
+        out.seek(SeekFrom::Start(span.end())).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Takes the bytes at a place that was [copied](Writer::copy_in_place) as the next chunk.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Layout`] when all chunks are written, the lengths are not those of the next one, or no bytes are
+    /// there.
+    pub(crate) fn keep(&mut self, place: Span, chunk: &CopiedChunk) -> Result<()> {
+        let dataset = self.file.next_chunk().map(|next| next.dataset);
+        let kept = self.file.keep(chunk.codec, chunk.decoded_len, place);
+        kept.map_err(|error| fault(error, &self.target))?;
+        self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
         Ok(())
     }
 

@@ -51,12 +51,14 @@ pub struct Declaration {
     pub datasets: Vec<DatasetSpec>,
     /// The alignment of the payloads of each dataset.
     pub align: Align,
+    /// For how many more rows there is room behind the index, so that the file can grow and its payloads stay.
+    pub reserved_rows: u64,
 }
 
 impl Declaration {
-    /// These datasets, at the default alignment.
+    /// These datasets, at the default alignment and without room for more rows.
     pub fn new(datasets: impl Into<Vec<DatasetSpec>>) -> Declaration {
-        Declaration { datasets: datasets.into(), align: Align::default() }
+        Declaration { datasets: datasets.into(), ..Declaration::default() }
     }
 }
 

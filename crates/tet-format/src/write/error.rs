@@ -78,6 +78,13 @@ pub enum WriteError {
         /// Its tag.
         tag: u32,
     },
+    /// No bytes of a chunk can be there.
+    Place {
+        /// The offset.
+        at: u64,
+        /// The number of bytes.
+        len: u64,
+    },
     /// All chunks have been written already.
     Complete,
     /// Some chunks are missing.
@@ -129,6 +136,9 @@ impl fmt::Display for WriteError {
                 write!(f, "dataset #{dataset}: {found} bytes stored of a raw chunk of {wanted}")
             }
             WriteError::Codec { tag } => write!(f, ".tet v1 does not support codec {tag}"),
+            WriteError::Place { at, len } => {
+                write!(f, "no chunk of {len} bytes can stay at byte {at}")
+            }
             WriteError::Complete => f.write_str("all chunks are written already"),
             WriteError::Incomplete { written, declared } => {
                 write!(f, "{written} of {declared} chunks are written")

@@ -5,6 +5,7 @@ use super::{ChunkAt, Layout, WriteError};
 use crate::codec::Codec;
 use crate::footer::{FOOTER_VERSION_MAX, Tail};
 use crate::index::IndexRow;
+use crate::span::Span;
 use crate::superblock::{self, FLAG_FOOTER};
 use crate::wire;
 use alloc::vec::Vec;
@@ -13,12 +14,13 @@ use std::io::{Seek, SeekFrom, Write};
 /// Writes a file whose chunks arrive one by one, in row order.
 ///
 /// ```text
-///   | reserved for superblock, directory, index | payloads ->   | block | spill | JSON | tail
-///   ^ written by `finish`, superblock last        ^ `push`        ^ `finish`
+///   | room for superblock, directory, index | payloads ->   | block | spill | JSON | tail
+///   ^ written by `finish`, superblock last     ^ `push`        ^ `finish`
 /// ```
 ///
-/// The payloads of each dataset start aligned and are contiguous. Memory: 24 bytes per chunk. The
-/// same calls give the same bytes. After an error the file is unfinished: discard it.
+/// The payloads of each dataset start aligned and are contiguous, but for those that are [kept](FileWriter::keep)
+/// where they are. Memory: 24 bytes per chunk. The same calls give the same bytes. After an error the file is unfinished:
+/// discard it.
 #[derive(Debug)]
 pub struct FileWriter<W> {
     out: W,
@@ -26,6 +28,8 @@ pub struct FileWriter<W> {
     next: Position,
     stored: Vec<Stored>,
     position: u64,
+    /// The dataset of the last payload that got a place.
+    placed: Option<usize>,
 }
 
 /// The part of a row that the layout does not determine.
@@ -56,9 +60,39 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// `out` cannot seek past the space reserved for the head.
     pub fn new(mut out: W, layout: Layout) -> Result<FileWriter<W>, WriteError> {
-        let position = layout.index_end();
+        let position = layout.payloads_start();
         out.seek(SeekFrom::Start(position))?;
-        Ok(FileWriter { out, layout, next: Position::default(), stored: Vec::new(), position })
+        let (next, stored) = (Position::default(), Vec::new());
+        Ok(FileWriter { out, layout, next, stored, position, placed: None })
+    }
+
+    /// Continues at an offset: payloads that get a place come behind it. Returns `out` there, for the caller to write
+    /// what is to be [kept](FileWriter::keep) before it, and to seek back.
+    ///
+    /// # Errors
+    ///
+    /// The offset is before the current position, or `out` fails.
+    pub fn skip_to(&mut self, position: u64) -> Result<&mut W, WriteError> {
+        if position < self.position {
+            return Err(WriteError::Place { at: position, len: 0 });
+        }
+        self.out.seek(SeekFrom::Start(position))?;
+        self.position = position;
+        Ok(&mut self.out)
+    }
+
+    /// Gives the next chunk the place of bytes that are there already: before the current position.
+    ///
+    /// # Errors
+    ///
+    /// There is no next chunk, its length does not match its grid, or there are no such bytes.
+    pub fn keep(&mut self, codec: Codec, raw_len: u64, place: Span) -> Result<(), WriteError> {
+        self.check_next(codec, raw_len, place.len())?;
+        if place.start() < self.layout.payloads_start() || self.position < place.end() {
+            return Err(WriteError::Place { at: place.start(), len: place.len() });
+        }
+        self.record(Stored { offset: place.start(), len: place.len(), codec });
+        Ok(())
     }
 
     /// Writes the next chunk. `raw_len` is its length before encoding.
@@ -84,6 +118,28 @@ impl<W: Write + Seek> FileWriter<W> {
         raw_len: u64,
         stored_len: u64,
     ) -> Result<&mut W, WriteError> {
+        let dataset = self.check_next(codec, raw_len, stored_len)?;
+        if self.placed.replace(dataset) != Some(dataset) {
+            self.align()?;
+        }
+        let offset = self.position;
+        self.position = offset.checked_add(stored_len).ok_or(WriteError::TooLarge)?;
+        self.record(Stored { offset, len: stored_len, codec });
+        Ok(&mut self.out)
+    }
+
+    fn record(&mut self, stored: Stored) {
+        self.stored.push(stored);
+        self.next.advance(self.layout.planned());
+    }
+
+    /// Checks the lengths of the next chunk, and returns its dataset.
+    fn check_next(
+        &mut self,
+        codec: Codec,
+        raw_len: u64,
+        stored_len: u64,
+    ) -> Result<usize, WriteError> {
         let chunk = self.next.chunk(self.layout.planned()).ok_or(WriteError::Complete)?;
         let dataset = chunk.dataset;
         if raw_len != chunk.raw_len {
@@ -93,19 +149,11 @@ impl<W: Write + Seek> FileWriter<W> {
         match codec {
             Codec::Raw if stored_len != raw_len => {
                 let [found, wanted] = [stored_len, raw_len];
-                return Err(WriteError::StoredLen { dataset, found, wanted });
+                Err(WriteError::StoredLen { dataset, found, wanted })
             }
-            Codec::Raw | Codec::Zstd => {}
-            Codec::Unknown(tag) => return Err(WriteError::Codec { tag }),
+            Codec::Raw | Codec::Zstd => Ok(dataset),
+            Codec::Unknown(tag) => Err(WriteError::Codec { tag }),
         }
-        if chunk.linear == 0 {
-            self.align()?;
-        }
-        let end = self.position.checked_add(stored_len).ok_or(WriteError::TooLarge)?;
-        self.stored.push(Stored { offset: self.position, len: stored_len, codec });
-        self.position = end;
-        self.next.advance(self.layout.planned());
-        Ok(&mut self.out)
     }
 
     /// The chunk for the next [`push`](FileWriter::push); `None` if all are written.
@@ -233,7 +281,7 @@ mod tests {
             DatasetSpec::new("b", DType::UInt8, [3], [2]),
             DatasetSpec::new("c", DType::Int16, [2, 2, 2], [9, 9, 9]),
         ];
-        Declaration { datasets: specs, align }
+        Declaration { datasets: specs, align, ..Declaration::default() }
     }
 
     /// Chunk number `n` is bytes of value `n + 1`; odd ones are tagged zstd and one byte shorter.
@@ -254,6 +302,33 @@ mod tests {
         let index_end = writer.layout().index_end();
         assert!(writer.rows().all(|row| index_end <= row.payload_offset));
         writer.finish(footer).unwrap().into_inner()
+    }
+
+    #[test]
+    fn rows_are_reserved_and_payloads_stay() {
+        let specs = [DatasetSpec::new("a", DType::UInt8, [6], [2])];
+        let declaration = Declaration { reserved_rows: 2, ..Declaration::new(specs) };
+        let layout = declaration.layout().unwrap();
+        let [start, room] = [layout.payloads_start(), layout.index_end() + 2 * 104];
+        assert_eq!(start, room);
+        let mut writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
+        let span = |at, len| Span::new(at, len).unwrap();
+        let refused = |kept: Result<(), WriteError>| matches!(kept, Err(WriteError::Place { .. }));
+        assert!(refused(writer.keep(Codec::Raw, 2, span(start, 2))), "nothing is there");
+        writer.skip_to(start + 100).unwrap();
+        assert!(matches!(writer.skip_to(start), Err(WriteError::Place { .. })));
+        assert!(refused(writer.keep(Codec::Raw, 2, span(start - 1, 2))), "in the reserved rows");
+        assert!(refused(writer.keep(Codec::Raw, 2, span(start + 99, 2))), "behind what is there");
+        writer.keep(Codec::Raw, 2, span(start + 98, 2)).unwrap();
+        writer.push(Codec::Raw, 2, &[7, 7]).unwrap();
+        writer.keep(Codec::Raw, 2, span(start, 2)).unwrap();
+        let offsets: Vec<u64> = writer.rows().map(|row| row.payload_offset).collect();
+        let placed = Align::default().place(start + 100).unwrap();
+        assert_eq!(offsets, [start + 98, placed, start]);
+        let bytes = writer.finish(None).unwrap().into_inner();
+        assert!(File::read(&bytes).is_ok());
+        let room = usize::try_from(room).unwrap();
+        assert!(bytes[room - 2 * 104..room].iter().all(|&byte| byte == 0));
     }
 
     #[test]

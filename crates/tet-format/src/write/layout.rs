@@ -23,6 +23,8 @@ pub struct Layout {
     row_count: u64,
     index_offset: u64,
     index_len: u64,
+    /// Where payloads may begin.
+    payloads_start: u64,
     align: Align,
 }
 
@@ -75,19 +77,22 @@ impl Layout {
             row_count,
             index_offset: superblock::LEN,
             index_len: 0,
+            payloads_start: superblock::LEN,
             align: declaration.align,
         };
         if dataset_count != 0 {
-            layout.place(&records)?;
+            layout.place(&records, declaration.reserved_rows)?;
         }
         Ok(layout)
     }
 
-    fn place(&mut self, records: &[u8]) -> Result<(), WriteError> {
+    fn place(&mut self, records: &[u8], reserved_rows: u64) -> Result<(), WriteError> {
         let records_len = wire::len_of(records);
         self.index_offset = layout::index_offset(records_len).ok_or(WriteError::TooLarge)?;
         self.index_len = layout::index_len(self.row_count).ok_or(WriteError::TooLarge)?;
-        add(self.index_offset, self.index_len)?;
+        let all_rows = add(self.row_count, reserved_rows)?;
+        let room_len = layout::index_len(all_rows).ok_or(WriteError::TooLarge)?;
+        self.payloads_start = add(self.index_offset, room_len)?;
         self.directory = WireDirectory { records_len }.encode().to_vec();
         self.directory.extend(records);
         let region_len = self.index_offset.saturating_sub(superblock::LEN);
@@ -135,6 +140,12 @@ impl Layout {
     #[must_use]
     pub fn index_end(&self) -> u64 {
         self.index_offset.saturating_add(self.index_len)
+    }
+
+    /// One past the last byte of the index and of the rows that are reserved: payloads come behind it.
+    #[must_use]
+    pub fn payloads_start(&self) -> u64 {
+        self.payloads_start
     }
 
     /// The alignment of the payloads of each dataset.

@@ -74,7 +74,7 @@ fn next_piece(from: &File, at: u64, end: u64) -> Option<Piece> {
 fn is_at_end(to: &mut File) -> bool {
     use std::io::Seek;
     let len = to.metadata().map(|metadata| metadata.len());
-    matches!((len, to.stream_position()), (Ok(len), Ok(position)) if len == position)
+    matches!((len, to.stream_position()), (Ok(len), Ok(position)) if len <= position)
 }
 
 #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! Checks which output formats support which options.
 
+use std::path::Path;
+
 use tet_convert::Capabilities;
 
 use crate::args::{ALIGN, ChecksumName, CodecName, ConvertArgs, Named, SparseName, StoreArgs};
@@ -43,12 +45,11 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         ("--shard-size", args.shard_size.is_some()),
         ("--zarr", args.zarr.is_some()),
         ("--shards", args.shards.is_some()),
+        ("--reserve-rows", args.reserve_rows != 0),
     ];
     for (option, is_asked) in asked {
-        if is_asked && !can.options.contains(&option) {
-            let text = format!("{} does not support {option}", tet_io::shown(&args.output));
-            let hint = format!("{option} is for {} outputs", outputs(option));
-            return Err(Failure::usage("output-format", text).hint(hint));
+        if is_asked {
+            check_option(option, &args.output, can)?;
         }
     }
     if args.shard_size == Some(0) {
@@ -56,6 +57,20 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         return Err(failure.hint("omit --shard-size to write one file"));
     }
     check_level(store)
+}
+
+/// Checks that the format of an output supports an option.
+///
+/// # Errors
+///
+/// It does not.
+pub(crate) fn check_option(option: &str, output: &Path, can: Capabilities) -> Result<()> {
+    if can.options.contains(&option) {
+        return Ok(());
+    }
+    let text = format!("{} does not support {option}", tet_io::shown(output));
+    let hint = format!("{option} is for {} outputs", outputs(option));
+    Err(Failure::usage("output-format", text).hint(hint))
 }
 
 /// The suffixes of the outputs that an option applies to.

@@ -17,8 +17,10 @@ const TEXT_LEN_MAX: usize = 200;
 
 impl Editor for Tet {
     fn can(&self) -> &'static [EditKind] {
-        use EditKind::{Append, Attr, Compact, Dims, Drop, FileAttr, Labels, Rename, Repack};
-        &[Rename, Drop, Attr, FileAttr, Dims, Labels, Compact, Append, Repack]
+        use EditKind::{
+            Append, Attr, Compact, Dims, Drop, FileAttr, Labels, Rename, Repack, Reserve,
+        };
+        &[Rename, Drop, Attr, FileAttr, Dims, Labels, Compact, Append, Repack, Reserve]
     }
 
     fn repack_options(&self) -> &'static [&'static str] {

@@ -39,6 +39,7 @@ impl traits::Writer for Tet {
                 "--level",
                 "--align",
                 "--align 8",
+                "--reserve-rows",
             ],
             ..Capabilities::ARRAYS
         }
@@ -69,6 +70,7 @@ impl traits::Writer for Tet {
             threads: tet.threads,
             memory: Some(options.execution.memory_budget / 4),
             align: tet.align,
+            reserved_rows: tet.reserved_rows,
             digests: tet.digests,
             zero_extents: ZeroExtents::Allow,
             sync: tet.sync,
