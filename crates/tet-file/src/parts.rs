@@ -8,8 +8,8 @@
 //!              BaseFile: an existing file whose chunks stay where they are; the new file is an edited copy
 //! ```
 //!
-//! The file is the same whatever parts its chunks come from. Payloads of parts and of the base are compared with
-//! their digests when they are copied.
+//! The file is the same whatever parts its chunks come from. Payloads of parts are compared with their digests when they are
+//! copied; those of the base keep the digests that they have in it, which tell of damage as before.
 
 mod base;
 mod document;

@@ -33,6 +33,9 @@ const ROW_LEN: usize = 48;
 /// A chunk by its dataset and its number there.
 pub(super) type Key = (usize, u64);
 
+/// The part and the place of each chunk.
+pub(super) type Places<'p> = BTreeMap<Key, (&'p FilePart, Row)>;
+
 /// Where the payload of a chunk is in its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {

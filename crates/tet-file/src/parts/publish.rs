@@ -1,6 +1,5 @@
 //! Puts the chunks of parts together to a new file.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use tet_codec::digest;
@@ -9,7 +8,7 @@ use tet_format::write::ChunkAt;
 use tet_io::{Overwrite, Progress, Source};
 
 use super::base::{BaseFile, StoredChunk};
-use super::part::{FilePart, Key, Row};
+use super::part::{FilePart, Places};
 use super::plan::FilePlan;
 use super::staying::Staying;
 use crate::error::{Error, Result};
@@ -196,9 +195,6 @@ impl KeptRun {
 fn push(writer: &mut Writer, chunk: &StoredChunk) -> Result<()> {
     writer.push(chunk.codec, chunk.decoded_len, &chunk.stored, chunk.digest)
 }
-
-/// The part and the place of each chunk.
-pub(super) type Places<'p> = BTreeMap<Key, (&'p FilePart, Row)>;
 
 fn chunks_of<'p>(plan: &FilePlan, parts: &'p [FilePart]) -> Result<Places<'p>> {
     let mut chunks = Places::new();

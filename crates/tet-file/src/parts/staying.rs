@@ -14,8 +14,8 @@ use tet_format::write::Layout;
 use tet_io::{Progress, Source};
 
 use super::base::BaseFile;
+use super::part::Places;
 use super::plan::FilePlan;
-use super::publish::Places;
 use crate::error::Result;
 use crate::write::Writer;
 
