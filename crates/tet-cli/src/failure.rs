@@ -66,9 +66,7 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     let path = error.path();
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     match failure.code.as_str() {
-        "not-found" if path.to_string_lossy().contains("://") => failure
-            .saying(format!("{} is a URL: remote files are not supported", tet_io::shown(path)))
-            .hint("download the file, then give its path"),
+        "not-found" if tet_io::is_url(path) => failure.hint("check the URL"),
         "not-found" if parent.is_some_and(|parent| !parent.exists()) => {
             let parent = parent.map(tet_io::shown).unwrap_or_default();
             failure.hint(format!("the directory {parent} does not exist"))
@@ -134,6 +132,10 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
             ("not-written", "the disk does not store what is written: write to another disk")
         }
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
+        tet_io::Error::UrlOutput { .. } => {
+            ("url-output", "write a local file, then upload it with the tools of the server")
+        }
+        tet_io::Error::NoUrls { .. } => ("no-urls", "download the file, then give its path"),
         _ => ("io", ""),
     }
 }

@@ -162,6 +162,18 @@ pub enum Error {
         /// The first offset that differs.
         at: u64,
     },
+    /// The path is a URL, and no function is set that opens URLs.
+    #[error("{} is a URL, which this program does not open", shown(path))]
+    NoUrls {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// The output is a URL.
+    #[error("{} is a URL: files are only read from URLs", shown(path))]
+    UrlOutput {
+        /// The URL.
+        path: PathBuf,
+    },
     /// The output path does not end in a file name.
     #[error("{} does not end in a file name", shown(path))]
     NoName {
@@ -181,7 +193,11 @@ impl Error {
             {
                 Kind::Format
             }
-            Self::Exists { .. } | Self::SameFile { .. } | Self::NoName { .. } => Kind::Usage,
+            Self::Exists { .. }
+            | Self::SameFile { .. }
+            | Self::NoName { .. }
+            | Self::NoUrls { .. }
+            | Self::UrlOutput { .. } => Kind::Usage,
             Self::PastEnd { .. } => Kind::Format,
             _ => Kind::Io,
         }
@@ -200,6 +216,8 @@ impl Error {
             | Self::Exists { path }
             | Self::SameFile { path }
             | Self::NotWritten { path, .. }
+            | Self::NoUrls { path }
+            | Self::UrlOutput { path }
             | Self::NoName { path } => path,
         }
     }

@@ -23,6 +23,7 @@ mod progress;
 pub mod publish;
 mod source;
 mod stamp;
+mod url;
 pub mod vfs;
 mod writers;
 
@@ -38,8 +39,9 @@ pub use mmap::use_huge_pages;
 pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
-pub use source::{ReadAt, Source, SourceKind, View};
+pub use source::{Access, ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
+pub use url::{is_url, local_path, set_url_opener};
 pub use writers::Writers;
 
 #[cfg(doctest)]

@@ -42,6 +42,11 @@ const EDGES: &[Edge] = &[
         ours: &["tet-format"],
         outside: &["libc", "memmap2", "rustix", "thiserror"],
     },
+    Edge {
+        name: "tet-net",
+        ours: &["tet-format", "tet-io"],
+        outside: &["rusty-s3", "ureq", "url"],
+    },
     Edge { name: "tet-report", ours: &["tet-format", "tet-io"], outside: &["rayon"] },
     Edge {
         name: "tet-file",
