@@ -1,32 +1,9 @@
-//! Names with a scheme, such as `https://host/file.tet`, and who opens them.
-//!
-//! This crate opens no connections. A crate that does registers one function for the process; from then
-//! on [`Source::open`](crate::Source::open) opens URLs as it opens paths.
+//! Names with a scheme, such as `https://host/file.tet`.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
-
-use crate::error::{Error, Result};
-use crate::source::Source;
 
 /// The scheme of the files of this machine.
 const FILE: &str = "file://";
-
-type Opener = dyn Fn(&str) -> Result<Source> + Send + Sync;
-
-static OPENER: RwLock<Option<Arc<Opener>>> = RwLock::new(None);
-
-/// Sets the function that opens URLs, for the whole process; it replaces the one that was set before.
-///
-/// ```
-/// tet_io::set_url_opener(|url| Ok(tet_io::Source::from_named_bytes(url, b"bytes".as_slice())));
-/// let source = tet_io::Source::open("memory://five")?;
-/// assert_eq!(source.len(), 5);
-/// # Ok::<(), tet_io::Error>(())
-/// ```
-pub fn set_url_opener(opener: impl Fn(&str) -> Result<Source> + Send + Sync + 'static) {
-    *OPENER.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(opener));
-}
 
 /// Whether a path is a URL: it begins with a scheme and `://`.
 ///
@@ -56,15 +33,6 @@ pub fn local_path(path: &Path) -> PathBuf {
     let local = path.to_str().and_then(|text| text.strip_prefix(FILE));
     let local = local.map(|text| text.strip_prefix("localhost").unwrap_or(text));
     local.filter(|text| text.starts_with('/')).map_or_else(|| path.to_path_buf(), PathBuf::from)
-}
-
-/// Opens a URL, as the registered function does.
-pub(crate) fn open_url(path: &Path) -> Result<Source> {
-    let opener = OPENER.read().unwrap_or_else(PoisonError::into_inner).clone();
-    match (opener, path.to_str()) {
-        (Some(opener), Some(url)) => opener(url),
-        _ => Err(Error::NoUrls { path: path.to_path_buf() }),
-    }
 }
 
 #[cfg(test)]

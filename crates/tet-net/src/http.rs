@@ -11,7 +11,7 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, Proxy};
 use url::Url;
 
-use crate::ranges::{Answer, Failure, Ranges, Version, Wanted};
+use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
 
 /// How many redirects are followed.
@@ -24,7 +24,7 @@ const RATE_MIN: u64 = 64 << 10;
 /// A file on a server, by HTTP.
 ///
 /// ```
-/// use tet_net::{Http, Ranges, Settings};
+/// use tet_net::{Http, RangeSource, Settings};
 ///
 /// let url = "https://host/climate.tet?token=secret".parse()?;
 /// let http = Http::new(url, "https://host/climate.tet".into(), &Settings::default());
@@ -58,7 +58,7 @@ impl Http {
     }
 }
 
-impl Ranges for Http {
+impl RangeSource for Http {
     fn name(&self) -> &str {
         &self.name
     }
@@ -66,14 +66,14 @@ impl Ranges for Http {
     fn get(
         &self,
         wanted: Wanted,
-        pinned: Option<&Version>,
+        pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<RangeAnswer, RangeFailure> {
         let known = self.place().clone();
         if let Some(mut url) = known {
             // The place of a redirect may be good for a while only.
             match self.client.get(&mut url, (wanted, pinned), out) {
-                Err(Failure::Final(_)) => *self.place() = None,
+                Err(RangeFailure::Final(_)) => *self.place() = None,
                 outcome => return outcome,
             }
         }
@@ -116,9 +116,9 @@ impl Client {
     pub(crate) fn get(
         &self,
         url: &mut Url,
-        (wanted, pinned): (Wanted, Option<&Version>),
+        (wanted, pinned): (Wanted, Option<&FileVersion>),
         out: &mut Vec<u8>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<RangeAnswer, RangeFailure> {
         let begin = out.len();
         for _ in 0..=REDIRECTS_MAX {
             out.truncate(begin);
@@ -134,18 +134,18 @@ impl Client {
                 206 => part(&mut response, (wanted, pinned), out),
                 200 => whole(&mut response, (wanted, pinned), out),
                 416 => past_end(&response, pinned),
-                412 => Err(Failure::Changed),
+                412 => Err(RangeFailure::Changed),
                 _ => Err(refusal(status, response.headers())),
             };
         }
-        Err(Failure::refused(format!("more than {REDIRECTS_MAX} redirects")))
+        Err(RangeFailure::refused(format!("more than {REDIRECTS_MAX} redirects")))
     }
 
     fn send(
         &self,
         url: &Url,
-        (wanted, pinned): (Wanted, Option<&Version>),
-    ) -> Result<Response<Body>, Failure> {
+        (wanted, pinned): (Wanted, Option<&FileVersion>),
+    ) -> Result<Response<Body>, RangeFailure> {
         let range = match wanted {
             Wanted::From { offset, len } => {
                 format!("bytes={offset}-{}", offset.saturating_add(len.saturating_sub(1)))
@@ -194,103 +194,108 @@ fn proxy(settings: &Settings) -> Option<Proxy> {
 }
 
 /// Where a redirect leads, if it says so.
-fn next_place(url: &Url, response: &Response<Body>) -> Result<Option<Url>, Failure> {
+fn next_place(url: &Url, response: &Response<Body>) -> Result<Option<Url>, RangeFailure> {
     let Some(location) = header(response.headers(), "location") else { return Ok(None) };
     let next = url.join(location).ok().filter(|next| {
         let is_weaker = url.scheme() == "https" && next.scheme() != "https";
         let is_plain = next.username().is_empty() && next.password().is_none();
         ["http", "https"].contains(&next.scheme()) && next.has_host() && is_plain && !is_weaker
     });
-    next.map(Some).ok_or_else(|| Failure::refused("a redirect leads to what is not followed"))
+    next.map(Some).ok_or_else(|| RangeFailure::refused("a redirect leads to what is not followed"))
 }
 
 /// The answer with a part of the file.
 fn part(
     response: &mut Response<Body>,
-    (wanted, pinned): (Wanted, Option<&Version>),
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
     out: &mut Vec<u8>,
-) -> Result<Answer, Failure> {
+) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
     let range = header(response.headers(), "content-range").and_then(content_range);
     let Some((first, len, file_len)) = range else {
-        return Err(Failure::refused("the server does not say which range its answer is"));
+        return Err(RangeFailure::refused("the server does not say which range its answer is"));
     };
     let version = version(response.headers(), file_len);
     check_version(&version, pinned)?;
     if (first, len) != wanted.within(file_len) {
-        return Err(Failure::refused("the server's answer is another range than was asked for"));
+        return Err(RangeFailure::refused(
+            "the server's answer is another range than was asked for",
+        ));
     }
     body(response, len, out)?;
-    Ok(Answer { offset: first, version })
+    Ok(RangeAnswer { offset: first, version })
 }
 
 /// The answer with the whole file: only one that is no longer than what was asked for is taken.
 fn whole(
     response: &mut Response<Body>,
-    (wanted, pinned): (Wanted, Option<&Version>),
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
     out: &mut Vec<u8>,
-) -> Result<Answer, Failure> {
+) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
     let len = response.body().content_length();
     let Some(len) = len.filter(|&len| wanted.within(len) == (0, len)) else {
         let text = "the server has no range requests: download the file, then give its path";
-        return Err(Failure::Final(io::Error::new(io::ErrorKind::Unsupported, text)));
+        return Err(RangeFailure::Final(io::Error::new(io::ErrorKind::Unsupported, text)));
     };
     let version = version(response.headers(), len);
     check_version(&version, pinned)?;
     body(response, len, out)?;
-    Ok(Answer { offset: 0, version })
+    Ok(RangeAnswer { offset: 0, version })
 }
 
 /// The answer that there is nothing of the range: right for a file of no bytes.
-fn past_end(response: &Response<Body>, pinned: Option<&Version>) -> Result<Answer, Failure> {
+fn past_end(
+    response: &Response<Body>,
+    pinned: Option<&FileVersion>,
+) -> Result<RangeAnswer, RangeFailure> {
     let range = header(response.headers(), "content-range");
     let len = range.and_then(|range| range.strip_prefix("bytes */")?.trim().parse::<u64>().ok());
     match (pinned, len) {
-        (Some(_), _) => Err(Failure::Changed),
-        (None, Some(0)) => Ok(Answer { offset: 0, version: version(response.headers(), 0) }),
-        _ => Err(Failure::refused("the server refuses the range (status 416)")),
+        (Some(_), _) => Err(RangeFailure::Changed),
+        (None, Some(0)) => Ok(RangeAnswer { offset: 0, version: version(response.headers(), 0) }),
+        _ => Err(RangeFailure::refused("the server refuses the range (status 416)")),
     }
 }
 
 /// Reads a body of exactly `len` bytes.
-fn body(response: &mut Response<Body>, len: u64, out: &mut Vec<u8>) -> Result<(), Failure> {
+fn body(response: &mut Response<Body>, len: u64, out: &mut Vec<u8>) -> Result<(), RangeFailure> {
     let told = response.body().content_length();
     if told.is_some_and(|told| told != len) {
-        return Err(Failure::refused("the server's answer has another length than it should"));
+        return Err(RangeFailure::refused("the server's answer has another length than it should"));
     }
     let begin = out.len();
     out.reserve(usize::try_from(len).unwrap_or(0));
     let mut reader = response.body_mut().as_reader().take(len.saturating_add(1));
-    reader.read_to_end(out).map_err(|error| Failure::later(plain(error)))?;
+    reader.read_to_end(out).map_err(|error| RangeFailure::later(plain(error)))?;
     match (out.len() - begin) as u64 {
         read if read == len => Ok(()),
         read if read < len => {
             let text = format!("the connection ended after {read} of {len} bytes");
-            Err(Failure::later(io::Error::new(io::ErrorKind::ConnectionAborted, text)))
+            Err(RangeFailure::later(io::Error::new(io::ErrorKind::ConnectionAborted, text)))
         }
-        _ => Err(Failure::refused("the server's answer is longer than it should be")),
+        _ => Err(RangeFailure::refused("the server's answer is longer than it should be")),
     }
 }
 
-fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+fn check_encoding(headers: &HeaderMap) -> Result<(), RangeFailure> {
     match header(headers, "content-encoding") {
         None | Some("identity" | "") => Ok(()),
         Some(_) => {
-            Err(Failure::refused("the server's answer is compressed, which was not asked for"))
+            Err(RangeFailure::refused("the server's answer is compressed, which was not asked for"))
         }
     }
 }
 
-fn check_version(found: &Version, pinned: Option<&Version>) -> Result<(), Failure> {
+fn check_version(found: &FileVersion, pinned: Option<&FileVersion>) -> Result<(), RangeFailure> {
     let is_same =
         pinned.is_none_or(|pinned| found.text() == pinned.text() && found.len == pinned.len);
-    if is_same { Ok(()) } else { Err(Failure::Changed) }
+    if is_same { Ok(()) } else { Err(RangeFailure::Changed) }
 }
 
-fn version(headers: &HeaderMap, len: u64) -> Version {
+fn version(headers: &HeaderMap, len: u64) -> FileVersion {
     let text = |name| header(headers, name).map(str::to_owned);
-    Version { len, etag: text("etag"), modified: text("last-modified") }
+    FileVersion { len, etag: text("etag"), modified: text("last-modified") }
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -308,28 +313,28 @@ fn content_range(text: &str) -> Option<(u64, u64, u64)> {
 }
 
 /// The failure of an answer without bytes.
-fn refusal(status: u16, headers: &HeaderMap) -> Failure {
+fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
     use io::ErrorKind::{NotFound, PermissionDenied};
     if let Some(region) = header(headers, "x-amz-bucket-region")
         && let 301 | 307 | 400 | 403 = status
         && region.len() < 64
     {
-        return Failure::Region(region.to_owned());
+        return RangeFailure::Region(region.to_owned());
     }
     match status {
         404 | 410 => {
-            Failure::Final(io::Error::new(NotFound, format!("not found (status {status})")))
+            RangeFailure::Final(io::Error::new(NotFound, format!("not found (status {status})")))
         }
         401 | 403 => {
             let text = format!("the server refuses access (status {status})");
-            Failure::Final(io::Error::new(PermissionDenied, text))
+            RangeFailure::Final(io::Error::new(PermissionDenied, text))
         }
         408 | 429 | 500..=599 => {
             let after = header(headers, "retry-after").and_then(|text| text.trim().parse().ok());
             let error = io::Error::other(format!("the server fails (status {status})"));
-            Failure::Later { error, after: after.map(Duration::from_secs) }
+            RangeFailure::Later { error, after: after.map(Duration::from_secs) }
         }
-        _ => Failure::refused(format!("the server answers with status {status}")),
+        _ => RangeFailure::refused(format!("the server answers with status {status}")),
     }
 }
 
@@ -342,23 +347,23 @@ fn silence() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the server does not answer in time")
 }
 
-fn of_client(error: ureq::Error) -> Failure {
+fn of_client(error: ureq::Error) -> RangeFailure {
     match error {
-        ureq::Error::Io(error) => Failure::later(plain(error)),
-        ureq::Error::Timeout(_) => Failure::later(silence()),
-        ureq::Error::HostNotFound => Failure::refused("the host is not known"),
+        ureq::Error::Io(error) => RangeFailure::later(plain(error)),
+        ureq::Error::Timeout(_) => RangeFailure::later(silence()),
+        ureq::Error::HostNotFound => RangeFailure::refused("the host is not known"),
         ureq::Error::ConnectionFailed => {
             let text = "the server cannot be reached";
-            Failure::later(io::Error::new(io::ErrorKind::ConnectionRefused, text))
+            RangeFailure::later(io::Error::new(io::ErrorKind::ConnectionRefused, text))
         }
         ureq::Error::LargeResponseHeader(..) => {
-            Failure::refused("the header of the server's answer is too long")
+            RangeFailure::refused("the header of the server's answer is too long")
         }
         ureq::Error::Protocol(_) => {
-            Failure::later(io::Error::other("the server's answer is not HTTP"))
+            RangeFailure::later(io::Error::other("the server's answer is not HTTP"))
         }
-        ureq::Error::BadUri(_) => Failure::refused("this is not a URL"),
-        error => Failure::refused(error.to_string()),
+        ureq::Error::BadUri(_) => RangeFailure::refused("this is not a URL"),
+        error => RangeFailure::refused(error.to_string()),
     }
 }
 

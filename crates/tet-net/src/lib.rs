@@ -28,7 +28,7 @@ use std::sync::Arc;
 use tet_io::{Error, Result, Source, Step};
 
 pub use http::Http;
-pub use ranges::{Answer, Failure, Ranges, Version, Wanted};
+pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 pub use remote::Remote;
 pub use s3::S3;
 pub use settings::{Lookup, Settings};
@@ -54,7 +54,7 @@ pub fn open(url: &str, settings: &Settings) -> Result<Source> {
         Error::io(Step::Open, shown.as_ref(), error)
     })?;
     let name = address.name().to_owned();
-    let ranges: Box<dyn Ranges> = match address {
+    let ranges: Box<dyn RangeSource> = match address {
         Address::Http { url, name } => Box::new(Http::new(url, name, settings)),
         Address::S3(bucket) => Box::new(S3::new(bucket, settings)),
     };

@@ -4,8 +4,18 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Who can be asked for ranges of one file: a server, or a test.
-pub trait Ranges: Send + Sync + fmt::Debug {
+/// Who can be asked for ranges of one file: a server, or a test. [`Remote`](crate::Remote) has an
+/// example of one in memory.
+///
+/// ```
+/// use tet_net::{Http, RangeSource, Settings};
+///
+/// let url = "https://host/a.tet".parse()?;
+/// let source: Box<dyn RangeSource> = Box::new(Http::new(url, "a".into(), &Settings::default()));
+/// assert_eq!(source.name(), "a");
+/// # Ok::<(), url::ParseError>(())
+/// ```
+pub trait RangeSource: Send + Sync + fmt::Debug {
     /// The name of the file in messages, without secrets.
     fn name(&self) -> &str;
 
@@ -17,12 +27,19 @@ pub trait Ranges: Send + Sync + fmt::Debug {
     fn get(
         &self,
         wanted: Wanted,
-        pinned: Option<&Version>,
+        pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
-    ) -> Result<Answer, Failure>;
+    ) -> Result<RangeAnswer, RangeFailure>;
 }
 
 /// A range of a file; a file that ends earlier has fewer bytes of it.
+///
+/// ```
+/// use tet_net::Wanted;
+///
+/// assert_eq!(Wanted::Last { len: 4 }.within(10), (6, 4));
+/// assert_eq!(Wanted::From { offset: 8, len: 4 }.within(10), (8, 2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// From an offset on.
@@ -65,26 +82,33 @@ impl Wanted {
 }
 
 /// What an answer says of its bytes.
+///
+/// ```
+/// use tet_net::{FileVersion, RangeAnswer};
+///
+/// let version = FileVersion { len: 10, ..FileVersion::default() };
+/// assert_eq!(RangeAnswer { offset: 6, version }.version.text(), None);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct RangeAnswer {
     /// The offset of the first byte.
     pub offset: u64,
     /// The version of the file, with its length.
-    pub version: Version,
+    pub version: FileVersion,
 }
 
 /// Which version of a file the bytes of an answer are of.
 ///
 /// ```
-/// use tet_net::Version;
+/// use tet_net::FileVersion;
 ///
-/// let version = Version { len: 10, etag: Some("\"a\"".into()), modified: None };
+/// let version = FileVersion { len: 10, etag: Some("\"a\"".into()), modified: None };
 /// assert_eq!(version.strong_etag(), Some("\"a\""));
-/// let weak = Version { etag: Some("W/\"a\"".into()), ..version };
+/// let weak = FileVersion { etag: Some("W/\"a\"".into()), ..version };
 /// assert_eq!(weak.strong_etag(), None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Version {
+pub struct FileVersion {
     /// The length of the file.
     pub len: u64,
     /// The ETag, as the server writes it.
@@ -93,7 +117,7 @@ pub struct Version {
     pub modified: Option<String>,
 }
 
-impl Version {
+impl FileVersion {
     /// The ETag, where a server may be asked for exactly this version by it.
     #[must_use]
     pub fn strong_etag(&self) -> Option<&str> {
@@ -109,8 +133,15 @@ impl Version {
 }
 
 /// Why a request failed.
+///
+/// ```
+/// use tet_net::RangeFailure;
+///
+/// let failure = RangeFailure::Final(std::io::Error::other("the server answers with status 418"));
+/// assert!(matches!(failure, RangeFailure::Final(error) if error.to_string().contains("418")));
+/// ```
 #[derive(Debug)]
-pub enum Failure {
+pub enum RangeFailure {
     /// The same request may succeed later; the server may say after how long.
     Later {
         /// What happened.
@@ -126,14 +157,14 @@ pub enum Failure {
     Region(String),
 }
 
-impl Failure {
+impl RangeFailure {
     /// A failure that a later request may not have.
     pub(crate) fn later(error: io::Error) -> Self {
-        Failure::Later { error, after: None }
+        RangeFailure::Later { error, after: None }
     }
 
     /// A failure for good, in words.
     pub(crate) fn refused(text: impl Into<String>) -> Self {
-        Failure::Final(io::Error::other(text.into()))
+        RangeFailure::Final(io::Error::other(text.into()))
     }
 }

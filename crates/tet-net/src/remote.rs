@@ -20,7 +20,7 @@ use tet_format::Span;
 use tet_io::{Access, Error, ReadAt, Result, Step};
 
 use crate::blocks::{BLOCK_LEN, Blocks};
-use crate::ranges::{Answer, Ranges, Version, Wanted};
+use crate::ranges::{FileVersion, RangeAnswer, RangeSource, Wanted};
 use crate::retry;
 use crate::settings::Settings;
 
@@ -39,21 +39,21 @@ const WITH_INDEX_LAST: [&str; 9] = ["tet", "zt", "tgm", "zip", "npz", "pt", "pth
 /// A file on a server: a [`ReadAt`] by range requests.
 ///
 /// ```
-/// use tet_net::{Answer, Failure, Ranges, Remote, Settings, Version, Wanted};
+/// use tet_net::{RangeAnswer, RangeFailure, RangeSource, Remote, Settings, FileVersion, Wanted};
 /// use tet_io::ReadAt;
 ///
 /// #[derive(Debug)]
 /// struct Memory(Vec<u8>);
 ///
-/// impl Ranges for Memory {
+/// impl RangeSource for Memory {
 ///     fn name(&self) -> &str {
 ///         "memory"
 ///     }
 ///
-///     fn get(&self, wanted: Wanted, _: Option<&Version>, out: &mut Vec<u8>) -> Result<Answer, Failure> {
+///     fn get(&self, wanted: Wanted, _: Option<&FileVersion>, out: &mut Vec<u8>) -> Result<RangeAnswer, RangeFailure> {
 ///         let (offset, len) = wanted.within(self.0.len() as u64);
 ///         out.extend_from_slice(&self.0[offset as usize..][..len as usize]);
-///         Ok(Answer { offset, version: Version { len: self.0.len() as u64, ..Version::default() } })
+///         Ok(RangeAnswer { offset, version: FileVersion { len: self.0.len() as u64, ..FileVersion::default() } })
 ///     }
 /// }
 ///
@@ -65,9 +65,9 @@ const WITH_INDEX_LAST: [&str; 9] = ["tet", "zt", "tgm", "zip", "npz", "pt", "pth
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Remote {
-    ranges: Box<dyn Ranges>,
+    ranges: Box<dyn RangeSource>,
     settings: Settings,
-    version: Version,
+    version: FileVersion,
     /// What was read when the file was opened, by offset.
     windows: Vec<(u64, Vec<u8>)>,
     blocks: Mutex<Blocks>,
@@ -90,14 +90,15 @@ impl Remote {
     ///
     /// Returns [`Error::Io`] when the server does not answer with the two windows, and
     /// [`Error::Changed`] when they are of two versions.
-    pub fn open(ranges: Box<dyn Ranges>, settings: &Settings) -> Result<Self> {
+    pub fn open(ranges: Box<dyn RangeSource>, settings: &Settings) -> Result<Self> {
         let requests = AtomicU64::new(0);
-        let get = |wanted: Wanted, pinned: Option<&Version>| -> Result<(Answer, Vec<u8>)> {
-            let mut bytes = Vec::new();
-            requests.fetch_add(1, Ordering::Relaxed);
-            let answer = retry::get(&*ranges, (wanted, pinned), &mut bytes, settings)?;
-            Ok((answer, bytes))
-        };
+        let get =
+            |wanted: Wanted, pinned: Option<&FileVersion>| -> Result<(RangeAnswer, Vec<u8>)> {
+                let mut bytes = Vec::new();
+                requests.fetch_add(1, Ordering::Relaxed);
+                let answer = retry::get(&*ranges, (wanted, pinned), &mut bytes, settings)?;
+                Ok((answer, bytes))
+            };
         let has_tail = has_index_last(ranges.name());
         let (head, tail) = std::thread::scope(|scope| {
             let tail = has_tail.then(|| {

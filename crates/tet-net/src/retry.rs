@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tet_io::{Error, Result, Step};
 
-use crate::ranges::{Answer, Failure, Ranges, Version, Wanted};
+use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
 
 /// A server that wants a longer wait gets no further request.
@@ -14,11 +14,11 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Makes a request until it succeeds, or fails for good.
 pub(crate) fn get(
-    ranges: &dyn Ranges,
-    (wanted, pinned): (Wanted, Option<&Version>),
+    ranges: &dyn RangeSource,
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
     out: &mut Vec<u8>,
     settings: &Settings,
-) -> Result<Answer> {
+) -> Result<RangeAnswer> {
     let step = if pinned.is_some() { Step::Read } else { Step::Open };
     let path = ranges.name();
     let failed = |error| Error::io(step, path.as_ref(), error);
@@ -27,13 +27,13 @@ pub(crate) fn get(
         out.truncate(begin);
         let (error, after) = match ranges.get(wanted, pinned, out) {
             Ok(answer) => return Ok(answer),
-            Err(Failure::Changed) => return Err(Error::Changed { path: path.into() }),
-            Err(Failure::Final(error)) => return Err(failed(error)),
-            Err(Failure::Region(region)) => {
+            Err(RangeFailure::Changed) => return Err(Error::Changed { path: path.into() }),
+            Err(RangeFailure::Final(error)) => return Err(failed(error)),
+            Err(RangeFailure::Region(region)) => {
                 let text = format!("the bucket is in the region {region}; set AWS_REGION to it");
                 return Err(failed(io::Error::other(text)));
             }
-            Err(Failure::Later { error, after }) => (error, after),
+            Err(RangeFailure::Later { error, after }) => (error, after),
         };
         let wait = after.unwrap_or_default().max(pause(settings.backoff, nth));
         if settings.tries <= nth || WAIT_MAX < wait {

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::credentials::Keys;
 use crate::http::Client;
-use crate::ranges::{Answer, Failure, Ranges, Version, Wanted};
+use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
 
 /// How long a signature is good for.
@@ -28,7 +28,16 @@ pub(crate) struct Bucket {
     pub name: String,
 }
 
-/// An object of S3, or of a server that is asked like S3.
+/// An object of S3, or of a server that is asked like S3; [`open`](crate::open) makes it.
+///
+/// ```
+/// use tet_net::{Lookup, Settings};
+///
+/// let endpoint = |name: &str| (name == "AWS_ENDPOINT_URL").then(|| "http://localhost:1".to_owned());
+/// let settings = Settings { tries: 1, lookup: Lookup::new(endpoint), ..Settings::default() };
+/// let error = tet_net::open("s3://bucket/key", &settings).unwrap_err();
+/// assert!(error.to_string().starts_with("cannot open s3://bucket/key: "));
+/// ```
 pub struct S3 {
     client: Client,
     bucket: Bucket,
@@ -53,7 +62,7 @@ impl S3 {
     }
 
     /// The URL of one request, with its signature.
-    fn url(&self) -> Result<Url, Failure> {
+    fn url(&self) -> Result<Url, RangeFailure> {
         let Bucket { endpoint, bucket, key, keys, .. } = &self.bucket;
         let region = self.region();
         // Certificates are for one level of names below the endpoint.
@@ -64,10 +73,10 @@ impl S3 {
         };
         let endpoint =
             endpoint.clone().unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
-        let endpoint =
-            Url::parse(&endpoint).map_err(|_| Failure::refused("the endpoint is not a URL"))?;
+        let endpoint = Url::parse(&endpoint)
+            .map_err(|_| RangeFailure::refused("the endpoint is not a URL"))?;
         let bucket = rusty_s3::Bucket::new(endpoint, style, bucket.clone(), region)
-            .map_err(|_| Failure::refused("the bucket or the endpoint is not understood"))?;
+            .map_err(|_| RangeFailure::refused("the bucket or the endpoint is not understood"))?;
         let keys = keys.as_ref().map(|keys| match &keys.token {
             Some(token) => Credentials::new_with_token(&keys.key, &keys.secret, token),
             None => Credentials::new(&keys.key, &keys.secret),
@@ -76,7 +85,7 @@ impl S3 {
     }
 }
 
-impl Ranges for S3 {
+impl RangeSource for S3 {
     fn name(&self) -> &str {
         &self.bucket.name
     }
@@ -84,19 +93,19 @@ impl Ranges for S3 {
     fn get(
         &self,
         wanted: Wanted,
-        pinned: Option<&Version>,
+        pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<RangeAnswer, RangeFailure> {
         match self.client.get(&mut self.url()?, (wanted, pinned), out) {
             // The server tells the region of a bucket that is in another.
-            Err(Failure::Region(region)) if region != self.region() => {
+            Err(RangeFailure::Region(region)) if region != self.region() => {
                 *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
                 self.client.get(&mut self.url()?, (wanted, pinned), out)
             }
-            Err(Failure::Region(_)) => {
+            Err(RangeFailure::Region(_)) => {
                 let text = "the server refuses access (status 403)";
                 let kind = std::io::ErrorKind::PermissionDenied;
-                Err(Failure::Final(std::io::Error::new(kind, text)))
+                Err(RangeFailure::Final(std::io::Error::new(kind, text)))
             }
             outcome => outcome,
         }
