@@ -41,7 +41,7 @@ pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use read_at::{Access, ReadAt};
-pub use source::{Source, SourceKind, View, set_url_opener};
+pub use source::{Source, SourceKind, View, has_url_opener, set_url_opener};
 pub use stamp::Stamp;
 pub use url::{is_url, local_path};
 pub use writers::Writers;

@@ -19,7 +19,7 @@ use crate::writers::{Writers, writers_of};
 
 mod opener;
 
-pub use opener::set_url_opener;
+pub use opener::{has_url_opener, set_url_opener};
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;

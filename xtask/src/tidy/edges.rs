@@ -107,7 +107,15 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         name: "tet",
-        ours: &["tet-format", "tet-io", "tet-query", "tet-document", "tet-verify", "tet-convert"],
+        ours: &[
+            "tet-format",
+            "tet-io",
+            "tet-net",
+            "tet-query",
+            "tet-document",
+            "tet-verify",
+            "tet-convert",
+        ],
         outside: &["thiserror"],
     },
     Edge {
@@ -134,6 +142,7 @@ const EDGES: &[Edge] = &[
             "tet-format",
             "tet-codec",
             "tet-io",
+            "tet-net",
             "tet-file",
             "tet-ztensor",
             "tet-tensogram",

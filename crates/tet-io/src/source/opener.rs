@@ -25,6 +25,12 @@ pub fn set_url_opener(opener: impl Fn(&str) -> Result<Source> + Send + Sync + 's
     *OPENER.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(opener));
 }
 
+/// Whether a function is set that opens URLs.
+#[must_use]
+pub fn has_url_opener() -> bool {
+    OPENER.read().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 /// Opens a URL, as the registered function does.
 pub(crate) fn open_url(path: &Path) -> Result<Source> {
     let opener = OPENER.read().unwrap_or_else(PoisonError::into_inner).clone();
