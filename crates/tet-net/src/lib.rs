@@ -67,6 +67,9 @@ pub fn register(settings: Settings) {
     tet_io::set_url_opener(move |url| open(url, &settings));
 }
 
+#[cfg(test)]
+mod tests;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct ReadmeDoctests;
