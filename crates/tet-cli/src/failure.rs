@@ -34,7 +34,11 @@ impl From<tet_io::Error> for Failure {
 
 fn io_failure(error: &tet_io::Error) -> Failure {
     let (code, hint) = io_code(error);
-    let failure = Failure::new(Exit::from(error.kind()), code, error.to_string());
+    let exit = match error {
+        tet_io::Error::UrlFolder { .. } => Exit::Unsupported,
+        _ => Exit::from(error.kind()),
+    };
+    let failure = Failure::new(exit, code, error.to_string());
     let offset = match error {
         tet_io::Error::PastEnd { end, .. } => Some(*end),
         _ => None,
@@ -134,6 +138,9 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
         tet_io::Error::UrlOutput { .. } => {
             ("url-output", "write a local file, then upload it with the tools of the server")
+        }
+        tet_io::Error::UrlFolder { .. } => {
+            ("url-folder", "download the folder, or convert it to one .tet or .zarr.zip file")
         }
         tet_io::Error::NoUrls { .. } => ("no-urls", "download the file, then give its path"),
         _ => ("io", ""),

@@ -31,8 +31,15 @@ pub fn has_url_opener() -> bool {
     OPENER.read().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
+/// Suffixes of formats that are folders of files.
+const FOLDERS: [&str; 2] = ["zarr", "tets"];
+
 /// Opens a URL, as the registered function does.
 pub(crate) fn open_url(path: &Path) -> Result<Source> {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str());
+    if suffix.is_some_and(|suffix| FOLDERS.contains(&suffix)) {
+        return Err(Error::UrlFolder { path: path.to_path_buf() });
+    }
     let opener = OPENER.read().unwrap_or_else(PoisonError::into_inner).clone();
     match (opener, path.to_str()) {
         (Some(opener), Some(url)) => opener(url),
