@@ -73,7 +73,7 @@ fn serve(folder: &Path) -> Server {
 fn every_container_answers_as_the_local_file_does() {
     tet_net::register(Settings::default());
     let folder = tempfile::tempdir().unwrap();
-    let input = sample(folder.path(), "a.tet", [5, 90, 100], CodecChoice::Zstd(3));
+    let input = sample(folder.path(), "a.tet", [5, 90, 100], CodecChoice::Zstd { level: 3 });
     let suffixes = ["npz", "safetensors", "zt", "tgm", "nc", "h5", "fits", "zarr.zip", "gguf"];
     for suffix in suffixes {
         let output = folder.path().join(format!("a.{suffix}"));
@@ -105,8 +105,8 @@ fn every_container_answers_as_the_local_file_does() {
 #[test]
 fn requests_are_those_of_the_plan() {
     tet_net::register(Settings::default());
-    let folder = tempfile::tempdir().unwrap();
-    for encoder in [CodecChoice::Raw, CodecChoice::Zstd(3)] {
+    for encoder in [CodecChoice::Raw, CodecChoice::Zstd { level: 3 }] {
+        let folder = tempfile::tempdir().unwrap();
         let path = sample(folder.path(), "a.tet", [24, 300, 300], encoder);
         let (server, local) = (serve(folder.path()), open(&path));
         let remote = open(server.url("/a.tet"));
@@ -184,7 +184,7 @@ fn shards_are_next_to_their_index() {
 #[test]
 fn the_command_reads_urls_and_writes_none() {
     let folder = tempfile::tempdir().unwrap();
-    sample(folder.path(), "a.tet", [5, 90, 100], CodecChoice::Zstd(3));
+    sample(folder.path(), "a.tet", [5, 90, 100], CodecChoice::Zstd { level: 3 });
     let server = serve(folder.path());
     let url = server.url("/a.tet");
     let signed = format!("{}?signature=secret", server.url("/none.tet"));
