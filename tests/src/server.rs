@@ -170,8 +170,18 @@ fn serve(stream: &TcpStream, shared: &Shared) -> Option<()> {
         Some(Fault::Redirect) => return plain(stream, 302, &format!("location: {path}\r\n")),
         _ => {}
     }
-    let etag =
-        if let Some(Fault::OtherEtag | Fault::OtherFile) = fault { "\"b\"" } else { "\"a\"" };
+    answer(stream, shared.pace, bytes, (fault, range, if_match))
+}
+
+/// Answers with bytes of a file, as far as the fault lets it.
+fn answer(
+    stream: &TcpStream,
+    pace: Pace,
+    bytes: &[u8],
+    (fault, range, if_match): (Option<Fault>, Option<String>, Option<String>),
+) -> Option<()> {
+    let is_other = matches!(fault, Some(Fault::OtherEtag | Fault::OtherFile));
+    let etag = if is_other { "\"b\"" } else { "\"a\"" };
     if if_match.is_some_and(|asked| asked != etag) && fault != Some(Fault::OtherFile) {
         return plain(stream, 412, "");
     }
@@ -187,23 +197,18 @@ fn serve(stream: &TcpStream, shared: &Shared) -> Option<()> {
         end += 1;
     }
     let mut body = bytes[start..end].to_vec();
-    if fault == Some(Fault::OtherFile) {
-        body.iter_mut().for_each(|byte| *byte ^= 1);
-    }
-    let mut head = format!("etag: {etag}\r\n");
-    let mut status = 206;
+    let range = format!("content-range: bytes {start}-{}/{len}\r\n", end - 1);
+    let (mut status, mut head) = (206, format!("etag: {etag}\r\n{range}"));
     match fault {
+        Some(Fault::OtherFile) => body.iter_mut().for_each(|byte| *byte ^= 1),
         Some(Fault::Whole) => {
-            status = 200;
+            (status, head) = (200, format!("etag: {etag}\r\n"));
             body = bytes.to_vec();
         }
-        Some(Fault::NoRange) => {}
+        Some(Fault::NoRange) => head = format!("etag: {etag}\r\n"),
         Some(Fault::Compressed) => head += "content-encoding: gzip\r\n",
         Some(Fault::LongHeader) => head += &format!("x-long: {}\r\n", "y".repeat(1 << 20)),
         _ => {}
-    }
-    if status == 206 && fault != Some(Fault::NoRange) {
-        head += &format!("content-range: bytes {start}-{}/{len}\r\n", end - 1);
     }
     if fault == Some(Fault::Endless) {
         head += "transfer-encoding: chunked\r\n";
@@ -212,21 +217,24 @@ fn serve(stream: &TcpStream, shared: &Shared) -> Option<()> {
     }
     let mut out = stream;
     out.write_all(format!("HTTP/1.1 {status} x\r\n{head}\r\n").as_bytes()).ok()?;
+    send(stream, pace, &body, fault)
+}
+
+/// Sends the bytes of an answer.
+fn send(mut out: &TcpStream, pace: Pace, body: &[u8], fault: Option<Fault>) -> Option<()> {
     if fault == Some(Fault::Endless) {
         while out.write_all(format!("1000\r\n{}\r\n", "z".repeat(0x1000)).as_bytes()).is_ok() {}
         return None;
     }
     if let Some(Fault::Cut(cut)) = fault {
         out.write_all(&body[..cut.min(body.len() - 1)]).ok()?;
-        let _ = stream.shutdown(Shutdown::Both);
+        let _ = out.shutdown(Shutdown::Both);
         return None;
     }
     for piece in body.chunks(1 << 18) {
         out.write_all(piece).ok()?;
-        if shared.pace.rate > 0 {
-            let nanos = piece.len() as u64 * 1_000_000_000 / shared.pace.rate;
-            std::thread::sleep(Duration::from_nanos(nanos));
-        }
+        let nanos = (piece.len() as u64 * 1_000_000_000).checked_div(pace.rate);
+        std::thread::sleep(Duration::from_nanos(nanos.unwrap_or(0)));
     }
     Some(())
 }

@@ -6,6 +6,7 @@ use tet_io::{Error, Source};
 use self::server::{Fault, Pace, Server};
 use crate::{Lookup, Settings};
 
+#[allow(unreachable_pub, reason = "the suites of several crates share it")]
 #[path = "../../../tests/src/server.rs"]
 mod server;
 
