@@ -20,6 +20,7 @@
 //! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
 //! program    the `tet` program, for suites that run it
+//! server     a server of files, with range requests, a log, and faults
 //! written    files made by the project's own writer, for suites that ask what it writes
 //! ```
 //!
@@ -45,6 +46,7 @@ pub mod npy;
 pub mod oracle;
 pub mod program;
 pub mod reject;
+pub mod server;
 pub mod sim;
 pub mod tgm;
 pub mod values;

@@ -34,7 +34,11 @@ impl From<tet_io::Error> for Failure {
 
 fn io_failure(error: &tet_io::Error) -> Failure {
     let (code, hint) = io_code(error);
-    let failure = Failure::new(Exit::from(error.kind()), code, error.to_string());
+    let exit = match error {
+        tet_io::Error::UrlFolder { .. } => Exit::Unsupported,
+        _ => Exit::from(error.kind()),
+    };
+    let failure = Failure::new(exit, code, error.to_string());
     let offset = match error {
         tet_io::Error::PastEnd { end, .. } => Some(*end),
         _ => None,
@@ -66,9 +70,7 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     let path = error.path();
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     match failure.code.as_str() {
-        "not-found" if path.to_string_lossy().contains("://") => failure
-            .saying(format!("{} is a URL: remote files are not supported", tet_io::shown(path)))
-            .hint("download the file, then give its path"),
+        "not-found" if tet_io::is_url(path) => failure.hint("check the URL"),
         "not-found" if parent.is_some_and(|parent| !parent.exists()) => {
             let parent = parent.map(tet_io::shown).unwrap_or_default();
             failure.hint(format!("the directory {parent} does not exist"))
@@ -134,6 +136,13 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
             ("not-written", "the disk does not store what is written: write to another disk")
         }
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
+        tet_io::Error::UrlOutput { .. } => {
+            ("url-output", "write a local file, then upload it with the tools of the server")
+        }
+        tet_io::Error::UrlFolder { .. } => {
+            ("url-folder", "download the folder, or convert it to one .tet or .zarr.zip file")
+        }
+        tet_io::Error::NoUrls { .. } => ("no-urls", "download the file, then give its path"),
         _ => ("io", ""),
     }
 }

@@ -68,6 +68,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
     if !cli.global.no_pager {
         pager::begin(&cli.command, streams);
     }
+    let settings = tet_net::Settings {
+        depth: cli.global.io_depth,
+        lookup: streams.env.lookup.clone(),
+        ..tet_net::Settings::default()
+    };
+    tet_net::register(settings);
     let mut context = Context::new(streams, cli.global);
     let done = execute(cli.command, &mut context)
         .and_then(|exit| context.streams.out.flush().map_err(Failure::from).map(|()| exit));

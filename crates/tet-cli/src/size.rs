@@ -46,6 +46,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
 
 /// The largest number of threads that a command accepts.
 const THREAD_COUNT_MAX: usize = 1024;
+/// The most requests at the same time.
+const DEPTH_MAX: usize = 256;
 
 /// Reads a number of threads.
 ///
@@ -56,6 +58,16 @@ pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     let count = text.trim().parse().ok().filter(|count| *count <= THREAD_COUNT_MAX);
     count
         .ok_or_else(|| format!("{text:?} is not a number of threads: give 0 to {THREAD_COUNT_MAX}"))
+}
+
+/// A number of requests at the same time.
+///
+/// # Errors
+///
+/// The text is not a number, is zero, or above the limit.
+pub(crate) fn parse_depth(text: &str) -> Result<usize, String> {
+    let count = text.trim().parse().ok().filter(|count| (1..=DEPTH_MAX).contains(count));
+    count.ok_or_else(|| format!("{text:?} is not a number of requests: give 1 to {DEPTH_MAX}"))
 }
 
 /// As [`parse`], but `K` and `kB` mean 1000, as in the shard sizes of model libraries.

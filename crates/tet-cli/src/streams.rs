@@ -75,6 +75,8 @@ pub struct Environment {
     pub temp_dir: PathBuf,
     /// Bytes of memory of this machine.
     pub memory_len: u64,
+    /// The variables that files on servers are read with, such as `AWS_REGION`.
+    pub lookup: tet_net::Lookup,
 }
 
 impl Environment {
@@ -97,6 +99,7 @@ impl Environment {
             piped: None,
             temp_dir: std::env::temp_dir(),
             memory_len: 1 << 32,
+            lookup: tet_net::Lookup::default(),
         }
     }
 
@@ -109,11 +112,13 @@ impl Environment {
     }
 
     /// Resolves a path, as the user wrote it, from the base directory; `-` is the copy of the file on standard
-    /// input, if there is one.
+    /// input, if there is one. A URL stays one; that of a file of this machine becomes its path.
     #[must_use]
     pub fn at(&self, path: &Path) -> PathBuf {
+        let path = tet_io::local_path(path);
         match &self.piped {
             Some(piped) if path.as_os_str() == "-" => piped.clone(),
+            _ if tet_io::is_url(&path) => path,
             _ => self.base.join(path),
         }
     }
@@ -190,6 +195,7 @@ impl Streams {
             piped: None,
             temp_dir: std::env::temp_dir(),
             memory_len: memory_len(),
+            lookup: tet_net::Lookup::new(|name| std::env::var(name).ok()),
         };
         let out = io::BufWriter::with_capacity(1 << 16, stdout);
         Streams { input: Box::new(stdin), out: Box::new(out), err: Box::new(stderr), env }
@@ -326,5 +332,7 @@ mod tests {
         env.base = PathBuf::from("/data");
         assert_eq!(env.at(Path::new("b.tet")), Path::new("/data/b.tet"));
         assert_eq!(env.at(Path::new("/b.tet")), Path::new("/b.tet"));
+        assert_eq!(env.at(Path::new("file:///b.tet")), Path::new("/b.tet"));
+        assert_eq!(env.at(Path::new("s3://a/b.tet")), Path::new("s3://a/b.tet"));
     }
 }

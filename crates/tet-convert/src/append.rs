@@ -261,8 +261,12 @@ fn history(
 ) -> Vec<HistoryRow> {
     let mut history = before.to_vec();
     history.extend(options.history.map(|origin| {
-        let name =
-            |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = |path: &PathBuf| {
+            // The query of a URL may be a signature.
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_url = tet_io::is_url(path);
+            name.split('?').next().filter(|_| is_url).map_or(name.clone(), str::to_owned)
+        };
         let first = asked.inputs.first().map(name).unwrap_or_default();
         let mut row = HistoryRow::new("append", &first, &origin.at.to_string());
         row.params.insert("axis".to_owned(), asked.axis.to_owned());

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::url::is_url;
+
 /// Who can act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -75,10 +77,17 @@ impl fmt::Display for Step {
     }
 }
 
-/// A path for messages: characters that could forge a line of a message are escaped.
+/// A path for messages: characters that could forge a line of a message are escaped. A URL is shown
+/// without its query, which may be a signature.
+///
+/// ```
+/// assert_eq!(tet_io::shown("https://host/a.tet?signature=x".as_ref()), "https://host/a.tet");
+/// ```
 #[must_use]
 pub fn shown(path: &Path) -> String {
+    let is_url = is_url(path);
     let path = path.to_string_lossy();
+    let path = path.split('?').next().filter(|_| is_url).unwrap_or(&path);
     let mut shown = String::with_capacity(path.len());
     for c in path.chars() {
         if c.is_control() {
@@ -162,6 +171,24 @@ pub enum Error {
         /// The first offset that differs.
         at: u64,
     },
+    /// The path is a URL, and no function is set that opens URLs.
+    #[error("{} is a URL, which this program does not open", shown(path))]
+    NoUrls {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// The URL is that of a folder: a server lists no folders.
+    #[error("{} is a folder on a server, which is not read", shown(path))]
+    UrlFolder {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// The output is a URL.
+    #[error("{} is a URL: files are only read from URLs", shown(path))]
+    UrlOutput {
+        /// The URL.
+        path: PathBuf,
+    },
     /// The output path does not end in a file name.
     #[error("{} does not end in a file name", shown(path))]
     NoName {
@@ -181,7 +208,12 @@ impl Error {
             {
                 Kind::Format
             }
-            Self::Exists { .. } | Self::SameFile { .. } | Self::NoName { .. } => Kind::Usage,
+            Self::Exists { .. }
+            | Self::SameFile { .. }
+            | Self::NoName { .. }
+            | Self::NoUrls { .. }
+            | Self::UrlFolder { .. }
+            | Self::UrlOutput { .. } => Kind::Usage,
             Self::PastEnd { .. } => Kind::Format,
             _ => Kind::Io,
         }
@@ -200,6 +232,9 @@ impl Error {
             | Self::Exists { path }
             | Self::SameFile { path }
             | Self::NotWritten { path, .. }
+            | Self::NoUrls { path }
+            | Self::UrlFolder { path }
+            | Self::UrlOutput { path }
             | Self::NoName { path } => path,
         }
     }

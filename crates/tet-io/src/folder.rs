@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{Error, Result, Step};
 use crate::source::{Source, open_regular};
 use crate::stamp::Stamp;
+use crate::url::is_url;
 
 /// A folder whose files are read by key.
 ///
@@ -58,9 +59,12 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] when it cannot be opened or is no folder.
+    /// Returns [`Error::Io`] when it cannot be opened or is no folder, [`Error::UrlFolder`] for a URL.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        if is_url(path) {
+            return Err(Error::UrlFolder { path: path.to_path_buf() });
+        }
         let metadata = fs::metadata(path).map_err(|error| Error::io(Step::Open, path, error))?;
         if !metadata.is_dir() {
             return Err(Error::io(Step::Open, path, io::ErrorKind::NotADirectory.into()));

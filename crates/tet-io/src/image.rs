@@ -13,7 +13,8 @@ use tet_format::Span;
 
 use crate::error::{Error, Result};
 use crate::progress::{Canceled, Progress};
-use crate::source::{ReadAt, Source};
+use crate::read_at::ReadAt;
+use crate::source::Source;
 
 /// The buffer for small pieces.
 const BUFFER_LEN: usize = 256 << 10;

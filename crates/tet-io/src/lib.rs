@@ -21,8 +21,10 @@ mod mmap;
 mod pool;
 mod progress;
 pub mod publish;
+mod read_at;
 mod source;
 mod stamp;
+mod url;
 pub mod vfs;
 mod writers;
 
@@ -38,8 +40,10 @@ pub use mmap::use_huge_pages;
 pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
-pub use source::{ReadAt, Source, SourceKind, View};
+pub use read_at::{Access, ReadAt};
+pub use source::{Source, SourceKind, View, has_url_opener, set_url_opener};
 pub use stamp::Stamp;
+pub use url::{is_url, local_path};
 pub use writers::Writers;
 
 #[cfg(doctest)]

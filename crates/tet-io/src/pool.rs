@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::source::{Backend, ReadAt, Source, open_regular, read_file};
+use crate::read_at::ReadAt;
+use crate::source::{Backend, Source, open_regular, read_file};
 use crate::stamp::Stamp;
 
 /// Opens files for positioned reads, more of them than a process may have open at the same time. A file that was

@@ -27,6 +27,7 @@ use tet_format::Span;
 use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source};
 use crate::stamp::Stamp;
+use crate::url::is_url;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 
 pub use folder::FolderPublisher;
@@ -96,6 +97,9 @@ impl Output<'_> {
             Output::InPlace(path) => {
                 let Some(stamp) = source.stamp() else {
                     let path = path.to_path_buf();
+                    if is_url(&path) {
+                        return Err(Error::UrlOutput { path });
+                    }
                     return Err(Error::NotRegular { path, what: "bytes in memory" });
                 };
                 publish.force = Overwrite::Edit(stamp);

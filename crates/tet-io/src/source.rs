@@ -12,54 +12,17 @@ use tet_format::Span;
 use crate::error::{Error, Result, Step};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use crate::lease::{LeasedMap, LeasedView};
+use crate::read_at::{Access, ReadAt};
 use crate::stamp::Stamp;
+use crate::url::{is_url, local_path};
 use crate::writers::{Writers, writers_of};
+
+mod opener;
+
+pub use opener::{has_url_opener, set_url_opener};
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;
-
-/// Bytes that many threads can read at any offset at the same time.
-pub trait ReadAt: Send + Sync {
-    /// The number of bytes.
-    fn len(&self) -> u64;
-
-    /// Whether there are no bytes.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Fills `out` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when some of them cannot be read.
-    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
-
-    /// Fills every part with the bytes from its offset on, as one request: sources with a high
-    /// latency request all parts at once.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when some of them cannot be read.
-    fn read_ranges(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
-        parts.iter_mut().try_for_each(|(offset, out)| self.read_exact_at(*offset, out))
-    }
-
-    /// Its name in errors, such as a URL.
-    fn name(&self) -> &str {
-        "(reader)"
-    }
-
-    /// The version of the bytes, such as an ETag; `None` if there is none. Results are refused if
-    /// it changed after the source was created.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the version cannot be read.
-    fn version(&self) -> io::Result<Option<String>> {
-        Ok(None)
-    }
-}
 
 /// How a [`Source`] gets its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,14 +111,18 @@ impl Backend {
 }
 
 impl Source {
-    /// Opens a regular file for positioned reads: the default, safe against concurrent writers.
+    /// Opens a regular file for positioned reads: the default, safe against concurrent writers. A
+    /// URL is opened by the function of [`set_url_opener`](crate::set_url_opener).
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when it cannot be opened, [`Error::NotRegular`] when it is a folder,
-    /// a pipe or a device.
+    /// a pipe or a device, [`Error::NoUrls`] for a URL when no such function is set.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
+        let path = &local_path(path.as_ref());
+        if is_url(path) {
+            return opener::open_url(path);
+        }
         let (file, stamp) = open_regular(path)?;
         Ok(Self::opened(Backend::Pread(file), path, stamp))
     }
@@ -220,6 +187,37 @@ impl Source {
         // An unknown version now differs from a known version later.
         let version = reader.version().ok().flatten();
         Self::unstamped(Backend::Custom(reader), version, len)
+    }
+
+    /// A source with a reader of the caller that has the name of a file, such as a URL: other files of
+    /// the same container are looked for next to it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tet_io::{ReadAt, Source};
+    ///
+    /// struct Zeros;
+    ///
+    /// impl ReadAt for Zeros {
+    ///     fn len(&self) -> u64 {
+    ///         100
+    ///     }
+    ///
+    ///     fn read_exact_at(&self, _: u64, out: &mut [u8]) -> std::io::Result<()> {
+    ///         out.fill(0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let source = Source::from_named_reader("https://host/a.npy", Arc::new(Zeros));
+    /// assert_eq!(source.path(), Some("https://host/a.npy".as_ref()));
+    /// ```
+    #[must_use]
+    pub fn from_named_reader(name: impl AsRef<Path>, reader: Arc<dyn ReadAt>) -> Self {
+        let (len, path) = (reader.len(), Some(name.as_ref().to_path_buf()));
+        let version = reader.version().ok().flatten();
+        let (backend, writers) = (Backend::Custom(reader), Writers::Absent);
+        Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }))
     }
 
     fn unstamped(backend: Backend, version: Option<String>, len: u64) -> Self {
@@ -296,6 +294,24 @@ impl Source {
         reader.read_ranges(parts).map_err(|error| self.read_error(error))
     }
 
+    /// What requests to its bytes cost.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        match &self.0.backend {
+            Backend::Custom(reader) => reader.access(),
+            _ => Access::LOCAL,
+        }
+    }
+
+    /// The number of requests that reading these bytes would take.
+    #[must_use]
+    pub fn request_count(&self, span: Span) -> u64 {
+        match &self.0.backend {
+            Backend::Custom(reader) => reader.request_count(span),
+            _ => u64::from(!span.is_empty()),
+        }
+    }
+
     fn check_end(&self, offset: u64, len: u64) -> Result<()> {
         let (file_len, end) = (self.len(), offset.saturating_add(len));
         if end <= file_len {
@@ -343,9 +359,11 @@ impl Source {
         window: &mut Vec<u8>,
         mut visit: impl FnMut(u64, &[u8]) -> Result<bool, E>,
     ) -> Result<(), E> {
+        let access = self.access();
+        let window_len = if access.is_remote() { access.request_len } else { WINDOW_LEN };
         let mut at = stretch.start;
         while at < stretch.end {
-            let len = (stretch.end - at).min(WINDOW_LEN);
+            let len = (stretch.end - at).min(window_len);
             // Held for one window only, so that writers do not wait longer for the lease.
             let view = self.view();
             let goes_on = match view.as_ref().and_then(|view| view.bytes(at..at + len)) {

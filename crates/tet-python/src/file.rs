@@ -1,5 +1,6 @@
 //! An open file as Python holds it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -13,6 +14,13 @@ use crate::options::{self, Bounds};
 use crate::run::attended;
 use crate::selected::Selected;
 use crate::state::{Open, State};
+
+/// From now on URLs are opened, with the variables of this environment.
+#[pyfunction]
+pub(crate) fn open_urls(variables: HashMap<String, String>) {
+    let lookup = tet::Lookup::new(move |name| variables.get(name).cloned());
+    tet::open_urls(tet::Settings { lookup, ..tet::Settings::default() });
+}
 
 /// An open file of any container.
 #[pyclass(frozen, module = "tetfile._tetfile")]

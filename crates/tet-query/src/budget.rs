@@ -1,10 +1,11 @@
 //! How much may be held and used at once while a plan executes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZero;
 use std::sync::OnceLock;
 
-use tet_io::Progress;
+use tet_io::{Access, Progress, Source};
 
 use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
@@ -28,6 +29,10 @@ pub struct Execution {
     pub digests: DigestPolicy,
     /// Receives the number of selected bytes that are finished, and can cancel.
     pub progress: Progress,
+    /// What requests to the file cost, which sets the length of reads and what is read ahead: that of
+    /// the dataset, whatever is set here.
+    #[doc(hidden)]
+    pub access: Access,
     /// The sizes that work is cut by; only tests change them.
     #[doc(hidden)]
     pub tuning: Tuning,
@@ -53,8 +58,9 @@ pub enum DigestPolicy {
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
 const RESULT_MAX: u64 = 1 << 34;
-/// The length of one read, when the budget allows it.
-const WINDOW_LEN_MAX: u64 = 1 << 20;
+/// What is read ahead of a server's file takes this share of the budget, and so many bytes, at most.
+const AHEAD_SHARE: u64 = 4;
+const AHEAD_LEN_MAX: u64 = 256 << 20;
 
 impl Default for Execution {
     fn default() -> Self {
@@ -66,6 +72,7 @@ impl Default for Execution {
             coalesce: Coalesce::DEFAULT,
             digests: DigestPolicy::Auto,
             progress: Progress::default(),
+            access: Access::LOCAL,
             tuning: Tuning::default(),
         }
     }
@@ -110,9 +117,27 @@ impl Execution {
         self
     }
 
+    /// The same for a file whose requests cost what those to `source` do.
+    pub(crate) fn suited(&self, source: &Source) -> Cow<'_, Execution> {
+        let access = source.access();
+        if access == self.access {
+            return Cow::Borrowed(self);
+        }
+        let is_wide = access.is_remote() && self.coalesce == Coalesce::DEFAULT;
+        let coalesce = if is_wide { Coalesce { gap_max: access.gap_max } } else { self.coalesce };
+        Cow::Owned(Execution { access, coalesce, ..self.clone() })
+    }
+
     /// The most bytes of a run in one read of a thread.
     pub(crate) fn window_len(&self) -> u64 {
-        (self.memory_budget / 8).clamp(self.tuning.window_len_min, WINDOW_LEN_MAX)
+        let least = self.tuning.window_len_min;
+        (self.memory_budget / 8).clamp(least, self.access.request_len.max(least))
+    }
+
+    /// The most bytes that are read ahead: none of a local file.
+    pub(crate) fn ahead_len(&self) -> u64 {
+        let len = (self.memory_budget / AHEAD_SHARE).min(AHEAD_LEN_MAX);
+        if self.access.is_remote() { len } else { 0 }
     }
 
     /// How many threads may work at once when each holds `held` bytes besides its windows.
@@ -130,7 +155,7 @@ impl Execution {
     /// The same when `held` is not checked: one at least.
     pub(crate) fn affordable(&self, held: u64) -> usize {
         let each = held.saturating_add(2 * self.window_len());
-        let affordable = (self.memory_budget / each).max(1);
+        let affordable = ((self.memory_budget - self.ahead_len()) / each).max(1);
         let threads = if self.threads == 0 { thread_count() } else { self.threads };
         threads.min(usize::try_from(affordable).unwrap_or(usize::MAX))
     }

@@ -57,7 +57,9 @@ impl Cost {
         let threads = tasks.min(how.affordable(thread_len) as u64);
         // No more is read than is there.
         let windows = plan.touched_len().min(2 * how.window_len());
-        let memory_len = threads.saturating_mul(thread_len.saturating_add(windows));
+        let ahead = plan.touched_len().min(how.ahead_len());
+        let threads_len = threads.saturating_mul(thread_len.saturating_add(windows));
+        let memory_len = threads_len.saturating_add(ahead);
         Cost { passes: Passes::ONE, thread_len, memory_len }
     }
 

@@ -15,6 +15,7 @@ mod check;
 mod part_read;
 mod passing;
 mod pool;
+mod prefetch;
 mod strip;
 
 use std::ops::Range;
@@ -26,6 +27,7 @@ pub(crate) use self::check::{Checks, Doubt, Uses, seal};
 pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
 pub(crate) use self::pool::run;
+pub(crate) use self::prefetch::Prefetch;
 use self::strip::{dense_strides, held_strides, serves, spread};
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};
@@ -97,12 +99,13 @@ impl<'a> Fetcher<'a> {
         plan: &'a ReadPlan,
         how: &Execution,
         rows: Rows,
+        prefetch: &'a Prefetch<'a>,
     ) -> Self {
         Fetcher {
             plan,
             window_len: how.window_len(),
             rows,
-            bring: Bring::new(checks.dataset()),
+            bring: Bring::new(checks.dataset(), prefetch),
             checks,
             passing: Passing::new(checks),
             chunk: Buffer::default(),
@@ -113,17 +116,18 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Begins a task: takes the view that is held until it ends, and gives what the task reads where
+    /// Begins the task of this number: takes the view that is held until it ends, and gives what the task reads where
     /// there is no view. What it reads into an array goes to `output`.
     pub(crate) fn begin<'t>(
         &mut self,
+        task: u64,
         strips: &Strips<'t>,
         output: Option<OutputRect>,
     ) -> TaskReads<'t>
     where
         'a: 't,
     {
-        self.bring.begin();
+        self.bring.begin(task);
         TaskReads::new(self.plan, strips.clone(), self.window_len, output, self.chunk_at)
     }
 

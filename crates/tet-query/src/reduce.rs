@@ -48,6 +48,7 @@ pub(crate) fn reduce(
     reduction: &Reduction,
     (how, doubt): (&Execution, &Doubt),
 ) -> Result<Reduced> {
+    let how = &*how.suited(&dataset.source);
     let (asked, axes) = asked(dataset, slab, reduction, (how, doubt))?;
     let answer = asked.answer()?;
     reduced(&asked, axes, answer)
@@ -60,6 +61,7 @@ pub(crate) fn reduce_all(
     reductions: &[Reduction],
     (how, doubt): (&Execution, &Doubt),
 ) -> Result<Vec<Reduced>> {
+    let how = &*how.suited(&dataset.source);
     let all = reductions.iter().map(|reduction| asked(dataset, slab, reduction, (how, doubt)));
     let (all, axes): (Vec<_>, Vec<_>) = all.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let answers = answers(&all)?.into_iter();
@@ -109,6 +111,7 @@ pub(crate) fn cost(
     reduction: &Reduction,
     how: &Execution,
 ) -> Result<Cost> {
+    let how = &*how.suited(&dataset.source);
     asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.cost()
 }
 
@@ -119,6 +122,7 @@ pub(crate) fn runs(
     reduction: &Reduction,
     (how, visit): (&Execution, &mut dyn FnMut(Run)),
 ) -> Result<()> {
+    let how = &*how.suited(&dataset.source);
     asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.runs(visit)
 }
 

@@ -16,7 +16,7 @@ use crate::buffer;
 use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Rows, Uses};
+use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Prefetch, Rows, Uses};
 use crate::plan::output::OutputCut;
 use crate::plan::piece::{Strips, dense_range, element_count};
 use crate::plan::touch::AxisBox;
@@ -29,6 +29,7 @@ pub(crate) fn read(
     slab: &Hyperslab,
     (how, doubt): (&Execution, &Doubt),
 ) -> Result<Array> {
+    let how = &*how.suited(&dataset.source);
     let plan = plan(dataset, slab, how.coalesce)?;
     let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
     how.check_result(plan.element_count.checked_mul(plan.element_size))?;
@@ -44,18 +45,29 @@ pub(crate) fn runs(
     how: &Execution,
     visit: &mut dyn FnMut(Run),
 ) -> Result<()> {
+    let how = &*how.suited(&dataset.source);
     let plan = plan(dataset, slab, how.coalesce)?;
     if plan.element_count == 0 {
         return Ok(());
     }
     let cut = OutputCut::new(&plan, &how.tuning);
     for index in 0..cut.count() {
-        let output = cut.rect(index);
-        let rect = output.rect.clone();
-        let reads = (how.window_len(), Some(output));
-        plan.for_task_runs(&rect, strip_elements(&plan, how), reads, visit);
+        task_runs((&plan, &cut), how, index, visit);
     }
     Ok(())
+}
+
+/// Calls `visit` with every run that a task reads.
+fn task_runs(
+    (plan, cut): (&ReadPlan, &OutputCut),
+    how: &Execution,
+    index: u64,
+    visit: &mut dyn FnMut(Run),
+) {
+    let output = cut.rect(index);
+    let rect = output.rect.clone();
+    let reads = (how.window_len(), Some(output));
+    plan.for_task_runs(&rect, strip_elements(plan, how), reads, visit);
 }
 
 /// Elements of a strip.
@@ -65,6 +77,7 @@ fn strip_elements(plan: &ReadPlan, how: &Execution) -> u64 {
 
 /// The cost of reading a selection, without the memory of its elements.
 pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Cost> {
+    let how = &*how.suited(&dataset.source);
     let plan = plan(dataset, slab, how.coalesce)?;
     let tasks = if plan.is_one_task(&how.tuning) { 1 } else { u64::MAX };
     Ok(Cost::pass(&plan, how, plan.whole_len_max, tasks))
@@ -78,6 +91,7 @@ pub(crate) fn read_into(
     parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
+    let how = &*how.suited(&dataset.source);
     let plan = plan(dataset, slab, how.coalesce)?;
     let wanted = plan.element_count.saturating_mul(plan.element_size);
     if wanted != out.len() as u64 {
@@ -109,16 +123,22 @@ fn fill(
     let parts = split(&cut, plan.element_size, out)?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
-    let state = || Fetcher::new(&checks, plan, how, Rows::Any);
-    fetch::run((workers, u64::MAX), parts.len() as u64, how, state, |fetcher, index| {
+    let count = parts.len() as u64;
+    let prefetch = Prefetch::new(dataset, how, count, |index, visit| {
+        task_runs((plan, &cut), how, index, visit);
+        Ok(())
+    });
+    let state = || Fetcher::new(&checks, plan, how, Rows::Any, &prefetch);
+    let task = |fetcher: &mut Fetcher<'_>, index| {
         let part = parts
             .get(buffer::len(index)?)
             .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());
         let Some(Some(mut part)) = part else { return Ok(0) };
-        let done = fill_part(fetcher, plan, how, &mut part);
+        let done = fill_part(fetcher, plan, how, (index, &mut part));
         fetcher.end();
         done
-    })?;
+    };
+    prefetch.during(|| fetch::run((workers, u64::MAX), count, how, state, task))?;
     checks.finish()
 }
 
@@ -157,11 +177,11 @@ fn fill_part(
     fetcher: &mut Fetcher<'_>,
     plan: &ReadPlan,
     how: &Execution,
-    part: &mut Part<'_>,
+    (index, part): (u64, &mut Part<'_>),
 ) -> Result<u64> {
     let touch = plan.touch.narrowed(&part.place.rect);
     let mut strips = Strips::new(&touch, strip_elements(plan, how));
-    let mut reads = fetcher.begin(&strips, Some(part.place.clone()));
+    let mut reads = fetcher.begin(index, &strips, Some(part.place.clone()));
     let mut done = 0;
     while let Some(boxes) = strips.boxes() {
         let direct = match part.contiguous(boxes, plan.element_size)? {

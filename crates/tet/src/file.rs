@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tet_convert::{ConvertOptions, Format, Note, OpenOptions, Opened};
 use tet_document::{Answered, Query};
 use tet_io::Source;
+use tet_net::Settings;
 use tet_query::{AttrText, Catalog, Execution};
 use tet_verify::{Report, VerifyOptions};
 
@@ -19,14 +20,32 @@ pub struct File {
     opened: Arc<Opened>,
 }
 
-/// Opens a file of any format that is read, known by its content.
+/// Opens a file of any format that is read, known by its content. The path may be a URL, such as
+/// `https://host/climate.tet`; credentials and other settings for URLs are set with [`open_urls`] before.
 ///
 /// # Errors
 ///
 /// The file cannot be read, is damaged, or of a format that is not read.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
+    let path = path.as_ref();
+    if tet_io::is_url(path) && !tet_io::has_url_opener() {
+        tet_net::register(Settings::default());
+    }
     let opened = tet_convert::open(path, &OpenOptions::default())?;
     Ok(File { opened: Arc::new(opened) })
+}
+
+/// From now on files are read from URLs with these settings, in this process. Nothing is read from the
+/// environment but by [`Settings::lookup`].
+///
+/// ```
+/// use tet::{Lookup, Settings};
+///
+/// let lookup = Lookup::new(|name| std::env::var(name).ok());
+/// tet::open_urls(Settings { lookup, ..Settings::default() });
+/// ```
+pub fn open_urls(settings: Settings) {
+    tet_net::register(settings);
 }
 
 /// Writes all datasets of `input` to the new file `output`, whose suffix says its format; gives what

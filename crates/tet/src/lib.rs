@@ -24,12 +24,13 @@ mod file;
 
 pub use dataset::Dataset;
 pub use error::{Error, Result};
-pub use file::{File, convert, open, verify};
+pub use file::{File, convert, open, open_urls, verify};
 pub use tet_convert as container;
 pub use tet_convert::{Format, Note};
 pub use tet_document::Answered;
 pub use tet_format as format;
 pub use tet_format::{DType, Integrity};
+pub use tet_net::{Lookup, Settings};
 pub use tet_query as query;
 pub use tet_query::{Answer, Array, AttrText, Element, Execution, Op, Reduced, Reduction, Scalar};
 pub use tet_verify::{Report, VerifyOptions};

@@ -42,6 +42,11 @@ const EDGES: &[Edge] = &[
         ours: &["tet-format"],
         outside: &["libc", "memmap2", "rustix", "thiserror"],
     },
+    Edge {
+        name: "tet-net",
+        ours: &["tet-format", "tet-io"],
+        outside: &["rusty-s3", "ureq", "url"],
+    },
     Edge { name: "tet-report", ours: &["tet-format", "tet-io"], outside: &["rayon"] },
     Edge {
         name: "tet-file",
@@ -102,7 +107,15 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         name: "tet",
-        ours: &["tet-format", "tet-io", "tet-query", "tet-document", "tet-verify", "tet-convert"],
+        ours: &[
+            "tet-format",
+            "tet-io",
+            "tet-net",
+            "tet-query",
+            "tet-document",
+            "tet-verify",
+            "tet-convert",
+        ],
         outside: &["thiserror"],
     },
     Edge {
@@ -129,6 +142,7 @@ const EDGES: &[Edge] = &[
             "tet-format",
             "tet-codec",
             "tet-io",
+            "tet-net",
             "tet-file",
             "tet-ztensor",
             "tet-tensogram",

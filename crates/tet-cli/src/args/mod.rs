@@ -91,6 +91,7 @@ EXAMPLES
   tet info model.safetensors                 model files work in the same way
   tet convert arrays.tet model.safetensors   write a model file
   tet verify *.tet && echo ok                check files, exit 1 on errors
+  tet info https://host/arrays.tet           a file on a server, without a download
   tet dump arrays.tet --at 1000              what one byte means
   tet repair broken.tet                      what can be repaired
 
@@ -107,6 +108,8 @@ EXIT STATUS
 ENVIRONMENT
   NO_COLOR, CLICOLOR_FORCE    no colors; colors even when piped (--color wins)
   PAGER                       shows what is longer than the terminal [default: less]; cat for none
+  AWS_*, GS_*, AZURE_*        credentials, region and endpoint for s3://, gs:// and az:// URLs
+  HTTPS_PROXY, NO_PROXY       the proxy for URLs, and the hosts that are reached without it
   SOURCE_DATE_EPOCH           the time written into a file's history";
 
 /// Options of every command.
@@ -130,6 +133,18 @@ pub struct GlobalArgs {
     /// Print long reports at once, also on a terminal
     #[arg(long, global = true)]
     pub no_pager: bool,
+    /// Number of requests that are made to a server at the same time
+    ///
+    /// Only for files that are given as URLs.
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value = "8",
+        hide_default_value = true,
+        value_parser = crate::size::parse_depth
+    )]
+    pub io_depth: usize,
 }
 
 /// When to use colors.

@@ -39,7 +39,8 @@ def open(
     GGUF, zTensor, Tensogram, FITS, CSV, PyTorch's and ``.tet``.
 
     Args:
-        path: A file, or the folder of a Zarr hierarchy.
+        path: A file, or the folder of a Zarr hierarchy. A URL, as ``https://host/climate.tet`` or
+            ``s3://bucket/key``, is read by range requests; variables such as ``AWS_REGION`` are taken from the environment.
         decoded: Whether packed and masked values are decoded as the CF conventions say: multiplied by
             ``scale_factor``, with NaN in place of ``_FillValue``. Otherwise elements are those that are stored, as
             h5py and zarr give them.
@@ -59,7 +60,11 @@ def open(
     ...     f["temp"].mean()
     np.float64(298.5)
     """
-    where = os.path.abspath(os.fspath(path))
+    where = os.fspath(path)
+    if "://" in where:
+        _tetfile.open_urls(dict(os.environ))
+    else:
+        where = os.path.abspath(where)
     return File(where, (io, digests, bool(decoded), memory, threads))
 
 

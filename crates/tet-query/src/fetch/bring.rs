@@ -5,8 +5,9 @@ use std::ops::Range;
 use tet_format::Span;
 use tet_io::{Source, View};
 
+use super::prefetch::Prefetch;
 use crate::buffer::{self, Buffer};
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, Run};
 use crate::error::{Error, Result};
 use crate::plan::runs::TaskReads;
 
@@ -17,6 +18,8 @@ const ALIGN: usize = 8;
 #[derive(Debug)]
 pub(super) struct Bring<'a> {
     dataset: &'a Dataset,
+    prefetch: &'a Prefetch<'a>,
+    task: u64,
     view: Option<View<'a>>,
     /// The object that is read, where that is not the dataset's file: it has no view.
     object: Option<(u32, Source)>,
@@ -29,14 +32,15 @@ pub(super) struct Bring<'a> {
 }
 
 impl<'a> Bring<'a> {
-    pub(super) fn new(dataset: &'a Dataset) -> Self {
+    pub(super) fn new(dataset: &'a Dataset, prefetch: &'a Prefetch<'a>) -> Self {
         let (runs, starts) = (Vec::new(), Vec::new());
         let (view, object, buffer) = (None, None, Buffer::default());
-        Bring { dataset, view, object, buffer, runs, starts, at: 0 }
+        Bring { dataset, prefetch, task: 0, view, object, buffer, runs, starts, at: 0 }
     }
 
-    /// Takes a view of the file, where there is one.
-    pub(super) fn begin(&mut self) {
+    /// Begins a task: takes a view of the file, where there is one.
+    pub(super) fn begin(&mut self, task: u64) {
+        self.task = task;
         self.view = self.dataset.source.view();
         self.runs.clear();
     }
@@ -66,9 +70,10 @@ impl<'a> Bring<'a> {
         self.object.as_ref().map_or(&self.dataset.source, |(_, source)| source)
     }
 
-    /// Gives the view back.
+    /// Ends the task: gives the view back.
     pub(super) fn end(&mut self) {
         self.view = None;
+        self.prefetch.end(self.task);
     }
 
     pub(super) fn view(&self) -> Option<&View<'a>> {
@@ -140,7 +145,10 @@ impl<'a> Bring<'a> {
     ///
     /// Returns an error when it cannot be read.
     pub(super) fn direct(&self, run: Span, out: &mut [u8]) -> Result<()> {
-        Ok(self.source().read_exact_at(run.start(), out)?)
+        if self.prefetch.take(self.task, Run { object: self.number(), span: run }, out)? {
+            return Ok(());
+        }
+        Ok(self.source().read_ranges(&mut [(run.start(), out)])?)
     }
 
     /// The file has not the bytes that it had when it was opened.
@@ -148,7 +156,7 @@ impl<'a> Bring<'a> {
         Error::changed(self.source())
     }
 
-    /// Reads the runs, as one request.
+    /// Reads the runs: those that were not read ahead as one request.
     fn read(&mut self) -> Result<()> {
         self.starts.clear();
         let mut len = 0;
@@ -156,12 +164,16 @@ impl<'a> Bring<'a> {
             self.starts.push(len);
             len += buffer::len(run.len())?.next_multiple_of(ALIGN);
         }
+        let object = self.number();
         let mut room = self.buffer.room(len)?;
         let mut parts = Vec::with_capacity(self.runs.len());
         for run in &self.runs {
             let len = buffer::len(run.len())?;
             let (part, rest) = room.split_at_mut(len.next_multiple_of(ALIGN));
-            parts.push((run.start(), &mut part[..len]));
+            let part = &mut part[..len];
+            if !self.prefetch.take(self.task, Run { object, span: *run }, part)? {
+                parts.push((run.start(), part));
+            }
             room = rest;
         }
         self.at = 0;

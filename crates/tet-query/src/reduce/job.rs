@@ -14,7 +14,7 @@ use crate::buffer;
 use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::fetch::{self, Checks, Doubt, Fetcher, Rows, Uses};
+use crate::fetch::{self, Checks, Doubt, Fetcher, Prefetch, Rows, Uses};
 use crate::kernel::{Maker, State};
 use crate::plan::ReadPlan;
 use crate::plan::piece::{Strips, element_count};
@@ -76,10 +76,12 @@ impl Job<'_> {
         };
         let uses = (self.uses(), None);
         let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
-        let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows);
-        fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
+        let runs = |index, visit: &mut dyn FnMut(Run)| self.task_runs(&tasks, index, visit);
+        let prefetch = Prefetch::new(self.dataset, self.how, tasks.count(), runs);
+        let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows, &prefetch);
+        let task = |fetcher: &mut Fetcher<'_>, index| {
             let task = tasks.task(self.roles, index)?;
-            let folded = self.fold(fetcher, &task, align);
+            let folded = self.fold(fetcher, (index, &task), align);
             fetcher.end();
             let (states, done) = folded?;
             let states = board.merge(task.tile, task.part, states).unwrap_or_default();
@@ -89,7 +91,8 @@ impl Job<'_> {
                 board.put(nth, values, nan_count, &task.layout.rect)?;
             }
             Ok(done)
-        })?;
+        };
+        prefetch.during(|| fetch::run((workers, ahead), tasks.count(), self.how, fetcher, task))?;
         checks.finish()?;
         Ok(board.finish())
     }
@@ -101,12 +104,15 @@ impl Job<'_> {
             return Ok(());
         }
         let tasks = self.cut();
-        for index in 0..tasks.count() {
-            let rect = tasks.task(self.roles, index)?.rect;
-            if !rect.iter().any(std::ops::Range::is_empty) {
-                let reads = (self.how.window_len(), None);
-                self.plan.for_task_runs(&rect, self.strip_elements(), reads, visit);
-            }
+        (0..tasks.count()).try_for_each(|index| self.task_runs(&tasks, index, visit))
+    }
+
+    /// Calls `visit` with every run that a task reads.
+    fn task_runs(&self, tasks: &Tasks, index: u64, visit: &mut dyn FnMut(Run)) -> Result<()> {
+        let rect = tasks.task(self.roles, index)?.rect;
+        if !rect.iter().any(std::ops::Range::is_empty) {
+            let reads = (self.how.window_len(), None);
+            self.plan.for_task_runs(&rect, self.strip_elements(), reads, visit);
         }
         Ok(())
     }
@@ -182,7 +188,7 @@ impl Job<'_> {
     fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,
-        task: &Task,
+        (index, task): (u64, &Task),
         size: usize,
     ) -> Result<(Option<States>, u64)> {
         if task.rect.iter().any(std::ops::Range::is_empty) {
@@ -192,7 +198,7 @@ impl Job<'_> {
         let mut states: States = self.makers.iter().map(make).collect();
         let touch = self.plan.touch.narrowed(&task.rect);
         let mut strips = Strips::new(&touch, self.strip_elements());
-        let mut reads = fetcher.begin(&strips, None);
+        let mut reads = fetcher.begin(index, &strips, None);
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
             let block = fetcher.block(&mut reads, &strips, boxes)?;

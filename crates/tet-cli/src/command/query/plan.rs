@@ -16,6 +16,8 @@ pub(crate) struct Reads {
     pub(crate) count: u64,
     /// The bytes of all runs.
     pub(crate) len: u64,
+    /// The number of requests, where the dataset is on a server.
+    pub(crate) requests: Option<u64>,
     /// The first run that reads each chunk, if requested.
     first: Option<Vec<Option<u64>>>,
 }
@@ -40,8 +42,15 @@ impl Reads {
         };
         order.sort_by_key(|&at| run_of(at));
         let mut first = vec![None; chunks.len()];
-        let mut reads = Reads::default();
+        let (dataset, slab) = (&resolved.dataset, &resolved.slab);
+        let is_remote = dataset.source.access().is_remote();
+        let mut reads = Reads { requests: is_remote.then_some(0), ..Reads::default() };
         let visit = &mut |run: Run| {
+            if let Some(requests) = &mut reads.requests {
+                let object = dataset.chunks.object(run.object).ok().flatten();
+                let source = object.as_ref().unwrap_or(&dataset.source);
+                *requests = requests.saturating_add(source.request_count(run.span));
+            }
             let ends_before =
                 |it: Run| (it.object, it.span.end()) <= (run.object, run.span.start());
             let start = order.partition_point(|&at| ends_before(run_of(at)));
@@ -53,7 +62,6 @@ impl Reads {
             reads.count += 1;
             reads.len = reads.len.saturating_add(run.span.len());
         };
-        let (dataset, slab) = (&resolved.dataset, &resolved.slab);
         match &resolved.ask {
             Ask::Align(_) => {}
             Ask::Reduce(reduction) => {
@@ -74,6 +82,7 @@ pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> Plan
         chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),
         spans: plan.span_count,
         runs: reads.count,
+        requests: reads.requests,
         stored_len: reads.len,
         decoded_len: plan.decoded_len,
         elements: plan.element_count,
@@ -118,18 +127,22 @@ pub(crate) fn rows(
     plan: &ReadPlan,
     reads: &Reads,
     resolved: &Resolved,
-) -> [(&'static str, String); 6] {
+) -> Vec<(&'static str, String)> {
     let grid = &resolved.dataset.grid;
     let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
     let part = format!("{} of {}", shape_text(&resolved.slab.counts()), grid.shape());
-    [
+    let mut rows = vec![
         ("selected", format!("{part}, {}", counted(plan.element_count, "element"))),
         ("chunks", format!("{} of {}", grouped(count), grouped(grid.chunk_count()))),
         ("spans", grouped(plan.span_count)),
         ("runs", grouped(reads.count)),
         ("to read", format!("{} ({} bytes)", Size(reads.len), reads.len)),
         ("decoded", format!("{} ({} bytes)", Size(plan.decoded_len), plan.decoded_len)),
-    ]
+    ];
+    if let Some(requests) = reads.requests {
+        rows.insert(4, ("requests", format!("{} to the server", grouped(requests))));
+    }
+    rows
 }
 
 /// Prints the chunks, if requested, one on each line.

@@ -84,6 +84,9 @@ pub(crate) struct PlanShape {
     pub(crate) spans: u64,
     /// Ranges that one pass reads; a range ends where a task or its memory budget ends.
     pub(crate) runs: u64,
+    /// Requests for these ranges, of a dataset on a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requests: Option<u64>,
     /// Bytes that are read, gaps included.
     pub(crate) stored_len: u64,
     /// Bytes of these chunks after decoding.

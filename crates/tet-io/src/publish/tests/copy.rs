@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::source::ReadAt;
+use crate::read_at::ReadAt;
 
 /// A source that the kernel cannot copy from.
 struct Slow(Source);

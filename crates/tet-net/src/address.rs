@@ -1,0 +1,169 @@
+//! What a URL names.
+
+use std::io;
+
+use url::Url;
+
+use crate::credentials::Profile;
+use crate::s3::Bucket;
+use crate::settings::Settings;
+
+/// The schemes that are understood, for messages.
+const SCHEMES: &str = "http, https, s3, gs and az";
+
+/// Who is asked.
+#[derive(Debug)]
+pub(crate) enum Address {
+    /// A server, and the name of the file without secrets.
+    Http { url: Url, name: String },
+    /// A bucket of S3, or of what is asked like S3.
+    S3(Bucket),
+}
+
+impl Address {
+    /// Parses a URL; reads the files that have credentials.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the URL is not understood.
+    pub(crate) fn parse(text: &str, settings: &Settings) -> io::Result<Address> {
+        let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+        match scheme.to_ascii_lowercase().as_str() {
+            "http" | "https" => Self::http(text),
+            "s3" => Self::s3(text, rest, settings),
+            "gs" => Self::gs(text, rest, settings),
+            "az" => Self::az(text, rest, settings),
+            scheme => Err(wrong(format!("{scheme}:// is not one of {SCHEMES}"))),
+        }
+    }
+
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Address::Http { name, .. } => name,
+            Address::S3(bucket) => &bucket.name,
+        }
+    }
+
+    fn http(text: &str) -> io::Result<Address> {
+        let mut url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("names and passwords in a URL are not used".to_owned()));
+        }
+        url.set_fragment(None);
+        let mut name = url.clone();
+        name.set_query(None);
+        Ok(Address::Http { url, name: name.into() })
+    }
+
+    fn s3(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
+        let (bucket, key) = bucket_and_key(rest)?;
+        let profile = Profile::read(settings)?;
+        let lookup = &settings.lookup;
+        let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
+        let endpoint = endpoint.iter().find_map(|name| lookup.get(name));
+        let region = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+        let region = region.iter().find_map(|name| lookup.get(name)).or(profile.region);
+        Ok(Address::S3(Bucket {
+            endpoint: endpoint.or(profile.endpoint),
+            region: region.unwrap_or_else(|| "us-east-1".to_owned()),
+            bucket: bucket.to_owned(),
+            key: key.to_owned(),
+            keys: profile.keys,
+            name: text.to_owned(),
+        }))
+    }
+
+    /// The XML API of Google, which is asked like S3.
+    fn gs(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
+        let (bucket, key) = bucket_and_key(rest)?;
+        let endpoint = settings.lookup.get("GS_ENDPOINT_URL");
+        let endpoint = endpoint.unwrap_or_else(|| "https://storage.googleapis.com".to_owned());
+        Ok(Address::S3(Bucket {
+            endpoint: Some(endpoint),
+            region: "auto".to_owned(),
+            bucket: bucket.to_owned(),
+            key: key.to_owned(),
+            keys: crate::credentials::of_google(&settings.lookup),
+            name: text.to_owned(),
+        }))
+    }
+
+    /// A blob of Azure, public or by a shared access signature.
+    fn az(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
+        let (container, blob) = bucket_and_key(rest)?;
+        let lookup = &settings.lookup;
+        let endpoint = match (lookup.get("AZURE_ENDPOINT_URL"), lookup.get("AZURE_STORAGE_ACCOUNT"))
+        {
+            (Some(endpoint), _) => endpoint,
+            (None, Some(account)) => format!("https://{account}.blob.core.windows.net"),
+            (None, None) => {
+                return Err(wrong(
+                    "set AZURE_STORAGE_ACCOUNT to the name of the account".to_owned(),
+                ));
+            }
+        };
+        let mut url = Url::parse(&endpoint).map_err(|error| wrong(error.to_string()))?;
+        let parts = std::iter::once(container).chain(blob.split('/'));
+        let mut path =
+            url.path_segments_mut().map_err(|()| wrong("no URL of a server".to_owned()))?;
+        path.pop_if_empty().extend(parts);
+        drop(path);
+        if let Some(token) = lookup.get("AZURE_STORAGE_SAS_TOKEN") {
+            url.set_query(Some(token.trim_start_matches('?')));
+        }
+        Ok(Address::Http { url, name: text.to_owned() })
+    }
+}
+
+fn bucket_and_key(rest: &str) -> io::Result<(&str, &str)> {
+    let parts = rest.split_once('/').filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty());
+    parts.ok_or_else(|| wrong("a URL of an object is scheme://bucket/key".to_owned()))
+}
+
+fn wrong(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Lookup;
+
+    fn parse(
+        text: &str,
+        variables: &'static [(&'static str, &'static str)],
+    ) -> io::Result<Address> {
+        let find = move |name: &str| variables.iter().find(|it| it.0 == name);
+        let lookup = Lookup::new(move |name| find(name).map(|it| it.1.to_owned()));
+        Address::parse(text, &Settings { lookup, ..Settings::default() })
+    }
+
+    #[test]
+    fn no_name_has_a_secret() {
+        for (text, name) in [
+            ("https://h/a.tet?sig=secret#x", "https://h/a.tet"),
+            ("http://h:81/a%20b", "http://h:81/a%20b"),
+            ("s3://bucket/a/b.tet", "s3://bucket/a/b.tet"),
+        ] {
+            let address = parse(text, &[]).unwrap();
+            assert_eq!(address.name(), name);
+        }
+        let variables =
+            &[("AZURE_STORAGE_ACCOUNT", "acme"), ("AZURE_STORAGE_SAS_TOKEN", "?sig=secret")];
+        let Address::Http { url, name } = parse("az://c/a b/x", variables).unwrap() else {
+            panic!()
+        };
+        assert_eq!(name, "az://c/a b/x");
+        assert_eq!(url.as_str(), "https://acme.blob.core.windows.net/c/a%20b/x?sig=secret");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for text in ["ftp://h/a", "s3://bucket", "s3:///key", "gs://b/", "https://", "az://c/b"] {
+            assert!(parse(text, &[]).is_err(), "{text}");
+        }
+        let error = parse("https://me:secret@h/a", &[]).unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+}

@@ -1,0 +1,390 @@
+//! Ranges by HTTP: one request, its answer checked.
+//!
+//! No request carries a header with a credential, so that a redirect gives none away.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ureq::http::{HeaderMap, Response};
+use ureq::{Agent, Body, Proxy};
+use url::Url;
+
+use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
+use crate::settings::Settings;
+
+/// How many redirects are followed.
+const REDIRECTS_MAX: usize = 5;
+/// The longest header of an answer.
+const HEADER_LEN_MAX: usize = 64 << 10;
+/// A body may take the time for this many bytes a second, after the wait for a byte.
+const RATE_MIN: u64 = 64 << 10;
+
+/// A file on a server, by HTTP.
+///
+/// ```
+/// use tet_net::{Http, RangeSource, Settings};
+///
+/// let url = "https://host/climate.tet?token=secret".parse()?;
+/// let http = Http::new(url, "https://host/climate.tet".into(), &Settings::default());
+/// assert_eq!(http.name(), "https://host/climate.tet");
+/// assert!(!format!("{http:?}").contains("secret"));
+/// # Ok::<(), url::ParseError>(())
+/// ```
+pub struct Http {
+    client: Client,
+    url: Url,
+    name: String,
+    /// Where redirects led last.
+    place: Mutex<Option<Url>>,
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Http").field(&self.name).finish()
+    }
+}
+
+impl Http {
+    /// The file of a URL, with its name in messages.
+    #[must_use]
+    pub fn new(url: Url, name: String, settings: &Settings) -> Self {
+        Http { client: Client::new(settings), url, name, place: Mutex::default() }
+    }
+
+    fn place(&self) -> MutexGuard<'_, Option<Url>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RangeSource for Http {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get(
+        &self,
+        wanted: Wanted,
+        pinned: Option<&FileVersion>,
+        out: &mut Vec<u8>,
+    ) -> Result<RangeAnswer, RangeFailure> {
+        let known = self.place().clone();
+        if let Some(mut url) = known {
+            // The place of a redirect may be good for a while only.
+            match self.client.get(&mut url, (wanted, pinned), out) {
+                Err(RangeFailure::Final(_)) => *self.place() = None,
+                outcome => return outcome,
+            }
+        }
+        let mut url = self.url.clone();
+        let answer = self.client.get(&mut url, (wanted, pinned), out)?;
+        if url != self.url {
+            *self.place() = Some(url);
+        }
+        Ok(answer)
+    }
+}
+
+/// What makes requests, and keeps connections.
+pub(crate) struct Client {
+    agent: Agent,
+    read_timeout: Duration,
+}
+
+impl Client {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .accept("*/*")
+            .accept_encoding("identity")
+            .user_agent(concat!("tet/", env!("CARGO_PKG_VERSION")))
+            .max_response_header_size(HEADER_LEN_MAX)
+            .max_idle_connections(2 * settings.depth)
+            .max_idle_connections_per_host(2 * settings.depth)
+            .timeout_resolve(Some(settings.connect_timeout))
+            .timeout_connect(Some(settings.connect_timeout))
+            .timeout_recv_response(Some(settings.read_timeout))
+            .timeout_per_read(Some(settings.read_timeout))
+            .proxy(proxy(settings));
+        Client { agent: config.build().new_agent(), read_timeout: settings.read_timeout }
+    }
+
+    /// Requests a range; `url` becomes the one where redirects led.
+    pub(crate) fn get(
+        &self,
+        url: &mut Url,
+        (wanted, pinned): (Wanted, Option<&FileVersion>),
+        out: &mut Vec<u8>,
+    ) -> Result<RangeAnswer, RangeFailure> {
+        let begin = out.len();
+        for _ in 0..=REDIRECTS_MAX {
+            out.truncate(begin);
+            let mut response = self.send(url, (wanted, pinned))?;
+            let status = response.status().as_u16();
+            if let 301 | 302 | 303 | 307 | 308 = status
+                && let Some(next) = next_place(url, &response)?
+            {
+                *url = next;
+                continue;
+            }
+            return match status {
+                206 => part(&mut response, (wanted, pinned), out),
+                200 => whole(&mut response, (wanted, pinned), out),
+                416 => past_end(&response, pinned),
+                412 => Err(RangeFailure::Changed),
+                _ => Err(refusal(status, response.headers())),
+            };
+        }
+        Err(RangeFailure::refused(format!("more than {REDIRECTS_MAX} redirects")))
+    }
+
+    fn send(
+        &self,
+        url: &Url,
+        (wanted, pinned): (Wanted, Option<&FileVersion>),
+    ) -> Result<Response<Body>, RangeFailure> {
+        let range = match wanted {
+            Wanted::From { offset, len } => {
+                format!("bytes={offset}-{}", offset.saturating_add(len.saturating_sub(1)))
+            }
+            Wanted::Last { len } => format!("bytes=-{len}"),
+        };
+        let mut request = self.agent.get(url.as_str()).header("range", range);
+        if let Some(pinned) = pinned {
+            if let Some(etag) = pinned.strong_etag() {
+                request = request.header("if-match", etag);
+            } else if let Some(modified) = &pinned.modified {
+                request = request.header("if-unmodified-since", modified);
+            }
+        }
+        let time = self.read_timeout + Duration::from_secs(wanted.len() / RATE_MIN);
+        let request = request.config().timeout_recv_body(Some(time)).build();
+        request.call().map_err(of_client)
+    }
+}
+
+/// The proxy that the environment names for this program.
+fn proxy(settings: &Settings) -> Option<Proxy> {
+    let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "http_proxy"];
+    let named = names.iter().find_map(|name| settings.lookup.get(name))?;
+    let parsed = Url::parse(&named).ok().filter(Url::has_host)?;
+    let skipped = ["NO_PROXY", "no_proxy"].iter().find_map(|name| settings.lookup.get(name));
+    let protocol = if parsed.scheme() == "https" {
+        ureq::ProxyProtocol::Https
+    } else {
+        ureq::ProxyProtocol::Http
+    };
+    let mut builder = Proxy::builder(protocol).host(parsed.host_str()?);
+    if let Some(port) = parsed.port_or_known_default() {
+        builder = builder.port(port);
+    }
+    if !parsed.username().is_empty() {
+        builder = builder.username(parsed.username());
+    }
+    if let Some(password) = parsed.password() {
+        builder = builder.password(password);
+    }
+    for skipped in skipped.iter().flat_map(|list| list.split(',')) {
+        builder = builder.no_proxy(skipped.trim());
+    }
+    builder.build().ok()
+}
+
+/// Where a redirect leads, if it says so.
+fn next_place(url: &Url, response: &Response<Body>) -> Result<Option<Url>, RangeFailure> {
+    let Some(location) = header(response.headers(), "location") else { return Ok(None) };
+    let next = url.join(location).ok().filter(|next| {
+        let is_weaker = url.scheme() == "https" && next.scheme() != "https";
+        let is_plain = next.username().is_empty() && next.password().is_none();
+        ["http", "https"].contains(&next.scheme()) && next.has_host() && is_plain && !is_weaker
+    });
+    next.map(Some).ok_or_else(|| RangeFailure::refused("a redirect leads to what is not followed"))
+}
+
+/// The answer with a part of the file.
+fn part(
+    response: &mut Response<Body>,
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    out: &mut Vec<u8>,
+) -> Result<RangeAnswer, RangeFailure> {
+    check_encoding(response.headers())?;
+    let range = header(response.headers(), "content-range").and_then(content_range);
+    let Some((first, len, file_len)) = range else {
+        return Err(RangeFailure::refused("the server does not say which range its answer is"));
+    };
+    let version = version(response.headers(), file_len);
+    check_version(&version, pinned)?;
+    if (first, len) != wanted.within(file_len) {
+        return Err(RangeFailure::refused(
+            "the server's answer is another range than was asked for",
+        ));
+    }
+    body(response, len, out)?;
+    Ok(RangeAnswer { offset: first, version })
+}
+
+/// The answer with the whole file: only one that is no longer than what was asked for is taken.
+fn whole(
+    response: &mut Response<Body>,
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    out: &mut Vec<u8>,
+) -> Result<RangeAnswer, RangeFailure> {
+    check_encoding(response.headers())?;
+    let len = response.body().content_length();
+    let Some(len) = len.filter(|&len| wanted.within(len) == (0, len)) else {
+        let text = "the server has no range requests: download the file, then give its path";
+        return Err(RangeFailure::Final(io::Error::new(io::ErrorKind::Unsupported, text)));
+    };
+    let version = version(response.headers(), len);
+    check_version(&version, pinned)?;
+    body(response, len, out)?;
+    Ok(RangeAnswer { offset: 0, version })
+}
+
+/// The answer that there is nothing of the range: right for a file of no bytes.
+fn past_end(
+    response: &Response<Body>,
+    pinned: Option<&FileVersion>,
+) -> Result<RangeAnswer, RangeFailure> {
+    let range = header(response.headers(), "content-range");
+    let len = range.and_then(|range| range.strip_prefix("bytes */")?.trim().parse::<u64>().ok());
+    match (pinned, len) {
+        (Some(_), _) => Err(RangeFailure::Changed),
+        (None, Some(0)) => Ok(RangeAnswer { offset: 0, version: version(response.headers(), 0) }),
+        _ => Err(RangeFailure::refused("the server refuses the range (status 416)")),
+    }
+}
+
+/// Reads a body of exactly `len` bytes.
+fn body(response: &mut Response<Body>, len: u64, out: &mut Vec<u8>) -> Result<(), RangeFailure> {
+    let told = response.body().content_length();
+    if told.is_some_and(|told| told != len) {
+        return Err(RangeFailure::refused("the server's answer has another length than it should"));
+    }
+    let begin = out.len();
+    out.reserve(usize::try_from(len).unwrap_or(0));
+    let mut reader = response.body_mut().as_reader().take(len.saturating_add(1));
+    reader.read_to_end(out).map_err(|error| RangeFailure::later(plain(error)))?;
+    match (out.len() - begin) as u64 {
+        read if read == len => Ok(()),
+        read if read < len => {
+            let text = format!("the connection ended after {read} of {len} bytes");
+            Err(RangeFailure::later(io::Error::new(io::ErrorKind::ConnectionAborted, text)))
+        }
+        _ => Err(RangeFailure::refused("the server's answer is longer than it should be")),
+    }
+}
+
+fn check_encoding(headers: &HeaderMap) -> Result<(), RangeFailure> {
+    match header(headers, "content-encoding") {
+        None | Some("identity" | "") => Ok(()),
+        Some(_) => {
+            Err(RangeFailure::refused("the server's answer is compressed, which was not asked for"))
+        }
+    }
+}
+
+fn check_version(found: &FileVersion, pinned: Option<&FileVersion>) -> Result<(), RangeFailure> {
+    let is_same =
+        pinned.is_none_or(|pinned| found.text() == pinned.text() && found.len == pinned.len);
+    if is_same { Ok(()) } else { Err(RangeFailure::Changed) }
+}
+
+fn version(headers: &HeaderMap, len: u64) -> FileVersion {
+    let text = |name| header(headers, name).map(str::to_owned);
+    FileVersion { len, etag: text("etag"), modified: text("last-modified") }
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// The first offset, the length and the length of the file in `bytes 0-9/100`.
+fn content_range(text: &str) -> Option<(u64, u64, u64)> {
+    let (range, file_len) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
+    let file_len = file_len.trim().parse::<u64>().ok()?;
+    let len = last.checked_sub(first)?.checked_add(1)?;
+    (last < file_len).then_some((first, len, file_len))
+}
+
+/// The failure of an answer without bytes.
+fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
+    use io::ErrorKind::{NotFound, PermissionDenied};
+    if let Some(region) = header(headers, "x-amz-bucket-region")
+        && let 301 | 307 | 400 | 403 = status
+        && region.len() < 64
+    {
+        return RangeFailure::Region(region.to_owned());
+    }
+    match status {
+        404 | 410 => {
+            RangeFailure::Final(io::Error::new(NotFound, format!("not found (status {status})")))
+        }
+        401 | 403 => {
+            let text = format!("the server refuses access (status {status})");
+            RangeFailure::Final(io::Error::new(PermissionDenied, text))
+        }
+        408 | 429 | 500..=599 => {
+            let after = header(headers, "retry-after").and_then(|text| text.trim().parse().ok());
+            let error = io::Error::other(format!("the server fails (status {status})"));
+            RangeFailure::Later { error, after: after.map(Duration::from_secs) }
+        }
+        _ => RangeFailure::refused(format!("the server answers with status {status}")),
+    }
+}
+
+/// An error of a body.
+fn plain(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::TimedOut { silence() } else { error }
+}
+
+fn silence() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the server does not answer in time")
+}
+
+fn of_client(error: ureq::Error) -> RangeFailure {
+    match error {
+        ureq::Error::Io(error) => RangeFailure::later(plain(error)),
+        ureq::Error::Timeout(_) => RangeFailure::later(silence()),
+        ureq::Error::HostNotFound => RangeFailure::refused("the host is not known"),
+        ureq::Error::ConnectionFailed => {
+            let text = "the server cannot be reached";
+            RangeFailure::later(io::Error::new(io::ErrorKind::ConnectionRefused, text))
+        }
+        ureq::Error::LargeResponseHeader(..) => {
+            RangeFailure::refused("the header of the server's answer is too long")
+        }
+        ureq::Error::Protocol(_) => {
+            RangeFailure::later(io::Error::other("the server's answer is not HTTP"))
+        }
+        ureq::Error::BadUri(_) => RangeFailure::refused("this is not a URL"),
+        error => RangeFailure::refused(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_range_is_a_range_within_its_file() {
+        assert_eq!(content_range("bytes 0-9/100"), Some((0, 10, 100)));
+        assert_eq!(content_range("bytes 90-99/100"), Some((90, 10, 100)));
+        for wrong in [
+            "bytes 0-9/*",
+            "bytes 0-100/100",
+            "bytes 9-0/100",
+            "bytes */100",
+            "items 0-9/100",
+            "bytes 0-18446744073709551615/18446744073709551615",
+            "",
+        ] {
+            assert_eq!(content_range(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Files on servers as sources of bytes.
+//!
+//! ```text
+//!   address      https://, http://, s3://, gs://, az://  -> who is asked, and how
+//!   ranges       one request: a range, the version that it has to be of -> bytes
+//!   http, s3     who asks
+//!   retry        what is asked again, and when
+//!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
+//! ```
+//!
+//! Nothing here reads the environment: [`Settings::lookup`] gives the variables that a program passes
+//! on. No message and no `Debug` has a key, a token or the query of a URL.
+
+#![forbid(unsafe_code)]
+
+mod address;
+mod blocks;
+mod credentials;
+mod http;
+mod ranges;
+mod remote;
+mod retry;
+mod s3;
+mod settings;
+
+use std::sync::Arc;
+
+use tet_io::{Error, Result, Source, Step};
+
+pub use http::Http;
+pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
+pub use remote::Remote;
+pub use s3::S3;
+pub use settings::{Lookup, Settings};
+
+use self::address::Address;
+
+/// Opens the file of a URL: `https://`, `http://`, `s3://bucket/key`, `gs://bucket/key` or
+/// `az://container/blob`.
+///
+/// ```
+/// use tet_net::Settings;
+///
+/// let error = tet_net::open("ftp://host/file", &Settings::default()).unwrap_err();
+/// assert!(error.to_string().contains("http, https, s3, gs and az"));
+/// ```
+///
+/// # Errors
+///
+/// The URL is not understood, the server cannot be reached, refuses the request, or has no ranges.
+pub fn open(url: &str, settings: &Settings) -> Result<Source> {
+    let address = Address::parse(url, settings).map_err(|error| {
+        let shown = url.split(['?', '#']).next().unwrap_or_default();
+        Error::io(Step::Open, shown.as_ref(), error)
+    })?;
+    let name = address.name().to_owned();
+    let ranges: Box<dyn RangeSource> = match address {
+        Address::Http { url, name } => Box::new(Http::new(url, name, settings)),
+        Address::S3(bucket) => Box::new(S3::new(bucket, settings)),
+    };
+    let remote = Remote::open(ranges, settings)?;
+    Ok(Source::from_named_reader(name, Arc::new(remote)))
+}
+
+/// From now on [`Source::open`] opens URLs in this process, with these settings.
+pub fn register(settings: Settings) {
+    tet_io::set_url_opener(move |url| open(url, &settings));
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

@@ -1,0 +1,71 @@
+//! A request that is made again, after a wait that doubles.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::time::Duration;
+
+use tet_io::{Error, Result, Step};
+
+use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
+use crate::settings::Settings;
+
+/// A server that wants a longer wait gets no further request.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Makes a request until it succeeds, or fails for good.
+pub(crate) fn get(
+    ranges: &dyn RangeSource,
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    out: &mut Vec<u8>,
+    settings: &Settings,
+) -> Result<RangeAnswer> {
+    let step = if pinned.is_some() { Step::Read } else { Step::Open };
+    let path = ranges.name();
+    let failed = |error| Error::io(step, path.as_ref(), error);
+    let begin = out.len();
+    for nth in 1.. {
+        out.truncate(begin);
+        let (error, after) = match ranges.get(wanted, pinned, out) {
+            Ok(answer) => return Ok(answer),
+            Err(RangeFailure::Changed) => return Err(Error::Changed { path: path.into() }),
+            Err(RangeFailure::Final(error)) => return Err(failed(error)),
+            Err(RangeFailure::Region(region)) => {
+                let text = format!("the bucket is in the region {region}; set AWS_REGION to it");
+                return Err(failed(io::Error::other(text)));
+            }
+            Err(RangeFailure::Later { error, after }) => (error, after),
+        };
+        let wait = after.unwrap_or_default().max(pause(settings.backoff, nth));
+        if settings.tries <= nth || WAIT_MAX < wait {
+            let text = if nth == 1 { error.to_string() } else { format!("{error}, {nth} times") };
+            return Err(failed(io::Error::new(error.kind(), text)));
+        }
+        std::thread::sleep(wait);
+    }
+    Err(failed(io::ErrorKind::TimedOut.into()))
+}
+
+/// The wait after the try number `nth`, between the half and the whole of what doubles each time, so
+/// that clients that failed together do not come back together.
+fn pause(backoff: Duration, nth: u32) -> Duration {
+    let whole = backoff.saturating_mul(1_u32 << (nth - 1).min(10));
+    let share = RandomState::new().hash_one(nth) % 512;
+    whole.mul_f64(0.5 + f64::from(u16::try_from(share).unwrap_or(0)) / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_and_differ() {
+        let backoff = Duration::from_millis(100);
+        for (nth, whole) in [(1, 100), (2, 200), (3, 400), (4, 800)] {
+            let whole = Duration::from_millis(whole);
+            let pauses: Vec<_> = (0..20).map(|_| pause(backoff, nth)).collect();
+            assert!(pauses.iter().all(|it| whole / 2 <= *it && *it <= whole));
+            assert!(pauses.iter().any(|it| it != &pauses[0]));
+        }
+        assert!(pause(backoff, u32::MAX) < Duration::from_secs(200));
+    }
+}

@@ -1,0 +1,113 @@
+//! Ranges of an object of S3, each request signed in its query, or not at all.
+
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
+use rusty_s3::{Credentials, S3Action, UrlStyle};
+use url::Url;
+
+use crate::credentials::Keys;
+use crate::http::Client;
+use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
+use crate::settings::Settings;
+
+/// How long a signature is good for.
+const SIGNED_FOR: Duration = Duration::from_secs(600);
+
+/// An object, and how it is asked for.
+#[derive(Debug)]
+pub(crate) struct Bucket {
+    /// A server other than those of AWS.
+    pub endpoint: Option<String>,
+    pub region: String,
+    pub bucket: String,
+    pub key: String,
+    pub keys: Option<Keys>,
+    /// The URL, for messages.
+    pub name: String,
+}
+
+/// An object of S3, or of a server that is asked like S3; [`open`](crate::open) makes it.
+///
+/// ```
+/// use tet_net::{Lookup, Settings};
+///
+/// let endpoint = |name: &str| (name == "AWS_ENDPOINT_URL").then(|| "http://localhost:1".to_owned());
+/// let settings = Settings { tries: 1, lookup: Lookup::new(endpoint), ..Settings::default() };
+/// let error = tet_net::open("s3://bucket/key", &settings).unwrap_err();
+/// assert!(error.to_string().starts_with("cannot open s3://bucket/key: "));
+/// ```
+pub struct S3 {
+    client: Client,
+    bucket: Bucket,
+    /// The region of the bucket, as far as it is known.
+    region: RwLock<String>,
+}
+
+impl fmt::Debug for S3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("S3").field(&self.bucket.name).finish()
+    }
+}
+
+impl S3 {
+    pub(crate) fn new(bucket: Bucket, settings: &Settings) -> Self {
+        let region = RwLock::new(bucket.region.clone());
+        S3 { client: Client::new(settings), bucket, region }
+    }
+
+    fn region(&self) -> String {
+        self.region.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The URL of one request, with its signature.
+    fn url(&self) -> Result<Url, RangeFailure> {
+        let Bucket { endpoint, bucket, key, keys, .. } = &self.bucket;
+        let region = self.region();
+        // Certificates are for one level of names below the endpoint.
+        let style = if endpoint.is_some() || bucket.contains('.') {
+            UrlStyle::Path
+        } else {
+            UrlStyle::VirtualHost
+        };
+        let endpoint =
+            endpoint.clone().unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
+        let endpoint = Url::parse(&endpoint)
+            .map_err(|_| RangeFailure::refused("the endpoint is not a URL"))?;
+        let bucket = rusty_s3::Bucket::new(endpoint, style, bucket.clone(), region)
+            .map_err(|_| RangeFailure::refused("the bucket or the endpoint is not understood"))?;
+        let keys = keys.as_ref().map(|keys| match &keys.token {
+            Some(token) => Credentials::new_with_token(&keys.key, &keys.secret, token),
+            None => Credentials::new(&keys.key, &keys.secret),
+        });
+        Ok(bucket.get_object(keys.as_ref(), key).sign(SIGNED_FOR))
+    }
+}
+
+impl RangeSource for S3 {
+    fn name(&self) -> &str {
+        &self.bucket.name
+    }
+
+    fn get(
+        &self,
+        wanted: Wanted,
+        pinned: Option<&FileVersion>,
+        out: &mut Vec<u8>,
+    ) -> Result<RangeAnswer, RangeFailure> {
+        match self.client.get(&mut self.url()?, (wanted, pinned), out) {
+            // The server tells the region of a bucket that is in another.
+            Err(RangeFailure::Region(region)) if region != self.region() => {
+                *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
+                self.client.get(&mut self.url()?, (wanted, pinned), out)
+            }
+            Err(RangeFailure::Region(_)) => {
+                let text = "the server refuses access (status 403)";
+                let kind = std::io::ErrorKind::PermissionDenied;
+                Err(RangeFailure::Final(std::io::Error::new(kind, text)))
+            }
+            outcome => outcome,
+        }
+    }
+}

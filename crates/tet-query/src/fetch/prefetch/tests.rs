@@ -1,0 +1,141 @@
+use std::io;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use tet_format::{DType, Span};
+use tet_io::{Access, ReadAt, Source};
+
+use crate::budget::Execution;
+use crate::catalog::{Dataset, Run};
+use crate::op::Op;
+use crate::reduction::Reduction;
+use crate::selection::Hyperslab;
+use crate::testing::{Order, Stored, World, small_tuning, world};
+
+const DEPTH: usize = 4;
+
+/// A file whose requests wait for each other: up to `DEPTH` are there at the same time.
+struct Far {
+    bytes: Source,
+    state: Mutex<State>,
+    met: Condvar,
+    /// Where reads fail.
+    broken: Option<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    now: usize,
+    most: usize,
+    reads: Vec<Span>,
+}
+
+impl ReadAt for Far {
+    fn len(&self) -> u64 {
+        self.bytes.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut state = self.state.lock().unwrap();
+        state.now += 1;
+        state.most = state.most.max(state.now);
+        state.reads.push(Span::new(offset, out.len() as u64).unwrap());
+        self.met.notify_all();
+        let alone = |state: &mut State| state.most < DEPTH;
+        let wait = self.met.wait_timeout_while(state, Duration::from_secs(5), alone);
+        let (mut state, _) = wait.unwrap();
+        state.now -= 1;
+        drop(state);
+        if self.broken.is_some_and(|at| offset <= at && at < offset + out.len() as u64) {
+            return Err(io::Error::other("broken"));
+        }
+        self.bytes.read_exact_at(offset, out).map_err(io::Error::other)
+    }
+
+    fn access(&self) -> Access {
+        Access { depth: DEPTH, gap_max: 0, request_len: 64 }
+    }
+}
+
+fn sample(stored: Stored) -> World {
+    world(DType::Float32, &[12, 10], &[2, 5], stored, Order::Gaps(3), |n| {
+        (n as f32 / 3.0).to_le_bytes().to_vec()
+    })
+}
+
+fn far(world: &World, broken: Option<u64>) -> (Arc<Far>, Dataset) {
+    let dataset = world.mapped.datasets()[0].clone();
+    let (state, met) = (Mutex::default(), Condvar::new());
+    let far = Arc::new(Far { bytes: dataset.source.clone(), state, met, broken });
+    (far.clone(), Dataset { source: Source::from_reader(far), ..dataset })
+}
+
+/// Whatever the threads, the requests that the access allows are made at the same time, those of the plan and no
+/// others, and the answers have the same bits.
+#[test]
+fn requests_do_not_depend_on_threads() {
+    for stored in [Stored::Raw, Stored::Whole] {
+        let world = sample(stored);
+        let near = &world.mapped.datasets()[0];
+        let slab = Hyperslab::whole(near.shape());
+        for threads in [1, 3] {
+            let how = Execution { threads, ..small_tuning() };
+            let reductions = [Reduction::all(Op::Sum), Reduction::along(Op::Mean, vec![0])];
+            for reduction in &reductions {
+                let (far, dataset) = far(&world, None);
+                let found = dataset.reduce(&slab, reduction, &how).unwrap();
+                let wanted = near.reduce(&slab, reduction, &how).unwrap();
+                assert_eq!(format!("{:?}", found.value), format!("{:?}", wanted.value));
+                let mut runs = Vec::new();
+                let visit = &mut |run: Run| runs.push(run.span);
+                dataset.reduce_runs(&slab, reduction, &how, visit).unwrap();
+                check(&far, runs);
+            }
+            let (far, dataset) = far(&world, None);
+            let found = dataset.read(&slab, &how).unwrap();
+            assert_eq!(found.bytes(), near.read(&slab, &how).unwrap().bytes());
+            let mut runs = Vec::new();
+            dataset.read_runs(&slab, &how, &mut |run: Run| runs.push(run.span)).unwrap();
+            check(&far, runs);
+        }
+    }
+}
+
+fn check(far: &Far, mut runs: Vec<Span>) {
+    let state = far.state.lock().unwrap();
+    let mut reads = state.reads.clone();
+    reads.sort_unstable();
+    runs.sort_unstable();
+    assert_eq!(reads, runs);
+    assert!((DEPTH..=DEPTH + 3).contains(&state.most), "{} at once", state.most);
+}
+
+/// With a budget that holds nothing ahead, tasks read for themselves.
+#[test]
+fn no_task_waits_for_what_nobody_reads() {
+    let world = sample(Stored::Raw);
+    let slab = Hyperslab::whole(world.mapped.datasets()[0].shape());
+    let (far, dataset) = far(&world, None);
+    far.state.lock().unwrap().most = DEPTH;
+    for memory_budget in [64, 200, 1000] {
+        let how = Execution { threads: 2, memory_budget, ..small_tuning() };
+        let near = world.mapped.datasets()[0].read(&slab, &how).unwrap();
+        assert_eq!(dataset.read(&slab, &how).unwrap().bytes(), near.bytes());
+    }
+}
+
+/// A read that fails is the error of the task that needs it, and nothing goes on after it.
+#[test]
+fn a_failed_request_is_an_error_of_the_answer() {
+    let world = sample(Stored::Whole);
+    let slab = Hyperslab::whole(world.mapped.datasets()[0].shape());
+    for broken in [0, 100, world.mapped.datasets()[0].source.len() - 9] {
+        let (_, dataset) = far(&world, Some(broken));
+        let how = Execution { threads: 2, ..small_tuning() };
+        let outcome = dataset.reduce(&slab, &Reduction::all(Op::Sum), &how);
+        let mut is_read = false;
+        let visit = &mut |run: Run| is_read |= run.span.range().contains(&broken);
+        dataset.reduce_runs(&slab, &Reduction::all(Op::Sum), &how, visit).unwrap();
+        assert_eq!(outcome.is_err(), is_read, "{outcome:?}");
+    }
+}
