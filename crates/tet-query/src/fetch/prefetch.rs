@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::budget::Execution;
@@ -183,9 +184,13 @@ impl<'a> Prefetch<'a> {
                 continue;
             };
             drop(state);
-            let held = self.read(run).map_or_else(Held::Failed, Held::Ready);
+            let read = catch_unwind(AssertUnwindSafe(|| self.read(run)));
             state = self.state();
-            state.finish(at, run, held);
+            match read {
+                Ok(read) => state.finish(at, run, read.map_or_else(Held::Failed, Held::Ready)),
+                // A task that waits for it reads by itself.
+                Err(_) => state.give_back(at, run),
+            }
             self.changed.notify_all();
         }
     }
@@ -280,6 +285,13 @@ impl State {
             Some(piece) => piece.held = held,
             None => self.free(run),
         }
+    }
+
+    fn give_back(&mut self, at: (u64, u64), run: Run) {
+        if let Some(piece) = self.piece(at) {
+            piece.held = Held::Waiting;
+        }
+        self.free(run);
     }
 
     fn free(&mut self, run: Run) {

@@ -139,3 +139,31 @@ fn a_failed_request_is_an_error_of_the_answer() {
         assert_eq!(outcome.is_err(), is_read, "{outcome:?}");
     }
 }
+
+/// A reader that panics ends the work by its panic, and nobody waits for what it did not read.
+#[test]
+fn a_reader_that_panics_is_not_waited_for() {
+    struct Panics(Source);
+
+    impl ReadAt for Panics {
+        fn len(&self) -> u64 {
+            self.0.len()
+        }
+
+        fn read_exact_at(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
+            panic!("a defect of the reader")
+        }
+
+        fn access(&self) -> Access {
+            Access { depth: DEPTH, gap_max: 0, request_len: 64 }
+        }
+    }
+
+    let world = sample(Stored::Raw);
+    let dataset = world.mapped.datasets()[0].clone();
+    let source = Source::from_reader(Arc::new(Panics(dataset.source.clone())));
+    let dataset = Dataset { source, ..dataset };
+    let slab = Hyperslab::whole(dataset.shape());
+    let sum = || dataset.reduce(&slab, &Reduction::all(Op::Sum), &small_tuning());
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(sum)).is_err());
+}
