@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::url::is_url;
+use crate::url::{is_url, without_secrets};
 
 /// Who can act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,16 +78,14 @@ impl fmt::Display for Step {
 }
 
 /// A path for messages: characters that could forge a line of a message are escaped. A URL is shown
-/// without its query, which may be a signature.
+/// without its query, its fragment and its user, which may be secret.
 ///
 /// ```
 /// assert_eq!(tet_io::shown("https://host/a.tet?signature=x".as_ref()), "https://host/a.tet");
 /// ```
 #[must_use]
 pub fn shown(path: &Path) -> String {
-    let is_url = is_url(path);
-    let path = path.to_string_lossy();
-    let path = path.split('?').next().filter(|_| is_url).unwrap_or(&path);
+    let path = if is_url(path) { without_secrets(path) } else { path.to_string_lossy() };
     let mut shown = String::with_capacity(path.len());
     for c in path.chars() {
         if c.is_control() {

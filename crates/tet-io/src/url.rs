@@ -1,5 +1,6 @@
 //! Names with a scheme, such as `https://host/file.tet`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The scheme of the files of this machine.
@@ -18,6 +19,16 @@ pub fn is_url(path: &Path) -> bool {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
         scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_part)
     })
+}
+
+/// A URL without its query, its fragment, and what is before an `@` in the name of its server.
+pub(crate) fn without_secrets(url: &Path) -> Cow<'_, str> {
+    let text = url.to_string_lossy();
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let server = server.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{server}{path}").into()
 }
 
 /// The path of a `file://` URL; other paths and URLs stay as they are.
@@ -46,6 +57,18 @@ mod tests {
         }
         for path in ["", "a", "://x", "1a://x", "./http://x", "a b://x", "/a://b", "C:/x"] {
             assert!(!is_url(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_left_out() {
+        for (url, shown) in [
+            ("https://h:1/a@b/c", "https://h:1/a@b/c"),
+            ("https://me:pass@h/a?sig=x#y", "https://h/a"),
+            ("s3://b/k?versionId=1", "s3://b/k"),
+            ("http://a@b@h", "http://h"),
+        ] {
+            assert_eq!(without_secrets(Path::new(url)), shown);
         }
     }
 

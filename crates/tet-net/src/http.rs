@@ -318,6 +318,7 @@ fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
     if let Some(region) = header(headers, "x-amz-bucket-region")
         && let 301 | 307 | 400 | 403 = status
         && region.len() < 64
+        && region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     {
         return RangeFailure::Region(region.to_owned());
     }

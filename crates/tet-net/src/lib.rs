@@ -49,10 +49,8 @@ use self::address::Address;
 ///
 /// The URL is not understood, the server cannot be reached, refuses the request, or has no ranges.
 pub fn open(url: &str, settings: &Settings) -> Result<Source> {
-    let address = Address::parse(url, settings).map_err(|error| {
-        let shown = url.split(['?', '#']).next().unwrap_or_default();
-        Error::io(Step::Open, shown.as_ref(), error)
-    })?;
+    let address = Address::parse(url, settings)
+        .map_err(|error| Error::io(Step::Open, url.as_ref(), error))?;
     let name = address.name().to_owned();
     let ranges: Box<dyn RangeSource> = match address {
         Address::Http { url, name } => Box::new(Http::new(url, name, settings)),
