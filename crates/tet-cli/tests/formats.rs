@@ -173,7 +173,7 @@ fn other_versions_of_ztensor_are_not_called_damaged() {
         fs::copy(data.join(format!("ztensor{version}.zt")), folder.join("x.zt")).unwrap();
         let (out, _) = done(folder, &["info", "x.zt"]);
         assert!(out.contains(&format!("ztensor{version}")), "{out}");
-        for command in [&["repair", "x.zt"][..], &["zt", "rename", "x.zt", "dense", "b"]] {
+        for command in [&["repair", "x.zt"][..], &["zt", "append", "x.zt", "x.zt"]] {
             let (_, err) = failed(folder, command);
             let is_clear =
                 err.contains(&format!("a zTensor {version} file")) && err.contains("0.1.0");

@@ -434,6 +434,14 @@ pub enum Error {
         /// The type.
         dtype: DType,
     },
+    /// The places of the values of a sparse tensor are to become another type.
+    #[error(
+        "dataset {dataset:?} has the places of the values of a sparse tensor, and keeps its type"
+    )]
+    SparsePlaces {
+        /// The dataset.
+        dataset: String,
+    },
     /// A name is given to the array of a file whose arrays have names.
     #[error("{} is {format}, whose arrays have names: a name is for a .npy", tet_io::shown(path))]
     HasNames {

@@ -64,5 +64,5 @@ fn check_format(path: &Path, file: &Path) -> Result<()> {
     }
     let name = tet_io::shown(file);
     let text = format!("{name} is {format}, and `tet zt append` is for .zt files of version 0.1.0");
-    Err(Failure::usage("not-ztensor", text).hint("`tet edit merge` joins files of all formats"))
+    Err(Failure::usage("not-ztensor", text).hint("`tet convert` makes such a file"))
 }

@@ -10,6 +10,7 @@ use super::choice::chosen;
 use super::storage::names;
 use crate::model::attributes::{OF_VARIABLE, is_metadata};
 use crate::model::number::{Listing, le_bytes, numbers};
+use crate::model::sparse::{PART_KEY, VALUES, text};
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
 use crate::write::conversion::ConvertOptions;
@@ -22,11 +23,14 @@ use crate::{Error, Result};
 /// one of integers, but not for the coordinates of an axis; or for the only dataset.
 ///
 /// # Errors
-/// A rule names no dataset, or holds for none; a dataset it names is not of numbers.
+/// A rule names no dataset, or holds for none; a dataset it names is not of numbers, or has the places of a sparse tensor.
 pub(super) fn retyped(
     catalog: Catalog,
     options: &ConvertOptions,
 ) -> Result<(Catalog, Vec<Arc<Computed>>)> {
+    if options.dtypes.is_empty() {
+        return Ok((catalog, Vec::new()));
+    }
     let chosen = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
     let datasets: Vec<&Dataset> = chosen.into_iter().filter(|it| !is_metadata(it)).collect();
     let axes: BTreeSet<&str> =
@@ -44,10 +48,14 @@ pub(super) fn retyped(
         asked.extend(held);
     }
     for rule in named {
-        let text = rule.dataset.as_deref().unwrap_or_default();
-        let names = names(&catalog, &datasets, text)?;
-        let meant = datasets.iter().filter(|it| names.contains(&it.name));
-        asked.extend(meant.map(|it| (it.index, rule.dtype)));
+        let name = rule.dataset.as_deref().unwrap_or_default();
+        let names = names(&catalog, &datasets, name)?;
+        for dataset in datasets.iter().filter(|it| names.contains(&it.name)) {
+            if is_places(dataset) {
+                return Err(Error::SparsePlaces { dataset: dataset.name.clone() });
+            }
+            asked.insert(dataset.index, rule.dtype);
+        }
     }
     let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
     for dataset in datasets {
@@ -64,13 +72,19 @@ pub(super) fn retyped(
     Ok((catalog.viewed(place).with_parts(parts), computed))
 }
 
+/// Whether a dataset has the places of the values of a sparse tensor.
+fn is_places(dataset: &Dataset) -> bool {
+    text(dataset, PART_KEY).is_some_and(|part| part != VALUES)
+}
+
 /// Whether a rule for all holds for a dataset; `axes` are the names of axes that there are.
 fn holds(dtype: DType, dataset: &Dataset, axes: &BTreeSet<&str>) -> bool {
     let leaf = dataset.name.rsplit('/').next().unwrap_or_default();
     let is_coordinate = dataset.shape().len() == 1 && axes.contains(leaf);
     let is_kind =
         |own: DType| own.is_float() && dtype.is_float() || own.is_integer() && dtype.is_integer();
-    dataset.why().is_none() && dataset.dtype.is_some_and(is_kind) && !is_coordinate
+    let is_meant = !is_coordinate && !is_places(dataset);
+    dataset.why().is_none() && dataset.dtype.is_some_and(is_kind) && is_meant
 }
 
 /// A dataset as another type, and what it is computed of.

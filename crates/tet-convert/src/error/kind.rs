@@ -82,6 +82,7 @@ impl Error {
             | Self::NoStack { .. }
             | Self::SelectsInOne { .. }
             | Self::NoSuchKind { .. }
+            | Self::SparsePlaces { .. }
             | Self::HasNames { .. }
             | Self::Stack { .. }
             | Self::Busy { .. }

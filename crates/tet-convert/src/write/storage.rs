@@ -3,6 +3,8 @@
 //! A caller names datasets in any way; `convert/storage.rs` puts their names for `#N` and patterns, before a writer
 //! looks at the rules.
 
+use std::fmt;
+
 use tet_format::DType;
 
 use crate::Error;
@@ -141,6 +143,16 @@ pub struct DTypeRule {
     pub dataset: Option<String>,
     /// Its type.
     pub dtype: DType,
+}
+
+impl fmt::Display for DTypeRule {
+    /// `float32`, or `temp=float32` for one dataset.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(dataset) = &self.dataset {
+            write!(f, "{dataset}=")?;
+        }
+        f.write_str(self.dtype.name())
+    }
 }
 
 /// The codec of a dataset and its level, by the rules for it and those of the other datasets.

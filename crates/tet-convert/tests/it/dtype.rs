@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use half::{bf16, f16};
-use tet_convert::{ConvertOptions, DTypeRule, Error, convert};
+use tet_convert::{ConvertOptions, DTypeRule, Error, Origin, convert};
 use tet_file::AttrValue;
 use tet_file::metadata::{DatasetMetadata, Metadata};
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
@@ -104,6 +104,7 @@ fn every_type_of_numbers_becomes_every_other() {
             // Blocks shorter than a chunk, on several threads.
             options.execution = Execution { memory_budget: 12 << 20, ..Execution::default() };
             options.execution.threads = 3;
+            options.tet.history = Some(Origin { at: 1 });
             convert(&input, &output, &options).unwrap();
             let written = opened(&output);
             let array = read(&written, "a");
@@ -115,6 +116,8 @@ fn every_type_of_numbers_becomes_every_other() {
             assert_eq!(kept.dims, ["t", "y", "x"]);
             assert_eq!(kept.grid.chunk_shape()[..], [7, 70, 250], "{from:?} to {to:?}");
             assert_eq!(read(&written, "x").dtype(), from);
+            let row = written.tet.as_ref().unwrap().history().last().unwrap();
+            assert_eq!(row.params.get("dtype"), Some(&format!("a={}", to.name())));
         }
         std::fs::remove_file(&input).unwrap();
     }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::common::opened;
+use crate::common::{deep, opened};
 use crate::tensors::{World, bytes, words};
 use tet_convert::{
-    ConvertOptions, ImportReport, Note, SparseOutput, SparseStorage, sparse_tensors,
+    ConvertOptions, DTypeRule, Error, ImportReport, Note, SparseOutput, SparseStorage, convert,
+    sparse_tensors, verify,
 };
 use tet_format::DType;
 use tet_io::Source;
@@ -151,6 +152,29 @@ fn native_tensors_become_parts_that_are_told_as_sparse() {
             found.iter().map(|it| (&*it.name, it.storage, it.shape.clone())).collect();
         let kept = SparseStorage::Split;
         assert_eq!(found, [("m", kept, vec![3, 4]), ("c", kept, vec![2, 3])]);
+        // Copies of the parts are parts.
+        for (from, to) in
+            [("split.zt", "again.zt"), ("split.zt", "parts.tet"), ("parts.tet", "back.zt")]
+        {
+            let mut how = ConvertOptions::default();
+            how.tet.overwrite = tet_io::Overwrite::Replace;
+            world.go(&world.path(from), to, &how);
+            let copy = world.path(to);
+            let report = verify(&Source::open(&copy).unwrap(), &deep()).unwrap();
+            assert!(report.is_ok(), "{to}: {:?}", report.findings);
+            assert_eq!(sparse_tensors(&opened(&copy).catalog).len(), 2, "{to}");
+        }
+        // Values may become another type, their places stay.
+        let mut floats = ConvertOptions::default();
+        floats.dtypes = vec![DTypeRule { dataset: None, dtype: DType::Float64 }];
+        world.go(&world.path("split.zt"), "floats.zt", &floats);
+        let path64 = world.path("floats.zt");
+        let report = verify(&Source::open(&path64).unwrap(), &deep()).unwrap();
+        assert!(report.is_ok(), "{:?}", report.findings);
+        assert_eq!(opened(&path64).catalog.find("m.values").unwrap().dtype, Some(DType::Float64));
+        floats.dtypes = vec![DTypeRule { dataset: Some("m.*".into()), dtype: DType::Float64 }];
+        let refused = convert(&world.path("split.zt"), &world.path("none.zt"), &floats);
+        assert!(matches!(refused, Err(Error::SparsePlaces { dataset }) if dataset == "m.indptr"));
         // Parts that do not fit together are not found.
         let mut some = ConvertOptions::default();
         some.tet.exclude = vec!["m.indices".to_owned()];

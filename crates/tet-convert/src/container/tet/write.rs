@@ -97,6 +97,9 @@ impl traits::Writer for Tet {
             let name = path.unwrap_or_default().to_string_lossy().into_owned();
             let mut row = HistoryRow::new("convert", &name, &origin.at.to_string());
             row.params.extend(options.select.clone().map(|text| ("select".to_owned(), text)));
+            let dtypes: Vec<String> = options.dtypes.iter().map(ToString::to_string).collect();
+            let dtypes = Some(dtypes.join(" ")).filter(|text| !text.is_empty());
+            row.params.extend(dtypes.map(|text| ("dtype".to_owned(), text)));
             row
         });
         let history = conversion.history.take().or(converted);

@@ -25,7 +25,9 @@ use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
 use crate::model::item::field;
 use crate::model::logical::Physical;
 use crate::model::notes;
-use crate::model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
+use crate::model::sparse::{
+    FORMAT_KEY, PART_KEY, SparseStorage, SparseTensor, sparse_tensors, text,
+};
 use crate::model::ties::ties;
 use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
 use crate::write::file::ExportOptions;
@@ -282,9 +284,14 @@ fn declaration(lazy: &LazyArray, options: &ConvertOptions) -> Declaration {
     let mut tensor = Declaration::new(dataset.name.clone(), lazy.dtype(), shape.clone());
     let asked = attributes::given(&dataset.name, shape.rank(), &options.tet);
     let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
+    // Parts of sparse tensors name their format in the field that sparse tensors have for it.
+    let is_part = text(dataset, PART_KEY).is_some();
+    let key_of = |key: &str| {
+        if is_part && key == FORMAT_KEY { key.to_owned() } else { escaped(key) }
+    };
     for (key, value) in dataset.attrs.iter().filter(|(key, _)| *key != SCALAR_KEY) {
         if !asked.attrs.contains_key(key) {
-            tensor.custom.push((escaped(key), field(value)));
+            tensor.custom.push((key_of(key), field(value)));
         }
     }
     for (key, value) in &asked.attrs {
