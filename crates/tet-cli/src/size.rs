@@ -1,6 +1,7 @@
 //! Sizes in bytes: formatted as text, parsed from options.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
@@ -44,30 +45,28 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     parse_by(text, 1024)
 }
 
-/// The largest number of threads that a command accepts.
-const THREAD_COUNT_MAX: usize = 1024;
-/// The most requests at the same time.
-const DEPTH_MAX: usize = 256;
-
 /// Reads a number of threads.
 ///
 /// # Errors
 ///
 /// The text is not a number, or above the limit.
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
-    let count = text.trim().parse().ok().filter(|count| *count <= THREAD_COUNT_MAX);
-    count
-        .ok_or_else(|| format!("{text:?} is not a number of threads: give 0 to {THREAD_COUNT_MAX}"))
+    parse_count(text, "threads", 0..=1024)
 }
 
-/// A number of requests at the same time.
+/// Reads a number of requests at the same time.
 ///
 /// # Errors
 ///
 /// The text is not a number, is zero, or above the limit.
 pub(crate) fn parse_depth(text: &str) -> Result<usize, String> {
-    let count = text.trim().parse().ok().filter(|count| (1..=DEPTH_MAX).contains(count));
-    count.ok_or_else(|| format!("{text:?} is not a number of requests: give 1 to {DEPTH_MAX}"))
+    parse_count(text, "requests", 1..=256)
+}
+
+fn parse_count(text: &str, of: &str, range: RangeInclusive<usize>) -> Result<usize, String> {
+    let count = text.trim().parse().ok().filter(|count| range.contains(count));
+    let (least, most) = range.into_inner();
+    count.ok_or_else(|| format!("{text:?} is not a number of {of}: give {least} to {most}"))
 }
 
 /// As [`parse`], but `K` and `kB` mean 1000, as in the shard sizes of model libraries.

@@ -162,9 +162,7 @@ impl Source {
 
     /// A source of bytes in memory.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
-        let bytes = bytes.into();
-        let len = bytes.len() as u64;
-        Self::unstamped(Backend::Memory(bytes), None, len)
+        Self::of_bytes(bytes.into(), None)
     }
 
     /// A source of bytes in memory that have the name of a file: formats without a magic are known by it.
@@ -174,19 +172,13 @@ impl Source {
     /// assert_eq!(source.path(), Some("rows.csv".as_ref()));
     /// ```
     pub fn from_named_bytes(name: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> Self {
-        let bytes = bytes.into();
-        let (len, path) = (bytes.len() as u64, Some(name.as_ref().to_path_buf()));
-        let (backend, writers) = (Backend::Memory(bytes), Writers::Absent);
-        Self(Arc::new(Opened { backend, path, stamp: None, version: None, len, writers }))
+        Self::of_bytes(bytes.into(), Some(name.as_ref()))
     }
 
     /// A source with a reader of the caller.
     #[must_use]
     pub fn from_reader(reader: Arc<dyn ReadAt>) -> Self {
-        let len = reader.len();
-        // An unknown version now differs from a known version later.
-        let version = reader.version().ok().flatten();
-        Self::unstamped(Backend::Custom(reader), version, len)
+        Self::of_reader(reader, None)
     }
 
     /// A source with a reader of the caller that has the name of a file, such as a URL: other files of
@@ -214,15 +206,28 @@ impl Source {
     /// ```
     #[must_use]
     pub fn from_named_reader(name: impl AsRef<Path>, reader: Arc<dyn ReadAt>) -> Self {
-        let (len, path) = (reader.len(), Some(name.as_ref().to_path_buf()));
-        let version = reader.version().ok().flatten();
-        let (backend, writers) = (Backend::Custom(reader), Writers::Absent);
-        Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }))
+        Self::of_reader(reader, Some(name.as_ref()))
     }
 
-    fn unstamped(backend: Backend, version: Option<String>, len: u64) -> Self {
-        let writers = Writers::Absent;
-        Self(Arc::new(Opened { backend, path: None, stamp: None, version, len, writers }))
+    fn of_reader(reader: Arc<dyn ReadAt>, name: Option<&Path>) -> Self {
+        let len = reader.len();
+        // An unknown version now differs from a known version later.
+        let version = reader.version().ok().flatten();
+        Self::unstamped((Backend::Custom(reader), len), version, name)
+    }
+
+    fn of_bytes(bytes: Vec<u8>, name: Option<&Path>) -> Self {
+        let len = bytes.len() as u64;
+        Self::unstamped((Backend::Memory(bytes), len), None, name)
+    }
+
+    fn unstamped(
+        (backend, len): (Backend, u64),
+        version: Option<String>,
+        name: Option<&Path>,
+    ) -> Self {
+        let (path, writers) = (name.map(Path::to_path_buf), Writers::Absent);
+        Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }))
     }
 
     pub(crate) fn opened(backend: Backend, path: &Path, stamp: Stamp) -> Self {

@@ -260,8 +260,8 @@ fn past_end(
 
 /// Reads a body of exactly `len` bytes.
 fn body(response: &mut Response<Body>, len: u64, out: &mut Vec<u8>) -> Result<(), RangeFailure> {
-    let told = response.body().content_length();
-    if told.is_some_and(|told| told != len) {
+    let stated = response.body().content_length();
+    if stated.is_some_and(|stated| stated != len) {
         return Err(RangeFailure::refused("the server's answer has another length than it should"));
     }
     let begin = out.len();

@@ -58,7 +58,7 @@ pub enum DigestPolicy {
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
 const RESULT_MAX: u64 = 1 << 34;
-/// What is read ahead of a server's file takes this share of the budget, and so many bytes, at most.
+/// What is read ahead of a server's file takes at most this share of the budget, and at most this many bytes.
 const AHEAD_SHARE: u64 = 4;
 const AHEAD_LEN_MAX: u64 = 256 << 20;
 

@@ -65,9 +65,9 @@ pub struct ConvertArgs {
     /// How elements are stored.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// In .tet: leave room in the index for N more chunks, so that `tet edit append` need not move stored ones
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
-    pub reserve_rows: u64,
+    /// How much room a .tet file is given to grow.
+    #[command(flatten)]
+    pub reserve: ReserveArgs,
     /// How a .zt file is written.
     #[command(flatten)]
     pub zt: ZtArgs,
@@ -137,7 +137,19 @@ pub struct ConvertArgs {
 }
 
 /// The most rows that are reserved in an index: 1 GB.
-pub(crate) const RESERVE_MAX: u64 = 10_000_000;
+const RESERVE_MAX: u64 = 10_000_000;
+
+/// How much room a file is given to grow.
+///
+/// ```
+/// assert_eq!(tet_cli::args::ReserveArgs { reserve_rows: 24 }.reserve_rows, 24);
+/// ```
+#[derive(Debug, Args)]
+pub struct ReserveArgs {
+    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
+    pub reserve_rows: u64,
+}
 
 /// The default alignment of the bytes of datasets.
 pub(crate) const ALIGN: &str = "64";

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::convert::RESERVE_MAX;
-use super::{ChecksumName, CodecName, EncodingName, FilterName, Named, PreferName, WriteArgs};
+use super::{
+    ChecksumName, CodecName, EncodingName, FilterName, Named, PreferName, ReserveArgs, WriteArgs,
+};
 
 /// What the command does, for its help.
 pub(super) const LONG_ABOUT: &str = "\
@@ -200,9 +201,9 @@ pub struct EditAppendArgs {
     /// Grow only this dataset, by name or as #N; a * stands for any text (repeatable)
     #[arg(long, value_name = "NAME")]
     pub dataset: Vec<String>,
-    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
-    pub reserve_rows: u64,
+    /// How much room a .tet file is given to grow.
+    #[command(flatten)]
+    pub reserve: ReserveArgs,
     /// Limit the memory, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -233,9 +234,9 @@ pub struct EditMergeArgs {
     /// Where files have different datasets or attributes of one name, take those of the first
     #[arg(long, value_name = "WHICH")]
     pub prefer: Option<PreferName>,
-    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
-    pub reserve_rows: u64,
+    /// How much room a .tet file is given to grow.
+    #[command(flatten)]
+    pub reserve: ReserveArgs,
     /// Limit the memory, as 256MiB or 2G [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -303,9 +304,9 @@ pub struct EditRepackArgs {
     /// In .tet: write no digests, so that changed bytes of the file are not noticed
     #[arg(long)]
     pub no_digests: bool,
-    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
-    pub reserve_rows: u64,
+    /// How much room a .tet file is given to grow.
+    #[command(flatten)]
+    pub reserve: ReserveArgs,
     /// Limit the memory, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,

@@ -24,7 +24,7 @@ pub use cat::{CatArgs, CatFormat};
 pub(crate) use convert::ALIGN;
 pub use convert::{
     ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName, Named,
-    PreferName, ProfileName, SparseName, StoreArgs, TgmArgs, ZtArgs,
+    PreferName, ProfileName, ReserveArgs, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
 pub use diff::DiffArgs;
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};

@@ -98,7 +98,7 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     how.memory_budget = args.memory.unwrap_or(how.memory_budget);
     how.progress = bar.progress(context);
     let mut options = options(place, how.progress.clone(), context);
-    options.reserved_rows = args.reserve_rows;
+    options.reserved_rows = args.reserve.reserve_rows;
     let report = tet_convert::append(&path, &asked, &options, &how);
     bar.finish();
     let named = place.output.as_deref().unwrap_or(&args.file);

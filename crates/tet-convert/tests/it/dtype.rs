@@ -13,20 +13,10 @@ use tet_query::Execution;
 use super::common::{opened, read};
 
 const SHAPE: [u64; 3] = [60, 70, 250];
-const NUMBERS: [DType; 12] = [
-    DType::Float16,
-    DType::BFloat16,
-    DType::Float32,
-    DType::Float64,
-    DType::Int8,
-    DType::Int16,
-    DType::Int32,
-    DType::Int64,
-    DType::UInt8,
-    DType::UInt16,
-    DType::UInt32,
-    DType::UInt64,
-];
+/// The types of numbers.
+fn numbers() -> impl Iterator<Item = DType> {
+    DType::ALL.iter().copied().filter(|it| it.is_float() || it.is_integer())
+}
 
 fn rule(dataset: Option<&str>, dtype: DType) -> DTypeRule {
     DTypeRule { dataset: dataset.map(str::to_owned), dtype }
@@ -95,10 +85,11 @@ fn every_type_of_numbers_becomes_every_other() {
     let (input, output) = (folder.path().join("in.tet"), folder.path().join("out.tet"));
     let first = folder.path().join("first.tet");
     sample(&first, DType::UInt8, None);
-    for from in NUMBERS {
+    assert_eq!(numbers().count(), 12);
+    for from in numbers() {
         // Layout 1 of `.tet` lacks some of the types, and has them as others.
         convert(&first, &input, &with(vec![rule(Some("*"), from)])).unwrap();
-        for to in NUMBERS {
+        for to in numbers() {
             let mut options = with(vec![rule(Some("a"), to)]);
             options.tet.overwrite = tet_io::Overwrite::Replace;
             // Blocks shorter than a chunk, on several threads.

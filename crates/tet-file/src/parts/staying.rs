@@ -22,7 +22,7 @@ use crate::write::Writer;
 /// Files are copied from multiples of this on, a block of most file systems: blocks can be shared then.
 const BLOCK_LEN: u64 = 4096;
 
-/// A file of which more than one in so many bytes would be unused is packed.
+/// A file is packed where more than this share of its bytes, one in 8, would be unused.
 const UNUSED_SHARE: u64 = 8;
 
 /// The payloads that stay where they are.

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   requests   task 0: run 0, run 1    task 1: run 2    task 2: run 3 ...    as far as the share reaches
-//!   threads    take run 0, then run 1; a run that nobody has begun to read they read themselves
+//!   threads    take run 0, then run 1; a run that is not being read yet they read themselves
 //! ```
 //!
 //! What is read stays what the plan says: nothing is read here that a task would not read. No task
@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 const HELD_PER_REQUEST: usize = 16;
 
 /// Gives the runs of a task.
-type Tell<'a> = dyn Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a;
+type RunsOf<'a> = dyn Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a;
 
 /// The runs of the tasks of one pass.
 pub(crate) struct Prefetch<'a> {
@@ -36,17 +36,17 @@ pub(crate) struct Prefetch<'a> {
     /// Bytes that may be held.
     len_max: u64,
     task_count: u64,
-    tell: Box<Tell<'a>>,
+    runs_of: Box<RunsOf<'a>>,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// What is left of the tasks that were told.
+    /// What is left of the tasks whose runs are known.
     tasks: BTreeMap<u64, Pieces>,
-    /// Tasks before this one were told.
-    told: u64,
+    /// The runs of tasks before this one are known.
+    known: u64,
     /// No piece before this one waits: the task, and the number of the piece in it.
     next: (u64, u64),
     /// Bytes and pieces that are read or held.
@@ -69,7 +69,7 @@ struct Piece {
 }
 
 enum Held {
-    /// Nobody reads it.
+    /// It is not being read.
     Waiting,
     Reading,
     Ready(Vec<u8>),
@@ -86,19 +86,19 @@ impl fmt::Debug for Prefetch<'_> {
 }
 
 impl<'a> Prefetch<'a> {
-    /// For `task_count` tasks over a dataset; `tell` gives the runs of one.
+    /// For `task_count` tasks over a dataset; `runs_of` gives the runs of one.
     pub(crate) fn new(
         dataset: &'a Dataset,
         how: &Execution,
         task_count: u64,
-        tell: impl Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a,
+        runs_of: impl Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a,
     ) -> Self {
         Prefetch {
             dataset,
             depth: how.access.depth,
             len_max: how.ahead_len(),
             task_count,
-            tell: Box::new(tell),
+            runs_of: Box::new(runs_of),
             state: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -136,8 +136,8 @@ impl<'a> Prefetch<'a> {
             return Ok(false);
         }
         let mut state = self.state();
-        while state.told <= task {
-            self.tell_next(&mut state)?;
+        while state.known <= task {
+            self.list_next(&mut state)?;
         }
         loop {
             let Some(piece) = state.pass_to(task, run) else { return Ok(false) };
@@ -209,22 +209,22 @@ impl<'a> Prefetch<'a> {
                 (state.held_len, state.held_count) = (len, state.held_count + 1);
                 return Some((at, run));
             }
-            if self.task_count <= state.told {
+            if self.task_count <= state.known {
                 return None;
             }
             // The task meets the error by itself.
-            self.tell_next(state).ok()?;
+            self.list_next(state).ok()?;
         }
     }
 
-    fn tell_next(&self, state: &mut State) -> Result<()> {
+    fn list_next(&self, state: &mut State) -> Result<()> {
         let mut pieces = Pieces::default();
-        let told = (self.tell)(state.told, &mut |run| {
+        let listed = (self.runs_of)(state.known, &mut |run| {
             pieces.left.push_back(Piece { run, held: Held::Waiting });
         });
-        state.tasks.insert(state.told, pieces);
-        state.told += 1;
-        told
+        state.tasks.insert(state.known, pieces);
+        state.known += 1;
+        listed
     }
 
     fn read(&self, run: Run) -> Result<Vec<u8>> {
@@ -243,7 +243,7 @@ impl State {
         pieces.left.get_mut(usize::try_from(at).ok()?)
     }
 
-    /// The first piece that nobody reads.
+    /// The first piece that is not being read.
     fn next_waiting(&mut self) -> Option<(u64, u64)> {
         let (from, number) = self.next;
         for (&task, pieces) in self.tasks.range(from..) {

@@ -45,7 +45,7 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         ("--shard-size", args.shard_size.is_some()),
         ("--zarr", args.zarr.is_some()),
         ("--shards", args.shards.is_some()),
-        ("--reserve-rows", args.reserve_rows != 0),
+        ("--reserve-rows", args.reserve.reserve_rows != 0),
     ];
     for (option, is_asked) in asked {
         if is_asked {

@@ -33,7 +33,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     };
     options.threads = args.read.threads;
     options.align = align(&args.store.align);
-    options.reserved_rows = args.reserve_rows;
+    options.reserved_rows = args.reserve.reserve_rows;
     options.dims = args.dims.iter().map(|text| dims(text)).collect::<Result<_>>()?;
     options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
     options.labels = args.labels.iter().map(|text| labels(text)).collect::<Result<_>>()?;

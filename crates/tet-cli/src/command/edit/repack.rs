@@ -42,7 +42,7 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
     how.execution.memory_budget = args.memory.unwrap_or(how.execution.memory_budget);
     let mut options = options(&args.place, bar.progress(context), context);
     options.publish.inputs = opened.catalog.stamps();
-    options.reserved_rows = args.reserve_rows;
+    options.reserved_rows = args.reserve.reserve_rows;
     let written = tet_convert::repack(&opened, output.as_deref(), &how, &options);
     bar.finish();
     let report = written.map_err(|error| editable(error).about(named))?;

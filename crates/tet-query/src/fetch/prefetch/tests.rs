@@ -140,7 +140,7 @@ fn a_failed_request_is_an_error_of_the_answer() {
     }
 }
 
-/// A reader that panics ends the work by its panic, and nobody waits for what it did not read.
+/// A reader that panics ends the work by its panic, and no task waits for what it did not read.
 #[test]
 fn a_reader_that_panics_is_not_waited_for() {
     struct Panics(Source);
