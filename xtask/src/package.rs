@@ -48,6 +48,7 @@ pub(crate) fn test(options: Options) -> Result<()> {
     let requirements = sources().join(tests).join("requirements.txt");
     let python = python::environment(&folder.join(venv), &requirements)?;
     install(&python, &folder.join("wheels"), "dev")?;
+    types(&python)?;
     let hostile = folder.join("hostile");
     let write = ["run", "--quiet", "--locked", "-p", "tet-tests", "--bin", "hostile-files", "--"];
     run::check(run::cargo().args(write).arg(&hostile))?;
@@ -56,8 +57,7 @@ pub(crate) fn test(options: Options) -> Result<()> {
     if !options.torch {
         pytest.arg("--ignore=tests/pytorch");
     }
-    run::check(pytest.env("TET_HOSTILE", &hostile)).context("tests of the Python package fail")?;
-    types(&python)
+    run::check(pytest.env("TET_HOSTILE", &hostile)).context("tests of the Python package fail")
 }
 
 /// The stubs are those of the module, and the package has the types that it states.

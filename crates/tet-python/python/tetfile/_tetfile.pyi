@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 __all__ = [
     "__version__",
+    "open_urls",
     "OpenFile",
     "Selected",
     "Regions",
