@@ -92,7 +92,7 @@ class Edits:
 
     def scans(self):
         for path in (self.big, self.other):
-            self.run("query", path, "x", "--sum")
+            self.run("query", path, "x", "--sum", "--digests", "always")
 
     def diff(self):
         self.run("diff", self.big, self.other, "--digests", "always")
