@@ -77,6 +77,16 @@ impl fmt::Display for Step {
     }
 }
 
+/// What stands for the path of a file that has none, because it is gone with the program.
+///
+/// ```
+/// assert_eq!(tet_io::scratch_in("data".as_ref()).to_str(), Some("a scratch file in data"));
+/// ```
+#[must_use]
+pub fn scratch_in(folder: &Path) -> PathBuf {
+    PathBuf::from(format!("a scratch file in {}", shown(folder)))
+}
+
 /// A path for messages: characters that could forge a line of a message are escaped. A URL is shown
 /// without its query, its fragment and its user, which may be secret.
 ///

@@ -31,7 +31,7 @@ mod writers;
 pub use append::Appender;
 pub use bytes::Bytes;
 pub use clock::utc;
-pub use error::{Error, Kind, Result, Step, shown};
+pub use error::{Error, Kind, Result, Step, scratch_in, shown};
 pub use file_lock::FileLock;
 pub use folder::{Folder, FolderList};
 pub use image::Image;

@@ -1,5 +1,6 @@
 //! Sources whose bytes have to be made first: into a file without a name, when they are first read.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
@@ -21,8 +22,8 @@ pub(crate) struct Spool {
     /// What errors call it.
     name: String,
     len: u64,
-    /// Where the file is made; `None` where the system has its scratch files.
-    folder: Option<PathBuf>,
+    /// Where the file is made.
+    folder: PathBuf,
     progress: Progress,
     fill: Box<Fill>,
     file: OnceLock<File>,
@@ -39,7 +40,8 @@ impl Spool {
         options: &OpenOptions,
         fill: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> Source {
-        let (folder, progress) = (options.scratch.clone(), options.progress.clone());
+        let folder = options.scratch.clone().unwrap_or_else(env::temp_dir);
+        let progress = options.progress.clone();
         let (fill, file, filling) = (Box::new(fill), OnceLock::new(), Mutex::new(()));
         Source::from_reader(Arc::new(Spool { name, len, folder, progress, fill, file, filling }))
     }
@@ -49,11 +51,8 @@ impl Spool {
         if let Some(file) = self.file.get() {
             return Ok(file);
         }
-        let file = match &self.folder {
-            Some(folder) => tempfile::tempfile_in(folder),
-            None => tempfile::tempfile(),
-        };
-        let file = file.map_err(|error| self.unwritten(Step::Create, error))?;
+        let file = tempfile::tempfile_in(&self.folder)
+            .map_err(|error| self.unwritten(Step::Create, error))?;
         let mut out = Bounded { spool: self, file: &file, left: self.len };
         (self.fill)(&mut out).map_err(damaged)?;
         if out.left != 0 {
@@ -64,9 +63,7 @@ impl Spool {
 
     /// An error of the file, by its folder.
     fn unwritten(&self, step: Step, error: io::Error) -> io::Error {
-        let folder = self.folder.as_deref().map_or("the system's folder".into(), tet_io::shown);
-        let path = format!("a scratch file in {folder}");
-        io::Error::other(tet_io::Error::io(step, path.as_ref(), error))
+        io::Error::other(tet_io::Error::io(step, &tet_io::scratch_in(&self.folder), error))
     }
 }
 

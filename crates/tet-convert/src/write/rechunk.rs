@@ -278,8 +278,7 @@ fn common(a: &Region, b: &Region) -> Region {
 }
 
 fn fault(folder: &Path, step: Step, error: std::io::Error) -> Error {
-    let path = format!("a scratch file in {}", tet_io::shown(folder));
-    Error::Io(tet_io::Error::io(step, path.as_ref(), error))
+    Error::Io(tet_io::Error::io(step, &tet_io::scratch_in(folder), error))
 }
 
 #[cfg(test)]

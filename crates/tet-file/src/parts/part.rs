@@ -243,7 +243,7 @@ impl PartWriter {
     ///
     /// Returns [`Error::Io`] when a file cannot be written there.
     pub(super) fn scratch(folder: &Path) -> Result<PartWriter> {
-        let shown = PathBuf::from(format!("a scratch file in {}", tet_io::shown(folder)));
+        let shown = tet_io::scratch_in(folder);
         let fault = |error| tet_io::Error::io(Step::Create, &shown, error);
         let file = tempfile::tempfile_in(folder).map_err(fault)?;
         Ok(PartWriter::of(file, shown, None))

@@ -56,7 +56,7 @@ pub(super) fn scratch(
     if how.edit.mode == EditMode::Plan {
         return Ok(None);
     }
-    let fault = |step, error| tet_io::Error::io(step, folder, error);
+    let fault = |step, error| tet_io::Error::io(step, &tet_io::scratch_in(folder), error);
     let file = tempfile::tempfile_in(folder).map_err(|error| fault(Step::Create, error))?;
     let mut options = tet_tensogram::WriteOptions::default();
     options.hash = if old.is_hashed { HashChoice::Xxh3 } else { HashChoice::None };
