@@ -258,6 +258,10 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     for name in ["climate.zt", "climate.tgm", "climate.safetensors"] {
         convert(name, &[])?;
     }
+    // What was appended leaves the index before it unused.
+    fs::copy(folder.join("climate.zt"), folder.join("slack.zt"))?;
+    let [to, from] = ["slack.zt", "small.npy"].map(|name| folder.join(name));
+    run::output(Command::new(program).args(["zt", "append", "--in-place"]).args([&to, &from]))?;
     let [from, to] = ["small.npy", "grow.tet"].map(|name| folder.join(name));
     let more = ["--dims", "row,column", "--chunks", "7,500"];
     run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;

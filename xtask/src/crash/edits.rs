@@ -12,6 +12,16 @@ const fn edit(
     Case { name, args, target, kind: Kind::Edit(input) }
 }
 
+/// A file made of others, which takes the place of an input.
+const fn made(
+    name: &'static str,
+    target: &'static str,
+    old: &'static str,
+    args: &'static [&'static str],
+) -> Case {
+    Case { name, args, target, kind: Kind::Output(old) }
+}
+
 /// `tet edit VERB` on each kind of file.
 pub(super) const EDITS: &[Case] = &[
     edit("rename .tet", "t.tet", "climate.tet", &["edit", "rename", "OUT/t.tet", "temp=t2m"]),
@@ -112,17 +122,42 @@ pub(super) const EDITS: &[Case] = &[
         "climate.npz",
         &["edit", "repack", "OUT/t.npz", "--codec", "temp=raw"],
     ),
-    Case {
-        name: "stack .tet",
-        args: &["convert", "IN/climate.npz", "IN/climate.zt", "OUT/t.tet", "--stack", "run"],
-        target: "t.tet",
-        kind: Kind::Output("climate.tet"),
-    },
-    Case {
-        name: "merge .tet",
-        args: &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.tet"],
-        target: "t.tet",
-        kind: Kind::Output("climate.tet"),
-    },
+    made(
+        "stack .tet",
+        "t.tet",
+        "climate.tet",
+        &["convert", "IN/climate.npz", "IN/climate.zt", "OUT/t.tet", "--stack", "run"],
+    ),
+    made(
+        "merge .tet",
+        "t.tet",
+        "climate.tet",
+        &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.tet"],
+    ),
+    made(
+        "merge .zt",
+        "t.zt",
+        "climate.zt",
+        &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.zt"],
+    ),
+    made(
+        "merge .tgm",
+        "t.tgm",
+        "climate.tgm",
+        &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.tgm"],
+    ),
+    made(
+        "merge .safet",
+        "t.safetensors",
+        "climate.safetensors",
+        &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.safetensors"],
+    ),
+    made(
+        "merge .npz",
+        "t.npz",
+        "climate.npz",
+        &["edit", "merge", "IN/climate.tet", "IN/grow.tet", "-o", "OUT/t.npz"],
+    ),
     edit("compact .tet", "t.tet", "slack.tet", &["edit", "compact", "OUT/t.tet"]),
+    edit("compact .zt", "t.zt", "slack.zt", &["edit", "compact", "OUT/t.zt"]),
 ];

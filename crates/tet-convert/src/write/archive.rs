@@ -1,13 +1,15 @@
 //! Members of a new zip file, which is what `.npz` and `.zarr.zip` are.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime};
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::Error;
+use crate::{Error, Result};
 
+/// The size of the buffer for writing.
+pub(crate) const BUFFER_LEN: usize = 1 << 20;
 /// Members from this length on are written with 64-bit sizes.
 const LARGE_LEN: u64 = u32::MAX as u64 / 2;
 /// Where the bytes of members begin: on a boundary for elements of every type, so that raw ones are
@@ -24,28 +26,52 @@ pub(crate) fn member(method: CompressionMethod, len: u64) -> SimpleFileOptions {
         .large_file(LARGE_LEN <= len)
 }
 
-/// A stream that keeps its first error and takes all bytes after it: a zip file that is given up writes an end, and
-/// prints an error that it meets then.
+/// A zip file to which members are written.
+pub(crate) type NewArchive<'o, W> = ZipWriter<&'o mut FirstFault<BufWriter<W>>>;
+
+/// Writes a zip file, whose members `fill` writes.
+///
+/// # Errors
+///
+/// Those of `fill`; [`Error::Write`] where `out` takes no bytes.
+pub(crate) fn write<W: Write + Seek>(
+    out: W,
+    fill: impl FnOnce(&mut NewArchive<'_, W>) -> Result<()>,
+) -> Result<()> {
+    let out = BufWriter::with_capacity(BUFFER_LEN, out);
+    let mut out = FirstFault { out, at: 0, end: 0, fault: None };
+    let mut zip = ZipWriter::new(&mut out);
+    let filled = fill(&mut zip);
+    let ended = zip.finish().map_err(fault).and_then(|out| out.flush().map_err(Error::Write));
+    match out.fault.take() {
+        Some(error) => Err(Error::Write(error)),
+        None => filled.and(ended),
+    }
+}
+
+/// A stream that keeps its first error and takes all bytes after it: a zip file that is given up is ended all the
+/// same, and its writer prints what it meets then, or panics.
 pub(crate) struct FirstFault<W> {
     out: W,
     at: u64,
-    pub(crate) fault: Option<io::Error>,
+    /// The largest of the positions there were.
+    end: u64,
+    fault: Option<io::Error>,
 }
 
 impl<W> FirstFault<W> {
-    pub(crate) fn new(out: W) -> Self {
-        FirstFault { out, at: 0, fault: None }
-    }
-
-    /// The outcome of a step, or `instead` after an error.
+    /// The outcome of a step, or `instead` after an error was given.
     fn step<T>(&mut self, instead: T, step: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
         if self.fault.is_some() {
             return Ok(instead);
         }
         match step(&mut self.out) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                let given = error.kind().into();
                 self.fault = Some(error);
-                Ok(instead)
+                // The writer takes a position before the start of a member for a defect of its own.
+                self.at = self.end;
+                Err(given)
             }
             outcome => outcome,
         }
@@ -56,6 +82,7 @@ impl<W: Write> Write for FirstFault<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = self.step(bytes.len(), |out| out.write(bytes))?;
         self.at = self.at.saturating_add(len as u64);
+        self.end = self.end.max(self.at);
         Ok(len)
     }
 

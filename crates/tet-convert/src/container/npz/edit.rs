@@ -1,10 +1,10 @@
 //! Edits of an `.npz`: members that stay are copied as they are in the archive.
 
-use std::io::{BufWriter, Read, Seek, Write};
+use std::io::{Read, Seek, Write};
 
 use tet_io::{Output, Publisher};
 use tet_query::Execution;
-use zip::{CompressionMethod, ZipWriter};
+use zip::CompressionMethod;
 
 use super::archive::Archive;
 use super::write::safe;
@@ -13,13 +13,11 @@ use crate::container::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit
 use crate::container::npy;
 use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
 use crate::read::opened::{Opened, path_of};
-use crate::write::archive::{self, FirstFault};
+use crate::write::archive::{self, BUFFER_LEN, NewArchive};
+use crate::write::file::of_file;
 use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream;
 use crate::{Error, Result};
-
-/// The size of the buffer for writing.
-const BUFFER_LEN: usize = 1 << 20;
 
 impl Editor for Npz {
     fn can(&self) -> &'static [EditKind] {
@@ -138,28 +136,24 @@ fn write(
 ) -> Result<u64> {
     let failed = failed(opened);
     let progress = how.edit.progress.begin(opened.catalog.source().len());
-    let mut out = FirstFault::new(BufWriter::with_capacity(BUFFER_LEN, publisher.file()));
-    let mut zip = ZipWriter::new(&mut out);
-    for (position, member) in members.into_iter().enumerate() {
-        match member {
-            None => {}
-            Some(Member::Copied(name)) => {
-                let member = old.raw(position).map_err(&failed)?;
-                let len = member.compressed_size();
-                zip.raw_copy_file_rename(member, name).map_err(archive::fault)?;
-                progress.advance(len)?;
-            }
-            Some(Member::Written(name, rewrite)) => {
-                put((&mut old, position), (&name, rewrite), &mut zip, (opened, how))?;
+    let written = archive::write(publisher.file(), |zip| {
+        for (position, member) in members.into_iter().enumerate() {
+            match member {
+                None => {}
+                Some(Member::Copied(name)) => {
+                    let member = old.raw(position).map_err(&failed)?;
+                    let len = member.compressed_size();
+                    zip.raw_copy_file_rename(member, name).map_err(archive::fault)?;
+                    progress.advance(len)?;
+                }
+                Some(Member::Written(name, rewrite)) => {
+                    put((&mut old, position), (&name, rewrite), zip, (opened, how))?;
+                }
             }
         }
-    }
-    zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)?;
-    let fault = out.fault.take();
-    drop(out);
-    if let Some(error) = fault {
-        return Err(publisher.write_fault(error).into());
-    }
+        Ok(())
+    });
+    written.map_err(|error| of_file(publisher, error))?;
     let len = std::io::Seek::stream_position(&mut publisher.file());
     Ok(len.map_err(|error| publisher.write_fault(error))?)
 }
@@ -168,7 +162,7 @@ fn write(
 fn put<W: Write + Seek>(
     (old, position): (&mut Archive, usize),
     (name, rewrite): (&str, &Rewrite<'_>),
-    zip: &mut ZipWriter<W>,
+    zip: &mut NewArchive<'_, W>,
     (opened, how): (&Opened, RewriteOptions<'_>),
 ) -> Result<()> {
     let array = name.strip_suffix(".npy").unwrap_or(name);

@@ -1,12 +1,11 @@
 //! All datasets as one `.npz`: a zip archive of `.npy` members.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_io::vfs::VfsFile;
 use tet_query::{Catalog, Dataset, LazyArray};
-use zip::{CompressionMethod, ZipWriter};
+use zip::CompressionMethod;
 
 use crate::model::notes;
 use crate::write::archive;
@@ -46,17 +45,18 @@ fn write(
     notes: &mut Vec<Note>,
 ) -> Result<()> {
     let execution = options.execution.begin(stream::total_len(arrays));
-    let mut zip = ZipWriter::new(BufWriter::new(out));
     let method = match options.compression {
         Compression::Stored => CompressionMethod::Stored,
         Compression::Deflated => CompressionMethod::Deflated,
     };
-    for (lazy, member) in arrays.iter().zip(members) {
-        let how = archive::member(method, stream::len_of(lazy));
-        zip.start_file(format!("{member}.npy"), how).map_err(archive::fault)?;
-        notes.extend(array::write_elements(lazy, Encoding::Npy, &execution, &mut zip)?);
-    }
-    zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
+    archive::write(out, |zip| {
+        for (lazy, member) in arrays.iter().zip(members) {
+            let how = archive::member(method, stream::len_of(lazy));
+            zip.start_file(format!("{member}.npy"), how).map_err(archive::fault)?;
+            notes.extend(array::write_elements(lazy, Encoding::Npy, &execution, zip)?);
+        }
+        Ok(())
+    })
 }
 
 /// One safe and different name per dataset, without its `.npy`.

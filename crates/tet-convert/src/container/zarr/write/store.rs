@@ -1,17 +1,16 @@
 //! Where the objects of a new hierarchy go: files below a folder, or stored members of a zip file.
 
-use std::io::{BufWriter, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::Path;
 
 use tet_io::FolderPublisher;
-use tet_io::vfs::VfsFile;
 use tet_query::Catalog;
 use tet_zarr::ZarrFormat;
-use zip::{CompressionMethod, ZipWriter};
+use zip::CompressionMethod;
 
 use crate::container::traits::Output;
 use crate::container::zarr::DOCUMENTS;
-use crate::write::archive;
+use crate::write::archive::{self, NewArchive};
 use crate::write::file::{self, ExportOptions};
 use crate::{Error, Format, Result};
 
@@ -74,9 +73,7 @@ fn zipped(
     write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
 ) -> Result<u64> {
     file::publish(catalog, output, options, |out| {
-        let mut members = Members { format, zip: ZipWriter::new(BufWriter::new(out)) };
-        write(&mut members)?;
-        members.zip.finish().map_err(archive::fault)?.flush().map_err(Error::Write)
+        archive::write(out, |zip| write(&mut Members { format, zip }))
     })?;
     Ok(Output::file(output)?.len)
 }
@@ -98,12 +95,12 @@ impl ObjectSink for Files {
 }
 
 /// The members of a zip file.
-struct Members<W: Write + Seek> {
+struct Members<'a, 'o, W: Write + Seek> {
     format: ZarrFormat,
-    zip: ZipWriter<W>,
+    zip: &'a mut NewArchive<'o, W>,
 }
 
-impl ObjectSink for Members<BufWriter<&mut dyn VfsFile>> {
+impl<W: Write + Seek + Send> ObjectSink for Members<'_, '_, W> {
     fn format(&self) -> ZarrFormat {
         self.format
     }
