@@ -137,7 +137,7 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         }
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
         tet_io::Error::UrlOutput { .. } => {
-            ("url-output", "write a local file, then upload it with the tools of the server")
+            ("url-output", "give the path of a local file, or -o s3://BUCKET/KEY")
         }
         tet_io::Error::UrlFolder { .. } => {
             ("url-folder", "download the folder, or convert it to one .tet or .zarr.zip file")

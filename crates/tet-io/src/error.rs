@@ -191,8 +191,11 @@ pub enum Error {
         /// The URL.
         path: PathBuf,
     },
-    /// The output is a URL.
-    #[error("{} is a URL: files are only read from URLs", shown(path))]
+    /// The output is a URL to which this output is not written.
+    #[error(
+        "{} is not written: URLs of new files are s3:// and gs://, and name one file",
+        shown(path)
+    )]
     UrlOutput {
         /// The URL.
         path: PathBuf,

@@ -28,6 +28,7 @@ use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source};
 use crate::stamp::Stamp;
 use crate::url::is_url;
+use crate::url_store::store_of;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 
 pub use folder::FolderPublisher;
@@ -134,6 +135,9 @@ struct Place {
 impl Publisher {
     /// Starts a new file for `target`. A symbolic link is followed only here.
     ///
+    /// The file of a URL is made in the system's folder for temporary files, and written to the URL by
+    /// [`Publisher::commit`].
+    ///
     /// # Errors
     ///
     /// Returns [`Error::Exists`], [`Error::SameFile`], [`Error::NotRegular`] or [`Error::NoName`]
@@ -149,6 +153,9 @@ impl Publisher {
     ///
     /// Returns what [`Publisher::begin`] returns.
     pub fn begin_on(vfs: Box<dyn Vfs>, target: &Path, options: &Publish) -> Result<Self> {
+        if is_url(target) {
+            return Self::begin_url(vfs, target, options);
+        }
         let target = target::resolve(&*vfs, target)?;
         target::check(&*vfs, &target, options)?;
         let folder = match target.parent() {
@@ -156,28 +163,28 @@ impl Publisher {
             Some(parent) => parent.to_path_buf(),
             None => return Err(Error::NoName { path: target }),
         };
-        let created = |error| Error::io(Step::Create, &target, error);
-        let unnamed = retried(|| vfs.create_unnamed(&folder)).map_err(created)?;
-        let (file, hidden) = match unnamed {
-            Some(file) => (file, None),
-            None => {
-                let (file, hidden) =
-                    hidden::create(&target, &folder, |path| vfs.create_named(path))
-                        .map_err(created)?;
-                (file, Some(hidden))
-            }
-        };
         let Publish { force, sync, .. } = *options;
-        let mut place = Place { vfs, hidden, target, folder, open_folder: None, force, sync };
+        let place = Place { vfs, hidden: None, target, folder, open_folder: None, force, sync };
+        let mut publisher = place.created()?;
         // Fail before anything is replaced if the folder cannot be synced.
-        place.open_folder()?;
-        let mut publisher = Self { file, place };
+        publisher.place.open_folder()?;
         if force != Overwrite::Refuse {
             let Self { file, place } = &mut publisher;
             let copied = retried(|| file.keep_rights(&place.target));
             copied.map_err(|error| place.fault(Step::SetMode, error))?;
         }
         Ok(publisher)
+    }
+
+    /// Starts the file of a URL, in the folder for temporary files.
+    fn begin_url(vfs: Box<dyn Vfs>, target: &Path, options: &Publish) -> Result<Self> {
+        let force = options.force;
+        let (store, url) = store_of(target)?;
+        store.check_target(url, force)?;
+        let (target, folder) = (target.to_path_buf(), std::env::temp_dir());
+        // What is gone with the program needs no sync.
+        let sync = Sync::None;
+        Place { vfs, hidden: None, target, folder, open_folder: None, force, sync }.created()
     }
 
     /// The new file, for writing.
@@ -228,7 +235,7 @@ impl Publisher {
         Error::io(Step::Write, &self.place.target, source)
     }
 
-    /// Renames the new file to the target.
+    /// Renames the new file to the target, or writes it to the URL.
     ///
     /// # Errors
     ///
@@ -238,6 +245,9 @@ impl Publisher {
     /// the new file, which may not be durable.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
+        if is_url(&self.place.target) {
+            return self.commit_url();
+        }
         let Self { file, place } = &mut self;
         if place.force == Overwrite::Refuse && place.hidden.is_none() {
             // Only the kernel can check atomically that the target does not exist.
@@ -250,12 +260,24 @@ impl Publisher {
         place.sync_folder()
     }
 
+    fn commit_url(mut self) -> Result<()> {
+        let content = self.read_back()?;
+        let target = &self.place.target;
+        let content = content.ok_or_else(|| Error::UrlOutput { path: target.clone() })?;
+        let (store, url) = store_of(target)?;
+        store.write(url, &content, self.place.force)
+    }
+
     /// Completes the new file under a hidden name, for [`commit_all`].
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] with the step that failed. The target is unchanged then.
+    /// Returns [`Error::UrlOutput`] for a URL, whose files cannot be renamed together, and [`Error::Io`] with the step
+    /// that failed. The target is unchanged then.
     pub fn settle(mut self) -> Result<Settled> {
+        if is_url(&self.place.target) {
+            return Err(Error::UrlOutput { path: self.place.target.clone() });
+        }
         self.finish()?;
         let Self { mut file, mut place } = self;
         place.name_hidden(&mut *file)?;
@@ -276,6 +298,22 @@ impl Publisher {
 }
 
 impl Place {
+    /// Creates the new file, without a name where that is possible.
+    fn created(mut self) -> Result<Publisher> {
+        let Self { vfs, target, folder, .. } = &self;
+        let fault = |error| Error::io(Step::Create, target, error);
+        let file = match retried(|| vfs.create_unnamed(folder)).map_err(fault)? {
+            Some(file) => file,
+            None => {
+                let named = hidden::create(target, folder, |path| vfs.create_named(path));
+                let (file, hidden) = named.map_err(fault)?;
+                self.hidden = Some(hidden);
+                file
+            }
+        };
+        Ok(Publisher { file, place: self })
+    }
+
     /// Opens the folder if it is to be synced.
     fn open_folder(&mut self) -> Result<()> {
         if self.sync == Sync::Full {

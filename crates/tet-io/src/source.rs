@@ -15,11 +15,8 @@ use crate::lease::{LeasedMap, LeasedView};
 use crate::read_at::{Access, ReadAt};
 use crate::stamp::Stamp;
 use crate::url::{is_url, local_path};
+use crate::url_store;
 use crate::writers::{Writers, writers_of};
-
-mod opener;
-
-pub use opener::{has_url_opener, set_url_opener};
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;
@@ -112,7 +109,7 @@ impl Backend {
 
 impl Source {
     /// Opens a regular file for positioned reads: the default, safe against concurrent writers. A
-    /// URL is opened by the function of [`set_url_opener`](crate::set_url_opener).
+    /// URL is opened by the store of [`set_url_store`](crate::set_url_store).
     ///
     /// # Errors
     ///
@@ -121,7 +118,7 @@ impl Source {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = &local_path(path.as_ref());
         if is_url(path) {
-            return opener::open_url(path);
+            return url_store::open_url(path);
         }
         let (file, stamp) = open_regular(path)?;
         Ok(Self::opened(Backend::Pread(file), path, stamp))

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ureq::http::{HeaderMap, Response};
+use ureq::http::{HeaderMap, Method, Request, Response};
 use ureq::{Agent, Body, Proxy};
 use url::Url;
 
@@ -18,6 +18,8 @@ use crate::settings::Settings;
 const REDIRECTS_MAX: usize = 5;
 /// The longest header of an answer.
 const HEADER_LEN_MAX: usize = 64 << 10;
+/// The longest body of an answer that is no file.
+const ANSWER_LEN_MAX: u64 = 1 << 20;
 /// A body may take the time for this many bytes a second, after the wait for a byte.
 const RATE_MIN: u64 = 64 << 10;
 
@@ -86,6 +88,27 @@ impl RangeSource for Http {
     }
 }
 
+/// What a request does that is not one for a range, with its body.
+#[derive(Clone, Copy)]
+pub(crate) enum Send<'a> {
+    Head,
+    Put(&'a [u8]),
+    Post(&'a [u8]),
+    Delete,
+}
+
+/// What a server answers to it.
+pub(crate) struct Answer {
+    headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        header(&self.headers, name)
+    }
+}
+
 /// What makes requests, and keeps connections.
 pub(crate) struct Client {
     agent: Agent,
@@ -122,7 +145,7 @@ impl Client {
         let begin = out.len();
         for _ in 0..=REDIRECTS_MAX {
             out.truncate(begin);
-            let mut response = self.send(url, (wanted, pinned))?;
+            let mut response = self.ask(url, (wanted, pinned))?;
             let status = response.status().as_u16();
             if let 301 | 302 | 303 | 307 | 308 = status
                 && let Some(next) = next_place(url, &response)?
@@ -141,7 +164,54 @@ impl Client {
         Err(RangeFailure::refused(format!("more than {REDIRECTS_MAX} redirects")))
     }
 
-    fn send(
+    /// Makes a request that is not one for a range.
+    pub(crate) fn send(
+        &self,
+        send: Send<'_>,
+        url: &Url,
+        headers: &[(&str, &str)],
+    ) -> Result<Answer, RangeFailure> {
+        let (method, body) = match send {
+            Send::Head => (Method::HEAD, None),
+            Send::Delete => (Method::DELETE, None),
+            Send::Put(body) => (Method::PUT, Some(body)),
+            Send::Post(body) => (Method::POST, Some(body)),
+        };
+        let mut request = Request::builder().method(method).uri(url.as_str());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let wrong = |_| RangeFailure::refused("this is not a URL");
+        let time = self.time(body.map_or(0, |body| body.len() as u64));
+        let sent = match body {
+            None => self.agent.run(request.body(()).map_err(wrong)?),
+            Some(body) => {
+                let request = self.agent.configure_request(request.body(body).map_err(wrong)?);
+                self.agent.run(request.timeout_send_body(Some(time)).build())
+            }
+        };
+        let mut response = sent.map_err(of_client)?;
+        match response.status().as_u16() {
+            200..=299 => {}
+            412 => return Err(RangeFailure::Changed),
+            409 => {
+                return Err(RangeFailure::later(io::Error::other(
+                    "another upload of this file goes on (status 409)",
+                )));
+            }
+            status => return Err(refusal(status, response.headers())),
+        }
+        let body = response.body_mut().with_config().limit(ANSWER_LEN_MAX).read_to_string();
+        let body = body.map_err(of_client)?;
+        Ok(Answer { headers: response.headers().clone(), body })
+    }
+
+    /// How long a body of this length may take.
+    fn time(&self, len: u64) -> Duration {
+        self.read_timeout + Duration::from_secs(len / RATE_MIN)
+    }
+
+    fn ask(
         &self,
         url: &Url,
         (wanted, pinned): (Wanted, Option<&FileVersion>),
@@ -160,7 +230,7 @@ impl Client {
                 request = request.header("if-unmodified-since", modified);
             }
         }
-        let time = self.read_timeout + Duration::from_secs(wanted.len() / RATE_MIN);
+        let time = self.time(wanted.len());
         let request = request.config().timeout_recv_body(Some(time)).build();
         request.call().map_err(of_client)
     }

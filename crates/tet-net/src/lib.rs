@@ -5,6 +5,7 @@
 //!   ranges       one request: a range, the version that it has to be of -> bytes
 //!   http, s3     who asks
 //!   retry        what is asked again, and when
+//!   upload       a file written to S3: one request, or several parts
 //!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
 //! ```
 //!
@@ -22,10 +23,11 @@ mod remote;
 mod retry;
 mod s3;
 mod settings;
+mod upload;
 
 use std::sync::Arc;
 
-use tet_io::{Error, Result, Source, Step};
+use tet_io::{Error, Overwrite, Result, Source, Step, UrlStore};
 
 pub use http::Http;
 pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
@@ -60,9 +62,40 @@ pub fn open(url: &str, settings: &Settings) -> Result<Source> {
     Ok(Source::from_named_reader(name, Arc::new(remote)))
 }
 
-/// From now on [`Source::open`] opens URLs in this process, with these settings.
+/// From now on [`Source::open`] opens URLs in this process, with these settings, and
+/// [`Publisher`](tet_io::Publisher) writes to those of `s3://` and `gs://`.
 pub fn register(settings: Settings) {
-    tet_io::set_url_opener(move |url| open(url, &settings));
+    tet_io::set_url_store(Servers(settings));
+}
+
+/// The files of all servers.
+#[derive(Debug)]
+struct Servers(Settings);
+
+impl Servers {
+    /// The object of a URL to which files are written.
+    fn object(&self, url: &str) -> Result<S3> {
+        let address = Address::parse(url, &self.0)
+            .map_err(|error| Error::io(Step::Write, url.as_ref(), error))?;
+        match address {
+            Address::S3(bucket) => Ok(S3::new(bucket, &self.0)),
+            Address::Http { .. } => Err(Error::UrlOutput { path: url.into() }),
+        }
+    }
+}
+
+impl UrlStore for Servers {
+    fn open(&self, url: &str) -> Result<Source> {
+        open(url, &self.0)
+    }
+
+    fn check_target(&self, url: &str, force: Overwrite) -> Result<()> {
+        upload::check_target(&self.object(url)?, force, &self.0)
+    }
+
+    fn write(&self, url: &str, content: &Source, force: Overwrite) -> Result<()> {
+        upload::write(&self.object(url)?, content, force, &self.0)
+    }
 }
 
 #[cfg(test)]

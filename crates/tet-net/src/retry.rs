@@ -20,12 +20,23 @@ pub(crate) fn get(
     settings: &Settings,
 ) -> Result<RangeAnswer> {
     let step = if pinned.is_some() { Step::Read } else { Step::Open };
-    let path = ranges.name();
-    let failed = |error| Error::io(step, path.as_ref(), error);
     let begin = out.len();
-    for nth in 1.. {
+    repeated(ranges.name(), step, settings, || {
         out.truncate(begin);
-        let (error, after) = match ranges.get(wanted, pinned, out) {
+        ranges.get(wanted, pinned, out)
+    })
+}
+
+/// Does something until it succeeds, or fails for good.
+pub(crate) fn repeated<T>(
+    path: &str,
+    step: Step,
+    settings: &Settings,
+    mut attempt: impl FnMut() -> Result<T, RangeFailure>,
+) -> Result<T> {
+    let failed = |error| Error::io(step, path.as_ref(), error);
+    for nth in 1.. {
+        let (error, after) = match attempt() {
             Ok(answer) => return Ok(answer),
             Err(RangeFailure::Changed) => return Err(Error::Changed { path: path.into() }),
             Err(RangeFailure::Final(error)) => return Err(failed(error)),

@@ -8,12 +8,12 @@ use rusty_s3::{Credentials, S3Action, UrlStyle};
 use url::Url;
 
 use crate::credentials::Keys;
-use crate::http::Client;
+use crate::http::{Answer, Client, Send};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
 
 /// How long a signature is good for.
-const SIGNED_FOR: Duration = Duration::from_secs(600);
+pub(crate) const SIGNED_FOR: Duration = Duration::from_secs(600);
 
 /// An object, and how it is asked for.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ impl S3 {
         self.region.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The URL of one request, with its signature.
-    fn url(&self) -> Result<Url, RangeFailure> {
-        let Bucket { endpoint, bucket, key, keys, .. } = &self.bucket;
+    /// The bucket in its region.
+    pub(crate) fn bucket(&self) -> Result<rusty_s3::Bucket, RangeFailure> {
+        let Bucket { endpoint, bucket, .. } = &self.bucket;
         let region = self.region();
         // Certificates are for one level of names below the endpoint.
         let style = if endpoint.is_some() || bucket.contains('.') {
@@ -75,13 +75,49 @@ impl S3 {
             endpoint.clone().unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
         let endpoint = Url::parse(&endpoint)
             .map_err(|_| RangeFailure::refused("the endpoint is not a URL"))?;
-        let bucket = rusty_s3::Bucket::new(endpoint, style, bucket.clone(), region)
-            .map_err(|_| RangeFailure::refused("the bucket or the endpoint is not understood"))?;
-        let keys = keys.as_ref().map(|keys| match &keys.token {
+        rusty_s3::Bucket::new(endpoint, style, bucket.clone(), region)
+            .map_err(|_| RangeFailure::refused("the bucket or the endpoint is not understood"))
+    }
+
+    /// The URL of one request, which `sign` makes of the bucket, the keys and the name of the object.
+    fn url(
+        &self,
+        sign: impl Fn(&rusty_s3::Bucket, Option<&Credentials>, &str) -> Url,
+    ) -> Result<Url, RangeFailure> {
+        let keys = self.bucket.keys.as_ref().map(|keys| match &keys.token {
             Some(token) => Credentials::new_with_token(&keys.key, &keys.secret, token),
             None => Credentials::new(&keys.key, &keys.secret),
         });
-        Ok(bucket.get_object(keys.as_ref(), key).sign(SIGNED_FOR))
+        Ok(sign(&self.bucket()?, keys.as_ref(), &self.bucket.key))
+    }
+
+    /// Makes a request that is not one for a range.
+    pub(crate) fn send(
+        &self,
+        send: Send<'_>,
+        headers: &[(&str, &str)],
+        sign: impl Fn(&rusty_s3::Bucket, Option<&Credentials>, &str) -> Url,
+    ) -> Result<Answer, RangeFailure> {
+        self.in_region(|| self.client.send(send, &self.url(&sign)?, headers))
+    }
+
+    /// Repeats a request once where the server tells the region of a bucket that is in another.
+    fn in_region<T>(
+        &self,
+        mut request: impl FnMut() -> Result<T, RangeFailure>,
+    ) -> Result<T, RangeFailure> {
+        match request() {
+            Err(RangeFailure::Region(region)) if region != self.region() => {
+                *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
+                request()
+            }
+            Err(RangeFailure::Region(_)) => {
+                let text = "the server refuses access (status 403)";
+                let kind = std::io::ErrorKind::PermissionDenied;
+                Err(RangeFailure::Final(std::io::Error::new(kind, text)))
+            }
+            outcome => outcome,
+        }
     }
 }
 
@@ -96,18 +132,7 @@ impl RangeSource for S3 {
         pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
-        match self.client.get(&mut self.url()?, (wanted, pinned), out) {
-            // The server tells the region of a bucket that is in another.
-            Err(RangeFailure::Region(region)) if region != self.region() => {
-                *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
-                self.client.get(&mut self.url()?, (wanted, pinned), out)
-            }
-            Err(RangeFailure::Region(_)) => {
-                let text = "the server refuses access (status 403)";
-                let kind = std::io::ErrorKind::PermissionDenied;
-                Err(RangeFailure::Final(std::io::Error::new(kind, text)))
-            }
-            outcome => outcome,
-        }
+        let url = || self.url(|bucket, keys, key| bucket.get_object(keys, key).sign(SIGNED_FOR));
+        self.in_region(|| self.client.get(&mut url()?, (wanted, pinned), out))
     }
 }

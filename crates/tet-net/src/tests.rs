@@ -10,6 +10,9 @@ use crate::{Lookup, Settings};
 #[path = "../../../tests/src/server.rs"]
 mod server;
 
+mod object_store;
+mod upload;
+
 /// Bytes that differ from their neighbors.
 fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at % 251) as u8 ^ (at / 251) as u8).collect()

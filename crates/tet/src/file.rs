@@ -28,14 +28,19 @@ pub struct File {
 /// The file cannot be read, is damaged, or of a format that is not read.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
     let path = path.as_ref();
-    if tet_io::is_url(path) && !tet_io::has_url_opener() {
-        tet_net::register(Settings::default());
-    }
+    know_urls(&[path]);
     let opened = tet_convert::open(path, &OpenOptions::default())?;
     Ok(File { opened: Arc::new(opened) })
 }
 
-/// From now on files are read from URLs with these settings, in this process. Nothing is read from the
+/// Has URLs opened by the default settings, unless others are set.
+fn know_urls(paths: &[&Path]) {
+    if paths.iter().any(|path| tet_io::is_url(path)) && !tet_io::has_url_store() {
+        tet_net::register(Settings::default());
+    }
+}
+
+/// From now on files are read from URLs, and written to those of S3, with these settings, in this process. Nothing is read from the
 /// environment but by [`Settings::lookup`].
 ///
 /// ```
@@ -57,6 +62,7 @@ pub fn open_urls(settings: Settings) {
 pub fn convert(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<Vec<Note>> {
     let options = ConvertOptions::default();
     let (input, output) = (input.as_ref(), output.as_ref());
+    know_urls(&[input, output]);
     Ok(tet_convert::convert(input, output, &options)?.notes)
 }
 
@@ -66,6 +72,7 @@ pub fn convert(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<Vec<
 ///
 /// The file cannot be read, or is of a format that is not checked.
 pub fn verify(path: impl AsRef<Path>) -> Result<Report> {
+    know_urls(&[path.as_ref()]);
     Ok(tet_convert::verify(&Source::open(path)?, &VerifyOptions::default())?)
 }
 

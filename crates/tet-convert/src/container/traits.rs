@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tet_format::ForeignRule;
-use tet_io::{Error as IoError, Source, Step};
+use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Report, VerifyOptions};
 
@@ -209,10 +209,8 @@ impl Output {
     /// The one file that was written.
     ///
     /// # Errors
-    /// Its length cannot be read.
+    /// It cannot be opened.
     pub(crate) fn file(path: &Path) -> Result<Output> {
-        let metadata =
-            std::fs::metadata(path).map_err(|error| IoError::io(Step::Stat, path, error))?;
-        Ok(Output { len: metadata.len(), ..Output::default() })
+        Ok(Output { len: Source::open(path)?.len(), ..Output::default() })
     }
 }

@@ -18,6 +18,7 @@ use super::{Overwrite, Publish, Sync, hidden, retried, target};
 use crate::error::{Error, Result, Step};
 use crate::folder::Folder;
 use crate::stamp::Stamp;
+use crate::url::is_url;
 use crate::vfs::{Disk, Vfs};
 
 /// The most files of an old folder that are compared with the inputs.
@@ -65,6 +66,9 @@ impl FolderPublisher {
     /// when the target may not be written, and [`Error::Io`] when no folder can be created next to
     /// it. A folder is never an edited copy: [`Overwrite::Edit`] is [`Error::Changed`].
     pub fn begin(target: impl AsRef<Path>, options: &Publish) -> Result<Self> {
+        if is_url(target.as_ref()) {
+            return Err(Error::UrlOutput { path: target.as_ref().to_path_buf() });
+        }
         let target = target::resolve(&Disk, target.as_ref())?;
         let old = check(&target, options)?;
         let parent = match target.parent() {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::{Overwrite, Publish, retried};
 use crate::error::{Error, Result, Step};
-use crate::url::is_url;
 use crate::vfs::{Entry, Vfs};
 
 /// The most symbolic links that are followed; the limit of the kernel.
@@ -13,9 +12,6 @@ const LINK_COUNT_MAX: usize = 40;
 
 /// Follows the target's last component while it is a symbolic link, dangling or not.
 pub(super) fn resolve(vfs: &dyn Vfs, target: &Path) -> Result<PathBuf> {
-    if is_url(target) {
-        return Err(Error::UrlOutput { path: target.to_path_buf() });
-    }
     let fault = |error| Error::io(Step::Resolve, target, error);
     let mut path = target.to_path_buf();
     for _ in 0..LINK_COUNT_MAX {

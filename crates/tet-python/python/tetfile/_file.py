@@ -61,9 +61,8 @@ def open(
     np.float64(298.5)
     """
     where = os.fspath(path)
-    if "://" in where:
-        _tetfile.open_urls(dict(os.environ))
-    else:
+    _functions.know_urls(where)
+    if "://" not in where:
         where = os.path.abspath(where)
     return File(where, (io, digests, bool(decoded), memory, threads))
 

@@ -17,6 +17,12 @@ from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, S
 __all__ = ["convert", "repair", "verify"]
 
 
+def know_urls(*paths: str | os.PathLike[str]) -> None:
+    """Has URLs among the paths opened with the credentials that the environment has now."""
+    if any("://" in os.fspath(path) for path in paths):
+        _tetfile.open_urls(dict(os.environ))
+
+
 def verify(
     path: str | os.PathLike[str],
     *,
@@ -45,6 +51,7 @@ def verify(
     >>> report.ok, report.integrity, report.findings[0].dataset
     (False, 'mismatch', 'temp')
     """
+    know_urls(path)
     found = _tetfile.verify(path, level, strict, memory, threads, progress)
     findings = [Finding(**finding) for finding in found.pop("findings")]
     return Report(findings=findings, **found)
@@ -165,6 +172,7 @@ def convert(
         "memory": memory,
         "threads": threads,
     }
+    know_urls(input, output)
     return Conversion(**_tetfile.convert(input, output, asked, progress))
 
 
