@@ -1,0 +1,232 @@
+//! Reads and writes files on servers that others made.
+//!
+//! ```text
+//! nginx    answers of files of every kind, and the requests in its log beside those that `explain` prints
+//! moto     every kind of file written to a bucket, read back, and not replaced
+//! s3s-fs   the same with signatures that are compared; uploads that are killed
+//! ```
+//!
+//! It needs nginx, Python and a registry once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
+
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::run;
+use server::{BUCKET, KEY, SECRET, Server};
+
+/// The kinds of files that are one file.
+const SUFFIXES: [&str; 9] =
+    ["tet", "zt", "tgm", "safetensors", "npz", "h5", "nc", "zarr.zip", "npy"];
+/// How often an upload is killed.
+const KILLS: u64 = 24;
+
+/// Starts the servers one after the other, and runs all of it.
+pub(crate) fn run() -> Result<()> {
+    let folder = run::target().join("remote/work");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let files = folder.join("files");
+    fs::create_dir_all(&files)?;
+    let world = World { program: run::program()?, names: Vec::new(), files };
+    let world = world.with_files()?;
+    let (nginx, log) = Server::nginx(&folder, &world.files)?;
+    world.read_from(&nginx, &log)?;
+    drop(nginx);
+    let moto = Server::moto()?;
+    world.write_to(&moto)?;
+    drop(moto);
+    let s3s = Server::s3s(&folder)?;
+    world.write_to(&s3s)?;
+    world.refused_by(&s3s)?;
+    world.killed_at(&s3s)?;
+    println!("all answers and files are those of the local files");
+    Ok(())
+}
+
+/// The files, and the program that reads them.
+struct World {
+    program: PathBuf,
+    files: PathBuf,
+    names: Vec<String>,
+}
+
+impl World {
+    /// Writes the same arrays as a file of every kind, and a larger one.
+    fn with_files(mut self) -> Result<World> {
+        let demo = self.files.join("demo");
+        run::output(Command::new(&self.program).arg("demo").arg(&demo))?;
+        for suffix in SUFFIXES {
+            let name = format!("climate.{suffix}");
+            let to = self.files.join(&name);
+            let mut command = Command::new(&self.program);
+            command.arg("convert").arg(demo.join("climate.npz")).arg(to);
+            if suffix == "npy" {
+                command.args(["--dataset", "temp"]);
+            }
+            run::output(&mut command)?;
+            self.names.push(name);
+        }
+        let large = self.files.join("large.npy");
+        npy_of_zeros(&large, 24)?;
+        for suffix in ["tet", "zt", "h5"] {
+            let name = format!("large.{suffix}");
+            let mut command = Command::new(&self.program);
+            command.arg("convert").args([&large, &self.files.join(&name)]);
+            run::output(command.args(["--codec", "raw", "--chunks", "2,262144"]))?;
+            self.names.push(name);
+        }
+        self.names.push("large.npy".to_owned());
+        Ok(self)
+    }
+
+    /// Runs the program with the credentials of a store.
+    fn tet(&self, server: &Server, secret: &str, args: &[&str]) -> Result<Output> {
+        let mut command = Command::new(&self.program);
+        command.args(args).env("AWS_ENDPOINT_URL", &server.url).env("AWS_REGION", "us-east-1");
+        command.env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", secret);
+        Ok(command.output()?)
+    }
+
+    /// Runs the program, which must succeed, and gives what it prints.
+    fn said(&self, server: &Server, args: &[&str]) -> Result<String> {
+        let output = self.tet(server, SECRET, args)?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{}: tet {args:?}: {errors}", server.name);
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// The answers of files at URLs are those of the local ones, and take the requests that `explain` prints.
+    fn read_from(&self, nginx: &Server, log: &Path) -> Result<()> {
+        for name in &self.names {
+            let local = self.files.join(name).display().to_string();
+            let url = format!("{}/{name}", nginx.url);
+            let stem = name.split('.').next().unwrap_or_default();
+            let is_demo = stem == "climate" && name != "climate.npy";
+            let dataset = if is_demo { "temp" } else { stem };
+            for question in [["--sum", ""], ["--mean", "0"], ["--max", "1"]] {
+                let [op, axes] = question;
+                let asked = |file: &str, verb: &str| -> Result<Value> {
+                    let mut args = vec![verb, "--json", file, dataset, op];
+                    args.extend(Some(axes).filter(|axes| !axes.is_empty()));
+                    Ok(serde_json::from_str(&self.said(nginx, &args)?)?)
+                };
+                let [ours, theirs] = [&local, &url].map(|file| asked(file, "query"));
+                let (ours, theirs) = (ours?, theirs?);
+                ensure!(ours["result"] == theirs["result"], "{name} {op}: {theirs}");
+                let opening = requests(log, || asked(&url, "explain"))?;
+                let planned = opening.1["plan"]["requests"].as_u64();
+                let planned = planned.with_context(|| format!("no requests in {}", opening.1))?;
+                let all = requests(log, || asked(&url, "query"))?.0;
+                ensure!(
+                    all - opening.0 == planned,
+                    "{name} {op} {axes}: {all} requests, {} to open and {planned} planned",
+                    opening.0
+                );
+                println!(
+                    "nginx   {name:<20} {op:<6} {axes:<4} {:>3} to open, {planned:>3} planned",
+                    opening.0
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Every kind of file is written to a bucket, is there what it is here, and is not replaced.
+    fn write_to(&self, server: &Server) -> Result<()> {
+        for name in &self.names {
+            let local = self.files.join(name).display().to_string();
+            let url = format!("s3://{BUCKET}/written/{name}");
+            self.said(server, &["convert", &local, &url])?;
+            self.said(server, &["diff", &local, &url])?;
+            let again = self.tet(server, SECRET, &["convert", &local, &url])?;
+            let says = String::from_utf8_lossy(&again.stderr);
+            ensure!(again.status.code() == Some(2) && says.contains("exists"), "{name}: {says}");
+            self.said(server, &["convert", &local, &url, "--force"])?;
+            self.said(server, &["verify", &url])?;
+            println!("{:<7} {name:<20} written, equal, not replaced", server.name);
+        }
+        Ok(())
+    }
+
+    /// A wrong secret reads and writes nothing, and is in no message.
+    fn refused_by(&self, server: &Server) -> Result<()> {
+        let local = self.files.join("climate.tet").display().to_string();
+        let url = format!("s3://{BUCKET}/written/climate.tet");
+        for args in [vec!["info", &url], vec!["convert", &local, &url, "--force"]] {
+            let output = self.tet(server, "anothersecret", &args)?;
+            let says = String::from_utf8_lossy(&output.stderr);
+            ensure!(output.status.code() == Some(5) && says.contains("403"), "{args:?}: {says}");
+            ensure!(!says.contains("anothersecret") && !says.contains("Signature"), "{says}");
+        }
+        println!("{:<7} a wrong secret is refused", server.name);
+        Ok(())
+    }
+
+    /// After an upload is killed there is the old object, or the new one.
+    fn killed_at(&self, server: &Server) -> Result<()> {
+        let [old, new] = ["old", "new"].map(|name| self.files.join(format!("{name}.tet")));
+        for (path, rows) in [(&old, 64), (&new, 96)] {
+            let npy = path.with_extension("npy");
+            npy_of_zeros(&npy, rows)?;
+            let mut command = Command::new(&self.program);
+            command.arg("convert").args([&npy, path]).args(["--codec", "raw"]);
+            run::output(&mut command)?;
+        }
+        let [old, new] = [old, new].map(|path| path.display().to_string());
+        let url = format!("s3://{BUCKET}/killed.tet");
+        let mut seen = [0, 0];
+        for nth in 0..KILLS {
+            self.said(server, &["convert", &old, &url, "--codec", "raw", "--force"])?;
+            let mut command = Command::new(&self.program);
+            command.args(["convert", &new, &url, "--codec", "raw", "--force", "-q"]);
+            command.env("AWS_ENDPOINT_URL", &server.url).env("AWS_REGION", "us-east-1");
+            command.env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
+            let mut child = command.spawn()?;
+            std::thread::sleep(Duration::from_millis(20 + nth * 40));
+            let _ = child.kill();
+            child.wait()?;
+            let is_new =
+                self.tet(server, SECRET, &["diff", &new, &url, "--quiet"])?.status.success();
+            let is_old =
+                self.tet(server, SECRET, &["diff", &old, &url, "--quiet"])?.status.success();
+            ensure!(is_new != is_old, "kill {nth}: neither the old object nor the new one");
+            seen[usize::from(is_new)] += 1;
+        }
+        println!("{:<7} {KILLS} kills: {} old, {} new", server.name, seen[0], seen[1]);
+        Ok(())
+    }
+}
+
+/// How many lines a server's log gets while `work` runs.
+fn requests<T>(log: &Path, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
+    let count = || -> Result<u64> { Ok(fs::read_to_string(log)?.lines().count() as u64) };
+    let before = count()?;
+    let made = work()?;
+    // A line is written when its answer has ended.
+    let mut after = count()?;
+    loop {
+        std::thread::sleep(Duration::from_millis(30));
+        let now = count()?;
+        if now == after {
+            return Ok((after - before, made));
+        }
+        after = now;
+    }
+}
+
+/// Writes a `.npy` of zeros with so many rows of 1 MiB.
+fn npy_of_zeros(path: &Path, rows: usize) -> Result<()> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 262144), }}");
+    let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    npy.extend(format!("{header:<117}\n").bytes());
+    npy.resize(npy.len() + rows * (1 << 20), 0);
+    Ok(fs::write(path, npy)?)
+}
