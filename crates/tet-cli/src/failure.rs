@@ -177,11 +177,13 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
 /// The failure of several datasets: a line for each, and the code of the first.
 fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
     let text = format!("{} datasets cannot be written to {encoding}", faults.len());
+    let is_clipped = faults.iter().any(|it| matches!(it, tet_convert::Error::Clipped { .. }));
+    let edges = if is_clipped { "--edges inline fills chunks at edges, " } else { "" };
     let mut failures = faults.into_iter().map(Failure::from);
     let Some(first) = failures.next() else { return Failure::usage("datasets", text) };
     let failure = Failure::new(first.exit, &first.code, text).note(first.message.clone());
     let failure = failures.fold(failure, |all, it| all.note(it.message.clone()));
-    failure.hint("--skip-unsupported leaves them out, --exclude NAME one of them")
+    failure.hint(format!("{edges}--skip-unsupported leaves them out, --exclude NAME one of them"))
 }
 
 /// The same for another container.
@@ -395,6 +397,10 @@ const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
 /// What to do about elements that are parts of bytes.
 const AT_BYTES: &str = "start and end the slice of the last axis at a byte, or write all elements";
 
+/// What to do about chunks at the edges that have fewer elements than the others.
+const FILL_EDGES: &str =
+    "--edges inline fills them in the document, --edges sidecar in a file beside it";
+
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
         use tet_convert::Error as E;
@@ -423,6 +429,12 @@ impl From<tet_convert::Error> for Failure {
             E::HasNames { .. } => plain("options").hint("leave out --name"),
             // The type is not read here either; what an output alone lacks is `NoDType`.
             E::NoSuchDType { .. } => Failure::new(Exit::Unsupported, "dtype", message),
+            E::NoReferences { .. } => Failure::new(Exit::Unsupported, "no-references", message),
+            E::Clipped { .. } => {
+                Failure::new(Exit::Unsupported, "edges", message).hint(FILL_EDGES)
+            }
+            E::Refs { .. } => plain("references"),
+            E::LongEdges { .. } => plain("edges").hint("--edges sidecar writes them to a file"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
             E::Part { path, part, fault } => {
                 in_shard(broken_foreign_rule(&fault, message).about(&path), part)
