@@ -174,6 +174,22 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
     Failure::new(Exit::from(error.kind()), code, message).about(path).hint(hint)
 }
 
+/// The failure of references to stored chunks.
+fn of_references(error: &tet_convert::Error, message: String) -> Failure {
+    use tet_convert::Error as E;
+    let (exit, code, hint) = match error {
+        E::Clipped { .. } => (
+            Exit::Unsupported,
+            "edges",
+            "--edges inline fills them in the document, --edges sidecar in a file beside it",
+        ),
+        E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
+        E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
+        _ => (Exit::Usage, "references", ""),
+    };
+    Failure::new(exit, code, message).hint(hint)
+}
+
 /// The failure of several datasets: a line for each, and the code of the first.
 fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
     let text = format!("{} datasets cannot be written to {encoding}", faults.len());
@@ -397,10 +413,6 @@ const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
 /// What to do about elements that are parts of bytes.
 const AT_BYTES: &str = "start and end the slice of the last axis at a byte, or write all elements";
 
-/// What to do about chunks at the edges that have fewer elements than the others.
-const FILL_EDGES: &str =
-    "--edges inline fills them in the document, --edges sidecar in a file beside it";
-
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
         use tet_convert::Error as E;
@@ -429,12 +441,10 @@ impl From<tet_convert::Error> for Failure {
             E::HasNames { .. } => plain("options").hint("leave out --name"),
             // The type is not read here either; what an output alone lacks is `NoDType`.
             E::NoSuchDType { .. } => Failure::new(Exit::Unsupported, "dtype", message),
-            E::NoReferences { .. } => Failure::new(Exit::Unsupported, "no-references", message),
-            E::Clipped { .. } => {
-                Failure::new(Exit::Unsupported, "edges", message).hint(FILL_EDGES)
-            }
-            E::Refs { .. } => plain("references"),
-            E::LongEdges { .. } => plain("edges").hint("--edges sidecar writes them to a file"),
+            error @ (E::NoReferences { .. }
+            | E::Clipped { .. }
+            | E::Refs { .. }
+            | E::LongEdges { .. }) => of_references(&error, message),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
             E::Part { path, part, fault } => {
                 in_shard(broken_foreign_rule(&fault, message).about(&path), part)

@@ -11,123 +11,42 @@
 mod address;
 mod chunks;
 mod document;
+mod draft;
 mod edges;
 mod joined;
+mod options;
 mod pieces;
 mod plan;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use tet_format::{DType, Shape};
-use tet_io::publish::{Sync, commit_all};
-use tet_io::{Overwrite, Publish, Publisher};
-use tet_query::{Catalog, Dataset, Execution, LazyArray};
-use tet_zarr::{NewArray, ZarrCompression, ZarrFormat, fill_json};
+use tet_io::publish::commit_all;
+use tet_io::{Publish, Publisher};
+use tet_query::Catalog;
+use tet_zarr::ZarrCompression;
 
 pub use self::address::RefsAddress;
 pub use self::chunks::{StoredChunks, stored_chunks};
 pub use self::document::ReferenceSet;
 pub use self::edges::EdgeChoice;
+pub use self::options::{RefsOptions, RefsReport};
 
 use self::address::AddressBook;
-use self::document::Content;
-use self::edges::Edges;
+use self::draft::drafted;
+use self::edges::{Edges, Sidecar};
 use self::joined::JoinedParts;
 use self::plan::{Planned, Planner};
-use crate::container::zarr::{self, Elements};
-use crate::convert::conversion;
-use crate::model::axes::name_axes;
+use crate::container::zarr;
+use crate::convert::{conversion, odd};
 use crate::open::open;
-use crate::read::opened::{OpenOptions, Opened};
-use crate::write::axes::{names_of, used};
+use crate::read::opened::Opened;
 use crate::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
 use crate::write::file::Counted;
-use crate::write::stream;
-use crate::write::texts::outline;
 use crate::{Error, Note, Result};
 
 /// What the document is called in messages.
-const ENCODING: &str = "references";
-
-/// How references are made.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{EdgeChoice, RefsOptions};
-///
-/// let options = RefsOptions { edges: EdgeChoice::Inline, ..RefsOptions::default() };
-/// assert_eq!(options.inline_len, 4096);
-/// ```
-#[derive(Clone, Debug)]
-pub struct RefsOptions {
-    /// Only these datasets, by name or pattern; none means all.
-    pub include: Vec<String>,
-    /// All but these datasets, by name or pattern.
-    pub exclude: Vec<String>,
-    /// The version of Zarr that the metadata are of.
-    pub format: ZarrFormat,
-    /// What is done about chunks at the edges that have fewer elements than the others.
-    pub edges: EdgeChoice,
-    /// Datasets of at most so many bytes are copied into the document.
-    pub inline_len: u64,
-    /// What references have for the paths of files.
-    pub address: RefsAddress,
-    /// What happens with datasets that cannot have references.
-    pub unsupported: UnsupportedChoice,
-    /// The axis along which several files are one, by its name or its number.
-    pub concat: Option<String>,
-    /// Whether a document that exists is replaced.
-    pub overwrite: Overwrite,
-    /// How durable the document is on return.
-    pub sync: Sync,
-    /// How files are opened.
-    pub open: OpenOptions,
-    /// How elements are read, of which few are.
-    pub execution: Execution,
-}
-
-impl Default for RefsOptions {
-    fn default() -> Self {
-        RefsOptions {
-            include: Vec::new(),
-            exclude: Vec::new(),
-            format: ZarrFormat::V2,
-            edges: EdgeChoice::Refused,
-            inline_len: 4096,
-            address: RefsAddress::Path,
-            unsupported: UnsupportedChoice::Refused,
-            concat: None,
-            overwrite: Overwrite::Refuse,
-            sync: Sync::Full,
-            open: OpenOptions::default(),
-            execution: Execution::default(),
-        }
-    }
-}
-
-/// What was written.
-///
-/// ```
-/// assert_eq!(tet_convert::RefsReport::default().array_count, 0);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct RefsReport {
-    /// How many arrays there are, those of labels among them.
-    pub array_count: usize,
-    /// How many chunks are read from files.
-    pub stored_count: u64,
-    /// How many chunks are in the document.
-    pub inlined_count: u64,
-    /// Bytes of the document.
-    pub output_len: u64,
-    /// The file of filled edge chunks with its bytes, if there is one.
-    pub sidecar: Option<(PathBuf, u64)>,
-    /// What differs from the input.
-    pub notes: Vec<Note>,
-}
+const ENCODING: &str = "a document of references";
 
 /// References to the chunks of an open file, which has this path, and of `others` behind it along the axis
 /// [`RefsOptions::concat`].
@@ -200,7 +119,8 @@ pub fn publish_references(
         EdgeChoice::Inline => Edges::Inline(0),
         EdgeChoice::Sidecar => {
             let path = sidecar_path(output)?;
-            Edges::Sidecar(Publisher::begin(&path, &publish)?, path, 0)
+            let file = Publisher::begin(&path, &publish)?;
+            Edges::Sidecar(Box::new(Sidecar { file, path, len: 0 }))
         }
     };
     let (set, edges) = made(input, others, options, edges)?;
@@ -215,9 +135,9 @@ pub fn publish_references(
     let mut report =
         RefsReport { array_count, stored_count, inlined_count, output_len, sidecar: None, notes };
     match edges {
-        Edges::Sidecar(file, path, len) if len != 0 => {
-            commit_all(vec![file.settle()?], Some(publisher.settle()?))?;
-            report.sidecar = Some((path, len));
+        Edges::Sidecar(sidecar) if sidecar.len != 0 => {
+            commit_all(vec![sidecar.file.settle()?], Some(publisher.settle()?))?;
+            report.sidecar = Some((sidecar.path, sidecar.len));
         }
         _ => publisher.commit()?,
     }
@@ -241,6 +161,7 @@ fn made(
 ) -> Result<(ReferenceSet, Edges)> {
     let convert = &convert_options(options);
     let mut of = conversion(input.1, &[], zarr::capabilities(), convert)?;
+    of.notes.extend(std::iter::once(input.1).chain(others.iter().map(|it| &it.1)).flat_map(odd));
     let joined = match &options.concat {
         Some(axis) => {
             joined::of_files(input, others, (axis, &asked(&of, options)), &options.execution)?
@@ -256,7 +177,7 @@ fn made(
     let planned = planned(&mut planner, (input.0, &mut of), &joined, options)?;
     let edges = planner.edges;
     let sidecar = match &edges {
-        Edges::Sidecar(_, path, _) => Some(path.as_path()),
+        Edges::Sidecar(sidecar) => Some(sidecar.path.as_path()),
         _ => None,
     };
     let inputs = std::iter::once(input.0).chain(others.iter().map(|(path, _)| *path));
@@ -328,109 +249,4 @@ fn planned<'c>(
             Error::Several { encoding: ENCODING, faults }
         }
     })
-}
-
-/// The hierarchy of the datasets, as the writer of Zarr has it, over the chunks that are stored.
-fn drafted(
-    of: Conversion<'_>,
-    planned: Vec<Planned>,
-    book: &mut AddressBook<'_>,
-    convert: &ConvertOptions,
-) -> Result<ReferenceSet> {
-    let (datasets, contents): (Vec<Dataset>, Vec<Content>) =
-        planned.into_iter().map(|it| (it.dataset, it.content)).unzip();
-    let datasets = named(datasets)?;
-    let lazy = outlines(&datasets)?;
-    let mut of = Conversion { datasets: datasets.iter().collect(), ..of };
-    let draft = zarr::draft(&mut of, &lazy, convert)?;
-    let mut hierarchy = draft.hierarchy;
-    let mut contents: Vec<Option<Content>> = contents.into_iter().map(Some).collect();
-    let mut ordered = Vec::new();
-    for (array, part) in hierarchy.arrays.iter_mut().zip(draft.parts) {
-        let content = match part.elements {
-            Elements::Bytes(bytes) => Content::Inline(bytes),
-            Elements::Array(number) | Elements::Texts(number) => {
-                let dataset = datasets.get(number).expect("arrays are made of datasets");
-                let content = contents.get_mut(number).and_then(Option::take);
-                let content = content.expect("each dataset is one array");
-                fit(array, dataset, content, (convert.zarr.format, &mut *book))?
-            }
-        };
-        ordered.push(content);
-    }
-    Ok(ReferenceSet { hierarchy, contents: ordered, notes: of.notes })
-}
-
-/// The datasets with a name for each axis: xarray reads no others.
-fn named(mut datasets: Vec<Dataset>) -> Result<Vec<Dataset>> {
-    let lazy = outlines(&datasets)?;
-    let used = used(&lazy);
-    for (dataset, lazy) in datasets.iter_mut().zip(&lazy) {
-        dataset.dims = names_of(lazy, &used);
-    }
-    name_axes(&mut datasets);
-    Ok(datasets)
-}
-
-/// Datasets as arrays, which are not read.
-fn outlines(datasets: &[Dataset]) -> Result<Vec<LazyArray>> {
-    let outlined = |dataset: &Dataset| {
-        if dataset.is_text() { stream::whole(&outline(dataset)) } else { stream::whole(dataset) }
-    };
-    datasets.iter().map(outlined).collect()
-}
-
-/// Gives an array the chunks that are stored, and their files the addresses that readers open.
-///
-/// # Errors
-/// The fill value of chunks that are not stored cannot be stated; a file has no address.
-fn fit(
-    array: &mut NewArray,
-    dataset: &Dataset,
-    content: Content,
-    (format, book): (ZarrFormat, &mut AddressBook<'_>),
-) -> Result<Content> {
-    array.shard_shape = None;
-    array.compression = ZarrCompression::None;
-    let Content::Chunks(mut chunks) = content else {
-        array.chunk_shape = array.shape.iter().map(|&extent| extent.max(1)).collect();
-        return Ok(content);
-    };
-    if array.shape.rank() == 0 {
-        // A scalar may be stored along an axis of one position.
-        (chunks.chunk_shape, chunks.counts) = (Vec::new(), Vec::new());
-    }
-    array.chunk_shape = Shape::from(chunks.chunk_shape.clone());
-    array.stored = Some(chunks.pipeline.clone());
-    if !chunks.is_whole() {
-        array.fill = fill(array.fill.take(), dataset, format)?;
-    }
-    for file in &mut chunks.files {
-        *file = book.of(file)?;
-    }
-    Ok(Content::Chunks(chunks))
-}
-
-/// The fill value of an array some of whose chunks are not stored, of which `given` is the missing value.
-fn fill(given: Option<Value>, dataset: &Dataset, format: ZarrFormat) -> Result<Option<Value>> {
-    let refused = |why: &str| {
-        let (dataset, why) = (dataset.name.clone(), why.to_owned());
-        Err(Error::NoReferences { dataset, why })
-    };
-    let size = dataset.dtype.and_then(DType::size).and_then(|size| usize::try_from(size).ok());
-    let zeros = vec![0; size.unwrap_or(1)];
-    let own = dataset.fill.as_deref().unwrap_or(&zeros);
-    let json = dataset.dtype.and_then(|dtype| fill_json(dtype, own, format));
-    if json.is_none() {
-        return refused("some chunks are not stored, and Zarr has no word for their fill value");
-    }
-    match given {
-        _ if format == ZarrFormat::V3 => Ok(json),
-        // xarray would take a zero for the missing value, and an undefined fill value is read as zero.
-        None if own == zeros => Ok(None),
-        Some(given) if Some(&given) != json.as_ref() => refused(
-            "some chunks are not stored, and their fill value is not the missing value of the attributes",
-        ),
-        _ => Ok(json),
-    }
 }

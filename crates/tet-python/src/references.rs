@@ -23,10 +23,13 @@ struct Asked {
     zarr_format: u8,
     edges: Option<String>,
     overwrite: bool,
+    /// The axis along which `others` follow the file.
+    concat: Option<String>,
+    others: Vec<PathBuf>,
 }
 
 impl Asked {
-    fn options(self) -> PyResult<RefsOptions> {
+    fn options(&self) -> PyResult<RefsOptions> {
         let format = match self.zarr_format {
             2 => ZarrFormat::V2,
             3 => ZarrFormat::V3,
@@ -38,11 +41,17 @@ impl Asked {
             Some("sidecar") => EdgeChoice::Sidecar,
             Some(other) => return Err(unknown("edges", other, "None, inline, sidecar")),
         };
+        let address = match self.url.clone() {
+            None => RefsAddress::Path,
+            Some(url) if self.others.is_empty() => RefsAddress::Url(url),
+            Some(folder) => RefsAddress::Prefix(folder),
+        };
         Ok(RefsOptions {
-            include: self.include,
-            exclude: self.exclude,
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
             inline_len: self.inline,
-            address: self.url.map_or(RefsAddress::Path, RefsAddress::Url),
+            concat: self.concat.clone(),
+            address,
             overwrite: if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse },
             format,
             edges,
@@ -66,14 +75,19 @@ pub(crate) fn references<'py>(
         let why = "elements are decoded when they are read: open the file without decoded=True";
         return Err(unsupported_file(py, &path, why));
     }
-    let mut options = asked.extract::<Asked>()?.options()?;
+    let asked = asked.extract::<Asked>()?;
+    let mut options = asked.options()?;
     options.execution = open.how.clone();
     let document = detached(py, &Job::long(None), |progress| {
         options.execution = options.execution.with_progress(progress);
         let input = (path.as_path(), &open.opened);
+        let others = asked.others.iter();
+        let others =
+            others.map(|path| Ok((path.as_path(), tet_convert::open(path, &options.open)?)));
+        let others = others.collect::<Result<Vec<_>, tet_convert::Error>>()?;
         let set = match &output {
-            Some(output) => publish_references(input, &[], output, &options)?.0,
-            None => tet_convert::references(input, &[], &options)?,
+            Some(output) => publish_references(input, &others, output, &options)?.0,
+            None => tet_convert::references(input, &others, &options)?,
         };
         let mut document = Vec::new();
         let written = set.write(&mut document);

@@ -229,6 +229,38 @@ def test_clipped_chunks_are_refused_or_filled_and_raw_ones_are_one_piece(tmp_pat
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("suffix", [".nc", ".tet", ".zarr"])
+def test_files_are_one_array_along_an_axis(suffix: str, zarr_format: Literal[2, 3], tmp_path: Path) -> None:
+    times = np.arange("2024-01-01", "2024-02-10", dtype="M8[D]").astype("M8[ns]")
+    values = np.random.default_rng(2).normal(0, 1, (40, 6, 9)).astype("f4")
+    whole = xarray.Dataset(
+        {"temp": (("time", "lat", "lon"), values, {"units": "K"})},
+        {"time": times, "lat": np.linspace(-50, 50, 6)},
+    )
+    paths = []
+    for start, stop in [(0, 14), (14, 28), (28, 40)]:
+        part, path = tmp_path / f"{start}.nc", tmp_path / f"{start}{suffix}"
+        encoding = {"temp": {"chunksizes": (7, 4, 9), "zlib": True}, "time": {"units": "days since 2024-01-01"}}
+        whole.isel(time=slice(start, stop)).to_netcdf(part, engine="netcdf4", encoding=encoding)
+        if path != part:
+            tetfile.convert(part, path, codec="zstd")
+        paths.append(path)
+    target = tmp_path / "all.json"
+    how = {"concat": "time", "others": paths[1:], "edges": "inline", "zarr_format": zarr_format}
+    references = tetfile.open(paths[0]).to_references(target, **how)
+    root = opened(references, zarr_format)
+    assert root["temp"].shape == (40, 6, 9) and np.array_equal(root["temp"][...], values)
+    with xarray.open_dataset(str(target), engine="kerchunk", chunks={}) as ours:
+        assert np.array_equal(ours["temp"].compute().values, values)
+        assert np.array_equal(ours["time"].values, times) and np.array_equal(ours["lat"].values, whole["lat"].values)
+        assert ours["temp"].sel(time="2024-02-09").values.tolist() == [values[39].tolist()]
+    with tetfile.open(target) as again:
+        assert np.array_equal(again["temp"][...], values)
+    with pytest.raises(tetfile.UsageError, match="ends within a chunk"):
+        tetfile.open(paths[2]).to_references(concat="time", others=paths[:1], edges="inline")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("dtype", ["<f8", ">i4", ">c16", "u1"])
 @pytest.mark.parametrize("shape", [(500, 70), (7, 300, 400), (3, 1, 5000)])
 def test_column_major_arrays_are_read_in_place(

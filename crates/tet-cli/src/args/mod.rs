@@ -92,6 +92,7 @@ EXAMPLES
   tet diff old.tet new.tet                   what differs between two files
   tet info model.safetensors                 model files work in the same way
   tet convert arrays.tet model.safetensors   write a model file
+  tet refs year.nc -o year.json              references, by which Zarr readers read it in place
   tet verify *.tet && echo ok                check files, exit 1 on errors
   tet info https://host/arrays.tet           a file on a server, without a download
   tet dump arrays.tet --at 1000              what one byte means

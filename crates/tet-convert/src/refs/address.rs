@@ -57,8 +57,14 @@ impl<'o> AddressBook<'o> {
             let rest = Path::new(file).strip_prefix(folder).ok()?;
             rest.to_str().map(str::to_owned)
         };
+        let shown = |file: &str| tet_io::shown(Path::new(file));
         let join = |start: &str, rest: &str| format!("{}/{rest}", start.trim_end_matches('/'));
         let address = match self.how {
+            RefsAddress::Path if is_url(Path::new(file)) && shown(file) != file => {
+                let what =
+                    format!("{} has a password, which references would have too", shown(file));
+                return Err(Error::Refs { what });
+            }
             RefsAddress::Path => Some(file.to_owned()),
             RefsAddress::Prefix(prefix) => {
                 let folders = self.inputs.iter().filter_map(|input| input.parent());
@@ -70,7 +76,6 @@ impl<'o> AddressBook<'o> {
                 rest.map(|rest| if rest.is_empty() { url.clone() } else { join(url, &rest) })
             }
         };
-        let shown = |file: &str| tet_io::shown(Path::new(file));
         let Some(address) = address else {
             let what = format!("{} is not beside or below an input: no URL names it", shown(file));
             return Err(Error::Refs { what });

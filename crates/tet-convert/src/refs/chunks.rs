@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use tet_codec::NumcodecsPipeline;
 use tet_io::{Progress, is_url};
@@ -71,6 +72,22 @@ impl StoredChunks {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         !self.file.contains(&Self::ABSENT)
+    }
+
+    /// The number of another file.
+    pub(super) fn file_number(&mut self, path: &Path) -> u32 {
+        let number = u32::try_from(self.files.len()).unwrap_or(Self::ABSENT - 1);
+        self.files.push(path.to_string_lossy().into_owned());
+        number
+    }
+
+    /// Sets the place of a chunk: its file, offset and length.
+    pub(super) fn set_place(&mut self, linear: u64, file: u32, (offset, len): (u64, u64)) {
+        let at = usize::try_from(linear).unwrap_or(usize::MAX);
+        let places = self.file.get_mut(at).zip(self.offset.get_mut(at));
+        if let Some(((of, start), stored)) = places.zip(self.len.get_mut(at)) {
+            (*of, *start, *stored) = (file, offset, len);
+        }
     }
 }
 
@@ -195,8 +212,7 @@ impl Found<'_> {
         let Some(path) = path.as_deref().and_then(|path| path.to_str()) else {
             return Err(self.refused("the path of its file is not UTF-8"));
         };
-        let number = u32::try_from(self.chunks.files.len()).unwrap_or(u32::MAX - 1);
-        self.chunks.files.push(path.to_owned());
+        let number = self.chunks.file_number(Path::new(path));
         self.numbers.insert(place.object, number);
         Ok(number)
     }

@@ -42,7 +42,7 @@ pub(super) enum Content {
     /// The bytes of its only chunk.
     Inline(Vec<u8>),
     /// Chunks of files, which have their addresses for their paths.
-    Chunks(StoredChunks),
+    Chunks(Box<StoredChunks>),
 }
 
 impl ReferenceSet {

@@ -38,8 +38,18 @@ pub(super) enum Edges {
     Refused,
     /// Into the document, with how many bytes there are so far.
     Inline(u64),
-    /// To a file, which has this path, with its bytes so far.
-    Sidecar(Publisher, PathBuf, u64),
+    /// To a file.
+    Sidecar(Box<Sidecar>),
+}
+
+/// The file of edge chunks.
+#[derive(Debug)]
+pub(super) struct Sidecar {
+    pub(super) file: Publisher,
+    /// The path that it will have, absolute.
+    pub(super) path: PathBuf,
+    /// Its bytes so far.
+    pub(super) len: u64,
 }
 
 impl Edges {
@@ -60,11 +70,12 @@ impl Edges {
         if matches!(self, Edges::Refused) {
             return Err(Error::Clipped { dataset: dataset.name.clone() });
         }
-        let encoder = Encoder::of(dataset, &chunks.pipeline).map_err(refused)?;
-        let mut sidecar = None;
+        let (pipeline, chunk_shape) = (chunks.pipeline.clone(), chunks.chunk_shape.clone());
+        let encoder = Encoder::of(dataset, &pipeline).map_err(refused)?;
+        let mut file = None;
         for linear in std::mem::take(&mut chunks.clipped) {
             how.progress.check()?;
-            let stored = encoder.encode(padded(dataset, linear, how)?)?;
+            let stored = encoder.encode(padded(dataset, linear, &chunk_shape, how)?)?;
             let len = u64::try_from(stored.len()).unwrap_or(u64::MAX);
             match self {
                 Edges::Refused => {}
@@ -75,19 +86,10 @@ impl Edges {
                     }
                     chunks.inlined.insert(linear, stored);
                 }
-                Edges::Sidecar(file, path, end) => {
-                    let number = *sidecar.get_or_insert_with(|| {
-                        chunks.files.push(path.to_string_lossy().into_owned());
-                        u32::try_from(chunks.files.len() - 1).unwrap_or(u32::MAX - 1)
-                    });
-                    let written = file.file().write_all(&stored);
-                    written.map_err(|error| Error::Io(file.write_fault(error)))?;
-                    let at = usize::try_from(linear).unwrap_or(usize::MAX);
-                    let places = chunks.file.get_mut(at).zip(chunks.offset.get_mut(at));
-                    if let Some(((of, offset), of_len)) = places.zip(chunks.len.get_mut(at)) {
-                        (*of, *offset, *of_len) = (number, *end, len);
-                    }
-                    *end = end.saturating_add(len);
+                Edges::Sidecar(sidecar) => {
+                    let number = *file.get_or_insert_with(|| chunks.file_number(&sidecar.path));
+                    chunks.set_place(linear, number, (sidecar.len, len));
+                    sidecar.append(&stored)?;
                 }
             }
         }
@@ -95,8 +97,17 @@ impl Edges {
     }
 }
 
+impl Sidecar {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.file().write_all(bytes);
+        written.map_err(|error| Error::Io(self.file.write_fault(error)))?;
+        self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+}
+
 /// The elements of a chunk, filled up with the fill value.
-fn padded(dataset: &Dataset, linear: u64, how: &Execution) -> Result<Vec<u8>> {
+fn padded(dataset: &Dataset, linear: u64, chunk_shape: &[u64], how: &Execution) -> Result<Vec<u8>> {
     let grid = &dataset.grid;
     let coordinate = grid.coord_of(linear);
     let (mut origin, mut extents) = (vec![0; grid.rank()], vec![0; grid.rank()]);
@@ -115,8 +126,7 @@ fn padded(dataset: &Dataset, linear: u64, how: &Execution) -> Result<Vec<u8>> {
     let size = dataset.dtype.and_then(DType::size).and_then(|size| usize::try_from(size).ok());
     let size = size.ok_or_else(memory)?;
     let first = vec![0; grid.rank()];
-    let cut =
-        Cut { object: &inside, first: &first, extents: &inside, chunk: grid.chunk_shape(), size };
+    let cut = Cut { object: &inside, first: &first, extents: &inside, chunk: chunk_shape, size };
     let zeros = vec![0; size];
     let mut whole = Vec::new();
     cut.copy(array.bytes(), dataset.fill.as_deref().unwrap_or(&zeros), &mut whole)?;

@@ -14,6 +14,9 @@ use crate::model::attributes::is_metadata;
 use crate::read::opened::Opened;
 use crate::{Error, Result};
 
+/// Slabs of arrays in one piece, at most: the extents of files may have no divisor in common.
+const SLABS_MAX: u64 = 1 << 20;
+
 /// A dataset of the first file, with what the other files have of it behind.
 #[derive(Debug)]
 pub(super) struct JoinedParts<'c> {
@@ -67,11 +70,25 @@ impl JoinedParts<'_> {
         Some(shape)
     }
 
-    /// The labels of the axis, where all files have them.
-    pub(super) fn labels(&self) -> Option<Vec<String>> {
-        let of = |(_, part): &(&Path, &Dataset)| part.coords.get(&self.axis).cloned();
-        let labels: Option<Vec<_>> = self.parts.iter().map(of).collect();
-        Some(labels?.concat())
+    /// The labels of the axis, if it has them.
+    ///
+    /// # Errors
+    /// Not all files have them.
+    pub(super) fn labels(&self) -> Result<Option<Vec<String>>> {
+        let of = |part: &Dataset| part.coords.get(&self.axis).cloned();
+        let found: Option<Vec<_>> = self.parts.iter().map(|(_, part)| of(part)).collect();
+        let labeled = self.parts.iter().find(|(_, part)| of(part).is_some());
+        let bare = self.parts.iter().find(|(_, part)| of(part).is_none());
+        match labeled.zip(bare) {
+            None => Ok(found.map(|labels| labels.concat())),
+            Some(((path, part), (other, _))) => {
+                let (name, path, other) = (&part.name, shown(path), shown(other));
+                let axis = self.axis;
+                let what =
+                    format!("axis {axis} of {name:?} has labels in {path}, and none in {other}");
+                Err(Error::Refs { what })
+            }
+        }
     }
 
     /// The elements of all parts in row-major order; each part has elements of `size` bytes, or one item of `items`.
@@ -107,14 +124,46 @@ impl JoinedParts<'_> {
             let extents = views.iter().filter_map(|view| view.shape().get(self.axis));
             let step = extents.copied().fold(0, gcd);
             let axis = (1 < views.len()).then_some((self.axis, step));
+            let count =
+                pieces.iter().map(|it| it.count(&it.slab(axis))).fold(0, u64::saturating_add);
+            if axis.is_some() && SLABS_MAX < count {
+                return Err(self.too_many(step, count));
+            }
             let cut = found.iter().zip(&pieces);
             found = cut.map(|(chunks, pieces)| pieces.cut(chunks, &pieces.slab(axis))).collect();
         }
+        self.widen_last(&mut found);
         self.check(&found)?;
         for (view, chunks) in views.iter().zip(&mut found) {
             edges.fill(view, chunks, how)?;
         }
         Ok(found)
+    }
+
+    /// A last file that is shorter than a chunk has shorter ones, which are to be filled.
+    fn widen_last(&self, found: &mut [StoredChunks]) {
+        let [first, .., last] = found else { return };
+        let step = first.chunk_shape.get(self.axis).copied().unwrap_or(0);
+        let is_one = last.counts.get(self.axis).is_some_and(|count| *count <= 1);
+        if let Some(extent) = last.chunk_shape.get_mut(self.axis)
+            && is_one
+            && *extent < step
+        {
+            *extent = step;
+            let places = (0_u64..).zip(&last.file);
+            let stored = places.filter(|(_, file)| **file != StoredChunks::ABSENT);
+            last.clipped = stored.map(|(linear, _)| linear).collect();
+        }
+    }
+
+    fn too_many(&self, step: u64, count: u64) -> Error {
+        let name = self.parts.first().map(|(_, part)| part.name.as_str()).unwrap_or_default();
+        let axis = self.axis;
+        let what = format!(
+            "{name:?}: the extents of the files along axis {axis} have no larger divisor in common than {step}, which \
+             makes {count} chunks"
+        );
+        Error::Refs { what }
     }
 
     /// Checks that the chunks of all files are in one grid.

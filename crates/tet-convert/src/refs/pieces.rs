@@ -65,6 +65,13 @@ impl Pieces {
         in_order(&slab, self.is_column_major)
     }
 
+    /// How many slabs there are.
+    pub(super) fn count(&self, slab: &[u64]) -> u64 {
+        let shape = in_order(&self.shape, self.is_column_major);
+        let counts = shape.iter().zip(slab).map(|(extent, slab)| extent.div_ceil((*slab).max(1)));
+        counts.fold(1, u64::saturating_mul)
+    }
+
     /// The array cut into slabs.
     pub(super) fn cut(&self, chunks: &StoredChunks, slab: &[u64]) -> StoredChunks {
         let shape = in_order(&self.shape, self.is_column_major);

@@ -68,7 +68,7 @@ impl Planner<'_> {
             return Ok(Planned { dataset, content });
         }
         let chunks = of.join(of.chunks(&views, &mut self.edges, self.execution)?);
-        Ok(Planned { dataset, content: Content::Chunks(chunks) })
+        Ok(Planned { dataset, content: Content::Chunks(Box::new(chunks)) })
     }
 
     /// All elements, little-endian and in row-major order.
@@ -116,9 +116,8 @@ fn grown(first: &Dataset, of: &JoinedParts<'_>) -> Result<Dataset> {
     let chunk_shape = first.grid.chunk_shape().clone();
     let grid = first.grid.reshaped(shape.into(), chunk_shape).ok_or_else(memory)?;
     let mut dataset = Dataset { grid, ..first.clone() };
-    match of.labels() {
-        Some(labels) => dataset.coords.insert(of.axis, labels),
-        None => dataset.coords.remove(&of.axis),
-    };
+    if let Some(labels) = of.labels()? {
+        dataset.coords.insert(of.axis, labels);
+    }
     Ok(dataset)
 }

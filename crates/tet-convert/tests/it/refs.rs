@@ -3,11 +3,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use serde_json::Value;
 use tet_convert::{
-    ChunkChoice, ChunkRule, ConvertOptions, DimNames, EdgeChoice, Error, Filter, Hdf5Codec, Note, RefsAddress, RefsOptions,
-    RefsReport, UnsupportedChoice, ZarrCompression, ZarrFormat, convert, write_references,
+    ChunkChoice, ChunkRule, ConvertOptions, DimNames, EdgeChoice, Error, Filter, Hdf5Codec, Note,
+    RefsAddress, RefsOptions, RefsReport, UnsupportedChoice, ZarrCompression, ZarrFormat, convert,
+    write_references,
 };
 use tet_file::write::CodecChoice;
 use tet_io::{Kind, Overwrite};
@@ -23,7 +25,7 @@ fn elements() -> Vec<u8> {
 fn input(folder: &Path, name: &str, descr: &str, fortran: &str) -> PathBuf {
     let path = folder.join(name);
     let bytes = match (descr, fortran) {
-        (">i4", _) => (0..20 * 70 * 90_i32).flat_map(i32::to_be_bytes).collect(),
+        (">i4", _) => (0..20 * 70 * 90_i32).flat_map(|it| it.swap_bytes().to_le_bytes()).collect(),
         (_, "True") => columns(),
         _ => elements(),
     };
@@ -109,10 +111,14 @@ fn references_are_read_as_the_file_is() {
     for file in &files {
         for format in [ZarrFormat::V2, ZarrFormat::V3] {
             for edges in [EdgeChoice::Inline, EdgeChoice::Sidecar] {
-                let report = written(&[file.clone()], &refs, &options(format, edges));
+                let report = written(from_ref(file), &refs, &options(format, edges));
                 let found = opened(&refs);
                 let name = found.catalog.datasets()[0].name.clone();
-                assert_eq!(read(&found, &name).bytes(), elements(), "{file:?} {format:?} {edges:?}");
+                assert_eq!(
+                    read(&found, &name).bytes(),
+                    elements(),
+                    "{file:?} {format:?} {edges:?}"
+                );
                 assert_eq!(found.catalog.find(&name).unwrap().shape(), SHAPE);
                 assert!(0 < report.stored_count, "{file:?}");
                 let is_clipped = file.extension().is_some_and(|suffix| suffix == "tet");
@@ -133,7 +139,7 @@ fn clipped_chunks_are_refused_unless_they_are_to_be_filled() {
     let clipped = folder.path().join("clipped.tet");
     convert(&whole, &clipped, &storage(&[20, 33, 90], true)).unwrap();
     let refused =
-        write_references(&[clipped.clone()], &refs, &options(ZarrFormat::V2, EdgeChoice::Refused));
+        write_references(from_ref(&clipped), &refs, &options(ZarrFormat::V2, EdgeChoice::Refused));
     let Err(Error::Clipped { dataset }) = refused else { panic!("{refused:?}") };
     assert_eq!(dataset, "x");
     assert!(!refs.exists());
@@ -153,7 +159,7 @@ fn clipped_chunks_are_refused_unless_they_are_to_be_filled() {
     let tet = folder.path().join("long.tet");
     convert(&long, &tet, &storage(&[4_499_999, 1], false)).unwrap();
     let inline = options(ZarrFormat::V2, EdgeChoice::Inline);
-    let refused = write_references(&[tet.clone()], &refs, &inline);
+    let refused = write_references(from_ref(&tet), &refs, &inline);
     let Err(error @ Error::LongEdges { .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(error.kind(), Kind::Limit);
     let sidecar = options(ZarrFormat::V2, EdgeChoice::Sidecar);
@@ -188,9 +194,7 @@ fn part(folder: &Path, name: &str, (start, rows): (i32, i32), chunks: &[u64]) ->
         dataset: Some("temp".to_owned()),
         chunks: ChunkChoice::Shape(chunks.to_vec()),
     });
-    for (dataset, names) in
-        [("temp", &["time", "x"][..]), ("time", &["time"]), ("x", &["x"])]
-    {
+    for (dataset, names) in [("temp", &["time", "x"][..]), ("time", &["time"]), ("x", &["x"])] {
         let names = names.iter().map(|it| (*it).to_owned()).collect();
         options.tet.dims.push(DimNames { dataset: Some(dataset.to_owned()), names });
     }
@@ -290,13 +294,13 @@ fn what_zarr_lacks_is_listed_or_left_out() {
     bytes.extend(0..24);
     fs::write(&file, bytes).unwrap();
     let mut how = options(ZarrFormat::V2, EdgeChoice::Refused);
-    let refused = write_references(&[file.clone()], &refs, &how);
+    let refused = write_references(from_ref(&file), &refs, &how);
     let Err(Error::Several { faults, .. }) = refused else { panic!("{refused:?}") };
     let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
     assert!(texts[0].contains("bfloat16") && texts[1].contains("float8_e4m3"), "{texts:?}");
     assert!(!refs.exists());
     how.unsupported = UnsupportedChoice::Skipped;
-    let report = written(&[file.clone()], &refs, &how);
+    let report = written(from_ref(&file), &refs, &how);
     let skipped = report.notes.iter().filter(|note| matches!(note, Note::Skipped { .. }));
     assert_eq!((skipped.count(), report.array_count), (2, 1));
     how.unsupported = UnsupportedChoice::Refused;
@@ -352,7 +356,7 @@ fn damaged_files_have_no_wrong_references() {
             let path = path.with_extension(file.extension().unwrap());
             fs::write(&path, &bytes).unwrap();
             let how = options(ZarrFormat::V2, EdgeChoice::Inline);
-            if write_references(&[path.clone()], &refs, &how).is_err() {
+            if write_references(from_ref(&path), &refs, &how).is_err() {
                 continue;
             }
             let len = bytes.len() as u64;

@@ -344,6 +344,8 @@ class File(Group):
         format: Literal["json", "parquet"] = "json",
         zarr_format: Literal[2, 3] = 2,
         edges: Literal["inline", "sidecar"] | None = None,
+        concat: str | None = None,
+        others: Sequence[str | os.PathLike[str]] = (),
         url: str | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
@@ -358,7 +360,11 @@ class File(Group):
             zarr_format: The version of Zarr that the metadata are of; Parquet has version 2.
             edges: How chunks at the edges that have fewer elements are filled: ``"inline"`` in the references, or
                 ``"sidecar"`` in the file ``path.edges``. They are refused by default.
-            url: What readers open in place of the path of this file, such as ``"s3://bucket/climate.nc"``.
+            concat: The axis along which the datasets of the other files follow those of this one, by name or number:
+                the chunks of all are one array.
+            others: The paths of the other files.
+            url: What readers open in place of the path of this file, such as ``"s3://bucket/climate.nc"``; with other
+                files in place of the folder that each is in.
             include: Only these datasets, or those whose names match these patterns.
             exclude: All but these.
             inline: Datasets of at most so many bytes are copied into the references.
@@ -389,6 +395,8 @@ class File(Group):
             "zarr_format": zarr_format,
             "edges": edges,
             "overwrite": overwrite,
+            "concat": concat,
+            "others": [os.path.abspath(os.fspath(other)) for other in others],
         }
         return _references.document(self, path, format, asked)
 
