@@ -27,10 +27,11 @@ use tet_query::Catalog;
 use tet_zarr::ZarrCompression;
 
 pub use self::address::RefsAddress;
-pub use self::chunks::{StoredChunks, stored_chunks};
+pub use self::chunks::StoredChunks;
 pub use self::document::ReferenceSet;
 pub use self::edges::EdgeChoice;
 pub use self::options::{RefsOptions, RefsReport};
+pub use self::pieces::stored_chunks;
 
 use self::address::AddressBook;
 use self::draft::drafted;

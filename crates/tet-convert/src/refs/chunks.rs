@@ -12,7 +12,6 @@ use tet_codec::NumcodecsPipeline;
 use tet_io::{Progress, is_url};
 use tet_query::{ChunkPlace, Dataset};
 
-use super::pieces::Pieces;
 use crate::{Error, Result};
 
 /// Chunks that are located at a time.
@@ -91,24 +90,10 @@ impl StoredChunks {
     }
 }
 
-/// The chunks of a dataset as other programs can read them: those of the file, or an array in one piece cut into slabs
-/// of about 4 MiB.
-///
-/// # Errors
-/// [`Error::NoReferences`] where other programs cannot decode them, or they are in no file; there are too many; they cannot
-/// be located.
-pub fn stored_chunks(dataset: &Dataset, progress: &Progress) -> Result<StoredChunks> {
-    let chunks = located(dataset, progress)?;
-    Ok(match Pieces::of(dataset, &chunks) {
-        Some(pieces) => pieces.cut(&chunks, &pieces.slab(None)),
-        None => chunks,
-    })
-}
-
 /// The chunks as the reader of the container has them.
 ///
 /// # Errors
-/// As [`stored_chunks`].
+/// As [`stored_chunks`](super::stored_chunks).
 pub(super) fn located(dataset: &Dataset, progress: &Progress) -> Result<StoredChunks> {
     let grid = &dataset.grid;
     let count = grid.chunk_count();

@@ -1,11 +1,27 @@
 //! Arrays that a file stores in one piece, cut into slabs of one length: no slab is clipped.
 
+use tet_io::Progress;
 use tet_query::Dataset;
 
-use super::chunks::StoredChunks;
+use super::chunks::{StoredChunks, located};
+use crate::Result;
 
 /// Bytes of a slab at most, where the extents have divisors.
 const SLAB_LEN: u64 = 4 << 20;
+
+/// The chunks of a dataset as other programs can read them: those of the file, or an array in one piece cut into slabs
+/// of about 4 MiB.
+///
+/// # Errors
+/// [`Error::NoReferences`](crate::Error::NoReferences) where other programs cannot decode them, or they are in no file; there are too many; they cannot
+/// be located.
+pub fn stored_chunks(dataset: &Dataset, progress: &Progress) -> Result<StoredChunks> {
+    let chunks = located(dataset, progress)?;
+    Ok(match Pieces::of(dataset, &chunks) {
+        Some(pieces) => pieces.cut(&chunks, &pieces.slab(None)),
+        None => chunks,
+    })
+}
 
 /// An array in one piece.
 #[derive(Debug)]
