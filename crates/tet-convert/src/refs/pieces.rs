@@ -44,9 +44,11 @@ impl Pieces {
             return None;
         }
         let size = dataset.dtype.and_then(tet_format::DType::size)?;
-        let in_rows = !chunks.pipeline.is_column_major && is_dense(dataset, chunks, size, false);
-        // A chunk along one axis does not tell the order.
-        let is_column_major = !in_rows && is_dense(dataset, chunks, size, true);
+        let is_turned = chunks.pipeline.is_column_major;
+        let in_rows = !is_turned && is_dense(dataset, chunks, size, false);
+        // The elements of a chunk along one axis are in both orders.
+        let is_either = is_turned || is_line(dataset, chunks);
+        let is_column_major = !in_rows && is_either && is_dense(dataset, chunks, size, true);
         if !in_rows && !is_column_major {
             return None;
         }
@@ -111,6 +113,12 @@ impl Pieces {
             ..StoredChunks::default()
         }
     }
+}
+
+/// Whether chunks have more than one position along one axis at most.
+fn is_line(dataset: &Dataset, chunks: &StoredChunks) -> bool {
+    let extents = dataset.shape().iter().zip(&chunks.chunk_shape);
+    extents.filter(|(extent, chunk)| 1 < **extent.min(chunk)).count() <= 1
 }
 
 /// Whether chunks are one after the other, and elements in order across them.

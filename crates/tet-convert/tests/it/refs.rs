@@ -143,6 +143,18 @@ fn clipped_chunks_are_refused_unless_they_are_to_be_filled() {
     let Err(Error::Clipped { dataset }) = refused else { panic!("{refused:?}") };
     assert_eq!(dataset, "x");
     assert!(!refs.exists());
+    // Raw chunks that follow each other are no array in column-major order.
+    let blocks = folder.path().join("blocks.tet");
+    convert(&whole, &blocks, &storage(&[20, 70, 40], false)).unwrap();
+    let refused =
+        write_references(from_ref(&blocks), &refs, &options(ZarrFormat::V2, EdgeChoice::Refused));
+    assert!(matches!(refused, Err(Error::Clipped { .. })), "{refused:?}");
+    written(from_ref(&blocks), &refs, &options(ZarrFormat::V2, EdgeChoice::Inline));
+    assert_eq!(read(&opened(&refs), "x").bytes(), elements());
+    let even = folder.path().join("even_blocks.tet");
+    convert(&whole, &even, &storage(&[20, 70, 45], false)).unwrap();
+    written(from_ref(&even), &refs, &options(ZarrFormat::V2, EdgeChoice::Refused));
+    assert_eq!(read(&opened(&refs), "x").bytes(), elements());
     // Chunks that divide the extents, and raw rows, are whole.
     for (chunks, is_compressed) in [([10, 35, 90], true), ([3, 70, 90], false)] {
         let even = folder.path().join("even.tet");
