@@ -174,7 +174,7 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
     Failure::new(Exit::from(error.kind()), code, message).about(path).hint(hint)
 }
 
-/// The failure of references to stored chunks.
+/// The failure of references to stored chunks, and of what has no advice.
 fn of_references(error: &tet_convert::Error, message: String) -> Failure {
     use tet_convert::Error as E;
     let (exit, code, hint) = match error {
@@ -184,8 +184,9 @@ fn of_references(error: &tet_convert::Error, message: String) -> Failure {
             "--edges inline fills them in the document, --edges sidecar in a file beside it",
         ),
         E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
+        E::Refs { .. } => (Exit::Usage, "references", ""),
         E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
-        _ => (Exit::Usage, "references", ""),
+        _ => (Exit::from(error.kind()), "convert", ""),
     };
     Failure::new(exit, code, message).hint(hint)
 }
@@ -441,10 +442,6 @@ impl From<tet_convert::Error> for Failure {
             E::HasNames { .. } => plain("options").hint("leave out --name"),
             // The type is not read here either; what an output alone lacks is `NoDType`.
             E::NoSuchDType { .. } => Failure::new(Exit::Unsupported, "dtype", message),
-            error @ (E::NoReferences { .. }
-            | E::Clipped { .. }
-            | E::Refs { .. }
-            | E::LongEdges { .. }) => of_references(&error, message),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
             E::Part { path, part, fault } => {
                 in_shard(broken_foreign_rule(&fault, message).about(&path), part)
@@ -488,7 +485,7 @@ impl From<tet_convert::Error> for Failure {
             E::Several { encoding, faults } => several(encoding, faults),
             E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
-            _ => plain("convert"),
+            error => of_references(&error, message),
         }
     }
 }
