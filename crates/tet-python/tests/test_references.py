@@ -263,7 +263,7 @@ def test_files_are_one_array_along_an_axis(suffix: str, zarr_format: Literal[2, 
         assert np.array_equal(ours["temp"].sel(time="2024-02-09").squeeze().values, values[39])
     with tetfile.open(target) as again:
         assert np.array_equal(again["temp"][...], values)
-    with pytest.raises(tetfile.UsageError, match="ends within a chunk"):
+    with pytest.raises(tetfile.UsageError, match="ends within a chunk|their chunks have the shapes"):
         tetfile.open(paths[2]).to_references(concat="time", others=paths[:1], edges="inline")
 
 

@@ -75,9 +75,16 @@ fn written(args: &RefsArgs, output: &Path, context: &mut Context<'_>) -> Result<
         _ => failed(error, &args.output, &args.output),
     });
     report.map_err(|failure| match failure.code.as_str() {
-        "merge" => failure.hint("--exclude leaves the dataset out"),
+        "merge" => of_files(failure).hint("--exclude leaves the dataset out"),
+        "references" => of_files(failure),
         _ => open::footer_hint(failure, args.read.no_footer),
     })
+}
+
+/// A failure whose message names its files.
+fn of_files(mut failure: Failure) -> Failure {
+    failure.file = None;
+    failure
 }
 
 fn options(args: &RefsArgs, context: &Context<'_>) -> RefsOptions {

@@ -37,7 +37,10 @@ pub(super) fn of_files<'c>(
     how: &Execution,
 ) -> Result<Vec<JoinedParts<'c>>> {
     let asked = AxisAppend { axis, datasets, ..AxisAppend::default() };
-    let growing = growing(opened, &asked, others)?;
+    let growing = growing(opened, &asked, others).map_err(|error| match error {
+        Error::File(tet_file::Error::Edit { what }) => Error::Refs { what },
+        other => other,
+    })?;
     let is_asked = |dataset: &Dataset| {
         datasets.is_empty() || datasets.contains(&format!("#{}", dataset.index))
     };
