@@ -174,14 +174,33 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
     Failure::new(Exit::from(error.kind()), code, message).about(path).hint(hint)
 }
 
+/// The failure of references to stored chunks, and of what has no advice.
+fn of_references(error: &tet_convert::Error, message: String) -> Failure {
+    use tet_convert::Error as E;
+    let (exit, code, hint) = match error {
+        E::Clipped { .. } => (
+            Exit::Unsupported,
+            "edges",
+            "--edges inline fills them in the document, --edges sidecar in a file beside it",
+        ),
+        E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
+        E::Refs { .. } => (Exit::Usage, "references", ""),
+        E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
+        _ => (Exit::from(error.kind()), "convert", ""),
+    };
+    Failure::new(exit, code, message).hint(hint)
+}
+
 /// The failure of several datasets: a line for each, and the code of the first.
 fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
     let text = format!("{} datasets cannot be written to {encoding}", faults.len());
+    let is_clipped = faults.iter().any(|it| matches!(it, tet_convert::Error::Clipped { .. }));
+    let edges = if is_clipped { "--edges inline fills chunks at edges, " } else { "" };
     let mut failures = faults.into_iter().map(Failure::from);
     let Some(first) = failures.next() else { return Failure::usage("datasets", text) };
     let failure = Failure::new(first.exit, &first.code, text).note(first.message.clone());
     let failure = failures.fold(failure, |all, it| all.note(it.message.clone()));
-    failure.hint("--skip-unsupported leaves them out, --exclude NAME one of them")
+    failure.hint(format!("{edges}--skip-unsupported leaves them out, --exclude NAME one of them"))
 }
 
 /// The same for another container.
@@ -466,7 +485,7 @@ impl From<tet_convert::Error> for Failure {
             E::Several { encoding, faults } => several(encoding, faults),
             E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
-            _ => plain("convert"),
+            error => of_references(&error, message),
         }
     }
 }

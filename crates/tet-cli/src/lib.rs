@@ -111,6 +111,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Diff(args) => command::diff::run(&args, context),
         Command::Convert(args) => command::convert::run(&args, context),
         Command::Edit(args) => command::edit::run(&args.verb, context),
+        Command::Refs(args) => command::refs::run(&args, context),
         Command::Series(args) => command::series::run(&args.verb, context),
         Command::Zt(args) => command::zt::run(&args.verb, context),
         Command::Tgm(args) => command::tgm::run(&args.verb, context),

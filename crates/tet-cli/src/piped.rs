@@ -59,6 +59,19 @@ pub(crate) fn output<'c, T>(
     make: impl FnOnce(&Path, &mut Context<'c>) -> Result<T>,
 ) -> Result<T> {
     output::check_terminal(None, context)?;
+    text_output(name, context, make)
+}
+
+/// The same for a file of text, which a terminal takes too.
+///
+/// # Errors
+///
+/// As [`output`].
+pub(crate) fn text_output<'c, T>(
+    name: &Path,
+    context: &mut Context<'c>,
+    make: impl FnOnce(&Path, &mut Context<'c>) -> Result<T>,
+) -> Result<T> {
     let dir = temp_dir(context)?;
     let path = dir.path().join(name);
     let made = make(&path, context)?;
@@ -114,6 +127,7 @@ impl Command {
             Command::Stats(args) => vec![args.file.as_os_str()],
             Command::Diff(args) => vec![args.left.as_os_str(), args.right.as_os_str()],
             Command::Convert(args) => args.inputs.iter().map(|path| path.as_os_str()).collect(),
+            Command::Refs(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Verify(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Dump(_)
             | Command::Edit(_)

@@ -39,4 +39,6 @@ pub struct NumcodecsPipeline {
     pub codecs: Vec<NumcodecsCodec>,
     /// Whether numbers are big-endian.
     pub is_big_endian: bool,
+    /// Whether the first axis of a chunk varies fastest: Fortran order.
+    pub is_column_major: bool,
 }

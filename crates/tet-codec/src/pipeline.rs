@@ -297,7 +297,7 @@ impl Decode for Pipeline {
     fn numcodecs(&self) -> Option<NumcodecsPipeline> {
         let codecs: Option<_> = self.stages.iter().map(|stage| stage.numcodecs()).collect();
         let is_big_endian = self.layout.swapped().is_some();
-        Some(NumcodecsPipeline { codecs: codecs?, is_big_endian })
+        Some(NumcodecsPipeline { codecs: codecs?, is_big_endian, is_column_major: false })
             .filter(|_| self.layout.keeps_places())
     }
 

@@ -27,7 +27,8 @@ use tet_io::{Overwrite, Source};
 use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
-use self::growing::{Growing, extent, growing, unfit};
+pub(crate) use self::growing::{Growing, growing};
+use self::growing::{extent, unfit};
 use self::order::check_order;
 use self::rewrite::rewritten;
 use crate::Result;

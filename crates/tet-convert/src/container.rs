@@ -25,7 +25,7 @@ pub(crate) mod tet;
 pub(crate) mod tets;
 mod torch;
 mod traits;
-mod zarr;
+pub(crate) mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 

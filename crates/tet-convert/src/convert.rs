@@ -26,8 +26,8 @@ use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
 use self::select::selected;
 pub(crate) use self::storage::resolved;
-use self::written::{conversion, of_output, report, write_labeled};
-pub(crate) use self::written::{folder_of, write_opened};
+pub(crate) use self::written::{conversion, folder_of, write_opened};
+use self::written::{of_output, report, write_labeled};
 use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, writable};
@@ -189,9 +189,7 @@ fn prepared(
     if opened.format == Format::TENSOGRAM && !can.same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
     }
-    notes.extend(unread(&opened));
-    let malformed = opened.malformed().map(ToString::to_string);
-    notes.extend(malformed.map(|what| Note::Malformed { what }));
+    notes.extend(odd(&opened));
     Ok((opened, notes))
 }
 
@@ -217,6 +215,12 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
         None => {}
     }
     Ok(opened)
+}
+
+/// Notes on what of a file is not read, or breaks a rule.
+pub(crate) fn odd(opened: &Opened) -> Vec<Note> {
+    let malformed = opened.malformed().map(|finding| Note::Malformed { what: finding.to_string() });
+    unread(opened).into_iter().chain(malformed).collect()
 }
 
 /// What of a file cannot be read and concerns no dataset, as a loss.

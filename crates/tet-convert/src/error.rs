@@ -335,6 +335,35 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
+    /// Readers of Zarr cannot read a dataset in place.
+    #[error("dataset {dataset:?} has no references: {why}")]
+    NoReferences {
+        /// The dataset.
+        dataset: String,
+        /// Why not.
+        why: String,
+    },
+    /// Chunks at the edges of a dataset have fewer elements than the others.
+    #[error(
+        "dataset {dataset:?} has no references: the chunks at its edges have fewer elements than the others, and Zarr \
+         has whole chunks alone"
+    )]
+    Clipped {
+        /// The dataset.
+        dataset: String,
+    },
+    /// Files have no references as was asked.
+    #[error("{what}")]
+    Refs {
+        /// Why not.
+        what: String,
+    },
+    /// More bytes of edge chunks than a document of references has.
+    #[error("filled edge chunks are more than the {limit} bytes that a document of references has")]
+    LongEdges {
+        /// Bytes allowed.
+        limit: u64,
+    },
     /// Several datasets cannot be written.
     #[error("{} datasets cannot be written to {encoding}: {}", faults.len(), listed(faults))]
     Several {

@@ -18,6 +18,7 @@ mod merge;
 mod model;
 mod open;
 mod read;
+mod refs;
 mod repack;
 mod result;
 mod stack;
@@ -74,6 +75,10 @@ pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
+pub use refs::{
+    EdgeChoice, ReferenceSet, RefsAddress, RefsOptions, RefsReport, StoredChunks,
+    publish_references, references, stored_chunks, write_references,
+};
 pub use repack::{Repack, StorageRule, repack};
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};

@@ -171,6 +171,21 @@ pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Opt
     Ok((differing != 0).then(|| format!("{differing} of {} elements differ", found.count)))
 }
 
+/// Checks that two files have the same dataset.
+///
+/// # Errors
+/// They have not, or elements cannot be read.
+pub(crate) fn check_same(
+    (path, dataset): (&Path, &Dataset),
+    (other_path, other): (&Path, &Dataset),
+    how: &Execution,
+) -> Result<()> {
+    match differing(dataset, other, how)? {
+        None => Ok(()),
+        Some(detail) => Err(differs("dataset", &dataset.name, detail, [path, other_path])),
+    }
+}
+
 fn differs(what: &'static str, name: &str, detail: String, [first, second]: [&Path; 2]) -> Error {
     let paths = Box::new([first.to_path_buf(), second.to_path_buf()]);
     Error::Merge { what, name: name.to_owned(), detail, paths }

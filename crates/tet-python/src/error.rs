@@ -160,8 +160,17 @@ fn class(error: &tet::Error) -> &'static str {
     if let tet::Error::File(
         tet_convert::Error::NotReadable { .. }
         | tet_convert::Error::NotVerifiable { .. }
-        | tet_convert::Error::NoSuchDType { .. },
+        | tet_convert::Error::NoSuchDType { .. }
+        | tet_convert::Error::NoReferences { .. }
+        | tet_convert::Error::Clipped { .. },
     ) = error
+    {
+        return "UnsupportedError";
+    }
+    // Several datasets have the class of the first.
+    if let tet::Error::File(tet_convert::Error::Several { faults, .. }) = error
+        && let [tet_convert::Error::NoReferences { .. } | tet_convert::Error::Clipped { .. }, ..] =
+            faults.as_slice()
     {
         return "UnsupportedError";
     }
@@ -217,6 +226,8 @@ fn place(error: &tet::Error) -> Place {
         | tet_convert::Error::NoArrays { path, .. }
         | tet_convert::Error::UnknownTarget { path, .. }
         | tet_convert::Error::NotWritable { path, .. } => Place::default().path(path),
+        tet_convert::Error::NoReferences { dataset, .. }
+        | tet_convert::Error::Clipped { dataset } => Place::of_dataset(dataset),
         tet_convert::Error::ZTensor(error) => {
             Place { rule: error.rule().map(|rule| rule.id), ..Place::default() }
         }

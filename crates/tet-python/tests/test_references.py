@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import fsspec
 import h5py
@@ -24,11 +24,18 @@ pytestmark = [
 ]
 
 
-def opened(references: Any) -> zarr.Group:
+def opened(references: Any, zarr_format: Literal[2, 3] = 2) -> zarr.Group:
     """A group that zarr-python reads through fsspec."""
     how = {"asynchronous": True, "remote_protocol": "file", "skip_instance_cache": True}
     fs = fsspec.filesystem("reference", fo=references, **how)
-    return zarr.open_group(zarr.storage.FsspecStore(fs, read_only=True, path=""), mode="r", zarr_format=2)
+    return zarr.open_group(zarr.storage.FsspecStore(fs, read_only=True, path=""), mode="r", zarr_format=zarr_format)
+
+
+def as_xarray(references: Any, zarr_format: Literal[2, 3]) -> xarray.Dataset:
+    """A dataset with arrays of dask; the engine of kerchunk reads metadata of Zarr 2 alone."""
+    if zarr_format == 2:
+        return xarray.open_dataset(references, engine="kerchunk", chunks={})
+    return xarray.open_zarr(opened(references, 3).store, zarr_format=3, consolidated=False)
 
 
 def refused(f: tetfile.File) -> list[str]:
@@ -38,26 +45,29 @@ def refused(f: tetfile.File) -> list[str]:
         try:
             f.to_references(include=[name], inline=0)
         except tetfile.UnsupportedError as error:
-            assert error.dataset == name and repr(name) in str(error)
+            assert error.dataset == name and f'"{name}"' in str(error) and error.path == f.path
             found.append(name)
     return found
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
 @pytest.mark.parametrize("inline", [0, 1 << 20], ids=["in place", "inlined"])
-def test_arrays_are_those_that_were_written(name: str, inline: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_arrays_are_those_that_were_written(
+    name: str, inline: int, zarr_format: Literal[2, 3], tmp_path: Path
+) -> None:
     path, arrays = write(tmp_path, name)
     document = tmp_path / "references.json"
     with tetfile.open(path) as f:
         left = refused(f)
         # Numbers that .tet stores as others, and types that Zarr lacks.
         assert all(key.startswith(("bfloat16", "int8") if "tet" in name else "bfloat16") for key in left)
-        references = f.to_references(document, exclude=left, inline=inline)
+        references = f.to_references(document, exclude=left, inline=inline, zarr_format=zarr_format)
         wanted = {key: arrays[key] for key in f if key not in left}
     assert json.loads(document.read_text()) == json.loads(json.dumps(references))
     chunks = [key for key, value in references["refs"].items() if isinstance(value, list)]
     assert bool(chunks) == (inline == 0)
-    root = opened(str(document))
+    root = opened(str(document), zarr_format)
     assert set(root.array_keys()) == set(wanted)
     with tetfile.open(document) as again:
         for key, array in wanted.items():
@@ -92,12 +102,15 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("inline", [0, 4096])
-@pytest.mark.parametrize("format", ["json", "parquet"])
-def test_xarray_reads_what_netcdf4_reads(format: str, inline: int, year: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format, zarr_format", [("json", 2), ("json", 3), ("parquet", 2)])
+def test_xarray_reads_what_netcdf4_reads(
+    format: str, zarr_format: Literal[2, 3], inline: int, year: Path, tmp_path: Path
+) -> None:
     target = tmp_path / f"year.{format}"
-    tetfile.open(year).to_references(target, format=format, inline=inline, exclude=["deep/er/bare"])
+    how = {"format": format, "zarr_format": zarr_format, "exclude": ["deep/er/bare"]}
+    tetfile.open(year).to_references(target, inline=inline, **how)
     with (
-        xarray.open_dataset(str(target), engine="kerchunk") as ours,
+        as_xarray(str(target), zarr_format) as ours,
         xarray.open_dataset(year, engine="netcdf4") as theirs,
     ):
         xarray.testing.assert_identical(ours.load(), theirs.load())
@@ -182,27 +195,90 @@ def test_what_cannot_be_read_in_place_is_refused_with_its_reason(tmp_path: Path)
         f.to_references(exclude=["nothing"])
 
 
-def test_clipped_chunks_are_refused_and_raw_ones_are_one_piece(tmp_path: Path) -> None:
+def test_clipped_chunks_are_refused_or_filled_and_raw_ones_are_one_piece(tmp_path: Path) -> None:
     wanted = np.random.default_rng(0).random((500, 70))
     np.savez(tmp_path / "a.npz", x=wanted)
-    tetfile.convert(tmp_path / "a.npz", tmp_path / "zstd.tet", codec="zstd", chunks=[150, 70])
-    with pytest.raises(tetfile.UnsupportedError, match="chunks at its edges"):
-        tetfile.open(tmp_path / "zstd.tet").to_references()
+    tetfile.convert(tmp_path / "a.npz", tmp_path / "zstd.tet", codec="zstd", chunks=[150, 30])
+    tetfile.convert(tmp_path / "a.npz", tmp_path / "columns.tet", chunks=[500, 30])
+    for name in ("zstd.tet", "columns.tet"):
+        f = tetfile.open(tmp_path / name)
+        with pytest.raises(tetfile.UnsupportedError, match="chunks at its edges") as caught:
+            f.to_references()
+        assert caught.value.dataset == "x"
+        for zarr_format in (2, 3):
+            for edges in ("inline", "sidecar"):
+                target = tmp_path / f"{name}.{zarr_format}.{edges}.json"
+                references = f.to_references(target, edges=edges, zarr_format=zarr_format)
+                filled = [value for value in references["refs"].values() if str(value).startswith("base64:")]
+                files = {value[0] for value in references["refs"].values() if isinstance(value, list)}
+                if edges == "inline":
+                    assert len(filled) == (6 if name == "zstd.tet" else 1) and files == {f.path}
+                else:
+                    assert not filled and files == {f.path, f"{target}.edges"}
+                root = opened(references, zarr_format)
+                assert root["x"].chunks == ((150, 30) if name == "zstd.tet" else (500, 30))
+                assert np.array_equal(root["x"][...], wanted)
+                with as_xarray(str(target), zarr_format) as ours:
+                    assert np.array_equal(ours["x"].compute().values, wanted)
+                with tetfile.open(target) as again:
+                    assert np.array_equal(again["x"][...], wanted)
+        with pytest.raises(tetfile.UsageError, match="sidecar"):
+            f.to_references(edges="sidecar")
     tetfile.convert(tmp_path / "a.npz", tmp_path / "whole.tet", codec="zstd", chunks=[125, 35])
     root = opened(tetfile.open(tmp_path / "whole.tet").to_references())
     assert root["x"].chunks == (125, 35) and np.array_equal(root["x"][...], wanted)
     tetfile.convert(tmp_path / "a.npz", tmp_path / "raw.tet", chunks=[150, 70])
     root = opened(tetfile.open(tmp_path / "raw.tet").to_references())
     assert root["x"].chunks == (500, 70) and np.array_equal(root["x"][...], wanted)
-    tetfile.convert(tmp_path / "a.npz", tmp_path / "columns.tet", chunks=[500, 30])
-    with pytest.raises(tetfile.UnsupportedError, match="chunks at its edges"):
-        tetfile.open(tmp_path / "columns.tet").to_references()
     np.savez_compressed(tmp_path / "packed.npz", x=wanted)
     with pytest.raises(tetfile.UnsupportedError, match="not in a file"):
         tetfile.open(tmp_path / "packed.npz").to_references()
-    np.save(tmp_path / "fortran.npy", np.asfortranarray(wanted))
-    with pytest.raises(tetfile.UnsupportedError, match="no codecs"):
-        tetfile.open(tmp_path / "fortran.npy").to_references()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("suffix", [".nc", ".tet", ".zarr"])
+def test_files_are_one_array_along_an_axis(suffix: str, zarr_format: Literal[2, 3], tmp_path: Path) -> None:
+    times = np.arange("2024-01-01", "2024-02-10", dtype="M8[D]").astype("M8[ns]")
+    values = np.random.default_rng(2).normal(0, 1, (40, 6, 9)).astype("f4")
+    whole = xarray.Dataset(
+        {"temp": (("time", "lat", "lon"), values, {"units": "K"})},
+        {"time": times, "lat": np.linspace(-50, 50, 6)},
+    )
+    paths = []
+    for start, stop in [(0, 14), (14, 28), (28, 40)]:
+        part, path = tmp_path / f"{start}.nc", tmp_path / f"{start}{suffix}"
+        encoding = {"temp": {"chunksizes": (7, 4, 9), "zlib": True}, "time": {"units": "days since 2024-01-01"}}
+        whole.isel(time=slice(start, stop)).to_netcdf(part, engine="netcdf4", encoding=encoding)
+        if path != part:
+            tetfile.convert(part, path, codec="zstd")
+        paths.append(path)
+    target = tmp_path / "all.json"
+    how = {"concat": "time", "others": paths[1:], "edges": "inline", "zarr_format": zarr_format}
+    references = tetfile.open(paths[0]).to_references(target, **how)
+    root = opened(references, zarr_format)
+    assert root["temp"].shape == (40, 6, 9) and np.array_equal(root["temp"][...], values)
+    with as_xarray(str(target), zarr_format) as ours:
+        assert np.array_equal(ours["temp"].compute().values, values)
+        assert np.array_equal(ours["time"].values, times) and np.array_equal(ours["lat"].values, whole["lat"].values)
+        assert np.array_equal(ours["temp"].sel(time="2024-02-09").squeeze().values, values[39])
+    with tetfile.open(target) as again:
+        assert np.array_equal(again["temp"][...], values)
+    with pytest.raises(tetfile.UsageError, match="ends within a chunk|their chunks have the shapes"):
+        tetfile.open(paths[2]).to_references(concat="time", others=paths[:1], edges="inline")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("dtype", ["<f8", ">i4", ">c16", "u1"])
+@pytest.mark.parametrize("shape", [(500, 70), (7, 300, 400), (3, 1, 5000)])
+def test_column_major_arrays_are_read_in_place(
+    shape: tuple[int, ...], dtype: str, zarr_format: Literal[2, 3], tmp_path: Path
+) -> None:
+    wanted = np.asfortranarray(np.arange(np.prod(shape)).reshape(shape).astype(dtype))
+    np.save(tmp_path / "a.npy", wanted)
+    references = tetfile.open(tmp_path / "a.npy").to_references(tmp_path / "a.json", zarr_format=zarr_format)
+    assert any(isinstance(value, list) for value in references["refs"].values())
+    assert np.array_equal(opened(references, zarr_format)["a"][...], wanted)
+    assert np.array_equal(tetfile.open(tmp_path / "a.json")["a"][...], wanted)
 
 
 def test_outputs_are_not_replaced_unasked(year: Path, tmp_path: Path) -> None:

@@ -27,6 +27,16 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Bytes as a value in a document of references.
+///
+/// ```
+/// assert_eq!(tet_zarr::inline_reference(b"foo"), "base64:Zm9v");
+/// ```
+#[must_use]
+pub fn inline_reference(bytes: &[u8]) -> String {
+    format!("base64:{}", encode(bytes))
+}
+
 /// The text of bytes in base64, with its padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

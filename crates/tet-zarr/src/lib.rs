@@ -38,6 +38,7 @@ mod json;
 pub mod rule;
 
 pub use array::{ArrayMeta, DIMENSIONS, ZarrFormat};
+pub use base64::inline_reference;
 pub use check::{ChunkCounts, check, count_chunks};
 pub use codec::{CodecFamily, ZarrCodec};
 pub use element::{TimeKind, ZarrElement, ZarrField, ZarrOrder};

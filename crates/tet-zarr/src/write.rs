@@ -12,6 +12,7 @@
 mod array;
 mod fill;
 mod hierarchy;
+mod stored;
 mod text;
 
 use tet_codec::Crc32c;

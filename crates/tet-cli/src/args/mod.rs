@@ -12,6 +12,7 @@ mod meaning;
 mod other;
 mod plot;
 mod query;
+mod refs;
 mod repair;
 mod series;
 mod stats;
@@ -42,6 +43,7 @@ pub use query::{
     AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
     PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, flag,
 };
+pub use refs::{EdgesName, RefsArgs};
 pub use repair::RepairArgs;
 pub use series::{SeriesArgs, SeriesGcArgs, SeriesListArgs, SeriesVerb};
 pub use stats::StatsArgs;
@@ -90,6 +92,7 @@ EXAMPLES
   tet diff old.tet new.tet                   what differs between two files
   tet info model.safetensors                 model files work in the same way
   tet convert arrays.tet model.safetensors   write a model file
+  tet refs year.nc -o year.json              references, by which Zarr readers read it in place
   tet verify *.tet && echo ok                check files, exit 1 on errors
   tet info https://host/arrays.tet           a file on a server, without a download
   tet dump arrays.tet --at 1000              what one byte means
@@ -189,6 +192,9 @@ pub enum Command {
     /// Convert a file, or some of its datasets, to another format
     #[command(visible_alias = "import", alias = "export", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
+    /// Write references to the stored chunks of a file, for readers of Zarr
+    #[command(long_about = refs::LONG_ABOUT)]
+    Refs(Box<RefsArgs>),
     /// Check files and report every error with its place
     #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
@@ -238,6 +244,7 @@ impl Command {
             Command::Cat(_)
             | Command::Plot(_)
             | Command::Series(_)
+            | Command::Refs(_)
             | Command::Demo(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

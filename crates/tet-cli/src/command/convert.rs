@@ -24,8 +24,7 @@ use crate::output;
 use crate::piped;
 
 pub(super) use self::outputs::{check_level, check_levels, check_option};
-use self::report::failed;
-pub(super) use self::report::{failure, print_report};
+pub(super) use self::report::{failed, failure, print_report};
 use self::storage::dtype_rules;
 pub(super) use self::storage::{chunk_rules, codec_rules, payload_codec};
 pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, dims, labels};

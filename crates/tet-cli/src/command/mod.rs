@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod plot;
 pub(crate) mod query;
+pub(crate) mod refs;
 pub(crate) mod repair;
 pub(crate) mod series;
 pub(crate) mod stats;

@@ -45,11 +45,11 @@ pub struct AxisAppend<'a> {
 }
 
 /// A dataset that grows.
-pub(super) struct Growing<'c> {
-    pub(super) dataset: &'c Dataset,
-    pub(super) axis: usize,
+pub(crate) struct Growing<'c> {
+    pub(crate) dataset: &'c Dataset,
+    pub(crate) axis: usize,
     /// What each input has of it.
-    pub(super) parts: Vec<(&'c Path, &'c Dataset)>,
+    pub(crate) parts: Vec<(&'c Path, &'c Dataset)>,
 }
 
 impl Growing<'_> {
@@ -92,7 +92,7 @@ impl Growing<'_> {
 /// # Errors
 /// None has the axis; an input lacks one of them, has it with another type, shape or unit, or has more along the axis; by
 /// the number of an axis they would not all grow from and by the same extents.
-pub(super) fn growing<'c>(
+pub(crate) fn growing<'c>(
     opened: &'c Opened,
     asked: &AxisAppend<'_>,
     inputs: &'c [(&Path, Opened)],

@@ -11,6 +11,8 @@ mod shards;
 mod texts;
 mod write;
 
+pub(crate) use self::write::{Cut, Elements, capabilities, draft};
+
 use std::path::Path;
 
 use tet_format::ForeignRule;

@@ -138,7 +138,7 @@ fn skip_unsupported(
 }
 
 /// The datasets that the options choose, and that an output can hold.
-pub(super) fn conversion<'c>(
+pub(crate) fn conversion<'c>(
     opened: &'c Opened,
     joined: &'c [Joined],
     can: Capabilities,

@@ -86,8 +86,14 @@ impl Error {
             | Self::HasNames { .. }
             | Self::Stack { .. }
             | Self::Busy { .. }
+            | Self::NoReferences { .. }
+            | Self::Clipped { .. }
+            | Self::Refs { .. }
             | Self::Canceled => Kind::Usage,
-            Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,
+            Self::Memory { .. }
+            | Self::Budget { .. }
+            | Self::Dense { .. }
+            | Self::LongEdges { .. } => Kind::Limit,
             Self::Write(_) => Kind::Io,
         }
     }

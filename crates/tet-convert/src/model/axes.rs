@@ -1,6 +1,6 @@
 //! Names and labels of axes, as attributes of containers that have no other place for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tet_query::{AttrText, Dataset};
 use tet_ztensor::Value;
@@ -92,6 +92,24 @@ pub(crate) fn dim_names(names: &[Option<String>]) -> Vec<String> {
         }
     };
     names.iter().enumerate().map(name).collect()
+}
+
+/// Gives names to the axes of datasets that have none, or have one twice: one for each extent, as netCDF4 names such axes.
+pub(crate) fn name_axes(datasets: &mut [Dataset]) {
+    let mut known: BTreeMap<(u64, usize), String> = BTreeMap::new();
+    for dataset in datasets {
+        let names: BTreeSet<&String> = dataset.dims.iter().collect();
+        if names.len() == dataset.shape().len() && dataset.dims.len() == names.len() {
+            continue;
+        }
+        let shape = dataset.shape().to_vec();
+        let name = |(axis, extent): (usize, &u64)| {
+            let before = shape.iter().take(axis).filter(|it| *it == extent).count();
+            let next = format!("phony_dim_{}", known.len());
+            known.entry((*extent, before)).or_insert(next).clone()
+        };
+        dataset.dims = shape.iter().enumerate().map(name).collect();
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod netcdf3;
 mod netcdf3_write;
 mod numpy;
 mod parts;
+mod refs;
 mod result;
 mod roads;
 mod safetensors;

@@ -341,6 +341,10 @@ class File(Group):
         path: str | os.PathLike[str] | None = None,
         *,
         format: Literal["json", "parquet"] = "json",
+        zarr_format: Literal[2, 3] = 2,
+        edges: Literal["inline", "sidecar"] | None = None,
+        concat: str | None = None,
+        others: Sequence[str | os.PathLike[str]] = (),
         url: str | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
@@ -352,9 +356,16 @@ class File(Group):
         Args:
             path: Where they are written; nowhere by default.
             format: ``"json"``, a document of version 1, or ``"parquet"``, a folder that is read lazily.
-            url: What readers open in place of the path of this file, such as ``"s3://bucket/climate.nc"``.
-            include: Only these datasets.
-            exclude: All but these datasets.
+            zarr_format: The version of Zarr that the metadata are of; Parquet has version 2.
+            edges: How chunks at the edges that have fewer elements are filled: ``"inline"`` in the references, or
+                ``"sidecar"`` in the file ``path.edges``. They are refused by default.
+            concat: The axis along which the datasets of the other files follow those of this one, by name or number:
+                the chunks of all are one array.
+            others: The paths of the other files.
+            url: What readers open in place of the path of this file, such as ``"s3://bucket/climate.nc"``; with other
+                files in place of the folder that each is in.
+            include: Only these datasets, or those whose names match these patterns.
+            exclude: All but these.
             inline: Datasets of at most so many bytes are copied into the references.
             overwrite: Whether references that exist are replaced.
 
@@ -362,9 +373,9 @@ class File(Group):
             The document of version 1.
 
         Raises:
-            UnsupportedError: A dataset is of a type that Zarr lacks, its codecs are not those of numcodecs, or the
-                chunks at its edges have fewer elements; the message names it and says why. Or the file has groups,
-                which fsspec does not read from Parquet.
+            UnsupportedError: Datasets are of a type that Zarr lacks, their codecs are not those of numcodecs, or the
+                chunks at their edges have fewer elements; the message names them and says why. Or the file has
+                groups, which fsspec does not read from Parquet.
             FileExistsError: The path exists, and ``overwrite`` is not set.
             ImportError: Parquet needs the packages ``kerchunk`` and ``fastparquet``.
 
@@ -375,10 +386,18 @@ class File(Group):
         """
         from . import _references
 
-        found = _references.document(self, url, include, exclude, inline)
-        if path is not None:
-            _references.write(found, path, format, overwrite)
-        return found
+        asked = {
+            "include": list(include),
+            "exclude": list(exclude),
+            "inline": inline,
+            "url": url,
+            "zarr_format": zarr_format,
+            "edges": edges,
+            "overwrite": overwrite,
+            "concat": concat,
+            "others": [os.path.abspath(os.fspath(other)) for other in others],
+        }
+        return _references.document(self, path, format, asked)
 
     def to_virtual(
         self,

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _tetfile
 from ._dataset import Dataset
@@ -189,24 +190,21 @@ def _is_raw(core: _tetfile.Selected) -> bool:
         return False
 
 
-def slab(shape: tuple[int, ...], itemsize: int, length: int = _PART_LEN, *, divides: bool = False) -> tuple[int, ...]:
-    """The extents of a slab of at most ``length`` bytes: trailing axes are whole, and one is cut; slabs are contiguous.
-
-    With ``divides`` the cut divides the axis, so that no slab is clipped.
-    """
+def slab(shape: tuple[int, ...], itemsize: int, length: int = _PART_LEN) -> tuple[int, ...]:
+    """The extents of a slab of at most ``length`` bytes: trailing axes are whole, and one is cut; slabs are contiguous."""
     room = max(length // itemsize, 1)
     found = [1] * len(shape)
     for axis in reversed(range(len(shape))):
         extent = max(shape[axis], 1)
         if extent > room:
-            found[axis] = _divisor(extent, room) if divides else room
+            found[axis] = room
             break
         found[axis] = extent
         room //= extent
     return tuple(found)
 
 
-def _divisor(extent: int, room: int) -> int:
-    """The largest divisor that is at most ``room``; all of it, where the largest is a small part of that."""
-    found = next(count for count in range(room, 0, -1) if extent % count == 0)
-    return extent if found < room // 64 else found
+def texts(values: npt.NDArray[Any]) -> bytes:
+    """A chunk of texts in the codec ``vlen-utf8``: their number, and each behind its length."""
+    encoded = [text.encode() for text in values.reshape(-1)]
+    return struct.pack("<I", len(encoded)) + b"".join(struct.pack("<I", len(text)) + text for text in encoded)

@@ -24,7 +24,7 @@ def view(dataset: Dataset, dtype: np.dtype[Any], mode: Mode) -> npt.NDArray[Any]
     """
     whole = dataset.file.dataset(dataset._core.key)
     found = _tetfile.storage(whole._core)
-    reason = _refusal(found, whole, dtype.itemsize) if not dataset._core.picks else "its positions are picked one by one"
+    reason = _refusal(found, whole) if not dataset._core.picks else "its positions are picked one by one"
     if reason is not None:
         message = f"{dataset.name!r} has no memory map: {reason}; index it, which reads a copy"
         raise UnsupportedError(message, path=dataset.file.path, dataset=dataset.name)
@@ -45,7 +45,7 @@ def view(dataset: Dataset, dtype: np.dtype[Any], mode: Mode) -> npt.NDArray[Any]
     return array[(*key, ...)]
 
 
-def _refusal(found: dict[str, Any], whole: Dataset, itemsize: int) -> str | None:
+def _refusal(found: dict[str, Any], whole: Dataset) -> str | None:
     """Why the elements cannot be seen in place."""
     if whole._core.is_text:
         return "its elements are texts"
@@ -55,25 +55,8 @@ def _refusal(found: dict[str, Any], whole: Dataset, itemsize: int) -> str | None
         return str(found["refusal"])
     if found["codecs"]:
         return f"its chunks are compressed: {'+'.join(id for id, _ in found['codecs'])}"
-    is_seen = whole.size == 0 or is_one_piece(found, whole, itemsize)
+    is_seen = whole.size == 0 or found["is_one_piece"]
     return None if is_seen else "its chunks are not one piece in row-major order"
-
-
-def is_one_piece(found: dict[str, Any], whole: Dataset, itemsize: int) -> bool:
-    """Whether raw chunks are one after the other in one file, and elements in row-major order across them."""
-    file = np.frombuffer(found["file"], "<u4")
-    offset, length = np.frombuffer(found["offset"], "<u8"), np.frombuffer(found["len"], "<u8")
-    if len(found["files"]) != 1 or bool((file != 0).any()):
-        return False
-    chunks = whole._core.chunks
-    cut = [axis for axis, (extent, chunk) in enumerate(zip(whole.shape, chunks, strict=True)) if extent > chunk]
-    # Before the last axis that is cut, chunks have one position of each axis.
-    outer = zip(whole.shape[: cut[-1]], chunks, strict=False) if cut else ()
-    if any(min(pair) != 1 for pair in outer):
-        return False
-    is_dense = bool((offset[:-1] + length[:-1] == offset[1:]).all())
-    # The chunks of an array in one piece are never filled up.
-    return is_dense and int(length.sum()) == whole.size * itemsize
 
 
 def _check(dataset: Dataset, path: str) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _file, _hierarchy, _references
+from . import _file, _hierarchy
 from ._hierarchy import Array, Hierarchy
 
 try:
@@ -215,7 +215,7 @@ class Store(_Store):
             whole[tuple(map(slice, part.shape))] = part
             part = whole
         if array.is_text:
-            return _references.texts(part)
+            return _hierarchy.texts(part)
         little = part.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         return little.reshape(-1).view("u1")
 

@@ -1,8 +1,10 @@
 //! The documents of a new array: `zarr.json` of version 3, `.zarray` of version 2.
 
 use serde_json::{Map, Value, json};
+use tet_codec::NumcodecsPipeline;
 use tet_format::{DType, Shape};
 
+use super::stored;
 use crate::array::{ZarrFormat, join};
 use crate::key::{KeyEncoding, KeyStyle};
 
@@ -60,6 +62,7 @@ pub enum ZarrCompression {
 ///     fill: None,
 ///     compression: ZarrCompression::Zstd { level: 3 },
 ///     has_checksums: false,
+///     stored: None,
 ///     dimension_names: None,
 ///     attributes: Default::default(),
 /// };
@@ -84,6 +87,8 @@ pub struct NewArray {
     pub compression: ZarrCompression,
     /// Whether a CRC-32C is behind each chunk. Version 2 has none.
     pub has_checksums: bool,
+    /// How chunks are decoded that another file has already, in place of `compression` and `has_checksums`.
+    pub stored: Option<NumcodecsPipeline>,
     /// The names of the axes.
     pub dimension_names: Option<Vec<String>>,
     /// The attributes.
@@ -141,6 +146,9 @@ impl NewArray {
 
     /// The codecs of a chunk in version 3.
     fn chunk_codecs(&self) -> Vec<Value> {
+        if let Some(stored) = &self.stored {
+            return stored::codecs_of_v3(stored, self.shape.rank());
+        }
         let mut codecs = vec![match self.element {
             NewElement::Text => json!({ "name": "vlen-utf8", "configuration": {} }),
             NewElement::Number(_) => little_endian(),
@@ -181,6 +189,26 @@ impl NewArray {
 
     /// The `.zarray`.
     pub(super) fn of_v2(&self) -> Value {
+        let (filters, compressor) = self.codecs_of_v2();
+        let is_column_major = self.stored.as_ref().is_some_and(|it| it.is_column_major);
+        json!({
+            "zarr_format": 2,
+            "shape": &*self.shape,
+            "chunks": &*self.chunk_shape,
+            "dtype": self.type_string(),
+            "compressor": compressor,
+            "fill_value": self.fill,
+            "order": if is_column_major { "F" } else { "C" },
+            "filters": filters,
+            "dimension_separator": ".",
+        })
+    }
+
+    /// The filters and the compressor of version 2.
+    fn codecs_of_v2(&self) -> (Value, Value) {
+        if let Some(stored) = &self.stored {
+            return stored::codecs_of_v2(stored);
+        }
         let compressor = match self.compression {
             ZarrCompression::None => Value::Null,
             // Older readers do not know the key `checksum`, and need not: a frame describes itself.
@@ -191,17 +219,7 @@ impl NewArray {
             NewElement::Text => json!([{ "id": "vlen-utf8" }]),
             NewElement::Number(_) => Value::Null,
         };
-        json!({
-            "zarr_format": 2,
-            "shape": &*self.shape,
-            "chunks": &*self.chunk_shape,
-            "dtype": self.type_string(),
-            "compressor": compressor,
-            "fill_value": self.fill,
-            "order": "C",
-            "filters": filters,
-            "dimension_separator": ".",
-        })
+        (filters, compressor)
     }
 
     /// The `.zattrs`, with the names of the axes as xarray has them.
@@ -226,7 +244,13 @@ impl NewArray {
             _ => 'i',
         };
         let size = dtype.size().unwrap_or(1);
-        format!("{}{kind}{size}", if size == 1 { '|' } else { '<' })
+        let is_big_endian = self.stored.as_ref().is_some_and(|it| it.is_big_endian);
+        let order = match (size, is_big_endian) {
+            (1, _) => '|',
+            (_, true) => '>',
+            (_, false) => '<',
+        };
+        format!("{order}{kind}{size}")
     }
 }
 
@@ -250,6 +274,7 @@ mod tests {
             fill: None,
             compression: ZarrCompression::None,
             has_checksums: false,
+            stored: None,
             dimension_names: Some(vec!["y".to_owned(), "x".to_owned()]),
             attributes: Map::new(),
         }

@@ -83,6 +83,7 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
         tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
             Some(omit(dataset))
         }
+        tet_convert::Error::NoReferences { dataset, .. } => Some(omit(dataset)),
         tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
         tet_convert::Error::Stack { dataset, .. } => {
             Some(format!("--exclude {dataset:?} omits them"))

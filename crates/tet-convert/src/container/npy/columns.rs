@@ -8,7 +8,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use tet_codec::{ChunkLayout, Decode, Error as Refused, Raw, StoredSpans, Swapped};
+use tet_codec::{
+    ChunkLayout, Decode, Error as Refused, NumcodecsPipeline, Raw, StoredSpans, Swapped,
+};
 use tet_format::{Grid, Shape, Span};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Execution, Sealed};
@@ -210,6 +212,11 @@ impl Decode for Turned {
             swapped.in_place(out);
         }
         Ok(())
+    }
+
+    fn numcodecs(&self) -> Option<NumcodecsPipeline> {
+        let is_big_endian = self.swapped.is_some();
+        Some(NumcodecsPipeline { codecs: Vec::new(), is_big_endian, is_column_major: true })
     }
 
     fn stored_spans(&self, _layout: ChunkLayout, _elements: std::ops::Range<u64>) -> StoredSpans {

@@ -21,8 +21,10 @@ use std::path::Path;
 
 use tet_format::DType;
 
+pub(crate) use self::chunk::Cut;
+pub(crate) use self::draft::{Elements, of as draft};
+
 use self::chunk::ChunkEncoder;
-use self::draft::Elements;
 use super::Zarr;
 use crate::Result;
 use crate::container::traits::{self, Capabilities, Output};
@@ -32,6 +34,11 @@ use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream;
 use crate::write::texts::outline;
 use crate::write::zarr::{ENCODING, ZarrOptions};
+
+/// What a hierarchy can hold.
+pub(crate) fn capabilities() -> Capabilities {
+    traits::Writer::can(&Zarr)
+}
 
 impl traits::Writer for Zarr {
     fn can(&self) -> Capabilities {
@@ -73,7 +80,7 @@ impl traits::Writer for Zarr {
             conversion.notes.extend(Physical::note(&physical));
             arrays.push(stream::whole(&physical.view)?);
         }
-        let draft = draft::of(conversion, &arrays, options)?;
+        let draft = draft(conversion, &arrays, options)?;
         let encoders = draft.hierarchy.arrays.iter().map(|array| {
             let compression = array.compression;
             ChunkEncoder::new(&ZarrOptions { compression, ..options.zarr.clone() })

@@ -75,27 +75,27 @@ fn of_codec(error: tet_codec::Error) -> Error {
 
 /// A box inside of the elements of an object.
 #[derive(Debug)]
-pub(super) struct Cut<'c> {
+pub(crate) struct Cut<'c> {
     /// The extents of the object.
-    pub(super) object: &'c [u64],
+    pub(crate) object: &'c [u64],
     /// Where the chunk begins.
-    pub(super) first: &'c [u64],
+    pub(crate) first: &'c [u64],
     /// The extents of what there is of it.
-    pub(super) extents: &'c [u64],
+    pub(crate) extents: &'c [u64],
     /// The extents of the whole chunk.
-    pub(super) chunk: &'c [u64],
+    pub(crate) chunk: &'c [u64],
     /// Bytes of an element.
-    pub(super) size: usize,
+    pub(crate) size: usize,
 }
 
 impl Cut<'_> {
     /// Whether the chunk is the object.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.object == self.chunk
     }
 
     /// The elements of the whole chunk: those that there are, and the fill value for the others.
-    pub(super) fn copy(&self, elements: &[u8], fill: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn copy(&self, elements: &[u8], fill: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let memory = || of_codec(tet_codec::Error::Memory { codec: "raw" });
         let count = |extents: &[u64]| {
             let count = extents.iter().try_fold(1_u64, |all, &it| all.checked_mul(it));

@@ -29,23 +29,23 @@ const GZIP_LEVEL: i32 = 5;
 
 /// A hierarchy before it is written.
 #[derive(Debug)]
-pub(super) struct Draft {
-    pub(super) hierarchy: NewHierarchy,
+pub(crate) struct Draft {
+    pub(crate) hierarchy: NewHierarchy,
     /// What the arrays of the hierarchy are made of, in their order.
-    pub(super) parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// What an array is made of.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) elements: Elements,
+pub(crate) struct Part {
+    pub(crate) elements: Elements,
     /// The bytes of the fill value, where chunks of nothing else are left out.
     pub(super) fill: Option<Vec<u8>>,
 }
 
 /// Where the elements of an array come from.
 #[derive(Debug)]
-pub(super) enum Elements {
+pub(crate) enum Elements {
     /// The array of this number.
     Array(usize),
     /// The texts of the dataset of this number.
@@ -67,7 +67,7 @@ impl Draft {
 ///
 /// # Errors
 /// Two datasets would have one path, or chunks and shards do not fit a dataset.
-pub(super) fn of(
+pub(crate) fn of(
     conversion: &mut Conversion<'_>,
     arrays: &[LazyArray],
     options: &ConvertOptions,
@@ -144,6 +144,7 @@ fn of_dataset(
         fill,
         compression: compression(&dataset.name, options)?,
         has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
+        stored: None,
         attributes,
     };
     Ok((array, Part { elements: Elements::Array(number), fill: element }))
@@ -206,6 +207,7 @@ fn of_texts(
         fill: None,
         compression: compression(&texts.name, options)?,
         has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
+        stored: None,
         dimension_names: dims,
         attributes: written(&texts.name, as_json, notes),
     };
@@ -254,17 +256,25 @@ fn of_groups(
     paths: &[String],
 ) -> BTreeMap<String, Map<String, Value>> {
     let is_group = |path: &str| paths.iter().any(|it| it.starts_with(path));
+    let catalog = conversion.catalog;
+    let is_left_out = |path: &str| catalog.datasets().iter().any(|it| it.name.starts_with(path));
+    let mut left_count = 0;
     let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
     let attrs = conversion.catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
     for (key, attr) in attrs {
         // The longest path that is one: names of attributes may have a slash too.
-        let mut slashes = key.rmatch_indices('/').map(|(at, _)| key.split_at(at + 1));
-        let found = slashes.find(|(path, _)| is_group(path));
+        let slashes = || key.rmatch_indices('/').map(|(at, _)| key.split_at(at + 1));
+        let found = slashes().find(|(path, _)| is_group(path));
+        if found.is_none() && slashes().any(|(path, _)| is_left_out(path)) {
+            left_count += 1;
+            continue;
+        }
         let (path, name) = found.map_or(("", key.as_str()), |(path, name)| (path, name));
         let attr = (name.to_owned(), json(attr), attr.text().to_owned());
         groups.entry(path.trim_end_matches('/').to_owned()).or_default().push(attr);
     }
     let notes = &mut conversion.notes;
+    notes.extend(Note::left_behind("", "attributes of groups without datasets", left_count));
     groups.into_iter().map(|(path, it)| (path, written("", it.into_iter(), notes))).collect()
 }
 
@@ -329,6 +339,7 @@ fn of_axis(
         fill: None,
         compression: options.compression,
         has_checksums: options.checksum == ChunkSum::Crc32c,
+        stored: None,
         dimension_names: Some(vec![dim.to_owned()]),
         attributes: Map::new(),
     };

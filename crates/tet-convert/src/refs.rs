@@ -1,0 +1,253 @@
+//! References: where the stored chunks of files are, for readers of Zarr, which read them in place.
+//!
+//! ```text
+//!   datasets -> Planner: chunks at (file, offset, length), or bytes of few elements
+//!            -> draft of the writer of Zarr: paths, axes, attributes, fill values
+//!            -> ReferenceSet -> a document of kerchunk, version 1
+//! ```
+//!
+//! Several files are concatenated along an axis before (`joined.rs`): their chunks are in one grid.
+
+mod address;
+mod chunks;
+mod document;
+mod draft;
+mod edges;
+mod joined;
+mod options;
+mod pieces;
+mod plan;
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tet_io::publish::commit_all;
+use tet_io::{Publish, Publisher};
+use tet_query::Catalog;
+use tet_zarr::ZarrCompression;
+
+pub use self::address::RefsAddress;
+pub use self::chunks::StoredChunks;
+pub use self::document::ReferenceSet;
+pub use self::edges::EdgeChoice;
+pub use self::options::{RefsOptions, RefsReport};
+pub use self::pieces::stored_chunks;
+
+use self::address::AddressBook;
+use self::draft::drafted;
+use self::edges::{Edges, Sidecar};
+use self::joined::JoinedParts;
+use self::plan::{Planned, Planner};
+use crate::container::zarr;
+use crate::convert::{conversion, odd};
+use crate::open::open;
+use crate::read::opened::Opened;
+use crate::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
+use crate::write::file::Counted;
+use crate::{Error, Note, Result};
+
+/// What the document is called in messages.
+const ENCODING: &str = "a document of references";
+
+/// References to the chunks of an open file, which has this path, and of `others` behind it along the axis
+/// [`RefsOptions::concat`].
+///
+/// # Errors
+/// [`Error::NoReferences`], or [`Error::Several`] of them, for datasets that readers of Zarr cannot read in place; files do
+/// not fit each other; elements that are copied cannot be read; [`EdgeChoice::Sidecar`], which is for
+/// [`write_references`].
+pub fn references(
+    input: (&Path, &Opened),
+    others: &[(&Path, Opened)],
+    options: &RefsOptions,
+) -> Result<ReferenceSet> {
+    let edges = match options.edges {
+        EdgeChoice::Refused => Edges::Refused,
+        EdgeChoice::Inline => Edges::Inline(0),
+        EdgeChoice::Sidecar => {
+            let what = "edge chunks go to a file beside a document that is written".to_owned();
+            return Err(Error::Refs { what });
+        }
+    };
+    Ok(made(input, others, options, edges)?.0)
+}
+
+/// Writes references to the chunks of files as a document of kerchunk; several files are one along the axis
+/// [`RefsOptions::concat`]. Filled edge chunks are written beside it, to a file whose name ends in `.edges`.
+///
+/// # Errors
+/// As [`references`]; a file cannot be opened; the output exists, is an input, or cannot be written.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{RefsOptions, write_references};
+///
+/// let months = ["may.nc".into(), "june.nc".into()];
+/// let options = RefsOptions { concat: Some("time".to_owned()), ..RefsOptions::default() };
+/// write_references(&months, "spring.json".as_ref(), &options)?;
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+pub fn write_references(
+    files: &[PathBuf],
+    output: &Path,
+    options: &RefsOptions,
+) -> Result<RefsReport> {
+    let opened = files.iter().map(|path| Ok((path.as_path(), open(path, &options.open)?)));
+    let mut opened = opened.collect::<Result<Vec<_>>>()?;
+    let others = opened.split_off(opened.len().min(1));
+    let (path, first) = opened.first().ok_or(Error::NoDatasets { encoding: ENCODING })?;
+    Ok(publish_references((path, first), &others, output, options)?.1)
+}
+
+/// The same for files that are open; the references are given back too.
+///
+/// # Errors
+/// As [`write_references`].
+pub fn publish_references(
+    input: (&Path, &Opened),
+    others: &[(&Path, Opened)],
+    output: &Path,
+    options: &RefsOptions,
+) -> Result<(ReferenceSet, RefsReport)> {
+    let catalogs =
+        || std::iter::once(&input.1.catalog).chain(others.iter().map(|(_, it)| &it.catalog));
+    let inputs = catalogs().flat_map(Catalog::stamps).collect();
+    let publish = Publish { force: options.overwrite, sync: options.sync, inputs };
+    let mut publisher = Publisher::begin(output, &publish)?;
+    let edges = match options.edges {
+        EdgeChoice::Refused => Edges::Refused,
+        EdgeChoice::Inline => Edges::Inline(0),
+        EdgeChoice::Sidecar => {
+            let path = sidecar_path(output)?;
+            let file = Publisher::begin(&path, &publish)?;
+            Edges::Sidecar(Box::new(Sidecar { file, path, len: 0 }))
+        }
+    };
+    let (set, edges) = made(input, others, options, edges)?;
+    let mut out = Counted { out: BufWriter::new(publisher.file()), len: 0 };
+    let written = set.write(&mut out).and_then(|()| out.flush());
+    let output_len = out.len;
+    drop(out);
+    written.map_err(|error| Error::Io(publisher.write_fault(error)))?;
+    catalogs().try_for_each(Catalog::check_unchanged)?;
+    let (stored_count, inlined_count) = set.chunk_counts();
+    let (array_count, notes) = (set.array_count(), set.notes().to_vec());
+    let mut report =
+        RefsReport { array_count, stored_count, inlined_count, output_len, sidecar: None, notes };
+    match edges {
+        Edges::Sidecar(sidecar) if sidecar.len != 0 => {
+            commit_all(vec![sidecar.file.settle()?], Some(publisher.settle()?))?;
+            report.sidecar = Some((sidecar.path, sidecar.len));
+        }
+        _ => publisher.commit()?,
+    }
+    Ok((set, report))
+}
+
+/// The path of the file of edge chunks, absolute.
+fn sidecar_path(output: &Path) -> Result<PathBuf> {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".edges");
+    let path = std::path::absolute(PathBuf::from(name));
+    path.map_err(|error| tet_io::Error::io(tet_io::Step::Create, output, error).into())
+}
+
+/// The references, and what became of the edge chunks.
+fn made(
+    input: (&Path, &Opened),
+    others: &[(&Path, Opened)],
+    options: &RefsOptions,
+    edges: Edges,
+) -> Result<(ReferenceSet, Edges)> {
+    let convert = &convert_options(options);
+    let mut of = conversion(input.1, &[], zarr::capabilities(), convert)?;
+    of.notes.extend(std::iter::once(input.1).chain(others.iter().map(|it| &it.1)).flat_map(odd));
+    let joined = match &options.concat {
+        Some(axis) => {
+            joined::of_files(input, others, (axis, &asked(&of, options)), &options.execution)?
+        }
+        None if others.is_empty() => Vec::new(),
+        None => {
+            let what = "several files need an axis along which they are one".to_owned();
+            return Err(Error::Refs { what });
+        }
+    };
+    let execution = &options.execution;
+    let mut planner = Planner { inline_len: options.inline_len, edges, execution };
+    let planned = planned(&mut planner, (input.0, &mut of), &joined, options)?;
+    let edges = planner.edges;
+    let sidecar = match &edges {
+        Edges::Sidecar(sidecar) => Some(sidecar.path.as_path()),
+        _ => None,
+    };
+    let inputs = std::iter::once(input.0).chain(others.iter().map(|(path, _)| *path));
+    let mut book = AddressBook::new(&options.address, inputs.chain(sidecar));
+    let set = drafted(of, planned, &mut book, convert)?;
+    Ok((set, edges))
+}
+
+/// The datasets that may grow, where not all may.
+fn asked(of: &Conversion<'_>, options: &RefsOptions) -> Vec<String> {
+    let is_asked = !options.include.is_empty() || !options.exclude.is_empty();
+    let datasets = of.datasets.iter().filter(|_| is_asked);
+    datasets.map(|dataset| format!("#{}", dataset.index)).collect()
+}
+
+/// The options of the writer of Zarr.
+fn convert_options(options: &RefsOptions) -> ConvertOptions {
+    let mut convert = ConvertOptions::default();
+    convert.tet.include.clone_from(&options.include);
+    convert.tet.exclude.clone_from(&options.exclude);
+    convert.zarr.format = options.format;
+    convert.zarr.compression = ZarrCompression::None;
+    convert.execution = options.execution.clone();
+    convert
+}
+
+/// What each dataset becomes; those that cannot have references are left out with notes, if that is asked for.
+///
+/// # Errors
+/// Datasets cannot have references and are not left out, or nothing else is there.
+fn planned<'c>(
+    planner: &mut Planner<'_>,
+    (path, of): (&'c Path, &mut Conversion<'c>),
+    joined: &[JoinedParts<'c>],
+    options: &RefsOptions,
+) -> Result<Vec<Planned>> {
+    let (mut planned, mut faults) = (Vec::new(), Vec::new());
+    for &dataset in &of.datasets {
+        planner.progress().check()?;
+        let grown = joined
+            .iter()
+            .find(|it| it.parts.first().is_some_and(|(_, part)| part.index == dataset.index));
+        let found = match grown {
+            Some(grown) => planner.plan(grown, true),
+            None => planner.plan(&JoinedParts { axis: 0, parts: vec![(path, dataset)] }, false),
+        };
+        match found {
+            Ok(found) => planned.push(found),
+            Err(error @ (Error::NoReferences { .. } | Error::Clipped { .. })) => faults.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    let is_skipped = options.unsupported == UnsupportedChoice::Skipped && !planned.is_empty();
+    if faults.is_empty() || is_skipped {
+        let note = |error: Error| {
+            let why = error.to_string();
+            let (Error::NoReferences { dataset, .. } | Error::Clipped { dataset }) = error else {
+                return None;
+            };
+            Some(Note::Skipped { dataset, why })
+        };
+        of.notes.extend(faults.into_iter().filter_map(note));
+        return Ok(planned);
+    }
+    Err(match faults.pop() {
+        Some(error) if faults.is_empty() => error,
+        last => {
+            faults.extend(last);
+            Error::Several { encoding: ENCODING, faults }
+        }
+    })
+}
