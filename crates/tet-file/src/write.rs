@@ -12,7 +12,7 @@ mod options;
 mod ordered;
 mod writer;
 
-pub use options::{CodecChoice, DigestChoice, WriteOptions};
+pub use options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};
 pub use ordered::{OrderedJobs, OrderedWorkers, in_order};
 pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
 pub(crate) use writer::{COPY_LEN, CopiedChunk};

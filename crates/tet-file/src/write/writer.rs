@@ -4,21 +4,22 @@ use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tet_codec::{Encode, digest};
-use tet_format::footer::FOOTER_VERSION;
+use tet_codec::{Encode, digest, statistics};
+use tet_format::footer::{FOOTER_VERSION, Spill};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout, WriteError};
-use tet_format::{Codec, Digest, Grid, Span};
+use tet_format::{ChunkStatistics, Codec, DType, Digest, Grid, Span};
 use tet_io::{Progress, Publisher, Source, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
-use super::options::{CodecChoice, DigestChoice, WriteOptions};
+use super::options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};
 use super::ordered::{OrderedJobs, OrderedWorkers, in_order};
 use crate::edit::unused_spans;
 use crate::error::{Error, Result};
-use crate::integrity::IntegrityBlock;
+use crate::integrity::{IntegrityBlock, Listed};
 use crate::metadata::{HistoryRow, Metadata};
+use crate::statistics::{statistics_block, statistics_fit};
 
 /// What the caller may fail with while filling a chunk.
 pub type FillError = Box<dyn std::error::Error + Send + Sync>;
@@ -67,6 +68,8 @@ pub(crate) struct CopiedChunk {
     pub(crate) stored_len: u64,
     /// Its digest; `None` in files without digests.
     pub(crate) digest: Option<Digest>,
+    /// The statistics of its elements, where they are known.
+    pub(crate) statistics: Option<ChunkStatistics>,
 }
 
 /// Writes a new file, dataset by dataset; dropped before [`finish`](Writer::finish), it leaves
@@ -82,6 +85,9 @@ pub struct Writer {
     written: Written,
     /// The digests of the chunks written so far, unless none are wanted.
     digests: Option<Vec<Digest>>,
+    /// The statistics of the chunks written so far, while they are known and wanted.
+    statistics: Option<Vec<ChunkStatistics>>,
+    statistics_choice: StatisticsChoice,
     /// Buffers that have been used and are used again.
     spare: Vec<Batch>,
 }
@@ -111,6 +117,14 @@ impl Writer {
         let (written, spare) = (Written::default(), Vec::new());
         let digests = (options.digests == DigestChoice::Written).then(Vec::new);
         let next_dataset = 0;
+        let is_wanted = match options.statistics {
+            StatisticsChoice::Fitting => {
+                statistics_fit(file.layout().row_count(), decoded_len(file.layout()))
+            }
+            StatisticsChoice::Written => true,
+            StatisticsChoice::Left => false,
+        };
+        let statistics = (digests.is_some() && is_wanted).then(Vec::new);
         Ok(Self {
             file,
             encoder,
@@ -120,6 +134,8 @@ impl Writer {
             target,
             written,
             digests,
+            statistics,
+            statistics_choice: options.statistics,
             spare,
         })
     }
@@ -169,8 +185,10 @@ impl Writer {
             codec: encoder.codec(),
             written: &mut self.written,
             digests: self.digests.as_mut(),
+            statistics: self.statistics.as_mut(),
         };
         let has_digests = sink.digests.is_some();
+        let measured = sink.statistics.is_some().then_some(dtype);
         let sink = Mutex::new(sink);
         let rank = grid.rank();
         let mut stream = Stream {
@@ -188,6 +206,9 @@ impl Writer {
         };
         // Raw chunks have nothing to be encoded: they are written while the next are filled.
         let work = |batch: &mut Batch| {
+            if let Some(dtype) = measured {
+                batch.measure(dtype);
+            }
             batch.fault = if is_raw {
                 lock(&sink).write(batch).err()
             } else {
@@ -225,8 +246,29 @@ impl Writer {
         let pushed = self.file.push(codec, decoded_len, stored);
         pushed.map_err(|error| fault(error, &self.target))?;
         let known = known.or_else(|| self.digests.is_some().then(|| digest(stored)));
-        self.count(dataset, decoded_len, stored.len() as u64, known);
+        let statistics = self.statistics_of(dataset, (codec, decoded_len), stored);
+        let stored_len = stored.len() as u64;
+        let chunk = CopiedChunk { codec, decoded_len, stored_len, digest: known, statistics };
+        self.count(dataset, &chunk);
         Ok(())
+    }
+
+    /// The statistics of a chunk that was stored elsewhere, where they are wanted and its bytes decode.
+    fn statistics_of(
+        &self,
+        dataset: Option<usize>,
+        (codec, decoded_len): (Codec, u64),
+        stored: &[u8],
+    ) -> Option<ChunkStatistics> {
+        self.statistics.as_ref()?;
+        let dtype = self.file.layout().dtype(dataset?)?;
+        if codec == Codec::Raw {
+            return statistics(dtype, stored);
+        }
+        // As long as the layout says, which the push has checked.
+        let mut elements = vec![0; usize::try_from(decoded_len).ok()?];
+        tet_codec::decoder(codec)?.decode(stored, &mut elements).ok()?;
+        statistics(dtype, &elements)
     }
 
     /// Whether digests are written: a chunk whose digest is not known is read for it then.
@@ -255,7 +297,7 @@ impl Writer {
                 out.flush().map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
                 out.get_mut().copy_from(source, span)?;
             }
-            self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
+            self.count(dataset, chunk);
         }
         Ok(())
     }
@@ -303,17 +345,22 @@ impl Writer {
         let dataset = self.file.next_chunk().map(|next| next.dataset);
         let kept = self.file.keep(chunk.codec, chunk.decoded_len, place);
         kept.map_err(|error| fault(error, &self.target))?;
-        self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
+        self.count(dataset, chunk);
         Ok(())
     }
 
     /// Counts a chunk that was written to a dataset.
-    fn count(&mut self, dataset: Option<usize>, decoded: u64, stored: u64, known: Option<Digest>) {
-        if let (Some(digests), Some(known)) = (&mut self.digests, known) {
+    fn count(&mut self, dataset: Option<usize>, chunk: &CopiedChunk) {
+        if let (Some(digests), Some(known)) = (&mut self.digests, chunk.digest) {
             digests.push(known);
         }
-        self.written.stored_len += stored;
-        self.written.decoded_len += decoded;
+        match (&mut self.statistics, chunk.statistics) {
+            (Some(all), Some(known)) => all.push(known),
+            // A file has statistics of all of its chunks or none.
+            _ => self.statistics = None,
+        }
+        self.written.stored_len += chunk.stored_len;
+        self.written.decoded_len += chunk.decoded_len;
         self.written.chunk_count += 1;
         // The next one may have no chunks.
         let next = self.file.next_chunk().map(|chunk| chunk.dataset);
@@ -335,6 +382,19 @@ impl Writer {
         Ok(written)
     }
 
+    /// The block of statistics, where it is wanted and known of all chunks.
+    fn fitting_statistics(&self) -> Option<Vec<u8>> {
+        let all = self.statistics.as_ref()?;
+        let (row_count, payload_len) = (all.len() as u64, self.written.stored_len);
+        let fits = match self.statistics_choice {
+            StatisticsChoice::Fitting => statistics_fit(row_count, payload_len),
+            StatisticsChoice::Written => true,
+            StatisticsChoice::Left => false,
+        };
+        let is_complete = row_count == self.file.layout().row_count();
+        (fits && is_complete && row_count != 0).then(|| statistics_block(all))
+    }
+
     fn complete(
         mut self,
         metadata: &Metadata,
@@ -351,9 +411,17 @@ impl Writer {
             IntegrityBlock::new(&head, self.file.rows(), digests, self.file.position())
         });
         // The place of digests and statistics is between the last payload and the spill.
-        let (key, block) = seal.map_or((None, vec![]), |seal| (Some(seal.key), seal.block));
+        let (key, mut block) = seal.map_or((None, vec![]), |seal| (Some(seal.key), seal.block));
+        let statistics = self.fitting_statistics().map(|statistics| {
+            let (offset, len) =
+                (self.file.position() + block.len() as u64, statistics.len() as u64);
+            let listed = Listed { spill: Spill { offset, len }, digest: digest(&statistics) };
+            block.extend(statistics);
+            listed
+        });
         let spill_offset = self.file.position() + block.len() as u64;
-        let text = footer_text(metadata, history, spill_offset, key.as_ref())?;
+        let keys = (key.as_ref(), statistics.as_ref());
+        let text = footer_text(metadata, history, spill_offset, keys)?;
         let parts = text.as_ref().map(|text| FooterParts {
             block: &block,
             spill: text.spill.as_bytes(),
@@ -370,6 +438,15 @@ impl Writer {
             flushed.map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
         Ok((self.written, publisher))
     }
+}
+
+/// The bytes of all elements.
+fn decoded_len(layout: &Layout) -> u64 {
+    let len = |id| {
+        let count = layout.grid(id)?.shape().element_count()?;
+        count.checked_mul(layout.dtype(id)?.size()?)
+    };
+    (0..layout.dataset_count()).filter_map(len).fold(0, u64::saturating_add)
 }
 
 /// How many threads, and how many batches at a time.
@@ -406,6 +483,7 @@ struct Sink<'a> {
     codec: tet_format::Codec,
     written: &'a mut Written,
     digests: Option<&'a mut Vec<Digest>>,
+    statistics: Option<&'a mut Vec<ChunkStatistics>>,
 }
 
 impl Sink<'_> {
@@ -424,6 +502,9 @@ impl Sink<'_> {
         }
         if let Some(digests) = &mut self.digests {
             digests.extend_from_slice(&batch.digests);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.extend_from_slice(&batch.statistics);
         }
         Ok(())
     }
@@ -446,6 +527,8 @@ struct Batch {
     lens: Vec<[usize; 2]>,
     /// The digests of their payloads, where digests are written.
     digests: Vec<Digest>,
+    /// The statistics of their elements, where they are written.
+    statistics: Vec<ChunkStatistics>,
     fault: Option<Error>,
 }
 
@@ -455,7 +538,18 @@ impl Batch {
         self.stored.clear();
         self.lens.clear();
         self.digests.clear();
+        self.statistics.clear();
         self.fault = None;
+    }
+
+    /// Computes the statistics of the chunks.
+    fn measure(&mut self, dtype: DType) {
+        let mut rest = self.decoded.as_slice();
+        for [decoded_len, _] in &self.lens {
+            let (decoded, later) = rest.split_at(*decoded_len);
+            rest = later;
+            self.statistics.extend(statistics(dtype, decoded));
+        }
     }
 
     fn encode(&mut self, encoder: &dyn Encode, has_digests: bool) -> Result<()> {
