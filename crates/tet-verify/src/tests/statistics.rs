@@ -80,7 +80,7 @@ fn a_wrong_record_is_reported_with_its_chunk() {
                 }
                 let bad = stating(&bytes, statistics_block(&wrong));
                 let report = deep(&bad);
-                assert_eq!(finding_lines(&report), [format!("TET-Z2 payload stored {chunk}")]);
+                assert_eq!(finding_lines(&report), [format!("TET-Z2 footer spill {chunk}")]);
                 assert!(!report.is_ok());
                 let structure = report_of(&bad);
                 assert!(structure.is_ok(), "only payloads tell: {:?}", finding_lines(&structure));
