@@ -154,7 +154,11 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
 fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
     let dataset = data::first(catalog)?;
     let shape = dataset.shape();
-    let how = Execution { result_max: 1 << 34, ..Execution::default() };
+    let how = Execution {
+        result_max: 1 << 34,
+        statistics: tet_query::StatisticsPolicy::Never,
+        ..Execution::default()
+    };
     let whole = Hyperslab::whole(shape);
     let part = |slices: &[(u64, u64, Axis)]| {
         let slice = |&(start, stop, axis)| AxisSlice { start, stop, step: 1, axis };
