@@ -23,7 +23,9 @@ const ELEMENTS: u64 = 16 << 10;
 /// float32 in chunks of 64 KiB, whose values rise from chunk to chunk.
 fn rising(encoder: CodecChoice) -> Vec<u8> {
     let shape = [CHUNKS, ELEMENTS];
-    let element = |at: u64| (at / ELEMENTS) as f32 + (at % 97) as f32 / 100.0;
+    // Less than 1 within a chunk, in bits that do not compress.
+    let noise = |at: u64| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as f32 / 65_536.0;
+    let element = |at: u64| (at / ELEMENTS) as f32 + noise(at);
     let elements = (0..CHUNKS * ELEMENTS).flat_map(|at| element(at).to_le_bytes()).collect();
     let spec = DatasetSpec::new("a", DType::Float32, shape, [1, ELEMENTS]);
     let folder = tempfile::tempdir().unwrap();

@@ -43,13 +43,18 @@ pub fn statistics(dtype: DType, elements: &[u8]) -> Option<ChunkStatistics> {
 #[derive(Clone, Debug)]
 pub struct StatisticsCounter {
     size: usize,
-    fold: fn(&mut Found, &[u8]),
-    finish: fn(&Found) -> ChunkStatistics,
+    fold: Fold,
+    finish: Finish,
     found: Found,
     /// The first bytes of an element that is not complete.
     part: [u8; 8],
     part_len: usize,
 }
+
+/// Adds whole elements to what was found.
+type Fold = fn(&mut Found, &[u8]);
+/// Makes a record of what was found.
+type Finish = fn(&Found) -> ChunkStatistics;
 
 /// What was found so far; keys are widened to 64 bits.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +70,7 @@ impl StatisticsCounter {
     /// A counter of no elements; `None` for a dtype that `.tet` does not have.
     #[must_use]
     pub fn new(dtype: DType) -> Option<Self> {
-        let (fold, finish): (fn(&mut Found, &[u8]), fn(&Found) -> ChunkStatistics) = match dtype {
+        let (fold, finish): (Fold, Finish) = match dtype {
             DType::UInt8 => (u8::fold, u8::finish),
             DType::UInt16 => (u16::fold, u16::finish),
             DType::UInt32 => (u32::fold, u32::finish),

@@ -10,6 +10,7 @@
 pub(crate) mod footer;
 mod options;
 mod ordered;
+mod stream;
 mod writer;
 
 pub use options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};

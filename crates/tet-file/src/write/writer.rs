@@ -2,19 +2,20 @@
 
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use tet_codec::{Encode, digest, statistics};
 use tet_format::footer::{FOOTER_VERSION, Spill};
 use tet_format::superblock::FLAG_FOOTER;
-use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout, WriteError};
-use tet_format::{ChunkStatistics, Codec, DType, Digest, Grid, Span};
+use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout};
+use tet_format::{ChunkStatistics, Codec, Digest, Grid, Span};
 use tet_io::{Progress, Publisher, Source, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
 use super::options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};
-use super::ordered::{OrderedJobs, OrderedWorkers, in_order};
+use super::ordered::{OrderedWorkers, in_order};
+use super::stream::{Batch, Sink, Stream, fault, lock};
 use crate::edit::unused_spans;
 use crate::error::{Error, Result};
 use crate::integrity::{IntegrityBlock, Listed};
@@ -29,7 +30,7 @@ pub type Fill<'a> = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError
 
 /// Small chunks travel together, about this many bytes at a time; larger writes go straight to
 /// the file.
-const BATCH_LEN: u64 = 1 << 20;
+pub(super) const BATCH_LEN: u64 = 1 << 20;
 
 /// As many bytes are copied at once, so that a long copy can be canceled.
 pub(crate) const COPY_LEN: u64 = 64 << 20;
@@ -474,205 +475,4 @@ pub(super) fn pool(
     let in_flight_max = budget / batch_len.saturating_mul(copy_count).max(1);
     let in_flight_max = in_flight_max.clamp(1, 4 * worker_count.max(1) as u64);
     OrderedWorkers { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
-}
-
-/// Where batches go, in order.
-struct Sink<'a> {
-    file: &'a mut FileWriter<BufWriter<Publisher>>,
-    target: &'a Path,
-    codec: tet_format::Codec,
-    written: &'a mut Written,
-    digests: Option<&'a mut Vec<Digest>>,
-    statistics: Option<&'a mut Vec<ChunkStatistics>>,
-}
-
-impl Sink<'_> {
-    fn write(&mut self, batch: &Batch) -> Result<()> {
-        let is_raw = self.codec == tet_format::Codec::Raw;
-        let mut rest = if is_raw { batch.decoded.as_slice() } else { &batch.stored };
-        for [decoded_len, stored_len] in &batch.lens {
-            let (stored, later) = rest.split_at(*stored_len);
-            rest = later;
-            let decoded_len = *decoded_len as u64;
-            let pushed = self.file.push(self.codec, decoded_len, stored);
-            pushed.map_err(|error| fault(error, self.target))?;
-            self.written.stored_len += stored.len() as u64;
-            self.written.decoded_len += decoded_len;
-            self.written.chunk_count += 1;
-        }
-        if let Some(digests) = &mut self.digests {
-            digests.extend_from_slice(&batch.digests);
-        }
-        if let Some(statistics) = &mut self.statistics {
-            statistics.extend_from_slice(&batch.statistics);
-        }
-        Ok(())
-    }
-}
-
-fn lock<'a, 'b>(sink: &'a Mutex<Sink<'b>>) -> MutexGuard<'a, Sink<'b>> {
-    sink.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Some chunks on their way: one large one, or small ones together.
-#[derive(Debug, Default)]
-struct Batch {
-    /// The chunks' elements, back to back.
-    decoded: Vec<u8>,
-    /// Their payloads, back to back; empty for raw chunks, which are their elements.
-    stored: Vec<u8>,
-    /// Room for one payload among several.
-    scratch: Vec<u8>,
-    /// For each chunk, the bytes of its elements and of its payload.
-    lens: Vec<[usize; 2]>,
-    /// The digests of their payloads, where digests are written.
-    digests: Vec<Digest>,
-    /// The statistics of their elements, where they are written.
-    statistics: Vec<ChunkStatistics>,
-    fault: Option<Error>,
-}
-
-impl Batch {
-    fn clear(&mut self) {
-        self.decoded.clear();
-        self.stored.clear();
-        self.lens.clear();
-        self.digests.clear();
-        self.statistics.clear();
-        self.fault = None;
-    }
-
-    /// Computes the statistics of the chunks.
-    fn measure(&mut self, dtype: DType) {
-        let mut rest = self.decoded.as_slice();
-        for [decoded_len, _] in &self.lens {
-            let (decoded, later) = rest.split_at(*decoded_len);
-            rest = later;
-            self.statistics.extend(statistics(dtype, decoded));
-        }
-    }
-
-    fn encode(&mut self, encoder: &dyn Encode, has_digests: bool) -> Result<()> {
-        if let [[_, stored_len]] = self.lens.as_mut_slice() {
-            encoder.encode(&self.decoded, &mut self.stored)?;
-            *stored_len = self.stored.len();
-            self.digests.extend(has_digests.then(|| digest(&self.stored)));
-            return Ok(());
-        }
-        let mut rest = self.decoded.as_slice();
-        for [decoded_len, stored_len] in &mut self.lens {
-            let (decoded, later) = rest.split_at(*decoded_len);
-            rest = later;
-            encoder.encode(decoded, &mut self.scratch)?;
-            *stored_len = self.scratch.len();
-            self.digests.extend(has_digests.then(|| digest(&self.scratch)));
-            self.stored.extend_from_slice(&self.scratch);
-        }
-        Ok(())
-    }
-}
-
-/// One dataset on its way into the file.
-struct Stream<'a> {
-    dataset: usize,
-    grid: &'a Grid,
-    element_size: u64,
-    /// Whether chunks get their digests here: raw ones, while others are written.
-    has_digests: bool,
-    coord: Vec<u64>,
-    extents: Vec<u64>,
-    /// The chunk that is filled next.
-    linear: u64,
-    fill: &'a mut Fill<'a>,
-    progress: &'a Progress,
-    /// Where encoded batches go; raw ones are written by the worker.
-    sink: Option<&'a Mutex<Sink<'a>>>,
-    spare: &'a mut Vec<Batch>,
-}
-
-impl Stream<'_> {
-    /// Fills the next chunk into `batch`.
-    fn fill_chunk(&mut self, batch: &mut Batch) -> Result<()> {
-        self.grid.extents(&self.coord, &mut self.extents);
-        let wanted = self.chunk_len();
-        let dataset = self.dataset;
-        let chunk = ChunkAt {
-            linear: self.linear,
-            coord: &self.coord,
-            extents: &self.extents,
-            decoded_len: wanted,
-        };
-        // The caller sees an empty buffer, so chunks that travel together are filled apart.
-        let is_first = batch.decoded.is_empty();
-        let out = if is_first { &mut batch.decoded } else { &mut batch.scratch };
-        out.clear();
-        (self.fill)(chunk, out).map_err(|source| {
-            let coord = self.coord.clone();
-            Error::Fill { dataset, coord, source }
-        })?;
-        let len = out.len();
-        if len as u64 != wanted {
-            let (coord, found) = (self.coord.clone(), len as u64);
-            return Err(Error::ChunkLen { dataset, coord, found, wanted });
-        }
-        batch.digests.extend(self.has_digests.then(|| digest(out)));
-        if !is_first {
-            batch.decoded.extend_from_slice(&batch.scratch);
-        }
-        batch.lens.push([len, len]);
-        self.grid.advance(&mut self.coord);
-        self.linear += 1;
-        Ok(())
-    }
-
-    fn chunk_len(&self) -> u64 {
-        // The layout has bounded the bytes of all chunks together by 64 bits.
-        self.grid.chunk_elements(&self.coord).unwrap_or(0).saturating_mul(self.element_size)
-    }
-
-    fn is_complete(&self) -> bool {
-        self.linear == self.grid.chunk_count()
-    }
-}
-
-impl OrderedJobs for Stream<'_> {
-    type Job = Batch;
-    type Error = Error;
-
-    fn make(&mut self) -> Result<Option<Batch>> {
-        if self.is_complete() {
-            return Ok(None);
-        }
-        let mut batch = self.spare.pop().unwrap_or_default();
-        batch.clear();
-        self.fill_chunk(&mut batch)?;
-        while !self.is_complete() && batch.decoded.len() as u64 + self.chunk_len() <= BATCH_LEN {
-            self.fill_chunk(&mut batch)?;
-        }
-        Ok(Some(batch))
-    }
-
-    fn deliver(&mut self, mut batch: Batch) -> Result<()> {
-        if let Some(fault) = batch.fault.take() {
-            return Err(fault);
-        }
-        if let Some(sink) = self.sink {
-            lock(sink).write(&batch)?;
-        }
-        let len = batch.decoded.len() as u64;
-        self.spare.push(batch);
-        Ok(self.progress.advance(len)?)
-    }
-
-    fn lost(&self) -> Error {
-        Error::Thread
-    }
-}
-
-/// An error of the format's writer; what the world did gets step and path.
-fn fault(error: WriteError, target: &Path) -> Error {
-    match error {
-        WriteError::Io(source) => tet_io::Error::io(Step::Write, target, source).into(),
-        error => Error::Layout(error),
-    }
 }

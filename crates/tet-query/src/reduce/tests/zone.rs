@@ -65,7 +65,7 @@ fn bits(dtype: DType, kind: u64, n: u64) -> u64 {
         _ => f64::INFINITY.to_bits(),
     };
     let sign = noise << (width - 1) & all;
-    let nan = infinity + 1 + noise % 30 | sign;
+    let nan = (infinity + 1 + noise % 30) | sign;
     let small = |number: u64| match dtype {
         DType::Float16 => u64::from(f16::from_f32(number as f32).to_bits()),
         DType::Float32 => u64::from((number as f32).to_bits()),
