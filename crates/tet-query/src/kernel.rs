@@ -27,6 +27,7 @@ mod norm;
 mod product;
 mod ranges;
 mod rank;
+mod record;
 mod special;
 mod state;
 mod strip;

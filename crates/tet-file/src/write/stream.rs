@@ -10,8 +10,43 @@ use tet_format::{ChunkStatistics, DType, Digest, Grid};
 use tet_io::{Progress, Publisher, Step};
 
 use super::ordered::OrderedJobs;
-use super::writer::{BATCH_LEN, ChunkAt, Fill, Written};
 use crate::error::{Error, Result};
+
+/// What the caller may fail with while filling a chunk.
+pub type FillError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Appends the elements of a chunk to an empty buffer.
+pub type Fill<'a> = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError> + 'a;
+
+/// Small chunks travel together, about this many bytes at a time; larger writes go straight to
+/// the file.
+pub(super) const BATCH_LEN: u64 = 1 << 20;
+
+/// A chunk the caller is asked to fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkAt<'a> {
+    /// The chunk's number in its dataset.
+    pub linear: u64,
+    /// Its place in the grid.
+    pub coord: &'a [u64],
+    /// Its extents, clipped at the dataset's edge.
+    pub extents: &'a [u64],
+    /// The bytes it takes.
+    pub decoded_len: u64,
+}
+
+/// What a finished file weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The length of the file.
+    pub file_len: u64,
+    /// The bytes of all payloads in the file.
+    pub stored_len: u64,
+    /// The bytes of all chunks before encoding.
+    pub decoded_len: u64,
+    /// The number of chunks.
+    pub chunk_count: u64,
+}
 
 /// Where batches go, in order.
 pub(super) struct Sink<'a> {

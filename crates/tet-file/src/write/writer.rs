@@ -15,51 +15,15 @@ use super::BUDGET_LEN;
 use super::footer::footer_text;
 use super::options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};
 use super::ordered::{OrderedWorkers, in_order};
-use super::stream::{Batch, Sink, Stream, fault, lock};
+use super::stream::{BATCH_LEN, Batch, Fill, Sink, Stream, Written, fault, lock};
 use crate::edit::unused_spans;
 use crate::error::{Error, Result};
 use crate::integrity::{IntegrityBlock, Listed};
 use crate::metadata::{HistoryRow, Metadata};
 use crate::statistics::{statistics_block, statistics_fit};
 
-/// What the caller may fail with while filling a chunk.
-pub type FillError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Appends the elements of a chunk to an empty buffer.
-pub type Fill<'a> = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError> + 'a;
-
-/// Small chunks travel together, about this many bytes at a time; larger writes go straight to
-/// the file.
-pub(super) const BATCH_LEN: u64 = 1 << 20;
-
 /// As many bytes are copied at once, so that a long copy can be canceled.
 pub(crate) const COPY_LEN: u64 = 64 << 20;
-
-/// A chunk the caller is asked to fill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkAt<'a> {
-    /// The chunk's number in its dataset.
-    pub linear: u64,
-    /// Its place in the grid.
-    pub coord: &'a [u64],
-    /// Its extents, clipped at the dataset's edge.
-    pub extents: &'a [u64],
-    /// The bytes it takes.
-    pub decoded_len: u64,
-}
-
-/// What a finished file weighs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// The length of the file.
-    pub file_len: u64,
-    /// The bytes of all payloads in the file.
-    pub stored_len: u64,
-    /// The bytes of all chunks before encoding.
-    pub decoded_len: u64,
-    /// The number of chunks.
-    pub chunk_count: u64,
-}
 
 /// A chunk that stays as it is stored in another file.
 #[derive(Clone, Copy, Debug)]
