@@ -158,37 +158,41 @@ macro_rules! integers {
             let mut least = [<$type>::MAX; $lanes];
             let mut greatest = [<$type>::MIN; $lanes];
             let (mut lows, mut highs) = ([0 as $sum; $lanes], [0 as $sum; $lanes]);
-            let mut add = |i: usize, bytes: [u8; size_of::<$type>()]| {
-                let element = <$type>::from_le_bytes(bytes);
-                least[i] = least[i].min(element);
-                greatest[i] = greatest[i].max(element);
-                lows[i] += ($low)(element);
-                highs[i] += ($high)(element);
-            };
+            let mut rest = [0_i64; 2];
             let (rows, tail) = block.as_chunks::<$lanes>();
             for row in rows {
                 for i in 0..$lanes {
-                    add(i, row[i]);
+                    let element = <$type>::from_le_bytes(row[i]);
+                    least[i] = if element < least[i] { element } else { least[i] };
+                    greatest[i] = if element > greatest[i] { element } else { greatest[i] };
+                    lows[i] += ($low)(element);
+                    highs[i] += ($high)(element);
                 }
             }
-            tail.iter().enumerate().for_each(|(i, &bytes)| add(i, bytes));
+            for &bytes in tail {
+                let element = <$type>::from_le_bytes(bytes);
+                (least[0], greatest[0]) = (least[0].min(element), greatest[0].max(element));
+                rest[0] += i64::from(($low)(element));
+                rest[1] += i64::from(($high)(element));
+            }
             (
                 least.into_iter().fold(<$type>::MAX, Ord::min),
                 greatest.into_iter().fold(<$type>::MIN, Ord::max),
-                [lows, highs].map(|lanes| lanes.into_iter().map(|sum| sum as i64).sum()),
+                [(lows, rest[0]), (highs, rest[1])]
+                    .map(|(lanes, rest)| rest + lanes.into_iter().map(|sum| sum as i64).sum::<i64>()),
             )
         }
     )+};
 }
 
 integers! {
-    u8, u8, block_u8, 64, u16: u16::from, |_| 0;
+    u8, u8, block_u8, 32, u16: u16::from, |_| 0;
     u16, u16, block_u16, 32, u32: u32::from, |_| 0;
-    u32, u32, block_u32, 32, i64: i64::from, |_| 0;
+    u32, u32, block_u32, 16, i64: i64::from, |_| 0;
     i16, u16, block_i16, 32, i32: i32::from, |_| 0;
     i32, u32, block_i32, 32, i64: i64::from, |_| 0;
-    u64, u64, block_u64, 16, i64: |it: u64| (it & 0xffff_ffff) as i64, |it: u64| (it >> 32) as i64;
-    i64, u64, block_i64, 16, i64: |it: i64| it & 0xffff_ffff, |it: i64| it >> 32;
+    u64, u64, block_u64, 8, i64: |it: u64| (it & 0xffff_ffff) as i64, |it: u64| (it >> 32) as i64;
+    i64, u64, block_i64, 8, i64: |it: i64| it & 0xffff_ffff, |it: i64| it >> 32;
 }
 
 macro_rules! floats {
@@ -226,36 +230,45 @@ macro_rules! floats {
             const INFINITY: $key = $infinity;
             let mut least = [<$key>::MAX; $lanes];
             let mut greatest = [<$key>::MIN; $lanes];
-            let mut counts = [[0 as $key; $lanes]; 2];
-            let mut add = |i: usize, bytes: [u8; size_of::<$key>()]| {
-                let bits = <$key>::from_le_bytes(bytes);
-                let magnitude = bits & <$key>::MAX;
-                let key = bits ^ (bits >> (<$key>::BITS - 1)) & <$key>::MAX;
-                let is_nan = magnitude > INFINITY;
-                least[i] = least[i].min(if is_nan { <$key>::MAX } else { key });
-                greatest[i] = greatest[i].max(if is_nan { <$key>::MIN } else { key });
-                counts[0][i] += is_nan as $key;
-                counts[1][i] += (magnitude == INFINITY) as $key;
-            };
+            let (mut nans, mut infs) = ([0 as $key; $lanes], [0 as $key; $lanes]);
             let (rows, tail) = block.as_chunks::<$lanes>();
             for row in rows {
                 for i in 0..$lanes {
-                    add(i, row[i]);
+                    let bits = <$key>::from_le_bytes(row[i]);
+                    let magnitude = bits & <$key>::MAX;
+                    let key = bits ^ (bits >> (<$key>::BITS - 1)) & <$key>::MAX;
+                    // Masks of all bits, or none.
+                    let nan = if magnitude > INFINITY { -1 } else { 0 };
+                    let inf = if magnitude == INFINITY { -1 } else { 0 };
+                    let (low, high) = (key & !nan | <$key>::MAX & nan, key & !nan | <$key>::MIN & nan);
+                    least[i] = if low < least[i] { low } else { least[i] };
+                    greatest[i] = if high > greatest[i] { high } else { greatest[i] };
+                    nans[i] -= nan;
+                    infs[i] -= inf;
                 }
             }
-            tail.iter().enumerate().for_each(|(i, &bytes)| add(i, bytes));
+            for &bytes in tail {
+                let bits = <$key>::from_le_bytes(bytes);
+                let magnitude = bits & <$key>::MAX;
+                let key = bits ^ (bits >> (<$key>::BITS - 1)) & <$key>::MAX;
+                if magnitude <= INFINITY {
+                    (least[0], greatest[0]) = (least[0].min(key), greatest[0].max(key));
+                }
+                nans[0] += (magnitude > INFINITY) as $key;
+                infs[0] += (magnitude == INFINITY) as $key;
+            }
             (
                 least.into_iter().fold(<$key>::MAX, Ord::min),
                 greatest.into_iter().fold(<$key>::MIN, Ord::max),
-                counts.map(|lanes| lanes.into_iter().map(|count| count as u64).sum()),
+                [nans, infs].map(|lanes| lanes.into_iter().map(|count| count as u64).sum()),
             )
         }
     )+};
 }
 
 floats! {
-    Half, i16, u16, 0x7c00, block_f16, 64;
-    f32, i32, u32, 0x7f80_0000, block_f32, 32;
+    Half, i16, u16, 0x7c00, block_f16, 32;
+    f32, i32, u32, 0x7f80_0000, block_f32, 16;
     f64, i64, u64, 0x7ff0_0000_0000_0000, block_f64, 16;
 }
 
