@@ -231,6 +231,9 @@ impl Writer {
             return statistics(dtype, stored);
         }
         // As long as the layout says, which the push has checked.
+        if BUDGET_LEN < decoded_len {
+            return None;
+        }
         let mut elements = vec![0; usize::try_from(decoded_len).ok()?];
         tet_codec::decoder(codec)?.decode(stored, &mut elements).ok()?;
         statistics(dtype, &elements)
