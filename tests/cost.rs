@@ -12,8 +12,8 @@ use tet_format::{DType, Limits, Shape};
 use tet_io::Source;
 use tet_query::{
     Axes, AxisGroups, Catalog, Choice, Coalesce, Compare, Cost, Execution, Filter, Hyperslab,
-    LazyArray, Method, NanPolicy, Number, Op, Params, Reduction, Transform, Window, WindowAlign,
-    WindowMode,
+    LazyArray, Method, NanPolicy, Number, Op, Params, Reduction, StatisticsPolicy, Transform,
+    Window, WindowAlign, WindowMode,
 };
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter};
@@ -63,7 +63,10 @@ fn world() -> World {
 }
 
 fn execution(memory_budget: u64) -> Execution {
-    Execution { threads: 2, memory_budget, coalesce: Coalesce::NONE, ..Execution::default() }
+    // What is counted are passes over elements, which statistics would spare.
+    let statistics = StatisticsPolicy::Never;
+    let coalesce = Coalesce::NONE;
+    Execution { threads: 2, memory_budget, coalesce, statistics, ..Execution::default() }
 }
 
 impl World {

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod metadata;
 pub mod odd;
 pub mod payload;
+pub mod statistics;
 pub mod superblock;
 
 use crate::case::Reject;
@@ -25,6 +26,7 @@ pub fn cases() -> Vec<Reject> {
         footer::cases(),
         metadata::cases(),
         digest::cases(),
+        statistics::cases(),
         limits::cases(),
     ]
     .concat()

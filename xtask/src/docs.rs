@@ -192,6 +192,7 @@ fn verify() -> String {
         ("TET-H", "Footer"),
         ("TET-M", "Footer JSON"),
         ("TET-G", "Digests"),
+        ("TET-Z", "Statistics"),
         ("TET-L", "Limits"),
         ("TET-N", "Notes"),
     ];

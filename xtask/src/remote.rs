@@ -80,7 +80,7 @@ impl World {
             let name = format!("large.{suffix}");
             let mut command = Command::new(&self.program);
             command.arg("convert").args([&large, &self.files.join(&name)]);
-            run::output(command.args(["--codec", "raw", "--chunks", "2,262144"]))?;
+            run::output(command.args(["--codec", "raw"]))?;
             self.names.push(name);
         }
         self.names.push("large.npy".to_owned());

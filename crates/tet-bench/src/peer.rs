@@ -38,7 +38,7 @@ pub const FLAG: &str = "--peer";
 
 /// What a work gives.
 enum Answer {
-    Reduced(Reduced),
+    Reduced(Box<Reduced>),
     Array(Array),
     Count(usize),
 }
@@ -154,7 +154,11 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
 fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
     let dataset = data::first(catalog)?;
     let shape = dataset.shape();
-    let how = Execution { result_max: 1 << 34, ..Execution::default() };
+    let how = Execution {
+        result_max: 1 << 34,
+        statistics: tet_query::StatisticsPolicy::Never,
+        ..Execution::default()
+    };
     let whole = Hyperslab::whole(shape);
     let part = |slices: &[(u64, u64, Axis)]| {
         let slice = |&(start, stop, axis)| AxisSlice { start, stop, step: 1, axis };
@@ -185,5 +189,5 @@ fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
         "rolling" => (whole, windowed(0, 9, WindowMode::Rolling, &[])),
         _ => bail!("unknown work {work}"),
     };
-    Ok(Answer::Reduced(dataset.reduce(&slab, &reduction, &how)?.value))
+    Ok(Answer::Reduced(Box::new(dataset.reduce(&slab, &reduction, &how)?.value)))
 }

@@ -34,7 +34,7 @@ pub(crate) mod messages;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use tet_query::{Axis, AxisSlice, DigestPolicy, Execution, Hyperslab};
+use tet_query::{Axis, AxisSlice, DigestPolicy, Execution, Hyperslab, StatisticsPolicy};
 
 use crate::data::{Folder, SLAB, TILED};
 use crate::report::Row;
@@ -124,7 +124,9 @@ pub fn groups(name: Option<&str>) -> Result<Vec<Group>> {
 
 /// All threads, defaults else.
 fn all_threads() -> Execution {
-    Execution { result_max: 1 << 34, ..Execution::default() }
+    // What is measured is how elements are read and folded.
+    let statistics = StatisticsPolicy::Never;
+    Execution { result_max: 1 << 34, statistics, ..Execution::default() }
 }
 
 /// The same without a look at digests.

@@ -7,10 +7,10 @@ use tet_convert::{Io, OpenOptions, Opened, ValidRange};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Writers};
-use tet_query::{Dataset, DigestPolicy, Execution, Integrity};
+use tet_query::{Dataset, DigestPolicy, Execution, Integrity, StatisticsPolicy};
 use tet_verify::{Finding, Severity};
 
-use crate::args::{DigestName, IoName, MeaningArgs, ReadArgs, WriteArgs};
+use crate::args::{DigestName, IoName, MeaningArgs, ReadArgs, StatsName, WriteArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
@@ -141,6 +141,11 @@ pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
         DigestName::Auto => DigestPolicy::Auto,
         DigestName::Always => DigestPolicy::Always,
         DigestName::Never => DigestPolicy::Never,
+    };
+    how.statistics = match args.stats {
+        StatsName::Never => StatisticsPolicy::Never,
+        StatsName::Verified => StatisticsPolicy::Verified,
+        StatsName::Trust => StatisticsPolicy::Trust,
     };
     how
 }

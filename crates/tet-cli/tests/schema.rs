@@ -405,3 +405,65 @@ fn arrays_match_their_schema() {
     assert_eq!(value["coords"][0].as_array().map(Vec::len), Some(12));
     assert_eq!(value["attrs"]["units"], "degC");
 }
+
+/// Chunks that are not read because of their statistics are told, in text and in JSON, before and after.
+#[test]
+fn answers_tell_what_rests_on_statistics() {
+    let env = Env::new("tet.query/1");
+    let (rows, row_len) = (64, 8192);
+    let elements = (0..rows * row_len).flat_map(|at: u32| (at as f32).to_le_bytes());
+    let dict =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {row_len}), }}\n");
+    let mut npy = b"\x93NUMPY\x01\0".to_vec();
+    npy.extend(u16::try_from(dict.len()).unwrap().to_le_bytes());
+    npy.extend(dict.bytes().chain(elements));
+    std::fs::write(env.folder.path().join("big.npy"), npy).unwrap();
+    let done = |line: &str| {
+        let args: Vec<&str> = line.split(' ').collect();
+        let (exit, out, err) = env.run(&args);
+        assert_eq!(exit, Exit::Done, "{line}: {err}");
+        out
+    };
+    let json = |line: &str, schema: &Validator| {
+        let value: Value = serde_json::from_str(&done(line)).unwrap();
+        assert!(schema.is_valid(&value), "{line}: {value}");
+        value
+    };
+    done("convert big.npy big.tet --codec raw --chunks 1,8192");
+    done("convert big.npy bare.tet --codec raw --chunks 1,8192 --no-stats");
+    let explain = validator("tet.explain/1");
+    for (stats, wanted, integrity) in [
+        ("verified", Some(true), "verified"),
+        ("trust", Some(false), "unchecked"),
+        ("never", None, "verified"),
+    ] {
+        let line = format!("query big.tet --max --json --stats {stats}");
+        let found = json(&line, &env.validator);
+        assert_eq!(found["result"]["values"], 524_287.0);
+        assert_eq!(found["integrity"], integrity, "{stats}");
+        let used = wanted
+            .map(|checked| serde_json::json!({"answered": 64, "skipped": 0, "checked": checked}));
+        assert_eq!(found["result"].get("statistics"), used.as_ref(), "{stats}");
+        let line = format!("explain big.tet --max --json --stats {stats}");
+        let plan = json(&line, &explain);
+        assert_eq!(plan.get("statistics"), used.as_ref(), "{stats}");
+        assert_eq!(plan["plan"]["stored_len"] == 0, used.is_some(), "{stats}");
+    }
+    assert!(done("query big.tet --max").contains("64 chunks answered from statistics"));
+    assert!(done("explain big.tet --max").contains("64 of 64 chunks answered, 0 skipped, 0 read"));
+    let always = json("query big.tet --max --json --digests always", &env.validator);
+    assert!(always["result"].get("statistics").is_none(), "all chunks are compared");
+    let bare = json("query bare.tet --max --json", &env.validator);
+    assert!(bare["result"].get("statistics").is_none());
+    done("digest add bare.tet");
+    let added = json("query bare.tet --max --json", &env.validator);
+    assert_eq!(added["result"]["statistics"]["answered"], 64);
+    for file in ["big.tet", "bare.tet"] {
+        done(&format!("verify --deep {file}"));
+    }
+    // Rows that are appended have statistics too, and those that stay keep theirs.
+    done("edit append big.tet big.npy --axis 0 -o both.tet");
+    let both = json("query both.tet --max --json", &env.validator);
+    assert_eq!(both["result"]["statistics"]["answered"], 128);
+    done("verify --deep both.tet");
+}

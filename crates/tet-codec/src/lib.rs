@@ -25,6 +25,7 @@ mod pipeline;
 mod raw;
 mod scratch;
 pub mod shuffle;
+mod statistics;
 mod swapped;
 #[cfg(feature = "zstd")]
 mod sz3;
@@ -57,6 +58,7 @@ pub use numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 pub use pieces::{PieceSum, Pieces};
 pub use pipeline::{Pipeline, Room, Stage};
 pub use raw::Raw;
+pub use statistics::{StatisticsCounter, statistics};
 pub use swapped::Swapped;
 #[cfg(feature = "zstd")]
 pub use sz3::{Sz3Array, Sz3Number};

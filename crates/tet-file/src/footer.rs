@@ -19,6 +19,7 @@ use tet_io::Source;
 use crate::error::Result;
 use crate::integrity::{KeyState, Listed, self_digest};
 use crate::metadata::Metadata;
+use crate::statistics::StatisticsKey;
 pub(crate) use value::{Value, check_text, wrong_type};
 
 /// A footer that was read.
@@ -36,6 +37,8 @@ pub struct Footer {
     pub metadata_at: u64,
     /// The integrity key of the JSON.
     pub integrity: KeyState,
+    /// The statistics key of the JSON.
+    pub statistics: StatisticsKey,
 }
 
 impl Footer {
@@ -140,6 +143,8 @@ pub fn check(
         footer.integrity = KeyState::read(value, &bytes, &tail.encode(), faults)?;
     }
     footer.json = FooterJson::read(root, faults)?;
+    footer.statistics = StatisticsKey::read(root, footer.integrity.key());
+    footer.json.spills.statistics = footer.statistics.spill();
     footer.metadata_at = root.member("metadata").map_or(json_at, |value| value.at());
     let spills = &footer.json.spills;
     check_spills(spills, tail.version, superblock.index_end(), json_at, faults)?;

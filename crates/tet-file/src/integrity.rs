@@ -17,7 +17,7 @@ pub(crate) use key::fill_self;
 pub use key::{IntegrityKey, KeyState, Listed, SelfDigest, self_digest};
 
 use tet_format::digest::{BLOCK_HEADER_LEN, DigestBlock, WireDigestBlock, block_len};
-use tet_format::{Error as Fault, Integrity, Note, NoteCode};
+use tet_format::{Error as Fault, Integrity, Note, NoteCode, statistics};
 use tet_io::Source;
 
 use crate::error::Result;
@@ -72,15 +72,19 @@ pub fn stale_block(
     index_end: u64,
     end: u64,
 ) -> Result<Option<Note>> {
-    let at = block_len(row_count).and_then(|len| end.checked_sub(len));
-    let Some(at) = at.filter(|&at| index_end <= at && end <= source.len()) else {
-        return Ok(None);
-    };
-    let mut header = [0; WireDigestBlock::LEN];
-    source.read_exact_at(at, &mut header)?;
-    let is_block = DigestBlock::read(&header, at, row_count).is_ok();
-    let found = end - at - BLOCK_HEADER_LEN;
-    Ok(is_block.then_some(Note { code: NoteCode::DigestsStale, at, found }))
+    // Statistics may come between.
+    let statistics_len = statistics::block_len(row_count).unwrap_or(u64::MAX);
+    for end in [Some(end), end.checked_sub(statistics_len)].into_iter().flatten() {
+        let at = block_len(row_count).and_then(|len| end.checked_sub(len));
+        let Some(at) = at.filter(|&at| index_end <= at && end <= source.len()) else { continue };
+        let mut header = [0; WireDigestBlock::LEN];
+        source.read_exact_at(at, &mut header)?;
+        if DigestBlock::read(&header, at, row_count).is_ok() {
+            let found = end - at - BLOCK_HEADER_LEN;
+            return Ok(Some(Note { code: NoteCode::DigestsStale, at, found }));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

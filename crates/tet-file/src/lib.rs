@@ -17,6 +17,7 @@ mod open;
 mod page_cache;
 pub mod parts;
 mod rows;
+mod statistics;
 #[cfg(test)]
 mod testing;
 mod warning;
@@ -28,9 +29,12 @@ pub use integrity::{Digests, Protection};
 pub use metadata::{AttrValue, DatasetMetadata, HistoryRow, Metadata};
 pub use open::{FooterMode, OpenOptions, TetFile};
 pub use rows::Index;
+pub use statistics::{
+    Statistics, StatisticsCheck, StatisticsKey, check_statistics, statistics_block, statistics_fit,
+};
 pub use tet_io::Kind;
 pub use warning::Warning;
-pub use write::{CodecChoice, DigestChoice, WriteOptions, Writer, Written};
+pub use write::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions, Writer, Written};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -12,6 +12,7 @@ use crate::footer::{self, Footer};
 use crate::integrity::{Digests, KeyState, Protection, SelfDigest, stale_block};
 use crate::metadata::{self, HistoryRow, Metadata};
 use crate::rows::Index;
+use crate::statistics::{Statistics, StatisticsKey};
 use crate::warning::Warning;
 
 /// How to handle the footer that a file declares.
@@ -46,6 +47,7 @@ pub struct TetFile {
     footer_fault: Option<tet_format::Error>,
     payload_end: u64,
     protection: Protection,
+    statistics: Option<Statistics>,
     warnings: Vec<Warning>,
 }
 
@@ -79,11 +81,29 @@ impl TetFile {
             footer: Footer::default(),
             footer_fault: None,
             protection: Protection::None,
+            statistics: None,
             warnings,
         };
         file.open_footer(options)?;
         file.open_digests(&head, options)?;
+        file.open_statistics();
         Ok(file)
+    }
+
+    /// Finds the statistics that the digests name; others are noted as a warning.
+    fn open_statistics(&mut self) {
+        match (self.footer.statistics, self.protection.digests()) {
+            (StatisticsKey::Bound(spill), Some(digests)) => {
+                let rows = self.index.row_count();
+                self.statistics = Statistics::new(&self.source, spill, digests.key(), rows);
+            }
+            (StatisticsKey::Stale, _) => {
+                let at = self.footer.json_at;
+                let note = Note { code: NoteCode::StatisticsStale, at, found: 0 };
+                self.warnings.push(Warning::Note(note));
+            }
+            _ => {}
+        }
     }
 
     /// Compares the structure with its digests in the footer.
@@ -282,6 +302,12 @@ impl TetFile {
         let end = self.source.read_vec(at, len)?;
         let digits = end.get(..2 * Digest::LEN).and_then(|digits| str::from_utf8(digits).ok());
         Ok(digits.and_then(Digest::from_hex))
+    }
+
+    /// The statistics of the chunks, if they are of the payloads that the file has.
+    #[must_use]
+    pub fn statistics(&self) -> Option<&Statistics> {
+        self.statistics.as_ref()
     }
 
     /// Unusual things about the file.

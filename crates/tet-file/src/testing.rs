@@ -8,15 +8,19 @@ use crate::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions
 
 /// A file of two datasets of three and one chunks.
 pub(crate) fn written(attr_len: usize, digests: DigestChoice) -> Vec<u8> {
+    let encoder = CodecChoice::Raw;
+    written_as(attr_len, &WriteOptions { encoder, digests, ..WriteOptions::default() })
+}
+
+/// The same, written in another way.
+pub(crate) fn written_as(attr_len: usize, options: &WriteOptions) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.tet");
     let specs = vec![
         DatasetSpec::new("a", DType::Int16, [5_u64], [2_u64]),
         DatasetSpec::new("b", DType::Float32, [3_u64, 1], [3_u64, 1]),
     ];
-    let encoder = CodecChoice::Raw;
-    let options = WriteOptions { encoder, digests, ..WriteOptions::default() };
-    let mut writer = Writer::create(&path, specs, &options).unwrap();
+    let mut writer = Writer::create(&path, specs, options).unwrap();
     for id in 0..2 {
         let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
             out.extend((0..chunk.decoded_len).map(|at| (at + chunk.linear) as u8 | 1));

@@ -10,13 +10,15 @@
 pub(crate) mod footer;
 mod options;
 mod ordered;
+mod stream;
 mod writer;
 
-pub use options::{CodecChoice, DigestChoice, WriteOptions};
+pub use options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};
 pub use ordered::{OrderedJobs, OrderedWorkers, in_order};
+pub use stream::{ChunkAt, Fill, FillError, Written};
 pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
+pub use writer::Writer;
 pub(crate) use writer::{COPY_LEN, CopiedChunk};
-pub use writer::{ChunkAt, Fill, FillError, Writer, Written};
 
 /// The memory of all chunks in progress, in addition to one chunk for each thread.
 pub const BUDGET_LEN: u64 = 64 << 20;

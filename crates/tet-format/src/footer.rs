@@ -143,6 +143,8 @@ pub struct Spills {
     pub zone_maps: Option<Spill>,
     /// `secondary_index_ref`, only in version 2.
     pub secondary_index: Option<Spill>,
+    /// `statistics`, where the digests name it.
+    pub statistics: Option<Spill>,
 }
 
 impl Spills {
@@ -153,6 +155,7 @@ impl Spills {
             ("metadata_ref", self.metadata),
             ("zone_maps_ref", newer(self.zone_maps)),
             ("secondary_index_ref", newer(self.secondary_index)),
+            ("statistics", self.statistics),
         ]
         .into_iter()
         .filter_map(|(key, spill)| Some((key, spill?)))
@@ -257,6 +260,7 @@ mod tests {
             metadata: spill(110, 5),
             zone_maps: spill(105, 5),
             secondary_index: spill(100, 3),
+            statistics: None,
         };
         let ends = [1, 2].map(|version| {
             let tail = Tail { json_len: 20, version };
@@ -275,6 +279,7 @@ mod tests {
                 metadata: spill(metadata),
                 zone_maps: spill(zone_maps),
                 secondary_index: None,
+                statistics: None,
             };
             let mut faults = Vec::new();
             check_spills(&spills, 2, 100, 120, &mut faults).unwrap();

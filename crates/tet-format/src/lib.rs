@@ -53,6 +53,7 @@ pub mod footer;
 
 pub mod digest;
 mod integrity;
+pub mod statistics;
 
 mod file;
 pub mod layout;
@@ -76,6 +77,7 @@ pub use region::Region;
 pub use rule::Rule;
 pub use shape::Shape;
 pub use span::Span;
+pub use statistics::ChunkStatistics;
 pub use superblock::Superblock;
 
 /// The examples of the crate's README, compiled and run.

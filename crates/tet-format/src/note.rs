@@ -61,6 +61,7 @@ notes! {
     "TET-N20" LabelTwice Footer: "an axis has the same label twice";
     "TET-N21" DimNameTwice Footer: "two axes of a dataset have the same name";
     "TET-N22" PayloadHole Payload: "the file system holds no bytes for a part of a payload, which reads as zeros";
+    "TET-N23" StatisticsStale Footer: "the statistics are not of the payloads that the file has now, and are not used";
 }
 
 impl fmt::Display for NoteCode {

@@ -232,6 +232,12 @@ rules! {
     "TET-G11" FlagCleared Superblock:
         "the footer flag must be set when the file ends in a footer that matches its `self`",
         "the flag is damaged: --no-footer reads on without the footer, `tet repair` sets it";
+    "TET-Z1" StatisticsBlock Footer:
+        "the `TSTA` block must have a record for every row of the index",
+        "--stats never reads without them, `tet convert` to a new file writes them anew";
+    "TET-Z2" StatisticsRecord Footer:
+        "a record of the `TSTA` block must be that of the elements of its chunk",
+        "the program that wrote them is wrong: --stats never reads without them, `tet convert` to a new file writes them anew";
     "TET-L1" LimitName Directory:
         "a name may be at most `name_len_max` bytes long",
         "raise the limit if you trust the file";

@@ -43,12 +43,12 @@ impl<const N: usize> Wire for [u8; N] {
     }
 }
 
-impl Wire for [u64; 8] {
-    const WIDTH: usize = 64;
+impl<const N: usize> Wire for [u64; N] {
+    const WIDTH: usize = 8 * N;
     #[inline]
     fn get(bytes: &[u8]) -> Self {
         let (values, _) = bytes.as_chunks::<8>();
-        let mut out = [0; 8];
+        let mut out = [0; N];
         for (out, &value) in out.iter_mut().zip(values) {
             *out = u64::from_le_bytes(value);
         }

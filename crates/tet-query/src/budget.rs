@@ -27,6 +27,8 @@ pub struct Execution {
     pub coalesce: Coalesce,
     /// Which payloads are compared with their digests.
     pub digests: DigestPolicy,
+    /// Whether reductions use the statistics of chunks.
+    pub statistics: StatisticsPolicy,
     /// Receives the number of selected bytes that are finished, and can cancel.
     pub progress: Progress,
     /// What requests to the file cost, which sets the length of reads and what is read ahead: that of
@@ -54,6 +56,25 @@ pub enum DigestPolicy {
     Never,
 }
 
+/// Whether reductions use the statistics of chunks that a file has, instead of the chunks. Values do not depend on it,
+/// unless the program that wrote the statistics was wrong.
+///
+/// ```
+/// use tet_query::{Execution, StatisticsPolicy};
+///
+/// assert_eq!(Execution::default().statistics, StatisticsPolicy::Verified);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StatisticsPolicy {
+    /// No: every chunk that is selected is read.
+    Never,
+    /// Once they were compared with their digest; not with [`DigestPolicy::Always`], which compares the chunks.
+    #[default]
+    Verified,
+    /// As they are, without a comparison: such an answer is unchecked.
+    Trust,
+}
+
 /// 1 GiB.
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
@@ -71,6 +92,7 @@ impl Default for Execution {
             decoded_max: None,
             coalesce: Coalesce::DEFAULT,
             digests: DigestPolicy::Auto,
+            statistics: StatisticsPolicy::default(),
             progress: Progress::default(),
             access: Access::LOCAL,
             tuning: Tuning::default(),
@@ -87,6 +109,7 @@ impl fmt::Debug for Execution {
             .field("decoded_max", &self.decoded_max)
             .field("coalesce", &self.coalesce)
             .field("digests", &self.digests)
+            .field("statistics", &self.statistics)
             .finish_non_exhaustive()
     }
 }

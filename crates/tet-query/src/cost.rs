@@ -5,7 +5,7 @@
 //! may be read for them: so every driver has a second function that returns its cost.
 
 use crate::budget::Execution;
-use crate::plan::ReadPlan;
+use crate::plan::{ReadPlan, StatisticsUse};
 
 /// Bytes of one value of a result, at most.
 pub(crate) const VALUE_LEN: u64 = 16;
@@ -21,6 +21,8 @@ pub struct Cost {
     /// Bytes held at once, about: what all threads hold, and the cells of the result. An array that
     /// is read is not in it.
     pub memory_len: u64,
+    /// The chunks that are not read, because of their statistics.
+    pub statistics: StatisticsUse,
 }
 
 /// How often the selected elements are read. It depends on them where the two differ.
@@ -60,7 +62,8 @@ impl Cost {
         let ahead = plan.touched_len().min(how.ahead_len());
         let threads_len = threads.saturating_mul(thread_len.saturating_add(windows));
         let memory_len = threads_len.saturating_add(ahead);
-        Cost { passes: Passes::ONE, thread_len, memory_len }
+        let statistics = plan.statistics_use();
+        Cost { passes: Passes::ONE, thread_len, memory_len, statistics }
     }
 
     /// This and then another: nothing of the one is held while the other runs.
@@ -73,6 +76,7 @@ impl Cost {
             },
             thread_len: self.thread_len.max(next.thread_len),
             memory_len: self.memory_len.max(next.memory_len),
+            statistics: self.statistics.and(next.statistics),
         }
     }
 

@@ -20,12 +20,14 @@ mod count_where;
 mod digits;
 mod extrema;
 mod histogram;
+mod known;
 mod mean;
 mod moments;
 mod norm;
 mod product;
 mod ranges;
 mod rank;
+mod record;
 mod special;
 mod state;
 mod strip;
@@ -37,6 +39,7 @@ mod tests;
 
 pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
+pub(crate) use known::{Known, KnownChunk, Verdict};
 pub(crate) use rank::{Numeric, Ranked};
 pub(crate) use state::{Maker, State};
 pub(crate) use sum::two_sum;
@@ -61,6 +64,8 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     const INDEXED: bool = false;
     /// Whether a state keeps all elements: it takes their bytes besides [`Kernel::cell_len`].
     const KEEPS: bool = false;
+    /// Whether statistics may tell what elements do to it: then it has [`Kernel::fold_known`].
+    const KNOWS: bool = false;
 
     /// Values to a cell.
     fn width(_setup: &Setup) -> usize {
@@ -98,6 +103,13 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     /// Folds the pads that replace missing elements into one cell.
     fn fold_pads(&mut self, cell: usize, pads: &[T]) {
         self.fold_run(At { cell, index: 0 }, pads);
+    }
+
+    /// Folds all elements of a chunk into one cell, where that follows from what is known of them, to the same state as
+    /// the elements themselves; otherwise it changes nothing.
+    fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
+        let _ = (cell, known);
+        Verdict::Read
     }
 
     /// Takes into `cell` what cell `from` of a later state holds.

@@ -87,7 +87,7 @@ pub use align::{Alignment, AxisAlignment, LabelAlignment};
 pub use answer::{Answer, Session};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
-pub use budget::{DigestPolicy, Execution};
+pub use budget::{DigestPolicy, Execution, StatisticsPolicy};
 pub use catalog::{
     AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, FixedText, Meaning, Run, Seal,
     SealDigester, Sealed, TextChunks, TextElements, Texts,
@@ -105,7 +105,7 @@ pub use labels::*;
 pub use lazy::{Blocks, Choice, LazyArray};
 pub use op::{NanPolicy, Op};
 pub use pattern::Pattern;
-pub use plan::{ChunkRead, ReadPlan, plan};
+pub use plan::{ChunkRead, ReadPlan, StatisticsUse, plan};
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tet_codec::{ChunkLayout, StoredSpans};
-use tet_format::{ForeignFault, Span};
+use tet_format::{ChunkStatistics, ForeignFault, Span};
 
 use self::piece::{Stretches, chunk_elements, element_count};
 use self::tiling::Inside;
@@ -39,6 +39,50 @@ pub struct ChunkRead {
     pub place: ChunkPlace,
 }
 
+/// What becomes of a chunk of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Zone {
+    /// It is read.
+    Read,
+    /// None of its elements matters.
+    Skip,
+    /// Its statistics stand for its elements, which are all selected and in one cell.
+    Known(ChunkStatistics),
+}
+
+/// How far an answer rests on statistics of chunks, which were not read then.
+///
+/// ```
+/// let none = tet_query::StatisticsUse::default();
+/// assert!(none.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatisticsUse {
+    /// Chunks whose statistics went into the answer.
+    pub answered: u64,
+    /// Chunks whose statistics tell that none of their elements matters.
+    pub skipped: u64,
+    /// Whether the statistics were compared with their digest.
+    pub is_checked: bool,
+}
+
+impl StatisticsUse {
+    /// Whether all selected chunks were read.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.answered == 0 && self.skipped == 0
+    }
+
+    /// What two passes over the same chunks rest on.
+    pub(crate) fn and(self, other: StatisticsUse) -> StatisticsUse {
+        StatisticsUse {
+            answered: self.answered.max(other.answered),
+            skipped: self.skipped.max(other.skipped),
+            is_checked: self.is_checked | other.is_checked,
+        }
+    }
+}
+
 /// The chunks that will be read, as data. [`Dataset::read_runs`](crate::Dataset::read_runs) and
 /// [`Dataset::reduce_runs`](crate::Dataset::reduce_runs) list the ranges of bytes.
 #[derive(Clone, Debug)]
@@ -50,6 +94,9 @@ pub struct ReadPlan {
     /// The most bytes one chunk takes that is decoded whole: stored and decoded.
     pub(crate) whole_len_max: u64,
     chunks: Vec<ChunkRead>,
+    /// What becomes of each chunk; none where all are read.
+    zones: Vec<Zone>,
+    are_checked: bool,
     table: Arc<dyn ChunkTable>,
     /// Stretches of the file that are asked for, before coalescing.
     pub span_count: u64,
@@ -76,6 +123,8 @@ pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<Rea
         inside: Inside::Cut,
         whole_len_max: 0,
         chunks: Vec::new(),
+        zones: Vec::new(),
+        are_checked: false,
         table: Arc::clone(&dataset.chunks),
         span_count: 0,
         stored_len: 0,
@@ -101,6 +150,30 @@ impl ReadPlan {
     #[must_use]
     pub fn chunks(&self) -> &[ChunkRead] {
         &self.chunks
+    }
+
+    /// The same plan with what becomes of each of its chunks, by statistics that were compared with their digest or not.
+    pub(crate) fn with_zones(self, zones: Vec<Zone>, are_checked: bool) -> ReadPlan {
+        ReadPlan { zones, are_checked, ..self }
+    }
+
+    /// What becomes of the `ordinal`th chunk.
+    pub(crate) fn zone(&self, ordinal: u64) -> Zone {
+        let zone = usize::try_from(ordinal).ok().and_then(|at| self.zones.get(at));
+        zone.copied().unwrap_or(Zone::Read)
+    }
+
+    /// How many chunks are answered from statistics and how many are skipped.
+    pub(crate) fn statistics_use(&self) -> StatisticsUse {
+        let mut used = StatisticsUse { is_checked: self.are_checked, ..StatisticsUse::default() };
+        for zone in &self.zones {
+            match zone {
+                Zone::Read => {}
+                Zone::Skip => used.skipped += 1,
+                Zone::Known(_) => used.answered += 1,
+            }
+        }
+        used
     }
 
     /// Whether the chunk is read in ranges of elements; otherwise it is decoded whole.

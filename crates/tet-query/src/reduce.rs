@@ -5,6 +5,7 @@
 //!   layout  where positions fold to                                fold    strips into states
 //!   slide   overlapping windows out of positions                   board, assemble: the cells
 //!   pad     what fills windows up
+//!   zone    which chunks need not be read, by their statistics
 //!   asked   one pass, or the passes of what one cannot answer
 //! ```
 //!
@@ -28,6 +29,7 @@ mod quantile;
 mod role;
 mod slide;
 mod window;
+mod zone;
 
 use self::asked::{Answer, Asked, answers};
 use self::role::Roles;
@@ -81,6 +83,7 @@ fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduce
         values: answer.values,
         count,
         nan_count: answer.nan_count,
+        statistics: asked.doubt.statistics(),
         details: Details::None,
     };
     match reduction.op {

@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::op::Op;
+use crate::plan::StatisticsUse;
 use crate::reduction::{AxisGroups, AxisPicks};
 use crate::scalar::Scalar;
 
@@ -23,6 +24,8 @@ pub struct Reduced {
     pub count: u64,
     /// How many of them were NaN, when the kernel knows it.
     pub nan_count: Option<u64>,
+    /// How far the answer rests on statistics of chunks instead of their elements.
+    pub statistics: StatisticsUse,
     /// What else belongs to the answer.
     pub details: Details,
 }

@@ -67,7 +67,13 @@ impl Code {
     #[must_use]
     pub const fn level(self) -> Level {
         match self {
-            Code::Rule(Rule::ZstdLen | Rule::ZstdFrames | Rule::ZstdWindow | Rule::ChunkDigest)
+            Code::Rule(
+                Rule::ZstdLen
+                | Rule::ZstdFrames
+                | Rule::ZstdWindow
+                | Rule::ChunkDigest
+                | Rule::StatisticsRecord,
+            )
             | Code::Note(NoteCode::ZstdSkippable | NoteCode::PayloadHole)
             | Code::Foreign(ForeignRule { reach: Reach::Elements, .. }) => Level::Deep,
             _ => Level::Structure,
@@ -94,6 +100,9 @@ impl Code {
                 "a program without support for digests wrote the footer: `tet digest add` computes new digests"
             }
             Code::Note(NoteCode::DigestsUnknown) => "a newer program can compare them",
+            Code::Note(NoteCode::StatisticsStale) => {
+                "queries read the chunks instead: `tet digest add` computes new statistics"
+            }
             Code::Note(NoteCode::PayloadShared) => {
                 "valid if intended; a small file can decode to a large one"
             }

@@ -10,6 +10,7 @@ mod gap;
 pub(crate) mod index;
 mod integrity;
 mod payload;
+mod statistics;
 mod subject;
 mod superblock;
 
@@ -42,6 +43,7 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     (seen.stored_len, seen.decoded_len) = (payloads.stored_len, payloads.decoded_len);
     let spans = Some(payloads.spans.as_slice()).filter(|_| payloads.are_sound);
     let digests = integrity::check(&subject, index, &bounds, spans, out)?;
+    let statistics = statistics::check(&subject, index, &bounds, out)?;
     bounds.stale = integrity::check_stale(&subject, index, &bounds, out)?;
     // A broken structure always leaves bytes unaccounted for, and so do digests at an unknown
     // position.
@@ -66,7 +68,7 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
             let how = (&pool, &progress);
             let all;
             (seen.payload_len, all) =
-                deep::check(&subject, place, &payloads, &digests, how, (&seen, out))?;
+                deep::check(&subject, place, &payloads, (&digests, statistics), how, (&seen, out))?;
             is_all &= all;
         }
         None => is_all &= payloads.stored_len == 0,

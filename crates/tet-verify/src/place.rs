@@ -48,6 +48,10 @@ impl<'a> Places<'a> {
         if let Some(row) = entry.row {
             (place.region, place.field) = (Region::Payload.name(), "stored");
             place.len = self.row(row, &mut place)?.map_or(0, |row| row.stored_len);
+            if entry.code == Code::Rule(Rule::StatisticsRecord) {
+                (place.region, place.field) = (Region::Footer.name(), "spill");
+                place.len = size_of::<u64>() as u64;
+            }
             return Ok(place);
         }
         let Some(located) = self.map.locate(entry.at) else { return Ok(place) };

@@ -1,16 +1,19 @@
-//! Adds digests to a file that has none or stale ones.
+//! Adds digests to a file that has none or stale ones, and statistics where they are missing.
 
-use tet_file::edit::{FooterEdit, with_footer};
+mod measure;
+
+use self::measure::measured;
+use tet_file::edit::{FooterEdit, Member, with_footer};
 use tet_file::write::DigestChoice;
-use tet_file::{OpenOptions, Protection, TetFile};
+use tet_file::{OpenOptions, Protection, StatisticsKey, TetFile};
 use tet_format::Limits;
 use tet_io::{Image, Progress, Publish, Source};
 
 use crate::error::{Error, Result};
 use crate::repair::{Output, RepairOptions, remaining, unused};
 
-/// Writes a copy of the source with digests. Returns its length, or `None` if the source already
-/// has valid digests.
+/// Writes a copy of the source with digests, and with statistics of its chunks where they take at most 0.2 % of the
+/// payloads. Returns its length, or `None` if the source already has what it would get.
 ///
 /// History, metadata, unknown keys and the footer version do not change.
 ///
@@ -32,7 +35,12 @@ pub fn protect(
     }
     let open = OpenOptions { limits: *limits, ..OpenOptions::default() };
     let file = TetFile::open(source.clone(), &open)?;
-    if let Protection::Digests(_) = file.protection() {
+    let has_digests = matches!(file.protection(), Protection::Digests(_));
+    let statistics = match file.statistics() {
+        None => measured(&file, progress)?,
+        Some(_) => None,
+    };
+    if has_digests && statistics.is_none() {
         // All digests have been compared.
         source.check_unchanged()?;
         return Ok(None);
@@ -42,8 +50,15 @@ pub fn protect(
     }
     let digests = DigestChoice::Written;
     let footer = FooterEdit::of(&file, limits)?;
-    let footer = footer
+    let mut footer = footer
         .map_or_else(|| FooterEdit::empty(digests), |footer| FooterEdit { digests, ..footer });
+    // A key of that name that is no key of statistics belongs to another program.
+    let is_free = file.footer().statistics != StatisticsKey::Absent
+        || footer.members.iter().all(|(key, _)| key != "statistics");
+    if let Some(block) = statistics.filter(|_| is_free) {
+        footer.members.retain(|(key, _)| key != "statistics");
+        footer.members.push(("statistics".to_owned(), Member::Statistics(block.into())));
+    }
     let image = with_footer(&Image::of(source), Some(&footer), limits, progress)?;
     let found =
         image.publish(source, output, publish, progress, |written| remaining(written, &options));

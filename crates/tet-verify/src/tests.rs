@@ -2,6 +2,7 @@
 
 mod deep;
 mod integrity;
+mod statistics;
 
 use std::io::Cursor;
 use std::sync::Arc;

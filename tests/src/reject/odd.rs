@@ -7,6 +7,7 @@ use crate::assemble::{Dataset, Sheet, put, refooted};
 use crate::case::Odd;
 use crate::frame;
 use crate::reject::payload::of_frame;
+use crate::reject::statistics;
 
 /// The odd files, one for each note.
 #[must_use]
@@ -25,6 +26,7 @@ fn fields() -> Vec<Odd> {
     let tailed = Sheet::of(&[square()]).footer("{}").assemble();
     let newer = Sheet::of(&[square()]).footer(r#"{"integrity":{"v":2}}"#).assemble();
     let sealed = Sheet::of(&[square()]).footer("{}").sealed().assemble();
+    let unbound = statistics::file(&statistics::block(&square()));
     let stale = refooted(&sealed.bytes, sealed.marks.json, "{}");
     vec![
         odd("flag bit 1", one.with_u32(12, 2), NoteCode::UnknownFlags, 12),
@@ -70,6 +72,12 @@ fn fields() -> Vec<Odd> {
             newer.bytes.clone(),
             NoteCode::DigestsUnknown,
             newer.marks.json,
+        ),
+        odd(
+            "statistics of other payloads",
+            unbound.bytes.clone(),
+            NoteCode::StatisticsStale,
+            unbound.marks.json,
         ),
         odd("a footer that forgot its digests", stale, NoteCode::DigestsStale, sealed.marks.block),
         odd("a slot past the rank", one.with_u64(row + 24, 1), NoteCode::RowSlots, row + 24),

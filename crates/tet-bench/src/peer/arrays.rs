@@ -26,7 +26,11 @@ fn answer(work: &str, catalog: &Catalog) -> Result<Answer> {
         return Ok(Answer::Count(std::hint::black_box(listed.collect::<Vec<_>>()).len()));
     }
     let dataset = catalog.find("x")?;
-    let how = Execution { result_max: 1 << 34, ..Execution::default() };
+    let how = Execution {
+        result_max: 1 << 34,
+        statistics: tet_query::StatisticsPolicy::Never,
+        ..Execution::default()
+    };
     let all = |axis: usize| AxisSlice {
         start: 0,
         stop: dataset.shape()[axis],
@@ -50,5 +54,5 @@ fn answer(work: &str, catalog: &Catalog) -> Result<Answer> {
         "mean-2" => Reduction::along(Op::Mean, [2]),
         _ => bail!("unknown work {work}"),
     };
-    Ok(Answer::Reduced(dataset.reduce(&slab, &reduction, &how)?.value))
+    Ok(Answer::Reduced(Box::new(dataset.reduce(&slab, &reduction, &how)?.value)))
 }

@@ -122,6 +122,11 @@ pub struct ConvertArgs {
     /// Write no digests: changed bytes of the file are then not noticed
     #[arg(long)]
     pub no_digests: bool,
+    /// Write no statistics of chunks: queries then read every selected chunk
+    ///
+    /// Statistics are written to .tet files where they take at most 0.2 % of the payloads.
+    #[arg(long)]
+    pub no_stats: bool,
     /// Do not record how the file was made
     #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,

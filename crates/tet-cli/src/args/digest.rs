@@ -29,7 +29,7 @@ impl DigestArgs {
 /// The subcommands of `tet digest`.
 #[derive(Debug, Subcommand)]
 pub enum DigestVerb {
-    /// Add digests to a .tet file, so that every changed bit is found
+    /// Add digests to a .tet file, so that every changed bit is found, and statistics of its chunks
     #[command(long_about = ADD_LONG_ABOUT, after_long_help = ADD_EXAMPLES)]
     Add(DigestAddArgs),
     /// Write the checksums of a file of any format to a second file

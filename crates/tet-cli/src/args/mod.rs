@@ -277,6 +277,14 @@ pub struct ReadArgs {
     /// `unchecked` accordingly.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub digests: DigestName,
+    /// Choose when statistics of chunks are used instead of the chunks
+    ///
+    /// Minima, maxima, counts, sums of integers, means of integers and filters of a .tet file with statistics read only
+    /// the chunks that matter. `verified` compares the statistics with their checksum first. `trust` does not: the answer
+    /// then reports `unchecked`. `never` reads every selected chunk, and so does `--digests always`. Answers report how many
+    /// chunks were not read.
+    #[arg(long, value_name = "WHEN", default_value = "verified")]
+    pub stats: StatsName,
     /// Limit the memory of a read, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -310,6 +318,18 @@ pub enum DigestName {
     Always,
     /// No chunks.
     Never,
+}
+
+/// When statistics of chunks are used instead of the chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum StatsName {
+    /// Never: chunks are read.
+    Never,
+    /// After they were compared with their checksum.
+    #[default]
+    Verified,
+    /// Without a comparison.
+    Trust,
 }
 
 /// How a file is written.

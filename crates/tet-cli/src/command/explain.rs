@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved};
-use tet_query::{Execution, Passes, ReadPlan};
+use tet_query::{Execution, Passes, ReadPlan, StatisticsUse};
 
 use crate::args::ExplainArgs;
 use crate::command::query::plan::{self, Reads};
@@ -15,7 +15,7 @@ use crate::command::query::{self, question};
 use crate::context::Context;
 use crate::exit::{Exit, Result};
 use crate::open;
-use crate::render::json::{AxisCostShape, Explained};
+use crate::render::json::{AxisCostShape, Explained, StatisticsShape};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, grouped};
 use cost::Cost;
@@ -80,6 +80,7 @@ fn one(
             selected_len: cost.selected_len,
             memory_len: cost.memory_len,
             memory_budget: how.memory_budget,
+            statistics: StatisticsShape::of(cost.statistics),
             axes,
             advice,
         };
@@ -126,6 +127,9 @@ fn write_plan(
         for (name, text) in plan::rows(plan, reads, resolved) {
             table.row([name, &text]);
         }
+        if !cost.statistics.is_none() {
+            table.row(["statistics", &statistics(plan, cost)]);
+        }
         table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
         if hint == Some(how.memory_budget) {
             let budget = Size(how.memory_budget);
@@ -137,6 +141,15 @@ fn write_plan(
         context.line(line)?;
     }
     Ok(())
+}
+
+/// `98 of 100 chunks answered, 1 skipped, 1 read`.
+fn statistics(plan: &ReadPlan, cost: &Cost) -> String {
+    let StatisticsUse { answered, skipped, .. } = cost.statistics;
+    let count = plan.chunks().len() as u64;
+    let left = count.saturating_sub(answered).saturating_sub(skipped);
+    let [answered, skipped, left, count] = [answered, skipped, left, count].map(grouped);
+    format!("{answered} of {count} chunks answered, {skipped} skipped, {left} read")
 }
 
 /// `3`, or `up to 5` if it depends on the values.

@@ -32,8 +32,8 @@ pub(crate) use info::{
 };
 pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, DecodedShape, EdgesShape,
-    GroupShape, OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape,
-    WrittenShape,
+    GroupShape, OneOrMany, PlanShape, QueryAnswer, SelectionShape, StatisticsShape, ValuesShape,
+    WindowShape, WrittenShape,
 };
 pub(crate) use repair::{
     ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,

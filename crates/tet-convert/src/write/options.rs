@@ -1,7 +1,7 @@
 //! What the caller may ask of an import, and what it reports.
 
 use tet_file::metadata::AttrValue;
-use tet_file::write::{CodecChoice, DigestChoice};
+use tet_file::write::{CodecChoice, DigestChoice, StatisticsChoice};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
 use tet_query::{Catalog, Dataset};
@@ -110,6 +110,8 @@ pub struct ImportOptions {
     pub history: Option<Origin>,
     /// Whether digests are written.
     pub digests: DigestChoice,
+    /// Whether statistics of chunks are written to a `.tet` file.
+    pub statistics: StatisticsChoice,
     /// Whether an existing output is replaced.
     pub overwrite: Overwrite,
     /// How durable the output is when `import` returns.
@@ -154,6 +156,7 @@ impl Default for ImportOptions {
             history: None,
             overwrite: Overwrite::Refuse,
             digests: DigestChoice::Written,
+            statistics: StatisticsChoice::default(),
             sync: Sync::Full,
         }
     }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::footer::{FooterJson, Value};
 use crate::integrity::{IntegrityBlock, IntegrityBuilder, IntegrityKey, Listed, digest_of};
 use crate::open::{FooterMode, OpenOptions, TetFile};
+use crate::statistics::{self, StatisticsKey};
 use crate::write::DigestChoice;
 use crate::write::footer::{JSON_LEN_MAX, together};
 
@@ -36,6 +37,8 @@ pub enum Member {
     Spill(Span, String),
     /// A reference to a new spill.
     New(Arc<[u8]>),
+    /// A reference to a new block of statistics of the payloads.
+    Statistics(Arc<[u8]>),
 }
 
 impl FooterEdit {
@@ -79,13 +82,16 @@ impl FooterEdit {
         let root = Value::read(json, json_at, limits, Rule::JsonSyntax, &mut Strict)?;
         let members = root.and_then(Value::members).unwrap_or_default();
         let spills = root.map(|root| FooterJson::read(root, &mut Strict)).transpose()?;
-        let spills = spills.map_or_else(Spills::default, |json| json.spills);
+        let mut spills = spills.map_or_else(Spills::default, |json| json.spills);
+        let integrity = IntegrityKey::find(json);
+        let statistics = root.map(|root| StatisticsKey::read(root, integrity.as_ref()));
+        spills.statistics = statistics.and_then(StatisticsKey::spill);
         check_spills(&spills, version, floor, json_at, &mut Strict)?;
         let mut edit = FooterEdit { version, ..FooterEdit::empty(DigestChoice::Left) };
         for (key, value) in members {
             if key == "integrity" {
                 edit.digests = DigestChoice::Written;
-                check_known(IntegrityKey::find(json).as_ref(), &spills, version)?;
+                check_known(integrity.as_ref(), &spills, version)?;
                 continue;
             }
             let text = value.text().to_owned();
@@ -161,11 +167,26 @@ pub(super) fn with_known_digests(
         out.append(block.block.as_slice());
     }
     let key = block.map(|block| block.key);
-    let json = place_members(image, &mut out, footer, key.as_ref())?;
+    let footer = with_fitting_statistics(footer, key.as_ref());
+    let json = place_members(image, &mut out, &footer, key.as_ref())?;
     let tail = Tail { json_len: json.len() as u64, version: footer.version };
     out.append(json.into_bytes());
     out.append(tail.encode());
     Ok(out)
+}
+
+/// The same footer, without statistics that are not of the payloads with these digests.
+fn with_fitting_statistics(footer: &FooterEdit, key: Option<&IntegrityKey>) -> FooterEdit {
+    let mut footer = footer.clone();
+    footer.members.retain(|(name, member)| match member {
+        Member::Spill(_, text) if name == statistics::KEY => {
+            key.is_some_and(|key| statistics::is_of(text, key.chunks))
+        }
+        Member::Text(text) => name != statistics::KEY || !statistics::is_ours(text),
+        Member::Statistics(_) => key.is_some(),
+        _ => true,
+    });
+    footer
 }
 
 /// The digests of a file whose payloads end at `end`; `out` is the new file, `known` are the digests of
@@ -217,7 +238,7 @@ fn place_members(
         match member {
             Member::Text(_) => {}
             Member::Spill(span, _) => order.push((span.start(), number)),
-            Member::New(_) => order.push((u64::MAX, number)),
+            Member::New(_) | Member::Statistics(_) => order.push((u64::MAX, number)),
         }
     }
     order.sort_unstable();
@@ -226,7 +247,9 @@ fn place_members(
         let offset = placed.len();
         match footer.members.get(number) {
             Some((_, Member::Spill(span, _))) => placed.append_part(image, *span),
-            Some((_, Member::New(bytes))) => placed.append(Arc::clone(bytes)),
+            Some((_, Member::New(bytes) | Member::Statistics(bytes))) => {
+                placed.append(Arc::clone(bytes));
+            }
             _ => {}
         }
         if let Some(spill) = spills.get_mut(number) {
@@ -243,7 +266,13 @@ fn place_members(
     let members = footer.members.iter().zip(spills);
     let members = members.map(|((name, member), spill)| {
         let name = serde_json::Value::from(name.as_str());
-        format!("{name}:{}", text_of(member, spill))
+        let value = match (member, spill, key) {
+            (Member::Statistics(_), Some(spill), Some(key)) => {
+                statistics::key_text(spill, key.chunks)
+            }
+            _ => text_of(member, spill),
+        };
+        format!("{name}:{value}")
     });
     let json = together(members.collect(), key, &listed, footer.version);
     let has_room = json.len() <= JSON_LEN_MAX;
@@ -269,12 +298,12 @@ fn text_of(member: &Member, spill: Option<Spill>) -> String {
     let Some(Spill { offset, len }) = spill else {
         return match member {
             Member::Text(text) | Member::Spill(_, text) => text.clone(),
-            Member::New(_) => "null".to_owned(),
+            Member::New(_) | Member::Statistics(_) => "null".to_owned(),
         };
     };
     let old = match member {
         Member::Text(text) | Member::Spill(_, text) => text.as_str(),
-        Member::New(_) => "{}",
+        Member::New(_) | Member::Statistics(_) => "{}",
     };
     let limits = Limits::default();
     let root = Value::read(old.as_bytes(), 0, &limits, Rule::SpillRef, &mut Strict);

@@ -2,12 +2,13 @@
 
 use tet_codec::{Strength, compare};
 use tet_format::index::IndexRow;
-use tet_format::{Codec, Digest, Rule, Span};
+use tet_format::{ChunkStatistics, Codec, Digest, Rule, Span};
 
 use super::plan::FilePlan;
 use crate::error::{Error, Result};
 use crate::integrity::Protection;
 use crate::open::TetFile;
+use crate::statistics::StatisticsCheck;
 use crate::write::CopiedChunk;
 
 /// A file of which a new one is an edited copy: its datasets are those of the plan, some of them shorter.
@@ -141,7 +142,14 @@ impl BaseFile {
             Protection::Digests(digests) => Some(digests.of_row(number)?),
             _ => None,
         };
-        Ok((span, CopiedChunk { codec, decoded_len, stored_len: row.stored_len, digest }))
+        let (stored_len, statistics) = (row.stored_len, self.statistics_of(number)?);
+        Ok((span, CopiedChunk { codec, decoded_len, stored_len, digest, statistics }))
+    }
+
+    /// The statistics of a row, where the file has any.
+    fn statistics_of(&self, row: u64) -> Result<Option<ChunkStatistics>> {
+        let statistics = self.file.statistics();
+        statistics.map(|all| all.of_row(row, StatisticsCheck::Compared)).transpose()
     }
 
     /// A chunk as it is stored, which matches its digest.

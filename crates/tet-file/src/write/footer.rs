@@ -5,6 +5,7 @@ use tet_format::footer::{FOOTER_VERSION, Spill, Tail};
 use crate::error::{Error, Result};
 use crate::integrity::{IntegrityKey, Listed, fill_self};
 use crate::metadata::{HistoryRow, Metadata, encode, encode_history};
+use crate::statistics;
 
 /// The longest footer JSON that every reader accepts.
 pub(crate) const JSON_LEN_MAX: usize = 64 << 10;
@@ -26,7 +27,7 @@ pub(super) fn footer_text(
     metadata: &Metadata,
     history: &[HistoryRow],
     spill_offset: u64,
-    key: Option<&IntegrityKey>,
+    (key, statistics): (Option<&IntegrityKey>, Option<&Listed>),
 ) -> Result<Option<FooterText>> {
     if metadata.is_empty() && history.is_empty() && key.is_none() {
         return Ok(None);
@@ -36,17 +37,20 @@ pub(super) fn footer_text(
     if !history.is_empty() {
         members.push(format!("\"history\":{}", encode_history(history)?));
     }
+    let mut listed: Vec<Listed> = statistics.copied().into_iter().collect();
+    members.extend(key.zip(statistics).map(|(key, listed)| {
+        format!("\"{}\":{}", statistics::KEY, statistics::key_text(listed.spill, key.chunks))
+    }));
     let history_only = members.clone();
     let metadata = if metadata.is_empty() { String::new() } else { encode(metadata)? };
     if !metadata.is_empty() {
         members.push(format!("\"metadata\":{metadata}"));
     }
-    let json = together(members, key, &[], FOOTER_VERSION);
+    let json = together(members, key, &listed, FOOTER_VERSION);
     if json.len() <= JSON_LEN_MAX {
         return Ok(Some(FooterText { spill: String::new(), json }));
     }
     let mut members = history_only;
-    let mut listed = Vec::new();
     if !metadata.is_empty() {
         let spill = Spill { offset: spill_offset, len: metadata.len() as u64 };
         let Spill { offset, len } = spill;

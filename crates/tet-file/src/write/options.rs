@@ -45,6 +45,18 @@ pub enum DigestChoice {
     Left,
 }
 
+/// Whether statistics of chunks are written; files without digests have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatisticsChoice {
+    /// Where they are at most 0.2 % of the payloads.
+    #[default]
+    Fitting,
+    /// Always.
+    Written,
+    /// Never.
+    Left,
+}
+
 /// How a new file is written.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
@@ -63,6 +75,8 @@ pub struct WriteOptions {
     pub zero_extents: ZeroExtents,
     /// Whether digests are written, to detect changed bytes.
     pub digests: DigestChoice,
+    /// Whether statistics are written, with which queries skip chunks.
+    pub statistics: StatisticsChoice,
     /// Whether the file is synced to disk.
     pub sync: Sync,
     /// What to do if the file exists.

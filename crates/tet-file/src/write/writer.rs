@@ -2,62 +2,28 @@
 
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-use tet_codec::{Encode, digest};
-use tet_format::footer::FOOTER_VERSION;
+use tet_codec::{Encode, digest, statistics};
+use tet_format::footer::{FOOTER_VERSION, Spill};
 use tet_format::superblock::FLAG_FOOTER;
-use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout, WriteError};
-use tet_format::{Codec, Digest, Grid, Span};
+use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout};
+use tet_format::{ChunkStatistics, Codec, Digest, Grid, Span};
 use tet_io::{Progress, Publisher, Source, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
-use super::options::{CodecChoice, DigestChoice, WriteOptions};
-use super::ordered::{OrderedJobs, OrderedWorkers, in_order};
+use super::options::{CodecChoice, DigestChoice, StatisticsChoice, WriteOptions};
+use super::ordered::{OrderedWorkers, in_order};
+use super::stream::{BATCH_LEN, Batch, Fill, Sink, Stream, Written, fault, lock};
 use crate::edit::unused_spans;
 use crate::error::{Error, Result};
-use crate::integrity::IntegrityBlock;
+use crate::integrity::{IntegrityBlock, Listed};
 use crate::metadata::{HistoryRow, Metadata};
-
-/// What the caller may fail with while filling a chunk.
-pub type FillError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Appends the elements of a chunk to an empty buffer.
-pub type Fill<'a> = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError> + 'a;
-
-/// Small chunks travel together, about this many bytes at a time; larger writes go straight to
-/// the file.
-const BATCH_LEN: u64 = 1 << 20;
+use crate::statistics::{statistics_block, statistics_fit};
 
 /// As many bytes are copied at once, so that a long copy can be canceled.
 pub(crate) const COPY_LEN: u64 = 64 << 20;
-
-/// A chunk the caller is asked to fill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkAt<'a> {
-    /// The chunk's number in its dataset.
-    pub linear: u64,
-    /// Its place in the grid.
-    pub coord: &'a [u64],
-    /// Its extents, clipped at the dataset's edge.
-    pub extents: &'a [u64],
-    /// The bytes it takes.
-    pub decoded_len: u64,
-}
-
-/// What a finished file weighs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// The length of the file.
-    pub file_len: u64,
-    /// The bytes of all payloads in the file.
-    pub stored_len: u64,
-    /// The bytes of all chunks before encoding.
-    pub decoded_len: u64,
-    /// The number of chunks.
-    pub chunk_count: u64,
-}
 
 /// A chunk that stays as it is stored in another file.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +33,8 @@ pub(crate) struct CopiedChunk {
     pub(crate) stored_len: u64,
     /// Its digest; `None` in files without digests.
     pub(crate) digest: Option<Digest>,
+    /// The statistics of its elements, where they are known.
+    pub(crate) statistics: Option<ChunkStatistics>,
 }
 
 /// Writes a new file, dataset by dataset; dropped before [`finish`](Writer::finish), it leaves
@@ -82,6 +50,9 @@ pub struct Writer {
     written: Written,
     /// The digests of the chunks written so far, unless none are wanted.
     digests: Option<Vec<Digest>>,
+    /// The statistics of the chunks written so far, while they are known and wanted.
+    statistics: Option<Vec<ChunkStatistics>>,
+    statistics_choice: StatisticsChoice,
     /// Buffers that have been used and are used again.
     spare: Vec<Batch>,
 }
@@ -111,6 +82,14 @@ impl Writer {
         let (written, spare) = (Written::default(), Vec::new());
         let digests = (options.digests == DigestChoice::Written).then(Vec::new);
         let next_dataset = 0;
+        let is_wanted = match options.statistics {
+            StatisticsChoice::Fitting => {
+                statistics_fit(file.layout().row_count(), decoded_len(file.layout()))
+            }
+            StatisticsChoice::Written => true,
+            StatisticsChoice::Left => false,
+        };
+        let statistics = (digests.is_some() && is_wanted).then(Vec::new);
         Ok(Self {
             file,
             encoder,
@@ -120,6 +99,8 @@ impl Writer {
             target,
             written,
             digests,
+            statistics,
+            statistics_choice: options.statistics,
             spare,
         })
     }
@@ -169,8 +150,10 @@ impl Writer {
             codec: encoder.codec(),
             written: &mut self.written,
             digests: self.digests.as_mut(),
+            statistics: self.statistics.as_mut(),
         };
         let has_digests = sink.digests.is_some();
+        let measured = sink.statistics.is_some().then_some(dtype);
         let sink = Mutex::new(sink);
         let rank = grid.rank();
         let mut stream = Stream {
@@ -188,6 +171,9 @@ impl Writer {
         };
         // Raw chunks have nothing to be encoded: they are written while the next are filled.
         let work = |batch: &mut Batch| {
+            if let Some(dtype) = measured {
+                batch.measure(dtype);
+            }
             batch.fault = if is_raw {
                 lock(&sink).write(batch).err()
             } else {
@@ -225,8 +211,32 @@ impl Writer {
         let pushed = self.file.push(codec, decoded_len, stored);
         pushed.map_err(|error| fault(error, &self.target))?;
         let known = known.or_else(|| self.digests.is_some().then(|| digest(stored)));
-        self.count(dataset, decoded_len, stored.len() as u64, known);
+        let statistics = self.statistics_of(dataset, (codec, decoded_len), stored);
+        let stored_len = stored.len() as u64;
+        let chunk = CopiedChunk { codec, decoded_len, stored_len, digest: known, statistics };
+        self.count(dataset, &chunk);
         Ok(())
+    }
+
+    /// The statistics of a chunk that was stored elsewhere, where they are wanted and its bytes decode.
+    fn statistics_of(
+        &self,
+        dataset: Option<usize>,
+        (codec, decoded_len): (Codec, u64),
+        stored: &[u8],
+    ) -> Option<ChunkStatistics> {
+        self.statistics.as_ref()?;
+        let dtype = self.file.layout().dtype(dataset?)?;
+        if codec == Codec::Raw {
+            return statistics(dtype, stored);
+        }
+        // As long as the layout says, which the push has checked.
+        if BUDGET_LEN < decoded_len {
+            return None;
+        }
+        let mut elements = vec![0; usize::try_from(decoded_len).ok()?];
+        tet_codec::decoder(codec)?.decode(stored, &mut elements).ok()?;
+        statistics(dtype, &elements)
     }
 
     /// Whether digests are written: a chunk whose digest is not known is read for it then.
@@ -255,7 +265,7 @@ impl Writer {
                 out.flush().map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
                 out.get_mut().copy_from(source, span)?;
             }
-            self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
+            self.count(dataset, chunk);
         }
         Ok(())
     }
@@ -303,17 +313,22 @@ impl Writer {
         let dataset = self.file.next_chunk().map(|next| next.dataset);
         let kept = self.file.keep(chunk.codec, chunk.decoded_len, place);
         kept.map_err(|error| fault(error, &self.target))?;
-        self.count(dataset, chunk.decoded_len, chunk.stored_len, chunk.digest);
+        self.count(dataset, chunk);
         Ok(())
     }
 
     /// Counts a chunk that was written to a dataset.
-    fn count(&mut self, dataset: Option<usize>, decoded: u64, stored: u64, known: Option<Digest>) {
-        if let (Some(digests), Some(known)) = (&mut self.digests, known) {
+    fn count(&mut self, dataset: Option<usize>, chunk: &CopiedChunk) {
+        if let (Some(digests), Some(known)) = (&mut self.digests, chunk.digest) {
             digests.push(known);
         }
-        self.written.stored_len += stored;
-        self.written.decoded_len += decoded;
+        match (&mut self.statistics, chunk.statistics) {
+            (Some(all), Some(known)) => all.push(known),
+            // A file has statistics of all of its chunks or none.
+            _ => self.statistics = None,
+        }
+        self.written.stored_len += chunk.stored_len;
+        self.written.decoded_len += chunk.decoded_len;
         self.written.chunk_count += 1;
         // The next one may have no chunks.
         let next = self.file.next_chunk().map(|chunk| chunk.dataset);
@@ -335,6 +350,19 @@ impl Writer {
         Ok(written)
     }
 
+    /// The block of statistics, where it is wanted and known of all chunks.
+    fn fitting_statistics(&self) -> Option<Vec<u8>> {
+        let all = self.statistics.as_ref()?;
+        let (row_count, payload_len) = (all.len() as u64, self.written.stored_len);
+        let fits = match self.statistics_choice {
+            StatisticsChoice::Fitting => statistics_fit(row_count, payload_len),
+            StatisticsChoice::Written => true,
+            StatisticsChoice::Left => false,
+        };
+        let is_complete = row_count == self.file.layout().row_count();
+        (fits && is_complete && row_count != 0).then(|| statistics_block(all))
+    }
+
     fn complete(
         mut self,
         metadata: &Metadata,
@@ -351,9 +379,17 @@ impl Writer {
             IntegrityBlock::new(&head, self.file.rows(), digests, self.file.position())
         });
         // The place of digests and statistics is between the last payload and the spill.
-        let (key, block) = seal.map_or((None, vec![]), |seal| (Some(seal.key), seal.block));
+        let (key, mut block) = seal.map_or((None, vec![]), |seal| (Some(seal.key), seal.block));
+        let statistics = self.fitting_statistics().map(|statistics| {
+            let (offset, len) =
+                (self.file.position() + block.len() as u64, statistics.len() as u64);
+            let listed = Listed { spill: Spill { offset, len }, digest: digest(&statistics) };
+            block.extend(statistics);
+            listed
+        });
         let spill_offset = self.file.position() + block.len() as u64;
-        let text = footer_text(metadata, history, spill_offset, key.as_ref())?;
+        let keys = (key.as_ref(), statistics.as_ref());
+        let text = footer_text(metadata, history, spill_offset, keys)?;
         let parts = text.as_ref().map(|text| FooterParts {
             block: &block,
             spill: text.spill.as_bytes(),
@@ -370,6 +406,15 @@ impl Writer {
             flushed.map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
         Ok((self.written, publisher))
     }
+}
+
+/// The bytes of all elements.
+fn decoded_len(layout: &Layout) -> u64 {
+    let len = |id| {
+        let count = layout.grid(id)?.shape().element_count()?;
+        count.checked_mul(layout.dtype(id)?.size()?)
+    };
+    (0..layout.dataset_count()).filter_map(len).fold(0, u64::saturating_add)
 }
 
 /// How many threads, and how many batches at a time.
@@ -397,188 +442,4 @@ pub(super) fn pool(
     let in_flight_max = budget / batch_len.saturating_mul(copy_count).max(1);
     let in_flight_max = in_flight_max.clamp(1, 4 * worker_count.max(1) as u64);
     OrderedWorkers { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
-}
-
-/// Where batches go, in order.
-struct Sink<'a> {
-    file: &'a mut FileWriter<BufWriter<Publisher>>,
-    target: &'a Path,
-    codec: tet_format::Codec,
-    written: &'a mut Written,
-    digests: Option<&'a mut Vec<Digest>>,
-}
-
-impl Sink<'_> {
-    fn write(&mut self, batch: &Batch) -> Result<()> {
-        let is_raw = self.codec == tet_format::Codec::Raw;
-        let mut rest = if is_raw { batch.decoded.as_slice() } else { &batch.stored };
-        for [decoded_len, stored_len] in &batch.lens {
-            let (stored, later) = rest.split_at(*stored_len);
-            rest = later;
-            let decoded_len = *decoded_len as u64;
-            let pushed = self.file.push(self.codec, decoded_len, stored);
-            pushed.map_err(|error| fault(error, self.target))?;
-            self.written.stored_len += stored.len() as u64;
-            self.written.decoded_len += decoded_len;
-            self.written.chunk_count += 1;
-        }
-        if let Some(digests) = &mut self.digests {
-            digests.extend_from_slice(&batch.digests);
-        }
-        Ok(())
-    }
-}
-
-fn lock<'a, 'b>(sink: &'a Mutex<Sink<'b>>) -> MutexGuard<'a, Sink<'b>> {
-    sink.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Some chunks on their way: one large one, or small ones together.
-#[derive(Debug, Default)]
-struct Batch {
-    /// The chunks' elements, back to back.
-    decoded: Vec<u8>,
-    /// Their payloads, back to back; empty for raw chunks, which are their elements.
-    stored: Vec<u8>,
-    /// Room for one payload among several.
-    scratch: Vec<u8>,
-    /// For each chunk, the bytes of its elements and of its payload.
-    lens: Vec<[usize; 2]>,
-    /// The digests of their payloads, where digests are written.
-    digests: Vec<Digest>,
-    fault: Option<Error>,
-}
-
-impl Batch {
-    fn clear(&mut self) {
-        self.decoded.clear();
-        self.stored.clear();
-        self.lens.clear();
-        self.digests.clear();
-        self.fault = None;
-    }
-
-    fn encode(&mut self, encoder: &dyn Encode, has_digests: bool) -> Result<()> {
-        if let [[_, stored_len]] = self.lens.as_mut_slice() {
-            encoder.encode(&self.decoded, &mut self.stored)?;
-            *stored_len = self.stored.len();
-            self.digests.extend(has_digests.then(|| digest(&self.stored)));
-            return Ok(());
-        }
-        let mut rest = self.decoded.as_slice();
-        for [decoded_len, stored_len] in &mut self.lens {
-            let (decoded, later) = rest.split_at(*decoded_len);
-            rest = later;
-            encoder.encode(decoded, &mut self.scratch)?;
-            *stored_len = self.scratch.len();
-            self.digests.extend(has_digests.then(|| digest(&self.scratch)));
-            self.stored.extend_from_slice(&self.scratch);
-        }
-        Ok(())
-    }
-}
-
-/// One dataset on its way into the file.
-struct Stream<'a> {
-    dataset: usize,
-    grid: &'a Grid,
-    element_size: u64,
-    /// Whether chunks get their digests here: raw ones, while others are written.
-    has_digests: bool,
-    coord: Vec<u64>,
-    extents: Vec<u64>,
-    /// The chunk that is filled next.
-    linear: u64,
-    fill: &'a mut Fill<'a>,
-    progress: &'a Progress,
-    /// Where encoded batches go; raw ones are written by the worker.
-    sink: Option<&'a Mutex<Sink<'a>>>,
-    spare: &'a mut Vec<Batch>,
-}
-
-impl Stream<'_> {
-    /// Fills the next chunk into `batch`.
-    fn fill_chunk(&mut self, batch: &mut Batch) -> Result<()> {
-        self.grid.extents(&self.coord, &mut self.extents);
-        let wanted = self.chunk_len();
-        let dataset = self.dataset;
-        let chunk = ChunkAt {
-            linear: self.linear,
-            coord: &self.coord,
-            extents: &self.extents,
-            decoded_len: wanted,
-        };
-        // The caller sees an empty buffer, so chunks that travel together are filled apart.
-        let is_first = batch.decoded.is_empty();
-        let out = if is_first { &mut batch.decoded } else { &mut batch.scratch };
-        out.clear();
-        (self.fill)(chunk, out).map_err(|source| {
-            let coord = self.coord.clone();
-            Error::Fill { dataset, coord, source }
-        })?;
-        let len = out.len();
-        if len as u64 != wanted {
-            let (coord, found) = (self.coord.clone(), len as u64);
-            return Err(Error::ChunkLen { dataset, coord, found, wanted });
-        }
-        batch.digests.extend(self.has_digests.then(|| digest(out)));
-        if !is_first {
-            batch.decoded.extend_from_slice(&batch.scratch);
-        }
-        batch.lens.push([len, len]);
-        self.grid.advance(&mut self.coord);
-        self.linear += 1;
-        Ok(())
-    }
-
-    fn chunk_len(&self) -> u64 {
-        // The layout has bounded the bytes of all chunks together by 64 bits.
-        self.grid.chunk_elements(&self.coord).unwrap_or(0).saturating_mul(self.element_size)
-    }
-
-    fn is_complete(&self) -> bool {
-        self.linear == self.grid.chunk_count()
-    }
-}
-
-impl OrderedJobs for Stream<'_> {
-    type Job = Batch;
-    type Error = Error;
-
-    fn make(&mut self) -> Result<Option<Batch>> {
-        if self.is_complete() {
-            return Ok(None);
-        }
-        let mut batch = self.spare.pop().unwrap_or_default();
-        batch.clear();
-        self.fill_chunk(&mut batch)?;
-        while !self.is_complete() && batch.decoded.len() as u64 + self.chunk_len() <= BATCH_LEN {
-            self.fill_chunk(&mut batch)?;
-        }
-        Ok(Some(batch))
-    }
-
-    fn deliver(&mut self, mut batch: Batch) -> Result<()> {
-        if let Some(fault) = batch.fault.take() {
-            return Err(fault);
-        }
-        if let Some(sink) = self.sink {
-            lock(sink).write(&batch)?;
-        }
-        let len = batch.decoded.len() as u64;
-        self.spare.push(batch);
-        Ok(self.progress.advance(len)?)
-    }
-
-    fn lost(&self) -> Error {
-        Error::Thread
-    }
-}
-
-/// An error of the format's writer; what the world did gets step and path.
-fn fault(error: WriteError, target: &Path) -> Error {
-    match error {
-        WriteError::Io(source) => tet_io::Error::io(Step::Write, target, source).into(),
-        error => Error::Layout(error),
-    }
 }

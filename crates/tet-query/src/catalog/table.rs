@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Deref;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
-use tet_format::{Digest, ForeignRule, Integrity, Shape, Span};
+use tet_file::Statistics;
+use tet_format::{DType, Digest, ForeignRule, Integrity, Shape, Span};
 use tet_io::Source;
 
 use super::Sealed;
@@ -59,6 +60,12 @@ pub trait ChunkTable: Any + Send + Sync {
     fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
         let _ = place;
         Ok(None)
+    }
+
+    /// The statistics of the chunks, with the dtype that they are of, where the file has any that are of its chunks: a
+    /// located chunk knows its [row](ChunkPlace::row) in them.
+    fn statistics(&self) -> Option<(DType, &Statistics)> {
+        None
     }
 
     /// The shape of what the file stores several chunks in as one, where it does.

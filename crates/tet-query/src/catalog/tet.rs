@@ -6,9 +6,9 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
+use tet_file::{AttrValue, DatasetEntry, RowOrder, Statistics, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
-use tet_format::{Codec, Digest, Integrity, Strict};
+use tet_format::{Codec, DType, Digest, Integrity, Strict};
 
 use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::error::{Error, Result};
@@ -222,6 +222,10 @@ impl ChunkTable for TetChunks {
     fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
         let digests = self.file.file.protection().digests();
         Ok(digests.map(|digests| digests.of_row(place.row)).transpose()?)
+    }
+
+    fn statistics(&self) -> Option<(DType, &Statistics)> {
+        self.entry().dtype.zip(self.file.file.statistics())
     }
 
     fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {

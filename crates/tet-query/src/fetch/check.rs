@@ -29,7 +29,7 @@ use super::part_read::PartRead;
 use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
-use crate::plan::{ChunkRead, ReadPlan};
+use crate::plan::{ChunkRead, ReadPlan, StatisticsUse};
 
 /// How often the tasks of a pass use an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,22 +42,40 @@ pub(crate) enum Uses {
 
 /// Whether anything was used of an answer that was not compared with what the file has of it.
 #[derive(Debug, Default)]
-pub(crate) struct Doubt(AtomicBool);
+pub(crate) struct Doubt {
+    is_marked: AtomicBool,
+    statistics: Mutex<StatisticsUse>,
+}
 
 impl Doubt {
     fn mark(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_marked.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes note of a pass that uses statistics.
+    pub(crate) fn note_statistics(&self, used: StatisticsUse) {
+        if !used.is_none() && !used.is_checked {
+            self.mark();
+        }
+        let mut statistics = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        *statistics = statistics.and(used);
+    }
+
+    /// How far the answer rests on statistics.
+    pub(crate) fn statistics(&self) -> StatisticsUse {
+        *self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, for answers of which more becomes known.
     pub(crate) fn copied(&self) -> Doubt {
-        Doubt(AtomicBool::new(self.0.load(Ordering::Relaxed)))
+        let is_marked = AtomicBool::new(self.is_marked.load(Ordering::Relaxed));
+        Doubt { is_marked, statistics: Mutex::new(self.statistics()) }
     }
 
     /// How answers of a dataset stand of which this is known.
     pub(crate) fn integrity(&self, dataset: &Dataset) -> Integrity {
         match dataset.chunks.integrity() {
-            Integrity::Verified if self.0.load(Ordering::Relaxed) => Integrity::Unchecked,
+            Integrity::Verified if self.is_marked.load(Ordering::Relaxed) => Integrity::Unchecked,
             integrity => integrity,
         }
     }

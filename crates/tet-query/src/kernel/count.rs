@@ -1,7 +1,7 @@
 //! Counts: every element, or every element that is not NaN.
 
 use super::extrema::{NanCounts, Ordered, count_nan};
-use super::{At, Folded, Kernel, Lanes, Setup};
+use super::{At, Folded, Kernel, Known, Lanes, Setup, Verdict};
 use crate::error::Result;
 use crate::op::NanPolicy;
 use crate::value::{Cells, Values};
@@ -23,6 +23,8 @@ enum Looks {
 }
 
 impl<T: Ordered> Kernel<T> for Count {
+    const KNOWS: bool = true;
+
     fn new(cell_count: usize, setup: &Setup) -> Self {
         let skips = setup.nan == NanPolicy::Skip && T::DTYPE.is_float();
         Self {
@@ -54,6 +56,14 @@ impl<T: Ordered> Kernel<T> for Count {
                 self.nans.add(at.cell + lane, self.cell_count, nan_count);
             }
         }
+    }
+
+    fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
+        self.folded.add(cell, 1, known.count);
+        if self.looks == Looks::AtEach {
+            self.nans.add(cell, self.cell_count, known.nan_count);
+        }
+        Verdict::Folded
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {

@@ -6,7 +6,7 @@ use super::rank::Numeric;
 use super::rank::{Ranked, Word};
 use super::strip::{SPAN, Strip};
 use super::test::{Test, Tester};
-use super::{At, Kernel, Lanes, Setup};
+use super::{At, Kernel, Known, Lanes, Setup, Verdict};
 use crate::error::Result;
 use crate::value::{Cells, Values};
 
@@ -37,6 +37,8 @@ pub(crate) struct CountWhere<T: Ranked> {
 }
 
 impl<T: Numeric> Kernel<T> for CountWhere<T> {
+    const KNOWS: bool = true;
+
     fn cell_len(_setup: &Setup) -> u64 {
         size_of::<u64>() as u64
     }
@@ -72,6 +74,17 @@ impl<T: Numeric> Kernel<T> for CountWhere<T> {
     fn fold_pads(&mut self, cell: usize, pads: &[T]) {
         let count = self.pads.as_ref().map_or(pads.len() as u64, |test| test.count(pads));
         self.counts[cell] += count;
+    }
+
+    fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
+        match self.tester.passing(known) {
+            None => Verdict::Read,
+            Some(0) => Verdict::Skip,
+            Some(passed) => {
+                self.counts[cell] += passed;
+                Verdict::Folded
+            }
+        }
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use multiversion::multiversion;
 
 use super::strip::{SPAN, Strip};
-use super::{At, Folded, Kernel, Lanes, Setup};
+use super::{At, Folded, Kernel, Known, Lanes, Setup, Verdict};
 use crate::element::Element;
 use crate::error::Result;
 use crate::op::NanPolicy;
@@ -167,6 +167,8 @@ pub(crate) struct Extremum<T: Ordered, E> {
 }
 
 impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
+    const KNOWS: bool = true;
+
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             keys: vec![E::worst::<T>(); cell_count],
@@ -204,6 +206,16 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
                 }
             }
         }
+    }
+
+    fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
+        self.folded.add(cell, 1, known.count);
+        self.nans.add(cell, self.keys.len(), known.nan_count);
+        if let Some((least, greatest)) = known.ends {
+            let best = E::pick(least.key(), greatest.key());
+            self.keys[cell] = E::pick(self.keys[cell], best);
+        }
+        Verdict::Folded
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {

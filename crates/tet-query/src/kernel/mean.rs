@@ -1,7 +1,7 @@
 //! Means: a sum, divided by how many elements went into it.
 
 use super::sum::SumKernel;
-use super::{At, Folded, Kernel, Lanes, Runs, Scatter, Setup};
+use super::{At, Folded, Kernel, Known, Lanes, Runs, Scatter, Setup, Verdict};
 use crate::element::Element;
 use crate::error::Result;
 use crate::op::NanPolicy;
@@ -16,6 +16,8 @@ pub(crate) struct Mean<S> {
 }
 
 impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
+    const KNOWS: bool = S::KNOWS;
+
     fn new(cell_count: usize, setup: &Setup) -> Self {
         let sum = S::new(cell_count, setup);
         Self { sum, folded: Folded::new(cell_count), nan: setup.nan }
@@ -39,6 +41,14 @@ impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
     fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
         scatter.targets(at).for_each(|(at, _)| self.folded.add(at.cell, 1, 1));
         self.sum.fold_scattered(at, scatter, elements);
+    }
+
+    fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
+        let verdict = self.sum.fold_known(cell, known);
+        if verdict == Verdict::Folded {
+            self.folded.add(cell, 1, known.count);
+        }
+        verdict
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {

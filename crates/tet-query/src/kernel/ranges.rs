@@ -2,6 +2,14 @@
 
 use std::ops::Range;
 
+/// How much of a range is in a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    All,
+    Some,
+    None,
+}
+
 /// Half-open ranges in order, with ranks between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<Range<i128>>);
@@ -39,6 +47,16 @@ impl Ranges {
         let starts = std::iter::once(0).chain(self.0.iter().map(|range| range.end));
         let ends = self.0.iter().map(|range| range.start).chain([end]);
         Ranges::new(starts.zip(ends).map(|(start, end)| start..end))
+    }
+
+    /// How much of a range, which is not empty, is in the set.
+    pub(super) fn share(&self, range: &Range<i128>) -> Share {
+        let meets = |part: &&Range<i128>| part.start < range.end && range.start < part.end;
+        match self.0.iter().find(meets) {
+            None => Share::None,
+            Some(part) if part.start <= range.start && range.end <= part.end => Share::All,
+            Some(_) => Share::Some,
+        }
     }
 
     /// The ranges.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::extrema::Ordered;
 use super::rank::{Numeric, Ranked};
 use super::test::Tester;
-use super::{At, Kernel, Lanes, Runs, Scatter, Setup};
+use super::{At, Kernel, Known, KnownChunk, Lanes, Runs, Scatter, Setup, Verdict};
 use crate::error::Result;
 use crate::reduction::Number;
 use crate::value::Values;
@@ -31,6 +31,8 @@ pub(crate) trait State: Send {
     fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, bytes: &[u8]);
     /// Folds copies of a number into one cell, without the filter.
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
+    /// As [`Kernel::fold_known`], for what passes the filter.
+    fn fold_known(&mut self, cell: usize, chunk: &KnownChunk) -> Verdict;
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
     fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
@@ -55,6 +57,8 @@ pub(crate) struct Maker {
     pub(crate) indexed: bool,
     /// Whether a state holds on to all elements.
     pub(crate) keeps: bool,
+    /// Whether statistics may tell what elements do.
+    pub(crate) knows: bool,
     /// Values to a cell.
     pub(crate) width: usize,
     /// Bytes of the state of one cell, about.
@@ -81,6 +85,7 @@ impl Maker {
             },
             indexed: K::INDEXED,
             keeps: K::KEEPS,
+            knows: K::KNOWS || filter.is_some(),
             width: K::width(&setup),
             cell_len: K::cell_len(&setup),
             setup: Arc::new(setup),
@@ -142,6 +147,16 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
             let some = usize::try_from(left).unwrap_or(COLUMN).min(COLUMN);
             self.kernel.fold_pads(cell, &copies[..some]);
             left -= some as u64;
+        }
+    }
+
+    fn fold_known(&mut self, cell: usize, chunk: &KnownChunk) -> Verdict {
+        let Some(known) = Known::new(chunk) else { return Verdict::Read };
+        let passing = self.filter.as_ref().map(|sifter| sifter.tester.passing(&known));
+        match passing {
+            Some(Some(0)) => Verdict::Skip,
+            Some(passed) if passed != Some(known.count) => Verdict::Read,
+            _ => self.kernel.fold_known(cell, &known),
         }
     }
 

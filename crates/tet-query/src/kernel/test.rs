@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use multiversion::multiversion;
 
-use super::ranges::Ranges;
+use super::known::Known;
+use super::ranges::{Ranges, Share};
 use super::rank::Numeric;
 use super::rank::{BLOCK, Ranked, Within, Word};
 use crate::reduction::{Compare, Filter, Number};
@@ -38,6 +39,8 @@ pub(crate) enum Test {
 pub(crate) struct Tester<T: Ranked> {
     ranges: Vec<Within<T::Word>>,
     side: Side,
+    /// The ranks that pass.
+    passing: Ranges,
 }
 
 /// What passes.
@@ -54,7 +57,7 @@ impl<T: Numeric> Tester<T> {
         let inside = ranks::<T>(test);
         let outside = inside.not(end::<T>());
         let (set, side) = if inside.iter().len() <= outside.iter().len() {
-            (inside, Side::Inside)
+            (inside.clone(), Side::Inside)
         } else {
             (outside, Side::Outside)
         };
@@ -62,7 +65,39 @@ impl<T: Numeric> Tester<T> {
             let rank = |rank: i128| u64::try_from(rank).unwrap_or(u64::MAX);
             Within::new(rank(range.start), rank(range.end - 1), T::TOP)
         };
-        Tester { ranges: set.iter().map(within).collect(), side }
+        let ranges = set.iter().map(within).collect();
+        Tester { ranges, side, passing: inside }
+    }
+
+    /// How many of some elements pass, where that follows from what is known of them.
+    pub(crate) fn passing(&self, known: &Known<T>) -> Option<u64> {
+        let (least, greatest) = (i128::from(T::VALUES.0), i128::from(T::VALUES.1));
+        let of = |ranks: Range<i128>, count: u64| match self.passing.share(&ranks) {
+            _ if count == 0 => Some(0),
+            Share::None => Some(0),
+            Share::All => Some(count),
+            Share::Some => None,
+        };
+        let values = known
+            .ends
+            .map_or(0..0, |(least, greatest)| least.rank().into()..i128::from(greatest.rank()) + 1);
+        let nans = match known.nan_count {
+            0 => Some(0),
+            // Those of both signs.
+            count => {
+                let below = of(0..least, count);
+                below.filter(|_| below == of(greatest + 1..end::<T>(), count))
+            }
+        };
+        let passed = of(values, known.count - known.nan_count);
+        passed.zip(nans).map(|(passed, nans)| passed + nans).or_else(|| {
+            let is = |test: &Test| self.passing == ranks::<T>(test);
+            let counts = [
+                (Test::Infinite, known.inf_count),
+                (Test::NotFinite, known.inf_count + known.nan_count),
+            ];
+            counts.into_iter().find(|(test, _)| is(test)).map(|(_, count)| count)
+        })
     }
 
     /// Whether an element passes.

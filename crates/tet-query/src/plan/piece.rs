@@ -205,14 +205,24 @@ impl<'a> Strips<'a> {
         self.cursor.ordinal()
     }
 
+    /// The part of the strip's chunk that is walked over.
+    pub(crate) fn chunk_boxes(&self) -> Option<&[AxisBox]> {
+        self.cursor.boxes()
+    }
+
+    /// Steps to the first strip of the next chunk.
+    pub(crate) fn skip_chunk(&mut self) {
+        self.cursor.advance();
+        self.enter();
+    }
+
     /// Steps to the next strip.
     pub(crate) fn advance(&mut self) {
         self.at += 1;
         if self.at < self.count {
             self.place();
         } else {
-            self.cursor.advance();
-            self.enter();
+            self.skip_chunk();
         }
     }
 

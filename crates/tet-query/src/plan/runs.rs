@@ -9,7 +9,7 @@ use tet_format::Span;
 use super::output::OutputRect;
 use super::piece::{Stretches, Strips, dense_range};
 use super::touch::AxisBox;
-use super::{ChunkRead, ReadPlan};
+use super::{ChunkRead, ReadPlan, Zone};
 use crate::catalog::Run;
 use crate::coalesce::{Coalesce, Need, batch};
 
@@ -77,6 +77,10 @@ impl Iterator for Needs<'_> {
             }
             let boxes = self.strips.boxes()?;
             let ordinal = self.strips.ordinal();
+            if self.plan.zone(ordinal) != Zone::Read {
+                self.strips.skip_chunk();
+                continue;
+            }
             let read = *self.plan.chunks().get(usize::try_from(ordinal).ok()?)?;
             let need = if !self.plan.is_ranged(&read) {
                 let is_decoded = self.decoded.replace(ordinal) == Some(ordinal);

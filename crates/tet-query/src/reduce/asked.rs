@@ -6,6 +6,7 @@ use super::histogram::{self, Range};
 use super::job::Job;
 use super::pad::check_filled;
 use super::role::Roles;
+use super::zone;
 use crate::budget::Execution;
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
@@ -61,6 +62,7 @@ pub(super) fn answers(all: &[Asked<'_>]) -> Result<Vec<Answer>> {
             makers.extend(joins.then_some(maker));
         }
     }
+    let plan = zone::judged(first.dataset, plan, &first.roles, &makers, first.how)?;
     let mut found = first.job(&plan, &makers, None).run()?.into_iter();
     let answer = |(asked, joins): (&Asked<'_>, bool)| match joins.then(|| found.next()).flatten() {
         Some((values, nan_count)) => Ok(Answer { values, nan_count, ..Answer::default() }),
@@ -168,7 +170,8 @@ impl Asked<'_> {
 
     /// The runs of a pass with the kernel of a maker.
     pub(super) fn maker_runs(&self, maker: &Maker, visit: &mut dyn FnMut(Run)) -> Result<()> {
-        self.job(&self.plan()?, std::slice::from_ref(maker), None).runs(visit)
+        let makers = std::slice::from_ref(maker);
+        self.job(&self.plan_of(makers)?, makers, None).runs(visit)
     }
 
     /// The parameters of kernels.
@@ -227,19 +230,26 @@ impl Asked<'_> {
 
     /// One pass over the selection with the kernel of a maker.
     pub(super) fn run(&self, maker: &Maker, pad: Option<Number>) -> Result<(Values, Option<u64>)> {
-        let plan = self.plan()?;
+        let makers = std::slice::from_ref(maker);
+        let plan = self.plan_of(makers)?;
         // One kernel gives one result.
-        Ok(self.job(&plan, std::slice::from_ref(maker), pad).run()?.swap_remove(0))
+        Ok(self.job(&plan, makers, pad).run()?.swap_remove(0))
     }
 
     /// What a pass with the kernel of a maker costs.
     pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
-        let plan = self.plan()?;
-        Ok(self.job(&plan, std::slice::from_ref(maker), None).cost())
+        let makers = std::slice::from_ref(maker);
+        let plan = self.plan_of(makers)?;
+        Ok(self.job(&plan, makers, None).cost())
     }
 
     fn plan(&self) -> Result<ReadPlan> {
         plan(self.dataset, self.slab, self.how.coalesce)
+    }
+
+    /// The plan of a pass of these kernels.
+    fn plan_of(&self, makers: &[Maker]) -> Result<ReadPlan> {
+        zone::judged(self.dataset, self.plan()?, &self.roles, makers, self.how)
     }
 
     fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {

@@ -122,6 +122,18 @@ pub(super) fn fold_strip(
     }
 }
 
+/// The cell of the first element of a box; `None` where it has none.
+pub(super) fn cell_of(boxes: &[AxisBox], layout: &Layout) -> Result<Option<usize>> {
+    let mut cell = 0;
+    for (axis_box, cells) in boxes.iter().zip(&layout.axes) {
+        match parts_of(&axis_box.part(0..1), cells)?.first() {
+            Some(part) => cell += part.cell,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(cell))
+}
+
 /// The parts of one axis of a strip.
 fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
     let positions = axis_box.at..axis_box.at + axis_box.count;

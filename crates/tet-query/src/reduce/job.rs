@@ -9,6 +9,7 @@ use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
 use super::slide::slide;
+use super::zone::fold_zone;
 use crate::budget::{DigestPolicy, Execution};
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
@@ -16,8 +17,8 @@ use crate::cost::Cost;
 use crate::error::Result;
 use crate::fetch::{self, Checks, Doubt, Fetcher, Prefetch, Rows, Uses};
 use crate::kernel::{Maker, State};
-use crate::plan::ReadPlan;
 use crate::plan::piece::{Strips, element_count};
+use crate::plan::{ReadPlan, Zone};
 use crate::reduction::Number;
 use crate::tuning::Tuning;
 use crate::value::Values;
@@ -75,6 +76,7 @@ impl Job<'_> {
             _ => Rows::Aligned(align),
         };
         let uses = (self.uses(), None);
+        self.doubt.note_statistics(self.plan.statistics_use());
         let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
         let runs = |index, visit: &mut dyn FnMut(Run)| self.task_runs(&tasks, index, visit);
         let prefetch = Prefetch::new(self.dataset, self.how, tasks.count(), runs);
@@ -201,6 +203,14 @@ impl Job<'_> {
         let mut reads = fetcher.begin(index, &strips, None);
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
+            let zone = self.plan.zone(strips.ordinal());
+            if zone != Zone::Read {
+                let boxes = strips.chunk_boxes().unwrap_or(boxes);
+                fold_zone(zone, boxes, &task.layout, &mut states)?;
+                done += element_count(boxes) * self.plan.element_size;
+                strips.skip_chunk();
+                continue;
+            }
             let block = fetcher.block(&mut reads, &strips, boxes)?;
             for (state, maker) in states.iter_mut().zip(self.makers) {
                 fold_strip((maker, state.as_mut()), &block, boxes, &task.layout, size)?;

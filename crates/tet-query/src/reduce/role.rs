@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::window::Windows;
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
+use crate::plan::touch::AxisBox;
 use crate::reduction::{Axes, AxisGroups, AxisPicks, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::Along;
@@ -107,6 +108,24 @@ impl Roles {
             Role::Map(map) => map.is_shown(),
             Role::Each | Role::Windows(_) => true,
         }
+    }
+
+    /// Whether the selected positions of a chunk all fold into one cell, and each once.
+    pub(super) fn is_one_cell(&self, boxes: &[AxisBox]) -> bool {
+        self.axes.iter().zip(boxes).all(|(role, part)| match role {
+            Role::Folded => true,
+            Role::Each => part.count == 1,
+            Role::Map(map) => {
+                let range = usize::try_from(part.at).ok().zip(usize::try_from(part.count).ok());
+                let cells = range.and_then(|(at, count)| map.cell_of.get(at..)?.get(..count));
+                let first =
+                    cells.and_then(<[u32]>::first).filter(|&&cell| cell != AxisGroups::NONE);
+                first.is_some_and(|first| {
+                    cells.is_some_and(|cells| cells.iter().all(|it| it == first))
+                })
+            }
+            Role::Windows(windows) => windows.is_in_one(part.at..part.at + part.count),
+        })
     }
 
     /// The extents of the result.

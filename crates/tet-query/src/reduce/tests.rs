@@ -1,4 +1,5 @@
 mod forms;
+mod zone;
 
 use tet_format::{DType, Grid};
 

@@ -71,6 +71,14 @@ impl Windows {
         (from_first / self.pitch(), from_first % self.pitch())
     }
 
+    /// Whether some positions lie in one window, and in no other.
+    pub(super) fn is_in_one(&self, positions: Range<u64>) -> bool {
+        let (window, _) = self.window_of(positions.start);
+        let held = self.positions(window);
+        let is_inside = held.start <= positions.start && positions.end <= held.end;
+        !self.overlap() && window < self.count && is_inside
+    }
+
     /// Positions from one window to the next, when windows do not overlap.
     pub(super) fn pitch(&self) -> u64 {
         self.step.max(self.size)

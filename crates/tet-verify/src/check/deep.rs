@@ -19,6 +19,7 @@ use self::job::{Ask, Job, PayloadFinding, Scratch, run_job};
 use super::index::{Index, contexts};
 use super::integrity::Digests;
 use super::payload::Payloads;
+use super::statistics::Statistics;
 use super::subject::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::Result;
@@ -29,7 +30,7 @@ pub(super) fn check(
     subject: &Subject<'_>,
     (index, payload_end): (Index, u64),
     payloads: &Payloads,
-    digests: &Digests,
+    (digests, statistics): (&Digests, Option<Statistics>),
     (pool, progress): (&Pool, &Progress),
     (seen, out): (&Seen, &mut Collector),
 ) -> Result<(u64, bool)> {
@@ -51,6 +52,7 @@ pub(super) fn check(
     while start < index.row_count {
         let end = index.row_count.min(start.saturating_add(PAGE_ROW_COUNT));
         let (rows, wanted) = read_rows(subject, index, digests, start..end)?;
+        let records = statistics.map(|all| all.records(subject.source, start..end)).transpose()?;
         let mut jobs = Vec::with_capacity(rows.len());
         for (nth, (number, row)) in (start..).zip(rows).enumerate() {
             let span =
@@ -60,7 +62,11 @@ pub(super) fn check(
                 continue;
             };
             let wanted = wanted.as_ref().and_then(|wanted| wanted.get(nth)).copied();
-            let ask = Ask { row: number, raw_len: row.raw_len, wanted };
+            let stated = statistics.zip(records.as_ref()).and_then(|(all, records)| {
+                let id = usize::try_from(row.dataset_id).ok()?;
+                Some((all, seen.datasets.get(id)?.dtype?, *records.get(nth)?))
+            });
+            let ask = Ask { row: number, raw_len: row.raw_len, wanted, stated };
             if payloads.is_shared(span) {
                 shared.push((span, row.codec, ask));
             } else {

@@ -190,8 +190,9 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
     Ok(left)
 }
 
-/// The same footer, with its spills in memory.
+/// The same footer, with its spills in memory, and without statistics of what was filled.
 fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
+    footer.members.retain(|(key, _)| key != "statistics");
     for (_, member) in &mut footer.members {
         if let Member::Spill(span, _) = member {
             let bytes = image.to_source().read_vec(span.start(), span.len())?;

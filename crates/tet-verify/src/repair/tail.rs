@@ -1,11 +1,12 @@
 //! Repairs a footer without a digest to prove it: its readable parts, and the footer flag.
 
+use tet_file::check_statistics;
 use tet_file::edit::{FooterEdit, FooterFragment, payload_spans};
 use tet_file::write::DigestChoice;
 use tet_format::digest::{BLOCK_MAGIC, block_len};
-use tet_format::footer::{FOOTER_VERSION, FOOTER_VERSION_MAX, TAIL_LEN, Tail};
+use tet_format::footer::{FOOTER_VERSION, FOOTER_VERSION_MAX, Spill, TAIL_LEN, Tail};
 use tet_format::superblock::{FLAG_FOOTER, WireSuperblock};
-use tet_format::{NoteCode, Region, Rule, Superblock};
+use tet_format::{NoteCode, Region, Rule, Superblock, statistics};
 use tet_io::Source;
 use tet_report::{Code, Proof};
 
@@ -51,14 +52,22 @@ pub(super) fn repair(context: &mut RepairContext<'_>) -> Result<()> {
     }
 }
 
-/// The end of the block of digests at `end`, if there is one.
+/// The end of the blocks of digests and statistics at `end`, if they are there.
 fn block_end(source: &Source, row_count: u64, end: u64) -> Result<u64> {
     let block_end = block_len(row_count).and_then(|len| end.checked_add(len));
     let Some(block_end) = block_end.filter(|&block_end| block_end <= source.len()) else {
         return Ok(end);
     };
     let magic = source.read_vec(end, BLOCK_MAGIC.len() as u64)?;
-    Ok(if magic == BLOCK_MAGIC { block_end } else { end })
+    if magic != BLOCK_MAGIC {
+        return Ok(end);
+    }
+    // Statistics come behind it.
+    let len = statistics::block_len(row_count).unwrap_or(u64::MAX);
+    let spill = Spill { offset: block_end, len };
+    let is_inside = block_end.checked_add(len).is_some_and(|end| end <= source.len());
+    let is_there = is_inside && check_statistics(source, spill, row_count).is_ok();
+    Ok(if is_there { block_end.saturating_add(len) } else { block_end })
 }
 
 /// Sets the flag of an existing footer.

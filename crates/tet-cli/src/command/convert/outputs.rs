@@ -22,6 +22,7 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
         ("--labels", !args.labels.is_empty()),
         ("--attr", !args.attr.is_empty()),
         ("--no-digests", args.no_digests),
+        ("--no-stats", args.no_stats),
         ("--no-history", args.no_history),
         ("--codec", !store.codec.is_empty()),
         ("--level", !store.level.is_empty()),

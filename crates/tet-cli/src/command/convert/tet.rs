@@ -6,7 +6,7 @@ use tet_convert::{
     Attribute, AxisLabels, DimNames, ImportOptions, LabelRange, LabelSource, Origin,
 };
 use tet_file::metadata::AttrValue;
-use tet_file::write::{CodecChoice, DigestChoice};
+use tet_file::write::{CodecChoice, DigestChoice, StatisticsChoice};
 use tet_format::write::Align;
 
 use super::storage::chunk_rules;
@@ -45,6 +45,9 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     options.sync = sync;
     if args.no_digests {
         options.digests = DigestChoice::Left;
+    }
+    if args.no_stats {
+        options.statistics = StatisticsChoice::Left;
     }
     Ok(options)
 }

@@ -3,7 +3,9 @@
 
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
-use tet_query::{ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan, Run};
+use tet_query::{
+    ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan, Run, StatisticsUse,
+};
 
 use crate::command::query::plan::Reads;
 use crate::context::Context;
@@ -23,6 +25,8 @@ pub(super) struct Cost {
     pub(super) handled_len: u64,
     /// The most memory of one thread for a task, in bytes.
     pub(super) thread_len: u64,
+    /// The chunks that are not read.
+    pub(super) statistics: StatisticsUse,
 }
 
 impl Cost {
@@ -50,6 +54,7 @@ impl Cost {
             memory_len: cost.memory_len,
             handled_len: reads.len.max(decoded_whole(dataset, plan)),
             thread_len: cost.thread_len,
+            statistics: cost.statistics,
         })
     }
 }

@@ -8,17 +8,18 @@ mod picture;
 mod reduced;
 mod text;
 
-use tet_query::NanPolicy;
+use tet_query::{NanPolicy, StatisticsUse};
 
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::Result;
 use crate::preview::Preview;
 use crate::render::json::{
-    AlignmentShape, AnswerShape, EdgesShape, OneOrMany, ValuesShape, WrittenShape,
+    AlignmentShape, AnswerShape, EdgesShape, OneOrMany, StatisticsShape, ValuesShape, WrittenShape,
 };
 use crate::render::number::Number;
 use crate::render::numbers::Numbers;
+use crate::size::counted;
 use axis::ResultAxis;
 
 pub(crate) use array::Request;
@@ -48,6 +49,8 @@ pub(crate) struct Answer {
     nan: NanPolicy,
     /// Whether NaN are masked values.
     is_masked: bool,
+    /// The chunks that were not read.
+    statistics: StatisticsUse,
     extras: Extras,
 }
 
@@ -146,6 +149,7 @@ impl Answer {
                 NanPolicy::Propagate => "propagate",
                 NanPolicy::Skip => "skip",
             },
+            statistics: StatisticsShape::of(self.statistics),
             quantiles: quantiles.map(|q| q.into_iter().map(Number::F64).collect()),
             edges,
             below,
@@ -164,6 +168,20 @@ impl Answer {
     /// Writing to standard output fails.
     pub(crate) fn write_quiet(&self, context: &mut Context<'_>) -> Result<()> {
         context.line(&self.values)
+    }
+
+    /// What the answer rests on besides elements; `None` if all selected chunks were read.
+    pub(crate) fn statistics_text(&self) -> Option<String> {
+        let StatisticsUse { answered, skipped, is_checked } = self.statistics;
+        let mut texts = Vec::new();
+        if answered != 0 {
+            texts.push(format!("{} answered from statistics", counted(answered, "chunk")));
+        }
+        if skipped != 0 {
+            texts.push(format!("{} skipped by statistics", counted(skipped, "chunk")));
+        }
+        let checked = if is_checked { "" } else { ", which were not compared with their checksum" };
+        (!texts.is_empty()).then(|| texts.join(", ") + checked)
     }
 
     /// Whether all values are printed already.

@@ -58,6 +58,9 @@ impl QueryReport<'_> {
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), format) => {
                 answer.write_text(context, preview)?;
+                if let Some(text) = answer.statistics_text() {
+                    context.line(context.paint.faint(format!("  {text}")))?;
+                }
                 if self.integrity == Integrity::Unchecked {
                     let line =
                         "  unchecked: not all bytes of this answer were compared with a checksum";

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::query::{DatasetShape, PlanShape, SelectionShape};
+use super::query::{DatasetShape, PlanShape, SelectionShape, StatisticsShape};
 
 /// What a query would read, and its passes and memory.
 #[derive(Debug, Serialize)]
@@ -33,6 +33,9 @@ pub(crate) struct Explained {
     pub(crate) memory_len: u64,
     /// The memory budget in bytes.
     pub(crate) memory_budget: u64,
+    /// How many chunks are not read because of their statistics; absent if all are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) statistics: Option<StatisticsShape>,
     /// What is read for one position of each axis.
     pub(crate) axes: Vec<AxisCostShape>,
     /// How to read less or need less memory.

@@ -1,6 +1,7 @@
 //! `tet.query/1`: the answer to a query.
 
 use serde::Serialize;
+use tet_query::StatisticsUse;
 
 use crate::render::number::Number;
 use crate::render::numbers::Numbers;
@@ -144,6 +145,9 @@ pub(crate) struct AnswerShape {
     pub(crate) nan_count: Option<u64>,
     /// How NaN are treated.
     pub(crate) nan: &'static str,
+    /// How many chunks were not read because of their statistics; absent if all were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) statistics: Option<StatisticsShape>,
     /// The quantiles along the first axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) quantiles: Option<Vec<Number>>,
@@ -174,6 +178,25 @@ pub(crate) struct AnswerShape {
     /// The file that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) written: Option<WrittenShape>,
+}
+
+/// How far an answer rests on statistics of chunks.
+#[derive(Debug, Serialize)]
+pub(crate) struct StatisticsShape {
+    /// Chunks whose statistics went into the answer instead of their elements.
+    pub(crate) answered: u64,
+    /// Chunks that were skipped, because none of their elements matters.
+    pub(crate) skipped: u64,
+    /// Whether the statistics were compared with their checksum.
+    pub(crate) checked: bool,
+}
+
+impl StatisticsShape {
+    /// The same as JSON, if any chunk was not read.
+    pub(crate) fn of(used: StatisticsUse) -> Option<StatisticsShape> {
+        let StatisticsUse { answered, skipped, is_checked: checked } = used;
+        (!used.is_none()).then_some(StatisticsShape { answered, skipped, checked })
+    }
 }
 
 /// One value, or a list.

@@ -15,7 +15,7 @@ use super::fixed::power_of_two;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::strip::Strip;
-use crate::kernel::{At, Kernel, Lanes, Scatter, Setup, integers};
+use crate::kernel::{At, Kernel, Known, Lanes, Scatter, Setup, Verdict, integers};
 use crate::value::Values;
 
 /// Lanes of integer loops; exact, so the number is free.
@@ -40,6 +40,8 @@ pub(crate) trait Integer: Element {
 pub(crate) trait Terms<T>: Debug + Send + 'static {
     /// As [`Integer::WIDE`]; terms that are not wide have less than 32 bits, and a sign.
     const WIDE: bool;
+    /// Whether elements add themselves.
+    const PLAIN: bool = false;
     /// The sum of the terms of at most 2^31 elements.
     fn total(run: &[T]) -> Total;
     /// As [`Integer::fold_strip`].
@@ -52,6 +54,7 @@ pub(crate) struct Themselves;
 
 impl<T: Integer> Terms<T> for Themselves {
     const WIDE: bool = T::WIDE;
+    const PLAIN: bool = true;
 
     fn total(run: &[T]) -> Total {
         T::total(run)
@@ -283,6 +286,8 @@ impl<A> IntegerSum<A> {
 }
 
 impl<T: Element, A: Terms<T>> Kernel<T> for IntegerSum<A> {
+    const KNOWS: bool = A::PLAIN;
+
     fn new(cell_count: usize, _setup: &Setup) -> Self {
         let high_count = if A::WIDE { cell_count } else { 0 };
         Self {
@@ -304,6 +309,17 @@ impl<T: Element, A: Terms<T>> Kernel<T> for IntegerSum<A> {
                 self.high[cell] += total.high;
             }
         }
+    }
+
+    fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
+        if !A::PLAIN {
+            return Verdict::Read;
+        }
+        if self.settled.is_empty() {
+            self.settle_all();
+        }
+        self.settled[cell] = self.settled[cell].wrapping_add(known.sum);
+        Verdict::Folded
     }
 
     fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {

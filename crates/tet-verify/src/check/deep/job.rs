@@ -2,11 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use tet_codec::{Digester, Error as Refused, Scanned, Strength, WINDOW_LOG_MAX, ZstdScan};
-use tet_format::{Codec, Digest, NoteCode, Rule, Span};
+use tet_codec::{
+    Digester, Error as Refused, Scanned, StatisticsCounter, Strength, WINDOW_LOG_MAX, ZstdScan,
+};
+use tet_format::{ChunkStatistics, Codec, DType, Digest, NoteCode, Rule, Span};
 use tet_io::{Progress, Source};
 use tet_report::Code;
 
+use super::super::statistics::Statistics;
 use crate::error::{Error, Result};
 
 /// Frames with windows up to 8 MiB, which all usual levels use, are decoded on all threads in
@@ -27,6 +30,8 @@ pub(super) struct Ask {
     pub(super) row: u64,
     pub(super) raw_len: u64,
     pub(super) wanted: Option<Digest>,
+    /// What the statistics of the file contain for the elements of a dtype.
+    pub(super) stated: Option<(Statistics, DType, ChunkStatistics)>,
 }
 
 /// A finding about a payload.
@@ -82,6 +87,19 @@ struct Pass {
     decoded: Result<Scanned, Refused>,
     /// The number of stored bytes that were decoded.
     reach: u64,
+    /// The statistics of the elements, for each dtype that they are read as.
+    counters: Vec<(DType, StatisticsCounter)>,
+}
+
+/// The counters of all dtypes that the rows of a payload have.
+fn counters(job: &Job) -> Vec<(DType, StatisticsCounter)> {
+    let mut counters: Vec<(DType, StatisticsCounter)> = Vec::new();
+    for (_, dtype, _) in job.asks.iter().filter_map(|ask| ask.stated) {
+        if counters.iter().all(|(known, _)| *known != dtype) {
+            counters.extend(StatisticsCounter::new(dtype).map(|counter| (dtype, counter)));
+        }
+    }
+    counters
 }
 
 fn read(
@@ -105,22 +123,29 @@ fn read(
         zstd.begin(raw_len_max, window_log_max).map_err(|_| Error::Memory)?;
     }
     let mut reach = 0;
+    let mut counters = counters(job);
+    let mut count = |elements: &[u8]| {
+        counters.iter_mut().for_each(|(_, counter)| counter.update(elements));
+    };
     progress.pieces::<Error>(source, job.span, &mut scratch.piece, |_, bytes| {
         if let Some(digester) = &mut digester {
             digester.update(bytes);
         }
         if let (Some(zstd), true) = (&mut zstd, decoded.is_ok()) {
-            decoded = zstd.update(bytes).map(|()| raw);
+            decoded = zstd.update_with(bytes, &mut count).map(|()| raw);
             reach = zstd.position();
+        }
+        if job.codec == Codec::Raw {
+            count(bytes);
         }
         // Without a digest, stop reading at the first decoding error.
         digester.is_some() || decoded.is_ok()
     })?;
     if let (Some(zstd), true) = (zstd, decoded.is_ok()) {
-        decoded = zstd.finish();
+        decoded = zstd.finish_with(&mut count);
         reach = zstd.position();
     }
-    Ok(Pass { digest: digester.map(|digester| digester.finish()), decoded, reach })
+    Ok(Pass { digest: digester.map(|digester| digester.finish()), decoded, reach, counters })
 }
 
 /// The finding for one row. Bytes that do not match their digest need not decode.
@@ -139,7 +164,14 @@ fn finding(job: &Job, ask: &Ask, pass: &Pass) -> Option<PayloadFinding> {
         Ok(scanned) if scanned.skipped_len != 0 => {
             found_at(Code::Note(NoteCode::ZstdSkippable), scanned.skipped_len, None)
         }
-        Ok(_) => None,
+        Ok(_) => {
+            let (statistics, dtype, stated) = ask.stated?;
+            let (_, counter) = pass.counters.iter().find(|(known, _)| *known == dtype)?;
+            let fault = statistics.differing(row, &stated, &counter.finish())?;
+            let (at, code) = (fault.at, Code::Rule(fault.rule));
+            let wanted = Some(fault.wanted);
+            Some(PayloadFinding { code, row, at, found: fault.found, wanted })
+        }
         Err(Refused::TooLong { decoded_len, .. }) => {
             broken(Rule::ZstdLen, decoded_len.saturating_add(1), ask.raw_len)
         }

@@ -1,7 +1,7 @@
 //! The answer of a comparison: which axes agree.
 
 use tet_document::Resolved;
-use tet_query::{Alignment, AxisAlignment, LabelAlignment, NanPolicy};
+use tet_query::{Alignment, AxisAlignment, LabelAlignment, NanPolicy, StatisticsUse};
 
 use super::axis::axis_name;
 use super::{Answer, Extras};
@@ -38,6 +38,7 @@ impl Answer {
             nan_count: None,
             nan: NanPolicy::Propagate,
             is_masked: false,
+            statistics: StatisticsUse::default(),
             extras: Extras { alignment: Some(shape), ..Extras::default() },
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tet_document::{Ask, Resolved};
 use tet_query::{
     Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Execution, Hyperslab, LazyArray,
-    NanPolicy,
+    NanPolicy, StatisticsUse,
 };
 
 use super::axis::{AxisLabels, ResultAxis, axis_name};
@@ -132,6 +132,7 @@ impl Answer {
             nan_count: None,
             nan,
             is_masked: false,
+            statistics: StatisticsUse::default(),
             extras: Extras {
                 preview: Some(preview),
                 zero_denominators: method.map(|_| zeros),

@@ -45,6 +45,7 @@ impl Answer {
             nan_count: reduced.nan_count,
             nan,
             is_masked: dataset.is_masked(),
+            statistics: reduced.statistics,
             extras,
             axes: reduced.axes,
             shape: reduced.shape,

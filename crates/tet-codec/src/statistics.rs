@@ -1,0 +1,276 @@
+//! Statistics of the elements of a chunk (format section 6.3).
+//!
+//! Elements are compared by integer keys that order floats totally: -0.0 before 0.0. So the least and the greatest
+//! element come out bit by bit, and do not depend on how the elements are cut.
+
+use multiversion::multiversion;
+use tet_format::{ChunkStatistics, DType};
+
+/// Elements that are looked at together: no counter of a lane overflows.
+const BLOCK: usize = 4096;
+
+/// The statistics of elements of a dtype of `.tet`; `None` for other dtypes.
+///
+/// Bytes after the last whole element do not count.
+///
+/// ```
+/// use tet_codec::statistics;
+/// use tet_format::DType;
+///
+/// let elements = [3_i16, -2, 7].map(i16::to_le_bytes).concat();
+/// let found = statistics(DType::Int16, &elements).expect("a dtype of .tet");
+/// assert_eq!((found.min, found.max, found.sum()), (0xfffe, 7, 8));
+/// ```
+#[must_use]
+pub fn statistics(dtype: DType, elements: &[u8]) -> Option<ChunkStatistics> {
+    let mut counter = StatisticsCounter::new(dtype)?;
+    counter.update(elements);
+    Some(counter.finish())
+}
+
+/// The statistics of elements that arrive piece by piece.
+///
+/// ```
+/// use tet_codec::{StatisticsCounter, statistics};
+/// use tet_format::DType;
+///
+/// let elements = [0.5_f64, -0.0].map(f64::to_le_bytes).concat();
+/// let mut counter = StatisticsCounter::new(DType::Float64).expect("a dtype of .tet");
+/// counter.update(&elements[..3]);
+/// counter.update(&elements[3..]);
+/// assert_eq!(Some(counter.finish()), statistics(DType::Float64, &elements));
+/// ```
+#[derive(Clone, Debug)]
+pub struct StatisticsCounter {
+    size: usize,
+    fold: Fold,
+    finish: Finish,
+    found: Found,
+    /// The first bytes of an element that is not complete.
+    part: [u8; 8],
+    part_len: usize,
+}
+
+/// Adds whole elements to what was found.
+type Fold = fn(&mut Found, &[u8]);
+/// Makes a record of what was found.
+type Finish = fn(&Found) -> ChunkStatistics;
+
+/// What was found so far; keys are widened to 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    least: i128,
+    greatest: i128,
+    sum: i128,
+    nan_count: u64,
+    inf_count: u64,
+}
+
+impl StatisticsCounter {
+    /// A counter of no elements; `None` for a dtype that `.tet` does not have.
+    #[must_use]
+    pub fn new(dtype: DType) -> Option<Self> {
+        let (fold, finish): (Fold, Finish) = match dtype {
+            DType::UInt8 => (u8::fold, u8::finish),
+            DType::UInt16 => (u16::fold, u16::finish),
+            DType::UInt32 => (u32::fold, u32::finish),
+            DType::UInt64 => (u64::fold, u64::finish),
+            DType::Int16 => (i16::fold, i16::finish),
+            DType::Int32 => (i32::fold, i32::finish),
+            DType::Int64 => (i64::fold, i64::finish),
+            DType::Float16 => (Half::fold, Half::finish),
+            DType::Float32 => (f32::fold, f32::finish),
+            DType::Float64 => (f64::fold, f64::finish),
+            _ => return None,
+        };
+        let size = usize::try_from(dtype.size()?).ok()?;
+        let found =
+            Found { least: i128::MAX, greatest: i128::MIN, sum: 0, nan_count: 0, inf_count: 0 };
+        Some(StatisticsCounter { size, fold, finish, found, part: [0; 8], part_len: 0 })
+    }
+
+    /// Adds more bytes.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        if self.part_len != 0 {
+            let (more, rest) = bytes.split_at(bytes.len().min(self.size - self.part_len));
+            self.part[self.part_len..][..more.len()].copy_from_slice(more);
+            self.part_len += more.len();
+            bytes = rest;
+            if self.part_len < self.size {
+                return;
+            }
+            (self.fold)(&mut self.found, &self.part[..self.size]);
+        }
+        let whole = bytes.len() - bytes.len() % self.size;
+        (self.fold)(&mut self.found, &bytes[..whole]);
+        self.part_len = bytes.len() - whole;
+        self.part[..self.part_len].copy_from_slice(&bytes[whole..]);
+    }
+
+    /// The statistics of all whole elements.
+    #[must_use]
+    pub fn finish(&self) -> ChunkStatistics {
+        if self.found.greatest < self.found.least {
+            let totals = [self.found.nan_count, self.found.inf_count];
+            return ChunkStatistics { min: 0, max: 0, totals };
+        }
+        (self.finish)(&self.found)
+    }
+}
+
+/// float16, which the standard library does not have.
+struct Half;
+
+trait Counted {
+    /// Adds whole elements.
+    fn fold(found: &mut Found, bytes: &[u8]);
+    /// The statistics of at least one element that is not NaN.
+    fn finish(found: &Found) -> ChunkStatistics;
+}
+
+macro_rules! integers {
+    ($($type:ty, $unsigned:ty, $block:ident, $lanes:literal, $sum:ty: $low:expr, $high:expr;)+) => {$(
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
+                clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "bits, not numbers")]
+        impl Counted for $type {
+            fn fold(found: &mut Found, bytes: &[u8]) {
+                for block in bytes.as_chunks::<{ size_of::<$type>() }>().0.chunks(BLOCK) {
+                    let (least, greatest, [low, high]) = $block(block);
+                    found.least = found.least.min(least.into());
+                    found.greatest = found.greatest.max(greatest.into());
+                    found.sum += (i128::from(high) << 32) + i128::from(low);
+                }
+            }
+
+            fn finish(found: &Found) -> ChunkStatistics {
+                let bits = |key: i128| key as $type as $unsigned as u64;
+                let totals = ChunkStatistics::totals_of(found.sum);
+                ChunkStatistics { min: bits(found.least), max: bits(found.greatest), totals }
+            }
+        }
+
+        /// The least and the greatest element, and the sums of low and of high halves.
+        #[allow(clippy::cast_lossless, clippy::unnecessary_cast, clippy::cast_possible_wrap,
+                clippy::cast_possible_truncation, clippy::redundant_closure_call,
+                reason = "one text for all widths")]
+        #[multiversion(targets("x86_64+avx+avx2"))]
+        fn $block(block: &[[u8; size_of::<$type>()]]) -> ($type, $type, [i64; 2]) {
+            let mut least = [<$type>::MAX; $lanes];
+            let mut greatest = [<$type>::MIN; $lanes];
+            let (mut lows, mut highs) = ([0 as $sum; $lanes], [0 as $sum; $lanes]);
+            let mut rest = [0_i64; 2];
+            let (rows, tail) = block.as_chunks::<$lanes>();
+            for row in rows {
+                for i in 0..$lanes {
+                    let element = <$type>::from_le_bytes(row[i]);
+                    least[i] = if element < least[i] { element } else { least[i] };
+                    greatest[i] = if element > greatest[i] { element } else { greatest[i] };
+                    lows[i] += ($low)(element);
+                    highs[i] += ($high)(element);
+                }
+            }
+            for &bytes in tail {
+                let element = <$type>::from_le_bytes(bytes);
+                (least[0], greatest[0]) = (least[0].min(element), greatest[0].max(element));
+                rest[0] += i64::from(($low)(element));
+                rest[1] += i64::from(($high)(element));
+            }
+            (
+                least.into_iter().fold(<$type>::MAX, Ord::min),
+                greatest.into_iter().fold(<$type>::MIN, Ord::max),
+                [(lows, rest[0]), (highs, rest[1])]
+                    .map(|(lanes, rest)| rest + lanes.into_iter().map(|sum| sum as i64).sum::<i64>()),
+            )
+        }
+    )+};
+}
+
+integers! {
+    u8, u8, block_u8, 32, u16: u16::from, |_| 0;
+    u16, u16, block_u16, 32, u32: u32::from, |_| 0;
+    u32, u32, block_u32, 16, i64: i64::from, |_| 0;
+    i16, u16, block_i16, 32, i32: i32::from, |_| 0;
+    i32, u32, block_i32, 32, i64: i64::from, |_| 0;
+    u64, u64, block_u64, 8, i64: |it: u64| (it & 0xffff_ffff) as i64, |it: u64| (it >> 32) as i64;
+    i64, u64, block_i64, 8, i64: |it: i64| it & 0xffff_ffff, |it: i64| it >> 32;
+}
+
+macro_rules! floats {
+    ($($type:ty, $key:ty, $unsigned:ty, $infinity:literal, $block:ident, $lanes:literal;)+) => {$(
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
+                clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "bits, not numbers")]
+        impl Counted for $type {
+            fn fold(found: &mut Found, bytes: &[u8]) {
+                for block in bytes.as_chunks::<{ size_of::<$key>() }>().0.chunks(BLOCK) {
+                    let (least, greatest, [nan_count, inf_count]) = $block(block);
+                    found.nan_count += nan_count;
+                    found.inf_count += inf_count;
+                    // Of a block of NaN alone they are the other way round.
+                    if least <= greatest {
+                        found.least = found.least.min(least.into());
+                        found.greatest = found.greatest.max(greatest.into());
+                    }
+                }
+            }
+
+            fn finish(found: &Found) -> ChunkStatistics {
+                let bits = |key: i128| {
+                    let key = key as $key;
+                    (key ^ (key >> (<$key>::BITS - 1)) & <$key>::MAX) as $unsigned as u64
+                };
+                let totals = [found.nan_count, found.inf_count];
+                ChunkStatistics { min: bits(found.least), max: bits(found.greatest), totals }
+            }
+        }
+
+        /// The least and the greatest key without NaN, and how many are NaN and infinite.
+        #[allow(clippy::cast_lossless, clippy::cast_sign_loss, reason = "one text for all widths")]
+        #[multiversion(targets("x86_64+avx+avx2"))]
+        fn $block(block: &[[u8; size_of::<$key>()]]) -> ($key, $key, [u64; 2]) {
+            const INFINITY: $key = $infinity;
+            let mut least = [<$key>::MAX; $lanes];
+            let mut greatest = [<$key>::MIN; $lanes];
+            let (mut nans, mut infs) = ([0 as $key; $lanes], [0 as $key; $lanes]);
+            let (rows, tail) = block.as_chunks::<$lanes>();
+            for row in rows {
+                for i in 0..$lanes {
+                    let bits = <$key>::from_le_bytes(row[i]);
+                    let magnitude = bits & <$key>::MAX;
+                    let key = bits ^ (bits >> (<$key>::BITS - 1)) & <$key>::MAX;
+                    // Masks of all bits, or none.
+                    let nan = if magnitude > INFINITY { -1 } else { 0 };
+                    let inf = if magnitude == INFINITY { -1 } else { 0 };
+                    let (low, high) = (key & !nan | <$key>::MAX & nan, key & !nan | <$key>::MIN & nan);
+                    least[i] = if low < least[i] { low } else { least[i] };
+                    greatest[i] = if high > greatest[i] { high } else { greatest[i] };
+                    nans[i] -= nan;
+                    infs[i] -= inf;
+                }
+            }
+            for &bytes in tail {
+                let bits = <$key>::from_le_bytes(bytes);
+                let magnitude = bits & <$key>::MAX;
+                let key = bits ^ (bits >> (<$key>::BITS - 1)) & <$key>::MAX;
+                if magnitude <= INFINITY {
+                    (least[0], greatest[0]) = (least[0].min(key), greatest[0].max(key));
+                }
+                nans[0] += (magnitude > INFINITY) as $key;
+                infs[0] += (magnitude == INFINITY) as $key;
+            }
+            (
+                least.into_iter().fold(<$key>::MAX, Ord::min),
+                greatest.into_iter().fold(<$key>::MIN, Ord::max),
+                [nans, infs].map(|lanes| lanes.into_iter().map(|count| count as u64).sum()),
+            )
+        }
+    )+};
+}
+
+floats! {
+    Half, i16, u16, 0x7c00, block_f16, 32;
+    f32, i32, u32, 0x7f80_0000, block_f32, 16;
+    f64, i64, u64, 0x7ff0_0000_0000_0000, block_f64, 16;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! What statistics tell of the elements of a chunk, and what becomes of the chunk then.
+
+use tet_format::ChunkStatistics;
+
+/// What becomes of a chunk of which statistics are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It must be read.
+    Read,
+    /// None of its elements matters, whichever are selected and whatever cells they are in.
+    Skip,
+    /// All of its elements together were folded into the cell.
+    Folded,
+}
+
+/// A chunk of which statistics are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KnownChunk {
+    /// How many elements it has.
+    pub count: u64,
+    pub statistics: ChunkStatistics,
+}
+
+/// The same for elements of one type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<T> {
+    /// How many elements there are.
+    pub count: u64,
+    /// The least and the greatest that is not NaN, where there is any.
+    pub ends: Option<(T, T)>,
+    pub nan_count: u64,
+    pub inf_count: u64,
+    /// The sum of integers.
+    pub sum: i128,
+}

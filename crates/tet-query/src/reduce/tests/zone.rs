@@ -1,0 +1,281 @@
+//! Answers are the same, bit for bit, with statistics and without.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use half::f16;
+use tet_file::write::{CodecChoice, ZeroExtents};
+use tet_file::{Metadata, StatisticsChoice, TetFile, WriteOptions, Writer};
+use tet_format::write::DatasetSpec;
+use tet_format::{DType, Grid, Integrity, Shape};
+use tet_io::{Progress, Source};
+
+use crate::budget::{DigestPolicy, Execution, StatisticsPolicy};
+use crate::catalog::{Catalog, Dataset};
+use crate::op::{NanPolicy, Op};
+use crate::reduction::{
+    AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
+    WindowMode,
+};
+use crate::selection::{Axis, AxisSlice, Hyperslab};
+use crate::testing::small_tuning;
+use crate::value::{Cells, Reduced};
+
+const SHAPE: [u64; 2] = [23, 18];
+const DTYPES: [DType; 10] = [
+    DType::Float16,
+    DType::Float32,
+    DType::Float64,
+    DType::Int16,
+    DType::Int32,
+    DType::Int64,
+    DType::UInt8,
+    DType::UInt16,
+    DType::UInt32,
+    DType::UInt64,
+];
+
+/// Chunks that are several times as long as their statistics.
+fn chunk_shape(dtype: DType) -> [u64; 2] {
+    match dtype.size() {
+        Some(1) => [12, 9],
+        _ => [6, 5],
+    }
+}
+
+/// The bits of an element: chunk by chunk of another kind, so that every sort of statistics is there.
+fn bits(dtype: DType, kind: u64, n: u64) -> u64 {
+    let noise = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    let width = 8 * dtype.size().unwrap();
+    let all = u64::MAX >> (64 - width);
+    if !dtype.is_float() {
+        return all
+            & match kind {
+                0 => noise,
+                1 => 7,
+                2 => u64::MAX,
+                3 => 1 << (width - 1),
+                4 => n % 3,
+                _ => 10 + n % 10,
+            };
+    }
+    let infinity = match dtype {
+        DType::Float16 => u64::from(f16::INFINITY.to_bits()),
+        DType::Float32 => u64::from(f32::INFINITY.to_bits()),
+        _ => f64::INFINITY.to_bits(),
+    };
+    let sign = noise << (width - 1) & all;
+    let nan = (infinity + 1 + noise % 30) | sign;
+    let small = |number: u64| match dtype {
+        DType::Float16 => u64::from(f16::from_f32(number as f32).to_bits()),
+        DType::Float32 => u64::from((number as f32).to_bits()),
+        _ => (number as f64).to_bits(),
+    };
+    match kind {
+        0 => small(noise % 30) | sign,
+        1 => nan,
+        2 if n.is_multiple_of(7) => nan,
+        3 => sign,
+        4 if n.is_multiple_of(5) => infinity | sign,
+        5 => small(7),
+        6 => [infinity - 1, 1][usize::try_from(n % 2).unwrap()] | sign,
+        _ => small(10 + n % 10),
+    }
+}
+
+/// A dataset of a `.tet` file in memory, and its elements.
+fn dataset(dtype: DType, shape: [u64; 2], encoder: CodecChoice) -> Dataset {
+    let chunk = chunk_shape(dtype);
+    let spec = DatasetSpec::new("a", dtype, shape, chunk);
+    let grid = Grid::new(Shape::from(shape), Shape::from(chunk)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.tet");
+    let options = WriteOptions {
+        encoder,
+        statistics: StatisticsChoice::Written,
+        zero_extents: ZeroExtents::Allow,
+        ..WriteOptions::default()
+    };
+    let mut writer = Writer::create(&path, vec![spec], &options).unwrap();
+    let size = usize::try_from(dtype.size().unwrap()).unwrap();
+    let fill = &mut |chunk: tet_file::write::ChunkAt<'_>, out: &mut Vec<u8>| {
+        let kind = (chunk.linear * 5 + 2) % 8;
+        let count = grid.chunk_elements(chunk.coord).unwrap();
+        for n in 0..count {
+            out.extend(&bits(dtype, kind, chunk.linear * 100 + n).to_le_bytes()[..size]);
+        }
+        Ok(())
+    };
+    writer.write_dataset(0, fill, &Progress::default()).unwrap();
+    writer.finish(&Metadata::new(), &[]).unwrap();
+    let source = Source::from_bytes(std::fs::read(&path).unwrap());
+    let file = TetFile::open(source, &tet_file::OpenOptions::default()).unwrap();
+    Catalog::from_tet(file).unwrap().datasets()[0].clone()
+}
+
+/// Everything of an answer but what it rests on, floats by their bits.
+fn told(answer: &Reduced) -> String {
+    let bits: Vec<u64> = match &answer.values.cells {
+        Cells::Float(floats) => floats.iter().map(|float| float.to_bits()).collect(),
+        Cells::Element(array) => array.bytes().iter().copied().map(u64::from).collect(),
+        _ => Vec::new(),
+    };
+    let Reduced { axes, shape, along, values, count, nan_count, details, .. } = answer;
+    format!("{axes:?} {shape:?} {along:?} {values:?} {count} {nan_count:?} {details:?} {bits:?}")
+}
+
+fn slabs() -> Vec<Hyperslab> {
+    let slice = |start, stop, step| AxisSlice { start, stop, step, axis: Axis::Kept };
+    let [rows, columns] = SHAPE.map(AxisSlice::whole);
+    [
+        [rows, columns],
+        [slice(3, 22, 1), columns],
+        [rows, slice(0, 18, 2)],
+        [slice(6, 12, 1), columns],
+    ]
+    .into_iter()
+    .map(|slices| Hyperslab::new(slices.to_vec(), &SHAPE).unwrap())
+    .collect()
+}
+
+fn filters() -> Vec<Option<Filter>> {
+    let of = |tests: &[(Compare, Number)]| Filter { tests: tests.to_vec(), ..Filter::default() };
+    let (seven, ten) = (Number::Int(7), Number::Float(10.5));
+    vec![
+        None,
+        Some(of(&[(Compare::Gt, ten)])),
+        Some(of(&[(Compare::Ge, Number::Int(0)), (Compare::Lt, Number::Int(8))])),
+        Some(of(&[(Compare::Ne, seven)])),
+        Some(of(&[(Compare::Eq, seven)])),
+        Some(Filter { is_null: true, fill: Some(seven), ..Filter::default() }),
+        Some(Filter { is_not_null: true, ..of(&[(Compare::Le, Number::Float(f64::INFINITY))]) }),
+    ]
+}
+
+/// The forms of cells: some axes, groups, picks and windows.
+fn forms(op: Op, slab: &Hyperslab) -> Vec<Reduction> {
+    let params = Params { q: vec![0.25, 0.5], fill: Some(Number::Int(7)), ..Params::of(op) };
+    let all = Reduction { params, ..Reduction::all(op) };
+    let along = |axes: &[usize]| {
+        let axes = crate::reduction::Axes::Some(axes.to_vec());
+        Reduction { axes, ..all.clone() }
+    };
+    let rows = slab.counts()[0];
+    let group_of: Vec<u32> = (0..rows)
+        .map(|at| if at == 2 { AxisGroups::NONE } else { u32::try_from(at / 12).unwrap() })
+        .collect();
+    let labels = ["a", "b"].map(str::to_owned).to_vec().into();
+    let groups = vec![AxisGroups { axis: 0, group_of: group_of.into(), labels }];
+    let positions: Arc<[u64]> = (0..rows).filter(|at| at % 6 != 1 || *at < 6).collect();
+    let window = |mode, size, step| Window {
+        axis: 0,
+        size,
+        step,
+        mode,
+        pad: None,
+        align: WindowAlign::Start,
+        min_count: None,
+    };
+    vec![
+        all.clone(),
+        along(&[1]),
+        along(&[0]),
+        Reduction { groups, ..all.clone() },
+        Reduction { picks: vec![AxisPicks { axis: 0, positions }], ..all.clone() },
+        Reduction { window: Some(window(WindowMode::Bins, 12, 12)), ..along(&[1]) },
+        Reduction { window: Some(window(WindowMode::Rolling, 3, 1)), ..along(&[1]) },
+    ]
+}
+
+/// Every seventh question about a dataset, from the `first` on; counts by operation how many chunks were not read.
+fn check(dataset: &Dataset, first: usize, unread: &mut BTreeMap<&'static str, u64>) {
+    let with = |statistics, threads, memory_budget| Execution {
+        statistics,
+        threads,
+        memory_budget,
+        ..small_tuning()
+    };
+    let ways =
+        [with(StatisticsPolicy::Verified, 1, 1 << 30), with(StatisticsPolicy::Trust, 4, 1 << 16)];
+    let without = with(StatisticsPolicy::Never, 2, 1 << 30);
+    let mut number = first;
+    for slab in slabs() {
+        for &op in Op::ALL {
+            for (form, filter) in forms(op, &slab)
+                .into_iter()
+                .flat_map(|form| filters().into_iter().map(move |filter| (form.clone(), filter)))
+            {
+                let nan =
+                    if form.filter.is_some() { NanPolicy::Skip } else { NanPolicy::Propagate };
+                for nan in [nan, NanPolicy::Skip] {
+                    number += 1;
+                    if !number.is_multiple_of(7) {
+                        continue;
+                    }
+                    let reduction = Reduction { filter: filter.clone(), nan, ..form.clone() };
+                    let wanted = dataset.reduce(&slab, &reduction, &without);
+                    let wanted = wanted.map(|it| told(&it)).map_err(|error| error.to_string());
+                    for how in &ways {
+                        let found = dataset.reduce(&slab, &reduction, how);
+                        if let Ok(found) = &found {
+                            let used = found.statistics;
+                            *unread.entry(op.name()).or_default() += used.answered + used.skipped;
+                            let is_verified = how.statistics == StatisticsPolicy::Verified;
+                            assert!(used.is_none() || used.is_checked == is_verified);
+                            if !used.is_none() && !is_verified {
+                                assert_eq!(found.integrity, Integrity::Unchecked, "trusted");
+                            }
+                        }
+                        let found = found.map(|it| told(&it)).map_err(|error| error.to_string());
+                        assert_eq!(
+                            found, wanted,
+                            "{} {slab:?} {reduction:?} {how:?}",
+                            dataset.dtype_name
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_with_statistics_have_the_same_bits() {
+    let mut unread = BTreeMap::new();
+    for (nth, dtype) in DTYPES.into_iter().enumerate() {
+        let encoder = [CodecChoice::Raw, CodecChoice::Zstd { level: 1 }][nth % 2];
+        check(&dataset(dtype, SHAPE, encoder), nth, &mut unread);
+    }
+    let is_matrix = |op: &&Op| matches!(op, Op::Covariance | Op::Correlation);
+    for &op in Op::ALL.iter().filter(|op| !is_matrix(op)) {
+        let used = unread.get(op.name()).copied().unwrap_or(0);
+        assert!(used > 20, "{}: statistics stood for {used} chunks", op.name());
+    }
+}
+
+#[test]
+fn empty_datasets_and_policies_that_read_use_none() {
+    let whole = |dataset: &Dataset| Hyperslab::whole(dataset.shape());
+    let empty = dataset(DType::Float32, [0, 18], CodecChoice::Raw);
+    let max = Reduction::all(Op::Max);
+    let answer = empty.reduce(&whole(&empty), &max, &small_tuning()).unwrap();
+    assert!(answer.statistics.is_none() && answer.values.nulls == Some(vec![true]));
+    let dataset = dataset(DType::Float32, SHAPE, CodecChoice::Raw);
+    let used = |how: &Execution| {
+        let answer = dataset.reduce(&whole(&dataset), &max, how).unwrap();
+        let cost = dataset.reduce_cost(&whole(&dataset), &max, how).unwrap();
+        assert_eq!(cost.statistics, answer.statistics, "the cost tells it before");
+        let mut runs = 0;
+        dataset.reduce_runs(&whole(&dataset), &max, how, &mut |_| runs += 1).unwrap();
+        assert_eq!(runs == 0, answer.statistics.answered == 16);
+        (answer.statistics.answered, answer.integrity)
+    };
+    let usual = small_tuning();
+    assert_eq!(used(&usual), (16, Integrity::Verified));
+    let never = Execution { statistics: StatisticsPolicy::Never, ..small_tuning() };
+    assert_eq!(used(&never), (0, Integrity::Verified));
+    let always = Execution { digests: DigestPolicy::Always, ..small_tuning() };
+    assert_eq!(used(&always), (0, Integrity::Verified), "whoever compares all chunks reads them");
+    let trust = Execution { statistics: StatisticsPolicy::Trust, ..small_tuning() };
+    assert_eq!(used(&trust), (16, Integrity::Unchecked));
+}
