@@ -25,7 +25,6 @@ mod read_at;
 mod source;
 mod stamp;
 mod url;
-mod url_store;
 pub mod vfs;
 mod writers;
 
@@ -42,10 +41,9 @@ pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use read_at::{Access, ReadAt};
-pub use source::{Source, SourceKind, View};
+pub use source::{Source, SourceKind, UrlStore, View, has_url_store, set_url_store};
 pub use stamp::Stamp;
 pub use url::{is_url, local_path};
-pub use url_store::{UrlStore, has_url_store, set_url_store};
 pub use writers::Writers;
 
 #[cfg(doctest)]

@@ -25,10 +25,9 @@ use std::path::{Path, PathBuf};
 use tet_format::Span;
 
 use crate::error::{Error, Result, Step};
-use crate::source::{Backend, Source};
+use crate::source::{Backend, Source, store_of};
 use crate::stamp::Stamp;
 use crate::url::is_url;
-use crate::url_store::store_of;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 
 pub use folder::FolderPublisher;
@@ -180,7 +179,7 @@ impl Publisher {
     fn begin_url(vfs: Box<dyn Vfs>, target: &Path, options: &Publish) -> Result<Self> {
         let force = options.force;
         let (store, url) = store_of(target)?;
-        store.check_target(url, force)?;
+        store.check_target(url, force != Overwrite::Refuse)?;
         let (target, folder) = (target.to_path_buf(), std::env::temp_dir());
         // What is gone with the program needs no sync.
         let sync = Sync::None;
@@ -265,7 +264,7 @@ impl Publisher {
         let target = &self.place.target;
         let content = content.ok_or_else(|| Error::UrlOutput { path: target.clone() })?;
         let (store, url) = store_of(target)?;
-        store.write(url, &content, self.place.force)
+        store.write(url, &content, self.place.force != Overwrite::Refuse)
     }
 
     /// Completes the new file under a hidden name, for [`commit_all`].

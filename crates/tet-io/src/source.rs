@@ -15,8 +15,12 @@ use crate::lease::{LeasedMap, LeasedView};
 use crate::read_at::{Access, ReadAt};
 use crate::stamp::Stamp;
 use crate::url::{is_url, local_path};
-use crate::url_store;
 use crate::writers::{Writers, writers_of};
+
+mod url_store;
+
+pub(crate) use url_store::store_of;
+pub use url_store::{UrlStore, has_url_store, set_url_store};
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;

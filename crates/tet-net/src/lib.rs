@@ -27,7 +27,7 @@ mod upload;
 
 use std::sync::Arc;
 
-use tet_io::{Error, Overwrite, Result, Source, Step, UrlStore};
+use tet_io::{Error, Result, Source, Step, UrlStore};
 
 pub use http::Http;
 pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
@@ -89,12 +89,12 @@ impl UrlStore for Servers {
         open(url, &self.0)
     }
 
-    fn check_target(&self, url: &str, force: Overwrite) -> Result<()> {
-        upload::check_target(&self.object(url)?, force, &self.0)
+    fn check_target(&self, url: &str, replace: bool) -> Result<()> {
+        upload::check_target(&self.object(url)?, replace, &self.0)
     }
 
-    fn write(&self, url: &str, content: &Source, force: Overwrite) -> Result<()> {
-        upload::write(&self.object(url)?, content, force, &self.0)
+    fn write(&self, url: &str, content: &Source, replace: bool) -> Result<()> {
+        upload::write(&self.object(url)?, content, replace, &self.0)
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusty_s3::S3Action;
 use rusty_s3::actions::{CompleteMultipartUploadResponse, CreateMultipartUpload};
-use tet_io::{Error, Overwrite, Result, Source, Step};
+use tet_io::{Error, Result, Source, Step};
 
 use crate::http::Send;
 use crate::ranges::{RangeFailure, RangeSource, Wanted};
@@ -34,8 +34,8 @@ const PARTS_AT_ONCE: usize = 4;
 const NUMBER: &str = "x-amz-meta-tet-upload";
 
 /// Checks that there is no object, if it may not be replaced.
-pub(crate) fn check_target(s3: &S3, force: Overwrite, settings: &Settings) -> Result<()> {
-    if force != Overwrite::Refuse {
+pub(crate) fn check_target(s3: &S3, replace: bool, settings: &Settings) -> Result<()> {
+    if replace {
         return Ok(());
     }
     let first = Wanted::From { offset: 0, len: 1 };
@@ -47,14 +47,9 @@ pub(crate) fn check_target(s3: &S3, force: Overwrite, settings: &Settings) -> Re
 }
 
 /// Writes the object.
-pub(crate) fn write(
-    s3: &S3,
-    content: &Source,
-    force: Overwrite,
-    settings: &Settings,
-) -> Result<()> {
+pub(crate) fn write(s3: &S3, content: &Source, replace: bool, settings: &Settings) -> Result<()> {
     let number = format!("{:016x}", RandomState::new().hash_one(content.len()));
-    let upload = Upload { s3, content, is_new: force == Overwrite::Refuse, number, settings };
+    let upload = Upload { s3, content, is_new: !replace, number, settings };
     let written = if content.len() <= PART_LEN { upload.short() } else { upload.long() };
     written.map_err(|error| match kind(&error) {
         Some(io::ErrorKind::AlreadyExists) => Error::Exists { path: s3.name().into() },

@@ -46,6 +46,13 @@ pub enum DigestChoice {
 }
 
 /// Whether statistics of chunks are written; files without digests have none.
+///
+/// ```
+/// use tet_file::{StatisticsChoice, WriteOptions};
+///
+/// let options = WriteOptions { statistics: StatisticsChoice::Left, ..WriteOptions::default() };
+/// assert_ne!(options.statistics, StatisticsChoice::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatisticsChoice {
     /// Where they are at most 0.2 % of the payloads.

@@ -1,6 +1,6 @@
 //! Uploads, with one request after the other that fails.
 
-use tet_io::{Error, Overwrite, Source, UrlStore};
+use tet_io::{Error, Source, UrlStore};
 
 use super::object_store::{ObjectStore, WriteFault};
 use super::{bytes, settings};
@@ -21,30 +21,29 @@ fn servers(store: &ObjectStore) -> Servers {
     Servers(Settings { lookup, ..settings() })
 }
 
-fn write(store: &ObjectStore, content: &[u8], force: Overwrite) -> tet_io::Result<()> {
+fn write(store: &ObjectStore, content: &[u8], replace: bool) -> tet_io::Result<()> {
     let servers = servers(store);
-    servers.check_target(URL, force)?;
-    servers.write(URL, &Source::from_bytes(content.to_vec()), force)
+    servers.check_target(URL, replace)?;
+    servers.write(URL, &Source::from_bytes(content.to_vec()), replace)
 }
 
 #[test]
 fn an_object_is_the_old_one_or_the_new_one() {
     use WriteFault::{AnswerLost, Lost, Nonsense, Status};
-    for (len, force) in LENS
-        .into_iter()
-        .flat_map(|len| [Overwrite::Refuse, Overwrite::Replace].map(|force| (len, force)))
+    for (len, replace) in
+        LENS.into_iter().flat_map(|len| [false, true].map(|replace| (len, replace)))
     {
         let (old, new) = (vec![1; 10], bytes(len));
         let quiet = ObjectStore::with(|_| None);
-        write(&quiet, &new, force).unwrap();
+        write(&quiet, &new, replace).unwrap();
         assert!(quiet.get(PATH).as_ref() == Some(&new) && quiet.pending() == 0);
         for fault in [Status(503), Lost, AnswerLost, Nonsense, Status(403), Status(409)] {
             for at in 0..quiet.requests() {
                 let store = ObjectStore::with(move |nth| (nth == at).then_some(fault));
-                let before = (force == Overwrite::Replace).then(|| old.clone());
+                let before = replace.then(|| old.clone());
                 before.iter().for_each(|old| store.put(PATH, old));
-                let outcome = write(&store, &new, force);
-                let about = format!("{fault:?} at {at}, {len} bytes, {force:?}: {outcome:?}");
+                let outcome = write(&store, &new, replace);
+                let about = format!("{fault:?} at {at}, {len} bytes, {replace:?}: {outcome:?}");
                 let expected = if outcome.is_ok() { Some(&new) } else { before.as_ref() };
                 assert!(store.get(PATH).as_ref() == expected, "{about}");
                 let is_passing = matches!(fault, Status(503 | 409) | Lost | AnswerLost);
@@ -62,7 +61,7 @@ fn an_object_that_may_not_be_replaced_stays() {
     for len in LENS {
         let store = ObjectStore::with(|_| None);
         store.put(PATH, &[1, 2]);
-        let found = write(&store, &bytes(len), Overwrite::Refuse);
+        let found = write(&store, &bytes(len), false);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!(store.requests(), 1, "it is refused before anything is written");
         assert_eq!(store.get(PATH), Some(vec![1, 2]));
@@ -71,9 +70,9 @@ fn an_object_that_may_not_be_replaced_stays() {
     for len in LENS {
         let store = ObjectStore::with(|_| None);
         let servers = servers(&store);
-        servers.check_target(URL, Overwrite::Refuse).unwrap();
+        servers.check_target(URL, false).unwrap();
         store.put(PATH, &[1, 2]);
-        let found = servers.write(URL, &Source::from_bytes(bytes(len)), Overwrite::Refuse);
+        let found = servers.write(URL, &Source::from_bytes(bytes(len)), false);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!((store.get(PATH), store.pending()), (Some(vec![1, 2]), 0));
     }
@@ -83,9 +82,9 @@ fn an_object_that_may_not_be_replaced_stays() {
 fn servers_of_files_take_none() {
     let servers = Servers(settings());
     for url in ["https://host/a.tet", "http://host/a.tet"] {
-        let found = servers.check_target(url, Overwrite::Replace);
+        let found = servers.check_target(url, true);
         assert!(matches!(found, Err(Error::UrlOutput { .. })), "{found:?}");
     }
-    let found = servers.check_target("s3://bucket", Overwrite::Replace);
+    let found = servers.check_target("s3://bucket", true);
     assert!(matches!(found, Err(Error::Io { .. })), "{found:?}");
 }

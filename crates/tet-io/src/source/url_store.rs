@@ -7,9 +7,8 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::Source;
 use crate::error::{Error, Result};
-use crate::publish::Overwrite;
-use crate::source::Source;
 
 /// Opens and writes the files of URLs.
 ///
@@ -44,8 +43,8 @@ pub trait UrlStore: Debug + Send + Sync {
     ///
     /// Returns [`Error::UrlOutput`] where no files are written, and [`Error::Exists`] for one that is there and may
     /// not be replaced.
-    fn check_target(&self, url: &str, force: Overwrite) -> Result<()> {
-        let _ = force;
+    fn check_target(&self, url: &str, replace: bool) -> Result<()> {
+        let _ = replace;
         Err(Error::UrlOutput { path: url.into() })
     }
 
@@ -55,8 +54,8 @@ pub trait UrlStore: Debug + Send + Sync {
     ///
     /// Returns [`Error::Exists`] for a file that appeared meanwhile and may not be replaced, and [`Error::Io`] when it
     /// cannot be written.
-    fn write(&self, url: &str, content: &Source, force: Overwrite) -> Result<()> {
-        let _ = (content, force);
+    fn write(&self, url: &str, content: &Source, replace: bool) -> Result<()> {
+        let _ = (content, replace);
         Err(Error::UrlOutput { path: url.into() })
     }
 }
