@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -383,3 +384,26 @@ def test_there_may_be_more_parts_than_open_files(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     np.testing.assert_array_equal(tetfile.open(tmp_path / "x.tet")["x"][...], np.arange(300))
+
+
+def test_a_plan_is_given_up_while_tasks_still_write(tmp_path: Path) -> None:
+    for nth in range(20):
+        plan = tetfile.plan(tmp_path / f"{nth}.tet", {})
+        folder = tmp_path / f"{nth}.tet.parts"
+        begun = threading.Event()
+
+        def work(folder: Path = folder, begun: threading.Event = begun) -> None:
+            for step in range(100):
+                try:
+                    (folder / f"{step}.part.new").write_bytes(b"x")
+                    (folder / f"{step}.part.new").unlink()
+                except FileNotFoundError:
+                    pass
+                begun.set()
+
+        task = threading.Thread(target=work)
+        task.start()
+        begun.wait()
+        plan.discard()
+        task.join()
+        assert not folder.exists()

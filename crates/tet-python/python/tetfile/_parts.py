@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -141,7 +143,7 @@ class WritePlan:
         """
         parts = self.parts()
         _tetfile.publish_parts(self._document, parts, self._path, self._overwrite, progress)
-        shutil.rmtree(_folder(self._path))
+        _remove(_folder(self._path))
 
     def discard(self) -> None:
         """Gives up the file and deletes its parts.
@@ -151,7 +153,7 @@ class WritePlan:
         >>> os.path.exists("later.tet.parts")
         False
         """
-        shutil.rmtree(_folder(self._path))
+        _remove(_folder(self._path))
 
     @staticmethod
     def of(path: str | os.PathLike[str]) -> WritePlan:
@@ -233,6 +235,20 @@ class Part(Targets):
             self.close()
         else:
             self.discard()
+
+
+def _remove(folder: Path) -> None:
+    """Removes a folder in which tasks that were not stopped may still make and remove files."""
+    for left in reversed(range(100)):
+        try:
+            shutil.rmtree(folder)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY) or not left:
+                raise
+        if not folder.exists():
+            return
+        time.sleep(0.02)
 
 
 def _folder(path: Path) -> Path:
