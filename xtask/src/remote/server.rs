@@ -56,7 +56,7 @@ impl Server {
         let (port, log) = (free_port()?, folder.join("access.log"));
         let [folder, files] = [folder, files].map(Path::display);
         let config = format!(
-            "daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;\n\
+            "daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n\
              user root; events {{ worker_connections 256; }}\n\
              http {{ log_format paths '$request_method $uri $status'; access_log {folder}/access.log paths;\n\
              client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;\n\
