@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod at_once;
 mod blocks;
 mod credentials;
 mod http;

@@ -13,12 +13,13 @@
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
 use tet_io::{Access, Error, ReadAt, Result, Step};
 
+use crate::at_once::at_once;
 use crate::blocks::{BLOCK_LEN, Blocks};
 use crate::ranges::{FileVersion, RangeAnswer, RangeSource, Wanted};
 use crate::retry;
@@ -235,32 +236,14 @@ impl Remote {
         let pieces = requests.into_iter().flat_map(|(offset, out)| {
             out.chunks_mut(len).zip((offset..).step_by(len)).map(|(out, at)| (at, out))
         });
-        let mut pieces: Vec<_> = pieces.collect();
-        if let [(offset, out)] = &mut pieces[..] {
-            return self.request(*offset, out);
-        }
-        let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
-        let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
-        let work = || {
-            while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let piece = piece.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let Some((offset, out)) = piece else { continue };
-                if let Err(error) = self.request(offset, out) {
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    if failed.as_ref().is_none_or(|(at, _)| offset < *at) {
-                        *failed = Some((offset, error));
-                    }
-                    next.fetch_max(pieces.len(), Ordering::Relaxed);
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).is_ok();
-            let _ = (1..self.settings.depth.min(pieces.len())).all(spawn);
-            work();
-        });
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failed.map_or(Ok(()), |(_, error)| Err(error))
+        let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
+        at_once((pieces.len(), self.settings.depth), |nth| {
+            let piece = pieces.get(nth);
+            let piece =
+                piece.and_then(|it| it.lock().unwrap_or_else(PoisonError::into_inner).take());
+            piece.map_or(Ok(()), |(offset, out)| self.request(offset, out))
+        })?;
+        Ok(())
     }
 }
 

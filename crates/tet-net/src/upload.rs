@@ -11,13 +11,13 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use rusty_s3::S3Action;
 use rusty_s3::actions::{CompleteMultipartUploadResponse, CreateMultipartUpload};
 use tet_io::{Error, Result, Source, Step};
+use url::Url;
 
+use crate::at_once::at_once;
 use crate::http::Send;
 use crate::ranges::{RangeFailure, RangeSource, Wanted};
 use crate::retry;
@@ -108,11 +108,7 @@ impl Upload<'_> {
             self.condition().into_iter().chain([(NUMBER, self.number.as_str())]).collect();
         self.repeated(|| {
             let outcome = self.s3.send(Send::Put(&body), &headers, |bucket, keys, key| {
-                let mut action = bucket.put_object(keys, key);
-                headers.iter().for_each(|(name, value)| {
-                    action.headers_mut().insert(*name, *value);
-                });
-                action.sign(SIGNED_FOR)
+                signed(bucket.put_object(keys, key), &headers)
             });
             self.made(outcome.map(drop))
         })
@@ -122,7 +118,7 @@ impl Upload<'_> {
         let id = self.begun()?;
         let written = self.parts(&id).and_then(|etags| self.ended(&id, &etags));
         if written.is_err() {
-            // What is left of it is not visible; the error that is told is the first.
+            // What is left of it is not visible; the error that is given is the first.
             let _ = self.s3.send(Send::Delete, &[], |bucket, keys, key| {
                 bucket.abort_multipart_upload(keys, key, &id).sign(SIGNED_FOR)
             });
@@ -135,9 +131,7 @@ impl Upload<'_> {
         let headers = [(NUMBER, self.number.as_str())];
         self.repeated(|| {
             let answer = self.s3.send(Send::Post(&[]), &headers, |bucket, keys, key| {
-                let mut action = bucket.create_multipart_upload(keys, key);
-                action.headers_mut().insert(NUMBER, self.number.as_str());
-                action.sign(SIGNED_FOR)
+                signed(bucket.create_multipart_upload(keys, key), &headers)
             })?;
             let parsed = CreateMultipartUpload::parse_response(&answer.body);
             parsed.map(|it| it.upload_id().to_owned()).map_err(|_| not_understood())
@@ -149,35 +143,8 @@ impl Upload<'_> {
         let len = self.content.len();
         let part_len = PART_LEN.max(len.div_ceil(PARTS_MAX).next_multiple_of(1 << 20));
         let count = usize::try_from(len.div_ceil(part_len)).unwrap_or(usize::MAX);
-        let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
-        let etags: Mutex<Vec<String>> = Mutex::new(vec![String::new(); count]);
-        let work = || {
-            loop {
-                let nth = next.fetch_add(1, Ordering::Relaxed);
-                if count <= nth {
-                    break;
-                }
-                match self.part(id, nth, part_len) {
-                    Ok(etag) => {
-                        let mut etags = etags.lock().unwrap_or_else(PoisonError::into_inner);
-                        etags.get_mut(nth).into_iter().for_each(|it| it.clone_from(&etag));
-                    }
-                    Err(error) => {
-                        next.fetch_max(count, Ordering::Relaxed);
-                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    }
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).is_ok();
-            let _ = (1..PARTS_AT_ONCE.min(self.settings.depth).min(count)).all(spawn);
-            work();
-        });
-        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(etags.into_inner().unwrap_or_else(PoisonError::into_inner)),
-        }
+        let depth = PARTS_AT_ONCE.min(self.settings.depth);
+        at_once((count, depth), |nth| self.part(id, nth, part_len))
     }
 
     /// Writes one part; its ETag.
@@ -204,11 +171,7 @@ impl Upload<'_> {
             let body = bucket.complete_multipart_upload(None, "", id, etags()).body();
             let outcome =
                 self.s3.send(Send::Post(body.as_bytes()), &headers, |bucket, keys, key| {
-                    let mut action = bucket.complete_multipart_upload(keys, key, id, etags());
-                    headers.iter().for_each(|(name, value)| {
-                        action.headers_mut().insert(*name, *value);
-                    });
-                    action.sign(SIGNED_FOR)
+                    signed(bucket.complete_multipart_upload(keys, key, id, etags()), &headers)
                 });
             self.made(outcome.and_then(|answer| {
                 // The status is sent before the server knows.
@@ -218,6 +181,14 @@ impl Upload<'_> {
             }))
         })
     }
+}
+
+/// The URL of a request with headers, which are signed too.
+fn signed<'a>(mut action: impl S3Action<'a>, headers: &[(&'a str, &'a str)]) -> Url {
+    for (name, value) in headers {
+        action.headers_mut().insert(*name, *value);
+    }
+    action.sign(SIGNED_FOR)
 }
 
 fn not_understood() -> RangeFailure {
