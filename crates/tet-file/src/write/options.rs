@@ -8,6 +8,7 @@ use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish, Stamp};
 
 use crate::error::Result;
+use crate::statistics::statistics_fit;
 
 /// How chunks are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +63,17 @@ pub enum StatisticsChoice {
     Written,
     /// Never.
     Left,
+}
+
+impl StatisticsChoice {
+    /// Whether statistics of this many chunks, whose payloads have this length, are written.
+    pub(super) fn takes(self, row_count: u64, payload_len: u64) -> bool {
+        match self {
+            Self::Fitting => statistics_fit(row_count, payload_len),
+            Self::Written => true,
+            Self::Left => false,
+        }
+    }
 }
 
 /// How a new file is written.

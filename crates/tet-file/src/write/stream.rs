@@ -61,10 +61,10 @@ pub(super) struct Sink<'a> {
 impl Sink<'_> {
     pub(super) fn write(&mut self, batch: &Batch) -> Result<()> {
         let is_raw = self.codec == tet_format::Codec::Raw;
-        let mut rest = if is_raw { batch.decoded.as_slice() } else { &batch.stored };
-        for [decoded_len, stored_len] in &batch.lens {
-            let (stored, later) = rest.split_at(*stored_len);
-            rest = later;
+        let bytes = if is_raw { batch.decoded.as_slice() } else { &batch.stored };
+        let lens = batch.lens.iter();
+        let chunks = split(bytes, lens.clone().map(|[_, stored_len]| *stored_len));
+        for (stored, [decoded_len, _]) in chunks.zip(lens) {
             let decoded_len = *decoded_len as u64;
             let pushed = self.file.push(self.codec, decoded_len, stored);
             pushed.map_err(|error| fault(error, self.target))?;
@@ -80,6 +80,15 @@ impl Sink<'_> {
         }
         Ok(())
     }
+}
+
+/// Parts of these lengths, one after the other.
+fn split(mut bytes: &[u8], lens: impl Iterator<Item = usize>) -> impl Iterator<Item = &[u8]> {
+    lens.map(move |len| {
+        let (part, rest) = bytes.split_at(len);
+        bytes = rest;
+        part
+    })
 }
 
 pub(super) fn lock<'a, 'b>(sink: &'a Mutex<Sink<'b>>) -> MutexGuard<'a, Sink<'b>> {
@@ -116,12 +125,8 @@ impl Batch {
 
     /// Computes the statistics of the chunks.
     pub(super) fn measure(&mut self, dtype: DType) {
-        let mut rest = self.decoded.as_slice();
-        for [decoded_len, _] in &self.lens {
-            let (decoded, later) = rest.split_at(*decoded_len);
-            rest = later;
-            self.statistics.extend(statistics(dtype, decoded));
-        }
+        let chunks = split(&self.decoded, self.lens.iter().map(|[decoded_len, _]| *decoded_len));
+        self.statistics.extend(chunks.filter_map(|decoded| statistics(dtype, decoded)));
     }
 
     pub(super) fn encode(&mut self, encoder: &dyn Encode, has_digests: bool) -> Result<()> {

@@ -20,7 +20,7 @@ use crate::edit::unused_spans;
 use crate::error::{Error, Result};
 use crate::integrity::{IntegrityBlock, Listed};
 use crate::metadata::{HistoryRow, Metadata};
-use crate::statistics::{statistics_block, statistics_fit};
+use crate::statistics::statistics_block;
 
 /// As many bytes are copied at once, so that a long copy can be canceled.
 pub(crate) const COPY_LEN: u64 = 64 << 20;
@@ -82,13 +82,8 @@ impl Writer {
         let (written, spare) = (Written::default(), Vec::new());
         let digests = (options.digests == DigestChoice::Written).then(Vec::new);
         let next_dataset = 0;
-        let is_wanted = match options.statistics {
-            StatisticsChoice::Fitting => {
-                statistics_fit(file.layout().row_count(), decoded_len(file.layout()))
-            }
-            StatisticsChoice::Written => true,
-            StatisticsChoice::Left => false,
-        };
+        let layout = file.layout();
+        let is_wanted = options.statistics.takes(layout.row_count(), decoded_len(layout));
         let statistics = (digests.is_some() && is_wanted).then(Vec::new);
         Ok(Self {
             file,
@@ -353,12 +348,8 @@ impl Writer {
     /// The block of statistics, where it is wanted and known of all chunks.
     fn fitting_statistics(&self) -> Option<Vec<u8>> {
         let all = self.statistics.as_ref()?;
-        let (row_count, payload_len) = (all.len() as u64, self.written.stored_len);
-        let fits = match self.statistics_choice {
-            StatisticsChoice::Fitting => statistics_fit(row_count, payload_len),
-            StatisticsChoice::Written => true,
-            StatisticsChoice::Left => false,
-        };
+        let row_count = all.len() as u64;
+        let fits = self.statistics_choice.takes(row_count, self.written.stored_len);
         let is_complete = row_count == self.file.layout().row_count();
         (fits && is_complete && row_count != 0).then(|| statistics_block(all))
     }

@@ -142,14 +142,18 @@ fn one_flipped_bit_is_one_finding() {
 #[test]
 fn every_flipped_bit_of_a_protected_file_is_told() {
     for encoder in [CodecChoice::Raw, ZSTD] {
-        let good = protected(encoder);
-        for bit in 0..good.len() * 8 {
-            let mut bad = good.clone();
-            bad[bit / 8] ^= 1 << (bit % 8);
-            let report = deep(&bad);
-            assert_ne!(report.integrity, Integrity::Verified, "bit {bit}");
-            assert!(!report.is_ok(), "bit {bit}");
-        }
+        assert_every_flip_is_found(&protected(encoder));
+    }
+}
+
+/// Flips one bit of a file after the other: `verify --deep` finds each.
+pub(super) fn assert_every_flip_is_found(good: &[u8]) {
+    for bit in 0..good.len() * 8 {
+        let mut bad = good.to_vec();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        let report = deep(&bad);
+        assert_ne!(report.integrity, Integrity::Verified, "bit {bit}");
+        assert!(!report.is_ok(), "bit {bit}");
     }
 }
 
