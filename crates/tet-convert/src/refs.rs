@@ -147,6 +147,9 @@ pub fn publish_references(
 
 /// The path of the file of edge chunks, absolute.
 fn sidecar_path(output: &Path) -> Result<PathBuf> {
+    if tet_io::is_url(output) {
+        return Err(tet_io::Error::UrlOutput { path: output.to_path_buf() }.into());
+    }
     let mut name = output.as_os_str().to_owned();
     name.push(".edges");
     let path = std::path::absolute(PathBuf::from(name));
