@@ -87,12 +87,16 @@ impl World {
         Ok(self)
     }
 
-    /// Runs the program with the credentials of a store.
-    fn tet(&self, server: &Server, secret: &str, args: &[&str]) -> Result<Output> {
+    /// The program with the credentials of a store.
+    fn command(&self, server: &Server, secret: &str, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).env("AWS_ENDPOINT_URL", &server.url).env("AWS_REGION", "us-east-1");
         command.env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", secret);
-        Ok(command.output()?)
+        command
+    }
+
+    fn tet(&self, server: &Server, secret: &str, args: &[&str]) -> Result<Output> {
+        Ok(self.command(server, secret, args).output()?)
     }
 
     /// Runs the program, which must succeed, and gives what it prints.
@@ -186,11 +190,8 @@ impl World {
         let mut seen = [0, 0];
         for nth in 0..KILLS {
             self.said(server, &["convert", &old, &url, "--codec", "raw", "--force"])?;
-            let mut command = Command::new(&self.program);
-            command.args(["convert", &new, &url, "--codec", "raw", "--force", "-q"]);
-            command.env("AWS_ENDPOINT_URL", &server.url).env("AWS_REGION", "us-east-1");
-            command.env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
-            let mut child = command.spawn()?;
+            let args = ["convert", &new, &url, "--codec", "raw", "--force", "-q"];
+            let mut child = self.command(server, SECRET, &args).spawn()?;
             std::thread::sleep(Duration::from_millis(20 + nth * 40));
             let _ = child.kill();
             child.wait()?;
@@ -223,7 +224,7 @@ fn requests<T>(log: &Path, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)>
     }
 }
 
-/// Writes a `.npy` of zeros with so many rows of 1 MiB.
+/// Writes a `.npy` of zeros, of this many rows of 1 MiB.
 fn npy_of_zeros(path: &Path, rows: usize) -> Result<()> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 262144), }}");
     let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();

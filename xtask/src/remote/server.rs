@@ -98,7 +98,7 @@ impl Server {
     }
 }
 
-/// A port that nobody listens on.
+/// A port on which no program listens.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
