@@ -406,7 +406,7 @@ fn arrays_match_their_schema() {
     assert_eq!(value["attrs"]["units"], "degC");
 }
 
-/// Chunks that are not read because of their statistics are told, in text and in JSON, before and after.
+/// Chunks that are not read because of their statistics are reported, in text and in JSON, by `explain` and by the answer.
 #[test]
 fn answers_tell_what_rests_on_statistics() {
     let env = Env::new("tet.query/1");

@@ -33,7 +33,7 @@ pub struct RefsOptions {
     pub format: ZarrFormat,
     /// What is done about chunks at the edges that have fewer elements than the others.
     pub edges: EdgeChoice,
-    /// Datasets of at most so many bytes are copied into the document.
+    /// Datasets of at most this many bytes are copied into the document.
     pub inline_len: u64,
     /// What references have for the paths of files.
     pub address: RefsAddress,

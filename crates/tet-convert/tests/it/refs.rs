@@ -164,7 +164,7 @@ fn clipped_chunks_are_refused_unless_they_are_to_be_filled() {
         written(&[even], &refs, &options(ZarrFormat::V2, EdgeChoice::Refused));
         assert_eq!(read(&opened(&refs), "x").bytes(), elements());
     }
-    // One document has so many bytes of them, and one byte more is an error.
+    // A document has at most this many bytes of them, and one byte more is an error.
     let long = folder.path().join("long.npy");
     let rows = 4_500_000;
     fs::write(&long, npy("<i8", "False", "(4500000, 2)", &vec![7; rows * 16])).unwrap();

@@ -17,7 +17,7 @@ pub(super) fn codecs_of_v2(stored: &NumcodecsPipeline) -> (Value, Value) {
     }
 }
 
-/// The codecs of version 3, for chunks of so many axes. Those that its specification lacks have the names of numcodecs.
+/// The codecs of version 3, for chunks of this many axes. Those that its specification lacks have the names of numcodecs.
 pub(super) fn codecs_of_v3(stored: &NumcodecsPipeline, rank: usize) -> Vec<Value> {
     let mut codecs = Vec::new();
     if stored.is_column_major {

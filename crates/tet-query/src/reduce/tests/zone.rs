@@ -114,7 +114,7 @@ fn dataset(dtype: DType, shape: [u64; 2], encoder: CodecChoice) -> Dataset {
 }
 
 /// Everything of an answer but what it rests on, floats by their bits.
-fn told(answer: &Reduced) -> String {
+fn answer_text(answer: &Reduced) -> String {
     let bits: Vec<u64> = match &answer.values.cells {
         Cells::Float(floats) => floats.iter().map(|float| float.to_bits()).collect(),
         Cells::Element(array) => array.bytes().iter().copied().map(u64::from).collect(),
@@ -214,7 +214,8 @@ fn check(dataset: &Dataset, first: usize, unread: &mut BTreeMap<&'static str, u6
                     }
                     let reduction = Reduction { filter: filter.clone(), nan, ..form.clone() };
                     let wanted = dataset.reduce(&slab, &reduction, &without);
-                    let wanted = wanted.map(|it| told(&it)).map_err(|error| error.to_string());
+                    let wanted =
+                        wanted.map(|it| answer_text(&it)).map_err(|error| error.to_string());
                     for how in &ways {
                         let found = dataset.reduce(&slab, &reduction, how);
                         if let Ok(found) = &found {
@@ -226,7 +227,8 @@ fn check(dataset: &Dataset, first: usize, unread: &mut BTreeMap<&'static str, u6
                                 assert_eq!(found.integrity, Integrity::Unchecked, "trusted");
                             }
                         }
-                        let found = found.map(|it| told(&it)).map_err(|error| error.to_string());
+                        let found =
+                            found.map(|it| answer_text(&it)).map_err(|error| error.to_string());
                         assert_eq!(
                             found, wanted,
                             "{} {slab:?} {reduction:?} {how:?}",
@@ -275,7 +277,7 @@ fn empty_datasets_and_policies_that_read_use_none() {
     let never = Execution { statistics: StatisticsPolicy::Never, ..small_tuning() };
     assert_eq!(used(&never), (0, Integrity::Verified));
     let always = Execution { digests: DigestPolicy::Always, ..small_tuning() };
-    assert_eq!(used(&always), (0, Integrity::Verified), "whoever compares all chunks reads them");
+    assert_eq!(used(&always), (0, Integrity::Verified), "comparing all chunks reads them");
     let trust = Execution { statistics: StatisticsPolicy::Trust, ..small_tuning() };
     assert_eq!(used(&trust), (16, Integrity::Unchecked));
 }
