@@ -294,7 +294,7 @@ fn with_spills(
 ) -> Result<(Image, Option<FooterEdit>)> {
     let (mut image, mut footer) = (image.clone(), footer.cloned());
     for (_, member) in footer.iter_mut().flat_map(|footer| &mut footer.members) {
-        if let Member::Spill(span, _) = member {
+        if let Member::Spill(span, ..) = member {
             let start = image.len();
             image.append_span(file.source(), *span);
             *span = Span::new(start, span.len()).ok_or_else(|| unsound(file))?;

@@ -33,8 +33,9 @@ pub struct FooterEdit {
 pub enum Member {
     /// JSON text, unchanged.
     Text(String),
-    /// A reference to a spill at this span of the image; its other members are unchanged.
-    Spill(Span, String),
+    /// A reference to a spill at this span of the image; its other members are unchanged. It keeps this digest, so
+    /// that one that is damaged stays so; `None` where it gets a digest of its bytes.
+    Spill(Span, String, Option<Digest>),
     /// A reference to a new spill.
     New(Arc<[u8]>),
     /// A reference to a new block of statistics of the payloads.
@@ -98,13 +99,19 @@ impl FooterEdit {
             let spill = spills.present(version).find(|(known, _)| *known == key);
             let span = spill.and_then(|(_, Spill { offset, len })| Span::new(offset, len));
             let member = match span {
-                Some(span) => Member::Spill(span, text),
+                Some(span) => Member::Spill(span, text, digest_in(integrity.as_ref(), span)),
                 None => Member::Text(text),
             };
             edit.members.push((key, member));
         }
         Ok(edit)
     }
+}
+
+/// The digest of a spill, where the file has one.
+fn digest_in(key: Option<&IntegrityKey>, span: Span) -> Option<Digest> {
+    let spill = Spill { offset: span.start(), len: span.len() };
+    key?.spills.iter().find(|listed| listed.spill == spill).map(|listed| listed.digest)
 }
 
 /// Refuses a listed spill without a known reference.
@@ -179,7 +186,7 @@ pub(super) fn with_known_digests(
 fn with_fitting_statistics(footer: &FooterEdit, key: Option<&IntegrityKey>) -> FooterEdit {
     let mut footer = footer.clone();
     footer.members.retain(|(name, member)| match member {
-        Member::Spill(_, text) if name == statistics::KEY => {
+        Member::Spill(_, text, _) if name == statistics::KEY => {
             key.is_some_and(|key| statistics::is_of(text, key.chunks))
         }
         Member::Text(text) => name != statistics::KEY || !statistics::is_ours(text),
@@ -237,7 +244,7 @@ fn place_members(
     for (number, (_, member)) in footer.members.iter().enumerate() {
         match member {
             Member::Text(_) => {}
-            Member::Spill(span, _) => order.push((span.start(), number)),
+            Member::Spill(span, ..) => order.push((span.start(), number)),
             Member::New(_) | Member::Statistics(_) => order.push((u64::MAX, number)),
         }
     }
@@ -246,7 +253,7 @@ fn place_members(
     for (_, number) in order {
         let offset = placed.len();
         match footer.members.get(number) {
-            Some((_, Member::Spill(span, _))) => placed.append_part(image, *span),
+            Some((_, Member::Spill(span, ..))) => placed.append_part(image, *span),
             Some((_, Member::New(bytes) | Member::Statistics(bytes))) => {
                 placed.append(Arc::clone(bytes));
             }
@@ -258,9 +265,12 @@ fn place_members(
     }
     let source = placed.to_source();
     let mut listed = Vec::new();
-    for spill in spills.iter().flatten().copied().filter(|_| key.is_some()) {
-        let Spill { offset, len } = spill;
-        let digest = digest_of(&source, offset..offset.saturating_add(len))?;
+    for ((_, member), spill) in footer.members.iter().zip(&spills).filter(|_| key.is_some()) {
+        let Some(spill @ Spill { offset, len }) = *spill else { continue };
+        let digest = match member {
+            Member::Spill(_, _, Some(known)) => *known,
+            _ => digest_of(&source, offset..offset.saturating_add(len))?,
+        };
         listed.push(Listed { spill, digest });
     }
     let members = footer.members.iter().zip(spills);
@@ -297,12 +307,12 @@ fn spilled(footer: &FooterEdit) -> Option<FooterEdit> {
 fn text_of(member: &Member, spill: Option<Spill>) -> String {
     let Some(Spill { offset, len }) = spill else {
         return match member {
-            Member::Text(text) | Member::Spill(_, text) => text.clone(),
+            Member::Text(text) | Member::Spill(_, text, _) => text.clone(),
             Member::New(_) | Member::Statistics(_) => "null".to_owned(),
         };
     };
     let old = match member {
-        Member::Text(text) | Member::Spill(_, text) => text.as_str(),
+        Member::Text(text) | Member::Spill(_, text, _) => text.as_str(),
         Member::New(_) | Member::Statistics(_) => "{}",
     };
     let limits = Limits::default();

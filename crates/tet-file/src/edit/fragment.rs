@@ -54,7 +54,7 @@ impl FooterFragment {
         let mut members = members(bytes.get(next..).unwrap_or_default(), limits);
         let has_metadata = members.iter().any(|(key, _)| key == "metadata");
         if let Some(&span) = spills.last().filter(|_| !has_metadata) {
-            members.push(("metadata_ref".to_owned(), Member::Spill(span, "{}".to_owned())));
+            members.push(("metadata_ref".to_owned(), Member::Spill(span, "{}".to_owned(), None)));
         }
         FooterFragment { json: None, is_newer: false, members }
     }

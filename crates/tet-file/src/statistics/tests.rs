@@ -181,3 +181,21 @@ fn edits_keep_statistics_of_the_same_payloads_alone() {
     let edited = TetFile::open(edited.unwrap().to_source(), &OpenOptions::default()).unwrap();
     assert!(edited.protection().digests().is_some() && edited.statistics().is_none());
 }
+
+/// An edit copies a block with its digest: damage is found after it as it was before.
+#[test]
+fn damage_to_a_block_is_found_after_an_edit() {
+    let mut bytes = written_as(10, &options(ZSTD, 1));
+    let at = open(&bytes).unwrap().footer().statistics.spill().unwrap().offset as usize;
+    bytes[at + BLOCK_HEADER_LEN as usize + 2] ^= 1;
+    let file = open(&bytes).unwrap();
+    let mut draft = FileDraft::new(&file).unwrap();
+    draft.rename(0, "new").unwrap();
+    let edited = draft.image(&Progress::default()).unwrap();
+    let edited = TetFile::open(edited.to_source(), &OpenOptions::default()).unwrap();
+    for file in [file, edited] {
+        let found = file.statistics().unwrap().of_row(0, StatisticsCheck::Compared);
+        let error = found.unwrap_err().to_string();
+        assert!(error.contains(Rule::SpillDigest.id()), "{error}");
+    }
+}

@@ -194,7 +194,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
 fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
     footer.members.retain(|(key, _)| key != "statistics");
     for (_, member) in &mut footer.members {
-        if let Member::Spill(span, _) = member {
+        if let Member::Spill(span, ..) = member {
             let bytes = image.to_source().read_vec(span.start(), span.len())?;
             *member = Member::New(bytes.into());
         }
