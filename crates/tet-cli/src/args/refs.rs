@@ -97,7 +97,7 @@ IN PYTHON
 pub(super) const LONG_ABOUT: &str = "\
 Write references to the stored chunks of a file: a JSON document of kerchunk, by which zarr-python, xarray, dask and \
 every other reader of Zarr read the chunks in place, without a copy.\n\nFiles of every format that tet reads can have \
-references, unless they are compressed as a whole. Few-byte datasets, coordinates and labels of axes are in the \
+references, unless they are compressed as a whole. Small datasets (--inline), coordinates and labels of axes are in the \
 document. What readers of Zarr cannot decode (bfloat16, long texts, szip and other codecs that numcodecs lacks) is an \
 error that lists all such datasets; --skip-unsupported leaves them out. Chunks are not read, and their checksums not \
 compared, but for those that are copied.";
