@@ -20,6 +20,7 @@
 //! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
 //! program    the `tet` program, for suites that run it
+//! bucket     a bucket of an object store, with faults
 //! server     a server of files, with range requests, a log, and faults
 //! written    files made by the project's own writer, for suites that ask what it writes
 //! ```
@@ -36,6 +37,7 @@
 pub mod accept;
 pub mod ask;
 pub mod assemble;
+pub mod bucket;
 pub mod case;
 pub mod frame;
 pub mod fuzz;

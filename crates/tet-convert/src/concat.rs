@@ -63,7 +63,7 @@ pub fn concat(
     }
     let mut report = convert(first, &path, &of_first)?;
     let publish =
-        Publish { force: options.tet.overwrite, sync: options.tet.sync, inputs: Vec::new() };
+        Publish { force: options.tet.overwrite, sync: options.tet.sync, ..Publish::default() };
     let edit = EditOptions {
         publish,
         progress: options.execution.progress.clone(),

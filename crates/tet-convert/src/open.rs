@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tet_io::{Source, Step};
+use tet_io::{Folder, Source, Step, is_url};
 
 use crate::container::{Input, container, containers, sniff};
 use crate::model::logical::to_logical;
@@ -27,15 +27,34 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     of_source(path, opener(&document_of(path))?, &opener, options)
 }
 
-/// The file of a path: that of a folder is the document by which its container is known.
+/// The file of a path: that of a folder is the document by which its container is known. A URL is that of a folder if
+/// it ends with `/`, or as the folders of a format do.
 #[must_use]
 pub fn document_of(path: &Path) -> PathBuf {
+    if is_url(path) {
+        return url_document(path).unwrap_or_else(|| path.to_path_buf());
+    }
     if !path.is_dir() {
         return path.to_path_buf();
     }
     let documents = containers().into_iter().flat_map(|it| it.folder_documents());
     let mut documents = documents.map(|name| path.join(name));
     documents.find(|document| document.is_file()).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// The document of a folder on a server; `None` where the URL is that of a file, or none is there.
+fn url_document(path: &Path) -> Option<PathBuf> {
+    let is_any = path.to_str()?.ends_with('/');
+    let suffix = path.extension().and_then(|suffix| suffix.to_str());
+    let is_of = |suffixes: &[&str]| suffixes.iter().any(|it| suffix == Some(*it));
+    let known = containers().into_iter().filter(|it| is_any || is_of(it.suffixes()));
+    let names: Vec<&str> = known.flat_map(|it| it.folder_documents()).copied().collect();
+    if let [name] = names[..] {
+        return Some(path.join(name));
+    }
+    let folder = Folder::open(path).ok()?;
+    let found = names.into_iter().find(|name| matches!(folder.get(name), Ok(Some(_))));
+    found.map(|name| path.join(name))
 }
 
 /// Opens the container that a source holds, as [`open`] does the file at a path. Bytes in memory have

@@ -113,7 +113,8 @@ pub fn publish_references(
     let catalogs =
         || std::iter::once(&input.1.catalog).chain(others.iter().map(|(_, it)| &it.catalog));
     let inputs = catalogs().flat_map(Catalog::stamps).collect();
-    let publish = Publish { force: options.overwrite, sync: options.sync, inputs };
+    let publish =
+        Publish { force: options.overwrite, sync: options.sync, inputs, ..Publish::default() };
     let mut publisher = Publisher::begin(output, &publish)?;
     let edges = match options.edges {
         EdgeChoice::Refused => Edges::Refused,

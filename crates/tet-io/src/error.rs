@@ -179,21 +179,30 @@ pub enum Error {
         /// The first offset that differs.
         at: u64,
     },
+    /// An answer of a server was lost, and the file was replaced since: by this program or by another one.
+    #[error(
+        "{} may have been written: the server's answer was lost, and the file was replaced since",
+        shown(path)
+    )]
+    Unsure {
+        /// The URL.
+        path: PathBuf,
+    },
     /// The path is a URL, and no function is set that opens URLs.
     #[error("{} is a URL, which this program does not open", shown(path))]
     NoUrls {
         /// The URL.
         path: PathBuf,
     },
-    /// The URL is that of a folder: a server lists no folders.
-    #[error("{} is a folder on a server, which is not read", shown(path))]
+    /// The server of the URL does not say which files it has.
+    #[error("the server does not list what is below {}", shown(path))]
     UrlFolder {
         /// The URL.
         path: PathBuf,
     },
     /// The output is a URL to which this output is not written.
     #[error(
-        "{} is not written: URLs of new files are s3:// and gs://, and name one file",
+        "{} is not written: URLs of new files are s3:// and gs://, of formats of one file and .tets",
         shown(path)
     )]
     UrlOutput {
@@ -245,6 +254,7 @@ impl Error {
             | Self::NotWritten { path, .. }
             | Self::NoUrls { path }
             | Self::UrlFolder { path }
+            | Self::Unsure { path }
             | Self::UrlOutput { path }
             | Self::NoName { path } => path,
         }

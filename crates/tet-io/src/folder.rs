@@ -3,13 +3,16 @@
 //! A key is a relative path with `/` between its parts. A key cannot leave the folder: each part
 //! must be an ordinary name. Symbolic links below the folder are followed, also to places outside
 //! of it, as other readers do: who may create links in a folder may also copy files into it.
+//!
+//! A folder may also be at a URL: the file of a key is then that of the URL with the key behind it.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result, Step};
-use crate::source::{Source, open_regular};
+use crate::source::{FolderEntry, Source, UrlList, open_regular, store_of};
 use crate::stamp::Stamp;
 use crate::url::is_url;
 
@@ -55,15 +58,17 @@ pub struct FolderList {
 }
 
 impl Folder {
-    /// Opens a folder.
+    /// Opens a folder. One at a URL is not looked for: files have keys there, and folders are nothing.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] when it cannot be opened or is no folder, [`Error::UrlFolder`] for a URL.
+    /// Returns [`Error::Io`] when it cannot be opened or is no folder, [`Error::NoUrls`] for a URL when nothing opens
+    /// URLs.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if is_url(path) {
-            return Err(Error::UrlFolder { path: path.to_path_buf() });
+            store_of(path)?;
+            return Ok(Self { path: path.to_path_buf() });
         }
         let metadata = fs::metadata(path).map_err(|error| Error::io(Step::Open, path, error))?;
         if !metadata.is_dir() {
@@ -78,10 +83,34 @@ impl Folder {
         &self.path
     }
 
+    /// Whether its files are on a server.
+    #[must_use]
+    pub fn is_url(&self) -> bool {
+        is_url(&self.path)
+    }
+
+    /// How many of its files are worth opening at the same time: 1 for a folder of this machine.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        if self.is_url() { store_of(&self.path).map_or(1, |(store, _)| store.depth()) } else { 1 }
+    }
+
     /// The path of a key; `None` if the key is not a relative path of ordinary names.
     #[must_use]
     pub fn path_of(&self, key: &str) -> Option<PathBuf> {
-        is_key(key).then(|| self.path.join(key))
+        is_key(key).then(|| self.path.join(&*self.escaped(key)))
+    }
+
+    /// A key as it is written in the path: a URL of a web server has no plain `%`, `?` and `#`.
+    fn escaped<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        let scheme = self.path.to_str().and_then(|path| path.split_once("://"));
+        let is_web = scheme.is_some_and(|(scheme, _)| {
+            ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
+        });
+        if !is_web || !key.contains(['%', '?', '#']) {
+            return key.into();
+        }
+        key.replace('%', "%25").replace('?', "%3F").replace('#', "%23").into()
     }
 
     /// Opens the file of a key for positioned reads; `None` if there is none, if a folder has this
@@ -100,14 +129,20 @@ impl Folder {
         }
     }
 
-    /// The bytes of the file of a key, and its state when it was opened; `None` as for [`Folder::get`]. A file of
-    /// more than `len_max` bytes is not read: its state has its length.
+    /// The bytes of the file of a key, its length, and its state when it was opened, if it is a file of this machine;
+    /// `None` as for [`Folder::get`]. A file of more than `len_max` bytes is not read.
     ///
     /// # Errors
     ///
     /// Returns what [`Source::open`] returns for a file that exists, and [`Error::Io`] when it cannot be read.
-    pub fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, Stamp)>> {
+    pub fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, u64, Option<Stamp>)>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
+        if self.is_url() {
+            let Some(source) = self.get(key)? else { return Ok(None) };
+            let len = source.len();
+            let bytes = if len <= len_max { source.read_vec(0, len)? } else { Vec::new() };
+            return Ok(Some((bytes, len, None)));
+        }
         let (file, stamp) = match open_regular(&path) {
             Ok(opened) => opened,
             Err(Error::Io { source, .. }) if is_absence(&source) => return Ok(None),
@@ -119,7 +154,7 @@ impl Folder {
             let read = file.take(stamp.size).read_to_end(&mut bytes);
             read.map_err(|error| Error::io(Step::Read, &path, error))?;
         }
-        Ok(Some((bytes, stamp)))
+        Ok(Some((bytes, stamp.size, Some(stamp))))
     }
 
     /// Whether the file of a key is in this folder or below it, also where links lead; `None` where there is no
@@ -130,6 +165,9 @@ impl Folder {
     /// Returns [`Error::Io`] when that cannot be found out.
     pub fn is_inside(&self, key: &str) -> Result<Option<bool>> {
         let Some(path) = self.path_of(key) else { return Ok(Some(false)) };
+        if self.is_url() {
+            return Ok(self.get(key)?.map(|_| true));
+        }
         let failed = |error| Error::io(Step::Stat, &path, error);
         match fs::canonicalize(&path) {
             Ok(place) => {
@@ -148,6 +186,9 @@ impl Folder {
     /// Returns [`Error::Io`] when the file exists and its length cannot be read.
     pub fn len_of(&self, key: &str) -> Result<Option<u64>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
+        if self.is_url() {
+            return Ok(self.get(key)?.map(|source| source.len()));
+        }
         match fs::metadata(&path) {
             Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
             Err(error) if is_absence(&error) => Ok(None),
@@ -160,10 +201,17 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] when the folder exists and cannot be listed.
+    /// Returns [`Error::Io`] when the folder exists and cannot be listed, [`Error::UrlFolder`] where a server lists
+    /// nothing.
     pub fn list(&self, key: &str, count_max: usize) -> Result<FolderList> {
         let path = if key.is_empty() { Some(self.path.clone()) } else { self.path_of(key) };
         let Some(path) = path else { return Ok(FolderList::default()) };
+        if self.is_url() {
+            let (store, url) = store_of(&path)?;
+            let UrlList { files, folders, is_cut } = store.list(url, count_max)?;
+            let files = files.into_iter().map(|file| file.name).collect();
+            return Ok(FolderList { files, folders, is_cut, other_count: 0 });
+        }
         let failed = |error| Error::io(Step::Read, &path, error);
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
@@ -196,6 +244,38 @@ impl Folder {
         list.files.sort_unstable();
         list.folders.sort_unstable();
         Ok(list)
+    }
+
+    /// The files directly in this folder with their lengths, `count_max` of them at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::list`].
+    pub fn entries(&self, count_max: usize) -> Result<Vec<FolderEntry>> {
+        if self.is_url() {
+            let (store, url) = store_of(&self.path)?;
+            return Ok(store.list(url, count_max)?.files);
+        }
+        let names = self.list("", count_max)?.files.into_iter();
+        let entry = |name: String| {
+            let len = self.len_of(&name)?.unwrap_or(0);
+            Ok(FolderEntry { name, len, age: None })
+        };
+        names.map(entry).collect()
+    }
+
+    /// Removes the file of a key.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoName`] for what is not a key, and [`Error::Io`] when the file cannot be removed.
+    pub fn remove(&self, key: &str) -> Result<()> {
+        let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
+        if self.is_url() {
+            let (store, url) = store_of(&path)?;
+            return store.remove(url);
+        }
+        fs::remove_file(&path).map_err(|error| Error::io(Step::Remove, &path, error))
     }
 }
 
@@ -237,8 +317,8 @@ mod tests {
         assert_eq!(folder.get("g/x").unwrap().unwrap().len(), 3);
         assert_eq!(folder.len_of("g/x").unwrap(), Some(3));
         assert_eq!(folder.read("g/x", 3).unwrap().unwrap().0, b"abc");
-        let (bytes, stamp) = folder.read("g/x", 2).unwrap().unwrap();
-        assert_eq!((bytes.len(), stamp.size), (0, 3));
+        let (bytes, len, _) = folder.read("g/x", 2).unwrap().unwrap();
+        assert_eq!((bytes.len(), len), (0, 3));
         for absent in ["g", "x", "g/x/y", "../x", ""] {
             assert!(folder.get(absent).unwrap().is_none(), "{absent}");
             assert_eq!(folder.len_of(absent).unwrap(), None, "{absent}");

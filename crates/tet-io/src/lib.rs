@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 mod append;
+mod at_once;
 mod bytes;
 mod clock;
 mod error;
@@ -29,6 +30,7 @@ pub mod vfs;
 mod writers;
 
 pub use append::Appender;
+pub use at_once::at_once;
 pub use bytes::Bytes;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, scratch_in, shown};
@@ -41,7 +43,10 @@ pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use read_at::{Access, ReadAt};
-pub use source::{Source, SourceKind, UrlStore, View, has_url_store, set_url_store};
+pub use source::{
+    FolderEntry, Source, SourceKind, UrlList, UrlReplace, UrlStore, View, has_url_store,
+    set_url_store,
+};
 pub use stamp::Stamp;
 pub use url::{is_url, local_path};
 pub use writers::Writers;

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use tet_format::Span;
 
 use crate::error::{Error, Result, Step};
-use crate::source::{Backend, Source, store_of};
+use crate::source::{Backend, Source, UrlReplace, store_of};
 use crate::stamp::Stamp;
 use crate::url::is_url;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
@@ -69,6 +69,8 @@ pub struct Publish {
     pub sync: Sync,
     /// The files that are being read: they are never overwritten.
     pub inputs: Vec<Stamp>,
+    /// The version of the file of a URL that may be replaced; any, if there is none.
+    pub version: Option<String>,
 }
 
 /// The path of an edited file.
@@ -95,14 +97,16 @@ impl Output<'_> {
                 path
             }
             Output::InPlace(path) => {
-                let Some(stamp) = source.stamp() else {
-                    let path = path.to_path_buf();
-                    if is_url(&path) {
-                        return Err(Error::UrlOutput { path });
+                let (stamp, path_buf) = (source.stamp(), path.to_path_buf());
+                publish.force = match (stamp, source.version().filter(|_| is_url(path))) {
+                    (Some(stamp), _) => Overwrite::Edit(stamp),
+                    (None, Some(version)) => {
+                        publish.version = Some(version.to_owned());
+                        Overwrite::Replace
                     }
-                    return Err(Error::NotRegular { path, what: "bytes in memory" });
+                    _ if is_url(path) => return Err(Error::UrlOutput { path: path_buf }),
+                    _ => return Err(Error::NotRegular { path: path_buf, what: "bytes in memory" }),
                 };
-                publish.force = Overwrite::Edit(stamp);
                 path
             }
         };
@@ -129,6 +133,8 @@ struct Place {
     open_folder: Option<OpenFolder>,
     force: Overwrite,
     sync: Sync,
+    /// Of a URL: the version that may be replaced.
+    version: Option<String>,
 }
 
 impl Publisher {
@@ -163,7 +169,8 @@ impl Publisher {
             None => return Err(Error::NoName { path: target }),
         };
         let Publish { force, sync, .. } = *options;
-        let place = Place { vfs, hidden: None, target, folder, open_folder: None, force, sync };
+        let (open_folder, version) = (None, None);
+        let place = Place { vfs, hidden: None, target, folder, open_folder, force, sync, version };
         let mut publisher = place.created()?;
         // Fail before anything is replaced if the folder cannot be synced.
         publisher.place.open_folder()?;
@@ -183,7 +190,8 @@ impl Publisher {
         let (target, folder) = (target.to_path_buf(), std::env::temp_dir());
         // What is gone with the program needs no sync.
         let sync = Sync::None;
-        Place { vfs, hidden: None, target, folder, open_folder: None, force, sync }.created()
+        let (open_folder, version) = (None, options.version.clone());
+        Place { vfs, hidden: None, target, folder, open_folder, force, sync, version }.created()
     }
 
     /// The new file, for writing.
@@ -264,7 +272,12 @@ impl Publisher {
         let target = &self.place.target;
         let content = content.ok_or_else(|| Error::UrlOutput { path: target.clone() })?;
         let (store, url) = store_of(target)?;
-        store.write(url, &content, self.place.force != Overwrite::Refuse)
+        let replace = match (self.place.force, &self.place.version) {
+            (Overwrite::Refuse, _) => UrlReplace::Nothing,
+            (_, Some(version)) => UrlReplace::Version(version),
+            (_, None) => UrlReplace::Any,
+        };
+        store.write(url, &content, replace)
     }
 
     /// Completes the new file under a hidden name, for [`commit_all`].

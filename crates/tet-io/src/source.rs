@@ -20,7 +20,7 @@ use crate::writers::{Writers, writers_of};
 mod url_store;
 
 pub(crate) use url_store::store_of;
-pub use url_store::{UrlStore, has_url_store, set_url_store};
+pub use url_store::{FolderEntry, UrlList, UrlReplace, UrlStore, has_url_store, set_url_store};
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;
@@ -420,6 +420,12 @@ impl Source {
     #[must_use]
     pub fn stamp(&self) -> Option<Stamp> {
         self.0.stamp
+    }
+
+    /// The version of the bytes when they were opened, of a reader that has versions, such as a file on a server.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.0.version.as_deref()
     }
 
     /// Checks that the file at the path is still the opened one, with the same bytes.

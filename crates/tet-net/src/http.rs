@@ -52,7 +52,12 @@ impl Http {
     /// The file of a URL, with its name in messages.
     #[must_use]
     pub fn new(url: Url, name: String, settings: &Settings) -> Self {
-        Http { client: Client::new(settings), url, name, place: Mutex::default() }
+        Self::by(Client::new(settings), url, name)
+    }
+
+    /// The file of a URL, asked for by `client`.
+    pub(crate) fn by(client: Client, url: Url, name: String) -> Self {
+        Http { client, url, name, place: Mutex::default() }
     }
 
     fn place(&self) -> MutexGuard<'_, Option<Url>> {
@@ -91,6 +96,7 @@ impl RangeSource for Http {
 /// What a request does that is not one for a range, with its body.
 #[derive(Clone, Copy)]
 pub(crate) enum Send<'a> {
+    Get,
     Head,
     Put(&'a [u8]),
     Post(&'a [u8]),
@@ -109,7 +115,8 @@ impl Answer {
     }
 }
 
-/// What makes requests, and keeps connections.
+/// What makes requests, and keeps connections; clones share them.
+#[derive(Clone)]
 pub(crate) struct Client {
     agent: Agent,
     read_timeout: Duration,
@@ -172,6 +179,7 @@ impl Client {
         headers: &[(&str, &str)],
     ) -> Result<Answer, RangeFailure> {
         let (method, body) = match send {
+            Send::Get => (Method::GET, None),
             Send::Head => (Method::HEAD, None),
             Send::Delete => (Method::DELETE, None),
             Send::Put(body) => (Method::PUT, Some(body)),

@@ -6,6 +6,7 @@
 //!   http, s3     who asks
 //!   retry        what is asked again, and when
 //!   upload       a file written to S3: one request, or several parts
+//!   objects      what a bucket has below a prefix; objects removed
 //!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
 //! ```
 //!
@@ -15,10 +16,10 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod at_once;
 mod blocks;
 mod credentials;
 mod http;
+mod objects;
 mod ranges;
 mod remote;
 mod retry;
@@ -26,9 +27,10 @@ mod s3;
 mod settings;
 mod upload;
 
+use std::fmt;
 use std::sync::Arc;
 
-use tet_io::{Error, Result, Source, Step, UrlStore};
+use tet_io::{Error, Result, Source, Step, UrlList, UrlReplace, UrlStore};
 
 pub use http::Http;
 pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
@@ -37,6 +39,7 @@ pub use s3::S3;
 pub use settings::{Lookup, Settings};
 
 use self::address::Address;
+use self::http::Client;
 
 /// Opens the file of a URL: `https://`, `http://`, `s3://bucket/key`, `gs://bucket/key` or
 /// `az://container/blob`.
@@ -52,12 +55,17 @@ use self::address::Address;
 ///
 /// The URL is not understood, the server cannot be reached, refuses the request, or has no ranges.
 pub fn open(url: &str, settings: &Settings) -> Result<Source> {
+    open_by(&Client::new(settings), url, settings)
+}
+
+/// Opens the file of a URL over the connections of `client`.
+fn open_by(client: &Client, url: &str, settings: &Settings) -> Result<Source> {
     let address = Address::parse(url, settings)
         .map_err(|error| Error::io(Step::Open, url.as_ref(), error))?;
     let name = address.name().to_owned();
     let ranges: Box<dyn RangeSource> = match address {
-        Address::Http { url, name } => Box::new(Http::new(url, name, settings)),
-        Address::S3(bucket) => Box::new(S3::new(bucket, settings)),
+        Address::Http { url, name } => Box::new(Http::by(client.clone(), url, name)),
+        Address::S3(bucket) => Box::new(S3::new(bucket, client.clone())),
     };
     let remote = Remote::open(ranges, settings)?;
     Ok(Source::from_named_reader(name, Arc::new(remote)))
@@ -66,36 +74,69 @@ pub fn open(url: &str, settings: &Settings) -> Result<Source> {
 /// From now on [`Source::open`] opens URLs in this process, with these settings, and
 /// [`Publisher`](tet_io::Publisher) writes to those of `s3://` and `gs://`.
 pub fn register(settings: Settings) {
-    tet_io::set_url_store(Servers(settings));
+    tet_io::set_url_store(Servers::new(settings));
 }
 
-/// The files of all servers.
-#[derive(Debug)]
-struct Servers(Settings);
+/// The files of all servers, over connections that they share.
+struct Servers {
+    settings: Settings,
+    client: Client,
+}
+
+impl fmt::Debug for Servers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Servers").field(&self.settings).finish()
+    }
+}
 
 impl Servers {
-    /// The object of a URL to which files are written.
-    fn object(&self, url: &str) -> Result<S3> {
-        let address = Address::parse(url, &self.0)
-            .map_err(|error| Error::io(Step::Write, url.as_ref(), error))?;
+    fn new(settings: Settings) -> Self {
+        Servers { client: Client::new(&settings), settings }
+    }
+
+    /// The object of a URL, or of the prefix of objects; `None` for a server of files.
+    fn object(&self, url: &str, step: Step) -> Result<Option<S3>> {
+        let address = Address::parse(url, &self.settings)
+            .map_err(|error| Error::io(step, url.as_ref(), error))?;
         match address {
-            Address::S3(bucket) => Ok(S3::new(bucket, &self.0)),
-            Address::Http { .. } => Err(Error::UrlOutput { path: url.into() }),
+            Address::S3(bucket) => Ok(Some(S3::new(bucket, self.client.clone()))),
+            Address::Http { .. } => Ok(None),
         }
+    }
+
+    /// The object of a URL that is written.
+    fn output(&self, url: &str) -> Result<S3> {
+        let object = self.object(url, Step::Write)?;
+        object.ok_or_else(|| Error::UrlOutput { path: url.into() })
     }
 }
 
 impl UrlStore for Servers {
     fn open(&self, url: &str) -> Result<Source> {
-        open(url, &self.0)
+        open_by(&self.client, url, &self.settings)
+    }
+
+    fn depth(&self) -> usize {
+        self.settings.depth
     }
 
     fn check_target(&self, url: &str, replace: bool) -> Result<()> {
-        upload::check_target(&self.object(url)?, replace, &self.0)
+        upload::check_target(&self.output(url)?, replace, &self.settings)
     }
 
-    fn write(&self, url: &str, content: &Source, replace: bool) -> Result<()> {
-        upload::write(&self.object(url)?, content, replace, &self.0)
+    fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
+        upload::write(&self.output(url)?, content, replace, &self.settings)
+    }
+
+    fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
+        match self.object(url, Step::Read)? {
+            Some(s3) => objects::list(&s3, count_max, &self.settings),
+            None => Err(Error::UrlFolder { path: url.into() }),
+        }
+    }
+
+    fn remove(&self, url: &str) -> Result<()> {
+        objects::remove(&self.output(url)?, &self.settings)
     }
 }
 

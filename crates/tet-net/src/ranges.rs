@@ -124,6 +124,12 @@ impl FileVersion {
         self.etag.as_deref().filter(|etag| etag.starts_with('"'))
     }
 
+    /// The ETag of a version as one text, if it is a strong one.
+    pub(crate) fn etag_of(text: &str) -> Option<&str> {
+        let (etag, _) = text.rsplit_once(' ')?;
+        (etag.starts_with('"') && etag.ends_with('"')).then_some(etag)
+    }
+
     /// The version as one text; `None` where nothing but the length is known.
     #[must_use]
     pub fn text(&self) -> Option<String> {

@@ -17,9 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
-use tet_io::{Access, Error, ReadAt, Result, Step};
+use tet_io::{Access, Error, ReadAt, Result, Step, at_once};
 
-use crate::at_once::at_once;
 use crate::blocks::{BLOCK_LEN, Blocks};
 use crate::ranges::{FileVersion, RangeAnswer, RangeSource, Wanted};
 use crate::retry;

@@ -10,7 +10,6 @@ use url::Url;
 use crate::credentials::Keys;
 use crate::http::{Answer, Client, Send};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
-use crate::settings::Settings;
 
 /// How long a signature is good for.
 pub(crate) const SIGNED_FOR: Duration = Duration::from_secs(600);
@@ -52,9 +51,14 @@ impl fmt::Debug for S3 {
 }
 
 impl S3 {
-    pub(crate) fn new(bucket: Bucket, settings: &Settings) -> Self {
+    pub(crate) fn new(bucket: Bucket, client: Client) -> Self {
         let region = RwLock::new(bucket.region.clone());
-        S3 { client: Client::new(settings), bucket, region }
+        S3 { client, bucket, region }
+    }
+
+    /// The name of the object in its bucket.
+    pub(crate) fn key(&self) -> &str {
+        &self.bucket.key
     }
 
     fn region(&self) -> String {

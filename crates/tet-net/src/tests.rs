@@ -10,7 +10,10 @@ use crate::{Lookup, Settings};
 #[path = "../../../tests/src/server.rs"]
 mod server;
 
-mod object_store;
+#[allow(dead_code, unreachable_pub, reason = "the suites of several crates share it")]
+#[path = "../../../tests/src/bucket.rs"]
+mod bucket;
+
 mod upload;
 
 /// Bytes that differ from their neighbors.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The object is there when the last request succeeds, and before it as it was. One that may not be replaced is
-//! refused by the server (`If-None-Match`), in the same request. The object carries the number of its upload: after
+//! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its upload: after
 //! an answer that was lost it says whether the upload took place.
 
 use std::hash::{BuildHasher, RandomState};
@@ -14,12 +14,11 @@ use std::io;
 
 use rusty_s3::S3Action;
 use rusty_s3::actions::{CompleteMultipartUploadResponse, CreateMultipartUpload};
-use tet_io::{Error, Result, Source, Step};
+use tet_io::{Error, Result, Source, Step, UrlReplace, at_once};
 use url::Url;
 
-use crate::at_once::at_once;
 use crate::http::Send;
-use crate::ranges::{RangeFailure, RangeSource, Wanted};
+use crate::ranges::{FileVersion, RangeFailure, RangeSource, Wanted};
 use crate::retry;
 use crate::s3::{S3, SIGNED_FOR};
 use crate::settings::Settings;
@@ -47,12 +46,29 @@ pub(crate) fn check_target(s3: &S3, replace: bool, settings: &Settings) -> Resul
 }
 
 /// Writes the object.
-pub(crate) fn write(s3: &S3, content: &Source, replace: bool, settings: &Settings) -> Result<()> {
+pub(crate) fn write(
+    s3: &S3,
+    content: &Source,
+    replace: UrlReplace<'_>,
+    settings: &Settings,
+) -> Result<()> {
+    let condition = match replace {
+        UrlReplace::Nothing => Some(("if-none-match", "*")),
+        UrlReplace::Any => None,
+        UrlReplace::Version(version) => {
+            let etag = FileVersion::etag_of(version).ok_or_else(|| {
+                let text = "the server gives the file no ETag, by which it could be replaced";
+                Error::io(Step::Write, s3.name().as_ref(), io::Error::other(text))
+            })?;
+            Some(("if-match", etag))
+        }
+    };
     let number = format!("{:016x}", RandomState::new().hash_one(content.len()));
-    let upload = Upload { s3, content, is_new: !replace, number, settings };
+    let upload = Upload { s3, content, condition, number, settings };
     let written = if content.len() <= PART_LEN { upload.short() } else { upload.long() };
     written.map_err(|error| match kind(&error) {
         Some(io::ErrorKind::AlreadyExists) => Error::Exists { path: s3.name().into() },
+        Some(io::ErrorKind::StaleNetworkFileHandle) => Error::Unsure { path: s3.name().into() },
         _ => error,
     })
 }
@@ -64,8 +80,8 @@ fn kind(error: &Error) -> Option<io::ErrorKind> {
 struct Upload<'a> {
     s3: &'a S3,
     content: &'a Source,
-    /// Whether an object that is there stays.
-    is_new: bool,
+    /// The header of a request that makes the object visible: which one that is there may be replaced.
+    condition: Option<(&'static str, &'a str)>,
     number: String,
     settings: &'a Settings,
 }
@@ -75,22 +91,28 @@ impl Upload<'_> {
         retry::repeated(self.s3.name(), Step::Write, self.settings, attempt)
     }
 
-    /// The header of a request that makes an object visible.
-    fn condition(&self) -> Option<(&'static str, &str)> {
-        self.is_new.then_some(("if-none-match", "*"))
-    }
-
-    /// The outcome of a request that makes the object visible.
-    fn made(&self, outcome: Result<(), RangeFailure>) -> Result<(), RangeFailure> {
+    /// Repeats the request that makes the object visible.
+    fn made(&self, mut attempt: impl FnMut() -> Result<(), RangeFailure>) -> Result<()> {
         let has_no_upload = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        match outcome {
-            Err(RangeFailure::Changed) if !self.is_made() => {
-                Err(RangeFailure::Final(io::ErrorKind::AlreadyExists.into()))
-            }
-            Err(RangeFailure::Changed) => Ok(()),
+        // Whether an earlier try may have made it visible.
+        let mut is_lost = false;
+        self.repeated(|| match attempt() {
+            Err(RangeFailure::Changed) if self.is_made() => Ok(()),
+            Err(RangeFailure::Changed) => match self.condition {
+                Some(("if-none-match", _)) => {
+                    Err(RangeFailure::Final(io::ErrorKind::AlreadyExists.into()))
+                }
+                _ if is_lost => {
+                    Err(RangeFailure::Final(io::ErrorKind::StaleNetworkFileHandle.into()))
+                }
+                _ => Err(RangeFailure::Changed),
+            },
             Err(RangeFailure::Final(error)) if has_no_upload(&error) && self.is_made() => Ok(()),
-            outcome => outcome,
-        }
+            outcome => {
+                is_lost |= matches!(outcome, Err(RangeFailure::Later { .. }));
+                outcome
+            }
+        })
     }
 
     /// Whether the object is that of this upload.
@@ -104,13 +126,13 @@ impl Upload<'_> {
     fn short(&self) -> Result<()> {
         let mut body = vec![0; usize::try_from(self.content.len()).unwrap_or(usize::MAX)];
         self.content.read_exact_at(0, &mut body)?;
-        let headers: Vec<_> =
-            self.condition().into_iter().chain([(NUMBER, self.number.as_str())]).collect();
-        self.repeated(|| {
-            let outcome = self.s3.send(Send::Put(&body), &headers, |bucket, keys, key| {
+        let number = (NUMBER, self.number.as_str());
+        let headers: Vec<_> = self.condition.into_iter().chain([number]).collect();
+        self.made(|| {
+            let sent = self.s3.send(Send::Put(&body), &headers, |bucket, keys, key| {
                 signed(bucket.put_object(keys, key), &headers)
             });
-            self.made(outcome.map(drop))
+            sent.map(drop)
         })
     }
 
@@ -164,21 +186,19 @@ impl Upload<'_> {
 
     /// Ends the upload: the object is there.
     fn ended(&self, id: &str, etags: &[String]) -> Result<()> {
-        let headers: Vec<_> = self.condition().into_iter().collect();
+        let headers: Vec<_> = self.condition.into_iter().collect();
         let etags = || etags.iter().map(String::as_str);
-        self.repeated(|| {
+        self.made(|| {
             let bucket = self.s3.bucket()?;
             let body = bucket.complete_multipart_upload(None, "", id, etags()).body();
-            let outcome =
-                self.s3.send(Send::Post(body.as_bytes()), &headers, |bucket, keys, key| {
-                    signed(bucket.complete_multipart_upload(keys, key, id, etags()), &headers)
-                });
-            self.made(outcome.and_then(|answer| {
-                // The status is sent before the server knows.
-                let parsed = CompleteMultipartUploadResponse::parse(&answer.body);
-                let text = "the server does not end the upload";
-                parsed.map(drop).map_err(|_| RangeFailure::later(io::Error::other(text)))
-            }))
+            let send = Send::Post(body.as_bytes());
+            let answer = self.s3.send(send, &headers, |bucket, keys, key| {
+                signed(bucket.complete_multipart_upload(keys, key, id, etags()), &headers)
+            })?;
+            // The status is sent before the server knows.
+            let parsed = CompleteMultipartUploadResponse::parse(&answer.body);
+            let text = "the server does not end the upload";
+            parsed.map(drop).map_err(|_| RangeFailure::later(io::Error::other(text)))
         })
     }
 }

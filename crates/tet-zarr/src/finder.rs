@@ -11,6 +11,7 @@ use crate::error::{Result, broken, fault_in};
 use crate::objects::{ObjectId, Objects};
 use crate::rule;
 use crate::shard::{ShardIndex, ShardLevel};
+use crate::store::{ObjectName, Store};
 
 /// The most bytes of shard indexes that are kept.
 const CACHE_LEN_MAX: usize = 128 << 20;
@@ -96,6 +97,38 @@ impl ChunkFinder {
         self.objects.source(id)
     }
 
+    /// Opens the objects of chunks at the same time, where they are on a server.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChunkFinder::find`].
+    pub fn open_ahead(&self, linear: &[u64]) -> Result<()> {
+        let Store::Folder(folder) = self.objects.store() else { return Ok(()) };
+        if !folder.is_url() {
+            return Ok(());
+        }
+        let keys = linear.iter().map(|&linear| {
+            let units = self.units().into_iter().next().unwrap_or_default();
+            let coordinate = self.array.grid.coord_of(linear);
+            self.array.object_key(&divided(&coordinate, &units))
+        });
+        let mut names: Vec<ObjectName> = keys.map(ObjectName::File).collect();
+        names.dedup();
+        self.objects.open_ahead(&names)
+    }
+
+    /// The number of innermost chunks in one unit of each level, the outermost first.
+    fn units(&self) -> Vec<Vec<u64>> {
+        let mut units = vec![vec![1_u64; self.array.grid.counts().len()]];
+        for level in self.array.shards.iter().rev() {
+            let inner = units.last().cloned().unwrap_or_default();
+            let unit = inner.iter().zip(&level.counts).map(|(a, b)| a.saturating_mul(*b));
+            units.push(unit.collect());
+        }
+        units.reverse();
+        units
+    }
+
     /// Where the chunk at a coordinate of [`ArrayMeta::grid`] is; `None` if it is not stored, or
     /// outside of the grid.
     ///
@@ -109,14 +142,7 @@ impl ChunkFinder {
         if !is_inside {
             return Ok(None);
         }
-        // The number of innermost chunks in one unit of each level, the outermost first.
-        let mut units = vec![vec![1_u64; coordinate.len()]];
-        for level in self.array.shards.iter().rev() {
-            let inner = units.last().cloned().unwrap_or_default();
-            let unit = inner.iter().zip(&level.counts).map(|(a, b)| a.saturating_mul(*b));
-            units.push(unit.collect());
-        }
-        units.reverse();
+        let units = self.units();
         let outermost = units.first().cloned().unwrap_or_default();
         let of_object: Vec<u64> = divided(coordinate, &outermost);
         let key = self.array.object_key(&of_object);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tet_io::{Source, Stamp};
+use tet_io::{Source, Stamp, at_once};
 
 use crate::error::{Result, broken, fault_in};
 use crate::rule;
@@ -54,6 +54,8 @@ struct Table {
 struct Known {
     name: Arc<ObjectName>,
     stamp: Option<Stamp>,
+    /// Of an object on a server.
+    version: Option<String>,
 }
 
 impl Objects {
@@ -88,7 +90,7 @@ impl Objects {
     ///
     /// Returns `ZR-P5` when it changed since it was first opened, and errors of the environment.
     pub fn source(&self, id: ObjectId) -> Result<Source> {
-        let (name, stamp) = {
+        let (name, stamp, version) = {
             let mut table = self.table();
             if let Some(source) = table.touch(id) {
                 return Ok(source);
@@ -97,12 +99,13 @@ impl Objects {
             let Some(known) = known else {
                 return Err(fault_in("", broken(&rule::CHANGED, id.0.into(), 0)));
             };
-            (known.name.clone(), known.stamp)
+            (known.name.clone(), known.stamp, known.version.clone())
         };
         let changed = || fault_in(&shown(&name), broken(&rule::CHANGED, 0, 0));
         let source = self.0.store.open(&name)?.ok_or_else(changed)?;
         match (stamp, source.stamp()) {
             (Some(first), Some(now)) if !first.is_unchanged(&now) => return Err(changed()),
+            _ if version.as_deref() != source.version() => return Err(changed()),
             _ => {}
         }
         self.table().keep(id, source.clone());
@@ -132,9 +135,30 @@ impl Objects {
         };
         let (id, name) = (ObjectId(number), Arc::new(name.clone()));
         table.ids.insert(name.clone(), id);
-        table.known.push(Known { name, stamp: source.stamp() });
+        let version = source.version().map(str::to_owned);
+        table.known.push(Known { name, stamp: source.stamp(), version });
         table.keep(id, source.clone());
         Ok(Some((id, source)))
+    }
+
+    /// Opens objects of a server at the same time, as many as stay open, so that [`Objects::find`] finds them open.
+    ///
+    /// # Errors
+    ///
+    /// As [`Objects::find`].
+    pub fn open_ahead(&self, names: &[ObjectName]) -> Result<()> {
+        let depth = match &self.0.store {
+            Store::Folder(folder) => folder.depth(),
+            _ => 1,
+        };
+        if depth <= 1 {
+            return Ok(());
+        }
+        let names = names.get(..names.len().min(OPEN_MAX)).unwrap_or_default();
+        at_once((names.len(), depth), |nth| {
+            names.get(nth).map_or(Ok(None), |name| self.find(name))
+        })?;
+        Ok(())
     }
 
     /// Checks that a source that was opened is still the same file with the same bytes.

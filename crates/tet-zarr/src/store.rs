@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// Where the object of a key is; `None` if there is none. In a folder the file is looked up,
-    /// but not opened.
+    /// but not opened; on a server it is not looked up either, and [`Store::open`] says that there is none.
     ///
     /// # Errors
     ///
@@ -110,7 +110,8 @@ impl Store {
             Store::Folder(folder) => {
                 let name = ObjectName::File(key.to_owned());
                 let place = KeyPlace { name, part: None, inflated_len: None };
-                Ok(folder.len_of(key)?.map(|_| place))
+                let is_there = folder.is_url() || folder.len_of(key)?.is_some();
+                Ok(is_there.then_some(place))
             }
             Store::Zip(zip) => zip.locate(key),
             Store::References(references) => references.locate(key),
@@ -151,12 +152,12 @@ impl Store {
     /// Returns a fault when it is longer, errors of [`Store::locate`], and errors of reading.
     pub(crate) fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, Option<Stamp>)>> {
         if let Store::Folder(folder) = self {
-            let Some((bytes, stamp)) = folder.read(key, len_max)? else { return Ok(None) };
-            if len_max < stamp.size {
-                let fault = crate::error::broken(&crate::rule::LIMIT_DOCUMENT, stamp.size, len_max);
+            let Some((bytes, len, stamp)) = folder.read(key, len_max)? else { return Ok(None) };
+            if len_max < len {
+                let fault = crate::error::broken(&crate::rule::LIMIT_DOCUMENT, len, len_max);
                 return Err(fault_in(key, fault));
             }
-            return Ok(Some((bytes, Some(stamp))));
+            return Ok(Some((bytes, stamp)));
         }
         let Some(place) = self.locate(key)? else { return Ok(None) };
         let Some(source) = self.open(&place.name)? else { return Ok(None) };

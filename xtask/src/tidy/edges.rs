@@ -45,7 +45,7 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-net",
         ours: &["tet-format", "tet-io"],
-        outside: &["rusty-s3", "ureq", "url"],
+        outside: &["jiff", "rusty-s3", "ureq", "url"],
     },
     Edge { name: "tet-report", ours: &["tet-format", "tet-io"], outside: &["rayon"] },
     Edge {

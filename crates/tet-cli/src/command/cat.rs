@@ -191,7 +191,10 @@ fn save(
         output::layout(args.layout, None)?;
         let (overwrite, sync) = open::publish_options(args.write);
         let inputs = catalog.stamps();
-        let mut publisher = Publisher::begin(&at, &Publish { force: overwrite, sync, inputs })?;
+        let mut publisher = Publisher::begin(
+            &at,
+            &Publish { force: overwrite, sync, inputs, ..Publish::default() },
+        )?;
         let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;

@@ -131,7 +131,7 @@ fn folder(args: &DemoArgs, context: &Context<'_>) -> Result<PathBuf> {
 fn write_archive(dir: &Path, force: bool) -> Result<()> {
     let archive = write_npz(Cursor::new(Vec::new()), &Field::new())?.into_inner();
     let force = if force { Overwrite::Replace } else { Overwrite::Refuse };
-    let options = Publish { force, sync: Sync::None, inputs: Vec::new() };
+    let options = Publish { force, sync: Sync::None, ..Publish::default() };
     let mut publisher = Publisher::begin(dir.join("climate.npz"), &options)?;
     publisher.write_all(&archive).map_err(|error| publisher.write_fault(error))?;
     Ok(publisher.commit()?)

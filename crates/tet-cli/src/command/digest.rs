@@ -44,7 +44,7 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
     let source = source(&path, &args.file)?;
     check_format(&source, &args.file)?;
     let (force, sync) = open::publish_options(args.write);
-    let publish = Publish { force, sync, inputs: Vec::new() };
+    let publish = Publish { force, sync, ..Publish::default() };
     let output = args.output.as_ref().map(|output| context.env().at(output));
     let place = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
     let bar = Bar::new(context, "digesting", 0);
@@ -98,7 +98,8 @@ fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
     let output = args.sum.clone().unwrap_or_else(|| default_list(&args.file));
     let target = context.env().at(&output);
     let (force, sync) = open::publish_options(args.write);
-    let publish = Publish { force, sync, inputs: source.stamp().into_iter().collect() };
+    let publish =
+        Publish { force, sync, inputs: source.stamp().into_iter().collect(), ..Publish::default() };
     let exists = |error: tet_io::Error| Failure::from(error).about(&output);
     let mut publisher = Publisher::begin(&target, &publish).map_err(exists)?;
     let sum = Sum::of(&source, &name, &Bar::new(context, "digesting", 0).progress(context));

@@ -112,7 +112,7 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
 fn options(place: &EditPlaceArgs, progress: Progress, context: &Context<'_>) -> EditOptions {
     let (force, sync) = open::publish_options(place.write);
     EditOptions {
-        publish: Publish { force, sync, inputs: Vec::new() },
+        publish: Publish { force, sync, ..Publish::default() },
         progress,
         history: (!place.no_history).then(|| Origin { at: context.env().now() }),
         reserved_rows: 0,

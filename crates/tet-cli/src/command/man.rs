@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit> {
         let mut page = Vec::new();
         Man::new(command.name(name.clone())).render(&mut page)?;
         let path = dir.join(format!("{name}.1"));
-        let options = Publish { force: Overwrite::Replace, sync: Sync::None, inputs: Vec::new() };
+        let options = Publish { force: Overwrite::Replace, sync: Sync::None, ..Publish::default() };
         let mut publisher = Publisher::begin(&path, &options)?;
         publisher.write_all(&page).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;

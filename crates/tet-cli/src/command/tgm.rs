@@ -283,7 +283,7 @@ fn with_bar<T>(
 fn publish(write: WriteArgs, inputs: &[TensogramFile]) -> Publish {
     let (force, sync) = open::publish_options(write);
     let inputs = inputs.iter().filter_map(|input| input.source().stamp()).collect();
-    Publish { force, sync, inputs }
+    Publish { force, sync, inputs, ..Publish::default() }
 }
 
 fn print_written(image: &Image, path: &Path, context: &mut Context<'_>) {

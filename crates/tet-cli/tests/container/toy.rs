@@ -111,7 +111,8 @@ impl Writer for Toy {
     ) -> Result<Output> {
         let (force, sync) = (options.tet.overwrite, options.tet.sync);
         let inputs = conversion.catalog.stamps();
-        let mut publisher = Publisher::begin(output, &Publish { force, sync, inputs })?;
+        let mut publisher =
+            Publisher::begin(output, &Publish { force, sync, inputs, ..Publish::default() })?;
         let mut bytes = b"TOY1\n".to_vec();
         for dataset in &conversion.datasets {
             let extents = dataset.shape().iter().map(|extent| format!(" {extent}"));

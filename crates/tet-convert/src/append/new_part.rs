@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tet_file::metadata::{HistoryRow, Metadata};
 use tet_file::parts::{FilePlan, RegionOptions, RegionWriter, publish};
@@ -14,6 +15,7 @@ use tet_query::{Execution, Hyperslab, LazyArray};
 use super::growing::{Growing, extent, unfit};
 use super::{codec_of, write, write_parts};
 use crate::container::tets::Series;
+use crate::convert::folder_of;
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
 use crate::{Error, Result};
@@ -46,20 +48,20 @@ impl<'g> Planned<'g> {
     }
 }
 
-/// Writes the part: the rows behind the last border of chunks, and those of the inputs.
+/// Writes the part: the rows behind the last border of chunks, and those of the inputs. Returns when its file was begun.
 pub(super) fn write_part(
     series: &Series,
     (planned, metadata): (&[Planned<'_>], &Metadata),
     (options, history): (WriteOptions, &[HistoryRow]),
     path: &Path,
     how: &Execution,
-) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+) -> Result<Instant> {
+    let folder = folder_of(path);
     let specs = planned.iter().map(|it| it.spec.clone()).collect();
     let codec = codec_of(&series.parts[0])?;
     let plan = FilePlan::of_datasets(specs, metadata_of_part(planned, metadata), codec)?;
     let regions = RegionOptions { threads: how.threads, memory: how.memory_budget };
-    let writer = RegionWriter::scratch(folder, &plan, None, regions)?;
+    let writer = RegionWriter::scratch(&folder, &plan, None, regions)?;
     for (id, Planned { growing, start, .. }) in planned.iter().enumerate() {
         let end = extent(growing.dataset, growing.axis);
         if *start < end {
@@ -67,9 +69,9 @@ pub(super) fn write_part(
         }
         write_parts(growing, &writer, (&plan, id), end.saturating_sub(*start), how)?;
     }
-    let progress = how.progress.begin(0);
+    let (progress, begun) = (how.progress.begin(0), Instant::now());
     publish(&plan, &[writer.to_part()?], None, path, &options, history, &progress)?;
-    Ok(())
+    Ok(begun)
 }
 
 /// Writes rows that the folder has to the beginning of the new part.

@@ -15,17 +15,17 @@ use std::time::Duration;
 
 use tet_codec::digest;
 use tet_file::write::{CodecChoice, WriteOptions};
-use tet_io::{FileLock, Overwrite, Publish, Publisher, Source, shown};
+use tet_io::{FileLock, Folder, Output, Overwrite, Publish, Source, is_url, shown};
 use tet_query::{Dataset, Execution, Hyperslab, Tolerance};
 
 use super::growing::{AxisAppend, Growing, extent, growing, unfit};
 use super::new_part::{Planned, metadata_of, write_part};
 use super::{change, check_coordinates, grow_labels, history, opened_inputs};
 use crate::container::tets::{
-    DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
+    DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, check_begun, new_part_name, opened_of, part,
 };
 use crate::container::{EditMode, EditOptions};
-use crate::convert::convert;
+use crate::convert::{convert, folder_of};
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
@@ -42,7 +42,11 @@ const LEVEL: i32 = 3;
 /// Whether a path is that of a folder that is not there yet.
 pub(super) fn is_new(path: &Path) -> bool {
     let has_suffix = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case(SUFFIX));
-    has_suffix && fs::symlink_metadata(path).is_err()
+    let is_absent = |path: &Path| match is_url(path) {
+        true => Folder::open(path).is_ok_and(|it| matches!(it.get(DOCUMENT), Ok(None))),
+        false => fs::symlink_metadata(path).is_err(),
+    };
+    has_suffix && is_absent(path)
 }
 
 /// Makes a folder of the first file, and appends the others.
@@ -60,7 +64,7 @@ pub(super) fn begin(
     let alone = AxisAppend { inputs: &inputs, ..*asked };
     let mut report = EditReport::default();
     // What cannot grow is no beginning.
-    for (_, opened) in &opened_inputs(&alone, parent(file))? {
+    for (_, opened) in &opened_inputs(&alone, &folder_of(file))? {
         let begun = |Growing { dataset, axis, .. }: Growing<'_>| {
             let to = extent(dataset, axis);
             DatasetChange::Grown { dataset: dataset.name.clone(), axis, from: 0, to }
@@ -94,10 +98,14 @@ pub(super) fn append(
     how: &Execution,
 ) -> Result<EditReport> {
     check_output(asked, options)?;
-    let folder = fs::canonicalize(file)
-        .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?;
-    let folder = if folder.is_dir() { folder } else { parent(&folder).to_path_buf() };
-    let inputs = opened_inputs(asked, &folder)?;
+    let folder = match is_url(file) {
+        true => file.to_path_buf(),
+        false => fs::canonicalize(file)
+            .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?,
+    };
+    let is_document = if is_url(file) { file.ends_with(DOCUMENT) } else { !folder.is_dir() };
+    let folder = if is_document { parent(&folder).to_path_buf() } else { folder };
+    let inputs = opened_inputs(asked, &folder_of(&folder.join(DOCUMENT)))?;
     let attempt = Attempt { folder: &folder, shown: file, inputs: &inputs, asked, options, how };
     let mut left = TRIES_MAX;
     loop {
@@ -145,6 +153,9 @@ impl Attempt<'_> {
     /// Locks the folder against those who remove what no manifest names; nothing where the file system has no locks,
     /// for nothing is removed there.
     fn lock(&self) -> Result<Option<FileLock>> {
+        if is_url(self.folder) {
+            return Ok(None);
+        }
         let path = self.folder.join(LOCK);
         loop {
             match FileLock::try_shared(&path) {
@@ -185,7 +196,7 @@ impl Attempt<'_> {
         let file = new_part_name();
         let path = self.folder.join(&file);
         let history = history(&[], asked, self.options);
-        write_part(
+        let begun = write_part(
             &series,
             (&planned, &metadata),
             (self.part_options(&series), &history),
@@ -197,14 +208,16 @@ impl Attempt<'_> {
         let written = written.and_then(|part| {
             let len = part.len;
             let new = grown(&series.manifest, asked.axis, (&growing, &planned), part, &source)?;
-            self.replace(&source, &new.text())?;
+            check_begun(begun, self.folder)?;
+            self.replace(&source, &new.text(), &file)?;
             Ok(len)
         });
         // Whether the manifest was replaced before an error is what it says itself.
-        let len = written.inspect_err(|_| {
-            if !self.is_named(&file) {
+        let len = written.inspect_err(|error| {
+            let is_unsure = matches!(error, Error::Io(tet_io::Error::Unsure { .. }));
+            if !is_unsure && !self.is_named(&file) {
                 // Where this fails, it is listed with the unused parts.
-                let _ = fs::remove_file(&path);
+                let _ = Folder::open(self.folder).and_then(|folder| folder.remove(&file));
             }
         })?;
         report.file_len = Some(len);
@@ -243,33 +256,40 @@ impl Attempt<'_> {
         WriteOptions { sync, overwrite, inputs, ..WriteOptions::default() }
     }
 
-    /// Puts a new manifest in the place of the one that was read.
-    fn replace(&self, source: &Source, text: &str) -> Result<()> {
+    /// Puts a new manifest, which names the part `file`, in the place of the one that was read.
+    fn replace(&self, source: &Source, text: &str, file: &str) -> Result<()> {
         let path = self.folder.join(DOCUMENT);
-        let stamp = source.stamp().ok_or_else(|| unfit("the manifest is no file".to_owned()))?;
-        let (force, sync) = (Overwrite::Edit(stamp), self.options.publish.sync);
-        let publish = Publish { force, sync, inputs: Vec::new() };
+        let publish = Publish { sync: self.options.publish.sync, ..Publish::default() };
         loop {
-            let mut publisher = Publisher::begin(&path, &publish)?;
+            let mut publisher = Output::InPlace(&path).begin(source, &publish)?;
             let written = publisher.write_all(text.as_bytes());
             written.map_err(|error| publisher.write_fault(error))?;
             match publisher.commit() {
                 // Another process is replacing it right now.
                 Err(error) if is_of(&error, ErrorKind::WouldBlock) => thread::sleep(PAUSE),
+                // What was appended since names the part, or follows this manifest.
+                Err(tet_io::Error::Unsure { .. }) if self.follows(text, file) => return Ok(()),
                 outcome => return Ok(outcome?),
             }
             self.how.progress.check()?;
         }
     }
 
+    /// The manifest that is there now.
+    fn manifest(&self) -> Option<Manifest> {
+        let source = Source::open(self.folder.join(DOCUMENT)).ok()?;
+        Manifest::read(&source).ok()?.ok()
+    }
+
     /// Whether the manifest that is there now names a part; also where that cannot be found out.
     fn is_named(&self, file: &str) -> bool {
-        let source = Source::open(self.folder.join(DOCUMENT));
-        let manifest = source.map_err(Error::from).and_then(|source| Manifest::read(&source));
-        match manifest {
-            Ok(Ok(manifest)) => manifest.parts.iter().any(|part| part.file == file),
-            _ => true,
-        }
+        self.manifest().is_none_or(|manifest| manifest.names(file))
+    }
+
+    /// Whether the manifest that is there now was made of this one, as far as it says so.
+    fn follows(&self, text: &str, file: &str) -> bool {
+        let is_of = |of| digest(text.as_bytes()).differs(of).is_none();
+        self.manifest().is_some_and(|it| it.names(file) || it.of.is_some_and(is_of))
     }
 }
 

@@ -15,10 +15,12 @@ mod series;
 mod write;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use tet_format::ForeignRule;
-use tet_io::Source;
+use tet_io::{Source, Step, is_url};
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
@@ -93,6 +95,20 @@ pub(crate) fn opened_of(catalog: Catalog) -> Opened {
 /// Whether a format is that of folders of parts.
 pub(crate) fn is_series(format: Format) -> bool {
     format == Format::TETS
+}
+
+/// On a server, where nothing can be locked: how long a new part may take until a manifest names it, and how old a file
+/// is that is removed because none does. Both are durations, so that no two clocks are compared.
+const NAMED_WITHIN: Duration = Duration::from_secs(12 * 3600);
+const REMOVED_AFTER: Duration = Duration::from_secs(24 * 3600);
+
+/// Checks that a part that was begun at `begun` may be named in a manifest on a server: nobody removes it yet.
+pub(crate) fn check_begun(begun: Instant, path: &Path) -> Result<()> {
+    if !is_url(path) || begun.elapsed() < NAMED_WITHIN {
+        return Ok(());
+    }
+    let late = io::Error::new(io::ErrorKind::TimedOut, "its new part took longer than 12 hours");
+    Err(tet_io::Error::io(Step::Write, path, late).into())
 }
 
 /// How names of parts begin and end, around 16 hexadecimal digits.

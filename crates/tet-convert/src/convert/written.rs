@@ -65,6 +65,9 @@ pub(super) fn write_labeled(
 
 /// The folder of an output, where its scratch files are.
 pub(crate) fn folder_of(output: &Path) -> PathBuf {
+    if tet_io::is_url(output) {
+        return std::env::temp_dir();
+    }
     let folder = output.parent().filter(|folder| *folder != Path::new(""));
     folder.unwrap_or(Path::new(".")).to_path_buf()
 }

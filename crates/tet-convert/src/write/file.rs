@@ -37,7 +37,12 @@ pub struct ExportOptions {
 impl ExportOptions {
     /// How a file is published that no file of `catalog` is replaced by.
     pub(crate) fn publish(&self, catalog: &Catalog) -> Publish {
-        Publish { force: self.overwrite, sync: self.sync, inputs: catalog.stamps() }
+        Publish {
+            force: self.overwrite,
+            sync: self.sync,
+            inputs: catalog.stamps(),
+            ..Publish::default()
+        }
     }
 }
 

@@ -106,7 +106,12 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     pub(crate) fn publish(&self) -> Publish {
-        Publish { force: self.overwrite, sync: self.sync, inputs: self.inputs.clone() }
+        Publish {
+            force: self.overwrite,
+            sync: self.sync,
+            inputs: self.inputs.clone(),
+            ..Publish::default()
+        }
     }
 
     pub(crate) fn thread_count(&self) -> usize {

@@ -13,8 +13,9 @@ const OLD: &[u8] = b"the old file";
 const NEW: &[u8] = b"the new file, longer than the old one";
 
 const REPLACE: Publish =
-    Publish { force: Overwrite::Replace, sync: Sync::Full, inputs: Vec::new() };
-const REFUSE: Publish = Publish { force: Overwrite::Refuse, sync: Sync::Full, inputs: Vec::new() };
+    Publish { force: Overwrite::Replace, sync: Sync::Full, inputs: Vec::new(), version: None };
+const REFUSE: Publish =
+    Publish { force: Overwrite::Refuse, sync: Sync::Full, inputs: Vec::new(), version: None };
 
 fn write_new(vfs: Box<dyn Vfs>, target: &Path, options: &Publish) -> Result<()> {
     let mut publisher = Publisher::begin_on(vfs, target, options)?;

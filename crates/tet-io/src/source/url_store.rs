@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::Source;
 use crate::error::{Error, Result};
@@ -37,6 +38,11 @@ pub trait UrlStore: Debug + Send + Sync {
     /// The URL is not understood, or its file cannot be opened.
     fn open(&self, url: &str) -> Result<Source>;
 
+    /// How many requests are worth making at the same time.
+    fn depth(&self) -> usize {
+        1
+    }
+
     /// Checks that a file may be written there, before it is made.
     ///
     /// # Errors
@@ -52,12 +58,87 @@ pub trait UrlStore: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Exists`] for a file that appeared meanwhile and may not be replaced, and [`Error::Io`] when it
-    /// cannot be written.
-    fn write(&self, url: &str, content: &Source, replace: bool) -> Result<()> {
+    /// Returns [`Error::Exists`] for a file that appeared meanwhile and may not be replaced, [`Error::Changed`] for one
+    /// that is no longer of the version that may be, and [`Error::Io`] when it cannot be written.
+    fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
         let _ = (content, replace);
         Err(Error::UrlOutput { path: url.into() })
     }
+
+    /// What is directly below a URL, up to `count_max` entries.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::UrlFolder`] where a server lists nothing, and [`Error::Io`] when it cannot be asked.
+    fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
+        let _ = count_max;
+        Err(Error::UrlFolder { path: url.into() })
+    }
+
+    /// Removes a file; one that is not there is removed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::UrlOutput`] where no files are removed, and [`Error::Io`] when it cannot be removed.
+    fn remove(&self, url: &str) -> Result<()> {
+        Err(Error::UrlOutput { path: url.into() })
+    }
+}
+
+/// Which file at a URL a new one may take the place of.
+///
+/// ```
+/// use tet_io::UrlReplace;
+///
+/// let version = "\"etag\" 1024".to_owned();
+/// assert_ne!(UrlReplace::Version(&version), UrlReplace::Any);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlReplace<'v> {
+    /// None: the file is new.
+    Nothing,
+    /// The one that is there, if there is one.
+    Any,
+    /// The one of this version, as [`Source::version`] has it.
+    Version(&'v str),
+}
+
+/// What is directly below a URL.
+///
+/// ```
+/// use tet_io::{FolderEntry, UrlList};
+///
+/// let entry = FolderEntry { name: "part.tet".into(), len: 10, age: None };
+/// let list = UrlList { files: vec![entry], ..UrlList::default() };
+/// assert!(list.folders.is_empty() && !list.is_cut);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UrlList {
+    /// The files.
+    pub files: Vec<FolderEntry>,
+    /// The names of what has files below it.
+    pub folders: Vec<String>,
+    /// Whether entries were left out, because there were too many.
+    pub is_cut: bool,
+}
+
+/// A file in a folder.
+///
+/// ```
+/// use std::time::Duration;
+/// use tet_io::FolderEntry;
+///
+/// let age = Some(Duration::from_secs(60));
+/// assert_eq!(FolderEntry { name: "part.tet".into(), len: 10, age }.len, 10);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Its name, without that of its folder.
+    pub name: String,
+    /// Its bytes.
+    pub len: u64,
+    /// On a server: for how long it has been as it is, by the clock of the server.
+    pub age: Option<Duration>,
 }
 
 static STORE: RwLock<Option<Arc<dyn UrlStore>>> = RwLock::new(None);
@@ -79,15 +160,8 @@ pub(crate) fn store_of(path: &Path) -> Result<(Arc<dyn UrlStore>, &str)> {
     store.zip(path.to_str()).ok_or_else(|| Error::NoUrls { path: path.to_path_buf() })
 }
 
-/// Suffixes of formats that are folders of files.
-const FOLDERS: [&str; 2] = ["zarr", "tets"];
-
 /// Opens a URL, as the registered store does.
 pub(crate) fn open_url(path: &Path) -> Result<Source> {
-    let suffix = path.extension().and_then(|suffix| suffix.to_str());
-    if suffix.is_some_and(|suffix| FOLDERS.contains(&suffix)) {
-        return Err(Error::UrlFolder { path: path.to_path_buf() });
-    }
     let (store, url) = store_of(path)?;
     store.open(url)
 }

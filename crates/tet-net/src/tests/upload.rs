@@ -1,8 +1,8 @@
 //! Uploads, with one request after the other that fails.
 
-use tet_io::{Error, Source, UrlStore};
+use tet_io::{Error, Source, UrlReplace, UrlStore};
 
-use super::object_store::{ObjectStore, WriteFault};
+use super::bucket::{BucketFault, ObjectStore};
 use super::{bytes, settings};
 use crate::{Lookup, Servers, Settings};
 
@@ -18,18 +18,19 @@ fn servers(store: &ObjectStore) -> Servers {
         "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" => Some("key".to_owned()),
         _ => None,
     });
-    Servers(Settings { lookup, ..settings() })
+    Servers::new(Settings { lookup, ..settings() })
 }
 
 fn write(store: &ObjectStore, content: &[u8], replace: bool) -> tet_io::Result<()> {
     let servers = servers(store);
     servers.check_target(URL, replace)?;
+    let replace = if replace { UrlReplace::Any } else { UrlReplace::Nothing };
     servers.write(URL, &Source::from_bytes(content.to_vec()), replace)
 }
 
 #[test]
 fn an_object_is_the_old_one_or_the_new_one() {
-    use WriteFault::{AnswerLost, Lost, Nonsense, Status};
+    use BucketFault::{AnswerLost, Lost, Nonsense, Status};
     for (len, replace) in
         LENS.into_iter().flat_map(|len| [false, true].map(|replace| (len, replace)))
     {
@@ -72,7 +73,7 @@ fn an_object_that_may_not_be_replaced_stays() {
         let servers = servers(&store);
         servers.check_target(URL, false).unwrap();
         store.put(PATH, &[1, 2]);
-        let found = servers.write(URL, &Source::from_bytes(bytes(len)), false);
+        let found = servers.write(URL, &Source::from_bytes(bytes(len)), UrlReplace::Nothing);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!((store.get(PATH), store.pending()), (Some(vec![1, 2]), 0));
     }
@@ -80,11 +81,72 @@ fn an_object_that_may_not_be_replaced_stays() {
 
 #[test]
 fn servers_of_files_take_none() {
-    let servers = Servers(settings());
+    let servers = Servers::new(settings());
     for url in ["https://host/a.tet", "http://host/a.tet"] {
         let found = servers.check_target(url, true);
         assert!(matches!(found, Err(Error::UrlOutput { .. })), "{found:?}");
     }
     let found = servers.check_target("s3://bucket", true);
     assert!(matches!(found, Err(Error::Io { .. })), "{found:?}");
+}
+
+#[test]
+fn an_object_takes_the_place_of_the_version_that_was_read() {
+    for len in LENS {
+        let store = ObjectStore::with(|_| None);
+        store.put(PATH, &[1; 10]);
+        let servers = servers(&store);
+        let old = servers.open(URL).unwrap();
+        let version = UrlReplace::Version(old.version().unwrap());
+        servers.write(URL, &Source::from_bytes(bytes(len)), version).unwrap();
+        assert!(store.get(PATH) == Some(bytes(len)));
+        // It is another version now.
+        let found = servers.write(URL, &Source::from_bytes(vec![2; 10]), version);
+        assert!(matches!(found, Err(Error::Changed { .. })), "{found:?}");
+        assert!(store.get(PATH) == Some(bytes(len)) && store.pending() == 0);
+    }
+}
+
+/// A try is done and its answer is lost; then another program writes: whose object is the older one is not known.
+#[test]
+fn a_lost_answer_and_a_later_object_are_no_success() {
+    let store = ObjectStore::with(|nth| match nth {
+        // Behind the two requests that open it.
+        2 => Some(BucketFault::AnswerLost),
+        3 => Some(BucketFault::Overtaken),
+        _ => None,
+    });
+    store.put(PATH, &[1; 10]);
+    let servers = servers(&store);
+    let old = servers.open(URL).unwrap();
+    store.take_log();
+    let version = UrlReplace::Version(old.version().unwrap());
+    let found = servers.write(URL, &Source::from_bytes(bytes(100)), version);
+    assert!(matches!(found, Err(Error::Unsure { .. })), "{found:?} {:?}", store.take_log());
+    assert_eq!(store.get(PATH).as_deref(), Some(&b"overtaken"[..]));
+}
+
+#[test]
+fn what_is_below_a_url_is_listed_and_removed() {
+    let store = ObjectStore::with(|_| None);
+    for name in ["a", "b c", "d/e", "d/f", "g", "h", "i/j"] {
+        store.put(&format!("/bucket/x.tets/{name}"), &[7; 5]);
+    }
+    store.put("/bucket/x.tetsy", b"beside");
+    store.age(3 * 3600);
+    let servers = servers(&store);
+    let list = servers.list("s3://bucket/x.tets", 100).unwrap();
+    let names: Vec<_> = list.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!((names, list.is_cut), (vec!["a", "b c", "g", "h"], false));
+    assert_eq!(list.folders, ["d", "i"]);
+    let hours = Some(std::time::Duration::from_secs(3 * 3600));
+    assert!(list.files.iter().all(|file| file.len == 5 && file.age == hours), "{list:?}");
+    let cut = servers.list("s3://bucket/x.tets/", 4).unwrap();
+    assert!(cut.is_cut && cut.files.len() + cut.folders.len() == 4, "{cut:?}");
+    assert_eq!(servers.list("s3://bucket/nothing", 9).unwrap(), tet_io::UrlList::default());
+    servers.remove("s3://bucket/x.tets/b c").unwrap();
+    servers.remove("s3://bucket/x.tets/b c").unwrap();
+    assert_eq!(servers.list("s3://bucket/x.tets", 100).unwrap().files.len(), 3);
+    let found = servers.list("https://host/x.tets", 9);
+    assert!(matches!(found, Err(Error::UrlFolder { .. })), "{found:?}");
 }

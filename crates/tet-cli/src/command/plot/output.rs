@@ -44,7 +44,7 @@ impl Output {
             return Ok(Output::Pipe(format));
         }
         let (force, sync) = open::publish_options(args.write);
-        let publish = Publish { force, sync, inputs: catalog.stamps() };
+        let publish = Publish { force, sync, inputs: catalog.stamps(), ..Publish::default() };
         let publisher = Publisher::begin(context.env().at(path), &publish)?;
         Ok(Output::File(format, Box::new(publisher)))
     }

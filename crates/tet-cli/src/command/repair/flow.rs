@@ -239,7 +239,7 @@ fn make<T>(
     apply: impl FnOnce(Output<'_>, &Publish) -> Result<T>,
 ) -> Result<T> {
     let (force, sync) = open::publish_options(args.write);
-    let publish = Publish { force, sync, inputs: Vec::new() };
+    let publish = Publish { force, sync, ..Publish::default() };
     let path = context.env().at(&args.file);
     let output: Option<PathBuf> = args.output.as_ref().map(|output| context.env().at(output));
     let applied =
@@ -265,7 +265,7 @@ fn back_up(
         return Ok(None);
     }
     let (_, sync) = open::publish_options(args.write);
-    let publish = Publish { force: tet_io::Overwrite::Refuse, sync, inputs: Vec::new() };
+    let publish = Publish { force: tet_io::Overwrite::Refuse, sync, ..Publish::default() };
     for number in 0..BACKUPS_MAX {
         let mut name = args.file.clone().into_os_string();
         name.push(if number == 0 { ".bak".to_owned() } else { format!(".bak.{number}") });

@@ -53,6 +53,11 @@ pub(crate) struct Part {
 pub(crate) type Rows = [u64; 2];
 
 impl Manifest {
+    /// The manifest of a folder of one part, to which nothing was appended.
+    pub(crate) fn of_part(part: Part) -> Manifest {
+        Manifest { parts: vec![part], ..Manifest::default() }
+    }
+
     /// Reads and checks a manifest.
     pub(crate) fn read(source: &Source) -> Result<std::result::Result<Manifest, ForeignFault>> {
         let len = source.len();
@@ -126,6 +131,11 @@ impl Manifest {
             }
         }
         Ok(())
+    }
+
+    /// Whether a part is named.
+    pub(crate) fn names(&self, file: &str) -> bool {
+        self.parts.iter().any(|part| part.file == file)
     }
 
     /// Rows of a dataset, in all parts.

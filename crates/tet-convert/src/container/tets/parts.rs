@@ -1,13 +1,13 @@
 //! The parts of a folder, listed; and the files there that no manifest names.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use tet_io::{FileLock, Folder, Source, Step};
+use tet_io::{FileLock, Folder, FolderEntry, Source, is_url};
 
 use super::manifest::Manifest;
-use super::{DOCUMENT, LOCK, PART_NAME};
+use super::{DOCUMENT, LOCK, PART_NAME, REMOVED_AFTER};
 use crate::{Error, Format, Result};
 
 /// Names in a folder that are looked at.
@@ -67,7 +67,8 @@ pub fn series_parts(path: &Path) -> Result<Vec<SeriesPart>> {
 }
 
 /// The files in a folder that its manifest does not name: parts, and files that were to become parts or a manifest.
-/// Those of a process that is appending now are among them.
+/// Those of a process that is appending now are among them; on a server only files of a day ago and older are listed,
+/// which are not.
 ///
 /// # Errors
 /// As [`series_parts`], and the folder cannot be listed.
@@ -75,13 +76,14 @@ pub fn unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
     let manifest = manifest(path)?;
     let named: BTreeSet<&str> = manifest.parts.iter().map(|part| part.file.as_str()).collect();
     let folder = Folder::open(folder_at(path))?;
-    let files = folder.list("", NAMES_MAX)?.files.into_iter();
-    let unused = files.filter(|name| is_ours(name) && !named.contains(name.as_str()));
-    let unused = unused.map(|file| {
-        let len = folder.len_of(&file)?.unwrap_or(0);
-        Ok(UnusedFile { file, len })
+    let files = folder.entries(NAMES_MAX)?.into_iter();
+    // What is of a process that is appending now is younger.
+    let is_old = |age: Option<Duration>| age.is_some_and(|age| REMOVED_AFTER <= age);
+    let is_done = |age| !folder.is_url() || is_old(age);
+    let unused = files.filter(|file| {
+        is_ours(&file.name) && !named.contains(file.name.as_str()) && is_done(file.age)
     });
-    unused.collect()
+    Ok(unused.map(|FolderEntry { name: file, len, .. }| UnusedFile { file, len }).collect())
 }
 
 /// Removes the files that [`unused_parts`] lists, while no process is appending. Returns them.
@@ -91,16 +93,17 @@ pub fn unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
 pub fn remove_unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
     // No lock file is left in another folder.
     manifest(path)?;
-    let folder = folder_at(path);
-    // Who appends has the lock as well, so that all that the manifest does not name is of processes that are gone.
-    let Some(_lock) = FileLock::try_exclusive(&folder.join(LOCK))? else {
-        return Err(Error::Busy { path: path.to_path_buf() });
-    };
-    let unused = unused_parts(path)?;
-    for UnusedFile { file, .. } in &unused {
-        let path = folder.join(file);
-        fs::remove_file(&path).map_err(|error| tet_io::Error::io(Step::Remove, &path, error))?;
+    let folder = Folder::open(folder_at(path))?;
+    // Who appends has the lock as well, so that all that the manifest does not name is of processes that are gone. On a
+    // server there is no lock, and the age of a file says so.
+    let mut lock = None;
+    if !folder.is_url() {
+        let taken = FileLock::try_exclusive(&folder.path().join(LOCK))?;
+        lock = Some(taken.ok_or_else(|| Error::Busy { path: path.to_path_buf() })?);
     }
+    let unused = unused_parts(path)?;
+    unused.iter().try_for_each(|unused| folder.remove(&unused.file))?;
+    drop(lock);
     Ok(unused)
 }
 
@@ -113,7 +116,11 @@ fn manifest(path: &Path) -> Result<Manifest> {
 /// The folder, which a path may name by its manifest.
 fn folder_at(path: &Path) -> &Path {
     let parent = path.parent().filter(|it| *it != Path::new(""));
-    if path.is_dir() { path } else { parent.unwrap_or(Path::new(".")) }
+    if path.is_dir() || is_url(path) && !path.ends_with(DOCUMENT) {
+        path
+    } else {
+        parent.unwrap_or(Path::new("."))
+    }
 }
 
 /// Whether a name is one that is given to parts, or to new files before they have their names.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tet_file::TetFile;
 use tet_format::{ForeignFault, ForeignRule, Grid};
-use tet_io::{FilePool, Folder, Source};
+use tet_io::{FilePool, Folder, Source, at_once};
 use tet_query::{Catalog, Dataset};
 
 use super::chunks::{Chunks, Piece};
@@ -41,8 +41,8 @@ impl Series {
         let folder = folder_of(source)?;
         let of_part = |(part, fault)| Error::Part { path: path.to_path_buf(), part, fault };
         let files = Parts::new(folder, options);
-        let parts = manifest.parts.iter();
-        let parts = parts.map(|part| files.open(part)?.map_err(of_part));
+        let parts = files.open_all(&manifest.parts)?;
+        let parts = parts.into_iter().map(|part| part.map_err(of_part));
         let parts = parts.collect::<Result<Vec<TetFile>>>()?;
         let catalog = catalog(source, &manifest, &parts)?.map_err(of_part)?;
         Ok(Series { manifest, parts, catalog })
@@ -80,23 +80,43 @@ impl Parts<'_> {
             let at = 0;
             Ok(Err((part.file.clone(), ForeignFault { rule, at, found, wanted })))
         };
-        let Some(path) = self.folder.path_of(&part.file) else {
-            return fault(&rule::PART_NAME, 0, 0);
-        };
-        match self.folder.is_inside(&part.file)? {
-            Some(true) if path.is_file() => {}
-            // A link may lead out of the folder.
-            Some(false) => return fault(&rule::PART_NAME, 0, 0),
-            _ => return fault(&rule::PART_MISSING, 0, 0),
-        }
-        let source = match self.options.io {
-            Io::Auto | Io::Pread => self.pool.open(&path)?,
-            Io::Mmap => self.options.source(&path)?,
+        let source = match self.found(&part.file)? {
+            Ok(source) => source,
+            Err(rule) => return fault(rule, 0, 0),
         };
         if source.len() != part.len {
             return fault(&rule::PART_LEN, source.len(), part.len);
         }
         Ok(Ok(source))
+    }
+
+    /// The file of this name in the folder; a rule where there is none.
+    fn found(&self, file: &str) -> Result<std::result::Result<Source, &'static ForeignRule>> {
+        let Some(path) = self.folder.path_of(file) else { return Ok(Err(&rule::PART_NAME)) };
+        if self.folder.is_url() {
+            return Ok(self.folder.get(file)?.ok_or(&rule::PART_MISSING));
+        }
+        match self.folder.is_inside(file)? {
+            Some(true) if path.is_file() => {}
+            // A link may lead out of the folder.
+            Some(false) => return Ok(Err(&rule::PART_NAME)),
+            _ => return Ok(Err(&rule::PART_MISSING)),
+        }
+        Ok(Ok(match self.options.io {
+            Io::Auto | Io::Pread => self.pool.open(&path)?,
+            Io::Mmap => self.options.source(&path)?,
+        }))
+    }
+
+    /// Opens parts, on a server several at the same time.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub(super) fn open_all(
+        &self,
+        parts: &[Part],
+    ) -> Result<Vec<std::result::Result<TetFile, PartFault>>> {
+        at_once((parts.len(), self.folder.depth()), |nth| self.open(&parts[nth]))
     }
 
     /// Opens a part, if it is the one that the manifest names.

@@ -1,18 +1,20 @@
 //! Datasets as a new folder of one part, which grows when files are appended.
 
+use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 use tet_file::{DigestChoice, TetFile};
 use tet_io::publish::Sync;
-use tet_io::{FolderPublisher, Overwrite, Source};
+use tet_io::{Folder, FolderPublisher, Overwrite, Publisher, Source, is_url};
 
 use super::manifest::{Manifest, Part};
-use super::{DOCUMENT, Tets, part_named};
+use super::{DOCUMENT, Tets, check_begun, new_part_name, part_named};
 use crate::container::tet::Tet;
 use crate::container::traits::{Capabilities, Output, Writer};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file::check_folder;
-use crate::{Format, Result};
+use crate::{Error, Format, Result};
 
 impl Writer for Tets {
     fn can(&self) -> Capabilities {
@@ -39,6 +41,9 @@ impl Writer for Tets {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
+        if is_url(output) {
+            return write_at_url(conversion, output, options);
+        }
         let publish = options.export();
         let known = (Format::TETS, &[DOCUMENT][..]);
         check_folder(conversion.catalog, output, publish.overwrite, known)?;
@@ -54,12 +59,45 @@ impl Writer for Tets {
         let written = Tet.write(conversion, &path, &of_part)?;
         let part = part(&path, file)?;
         let len = part.len;
-        let manifest = Manifest { parts: vec![part], ..Manifest::default() }.text();
-        folder.write(DOCUMENT, manifest.as_bytes())?;
+        folder.write(DOCUMENT, Manifest::of_part(part).text().as_bytes())?;
         let len = len.saturating_add(folder.byte_len());
         folder.commit()?;
         Ok(Output { len, ..written })
     }
+}
+
+/// Writes a folder on a server: a part of a new name, and then the manifest, which makes it visible.
+fn write_at_url(
+    conversion: &mut Conversion<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+) -> Result<Output> {
+    let folder = Folder::open(output)?;
+    let publish = options.export().publish(conversion.catalog);
+    let mut manifest = Publisher::begin(output.join(DOCUMENT), &publish)?;
+    let file = new_part_name();
+    let path = output.join(&file);
+    let mut of_part = options.clone();
+    of_part.tet.overwrite = Overwrite::Refuse;
+    of_part.tet.digests = DigestChoice::Written;
+    let begun = Instant::now();
+    let written = Tet.write(conversion, &path, &of_part)?;
+    let named = part(&path, file.clone()).and_then(|part| {
+        let (len, text) = (part.len, Manifest::of_part(part).text());
+        let written = manifest.write_all(text.as_bytes());
+        written.map_err(|error| manifest.write_fault(error))?;
+        check_begun(begun, output)?;
+        manifest.commit()?;
+        Ok(len.saturating_add(text.len() as u64))
+    });
+    let len = named.inspect_err(|error| {
+        // Where the answer of the server was lost, the manifest may name it.
+        if matches!(error, Error::Io(tet_io::Error::Exists { .. })) {
+            // Where this fails, it is listed with the unused parts.
+            let _ = folder.remove(&file);
+        }
+    })?;
+    Ok(Output { len, ..written })
 }
 
 /// What a manifest states of a part that was written, without rows.

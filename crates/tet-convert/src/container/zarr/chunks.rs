@@ -51,6 +51,7 @@ impl Chunks {
 impl ChunkTable for Chunks {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         let first = out.len();
+        self.finder.open_ahead(linear).map_err(|error| of_array(&self.name, error))?;
         for &linear in linear {
             out.push(self.place(linear).map_err(|error| of_array(&self.name, error))?);
         }

@@ -1,14 +1,18 @@
-//! Requests that are made at the same time.
+//! Requests to servers that are made at the same time: they wait, and do not compute.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Does `work` for each number below `count`, on up to `depth` threads; the results by their numbers.
 ///
+/// ```
+/// assert_eq!(tet_io::at_once((3, 2), |nth| Ok::<_, ()>(nth * nth)), Ok(vec![0, 1, 4]));
+/// ```
+///
 /// # Errors
 ///
 /// Of what failed, the error with the lowest number. Nothing more is begun after a failure.
-pub(crate) fn at_once<T: Send, E: Send>(
+pub fn at_once<T: Send, E: Send>(
     (count, depth): (usize, usize),
     work: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
