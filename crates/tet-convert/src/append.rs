@@ -23,7 +23,8 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_file::{DigestChoice, Metadata, Protection, TetFile};
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid};
-use tet_io::{Overwrite, Source};
+use tet_io::Source;
+use tet_io::publish::in_place;
 use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
@@ -239,7 +240,8 @@ fn write_options(
     options: &EditOptions,
 ) -> WriteOptions {
     let stamp = tet.source().stamp();
-    let in_place = stamp.filter(|_| asked.output.is_none()).map(Overwrite::Edit);
+    let in_place = in_place(tet.source()).filter(|_| asked.output.is_none());
+    let (overwrite, version) = in_place.unwrap_or((options.publish.force, None));
     let stamps = inputs.iter().flat_map(|(_, input)| input.catalog.stamps());
     let digests = match tet.protection() {
         Protection::Digests(_) => DigestChoice::Written,
@@ -249,7 +251,8 @@ fn write_options(
         digests,
         reserved_rows: options.reserved_rows,
         sync: options.publish.sync,
-        overwrite: in_place.unwrap_or(options.publish.force),
+        overwrite,
+        version,
         inputs: stamps.chain(stamp).collect(),
         ..WriteOptions::default()
     }

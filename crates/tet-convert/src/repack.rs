@@ -14,7 +14,7 @@ use tet_file::parts::{BaseFile, copy_dataset};
 use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer, ZeroExtents};
 use tet_file::{DigestChoice, Protection, TetFile};
 use tet_format::Codec;
-use tet_io::Overwrite;
+use tet_io::publish::in_place;
 use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
 
 use crate::container::tet::chunks;
@@ -221,7 +221,8 @@ fn write_options(
     options: &EditOptions,
 ) -> WriteOptions {
     let stamp = tet.source().stamp();
-    let in_place = stamp.filter(|_| output.is_none()).map(Overwrite::Edit);
+    let in_place = in_place(tet.source()).filter(|_| output.is_none());
+    let (overwrite, version) = in_place.unwrap_or((options.publish.force, None));
     let kept = match tet.protection() {
         Protection::Digests(_) => DigestChoice::Written,
         _ => DigestChoice::Left,
@@ -233,7 +234,8 @@ fn write_options(
         zero_extents: ZeroExtents::Allow,
         reserved_rows: options.reserved_rows,
         sync: options.publish.sync,
-        overwrite: in_place.unwrap_or(options.publish.force),
+        overwrite,
+        version,
         inputs: options.publish.inputs.iter().copied().chain(stamp).collect(),
         ..WriteOptions::default()
     }

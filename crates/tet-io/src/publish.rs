@@ -97,21 +97,34 @@ impl Output<'_> {
                 path
             }
             Output::InPlace(path) => {
-                let (stamp, path_buf) = (source.stamp(), path.to_path_buf());
-                publish.force = match (stamp, source.version().filter(|_| is_url(path))) {
-                    (Some(stamp), _) => Overwrite::Edit(stamp),
-                    (None, Some(version)) => {
-                        publish.version = Some(version.to_owned());
-                        Overwrite::Replace
+                let Some((force, version)) = in_place(source) else {
+                    let path = path.to_path_buf();
+                    if is_url(&path) {
+                        return Err(Error::UrlOutput { path });
                     }
-                    _ if is_url(path) => return Err(Error::UrlOutput { path: path_buf }),
-                    _ => return Err(Error::NotRegular { path: path_buf, what: "bytes in memory" }),
+                    return Err(Error::NotRegular { path, what: "bytes in memory" });
                 };
+                (publish.force, publish.version) = (force, version);
                 path
             }
         };
         Publisher::begin(path, &publish)
     }
+}
+
+/// How an edited copy takes the place of a source, for [`Publish::force`] and [`Publish::version`]: only if it is still the
+/// same one. `None` for bytes that are no file, and for a file of a server that gives it no version.
+///
+/// ```
+/// assert!(tet_io::publish::in_place(&tet_io::Source::from_bytes(*b"abc")).is_none());
+/// ```
+#[must_use]
+pub fn in_place(source: &Source) -> Option<(Overwrite, Option<String>)> {
+    if let Some(stamp) = source.stamp() {
+        return Some((Overwrite::Edit(stamp), None));
+    }
+    let version = source.version().filter(|_| source.path().is_some_and(is_url))?;
+    Some((Overwrite::Replace, Some(version.to_owned())))
 }
 
 /// A new file before it is published; dropping it removes the file.

@@ -46,6 +46,7 @@ mod write;
 
 mod file;
 
+mod objects;
 mod regions;
 
 use pyo3::prelude::*;
@@ -79,6 +80,11 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<regions::Regions>()?;
     module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;
     module.add_function(wrap_pyfunction!(regions::auto_chunks, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::write_object, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::has_object, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::read_object, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::list_objects, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::remove_objects, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert_pieces, module)?)?;
     module.add_function(wrap_pyfunction!(write::append, module)?)?;
     Ok(())

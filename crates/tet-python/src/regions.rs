@@ -11,13 +11,17 @@ use tet_file::parts::{
     BaseFile, FilePart, FilePlan, Published, RegionOptions, RegionWriter, publish,
 };
 use tet_file::write::{CodecChoice, WriteOptions};
-use tet_io::Overwrite;
+use tet_io::publish::in_place;
+use tet_io::{Overwrite, at_once, is_url};
 
 use crate::buffer::ReadMemory;
 use crate::error::raise;
 use crate::file::OpenFile;
 use crate::options::unknown;
 use crate::run::{Job, detached};
+
+/// Parts on a server that are opened at the same time.
+const OPENED_AT_ONCE: usize = 8;
 
 /// Datasets that are written in regions, from any thread, until they are published or closed.
 #[pyclass(frozen, module = "tetfile._tetfile")]
@@ -179,8 +183,9 @@ impl Regions {
             let mut options = options(overwrite);
             let mut history = Vec::new();
             if let Some(base) = base {
-                let stamp = base.file().source().stamp();
-                options.overwrite = stamp.map_or(Overwrite::Replace, Overwrite::Edit);
+                let replaced = in_place(base.file().source());
+                (options.overwrite, options.version) =
+                    replaced.unwrap_or((Overwrite::Replace, None));
                 history.extend_from_slice(base.file().history());
             }
             step(&mut history, row(operation, &target));
@@ -205,8 +210,9 @@ pub(crate) fn publish_parts<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let done = detached(py, &Job::long(progress), |progress| {
         let plan = FilePlan::from_json(plan)?;
-        let parts = parts.iter().map(|path| FilePart::open(path, &plan));
-        let parts = parts.collect::<tet_file::Result<Vec<_>>>()?;
+        // Those of a server are opened at the same time.
+        let depth = parts.first().map_or(1, |path| if is_url(path) { OPENED_AT_ONCE } else { 1 });
+        let parts = at_once((parts.len(), depth), |nth| FilePart::open(&parts[nth], &plan))?;
         let (options, history) = (options(overwrite), [row("create", &target)]);
         let progress = progress.begin(decoded_len(&plan));
         publish(&plan, &parts, None, &target, &options, &history, &progress).map_err(Failure)

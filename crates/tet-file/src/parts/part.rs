@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tet_codec::{Strength, compare, digest};
 use tet_format::write::WriteError;
 use tet_format::{Codec, Digest, Span};
-use tet_io::{Source, Step};
+use tet_io::{Publish, Publisher, Source, Step, is_url};
 
 use super::base::StoredChunk;
 use super::plan::FilePlan;
@@ -85,6 +85,9 @@ impl FilePart {
     /// Returns an error when the file cannot be read, and [`Error::Part`] when it is not a complete part of the plan.
     pub fn open(path: &Path, plan: &FilePlan) -> Result<FilePart> {
         let part = FilePart::of_source(Source::open(path)?, plan)?;
+        if is_url(path) {
+            return Ok(part);
+        }
         Ok(FilePart { place: Place::File(path.to_path_buf()), ..part })
     }
 
@@ -210,6 +213,8 @@ pub(super) struct PartWriter {
     shown: PathBuf,
     /// The file while it is written, and its name after that; `None` for a scratch file.
     paths: Option<(PathBuf, PathBuf)>,
+    /// Where a scratch file is written to when it is closed.
+    url: Option<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -220,19 +225,25 @@ struct State {
 }
 
 impl PartWriter {
-    /// A file of this name, which others can open when it is closed.
+    /// A file of this name, which others can open when it is closed: one of a URL is written there then.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when a file cannot be written there.
     pub(super) fn create(path: &Path, plan: &FilePlan) -> Result<PartWriter> {
+        let head = [&MAGIC[..], &plan.digest().to_bytes(), &[0; 4]].concat();
+        if is_url(path) {
+            let mut part = PartWriter::scratch(&std::env::temp_dir())?;
+            part.url = Some(path.to_path_buf());
+            part.write(0, &head)?;
+            return Ok(part);
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let hidden = path.with_file_name(format!(".{name}.new"));
         let fault = |error| tet_io::Error::io(Step::Create, &hidden, error);
         let file = File::options().read(true).write(true).create_new(true).open(&hidden);
         let paths = Some((hidden.clone(), path.to_path_buf()));
         let part = PartWriter::of(file.map_err(fault)?, hidden.clone(), paths);
-        let head = [&MAGIC[..], &plan.digest().to_bytes(), &[0; 4]].concat();
         part.write(0, &head)?;
         Ok(part)
     }
@@ -254,6 +265,7 @@ impl PartWriter {
             file,
             shown,
             paths,
+            url: None,
             state: Mutex::new(State { end: HEAD_LEN, rows: BTreeMap::new() }),
         }
     }
@@ -315,6 +327,12 @@ impl PartWriter {
                 return Err(tet_io::Error::io(Step::Rename, &path, error).into());
             }
         }
+        if let Some(url) = &self.url {
+            let len = state.end.saturating_add(bytes.len() as u64);
+            let mut publisher = Publisher::begin(url, &Publish::default())?;
+            publisher.copy_from(&self.source(len)?, Span::new(0, len).unwrap_or(Span::EMPTY))?;
+            publisher.commit()?;
+        }
         Ok(state.rows.len())
     }
 
@@ -324,12 +342,16 @@ impl PartWriter {
     ///
     /// Returns [`Error::Io`] when the file cannot be opened a second time.
     pub(super) fn to_part(&self) -> Result<FilePart> {
-        let file = self.file.try_clone();
-        let file = file.map_err(|error| tet_io::Error::io(Step::Open, self.shown(), error))?;
         let state = self.lock();
         let (len, rows) = (state.end, state.rows.clone());
-        let source = Source::from_reader(std::sync::Arc::new(Scratch { file, len }));
-        Ok(FilePart { place: Place::Open(source), rows })
+        Ok(FilePart { place: Place::Open(self.source(len)?), rows })
+    }
+
+    /// The first bytes of the file, to be read.
+    fn source(&self, len: u64) -> Result<Source> {
+        let file = self.file.try_clone();
+        let file = file.map_err(|error| tet_io::Error::io(Step::Open, self.shown(), error))?;
+        Ok(Source::from_reader(std::sync::Arc::new(Scratch { file, len })))
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {

@@ -100,6 +100,8 @@ pub struct WriteOptions {
     pub sync: Sync,
     /// What to do if the file exists.
     pub overwrite: Overwrite,
+    /// The version of the file of a URL that may be replaced; any, if there is none.
+    pub version: Option<String>,
     /// The files that are being read: they are never overwritten.
     pub inputs: Vec<Stamp>,
 }
@@ -110,7 +112,7 @@ impl WriteOptions {
             force: self.overwrite,
             sync: self.sync,
             inputs: self.inputs.clone(),
-            ..Publish::default()
+            version: self.version.clone(),
         }
     }
 

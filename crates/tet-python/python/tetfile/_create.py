@@ -15,6 +15,7 @@ from . import _functions, _tetfile
 from ._dataset import Dataset
 from ._errors import NotFoundError, UsageError
 from ._hierarchy import DECODED
+from ._places import exists, place, scratch_folder
 from ._plan import Spec, auto_chunks, document, elements_of, physical
 from ._reductions import Progress
 
@@ -112,29 +113,29 @@ class Writer(Targets):
         memory: int | None,
         threads: int | None,
     ) -> None:
-        self._path = Path(os.path.abspath(os.fspath(path)))
-        if not overwrite and self._path.exists():
-            raise FileExistsError(17, "File exists: pass overwrite=True to replace it", str(self._path))
+        self._path = place(path)
+        if not overwrite and exists(self._path):
+            raise FileExistsError(17, "File exists: pass overwrite=True to replace it", self._path)
         self._overwrite = overwrite
         self._storage = {"codec": codec, "level": level}
         self._threads = threads
         self._targets: dict[str, Target] = {}
         self.attrs: dict[str, Any] = dict(attrs or {})
         self._regions = _tetfile.Regions.scratch(
-            document({}, {}, self._storage), self._path.parent, memory, threads
+            document({}, {}, self._storage), scratch_folder(self._path), memory, threads
         )
         self._is_open = True
 
     @property
     def path(self) -> str:
-        """The path of the file, absolute.
+        """The path of the file, absolute, or its URL.
 
         >>> f = tetfile.create("never.tet")
         >>> os.path.basename(f.path)
         'never.tet'
         >>> f.discard()
         """
-        return str(self._path)
+        return self._path
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Adds a dataset: all its elements, or a :class:`Spec` of those that follow."""
@@ -221,14 +222,14 @@ class Writer(Targets):
         self._check_open()
         specs = {name: target.spec for name, target in self._targets.items()}
         plan = document(specs, self.attrs, self._storage)
-        if self._path.suffix == ".tet":
+        if self._path.endswith(".tet"):
             self._regions.publish(plan, self._path, self._overwrite, "create", progress)
         else:
             self._convert(plan, progress)
         self._is_open = False
 
     def _convert(self, plan: str, progress: Progress) -> None:
-        with tempfile.TemporaryDirectory(prefix=f".{self._path.name}.", dir=self._path.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(self._path)}.", dir=scratch_folder(self._path)) as folder:
             between = Path(folder) / "all.tet"
             self._regions.publish(plan, between, False, "create")
             codec = None if self._storage["codec"] == "raw" else self._storage["codec"]
@@ -279,7 +280,7 @@ class Writer(Targets):
 
     def __repr__(self) -> str:
         state = f"{len(self)} datasets" if self._is_open else "closed"
-        return f"<tetfile.Writer {str(self._path)!r}: {state}>"
+        return f"<tetfile.Writer {self._path!r}: {state}>"
 
 
 class Target:

@@ -16,6 +16,7 @@ from . import _file, _tetfile
 from ._create import Codec, Target, create
 from ._dataset import Dataset
 from ._errors import ChangedError, UsageError
+from ._places import scratch_folder
 from ._plan import Spec
 
 __all__ = ["append"]
@@ -128,10 +129,9 @@ def _edited(
     file: _file.File, writes: Writes, growths: list[tuple[str, int, int]], operation: str, storage: Mapping[str, Any]
 ) -> None:
     numbers = {name: number for number, name in enumerate(file)}
-    where = Path(file.path)
     regions = _tetfile.Regions.edit(
         file._core,
-        where.parent,
+        scratch_folder(file.path),
         [(numbers[name], axis, by) for name, axis, by in growths],
         storage.get("codec") or _codec_of(file),
         storage.get("level"),
@@ -141,7 +141,7 @@ def _edited(
     try:
         for name, (start, elements) in writes.items():
             _store(regions, numbers[name], file.dataset(name), start, elements)
-        regions.publish(None, where, True, operation)
+        regions.publish(None, file.path, True, operation)
     except BaseException:
         regions.discard()
         raise

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
-from . import _attrs, _functions, _html, _repr, _tetfile
+from . import _attrs, _functions, _html, _places, _repr, _tetfile
 from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
 from ._reductions import Progress
@@ -60,11 +60,7 @@ def open(
     ...     f["temp"].mean()
     np.float64(298.5)
     """
-    where = os.fspath(path)
-    _functions.know_urls(where)
-    if "://" not in where:
-        where = os.path.abspath(where)
-    return File(where, (io, digests, bool(decoded), memory, threads))
+    return File(_places.place(path), (io, digests, bool(decoded), memory, threads))
 
 
 class Group(Mapping[str, "Dataset | Group"]):

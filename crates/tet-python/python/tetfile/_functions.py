@@ -11,16 +11,11 @@ import numpy as np
 
 from . import _labels, _tetfile
 from ._errors import UsageError
+from ._places import know_urls
 from ._reductions import Progress
 from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
 
 __all__ = ["convert", "repair", "verify"]
-
-
-def know_urls(*paths: str | os.PathLike[str]) -> None:
-    """Has URLs among the paths opened with the credentials that the environment has now."""
-    if any("://" in os.fspath(path) for path in paths):
-        _tetfile.open_urls(dict(os.environ))
 
 
 def verify(

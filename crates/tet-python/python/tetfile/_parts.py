@@ -17,10 +17,14 @@ import numpy as np
 
 from . import _tetfile, _types
 from ._create import Codec, Target, Targets
+from ._places import exists, is_url, know_urls, place
 from ._plan import Spec, document
 from ._reductions import Progress
 
 __all__ = ["Part", "WritePlan", "plan"]
+
+# The name of the plan beside the parts.
+_PLAN = "plan.json"
 
 
 def plan(
@@ -32,13 +36,14 @@ def plan(
     codec: Codec = "raw",
     compression_level: int | None = None,
 ) -> WritePlan:
-    """Plans a ``.tet`` file that several processes write, on one machine or on many that share a folder.
+    """Plans a ``.tet`` file that several processes write, on one machine, or on many that share a folder or a bucket.
 
     The plan and the parts are in the folder ``PATH.parts`` until the file is published; the file at ``path`` stays what it is
     until then, whatever becomes of the processes.
 
     Args:
-        path: The file.
+        path: The file, or its URL as ``s3://bucket/key.tet``: a part is then an object, and its process needs room for it in
+            the folder for temporary files, as :meth:`WritePlan.publish` does for the file.
         datasets: All datasets.
         attrs: The attributes of the file.
         overwrite: Whether a file that exists is replaced.
@@ -57,19 +62,18 @@ def plan(
     >>> tetfile.open("shared.tet")["x"][...]
     array([1, 2, 3, 4], dtype=int32)
     """
-    target = Path(os.path.abspath(os.fspath(path)))
-    if not overwrite and target.exists():
-        raise FileExistsError(17, "File exists: pass overwrite=True to replace it", str(target))
-    folder = _folder(target)
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        message = "A plan of the file exists: publish it, or discard it with tetfile.WritePlan.of(path).discard()"
-        raise FileExistsError(17, message, str(folder)) from None
+    target = place(path)
+    home = _home(target)
+    if not overwrite and exists(target):
+        raise FileExistsError(17, "File exists: pass overwrite=True to replace it", target)
     text = document(datasets, attrs or {}, {"codec": codec, "level": compression_level})
     specs = {name: [spec.shape, spec.dtype.name, spec.chunks] for name, spec in datasets.items()}
     kept = {"overwrite": overwrite, "plan": text, "datasets": specs}
-    (folder / "plan.json").write_text(json.dumps(kept))
+    try:
+        home.begin(json.dumps(kept))
+    except FileExistsError:
+        message = "A plan of the file exists: publish it, or discard it with tetfile.WritePlan.of(path).discard()"
+        raise FileExistsError(17, message, home.folder) from None
     return WritePlan(target, dict(datasets), text, overwrite)
 
 
@@ -80,7 +84,7 @@ class WritePlan:
     >>> plan.discard()
     """
 
-    def __init__(self, path: Path, datasets: dict[str, Spec], text: str, overwrite: bool) -> None:
+    def __init__(self, path: str, datasets: dict[str, Spec], text: str, overwrite: bool) -> None:
         self._path = path
         self._datasets = datasets
         self._document = text
@@ -88,14 +92,14 @@ class WritePlan:
 
     @property
     def path(self) -> str:
-        """The path of the file, absolute.
+        """The path of the file, absolute, or its URL.
 
         >>> plan = tetfile.plan("later.tet", {})
         >>> os.path.basename(plan.path)
         'later.tet'
         >>> plan.discard()
         """
-        return str(self._path)
+        return self._path
 
     def part(self, *, memory: int | None = None, threads: int | None = None) -> Part:
         """Begins a part: some regions of some datasets, which this process writes.
@@ -122,7 +126,7 @@ class WritePlan:
         []
         >>> plan.discard()
         """
-        return sorted(str(path) for path in _folder(self._path).glob("p-*.part"))
+        return _home(self._path).parts()
 
     def publish(self, progress: Progress = None) -> None:
         """Puts the parts together and the file in its place, and deletes the parts.
@@ -143,7 +147,7 @@ class WritePlan:
         """
         parts = self.parts()
         _tetfile.publish_parts(self._document, parts, self._path, self._overwrite, progress)
-        _remove(_folder(self._path))
+        _home(self._path).remove()
 
     def discard(self) -> None:
         """Gives up the file and deletes its parts.
@@ -153,7 +157,7 @@ class WritePlan:
         >>> os.path.exists("later.tet.parts")
         False
         """
-        _remove(_folder(self._path))
+        _home(self._path).remove()
 
     @staticmethod
     def of(path: str | os.PathLike[str]) -> WritePlan:
@@ -167,15 +171,15 @@ class WritePlan:
         ['x']
         >>> made.discard()
         """
-        target = Path(os.path.abspath(os.fspath(path)))
-        kept = json.loads((_folder(target) / "plan.json").read_text())
+        target = place(path)
+        kept = json.loads(_home(target).plan())
         specs = {
             name: Spec(shape, _dtype(dtype), chunks=chunks) for name, (shape, dtype, chunks) in kept["datasets"].items()
         }
         return WritePlan(target, specs, kept["plan"], kept["overwrite"])
 
     def __repr__(self) -> str:
-        return f"<tetfile.WritePlan {str(self._path)!r}: {len(self._datasets)} datasets>"
+        return f"<tetfile.WritePlan {self._path!r}: {len(self._datasets)} datasets>"
 
 
 class Part(Targets):
@@ -195,7 +199,7 @@ class Part(Targets):
     _where = "is in the plan"
 
     def __init__(self, plan: WritePlan, memory: int | None, threads: int | None) -> None:
-        path = _folder(plan._path) / f"p-{uuid.uuid4().hex}.part"
+        path = f"{_home(plan._path).folder}/p-{uuid.uuid4().hex}.part"
         self._regions = _tetfile.Regions.part(plan._document, path, memory, threads)
         self._targets = {
             name: Target(self._regions, name, spec, number) for number, (name, spec) in enumerate(plan._datasets.items())
@@ -237,23 +241,69 @@ class Part(Targets):
             self.discard()
 
 
-def _remove(folder: Path) -> None:
-    """Removes a folder in which tasks that were not stopped may still make and remove files."""
-    for left in reversed(range(100)):
-        try:
-            shutil.rmtree(folder)
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY) or not left:
-                raise
-        if not folder.exists():
-            return
-        time.sleep(0.02)
+class _Home:
+    """Where the plan and the parts of a file are: a folder beside it."""
+
+    def __init__(self, target: str) -> None:
+        self.folder = f"{target}.parts"
+
+    def begin(self, text: str) -> None:
+        """Keeps the plan, if there is no other one."""
+        os.mkdir(self.folder)
+        Path(self.folder, _PLAN).write_text(text)
+
+    def plan(self) -> str | bytes:
+        """The plan that is kept."""
+        return Path(self.folder, _PLAN).read_text()
+
+    def names(self) -> list[str]:
+        """The names of the files."""
+        return os.listdir(self.folder)
+
+    def parts(self) -> list[str]:
+        """The paths of the parts that are complete."""
+        names = [name for name in self.names() if name.startswith("p-") and name.endswith(".part")]
+        return [f"{self.folder}/{name}" for name in sorted(names)]
+
+    def remove(self) -> None:
+        """Removes the folder, in which tasks that were not stopped may still make and remove files."""
+        for left in reversed(range(100)):
+            try:
+                shutil.rmtree(self.folder)
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENOTEMPTY) or not left:
+                    raise
+            if not os.path.exists(self.folder):
+                return
+            time.sleep(0.02)
 
 
-def _folder(path: Path) -> Path:
-    """Where the plan and the parts of a file are."""
-    return path.with_name(f"{path.name}.parts")
+class _Bucket(_Home):
+    """The same as objects."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        know_urls(target)
+
+    def begin(self, text: str) -> None:
+        _tetfile.write_object(f"{self.folder}/{_PLAN}", text.encode())
+
+    def plan(self) -> str | bytes:
+        return _tetfile.read_object(f"{self.folder}/{_PLAN}")
+
+    def names(self) -> list[str]:
+        return _tetfile.list_objects(self.folder)
+
+    def remove(self) -> None:
+        # The plan goes last: as long as it is there, parts that are left are found by it.
+        names = self.names()
+        _tetfile.remove_objects(self.folder, [name for name in names if name != _PLAN])
+        _tetfile.remove_objects(self.folder, [name for name in names if name == _PLAN])
+
+
+def _home(target: str) -> _Home:
+    return _Bucket(target) if is_url(target) else _Home(target)
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -34,6 +34,11 @@ __all__ = [
     "convert",
     "publish_parts",
     "auto_chunks",
+    "write_object",
+    "has_object",
+    "read_object",
+    "list_objects",
+    "remove_objects",
     "convert_pieces",
     "append",
 ]
@@ -194,6 +199,11 @@ def publish_parts(
     progress: _Progress = None,
 ) -> dict[str, int]: ...
 def auto_chunks(shape: Sequence[int], element_size: int) -> list[int]: ...
+def write_object(url: str | PathLike[str], content: bytes) -> None: ...
+def has_object(url: str | PathLike[str]) -> bool: ...
+def read_object(url: str | PathLike[str]) -> bytes: ...
+def list_objects(url: str | PathLike[str]) -> list[str]: ...
+def remove_objects(url: str | PathLike[str], names: Sequence[str]) -> None: ...
 def append(
     path: str | PathLike[str],
     axis: str,

@@ -78,6 +78,7 @@ impl traits::Writer for Tet {
             sync: tet.sync,
             overwrite: tet.overwrite,
             inputs: catalog.stamps(),
+            version: None,
         };
         let mut writer = Writer::create(output, specs.clone(), &how)?;
         let reading = options.execution.begin(stream::total_len(&arrays));

@@ -1,0 +1,38 @@
+"""Where files are: paths of this machine, and URLs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from . import _tetfile
+
+__all__ = ["exists", "is_url", "know_urls", "place", "scratch_folder"]
+
+
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a URL."""
+    return "://" in os.fspath(path)
+
+
+def know_urls(*paths: str | os.PathLike[str]) -> None:
+    """Has URLs among the paths opened with the credentials that the environment has now."""
+    if any(is_url(path) for path in paths):
+        _tetfile.open_urls(dict(os.environ))
+
+
+def place(path: str | os.PathLike[str]) -> str:
+    """A path as it is from any folder: absolute, or a URL."""
+    know_urls(path)
+    where = os.fspath(path)
+    return where if is_url(where) else os.path.abspath(where)
+
+
+def exists(where: str) -> bool:
+    """Whether there is a file."""
+    return _tetfile.has_object(where) if is_url(where) else os.path.exists(where)
+
+
+def scratch_folder(where: str) -> str:
+    """Where files are made that are on the way to a place."""
+    return tempfile.gettempdir() if is_url(where) else os.path.dirname(where)

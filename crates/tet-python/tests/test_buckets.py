@@ -1,0 +1,137 @@
+"""Files in buckets: written by several processes, by dask, edited in place, and folders of parts that grow."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+import tetfile
+import tetfile.xarray
+import xarray
+from moto.server import ThreadedMotoServer
+
+URL = "s3://bucket/x.tet"
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a server that has one empty bucket."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    for name, value in {
+        "AWS_ENDPOINT_URL": address,
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    urllib.request.urlopen(urllib.request.Request(f"{address}/moto-api/reset", method="POST"))
+    urllib.request.urlopen(urllib.request.Request(f"{address}/bucket", method="PUT"))
+    yield address
+    server.stop()
+
+
+def keys(address: str) -> list[str]:
+    """The names of all objects."""
+    with urllib.request.urlopen(f"{address}/bucket?list-type=2") as answer:
+        text = answer.read().decode()
+    return [part.split("</Key>")[0] for part in text.split("<Key>")[1:]]
+
+
+def write_part(plan: tetfile.WritePlan, at: int) -> None:
+    with plan.part() as part:
+        part["x"][at : at + 10] = np.arange(at, at + 10)
+
+
+def die_in_part(plan: tetfile.WritePlan) -> None:
+    part = plan.part()
+    part["x"][:10] = 0
+    os._exit(1)
+
+
+def begun(**how: Any) -> tetfile.WritePlan:
+    return tetfile.plan(URL, {"x": tetfile.Spec((100,), "i8", chunks=(10,))}, **how)
+
+
+def test_processes_write_one_object(bucket: str) -> None:
+    plan = begun(codec="zstd")
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.starmap(write_part, [(pickle.loads(pickle.dumps(plan)), at) for at in range(0, 100, 10)])
+    assert len(plan.parts()) == 10 and "x.tet" not in keys(bucket)
+    with pytest.raises(FileExistsError, match="plan"):
+        begun()
+    tetfile.WritePlan.of(URL).publish()
+    assert keys(bucket) == ["x.tet"]
+    np.testing.assert_array_equal(tetfile.open(URL)["x"][...], np.arange(100))
+    assert tetfile.verify(URL).ok
+    with pytest.raises(FileExistsError):
+        begun()
+
+
+def test_a_worker_that_dies_leaves_the_old_object(bucket: str) -> None:
+    with tetfile.create(URL, {"x": np.arange(3)}):
+        pass
+    plan = begun(overwrite=True)
+    process = multiprocessing.get_context("spawn").Process(target=die_in_part, args=(plan,))
+    process.start()
+    process.join()
+    for at in range(10, 100, 10):
+        write_part(plan, at)
+    with pytest.raises(tetfile.UsageError, match=r"\[0\] of \"x\""):
+        plan.publish()
+    np.testing.assert_array_equal(tetfile.open(URL)["x"][...], np.arange(3))
+    # What is missing can be written.
+    write_part(plan, 0)
+    plan.publish()
+    np.testing.assert_array_equal(tetfile.open(URL)["x"][...], np.arange(100))
+    assert keys(bucket) == ["x.tet"]
+
+
+def test_a_plan_that_is_given_up_leaves_nothing(bucket: str) -> None:
+    plan = begun()
+    write_part(plan, 0)
+    assert len(keys(bucket)) == 2
+    plan.discard()
+    assert keys(bucket) == []
+
+
+def test_dask_writes_to_a_bucket(bucket: str) -> None:
+    data = xarray.Dataset(
+        {"temp": (("time", "x"), np.random.default_rng(1).random((40, 6)), {"units": "K"})},
+        {"time": np.arange(40), "x": np.arange(6) * 0.5},
+    )
+    with dask.config.set(scheduler="processes", num_workers=2):
+        data.chunk(time=10, x=3).tet.to_tet(URL)
+    assert keys(bucket) == ["x.tet"]
+    with xarray.open_dataset(URL, engine="tet") as found:
+        xarray.testing.assert_identical(found.load(), data)
+    # Regions and appends replace the version that was read.
+    data.isel(time=[3]).drop_vars("x").assign(temp=lambda it: it.temp * 0).tet.to_tet(URL, region={"time": slice(3, 4)})
+    data.isel(time=slice(0, 2)).assign_coords(time=[40, 41]).tet.to_tet(URL, append_dim="time")
+    with xarray.open_dataset(URL, engine="tet") as found:
+        assert found.sizes["time"] == 42
+        assert (found["temp"][3] == 0).all()
+        np.testing.assert_array_equal(found["temp"][40:], data["temp"][:2])
+    assert keys(bucket) == ["x.tet"]
+
+
+def test_a_folder_of_parts_grows_in_a_bucket(bucket: str) -> None:
+    url = "s3://bucket/day.tets"
+    rows = {"temp": (("time", "x"), np.arange(12.0).reshape(4, 3))}
+    xarray.Dataset(rows, {"time": np.arange(4)}).tet.to_tet("s3://bucket/first.tet")
+    tetfile.convert("s3://bucket/first.tet", url)
+    with tetfile.open(url) as file:
+        assert file["temp"].shape == (4, 3)
+    tetfile.append(url, {"temp": np.full((2, 3), 7.0), "time": np.array([4, 5])}, axis="time")
+    with tetfile.open(url) as file:
+        np.testing.assert_array_equal(file["temp"][...], np.vstack([np.arange(12.0).reshape(4, 3), np.full((2, 3), 7.0)]))
+    assert len([key for key in keys(bucket) if "/part-" in key]) == 2
