@@ -1,6 +1,7 @@
 //! An open file as Python holds it.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -106,12 +107,18 @@ impl OpenFile {
         attrs::dict(py, self.state.get()?.opened.catalog.attrs())
     }
 
-    /// Length and time of the last change of the file, in nanoseconds since 1970.
+    /// Length and time of the last change of the file, in nanoseconds since 1970; of a file on a server a number of its
+    /// version, which is the same in all processes.
     fn stamp(&self) -> PyResult<(u64, i128)> {
         let open = self.state.get()?;
         let source = open.opened.catalog.source();
         let stamp = source.stamp().map(|stamp| (stamp.size, stamp.mtime));
-        Ok(stamp.unwrap_or((source.len(), 0)))
+        let number = |version: &str| {
+            let mut hasher = DefaultHasher::new();
+            version.hash(&mut hasher);
+            i128::from(hasher.finish())
+        };
+        Ok(stamp.unwrap_or((source.len(), source.version().map_or(0, number))))
     }
 
     /// What is odd about the file, or wrong with a part of it.

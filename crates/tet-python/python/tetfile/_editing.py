@@ -195,4 +195,4 @@ def check_all_grow(file: _file.File, growing: Mapping[str, Any], dim: str) -> No
 
 def _codec_of(file: _file.File) -> Codec:
     """How the file is compressed, by what its elements take."""
-    return "raw" if os.path.getsize(file.path) >= sum(file.dataset(name).nbytes for name in file) else "zstd"
+    return "raw" if file._core.stamp()[0] >= sum(file.dataset(name).nbytes for name in file) else "zstd"
