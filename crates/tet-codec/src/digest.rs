@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 use crate::crc32c::Crc32c;
 
 /// The bytes that are digested twice while they are in the nearest caches.
-const PIECE_LEN: usize = 64 << 10;
+pub(crate) const PIECE_LEN: usize = 64 << 10;
 
 /// Which parts of a digest are compared.
 ///

@@ -58,7 +58,7 @@ pub use numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 pub use pieces::{PieceSum, Pieces};
 pub use pipeline::{Pipeline, Room, Stage};
 pub use raw::Raw;
-pub use statistics::{StatisticsCounter, statistics};
+pub use statistics::{StatisticsCounter, digest_and_statistics, statistics};
 pub use swapped::Swapped;
 #[cfg(feature = "zstd")]
 pub use sz3::{Sz3Array, Sz3Number};

@@ -4,7 +4,9 @@
 //! element come out bit by bit, and do not depend on how the elements are cut.
 
 use multiversion::multiversion;
-use tet_format::{ChunkStatistics, DType};
+use tet_format::{ChunkStatistics, DType, Digest};
+
+use crate::digest::{Digester, PIECE_LEN, Strength};
 
 /// Elements that are looked at together: no counter of a lane overflows.
 const BLOCK: usize = 4096;
@@ -26,6 +28,33 @@ pub fn statistics(dtype: DType, elements: &[u8]) -> Option<ChunkStatistics> {
     let mut counter = StatisticsCounter::new(dtype)?;
     counter.update(elements);
     Some(counter.finish())
+}
+
+/// The digest of elements, and their statistics where a dtype of `.tet` is given: both from one pass over memory.
+///
+/// ```
+/// use tet_codec::{digest, digest_and_statistics, statistics};
+/// use tet_format::DType;
+///
+/// let elements = [3_i16, -2, 7].map(i16::to_le_bytes).concat();
+/// let found = digest_and_statistics(&elements, Some(DType::Int16));
+/// assert_eq!(found, (digest(&elements), statistics(DType::Int16, &elements)));
+/// assert_eq!(digest_and_statistics(&elements, None), (digest(&elements), None));
+/// ```
+#[must_use]
+pub fn digest_and_statistics(
+    elements: &[u8],
+    dtype: Option<DType>,
+) -> (Digest, Option<ChunkStatistics>) {
+    let mut digester = Digester::new(Strength::Full);
+    let mut counter = dtype.and_then(StatisticsCounter::new);
+    for piece in elements.chunks(PIECE_LEN) {
+        digester.update(piece);
+        if let Some(counter) = &mut counter {
+            counter.update(piece);
+        }
+    }
+    (digester.finish(), counter.map(|counter| counter.finish()))
 }
 
 /// The statistics of elements that arrive piece by piece.

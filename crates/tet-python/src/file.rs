@@ -37,20 +37,22 @@ impl OpenFile {
 
 #[pymethods]
 impl OpenFile {
-    /// Opens a file by its content.
+    /// Opens a file by its content; `checks` are which digests are compared and when statistics are used.
     #[new]
-    #[pyo3(signature = (path, io, digests, decoded, memory=None, threads=None))]
+    #[pyo3(signature = (path, io, checks, decoded, memory=None, threads=None))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         io: &str,
-        digests: &str,
+        checks: (&str, &str),
         decoded: bool,
         memory: Option<u64>,
         threads: Option<usize>,
     ) -> PyResult<OpenFile> {
         let bounds = Bounds { memory, threads };
+        let (digests, stats) = checks;
         let mut how = bounds.execution(options::digests(digests)?);
+        how.statistics = options::statistics(stats)?;
         let mut options = bounds.open(options::io(io)?);
         let opened = attended(py, |progress| {
             options.progress = progress;

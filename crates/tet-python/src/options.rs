@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tet_convert::{Io, OpenOptions};
-use tet_query::{DigestPolicy, Execution};
+use tet_query::{DigestPolicy, Execution, StatisticsPolicy};
 
 /// Memory in bytes and threads, where the caller sets them.
 #[derive(Clone, Copy)]
@@ -39,6 +39,20 @@ pub(crate) fn digests(name: &str) -> PyResult<DigestPolicy> {
         "always" => Ok(DigestPolicy::Always),
         "never" => Ok(DigestPolicy::Never),
         _ => Err(unknown("digests", name, "auto, always, never")),
+    }
+}
+
+/// When statistics of chunks are used instead of the chunks.
+///
+/// # Errors
+///
+/// There is no such policy.
+pub(crate) fn statistics(name: &str) -> PyResult<StatisticsPolicy> {
+    match name {
+        "never" => Ok(StatisticsPolicy::Never),
+        "verified" => Ok(StatisticsPolicy::Verified),
+        "trust" => Ok(StatisticsPolicy::Trust),
+        _ => Err(unknown("stats", name, "never, verified, trust")),
     }
 }
 

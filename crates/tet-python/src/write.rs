@@ -10,6 +10,7 @@ use tet_convert::{
     AxisAppend, ChunkChoice, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
     ImportReport, ZarrCompression,
 };
+use tet_file::StatisticsChoice;
 use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
@@ -31,6 +32,7 @@ struct Asked {
     chunks: Chunks,
     codec: Option<String>,
     level: Option<i32>,
+    stats: bool,
     memory: Option<u64>,
     threads: Option<usize>,
 }
@@ -47,6 +49,9 @@ impl Asked {
         let bounds = Bounds { memory: self.memory, threads: self.threads };
         options.execution = bounds.execution(options.execution.digests);
         options.tet.threads = self.threads.unwrap_or(options.tet.threads);
+        if !self.stats {
+            options.tet.statistics = StatisticsChoice::Left;
+        }
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };

@@ -66,6 +66,8 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     const KEEPS: bool = false;
     /// Whether statistics may tell what elements do to it: then it has [`Kernel::fold_known`].
     const KNOWS: bool = false;
+    /// Whether it tells by statistics which chunks are [outdone](Kernel::outdoes) by others.
+    const OUTDOES: bool = false;
 
     /// Values to a cell.
     fn width(_setup: &Setup) -> usize {
@@ -110,6 +112,19 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
         let _ = (cell, known);
         Verdict::Read
+    }
+
+    /// Notes the bound of a chunk that is read, all of whose elements belong to the cell: for a state that only tells
+    /// which chunks are [outdone](Kernel::outdoes).
+    fn note_bound(&mut self, cell: usize, known: &Known<T>) {
+        let _ = (cell, known);
+    }
+
+    /// Whether no element of a chunk, whichever are selected, changes the cell beside the chunks that were folded into
+    /// it and those whose bounds were noted.
+    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+        let _ = (cell, known);
+        false
     }
 
     /// Takes into `cell` what cell `from` of a later state holds.

@@ -33,6 +33,7 @@ mod result;
 mod roads;
 mod safetensors;
 mod series;
+mod series_statistics;
 mod shards;
 mod sparse;
 mod storage;

@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tet_codec::{Encode, digest, statistics};
+use tet_codec::{Encode, digest, digest_and_statistics, statistics};
 use tet_format::write::{FileWriter, WriteError};
 use tet_format::{ChunkStatistics, DType, Digest, Grid};
 use tet_io::{Progress, Publisher, Step};
@@ -123,14 +123,16 @@ impl Batch {
         self.fault = None;
     }
 
-    /// Computes the statistics of the chunks.
-    pub(super) fn measure(&mut self, dtype: DType) {
-        let chunks = split(&self.decoded, self.lens.iter().map(|[decoded_len, _]| *decoded_len));
-        self.statistics.extend(chunks.filter_map(|decoded| statistics(dtype, decoded)));
-    }
-
-    pub(super) fn encode(&mut self, encoder: &dyn Encode, has_digests: bool) -> Result<()> {
+    /// Encodes the chunks, whose elements get statistics if they are `measured` as a dtype.
+    pub(super) fn encode(
+        &mut self,
+        encoder: &dyn Encode,
+        has_digests: bool,
+        measured: Option<DType>,
+    ) -> Result<()> {
+        let measure = |decoded: &[u8]| measured.and_then(|dtype| statistics(dtype, decoded));
         if let [[_, stored_len]] = self.lens.as_mut_slice() {
+            self.statistics.extend(measure(&self.decoded));
             encoder.encode(&self.decoded, &mut self.stored)?;
             *stored_len = self.stored.len();
             self.digests.extend(has_digests.then(|| digest(&self.stored)));
@@ -140,6 +142,7 @@ impl Batch {
         for [decoded_len, stored_len] in &mut self.lens {
             let (decoded, later) = rest.split_at(*decoded_len);
             rest = later;
+            self.statistics.extend(measure(decoded));
             encoder.encode(decoded, &mut self.scratch)?;
             *stored_len = self.scratch.len();
             self.digests.extend(has_digests.then(|| digest(&self.scratch)));
@@ -156,6 +159,8 @@ pub(super) struct Stream<'a> {
     pub(super) element_size: u64,
     /// Whether chunks get their digests here: raw ones, while others are written.
     pub(super) has_digests: bool,
+    /// The dtype of the chunks, if they get their statistics together with their digests.
+    pub(super) measured: Option<DType>,
     pub(super) coord: Vec<u64>,
     pub(super) extents: Vec<u64>,
     /// The chunk that is filled next.
@@ -192,7 +197,11 @@ impl Stream<'_> {
             let (coord, found) = (self.coord.clone(), len as u64);
             return Err(Error::ChunkLen { dataset, coord, found, wanted });
         }
-        batch.digests.extend(self.has_digests.then(|| digest(out)));
+        if self.has_digests {
+            let (digest, statistics) = digest_and_statistics(out, self.measured);
+            batch.digests.push(digest);
+            batch.statistics.extend(statistics);
+        }
         if !is_first {
             batch.decoded.extend_from_slice(&batch.scratch);
         }

@@ -156,6 +156,7 @@ impl Writer {
             grid: &grid,
             element_size,
             has_digests: has_digests && is_raw,
+            measured: measured.filter(|_| is_raw),
             coord: vec![0; rank],
             extents: vec![0; rank],
             linear: 0,
@@ -166,13 +167,10 @@ impl Writer {
         };
         // Raw chunks have nothing to be encoded: they are written while the next are filled.
         let work = |batch: &mut Batch| {
-            if let Some(dtype) = measured {
-                batch.measure(dtype);
-            }
             batch.fault = if is_raw {
                 lock(&sink).write(batch).err()
             } else {
-                batch.encode(encoder, has_digests).err()
+                batch.encode(encoder, has_digests, measured).err()
             };
         };
         in_order(&mut stream, workers, work)?;

@@ -23,7 +23,8 @@ __all__ = ["File", "Group", "open"]
 
 Io: TypeAlias = Literal["auto", "pread", "mmap"]
 Digests: TypeAlias = Literal["auto", "always", "never"]
-Options: TypeAlias = tuple[str, str, bool, int | None, int | None]
+StatsPolicy: TypeAlias = Literal["verified", "never", "trust"]
+Options: TypeAlias = tuple[str, tuple[str, str], bool, int | None, int | None]
 
 
 def open(
@@ -32,6 +33,7 @@ def open(
     decoded: bool = False,
     io: Io = "auto",
     digests: Digests = "auto",
+    stats: StatsPolicy = "verified",
     memory: int | None = None,
     threads: int | None = None,
 ) -> File:
@@ -48,6 +50,9 @@ def open(
             file; ``"auto"`` chooses.
         digests: Which chunks are compared with the checksums that the file has of them: ``"auto"`` all that are read
             whole, ``"always"`` all that are touched, ``"never"`` none.
+        stats: When the statistics of chunks that ``.tet`` files have are used instead of the chunks, so that minima, maxima and
+            counts read little: ``"verified"`` after they were compared with their checksum, ``"trust"`` without a
+            comparison, ``"never"`` not at all.
         memory: The most bytes in flight while something is read, 1 GiB unless it is given.
         threads: Threads of one read, all processors unless it is given.
 
@@ -60,7 +65,7 @@ def open(
     ...     f["temp"].mean()
     np.float64(298.5)
     """
-    return File(_places.place(path), (io, digests, bool(decoded), memory, threads))
+    return File(_places.place(path), (io, (digests, stats), bool(decoded), memory, threads))
 
 
 class Group(Mapping[str, "Dataset | Group"]):
@@ -199,8 +204,7 @@ class File(Group):
     """
 
     def __init__(self, path: str, options: Options) -> None:
-        io, digests, decoded, memory, threads = options
-        self._core = _tetfile.OpenFile(path, io, digests, decoded, memory, threads)
+        self._core = _tetfile.OpenFile(path, *options)
         self._where = path
         self._options = options
         self._stamp = self._core.stamp()

@@ -121,6 +121,7 @@ def convert(
     chunks: Literal["kept", "auto"] | Sequence[int] = "kept",
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
+    stats: bool = True,
     memory: int | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -143,6 +144,7 @@ def convert(
         chunks: The chunks that the input has, chunks that fit the array, or one extent for each axis.
         codec: How chunks are compressed, where the format has a choice.
         compression_level: The level of the codec.
+        stats: Whether a ``.tet`` file gets statistics of its chunks, where they are at most 0.2 % of the payloads.
         memory: The most bytes in flight.
         threads: Threads that read and compress, all processors unless it is given.
         progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
@@ -164,6 +166,7 @@ def convert(
         "chunks": chunks if isinstance(chunks, str) else list(chunks),
         "codec": codec,
         "level": compression_level,
+        "stats": stats,
         "memory": memory,
         "threads": threads,
     }

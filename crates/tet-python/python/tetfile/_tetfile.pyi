@@ -56,7 +56,7 @@ class OpenFile:
         cls,
         path: str | PathLike[str],
         io: str,
-        digests: str,
+        checks: tuple[str, str],
         decoded: bool,
         memory: int | None = None,
         threads: int | None = None,

@@ -46,7 +46,7 @@ class TetBackend(BackendEntrypoint):
     """Opens files with ``xarray.open_dataset(path, engine="tet")``.
 
     ``group`` is the path of a group, whose datasets are the variables; ``open_datatree`` opens all groups. ``io``,
-    ``digests``, ``memory`` and ``threads`` are those of :func:`tetfile.open`.
+    ``digests``, ``stats``, ``memory`` and ``threads`` are those of :func:`tetfile.open`.
 
     >>> import xarray
     >>> xarray.open_dataset("groups.h5", engine="tet", group="ocean")["temp"].shape
@@ -70,11 +70,12 @@ class TetBackend(BackendEntrypoint):
         group: str | None = None,
         io: _file.Io = "auto",
         digests: _file.Digests = "auto",
+        stats: _file.StatsPolicy = "verified",
         memory: int | None = None,
         threads: int | None = None,
     ) -> XDataset:
         """The datasets of a group as variables."""
-        file = _file.open(filename_or_obj, io=io, digests=digests, memory=memory, threads=threads)
+        file = _file.open(filename_or_obj, io=io, digests=digests, stats=stats, memory=memory, threads=threads)
         store = _Store(file, (group or "").strip("/"))
         if group and not store.is_there():
             file.close()

@@ -62,9 +62,10 @@ pub trait ChunkTable: Any + Send + Sync {
         Ok(None)
     }
 
-    /// The statistics of the chunks, with the dtype that they are of, where the file has any that are of its chunks: a
-    /// located chunk knows its [row](ChunkPlace::row) in them.
-    fn statistics(&self) -> Option<(DType, &Statistics)> {
+    /// The statistics of the chunks in an object, with the dtype that they are of, where it has any that are of its chunks:
+    /// a located chunk knows its [row](ChunkPlace::row) in them.
+    fn statistics(&self, object: u32) -> Option<(DType, &Statistics)> {
+        let _ = object;
         None
     }
 

@@ -224,7 +224,7 @@ impl ChunkTable for TetChunks {
         Ok(digests.map(|digests| digests.of_row(place.row)).transpose()?)
     }
 
-    fn statistics(&self) -> Option<(DType, &Statistics)> {
+    fn statistics(&self, _object: u32) -> Option<(DType, &Statistics)> {
         self.entry().dtype.zip(self.file.file.statistics())
     }
 

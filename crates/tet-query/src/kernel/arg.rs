@@ -7,7 +7,7 @@ use multiversion::multiversion;
 
 use super::extrema::{End, NanCounts, Ordered, best_skipping, fold_strip};
 use super::strip::{SPAN, Strip};
-use super::{At, Kernel, Lanes, Setup};
+use super::{At, Kernel, Known, Lanes, Setup};
 use crate::error::Result;
 use crate::op::NanPolicy;
 use crate::value::{Cells, Values};
@@ -74,6 +74,7 @@ impl<T: Ordered, E: End> Arg<T, E> {
 
 impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
     const INDEXED: bool = true;
+    const OUTDOES: bool = true;
 
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -127,6 +128,19 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
                 }
             }
         }
+    }
+
+    fn note_bound(&mut self, cell: usize, known: &Known<T>) {
+        if let Some(best) = known.best::<E>() {
+            self.keys[cell] = E::pick(self.keys[cell], even::<T>(best));
+        }
+    }
+
+    // Of equal elements the first counts, wherever its chunk is.
+    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+        let held = self.keys[cell];
+        let is_outdone = |best| best != held && E::pick(best, held) == held;
+        known.nan_count == 0 && known.best::<E>().map(even::<T>).is_none_or(is_outdone)
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {

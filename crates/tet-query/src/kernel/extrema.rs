@@ -168,6 +168,7 @@ pub(crate) struct Extremum<T: Ordered, E> {
 
 impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     const KNOWS: bool = true;
+    const OUTDOES: bool = true;
 
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -211,11 +212,17 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     fn fold_known(&mut self, cell: usize, known: &Known<T>) -> Verdict {
         self.folded.add(cell, 1, known.count);
         self.nans.add(cell, self.keys.len(), known.nan_count);
-        if let Some((least, greatest)) = known.ends {
-            let best = E::pick(least.key(), greatest.key());
+        if let Some(best) = known.best::<E>() {
             self.keys[cell] = E::pick(self.keys[cell], best);
         }
         Verdict::Folded
+    }
+
+    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+        let held = self.keys[cell];
+        let has_value = self.nans.of(cell) < self.folded.counts()[cell];
+        let is_outdone = |best| has_value && E::pick(best, held) == held;
+        known.nan_count == 0 && known.best::<E>().is_none_or(is_outdone)
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
@@ -241,6 +248,13 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
             (nan_count, _) => (count > nan_count).then(|| T::from_key(key)),
         });
         Ok(super::elements(cells.collect()))
+    }
+}
+
+impl<T: Ordered> Known<T> {
+    /// The key of the element at this end, of those that are not NaN.
+    pub(super) fn best<E: End>(&self) -> Option<T::Key> {
+        self.ends.map(|(least, greatest)| E::pick(least.key(), greatest.key()))
     }
 }
 

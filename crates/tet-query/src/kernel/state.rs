@@ -33,6 +33,10 @@ pub(crate) trait State: Send {
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
     /// As [`Kernel::fold_known`], for what passes the filter.
     fn fold_known(&mut self, cell: usize, chunk: &KnownChunk) -> Verdict;
+    /// As [`Kernel::note_bound`], if all elements pass the filter.
+    fn note_bound(&mut self, cell: usize, chunk: &KnownChunk);
+    /// As [`Kernel::outdoes`], for whatever passes the filter.
+    fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool;
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
     fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
@@ -59,6 +63,8 @@ pub(crate) struct Maker {
     pub(crate) keeps: bool,
     /// Whether statistics may tell what elements do.
     pub(crate) knows: bool,
+    /// Whether statistics may tell that chunks are outdone by others.
+    pub(crate) outdoes: bool,
     /// Values to a cell.
     pub(crate) width: usize,
     /// Bytes of the state of one cell, about.
@@ -86,6 +92,7 @@ impl Maker {
             indexed: K::INDEXED,
             keeps: K::KEEPS,
             knows: K::KNOWS || filter.is_some(),
+            outdoes: K::OUTDOES,
             width: K::width(&setup),
             cell_len: K::cell_len(&setup),
             setup: Arc::new(setup),
@@ -158,6 +165,18 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
             Some(passed) if passed != Some(known.count) => Verdict::Read,
             _ => self.kernel.fold_known(cell, &known),
         }
+    }
+
+    fn note_bound(&mut self, cell: usize, chunk: &KnownChunk) {
+        let Some(known) = Known::new(chunk) else { return };
+        let all_pass = |sifter: &Sifter<T>| sifter.tester.passing(&known) == Some(known.count);
+        if self.filter.as_ref().is_none_or(all_pass) {
+            self.kernel.note_bound(cell, &known);
+        }
+    }
+
+    fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool {
+        Known::new(chunk).is_some_and(|known| self.kernel.outdoes(cell, &known))
     }
 
     fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize) {

@@ -3,19 +3,23 @@
 //! ```text
 //!   no element passes the filter                     skipped, whatever is selected of the chunk
 //!   wholly selected, in one cell, the kernel knows   its statistics are folded, in the task of its first element
+//!   no element can beat what other chunks have       skipped: minima, maxima and their positions, of one cell
 //!   otherwise                                        read
 //! ```
 //!
 //! The cut into tasks stays as it is, so the same bits come out. Kernels that know what statistics do to them come to
 //! the same state by them as by the elements, in whatever order.
 
-use tet_file::StatisticsCheck;
+use std::collections::BTreeSet;
+
+use tet_file::{Statistics, StatisticsCheck};
+use tet_format::ChunkStatistics;
 
 use super::fold::cell_of;
 use super::layout::Layout;
 use super::role::Roles;
 use crate::budget::{DigestPolicy, Execution, StatisticsPolicy};
-use crate::catalog::Dataset;
+use crate::catalog::{ChunkPlace, Dataset};
 use crate::error::Result;
 use crate::kernel::{KnownChunk, Maker, State, Verdict};
 use crate::plan::piece::{chunk_elements, element_count};
@@ -41,30 +45,76 @@ pub(super) fn judged(
         (StatisticsPolicy::Verified, _) => StatisticsCheck::Compared,
         (StatisticsPolicy::Trust, _) => StatisticsCheck::Trusted,
     };
-    let may_know = !makers.is_empty() && makers.iter().all(|maker| maker.knows);
-    let statistics = dataset.chunks.statistics().filter(|&(dtype, statistics)| {
-        Some(dtype) == dataset.dtype && statistics.block_len() < plan.stored_len
-    });
-    let Some((_, statistics)) = statistics.filter(|_| may_know) else { return Ok(plan) };
+    let outdoes = roles.is_single() && makers.iter().all(|maker| maker.outdoes);
+    let may_know = outdoes || makers.iter().all(|maker| maker.knows);
+    if !may_know || makers.is_empty() || !is_worth_reading(dataset, &plan) {
+        return Ok(plan);
+    }
+    let record = |place: &ChunkPlace| {
+        let statistics = statistics_of(dataset, place.object);
+        Ok(statistics.map(|statistics| statistics.of_row(place.row, check)).transpose()?)
+    };
     // States that only tell what becomes of a chunk.
-    let mut states: Vec<Box<dyn State>> = makers.iter().map(|maker| maker.make(1)).collect();
-    let mut cursor = plan.touch.cursor();
-    let mut zones = Vec::with_capacity(plan.chunks().len());
-    for read in plan.chunks() {
-        let Some(boxes) = cursor.boxes() else { break };
-        let zone = if read.place.is_absent() {
-            Zone::Read
-        } else {
-            let statistics = statistics.of_row(read.place.row, check)?;
-            let chunk = KnownChunk { count: chunk_elements(boxes), statistics };
-            let is_one = element_count(boxes) == chunk.count && roles.is_one_cell(boxes);
-            zone_of(&mut states, &chunk, is_one)
-        };
-        zones.push(zone);
-        cursor.advance();
+    let states = || makers.iter().map(|maker| maker.make(1)).collect::<Vec<_>>();
+    let mut zones = vec![Zone::Read; plan.chunks().len()];
+    let mut judges = states();
+    for_known(&plan, roles, record, |nth, chunk, is_one| {
+        zones[nth] = zone_of(&mut judges, chunk, is_one);
+    })?;
+    if outdoes {
+        let mut bounds = states();
+        for_known(&plan, roles, record, |nth, chunk, is_one| match zones[nth] {
+            Zone::Known(_) => bounds.iter_mut().for_each(|state| {
+                state.fold_known(0, chunk);
+            }),
+            Zone::Read if is_one => bounds.iter_mut().for_each(|state| state.note_bound(0, chunk)),
+            Zone::Read | Zone::Skip => {}
+        })?;
+        for_known(&plan, roles, record, |nth, chunk, _| {
+            if zones[nth] == Zone::Read && bounds.iter().all(|state| state.outdoes(0, chunk)) {
+                zones[nth] = Zone::Skip;
+            }
+        })?;
     }
     let is_read = zones.iter().all(|zone| *zone == Zone::Read);
     Ok(if is_read { plan } else { plan.with_zones(zones, check == StatisticsCheck::Compared) })
+}
+
+/// The statistics of an object, where they are of the elements of the dataset.
+fn statistics_of(dataset: &Dataset, object: u32) -> Option<&Statistics> {
+    let (dtype, statistics) = dataset.chunks.statistics(object)?;
+    (Some(dtype) == dataset.dtype).then_some(statistics)
+}
+
+/// Whether there are statistics of chunks of a plan, and their blocks are shorter than what the plan reads.
+fn is_worth_reading(dataset: &Dataset, plan: &ReadPlan) -> bool {
+    let objects = plan.chunks().chunk_by(|a, b| a.place.object == b.place.object);
+    let objects: BTreeSet<u32> = objects.map(|neighbors| neighbors[0].place.object).collect();
+    let lens = objects.into_iter().filter_map(|object| statistics_of(dataset, object));
+    let len = lens.map(Statistics::block_len).fold(0, u64::saturating_add);
+    0 < len && len < plan.stored_len
+}
+
+/// Calls `visit` with the number of each chunk of a plan that has a record, what is known of the chunk, and whether all
+/// of it is selected and in one cell.
+fn for_known(
+    plan: &ReadPlan,
+    roles: &Roles,
+    record: impl Fn(&ChunkPlace) -> Result<Option<ChunkStatistics>>,
+    mut visit: impl FnMut(usize, &KnownChunk, bool),
+) -> Result<()> {
+    let mut cursor = plan.touch.cursor();
+    for (nth, read) in plan.chunks().iter().enumerate() {
+        let Some(boxes) = cursor.boxes() else { break };
+        let is_absent = read.place.is_absent();
+        if let Some(statistics) = if is_absent { None } else { record(&read.place)? } {
+            let count = chunk_elements(boxes);
+            let is_one = element_count(boxes) == count && roles.is_one_cell(boxes);
+            visit(nth, &KnownChunk { count, statistics }, is_one);
+        }
+        cursor.advance();
+    }
+    Ok(())
 }
 
 /// What becomes of a chunk; `is_one`: whether all of it is selected and in one cell.

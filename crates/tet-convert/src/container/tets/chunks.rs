@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tet_format::{Digest, ForeignRule, Grid};
+use tet_file::Statistics;
+use tet_format::{DType, Digest, ForeignRule, Grid};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error};
 
@@ -95,6 +96,10 @@ impl ChunkTable for Chunks {
     fn digest(&self, place: &ChunkPlace) -> tet_query::Result<Option<Digest>> {
         let Some(piece) = self.piece(place.object) else { return Ok(None) };
         piece.chunks.digest(&ChunkPlace { object: 0, ..*place })
+    }
+
+    fn statistics(&self, object: u32) -> Option<(DType, &Statistics)> {
+        self.piece(object)?.chunks.statistics(0)
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {

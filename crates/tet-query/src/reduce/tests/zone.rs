@@ -6,6 +6,7 @@ use std::sync::Arc;
 use half::f16;
 use tet_file::write::{CodecChoice, ZeroExtents};
 use tet_file::{Metadata, StatisticsChoice, TetFile, WriteOptions, Writer};
+use tet_format::statistics::WireStatisticsBlock;
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Grid, Integrity, Shape};
 use tet_io::{Progress, Source};
@@ -83,11 +84,31 @@ fn bits(dtype: DType, kind: u64, n: u64) -> u64 {
     }
 }
 
-/// A dataset of a `.tet` file in memory, and its elements.
+/// A dataset of a `.tet` file in memory, with chunks of several kinds.
 fn dataset(dtype: DType, shape: [u64; 2], encoder: CodecChoice) -> Dataset {
-    let chunk = chunk_shape(dtype);
-    let spec = DatasetSpec::new("a", dtype, shape, chunk);
-    let grid = Grid::new(Shape::from(shape), Shape::from(chunk)).unwrap();
+    open(file(dtype, shape, encoder))
+}
+
+/// The bytes of its file.
+fn file(dtype: DType, shape: [u64; 2], encoder: CodecChoice) -> Vec<u8> {
+    let grid = Grid::new(Shape::from(shape), Shape::from(chunk_shape(dtype))).unwrap();
+    let size = usize::try_from(dtype.size().unwrap()).unwrap();
+    filled(dtype, shape, encoder, &mut |linear, out| {
+        let kind = (linear * 5 + 2) % 8;
+        for n in 0..grid.chunk_elements(&grid.coord_of(linear)).unwrap() {
+            out.extend(&bits(dtype, kind, linear * 100 + n).to_le_bytes()[..size]);
+        }
+    })
+}
+
+/// The bytes of a `.tet` file whose chunks have these elements.
+fn filled(
+    dtype: DType,
+    shape: [u64; 2],
+    encoder: CodecChoice,
+    elements: &mut dyn FnMut(u64, &mut Vec<u8>),
+) -> Vec<u8> {
+    let spec = DatasetSpec::new("a", dtype, shape, chunk_shape(dtype));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.tet");
     let options = WriteOptions {
@@ -97,19 +118,18 @@ fn dataset(dtype: DType, shape: [u64; 2], encoder: CodecChoice) -> Dataset {
         ..WriteOptions::default()
     };
     let mut writer = Writer::create(&path, vec![spec], &options).unwrap();
-    let size = usize::try_from(dtype.size().unwrap()).unwrap();
     let fill = &mut |chunk: tet_file::write::ChunkAt<'_>, out: &mut Vec<u8>| {
-        let kind = (chunk.linear * 5 + 2) % 8;
-        let count = grid.chunk_elements(chunk.coord).unwrap();
-        for n in 0..count {
-            out.extend(&bits(dtype, kind, chunk.linear * 100 + n).to_le_bytes()[..size]);
-        }
+        elements(chunk.linear, out);
         Ok(())
     };
     writer.write_dataset(0, fill, &Progress::default()).unwrap();
     writer.finish(&Metadata::new(), &[]).unwrap();
-    let source = Source::from_bytes(std::fs::read(&path).unwrap());
-    let file = TetFile::open(source, &tet_file::OpenOptions::default()).unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+/// The dataset of a file.
+fn open(bytes: Vec<u8>) -> Dataset {
+    let file = TetFile::open(Source::from_bytes(bytes), &tet_file::OpenOptions::default()).unwrap();
     Catalog::from_tet(file).unwrap().datasets()[0].clone()
 }
 
@@ -253,6 +273,81 @@ fn answers_with_statistics_have_the_same_bits() {
         let used = unread.get(op.name()).copied().unwrap_or(0);
         assert!(used > 20, "{}: statistics stood for {used} chunks", op.name());
     }
+}
+
+/// Chunks that cannot have the extremum are skipped, also those that are selected in part; those that tie are read.
+#[test]
+fn extrema_skip_chunks_that_are_outdone() {
+    let shape = [24, 20];
+    let grid = Grid::new(Shape::from(shape), Shape::from([6, 5])).unwrap();
+    // Chunks of one value each, the greatest in two of them.
+    let values: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 20, 21, 23, 23];
+    let bytes = filled(DType::Float32, shape, CodecChoice::Raw, &mut |linear, out| {
+        for _ in 0..grid.chunk_elements(&grid.coord_of(linear)).unwrap() {
+            out.extend(f32::from(values[usize::try_from(linear).unwrap()]).to_le_bytes());
+        }
+    });
+    let dataset = open(bytes);
+    let slice = |start, stop| AxisSlice { start, stop, step: 1, axis: Axis::Kept };
+    let used = |op, slices: [AxisSlice; 2]| {
+        let slab = Hyperslab::new(slices.to_vec(), &shape).unwrap();
+        let ask = |statistics| {
+            let how = Execution { statistics, ..small_tuning() };
+            dataset.reduce(&slab, &Reduction::all(op), &how).unwrap()
+        };
+        let (with, without) = (ask(StatisticsPolicy::Verified), ask(StatisticsPolicy::Never));
+        assert_eq!(answer_text(&with), answer_text(&without));
+        (with.statistics.answered, with.statistics.skipped)
+    };
+    let all = [slice(0, 24), slice(0, 20)];
+    assert_eq!(used(Op::ArgMax, all), (0, 14));
+    assert_eq!(used(Op::ArgMin, all), (0, 15));
+    assert_eq!(used(Op::Max, all), (16, 0));
+    // The first and the last column of chunks are selected in part; what ties with a whole chunk is skipped.
+    assert_eq!(used(Op::Max, [slice(0, 24), slice(1, 18)]), (8, 8));
+    // The least element of whole chunks is 2, that of the first chunk 1.
+    assert_eq!(used(Op::Min, [slice(0, 24), slice(1, 18)]), (8, 7));
+    // No chunk is selected wholly: nothing is known.
+    assert_eq!(used(Op::Max, [slice(1, 5), slice(1, 4)]), (0, 0));
+}
+
+/// Records that no writer makes: an answer may be wrong, as its writer wanted, but it says so, and it ends.
+#[test]
+fn trusted_records_of_noise_are_unchecked() {
+    let mut skewed = 0;
+    for (nth, dtype) in DTYPES.into_iter().enumerate() {
+        let mut bytes = file(dtype, SHAPE, CodecChoice::Raw);
+        let magic = bytes.windows(4).rposition(|four| four == b"TSTA").unwrap();
+        let first = magic + WireStatisticsBlock::LEN;
+        let len =
+            SHAPE.iter().zip(chunk_shape(dtype)).map(|(&extent, chunk)| extent.div_ceil(chunk));
+        let records = &mut bytes[first..][..usize::try_from(len.product::<u64>()).unwrap() * 32];
+        // A third stay, a third are those of other chunks, a third are noise.
+        records.as_chunks_mut::<96>().0.iter_mut().for_each(|three| three.copy_within(..32, 32));
+        for (at, byte) in (0_u64..).zip(records) {
+            if at / 32 % 3 == 2 {
+                *byte = (at + nth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()[7];
+            }
+        }
+        let dataset = open(bytes);
+        let slab = Hyperslab::whole(dataset.shape());
+        let trust = Execution { statistics: StatisticsPolicy::Trust, ..small_tuning() };
+        let verified = Execution { statistics: StatisticsPolicy::Verified, ..small_tuning() };
+        for &op in Op::ALL {
+            for (form, filter) in forms(op, &slab).into_iter().zip(filters()) {
+                let reduction = Reduction { filter, ..form };
+                if let Ok(answer) = dataset.reduce(&slab, &reduction, &trust) {
+                    let is_used = !answer.statistics.is_none();
+                    assert!(!is_used || answer.integrity == Integrity::Unchecked, "{dtype} {op:?}");
+                    skewed += u64::from(is_used);
+                }
+                if let Ok(answer) = dataset.reduce(&slab, &reduction, &verified) {
+                    assert!(answer.statistics.is_none(), "the digest of the block differs");
+                }
+            }
+        }
+    }
+    assert!(skewed > 100, "{skewed} answers rest on the records");
 }
 
 #[test]
