@@ -6,6 +6,7 @@
 //!   http, s3     who asks
 //!   retry        what is asked again, and when
 //!   upload       a file written to S3: one request, or several parts
+//!   block_cache  blocks of files in a folder, for later runs; cached: ranges that are taken from it
 //!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
 //! ```
 //!
@@ -16,7 +17,9 @@
 
 mod address;
 mod at_once;
+mod block_cache;
 mod blocks;
+mod cached;
 mod credentials;
 mod http;
 mod ranges;
@@ -30,6 +33,7 @@ use std::sync::Arc;
 
 use tet_io::{Error, Result, Source, Step, UrlStore};
 
+pub use block_cache::BlockCache;
 pub use http::Http;
 pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 pub use remote::Remote;
@@ -37,6 +41,7 @@ pub use s3::S3;
 pub use settings::{Lookup, Settings};
 
 use self::address::Address;
+use self::cached::Cached;
 
 /// Opens the file of a URL: `https://`, `http://`, `s3://bucket/key`, `gs://bucket/key` or
 /// `az://container/blob`.
@@ -54,10 +59,14 @@ use self::address::Address;
 pub fn open(url: &str, settings: &Settings) -> Result<Source> {
     let address = Address::parse(url, settings)
         .map_err(|error| Error::io(Step::Open, url.as_ref(), error))?;
-    let name = address.name().to_owned();
+    let (name, object) = (address.name().to_owned(), address.object());
     let ranges: Box<dyn RangeSource> = match address {
         Address::Http { url, name } => Box::new(Http::new(url, name, settings)),
         Address::S3(bucket) => Box::new(S3::new(bucket, settings)),
+    };
+    let ranges = match &settings.cache {
+        Some(cache) => Box::new(Cached::new(ranges, cache.clone(), object)),
+        None => ranges,
     };
     let remote = Remote::open(ranges, settings)?;
     Ok(Source::from_named_reader(name, Arc::new(remote)))

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::block_cache::BlockCache;
+
 /// Gives the value of a variable of the environment, such as `AWS_REGION`.
 #[derive(Clone)]
 pub struct Lookup(Arc<Find>);
@@ -63,6 +65,8 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// How long to wait for the next byte.
     pub read_timeout: Duration,
+    /// Where blocks of files are held for later runs; nowhere, unless it is set.
+    pub cache: Option<BlockCache>,
     /// The variables of the environment: credentials, region, endpoint, proxy.
     pub lookup: Lookup,
 }
@@ -75,6 +79,7 @@ impl Default for Settings {
             backoff: Duration::from_millis(100),
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),
+            cache: None,
             lookup: Lookup::default(),
         }
     }

@@ -10,6 +10,7 @@ use crate::{Lookup, Settings};
 #[path = "../../../tests/src/server.rs"]
 mod server;
 
+mod cache;
 mod object_store;
 mod upload;
 
