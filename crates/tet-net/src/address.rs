@@ -138,8 +138,7 @@ const SHARED_ACCESS: [&str; 19] = [
 
 /// A URL without the parameters of a signature in its query.
 fn unsigned(url: &Url) -> Url {
-    let names: Vec<String> =
-        url.query_pairs().map(|(name, _)| name.to_ascii_lowercase()).collect();
+    let names: Vec<String> = url.query_pairs().map(|(name, _)| name.to_ascii_lowercase()).collect();
     let is_shared = ["sv", "sig"].iter().all(|known| names.iter().any(|name| name == known));
     let is_signature = |name: &str| {
         let is_presigned = SIGNATURE.iter().any(|prefix| name.starts_with(prefix));
@@ -147,7 +146,9 @@ fn unsigned(url: &Url) -> Url {
     };
     let mut unsigned = url.clone();
     unsigned.set_query(None);
-    for (_, (name, value)) in names.iter().zip(url.query_pairs()).filter(|(it, _)| !is_signature(it)) {
+    for (_, (name, value)) in
+        names.iter().zip(url.query_pairs()).filter(|(it, _)| !is_signature(it))
+    {
         unsigned.query_pairs_mut().append_pair(&name, &value);
     }
     unsigned

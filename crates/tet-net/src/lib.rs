@@ -7,11 +7,12 @@
 //!   retry        what is asked again, and when
 //!   upload       a file written to S3: one request, or several parts
 //!   block_cache  blocks of files in a folder, for later runs; cached: ranges that are taken from it
+//!   download     a file whose server has no ranges, whole
 //!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
 //! ```
 //!
-//! Nothing here reads the environment: [`Settings::lookup`] gives the variables that a program passes
-//! on. No message and no `Debug` has a key, a token or the query of a URL.
+//! Nothing here reads the environment, but for the folder of temporary files: [`Settings::lookup`] gives the
+//! variables that a program passes on. No message and no `Debug` has a key, a token or the query of a URL.
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +22,7 @@ mod block_cache;
 mod blocks;
 mod cached;
 mod credentials;
+mod download;
 mod http;
 mod ranges;
 mod remote;
@@ -60,16 +62,27 @@ pub fn open(url: &str, settings: &Settings) -> Result<Source> {
     let address = Address::parse(url, settings)
         .map_err(|error| Error::io(Step::Open, url.as_ref(), error))?;
     let (name, object) = (address.name().to_owned(), address.object());
-    let ranges: Box<dyn RangeSource> = match address {
-        Address::Http { url, name } => Box::new(Http::new(url, name, settings)),
-        Address::S3(bucket) => Box::new(S3::new(bucket, settings)),
+    let open = |ranges: Box<dyn RangeSource>| {
+        let ranges = match &settings.cache {
+            Some(cache) => Box::new(Cached::new(ranges, cache.clone(), object.clone())),
+            None => ranges,
+        };
+        let remote = Remote::open(ranges, settings)?;
+        Ok(Source::from_named_reader(&name, Arc::new(remote)))
     };
-    let ranges = match &settings.cache {
-        Some(cache) => Box::new(Cached::new(ranges, cache.clone(), object)),
-        None => ranges,
-    };
-    let remote = Remote::open(ranges, settings)?;
-    Ok(Source::from_named_reader(name, Arc::new(remote)))
+    match address {
+        Address::S3(bucket) => open(Box::new(S3::new(bucket, settings))),
+        Address::Http { url, name } => {
+            let http = || Http::new(url.clone(), name.clone(), settings);
+            let opened = open(Box::new(http()));
+            match (opened, settings.download) {
+                (Err(error), Some(len_max)) if download::is_needed(&error) => {
+                    download::open(&http(), (len_max, &object), settings)
+                }
+                (opened, _) => opened,
+            }
+        }
+    }
 }
 
 /// From now on [`Source::open`] opens URLs in this process, with these settings, and

@@ -11,6 +11,7 @@ use crate::{Lookup, Settings};
 mod server;
 
 mod cache;
+mod download;
 mod object_store;
 mod upload;
 

@@ -170,12 +170,13 @@ fn a_damaged_block_is_requested_again() {
     fill();
     let path = files(folder.path()).into_keys().next().unwrap();
     let sound = fs::read(&path).unwrap();
-    let mut damages: Vec<Vec<u8>> = [0, 1, 40_000, 65_536, 65_539].map(|at| {
-        let mut flipped = sound.clone();
-        flipped[at] ^= 4;
-        flipped
-    })
-    .into();
+    let mut damages: Vec<Vec<u8>> = [0, 1, 40_000, 65_536, 65_539]
+        .map(|at| {
+            let mut flipped = sound.clone();
+            flipped[at] ^= 4;
+            flipped
+        })
+        .into();
     damages.extend([0, 1, 65_535, 65_536, 65_539].map(|len| sound[..len].to_vec()));
     damages.push([sound.clone(), vec![0]].concat());
     damages.push(vec![0; sound.len()]);
