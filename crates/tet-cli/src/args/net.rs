@@ -3,6 +3,15 @@
 use clap::Args;
 
 /// How files on servers are read.
+///
+/// ```
+/// use clap::Parser;
+/// use tet_cli::args::Cli;
+///
+/// let cli = Cli::try_parse_from(["tet", "info", "--cache", "blocks", "a.tet"])?;
+/// assert_eq!((cli.net.cache.as_deref(), cli.net.io_depth), (Some("blocks"), 8));
+/// # Ok::<(), clap::Error>(())
+/// ```
 #[derive(Debug, Clone, Args)]
 pub struct NetArgs {
     /// Number of requests that are made to a server at the same time
