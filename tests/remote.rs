@@ -180,6 +180,37 @@ fn shards_are_next_to_their_index() {
     }
 }
 
+/// Processes that share a cache, also one that has no room for the file, give the answer that there is without it; a
+/// later one requests nothing but the opening.
+#[test]
+fn processes_share_a_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path(), "a.tet", [24, 300, 300], CodecChoice::Raw);
+    let server = serve(folder.path());
+    let url = server.url("/a.tet");
+    let query = |cache: &str, size: &str| {
+        let mut command = std::process::Command::new(program::tet());
+        command.args(["query", "--json", &url, "a", "--mean", "0"]).current_dir(folder.path());
+        command.args(["--cache", cache, "--cache-size", size]);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let answer = |child: std::process::Child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        output.stdout
+    };
+    let alone = answer(query("", "1GiB"));
+    for size in ["1GiB", "1MiB"] {
+        let children: Vec<_> = (0..4).map(|_| query(size, size)).collect();
+        assert!(children.into_iter().all(|child| answer(child) == alone), "{size}");
+        assert!(folder.path().join(size).join("blocks-1").is_dir());
+    }
+    server.take_log();
+    assert!(answer(query("1GiB", "1GiB")) == alone);
+    assert_eq!(server.take_log().len(), 2);
+}
+
 /// Exit codes, and no signature in what is printed.
 #[test]
 fn the_command_reads_urls() {

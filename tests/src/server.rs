@@ -24,6 +24,12 @@ pub enum Fault {
     OtherFile,
     /// The whole file with status 200.
     Whole,
+    /// The same in an encoding that does not state its length.
+    WholeChunked,
+    /// A body with status 200 that does not end.
+    WholeEndless,
+    /// The whole of another version, with status 200.
+    WholeOther,
     /// The body claims to be compressed.
     Compressed,
     /// The body does not end.
@@ -180,13 +186,18 @@ fn answer(
     bytes: &[u8],
     (fault, range, if_match): (Option<Fault>, Option<String>, Option<String>),
 ) -> Option<()> {
-    let is_other = matches!(fault, Some(Fault::OtherEtag | Fault::OtherFile));
+    let is_other = matches!(fault, Some(Fault::OtherEtag | Fault::OtherFile | Fault::WholeOther));
     let etag = if is_other { "\"b\"" } else { "\"a\"" };
     if if_match.is_some_and(|asked| asked != etag) && fault != Some(Fault::OtherFile) {
         return plain(stream, 412, "");
     }
     let len = bytes.len();
-    let part = range.as_deref().and_then(|range| range_of(range, len));
+    let is_whole = range.is_none()
+        || matches!(
+            fault,
+            Some(Fault::Whole | Fault::WholeChunked | Fault::WholeEndless | Fault::WholeOther)
+        );
+    let part = range.as_deref().map_or(Some((0, len)), |range| range_of(range, len));
     let Some((mut start, mut end)) = part else {
         return plain(stream, 416, &format!("content-range: bytes */{len}\r\n"));
     };
@@ -199,18 +210,19 @@ fn answer(
     let mut body = bytes[start..end].to_vec();
     let range = format!("content-range: bytes {start}-{}/{len}\r\n", end - 1);
     let (mut status, mut head) = (206, format!("etag: {etag}\r\n{range}"));
+    if is_whole {
+        (status, head) = (200, format!("etag: {etag}\r\n"));
+        body = bytes.to_vec();
+    }
     match fault {
         Some(Fault::OtherFile) => body.iter_mut().for_each(|byte| *byte ^= 1),
-        Some(Fault::Whole) => {
-            (status, head) = (200, format!("etag: {etag}\r\n"));
-            body = bytes.to_vec();
-        }
         Some(Fault::NoRange) => head = format!("etag: {etag}\r\n"),
         Some(Fault::Compressed) => head += "content-encoding: gzip\r\n",
         Some(Fault::LongHeader) => head += &format!("x-long: {}\r\n", "y".repeat(1 << 20)),
         _ => {}
     }
-    if fault == Some(Fault::Endless) {
+    let is_endless = matches!(fault, Some(Fault::Endless | Fault::WholeEndless));
+    if is_endless || fault == Some(Fault::WholeChunked) {
         head += "transfer-encoding: chunked\r\n";
     } else {
         head += &format!("content-length: {}\r\n", body.len());
@@ -222,9 +234,16 @@ fn answer(
 
 /// Sends the bytes of an answer.
 fn send(mut out: &TcpStream, pace: Pace, body: &[u8], fault: Option<Fault>) -> Option<()> {
-    if fault == Some(Fault::Endless) {
+    if let Some(Fault::Endless | Fault::WholeEndless) = fault {
         while out.write_all(format!("1000\r\n{}\r\n", "z".repeat(0x1000)).as_bytes()).is_ok() {}
         return None;
+    }
+    if fault == Some(Fault::WholeChunked) {
+        for piece in body.chunks(1 << 18) {
+            let framed = [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
+            out.write_all(&framed).ok()?;
+        }
+        return out.write_all(b"0\r\n\r\n").ok();
     }
     if let Some(Fault::Cut(cut)) = fault {
         out.write_all(&body[..cut.min(body.len() - 1)]).ok()?;

@@ -76,7 +76,7 @@ enum Task {
     /// Builds the Python package, installs it into target/, and runs its tests
     Python(package::Options),
     /// Reads and writes files on servers of others: nginx, moto and s3s-fs
-    Remote,
+    Remote(remote::Options),
     /// Plants bugs that people make in a copy of the sources, and checks that the tests notice each
     Planted(planted::Options),
 }
@@ -101,7 +101,7 @@ fn main() -> anyhow::Result<()> {
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
-        Task::Remote => remote::run(),
+        Task::Remote(options) => remote::run(&options),
         Task::Python(options) => package::test(options),
         Task::Planted(options) => planted::run(&options),
     }

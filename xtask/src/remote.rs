@@ -8,7 +8,9 @@
 //!
 //! It needs nginx, Python and a registry once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
 
+mod proxy;
 mod server;
+mod speed;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,19 @@ const SUFFIXES: [&str; 9] =
 /// How often an upload is killed.
 const KILLS: u64 = 24;
 
+/// What is done.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Compare times with those of other programs instead, through a proxy that delays answers
+    #[arg(long)]
+    speed: bool,
+}
+
 /// Starts the servers one after the other, and runs all of it.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.speed {
+        return speed::run();
+    }
     let folder = run::target().join("remote/work");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

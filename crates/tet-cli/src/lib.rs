@@ -5,6 +5,7 @@
 //!   streams    standard streams and the environment; nothing else reads the environment
 //!   context    passed to every command: streams, colors, notes, warnings
 //!   open       opens a path as a catalog; target: the selected dataset and slice; part, preview: the shown part
+//!   servers    files on servers: options and variables
 //!   bar        the progress bar on standard error
 //!   command/   one file for each command
 //!   render/    tables, values, JSON
@@ -34,6 +35,7 @@ mod pager;
 mod piped;
 mod preview;
 mod render;
+mod servers;
 mod size;
 mod target;
 mod warning;
@@ -43,7 +45,8 @@ use std::io::Write;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use args::{Cli, ColorWhen, Command};
+use args::{Cli, ColorWhen, Command, NetArgs};
+use bar::Bar;
 use context::Context;
 
 pub use completion::answer_shell;
@@ -68,14 +71,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
     if !cli.global.no_pager {
         pager::begin(&cli.command, streams);
     }
-    let settings = tet_net::Settings {
-        depth: cli.global.io_depth,
-        lookup: streams.env.lookup.clone(),
-        ..tet_net::Settings::default()
-    };
-    tet_net::register(settings);
     let mut context = Context::new(streams, cli.global);
-    let done = execute(cli.command, &mut context)
+    let done = execute(cli.command, cli.net, &mut context)
         .and_then(|exit| context.streams.out.flush().map_err(Failure::from).map(|()| exit));
     match done {
         Ok(exit) => exit,
@@ -94,9 +91,17 @@ fn parse(args: &[OsString], early: Early) -> Result<Cli, clap::Error> {
 }
 
 /// Runs a command; the copy of a file on standard input is there until it ends.
-fn execute(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
+fn execute(command: Command, net: NetArgs, context: &mut Context<'_>) -> exit::Result<Exit> {
+    let bar = Bar::new(context, "transfer", 0);
+    let cache = servers::register(net, context, &bar)?;
     let _copy = piped::copy(&command, context)?;
-    dispatch(command, context)
+    let done = dispatch(command, context);
+    bar.finish();
+    if let Some((cache, problem)) = cache.as_ref().and_then(|it| Some((it, it.problem()?))) {
+        let folder = cache.folder().display();
+        context.warn(format_args!("nothing more is kept in the cache {folder}: {problem}"));
+    }
+    done
 }
 
 fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {

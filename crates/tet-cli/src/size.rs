@@ -42,7 +42,7 @@ impl Size {
 ///
 /// The text is not a number with one of these units, or the size is past 2^63.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
-    parse_by(text, 1024)
+    tet_io::parse_size(text, 1024)
 }
 
 /// Reads a number of threads.
@@ -75,39 +75,7 @@ fn parse_count(text: &str, of: &str, range: RangeInclusive<usize>) -> Result<usi
 ///
 /// As [`parse`].
 pub(crate) fn parse_decimal(text: &str) -> Result<u64, String> {
-    parse_by(text, 1000)
-}
-
-fn parse_by(text: &str, kilo: u64) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is not a size: write 4096, 64KiB, 512MiB or 2GiB");
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.trim().to_ascii_lowercase();
-    let kilo = if unit.ends_with("ib") { 1024 } else { kilo };
-    let power = match unit.as_str() {
-        "" | "b" => 0_u32,
-        "k" | "kb" | "kib" => 1,
-        "m" | "mb" | "mib" => 2,
-        "g" | "gb" | "gib" => 3,
-        "t" | "tb" | "tib" => 4,
-        _ => return Err(wrong()),
-    };
-    let scale = kilo.pow(power);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let whole: u64 = whole.parse().map_err(|_| wrong())?;
-    let size = whole.checked_mul(scale).filter(|&size| size < 1 << 63).ok_or_else(wrong)?;
-    // Nine digits resolve a byte of a tebibyte, and their product fits into the integer.
-    if fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong());
-    }
-    let (mut part, mut parts) = (0_u128, 1_u128);
-    for byte in fraction.bytes() {
-        part = part * 10 + u128::from(byte - b'0');
-        parts *= 10;
-    }
-    let rest = u64::try_from(u128::from(scale) * part / parts).map_err(|_| wrong())?;
-    Ok(size + rest)
+    tet_io::parse_size(text, 1000)
 }
 
 /// Prints a count with its digits in groups of three, `1,234,567`.

@@ -23,6 +23,7 @@ mod pool;
 mod progress;
 pub mod publish;
 mod read_at;
+mod size;
 mod source;
 mod stamp;
 mod url;
@@ -43,6 +44,7 @@ pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use read_at::{Access, ReadAt};
+pub use size::parse_size;
 pub use source::{
     FolderEntry, Source, SourceKind, UrlList, UrlReplace, UrlStore, View, has_url_store,
     set_url_store,

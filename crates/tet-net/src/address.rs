@@ -45,6 +45,18 @@ impl Address {
         }
     }
 
+    /// What distinguishes the object from all others: its address without signatures, which change while the object
+    /// does not. It may have secrets, and is not shown.
+    pub(crate) fn object(&self) -> String {
+        match self {
+            Address::Http { url, .. } => unsigned(url).into(),
+            Address::S3(Bucket { endpoint, bucket, key, .. }) => {
+                let endpoint = endpoint.as_deref().unwrap_or("s3:");
+                format!("{endpoint}/{bucket}/{key}")
+            }
+        }
+    }
+
     fn http(text: &str) -> io::Result<Address> {
         let mut url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -116,6 +128,32 @@ impl Address {
     }
 }
 
+/// The beginnings of the names of the parameters of a signature, of S3 and of Google.
+const SIGNATURE: [&str; 2] = ["x-amz-", "x-goog-"];
+/// The parameters of a shared access signature of Azure.
+const SHARED_ACCESS: [&str; 19] = [
+    "sv", "ss", "srt", "sp", "se", "st", "spr", "sig", "sr", "sip", "si", "skoid", "sktid", "skt",
+    "ske", "sks", "skv", "saoid", "suoid",
+];
+
+/// A URL without the parameters of a signature in its query.
+fn unsigned(url: &Url) -> Url {
+    let names: Vec<String> = url.query_pairs().map(|(name, _)| name.to_ascii_lowercase()).collect();
+    let is_shared = ["sv", "sig"].iter().all(|known| names.iter().any(|name| name == known));
+    let is_signature = |name: &str| {
+        let is_presigned = SIGNATURE.iter().any(|prefix| name.starts_with(prefix));
+        is_presigned || (is_shared && SHARED_ACCESS.contains(&name))
+    };
+    let mut unsigned = url.clone();
+    unsigned.set_query(None);
+    for (_, (name, value)) in
+        names.iter().zip(url.query_pairs()).filter(|(it, _)| !is_signature(it))
+    {
+        unsigned.query_pairs_mut().append_pair(&name, &value);
+    }
+    unsigned
+}
+
 fn bucket_and_key(rest: &str) -> io::Result<(&str, &str)> {
     let parts = rest.split_once('/').filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty());
     parts.ok_or_else(|| wrong("a URL of an object is scheme://bucket/key".to_owned()))
@@ -156,6 +194,31 @@ mod tests {
         };
         assert_eq!(name, "az://c/a b/x");
         assert_eq!(url.as_str(), "https://acme.blob.core.windows.net/c/a%20b/x?sig=secret");
+    }
+
+    #[test]
+    fn an_object_is_the_same_whatever_its_signature() {
+        let object = |text| parse(text, &[("AWS_REGION", "eu-west-1")]).unwrap().object();
+        for (signed, plain) in [
+            ("https://h/a?X-Amz-Signature=s&x-amz-date=d&versionId=7", "https://h/a?versionId=7"),
+            ("https://h/a?X-Goog-Signature=s", "https://h/a"),
+            ("https://h/a?sv=2024&se=2026&sr=b&sig=s&x=y", "https://h/a?x=y"),
+        ] {
+            assert_eq!(object(signed), plain);
+        }
+        let differing = [
+            "https://h/a",
+            "http://h/a",
+            "https://h/a?file=1",
+            "https://h/a?file=2",
+            "https://h/a?st=1",
+            "s3://h/a",
+            "s3://h/b",
+        ];
+        let objects: std::collections::BTreeSet<_> = differing.map(object).into_iter().collect();
+        assert_eq!(objects.len(), differing.len());
+        let variables = &[("AWS_ENDPOINT_URL", "http://localhost:1")];
+        assert_ne!(parse("s3://h/a", variables).unwrap().object(), object("s3://h/a"));
     }
 
     #[test]

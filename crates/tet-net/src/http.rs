@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ureq::http::{HeaderMap, Method, Request, Response};
-use ureq::{Agent, Body, Proxy};
+use ureq::{Agent, Body, BodyReader, Proxy};
 use url::Url;
 
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
@@ -58,6 +58,11 @@ impl Http {
     /// The file of a URL, asked for by `client`.
     pub(crate) fn by(client: Client, url: Url, name: String) -> Self {
         Http { client, url, name, place: Mutex::default() }
+    }
+
+    /// Requests the whole file, whose body may have up to `len_max` bytes.
+    pub(crate) fn get_whole(&self, len_max: u64) -> Result<WholeAnswer, RangeFailure> {
+        self.client.get_whole(&mut self.url.clone(), len_max)
     }
 
     fn place(&self) -> MutexGuard<'_, Option<Url>> {
@@ -149,24 +154,43 @@ impl Client {
         (wanted, pinned): (Wanted, Option<&FileVersion>),
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
-        let begin = out.len();
+        let mut response = self.answer(url, Asked::Part(wanted, pinned))?;
+        match response.status().as_u16() {
+            206 => part(&mut response, (wanted, pinned), out),
+            200 => whole(&mut response, (wanted, pinned), out),
+            416 => past_end(&response, pinned),
+            412 => Err(RangeFailure::Changed),
+            status => Err(refusal(status, response.headers())),
+        }
+    }
+
+    /// Requests a whole file, whose body may have up to `len_max` bytes.
+    fn get_whole(&self, url: &mut Url, len_max: u64) -> Result<WholeAnswer, RangeFailure> {
+        let response = self.answer(url, Asked::Whole { len_max })?;
+        let headers = response.headers().clone();
+        let status = response.status().as_u16();
+        if status != 200 {
+            return Err(refusal(status, &headers));
+        }
+        check_encoding(&headers)?;
+        let len = response.body().content_length();
+        if len.is_none() && !headers.contains_key("transfer-encoding") {
+            return Err(RangeFailure::refused("the server does not state how long the file is"));
+        }
+        Ok(WholeAnswer { headers, len, body: response.into_body().into_reader() })
+    }
+
+    /// The answer to a request for a range or for a whole file; `url` becomes the one where redirects led.
+    fn answer(&self, url: &mut Url, asked: Asked<'_>) -> Result<Response<Body>, RangeFailure> {
         for _ in 0..=REDIRECTS_MAX {
-            out.truncate(begin);
-            let mut response = self.ask(url, (wanted, pinned))?;
-            let status = response.status().as_u16();
-            if let 301 | 302 | 303 | 307 | 308 = status
+            let response = self.ask(url, asked)?;
+            if let 301 | 302 | 303 | 307 | 308 = response.status().as_u16()
                 && let Some(next) = next_place(url, &response)?
             {
                 *url = next;
                 continue;
             }
-            return match status {
-                206 => part(&mut response, (wanted, pinned), out),
-                200 => whole(&mut response, (wanted, pinned), out),
-                416 => past_end(&response, pinned),
-                412 => Err(RangeFailure::Changed),
-                _ => Err(refusal(status, response.headers())),
-            };
+            return Ok(response);
         }
         Err(RangeFailure::refused(format!("more than {REDIRECTS_MAX} redirects")))
     }
@@ -219,28 +243,61 @@ impl Client {
         self.read_timeout + Duration::from_secs(len / RATE_MIN)
     }
 
-    fn ask(
-        &self,
-        url: &Url,
-        (wanted, pinned): (Wanted, Option<&FileVersion>),
-    ) -> Result<Response<Body>, RangeFailure> {
-        let range = match wanted {
-            Wanted::From { offset, len } => {
-                format!("bytes={offset}-{}", offset.saturating_add(len.saturating_sub(1)))
+    fn ask(&self, url: &Url, asked: Asked<'_>) -> Result<Response<Body>, RangeFailure> {
+        let mut request = self.agent.get(url.as_str());
+        let len = match asked {
+            Asked::Whole { len_max } => len_max,
+            Asked::Part(wanted, pinned) => {
+                request = request.header("range", range(wanted));
+                if let Some(etag) = pinned.and_then(FileVersion::strong_etag) {
+                    request = request.header("if-match", etag);
+                } else if let Some(modified) = pinned.and_then(|it| it.modified.as_ref()) {
+                    request = request.header("if-unmodified-since", modified);
+                }
+                wanted.len()
             }
-            Wanted::Last { len } => format!("bytes=-{len}"),
         };
-        let mut request = self.agent.get(url.as_str()).header("range", range);
-        if let Some(pinned) = pinned {
-            if let Some(etag) = pinned.strong_etag() {
-                request = request.header("if-match", etag);
-            } else if let Some(modified) = &pinned.modified {
-                request = request.header("if-unmodified-since", modified);
-            }
-        }
-        let time = self.time(wanted.len());
-        let request = request.config().timeout_recv_body(Some(time)).build();
+        let request = request.config().timeout_recv_body(Some(self.time(len))).build();
         request.call().map_err(of_client)
+    }
+}
+
+/// What a GET is for.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    /// A range of a version.
+    Part(Wanted, Option<&'a FileVersion>),
+    /// The whole file, whatever its version, of up to so many bytes.
+    Whole { len_max: u64 },
+}
+
+/// The value of the header of a range.
+fn range(wanted: Wanted) -> String {
+    match wanted {
+        Wanted::From { offset, len } => {
+            format!("bytes={offset}-{}", offset.saturating_add(len.saturating_sub(1)))
+        }
+        Wanted::Last { len } => format!("bytes=-{len}"),
+    }
+}
+
+/// A whole file, as it arrives.
+pub(crate) struct WholeAnswer {
+    headers: HeaderMap,
+    /// Its length, where the server states it.
+    pub(crate) len: Option<u64>,
+    body: BodyReader<'static>,
+}
+
+impl WholeAnswer {
+    /// The version of the file. A length that the server does not state is `len`.
+    pub(crate) fn version(&self, len: u64) -> FileVersion {
+        version(&self.headers, self.len.unwrap_or(len))
+    }
+
+    /// Reads the next bytes; 0 at the end.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize, RangeFailure> {
+        self.body.read(out).map_err(|error| RangeFailure::later(plain(error)))
     }
 }
 
@@ -313,7 +370,8 @@ fn whole(
     check_encoding(response.headers())?;
     let len = response.body().content_length();
     let Some(len) = len.filter(|&len| wanted.within(len) == (0, len)) else {
-        let text = "the server has no range requests: download the file, then give its path";
+        let text = "the server has no range requests: set --download SIZE, or TET_DOWNLOAD=SIZE, to \
+                    download files of up to SIZE bytes whole";
         return Err(RangeFailure::Final(io::Error::new(io::ErrorKind::Unsupported, text)));
     };
     let version = version(response.headers(), len);

@@ -7,17 +7,22 @@
 //!   retry        what is asked again, and when
 //!   upload       a file written to S3: one request, or several parts
 //!   objects      what a bucket has below a prefix; objects removed
+//!   block_cache  blocks of files in a folder, for later runs; cached: ranges that are taken from it
+//!   download     a file whose server has no ranges, whole
 //!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
 //! ```
 //!
-//! Nothing here reads the environment: [`Settings::lookup`] gives the variables that a program passes
-//! on. No message and no `Debug` has a key, a token or the query of a URL.
+//! Nothing here reads the environment, but for the folder of temporary files: [`Settings::lookup`] gives the
+//! variables that a program passes on. No message and no `Debug` has a key, a token or the query of a URL.
 
 #![forbid(unsafe_code)]
 
 mod address;
+mod block_cache;
 mod blocks;
+mod cached;
 mod credentials;
+mod download;
 mod http;
 mod objects;
 mod ranges;
@@ -32,6 +37,7 @@ use std::sync::Arc;
 
 use tet_io::{Error, Result, Source, Step, UrlList, UrlReplace, UrlStore};
 
+pub use block_cache::BlockCache;
 pub use http::Http;
 pub use ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 pub use remote::Remote;
@@ -39,6 +45,7 @@ pub use s3::S3;
 pub use settings::{Lookup, Settings};
 
 use self::address::Address;
+use self::cached::Cached;
 use self::http::Client;
 
 /// Opens the file of a URL: `https://`, `http://`, `s3://bucket/key`, `gs://bucket/key` or
@@ -62,13 +69,28 @@ pub fn open(url: &str, settings: &Settings) -> Result<Source> {
 fn open_by(client: &Client, url: &str, settings: &Settings) -> Result<Source> {
     let address = Address::parse(url, settings)
         .map_err(|error| Error::io(Step::Open, url.as_ref(), error))?;
-    let name = address.name().to_owned();
-    let ranges: Box<dyn RangeSource> = match address {
-        Address::Http { url, name } => Box::new(Http::by(client.clone(), url, name)),
-        Address::S3(bucket) => Box::new(S3::new(bucket, client.clone())),
+    let (name, object) = (address.name().to_owned(), address.object());
+    let open = |ranges: Box<dyn RangeSource>| {
+        let ranges = match &settings.cache {
+            Some(cache) => Box::new(Cached::new(ranges, cache.clone(), object.clone())),
+            None => ranges,
+        };
+        let remote = Remote::open(ranges, settings)?;
+        Ok(Source::from_named_reader(&name, Arc::new(remote)))
     };
-    let remote = Remote::open(ranges, settings)?;
-    Ok(Source::from_named_reader(name, Arc::new(remote)))
+    match address {
+        Address::S3(bucket) => open(Box::new(S3::new(bucket, client.clone()))),
+        Address::Http { url, name } => {
+            let http = || Http::by(client.clone(), url.clone(), name.clone());
+            let opened = open(Box::new(http()));
+            match (opened, settings.download) {
+                (Err(error), Some(len_max)) if download::is_needed(&error) => {
+                    download::open(&http(), (len_max, &object), settings)
+                }
+                (opened, _) => opened,
+            }
+        }
+    }
 }
 
 /// From now on [`Source::open`] opens URLs in this process, with these settings, and

@@ -1,8 +1,8 @@
-//! A request that is made again, after a wait that doubles.
+//! A request that is made again, after a wait that doubles. None is made when the caller asked to stop.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tet_io::{Error, Result, Step};
 
@@ -11,6 +11,9 @@ use crate::settings::Settings;
 
 /// A server that wants a longer wait gets no further request.
 const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// How often a wait looks whether the caller asks to stop.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Makes a request until it succeeds, or fails for good.
 pub(crate) fn get(
@@ -36,6 +39,7 @@ pub(crate) fn repeated<T>(
 ) -> Result<T> {
     let failed = |error| Error::io(step, path.as_ref(), error);
     for nth in 1.. {
+        settings.progress.check().map_err(|canceled| failed(io::Error::other(canceled)))?;
         let (error, after) = match attempt() {
             Ok(answer) => return Ok(answer),
             Err(RangeFailure::Changed) => return Err(Error::Changed { path: path.into() }),
@@ -51,9 +55,19 @@ pub(crate) fn repeated<T>(
             let text = if nth == 1 { error.to_string() } else { format!("{error}, {nth} times") };
             return Err(failed(io::Error::new(error.kind(), text)));
         }
-        std::thread::sleep(wait);
+        sleep(wait, settings);
     }
     Err(failed(io::ErrorKind::TimedOut.into()))
+}
+
+/// Waits, at most until the caller asks to stop.
+fn sleep(wait: Duration, settings: &Settings) {
+    let end = Instant::now() + wait;
+    while let Some(left) = end.checked_duration_since(Instant::now())
+        && !settings.progress.is_canceled()
+    {
+        std::thread::sleep(left.min(TICK));
+    }
 }
 
 /// The wait after the try number `nth`, between the half and the whole of what doubles each time, so

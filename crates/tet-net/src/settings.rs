@@ -4,6 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tet_io::Progress;
+
+use crate::block_cache::BlockCache;
+
 /// Gives the value of a variable of the environment, such as `AWS_REGION`.
 #[derive(Clone)]
 pub struct Lookup(Arc<Find>);
@@ -63,6 +67,13 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// How long to wait for the next byte.
     pub read_timeout: Duration,
+    /// Where blocks of files are held for later runs; nowhere, unless it is set.
+    pub cache: Option<BlockCache>,
+    /// The longest file, in bytes, that is downloaded whole where its server has no range requests; none, unless
+    /// it is set.
+    pub download: Option<u64>,
+    /// Reports downloads of whole files and uploads, and cancels them.
+    pub progress: Progress,
     /// The variables of the environment: credentials, region, endpoint, proxy.
     pub lookup: Lookup,
 }
@@ -75,7 +86,38 @@ impl Default for Settings {
             backoff: Duration::from_millis(100),
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),
+            cache: None,
+            download: None,
+            progress: Progress::default(),
             lookup: Lookup::default(),
         }
+    }
+}
+
+impl Settings {
+    /// Settings with these variables: `TET_CACHE` is the folder of a cache, `TET_CACHE_SIZE` its size, and
+    /// `TET_DOWNLOAD` the longest file that is downloaded whole.
+    ///
+    /// ```
+    /// use tet_net::{Lookup, Settings};
+    ///
+    /// let lookup = Lookup::new(|name| (name == "TET_DOWNLOAD").then(|| "2GiB".to_owned()));
+    /// assert_eq!(Settings::from_variables(lookup)?.download, Some(2 << 30));
+    /// # Ok::<(), String>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A size is not understood; the message names its variable.
+    pub fn from_variables(lookup: Lookup) -> Result<Settings, String> {
+        let size = |name: &str| {
+            let parsed = lookup.get(name).map(|text| tet_io::parse_size(&text, 1024)).transpose();
+            parsed.map_err(|error| format!("{name}: {error}"))
+        };
+        let (cache_len, download) = (size("TET_CACHE_SIZE")?, size("TET_DOWNLOAD")?);
+        let cache = lookup.get("TET_CACHE").map(|folder| {
+            BlockCache::new(folder, cache_len.unwrap_or(BlockCache::LEN_MAX_DEFAULT))
+        });
+        Ok(Settings { cache, download, lookup, ..Settings::default() })
     }
 }

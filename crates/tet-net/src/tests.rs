@@ -14,6 +14,8 @@ mod server;
 #[path = "../../../tests/src/bucket.rs"]
 mod bucket;
 
+mod cache;
+mod download;
 mod upload;
 
 /// Bytes that differ from their neighbors.

@@ -5,6 +5,8 @@
 //!   long    an upload of several parts, at the same time: begun, parts, ended; given up if one fails
 //! ```
 //!
+//! Parts are reported, and no further request is made when the caller asks to stop: the upload is then given up.
+//!
 //! The object is there when the last request succeeds, and before it as it was. One that may not be replaced is
 //! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its upload: after
 //! an answer that was lost it says whether the upload took place.
@@ -166,7 +168,13 @@ impl Upload<'_> {
         let part_len = PART_LEN.max(len.div_ceil(PARTS_MAX).next_multiple_of(1 << 20));
         let count = usize::try_from(len.div_ceil(part_len)).unwrap_or(usize::MAX);
         let depth = PARTS_AT_ONCE.min(self.settings.depth);
-        at_once((count, depth), |nth| self.part(id, nth, part_len))
+        let progress = self.settings.progress.begin(len);
+        at_once((count, depth), |nth| {
+            let etag = self.part(id, nth, part_len)?;
+            // Whether the caller asks to stop is seen before the next request.
+            let _ = progress.advance(part_len);
+            Ok(etag)
+        })
     }
 
     /// Writes one part; its ETag.

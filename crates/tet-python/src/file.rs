@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -18,9 +19,11 @@ use crate::state::{Open, State};
 
 /// From now on URLs are opened, with the variables of this environment.
 #[pyfunction]
-pub(crate) fn open_urls(variables: HashMap<String, String>) {
+pub(crate) fn open_urls(variables: HashMap<String, String>) -> PyResult<()> {
     let lookup = tet::Lookup::new(move |name| variables.get(name).cloned());
-    tet::open_urls(tet::Settings { lookup, ..tet::Settings::default() });
+    let settings = tet::Settings::from_variables(lookup).map_err(PyValueError::new_err)?;
+    tet::open_urls(settings);
+    Ok(())
 }
 
 /// An open file of any container.

@@ -30,7 +30,7 @@ pub use tet_convert::{Format, Note};
 pub use tet_document::Answered;
 pub use tet_format as format;
 pub use tet_format::{DType, Integrity};
-pub use tet_net::{Lookup, Settings};
+pub use tet_net::{BlockCache, Lookup, Settings};
 pub use tet_query as query;
 pub use tet_query::{Answer, Array, AttrText, Element, Execution, Op, Reduced, Reduction, Scalar};
 pub use tet_verify::{Report, VerifyOptions};

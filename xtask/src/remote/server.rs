@@ -51,6 +51,12 @@ impl Server {
         Ok(server)
     }
 
+    /// Where it listens.
+    pub(super) fn port(&self) -> Result<u16> {
+        let port = self.url.rsplit(':').next().context("no port")?;
+        Ok(port.parse()?)
+    }
+
     /// nginx with the files of a folder; its log has the path of each request in a line.
     pub(super) fn nginx(folder: &Path, files: &Path) -> Result<(Server, PathBuf)> {
         let (port, log) = (free_port()?, folder.join("access.log"));

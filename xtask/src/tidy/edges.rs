@@ -45,7 +45,7 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-net",
         ours: &["tet-format", "tet-io"],
-        outside: &["jiff", "rusty-s3", "ureq", "url"],
+        outside: &["crc32c", "jiff", "rusty-s3", "sha2", "tempfile", "ureq", "url"],
     },
     Edge { name: "tet-report", ours: &["tet-format", "tet-io"], outside: &["rayon"] },
     Edge {

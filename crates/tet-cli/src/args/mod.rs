@@ -9,6 +9,7 @@ mod edit;
 mod info;
 mod layout;
 mod meaning;
+mod net;
 mod other;
 mod plot;
 mod query;
@@ -37,6 +38,7 @@ pub use edit::{
 pub use info::{InfoArgs, SortName};
 pub use layout::{LayoutArgs, LayoutName};
 pub use meaning::MeaningArgs;
+pub use net::NetArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use plot::{ImageName, PictureArgs, PlotArgs, PlotKind};
 pub use query::{
@@ -74,6 +76,9 @@ pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub global: GlobalArgs,
+    /// Options of files on servers.
+    #[command(flatten)]
+    pub net: NetArgs,
     /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
@@ -113,6 +118,8 @@ ENVIRONMENT
   PAGER                       shows what is longer than the terminal [default: less]; cat for none
   AWS_*, GS_*, AZURE_*        credentials, region and endpoint for s3://, gs:// and az:// URLs
   HTTPS_PROXY, NO_PROXY       the proxy for URLs, and the hosts that are reached without it
+  TET_CACHE, TET_CACHE_SIZE   as --cache and --cache-size
+  TET_DOWNLOAD                as --download
   SOURCE_DATE_EPOCH           the time written into a file's history";
 
 /// Options of every command.
@@ -136,18 +143,6 @@ pub struct GlobalArgs {
     /// Print long reports at once, also on a terminal
     #[arg(long, global = true)]
     pub no_pager: bool,
-    /// Number of requests that are made to a server at the same time
-    ///
-    /// Only for files that are given as URLs.
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        default_value = "8",
-        hide_default_value = true,
-        value_parser = crate::size::parse_depth
-    )]
-    pub io_depth: usize,
 }
 
 /// When to use colors.

@@ -186,4 +186,5 @@ Packed values are scaled, and masked elements, as by `_FillValue`, skipped, unle
 pub(super) const EXPLAIN_LONG_ABOUT: &str = "\
 Show what a query would read: chunks, spans, runs, bytes, memory, passes.\n\nThe plan is the \
 one that `tet query` runs, but no value is read. For each axis it prints what one position along \
-it needs, and it gives advice if the chunk shape does not suit the query.";
+it needs, and it gives advice if the chunk shape does not suit the query.\n\nFor a file on a server it \
+prints the number of requests, without those that a cache (--cache) saves.";

@@ -1,6 +1,9 @@
 //! Uploads, with one request after the other that fails.
 
-use tet_io::{Error, Source, UrlReplace, UrlStore};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tet_io::{Error, Progress, Source, UrlReplace, UrlStore};
 
 use super::bucket::{BucketFault, ObjectStore};
 use super::{bytes, settings};
@@ -76,6 +79,37 @@ fn an_object_that_may_not_be_replaced_stays() {
         let found = servers.write(URL, &Source::from_bytes(bytes(len)), UrlReplace::Nothing);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!((store.get(PATH), store.pending()), (Some(vec![1, 2]), 0));
+    }
+}
+
+/// A caller that asks to stop after any part: there is no object, and nothing is left of the upload.
+#[test]
+fn an_upload_is_reported_and_canceled() {
+    let len = 33_u64 << 20;
+    for stop_at in [1, 9 << 20, 17 << 20, 33 << 20, u64::MAX] {
+        let store = ObjectStore::with(|_| None);
+        let (cancel, most) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (stop, seen) = (Arc::clone(&cancel), Arc::clone(&most));
+        let progress = Progress::new(move |done, all| {
+            assert_eq!(all, len);
+            seen.fetch_max(done, Ordering::Relaxed);
+            if stop_at <= done {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        let mut servers = servers(&store);
+        servers.settings.progress = progress.with_cancel(cancel);
+        let content = Source::from_bytes(bytes(usize::try_from(len).unwrap()));
+        let outcome = servers.write(URL, &content, UrlReplace::Nothing);
+        assert_eq!(store.pending(), 0, "{stop_at}");
+        if stop_at == u64::MAX {
+            outcome.unwrap();
+            assert_eq!(most.load(Ordering::Relaxed), len);
+            assert!(store.get(PATH).is_some());
+        } else {
+            assert!(outcome.unwrap_err().to_string().ends_with("canceled"));
+            assert_eq!(store.get(PATH), None);
+        }
     }
 }
 

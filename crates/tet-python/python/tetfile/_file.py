@@ -42,7 +42,8 @@ def open(
 
     Args:
         path: A file, or the folder of a Zarr hierarchy. A URL, as ``https://host/climate.tet`` or
-            ``s3://bucket/key``, is read by range requests; variables such as ``AWS_REGION`` are taken from the environment.
+            ``s3://bucket/key``, is read by range requests; variables such as ``AWS_REGION`` are taken from the environment,
+            also ``TET_CACHE``, a folder that keeps what was read.
         decoded: Whether packed and masked values are decoded as the CF conventions say: multiplied by
             ``scale_factor``, with NaN in place of ``_FillValue``. Otherwise elements are those that are stored, as
             h5py and zarr give them.
