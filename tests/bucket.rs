@@ -203,7 +203,8 @@ fn several_programs_append_at_once_and_no_row_is_lost() {
     convert(&files[0], URL, &ConvertOptions::default()).unwrap();
     std::thread::scope(|scope| {
         for two in files[1..].chunks(2) {
-            scope.spawn(move || two.iter().for_each(|it| append(&[it.clone()]).unwrap()));
+            scope
+                .spawn(move || two.iter().for_each(|it| append(std::slice::from_ref(it)).unwrap()));
         }
     });
     let all = elements(URL);

@@ -96,7 +96,7 @@ impl Scene {
                 _ => Overwrite::Refuse,
             },
         };
-        let options = Publish { force, sync: self.sync, inputs: Vec::new() };
+        let options = Publish { force, sync: self.sync, ..Publish::default() };
         match self.write(vfs, &options) {
             Ok(()) => Outcome::Done,
             Err(tet_io::Error::Io { step: Step::SyncFolder, .. }) => Outcome::Unsure,

@@ -4,10 +4,12 @@
 //! nginx    answers of files of every kind, and the requests in its log beside those that `explain` prints
 //! moto     every kind of file written to a bucket, read back, and not replaced
 //! s3s-fs   the same with signatures that are compared; uploads that are killed
+//! both     folders of parts, to which several programs append, and programs that are killed
 //! ```
 //!
 //! It needs nginx, Python and a registry once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
 
+mod grown;
 mod proxy;
 mod server;
 mod speed;
@@ -55,11 +57,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     drop(nginx);
     let moto = Server::moto()?;
     world.write_to(&moto)?;
+    world.grown_in(&moto)?;
     drop(moto);
     let s3s = Server::s3s(&folder)?;
     world.write_to(&s3s)?;
     world.refused_by(&s3s)?;
     world.killed_at(&s3s)?;
+    world.grown_in(&s3s)?;
     println!("all answers and files are those of the local files");
     Ok(())
 }

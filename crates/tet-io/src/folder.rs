@@ -33,6 +33,24 @@ pub struct Folder {
     path: PathBuf,
 }
 
+/// A file of a folder, as a whole.
+///
+/// ```
+/// use tet_io::FolderFile;
+///
+/// let file = FolderFile { bytes: Vec::new(), len: 1 << 30, stamp: None };
+/// assert!(file.bytes.len() as u64 != file.len, "it was too long to be read");
+/// ```
+#[derive(Clone, Debug)]
+pub struct FolderFile {
+    /// Its bytes; none if there are too many.
+    pub bytes: Vec<u8>,
+    /// How many there are.
+    pub len: u64,
+    /// Its state when it was opened, if it is a file of this machine.
+    pub stamp: Option<Stamp>,
+}
+
 /// The names in a folder, sorted.
 ///
 /// # Examples
@@ -129,19 +147,18 @@ impl Folder {
         }
     }
 
-    /// The bytes of the file of a key, its length, and its state when it was opened, if it is a file of this machine;
-    /// `None` as for [`Folder::get`]. A file of more than `len_max` bytes is not read.
+    /// The file of a key as a whole; `None` as for [`Folder::get`]. One of more than `len_max` bytes is not read.
     ///
     /// # Errors
     ///
     /// Returns what [`Source::open`] returns for a file that exists, and [`Error::Io`] when it cannot be read.
-    pub fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, u64, Option<Stamp>)>> {
+    pub fn read(&self, key: &str, len_max: u64) -> Result<Option<FolderFile>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
         if self.is_url() {
             let Some(source) = self.get(key)? else { return Ok(None) };
             let len = source.len();
             let bytes = if len <= len_max { source.read_vec(0, len)? } else { Vec::new() };
-            return Ok(Some((bytes, len, None)));
+            return Ok(Some(FolderFile { bytes, len, stamp: None }));
         }
         let (file, stamp) = match open_regular(&path) {
             Ok(opened) => opened,
@@ -154,7 +171,7 @@ impl Folder {
             let read = file.take(stamp.size).read_to_end(&mut bytes);
             read.map_err(|error| Error::io(Step::Read, &path, error))?;
         }
-        Ok(Some((bytes, stamp.size, Some(stamp))))
+        Ok(Some(FolderFile { bytes, len: stamp.size, stamp: Some(stamp) }))
     }
 
     /// Whether the file of a key is in this folder or below it, also where links lead; `None` where there is no
@@ -316,9 +333,9 @@ mod tests {
         let folder = Folder::open(root.path()).unwrap();
         assert_eq!(folder.get("g/x").unwrap().unwrap().len(), 3);
         assert_eq!(folder.len_of("g/x").unwrap(), Some(3));
-        assert_eq!(folder.read("g/x", 3).unwrap().unwrap().0, b"abc");
-        let (bytes, len, _) = folder.read("g/x", 2).unwrap().unwrap();
-        assert_eq!((bytes.len(), len), (0, 3));
+        assert_eq!(folder.read("g/x", 3).unwrap().unwrap().bytes, b"abc");
+        let file = folder.read("g/x", 2).unwrap().unwrap();
+        assert_eq!((file.bytes.len(), file.len), (0, 3));
         for absent in ["g", "x", "g/x/y", "../x", ""] {
             assert!(folder.get(absent).unwrap().is_none(), "{absent}");
             assert_eq!(folder.len_of(absent).unwrap(), None, "{absent}");

@@ -36,7 +36,7 @@ pub use bytes::Bytes;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, scratch_in, shown};
 pub use file_lock::FileLock;
-pub use folder::{Folder, FolderList};
+pub use folder::{Folder, FolderFile, FolderList};
 pub use image::Image;
 #[cfg(feature = "mmap")]
 pub use mmap::use_huge_pages;

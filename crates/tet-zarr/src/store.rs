@@ -6,7 +6,7 @@ mod zip;
 use std::path::Path;
 
 use tet_format::Span;
-use tet_io::{Folder, FolderList, Source, Stamp};
+use tet_io::{Folder, FolderFile, FolderList, Source, Stamp};
 
 pub use references::References;
 pub use zip::ZipStore;
@@ -152,7 +152,9 @@ impl Store {
     /// Returns a fault when it is longer, errors of [`Store::locate`], and errors of reading.
     pub(crate) fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, Option<Stamp>)>> {
         if let Store::Folder(folder) = self {
-            let Some((bytes, len, stamp)) = folder.read(key, len_max)? else { return Ok(None) };
+            let Some(FolderFile { bytes, len, stamp }) = folder.read(key, len_max)? else {
+                return Ok(None);
+            };
             if len_max < len {
                 let fault = crate::error::broken(&crate::rule::LIMIT_DOCUMENT, len, len_max);
                 return Err(fault_in(key, fault));
