@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     const REPLACE: Publish =
-        Publish { force: Overwrite::Replace, sync: Sync::Full, ..Publish::default() };
+        Publish { force: Overwrite::Replace, sync: Sync::Full, inputs: Vec::new(), version: None };
 
     fn publish(target: &Path, key: &str, options: &Publish) -> Result<()> {
         let mut folder = FolderPublisher::begin(target, options)?;
