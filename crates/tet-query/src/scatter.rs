@@ -38,7 +38,8 @@ pub(crate) fn read(
     Ok(array)
 }
 
-/// Calls `visit` with every run that reading a selection reads, in the order of tasks.
+/// Calls `visit` with every run that reading a selection reads, in the order of tasks; of a server's file, with every
+/// request.
 pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
@@ -51,10 +52,11 @@ pub(crate) fn runs(
         return Ok(());
     }
     let cut = OutputCut::new(&plan, &how.tuning);
-    for index in 0..cut.count() {
+    let runs_of = |index, visit: &mut dyn FnMut(Run)| {
         task_runs((&plan, &cut), how, index, visit);
-    }
-    Ok(())
+        Ok(())
+    };
+    fetch::each_request(how, cut.count(), runs_of, visit)
 }
 
 /// Calls `visit` with every run that a task reads.

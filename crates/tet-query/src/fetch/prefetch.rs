@@ -5,24 +5,26 @@
 //! back within a share of the memory budget:
 //!
 //! ```text
-//!   requests   task 0: run 0, run 1    task 1: run 2    task 2: run 3 ...    as far as the share reaches
-//!   threads    take run 0, then run 1; a run that is not being read yet they read themselves
+//!   tasks      0: run, run    1: run    2: run ...
+//!   requests   0 ----------------- 0    1 ---- ...    runs that follow each other, as far as the share reaches
+//!   threads    make request 0, then request 1; a task reads by itself what is not being read yet
 //! ```
 //!
-//! What is read stays what the plan says: nothing is read here that a task would not read. No task
-//! waits for a run that is not being read, so nothing waits for ever.
+//! What is read is what the plan says: the same requests, whoever makes them. No task waits for a request that is
+//! not being made, so nothing waits for ever.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::joined::Joined;
 use crate::budget::Execution;
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
 use crate::error::{Error, Result};
 
-/// Runs that are held at most, for each request that is made at the same time.
+/// Requests that are held at most, for each that is made at the same time.
 const HELD_PER_REQUEST: usize = 16;
 
 /// Gives the runs of a task.
@@ -41,39 +43,40 @@ pub(crate) struct Prefetch<'a> {
     changed: Condvar,
 }
 
-#[derive(Default)]
 struct State {
-    /// What is left of the tasks whose runs are known.
-    tasks: BTreeMap<u64, Pieces>,
+    /// What is left of the tasks whose runs are known: each run with the number of its request.
+    tasks: BTreeMap<u64, VecDeque<(Run, u64)>>,
     /// The runs of tasks before this one are known.
     known: u64,
-    /// No piece before this one waits: the task, and the number of the piece in it.
-    next: (u64, u64),
-    /// Bytes and pieces that are read or held.
+    /// The requests of which a task may need something, by number, which is their order.
+    requests: BTreeMap<u64, Request>,
+    /// The number of the next request, and what may join the last one.
+    request_count: u64,
+    joined: Joined,
+    /// No request before this one waits.
+    next: u64,
+    /// Bytes and requests that are made or held.
     held_len: u64,
     held_count: usize,
     is_stopped: bool,
 }
 
-/// The runs of a task, in its order.
-#[derive(Default)]
-struct Pieces {
-    /// The number of the first that is left.
-    first: u64,
-    left: VecDeque<Piece>,
-}
-
-struct Piece {
+/// A request, for runs of one or more tasks.
+struct Request {
     run: Run,
+    /// How many of its runs tasks have neither taken nor given up.
+    left: usize,
     held: Held,
 }
 
 enum Held {
-    /// It is not being read.
+    /// It is not being made.
     Waiting,
     Reading,
-    Ready(Vec<u8>),
+    Ready(Arc<Vec<u8>>),
     Failed(Error),
+    /// It failed, and a task has the error.
+    Lost,
 }
 
 /// Stops the threads when it goes, by a panic too.
@@ -99,7 +102,7 @@ impl<'a> Prefetch<'a> {
             len_max: how.ahead_len(),
             task_count,
             runs_of: Box::new(runs_of),
-            state: Mutex::default(),
+            state: Mutex::new(State::new(how)),
             changed: Condvar::new(),
         }
     }
@@ -140,22 +143,35 @@ impl<'a> Prefetch<'a> {
             self.list_next(&mut state)?;
         }
         loop {
-            let Some(piece) = state.pass_to(task, run) else { return Ok(false) };
-            if matches!(piece.held, Held::Reading) {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            let piece = state.pop(task);
+            let Some(number) = state.pass_to(task, run) else { return Ok(false) };
+            self.complete(&mut state, number);
+            let Some(whole) = state.requests.get(&number).map(|request| request.run) else {
+                return Ok(false);
+            };
+            let is_shared = whole != run && self.has_room(&state, whole);
+            let Some(request) = state.requests.get_mut(&number) else { return Ok(false) };
+            let found = match &request.held {
+                Held::Reading => {
+                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+                // It has more than this run, which others take: it is made here.
+                Held::Waiting if is_shared => {
+                    state.begin(number, whole);
+                    state = self.make(state, number, whole);
+                    continue;
+                }
+                Held::Waiting | Held::Lost => Ok(None),
+                Held::Ready(bytes) => Ok(Some(Arc::clone(bytes))),
+                Held::Failed(_) => match std::mem::replace(&mut request.held, Held::Lost) {
+                    Held::Failed(error) => Err(error),
+                    _ => Ok(None),
+                },
+            };
+            state.pop(task);
             drop(state);
             self.changed.notify_all();
-            return match piece.map(|piece| piece.held) {
-                Some(Held::Ready(bytes)) if bytes.len() == out.len() => {
-                    out.copy_from_slice(&bytes);
-                    Ok(true)
-                }
-                Some(Held::Failed(error)) => Err(error),
-                _ => Ok(false),
-            };
+            return Ok(found?.is_some_and(|bytes| copy_part(&bytes, (whole, run), out)));
         }
     }
 
@@ -165,7 +181,9 @@ impl<'a> Prefetch<'a> {
             return;
         }
         let mut state = self.state();
-        while state.pop(task).is_some() {}
+        while state.tasks.get(&task).is_some_and(|runs| !runs.is_empty()) {
+            state.pop(task);
+        }
         state.tasks.remove(&task);
         drop(state);
         self.changed.notify_all();
@@ -179,35 +197,45 @@ impl<'a> Prefetch<'a> {
     fn read_ahead(&self) {
         let mut state = self.state();
         while !state.is_stopped {
-            let Some((at, run)) = self.claim(&mut state) else {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            drop(state);
-            let read = catch_unwind(AssertUnwindSafe(|| self.read(run)));
-            state = self.state();
-            match read {
-                Ok(read) => state.finish(at, run, read.map_or_else(Held::Failed, Held::Ready)),
-                // A task that waits for it reads by itself.
-                Err(_) => state.give_back(at, run),
+            match self.claim(&mut state) {
+                Some((number, run)) => state = self.make(state, number, run),
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
-            self.changed.notify_all();
         }
     }
 
-    /// The next run to be read; `None` where there is none, or no room for it.
-    fn claim(&self, state: &mut State) -> Option<((u64, u64), Run)> {
+    /// Makes a request that was begun.
+    fn make<'s>(
+        &'s self,
+        state: MutexGuard<'s, State>,
+        number: u64,
+        run: Run,
+    ) -> MutexGuard<'s, State> {
+        drop(state);
+        let read = catch_unwind(AssertUnwindSafe(|| self.read(run)));
+        let mut state = self.state();
+        let held = match read {
+            Ok(Ok(bytes)) => Held::Ready(Arc::new(bytes)),
+            Ok(Err(error)) => Held::Failed(error),
+            // A task that needs it reads by itself, and meets the panic.
+            Err(_) => Held::Lost,
+        };
+        state.finish(number, held);
+        self.changed.notify_all();
+        state
+    }
+
+    /// The next request to be made; `None` where there is none, or no room for it.
+    fn claim(&self, state: &mut State) -> Option<(u64, Run)> {
         loop {
-            if let Some(at) = state.next_waiting() {
-                let has_room = state.held_count < HELD_PER_REQUEST * self.depth;
-                let run = state.piece(at)?.run;
-                let len = state.held_len.saturating_add(run.span.len());
-                if !has_room || self.len_max < len {
+            if let Some(number) = state.next_waiting() {
+                self.complete(state, number);
+                let run = state.requests.get(&number)?.run;
+                if !self.has_room(state, run) {
                     return None;
                 }
-                state.piece(at)?.held = Held::Reading;
-                (state.held_len, state.held_count) = (len, state.held_count + 1);
-                return Some((at, run));
+                state.begin(number, run);
+                return Some((number, run));
             }
             if self.task_count <= state.known {
                 return None;
@@ -217,12 +245,28 @@ impl<'a> Prefetch<'a> {
         }
     }
 
+    /// Lists tasks until no more runs can join a request.
+    fn complete(&self, state: &mut State, number: u64) {
+        while number + 1 == state.request_count
+            && state.known < self.task_count
+            && state.joined.may_grow(state.known)
+        {
+            // The task meets the error by itself.
+            if self.list_next(state).is_err() {
+                break;
+            }
+        }
+    }
+
+    fn has_room(&self, state: &State, run: Run) -> bool {
+        let len = state.held_len.saturating_add(run.span.len());
+        state.held_count < HELD_PER_REQUEST * self.depth && len <= self.len_max
+    }
+
     fn list_next(&self, state: &mut State) -> Result<()> {
-        let mut pieces = Pieces::default();
-        let listed = (self.runs_of)(state.known, &mut |run| {
-            pieces.left.push_back(Piece { run, held: Held::Waiting });
-        });
-        state.tasks.insert(state.known, pieces);
+        let (task, mut runs) = (state.known, VecDeque::new());
+        let listed = (self.runs_of)(task, &mut |run| runs.push_back((run, state.add(task, run))));
+        state.tasks.insert(task, runs);
         state.known += 1;
         listed
     }
@@ -237,67 +281,101 @@ impl<'a> Prefetch<'a> {
 }
 
 impl State {
-    fn piece(&mut self, (task, number): (u64, u64)) -> Option<&mut Piece> {
-        let pieces = self.tasks.get_mut(&task)?;
-        let at = number.checked_sub(pieces.first)?;
-        pieces.left.get_mut(usize::try_from(at).ok()?)
-    }
-
-    /// The first piece that is not being read.
-    fn next_waiting(&mut self) -> Option<(u64, u64)> {
-        let (from, number) = self.next;
-        for (&task, pieces) in self.tasks.range(from..) {
-            let from = if task == from { number.max(pieces.first) } else { pieces.first };
-            let skip = usize::try_from(from - pieces.first).unwrap_or(usize::MAX);
-            let mut left = pieces.left.iter().zip(pieces.first..).skip(skip);
-            let waiting = left.find(|(piece, _)| matches!(piece.held, Held::Waiting));
-            if let Some((_, number)) = waiting {
-                self.next = (task, number);
-                return Some(self.next);
-            }
+    fn new(how: &Execution) -> State {
+        State {
+            tasks: BTreeMap::new(),
+            known: 0,
+            requests: BTreeMap::new(),
+            request_count: 0,
+            joined: Joined::new(how),
+            next: 0,
+            held_len: 0,
+            held_count: 0,
+            is_stopped: false,
         }
-        None
     }
 
-    /// The piece of a run; those before it are not needed any more.
-    fn pass_to(&mut self, task: u64, run: Run) -> Option<&Piece> {
-        let left = &self.tasks.get(&task)?.left;
-        let at = left.iter().position(|piece| piece.run == run)?;
+    /// Adds a run of a task. Returns the number of its request.
+    fn add(&mut self, task: u64, run: Run) -> u64 {
+        let (whole, is_joined) = self.joined.add(task, run);
+        let last = self.request_count.checked_sub(1).filter(|_| is_joined);
+        if let Some(number) = last {
+            // One whose runs were all taken or given up is not there any more.
+            let new = || Request { run: whole, left: 0, held: Held::Waiting };
+            let request = self.requests.entry(number).or_insert_with(new);
+            request.run = whole;
+            request.left += 1;
+            return number;
+        }
+        let request = Request { run, left: 1, held: Held::Waiting };
+        self.requests.insert(self.request_count, request);
+        self.request_count += 1;
+        self.request_count - 1
+    }
+
+    /// The first request that is not being made.
+    fn next_waiting(&mut self) -> Option<u64> {
+        let mut requests = self.requests.range(self.next..);
+        let waiting = requests.find(|(_, request)| matches!(request.held, Held::Waiting));
+        let number = waiting.map(|(&number, _)| number);
+        self.next = number.unwrap_or(self.next);
+        number
+    }
+
+    /// The request of a run of a task; the runs before it are not needed any more.
+    fn pass_to(&mut self, task: u64, run: Run) -> Option<u64> {
+        let at = self.tasks.get(&task)?.iter().position(|(listed, _)| *listed == run)?;
         for _ in 0..at {
             self.pop(task);
         }
-        self.tasks.get(&task)?.left.front()
+        self.tasks.get(&task)?.front().map(|(_, number)| *number)
     }
 
-    /// Takes the first piece of a task. What is being read counts until it is here.
-    fn pop(&mut self, task: u64) -> Option<Piece> {
-        let pieces = self.tasks.get_mut(&task)?;
-        let piece = pieces.left.pop_front()?;
-        pieces.first += 1;
-        if let Held::Ready(_) | Held::Failed(_) = piece.held {
-            self.free(piece.run);
+    /// Takes the first run of a task off its request. What is being read counts until it is here.
+    fn pop(&mut self, task: u64) -> Option<()> {
+        let (_, number) = self.tasks.get_mut(&task)?.pop_front()?;
+        let request = self.requests.get_mut(&number)?;
+        request.left -= 1;
+        if request.left == 0 && !matches!(request.held, Held::Reading) {
+            let request = self.requests.remove(&number)?;
+            if !matches!(request.held, Held::Waiting) {
+                self.free(request.run);
+            }
         }
-        Some(piece)
+        Some(())
     }
 
-    fn finish(&mut self, at: (u64, u64), run: Run, held: Held) {
-        match self.piece(at) {
-            Some(piece) => piece.held = held,
-            None => self.free(run),
+    fn begin(&mut self, number: u64, run: Run) {
+        if let Some(request) = self.requests.get_mut(&number) {
+            request.held = Held::Reading;
+            self.held_len = self.held_len.saturating_add(run.span.len());
+            self.held_count += 1;
         }
     }
 
-    fn give_back(&mut self, at: (u64, u64), run: Run) {
-        if let Some(piece) = self.piece(at) {
-            piece.held = Held::Waiting;
+    fn finish(&mut self, number: u64, held: Held) {
+        let Some(request) = self.requests.get_mut(&number) else { return };
+        let run = request.run;
+        if request.left == 0 {
+            self.requests.remove(&number);
+            self.free(run);
+        } else {
+            request.held = held;
         }
-        self.free(run);
     }
 
     fn free(&mut self, run: Run) {
         self.held_len = self.held_len.saturating_sub(run.span.len());
         self.held_count = self.held_count.saturating_sub(1);
     }
+}
+
+/// Copies a run out of the bytes of its request; whether they have it.
+fn copy_part(bytes: &[u8], (whole, run): (Run, Run), out: &mut [u8]) -> bool {
+    let at = run.span.start().checked_sub(whole.span.start());
+    let at = at.and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
+    let part = bytes.get(at..).and_then(|bytes| bytes.get(..out.len()));
+    part.map(|part| out.copy_from_slice(part)).is_some()
 }
 
 impl Drop for Stop<'_> {

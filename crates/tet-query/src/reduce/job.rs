@@ -99,14 +99,15 @@ impl Job<'_> {
         Ok(board.finish())
     }
 
-    /// Calls `visit` with every run that the pass reads, in the order of tasks.
+    /// Calls `visit` with every run that the pass reads, in the order of tasks; of a server's file, with every request.
     pub(super) fn runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
         let shape = self.roles.shape();
         if self.plan.element_count == 0 || shape.contains(&0) {
             return Ok(());
         }
         let tasks = self.cut();
-        (0..tasks.count()).try_for_each(|index| self.task_runs(&tasks, index, visit))
+        let runs_of = |index, visit: &mut dyn FnMut(Run)| self.task_runs(&tasks, index, visit);
+        fetch::each_request(self.how, tasks.count(), runs_of, visit)
     }
 
     /// Calls `visit` with every run that a task reads.

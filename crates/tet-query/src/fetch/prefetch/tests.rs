@@ -21,6 +21,7 @@ struct Far {
     met: Condvar,
     /// Where reads fail.
     broken: Option<u64>,
+    request_len: u64,
 }
 
 #[derive(Default)]
@@ -53,7 +54,8 @@ impl ReadAt for Far {
     }
 
     fn access(&self) -> Access {
-        Access { depth: DEPTH, gap_max: 0, request_len: 64 }
+        let gap_max = if self.request_len == 64 { 0 } else { 8 };
+        Access { depth: DEPTH, gap_max, request_len: self.request_len }
     }
 }
 
@@ -64,9 +66,13 @@ fn sample(stored: Stored) -> World {
 }
 
 fn far(world: &World, broken: Option<u64>) -> (Arc<Far>, Dataset) {
+    far_by(world, broken, 64)
+}
+
+fn far_by(world: &World, broken: Option<u64>, request_len: u64) -> (Arc<Far>, Dataset) {
     let dataset = world.mapped.datasets()[0].clone();
     let (state, met) = (Mutex::default(), Condvar::new());
-    let far = Arc::new(Far { bytes: dataset.source.clone(), state, met, broken });
+    let far = Arc::new(Far { bytes: dataset.source.clone(), state, met, broken, request_len });
     (far.clone(), Dataset { source: Source::from_reader(far), ..dataset })
 }
 
@@ -108,6 +114,34 @@ fn check(far: &Far, mut runs: Vec<Span>) {
     runs.sort_unstable();
     assert_eq!(reads, runs);
     assert!((DEPTH..=DEPTH + 3).contains(&state.most), "{} at once", state.most);
+}
+
+/// Requests for several tasks are those of the plan, whoever makes them, and no task reads what another read.
+#[test]
+fn requests_for_several_tasks_do_not_depend_on_threads() {
+    let world = sample(Stored::Raw);
+    let near = &world.mapped.datasets()[0];
+    let slab = Hyperslab::whole(near.shape());
+    let sum = Reduction::all(Op::Sum);
+    let mut counts = Vec::new();
+    for request_len in [64, 128, 200, 4096] {
+        for threads in [1, 2, 5] {
+            let how = Execution { threads, ..small_tuning() };
+            let (far, dataset) = far_by(&world, None, request_len);
+            far.state.lock().unwrap().most = DEPTH;
+            let found = dataset.reduce(&slab, &sum, &how).unwrap();
+            let wanted = near.reduce(&slab, &sum, &how).unwrap();
+            assert_eq!(format!("{:?}", found.value), format!("{:?}", wanted.value));
+            let mut runs = Vec::new();
+            dataset.reduce_runs(&slab, &sum, &how, &mut |run: Run| runs.push(run.span)).unwrap();
+            counts.push(runs.len());
+            let mut reads = far.state.lock().unwrap().reads.clone();
+            reads.sort_unstable();
+            runs.sort_unstable();
+            assert_eq!(reads, runs, "{request_len} {threads}");
+        }
+    }
+    assert!(counts.is_sorted_by(|a, b| a >= b) && counts[11] < counts[0] / 2, "{counts:?}");
 }
 
 /// With a budget that holds nothing ahead, tasks read for themselves.
