@@ -112,6 +112,7 @@ impl Download<'_> {
             _ => Ok(answer.version(done)),
         }
     }
+
     /// Copies the file from the cache, if it has all of the version that the server has now.
     fn copy_held(&self, cache: &BlockCache, object: &str) -> Result<Option<FileVersion>> {
         let version = self.version(0)?;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use tet_file::metadata::{HistoryRow, Metadata};
 use tet_file::parts::{FilePlan, RegionOptions, RegionWriter, publish};
@@ -14,7 +13,7 @@ use tet_query::{Execution, Hyperslab, LazyArray};
 
 use super::growing::{Growing, extent, unfit};
 use super::{codec_of, write, write_parts};
-use crate::container::tets::Series;
+use crate::container::tets::{Begun, Series};
 use crate::convert::folder_of;
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
@@ -55,7 +54,7 @@ pub(super) fn write_part(
     (options, history): (WriteOptions, &[HistoryRow]),
     path: &Path,
     how: &Execution,
-) -> Result<Instant> {
+) -> Result<Begun> {
     let folder = folder_of(path);
     let specs = planned.iter().map(|it| it.spec.clone()).collect();
     let codec = codec_of(&series.parts[0])?;
@@ -69,7 +68,7 @@ pub(super) fn write_part(
         }
         write_parts(growing, &writer, (&plan, id), end.saturating_sub(*start), how)?;
     }
-    let (progress, begun) = (how.progress.begin(0), Instant::now());
+    let (progress, begun) = (how.progress.begin(0), Begun::now());
     publish(&plan, &[writer.to_part()?], None, path, &options, history, &progress)?;
     Ok(begun)
 }

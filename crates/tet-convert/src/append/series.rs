@@ -22,7 +22,7 @@ use super::growing::{AxisAppend, Growing, extent, growing, unfit};
 use super::new_part::{Planned, metadata_of, write_part};
 use super::{change, check_coordinates, grow_labels, history, opened_inputs};
 use crate::container::tets::{
-    DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, check_begun, new_part_name, opened_of, part,
+    DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
 };
 use crate::container::{EditMode, EditOptions};
 use crate::convert::{convert, folder_of};
@@ -208,7 +208,7 @@ impl Attempt<'_> {
         let written = written.and_then(|part| {
             let len = part.len;
             let new = grown(&series.manifest, asked.axis, (&growing, &planned), part, &source)?;
-            check_begun(begun, self.folder)?;
+            begun.check(self.folder)?;
             self.replace(&source, &new.text(), &file)?;
             Ok(len)
         });

@@ -17,7 +17,7 @@ mod write;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tet_format::ForeignRule;
 use tet_io::{Source, Step, is_url};
@@ -102,13 +102,25 @@ pub(crate) fn is_series(format: Format) -> bool {
 const NAMED_WITHIN: Duration = Duration::from_secs(12 * 3600);
 const REMOVED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-/// Checks that a part that was begun at `begun` may be named in a manifest on a server: nobody removes it yet.
-pub(crate) fn check_begun(begun: Instant, path: &Path) -> Result<()> {
-    if !is_url(path) || begun.elapsed() < NAMED_WITHIN {
-        return Ok(());
+/// When a part was begun, by two clocks: one stands still while a machine sleeps, the other may be set.
+#[derive(Clone, Copy)]
+pub(crate) struct Begun(Instant, SystemTime);
+
+impl Begun {
+    pub(crate) fn now() -> Begun {
+        Begun(Instant::now(), SystemTime::now())
     }
-    let late = io::Error::new(io::ErrorKind::TimedOut, "its new part took longer than 12 hours");
-    Err(tet_io::Error::io(Step::Write, path, late).into())
+
+    /// Checks that the part may be named in a manifest on a server: it is too young to be removed.
+    pub(crate) fn check(self, folder: &Path) -> Result<()> {
+        let elapsed = self.0.elapsed().max(self.1.elapsed().unwrap_or_default());
+        if !is_url(folder) || elapsed < NAMED_WITHIN {
+            return Ok(());
+        }
+        let text = "its new part took longer than 12 hours";
+        let late = io::Error::new(io::ErrorKind::TimedOut, text);
+        Err(tet_io::Error::io(Step::Write, folder, late).into())
+    }
 }
 
 /// How names of parts begin and end, around 16 hexadecimal digits.

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
 
 use tet_file::{DigestChoice, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Folder, FolderPublisher, Overwrite, Publisher, Source, is_url};
 
 use super::manifest::{Manifest, Part};
-use super::{DOCUMENT, Tets, check_begun, new_part_name, part_named};
+use super::{Begun, DOCUMENT, Tets, new_part_name, part_named};
 use crate::container::tet::Tet;
 use crate::container::traits::{Capabilities, Output, Writer};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -80,13 +79,13 @@ fn write_at_url(
     let mut of_part = options.clone();
     of_part.tet.overwrite = Overwrite::Refuse;
     of_part.tet.digests = DigestChoice::Written;
-    let begun = Instant::now();
+    let begun = Begun::now();
     let written = Tet.write(conversion, &path, &of_part)?;
     let named = part(&path, file.clone()).and_then(|part| {
         let (len, text) = (part.len, Manifest::of_part(part).text());
         let written = manifest.write_all(text.as_bytes());
         written.map_err(|error| manifest.write_fault(error))?;
-        check_begun(begun, output)?;
+        begun.check(output)?;
         manifest.commit()?;
         Ok(len.saturating_add(text.len() as u64))
     });
