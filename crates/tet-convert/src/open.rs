@@ -53,7 +53,8 @@ fn url_document(path: &Path) -> Option<PathBuf> {
         return Some(path.join(name));
     }
     let folder = Folder::open(path).ok()?;
-    let found = names.into_iter().find(|name| matches!(folder.get(name), Ok(Some(_))));
+    // A server that does not answer is asked no further: opening the document says why.
+    let found = names.into_iter().find(|name| !matches!(folder.get(name), Ok(None)));
     found.map(|name| path.join(name))
 }
 
