@@ -212,10 +212,18 @@ impl World {
             std::thread::sleep(Duration::from_millis(20 + nth * 40));
             let _ = child.kill();
             child.wait()?;
-            let is_new =
-                self.tet(server, SECRET, &["diff", &new, &url, "--quiet"])?.status.success();
-            let is_old =
-                self.tet(server, SECRET, &["diff", &old, &url, "--quiet"])?.status.success();
+            // A server may end the upload of a program that is gone, between two looks.
+            let (mut is_new, mut is_old) = (false, false);
+            for _ in 0..5 {
+                let is = |file: &str| -> Result<bool> {
+                    Ok(self.tet(server, SECRET, &["diff", file, &url, "--quiet"])?.status.success())
+                };
+                (is_new, is_old) = (is(&new)?, is(&old)?);
+                if is_new != is_old {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(300));
+            }
             ensure!(is_new != is_old, "kill {nth}: neither the old object nor the new one");
             seen[usize::from(is_new)] += 1;
         }

@@ -24,7 +24,10 @@ impl World {
         npy_of_zeros(&npy, ROWS)?;
         let rows = self.files.join("rows.tet");
         let mut command = Command::new(&self.program);
-        command.arg("convert").args([&npy, &rows]).args(["--codec", "raw", "--dims", "time,x"]);
+        command
+            .arg("convert")
+            .args([&npy, &rows])
+            .args(["--codec", "raw", "--dims", "time,x", "--force"]);
         run::output(&mut command)?;
         let rows = rows.display().to_string();
         let url = format!("s3://{BUCKET}/{}.tets", server.name);
