@@ -1,5 +1,5 @@
-//! Folders in a bucket: Zarr by its keys; folders of parts, made, appended to by several programs at once, with one request after the other that
-//! fails, and cleared of what is left.
+//! Folders in a bucket: Zarr by its keys; folders of parts, made, appended to by several programs at once, with one
+//! request after the other that fails, and cleared of what is left.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 

@@ -267,7 +267,7 @@ impl Client {
 enum Asked<'a> {
     /// A range of a version.
     Part(Wanted, Option<&'a FileVersion>),
-    /// The whole file, whatever its version, of up to so many bytes.
+    /// The whole file, in any version, of up to this many bytes.
     Whole { len_max: u64 },
 }
 

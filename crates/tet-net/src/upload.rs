@@ -8,8 +8,8 @@
 //! Parts are reported, and no further request is made when the caller asks to stop: the upload is then given up.
 //!
 //! The object is there when the last request succeeds, and before it as it was. One that may not be replaced is
-//! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its upload: after
-//! an answer that was lost it says whether the upload took place.
+//! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its
+//! upload: after an answer that was lost it says whether the upload took place.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import urllib.request
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import tetfile
 import tetfile.xarray
 import xarray
 from moto.server import ThreadedMotoServer
+from test_parts import die_in_part, write_part
 
 URL = "s3://bucket/x.tet"
 
@@ -45,17 +45,6 @@ def keys(address: str) -> list[str]:
     with urllib.request.urlopen(f"{address}/bucket?list-type=2") as answer:
         text = answer.read().decode()
     return [part.split("</Key>")[0] for part in text.split("<Key>")[1:]]
-
-
-def write_part(plan: tetfile.WritePlan, at: int) -> None:
-    with plan.part() as part:
-        part["x"][at : at + 10] = np.arange(at, at + 10)
-
-
-def die_in_part(plan: tetfile.WritePlan) -> None:
-    part = plan.part()
-    part["x"][:10] = 0
-    os._exit(1)
 
 
 def begun(**how: Any) -> tetfile.WritePlan:

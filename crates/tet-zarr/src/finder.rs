@@ -104,17 +104,18 @@ impl ChunkFinder {
     /// As [`ChunkFinder::find`].
     pub fn open_ahead(&self, linear: &[u64]) -> Result<()> {
         let Store::Folder(folder) = self.objects.store() else { return Ok(()) };
-        if !folder.is_url() {
+        let depth = folder.depth();
+        if depth <= 1 {
             return Ok(());
         }
+        let unit = self.units().into_iter().next().unwrap_or_default();
         let keys = linear.iter().map(|&linear| {
-            let units = self.units().into_iter().next().unwrap_or_default();
             let coordinate = self.array.grid.coord_of(linear);
-            self.array.object_key(&divided(&coordinate, &units))
+            self.array.object_key(&divided(&coordinate, &unit))
         });
         let mut names: Vec<ObjectName> = keys.map(ObjectName::File).collect();
         names.dedup();
-        self.objects.open_ahead(&names)
+        self.objects.open_ahead(&names, depth)
     }
 
     /// The number of innermost chunks in one unit of each level, the outermost first.

@@ -141,19 +141,8 @@ impl Objects {
         Ok(Some((id, source)))
     }
 
-    /// Opens objects of a server at the same time, as many as stay open, so that [`Objects::find`] finds them open.
-    ///
-    /// # Errors
-    ///
-    /// As [`Objects::find`].
-    pub fn open_ahead(&self, names: &[ObjectName]) -> Result<()> {
-        let depth = match &self.0.store {
-            Store::Folder(folder) => folder.depth(),
-            _ => 1,
-        };
-        if depth <= 1 {
-            return Ok(());
-        }
+    /// Opens objects, `depth` at the same time and as many as stay open, so that [`Objects::find`] finds them open.
+    pub(crate) fn open_ahead(&self, names: &[ObjectName], depth: usize) -> Result<()> {
         let names = names.get(..names.len().min(OPEN_MAX)).unwrap_or_default();
         at_once((names.len(), depth), |nth| {
             names.get(nth).map_or(Ok(None), |name| self.find(name))

@@ -18,7 +18,7 @@ const KILLS: u64 = 24;
 const ROWS: usize = 12;
 
 impl World {
-    /// Folders of parts grow in a bucket, whoever is killed meanwhile.
+    /// Folders of parts grow in a bucket, also when programs are killed.
     pub(super) fn grown_in(&self, server: &Server) -> Result<()> {
         let npy = self.files.join("rows.npy");
         npy_of_zeros(&npy, ROWS)?;

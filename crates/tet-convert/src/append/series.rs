@@ -21,6 +21,7 @@ use tet_query::{Dataset, Execution, Hyperslab, Tolerance};
 use super::growing::{AxisAppend, Growing, extent, growing, unfit};
 use super::new_part::{Planned, metadata_of, write_part};
 use super::{change, check_coordinates, grow_labels, history, opened_inputs};
+use crate::container::tets::parts::folder_at;
 use crate::container::tets::{
     DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
 };
@@ -98,15 +99,14 @@ pub(super) fn append(
     how: &Execution,
 ) -> Result<EditReport> {
     check_output(asked, options)?;
-    let folder = match is_url(file) {
+    let place = match is_url(file) {
         true => file.to_path_buf(),
         false => fs::canonicalize(file)
             .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?,
     };
-    let is_document = if is_url(file) { file.ends_with(DOCUMENT) } else { !folder.is_dir() };
-    let folder = if is_document { parent(&folder).to_path_buf() } else { folder };
+    let folder = folder_at(&place);
     let inputs = opened_inputs(asked, &folder_of(&folder.join(DOCUMENT)))?;
-    let attempt = Attempt { folder: &folder, shown: file, inputs: &inputs, asked, options, how };
+    let attempt = Attempt { folder, shown: file, inputs: &inputs, asked, options, how };
     let mut left = TRIES_MAX;
     loop {
         left -= 1;
@@ -132,10 +132,6 @@ fn check_output(asked: &AxisAppend<'_>, options: &EditOptions) -> Result<()> {
     }
     let what = "all datasets of a folder of parts that have the axis grow";
     if asked.datasets.is_empty() { Ok(()) } else { Err(unfit(what.to_owned())) }
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."))
 }
 
 /// An append, to the manifest that is there now.

@@ -198,7 +198,7 @@ fn a_damaged_block_is_requested_again() {
     fill();
 }
 
-/// The folder has a bound, whoever writes to it, and those go first that were not used for longest.
+/// The folder has a bound for all processes together, and those go first that were not used for longest.
 #[test]
 fn the_oldest_blocks_are_removed() {
     let folder = tempfile::tempdir().unwrap();

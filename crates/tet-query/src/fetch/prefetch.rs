@@ -10,7 +10,7 @@
 //!   threads    make request 0, then request 1; a task reads by itself what is not being read yet
 //! ```
 //!
-//! What is read is what the plan says: the same requests, whoever makes them. No task waits for a request that is
+//! What is read is what the plan says: the same requests, by any thread. No task waits for a request that is
 //! not being made, so nothing waits for ever.
 
 use std::collections::{BTreeMap, VecDeque};

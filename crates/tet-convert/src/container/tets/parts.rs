@@ -96,14 +96,14 @@ pub fn remove_unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
     let folder = Folder::open(folder_at(path))?;
     // Who appends has the lock as well, so that all that the manifest does not name is of processes that are gone. On a
     // server there is no lock, and the age of a file says so.
-    let mut lock = None;
-    if !folder.is_url() {
-        let taken = FileLock::try_exclusive(&folder.path().join(LOCK))?;
-        lock = Some(taken.ok_or_else(|| Error::Busy { path: path.to_path_buf() })?);
-    }
+    let _lock = if folder.is_url() {
+        None
+    } else {
+        let lock = FileLock::try_exclusive(&folder.path().join(LOCK))?;
+        Some(lock.ok_or_else(|| Error::Busy { path: path.to_path_buf() })?)
+    };
     let unused = unused_parts(path)?;
     unused.iter().try_for_each(|unused| folder.remove(&unused.file))?;
-    drop(lock);
     Ok(unused)
 }
 
@@ -114,7 +114,7 @@ fn manifest(path: &Path) -> Result<Manifest> {
 }
 
 /// The folder, which a path may name by its manifest.
-fn folder_at(path: &Path) -> &Path {
+pub(crate) fn folder_at(path: &Path) -> &Path {
     let parent = path.parent().filter(|it| *it != Path::new(""));
     if path.is_dir() || is_url(path) && !path.ends_with(DOCUMENT) {
         path

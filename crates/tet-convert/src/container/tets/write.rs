@@ -50,9 +50,7 @@ impl Writer for Tets {
         // The name of the first part is always the same, so that the same input gives the same folder.
         let file = part_named(0);
         let path = folder.path_of(&file)?;
-        let mut of_part = options.clone();
-        of_part.tet.overwrite = Overwrite::Refuse;
-        of_part.tet.digests = DigestChoice::Written;
+        let mut of_part = part_options(options);
         // The folder is synced as a whole.
         of_part.tet.sync = if cfg!(target_os = "linux") { Sync::None } else { options.tet.sync };
         let written = Tet.write(conversion, &path, &of_part)?;
@@ -63,6 +61,14 @@ impl Writer for Tets {
         folder.commit()?;
         Ok(Output { len, ..written })
     }
+}
+
+/// How a part is written: as a new file, with digests.
+fn part_options(options: &ConvertOptions) -> ConvertOptions {
+    let mut of_part = options.clone();
+    of_part.tet.overwrite = Overwrite::Refuse;
+    of_part.tet.digests = DigestChoice::Written;
+    of_part
 }
 
 /// Writes a folder on a server: a part of a new name, and then the manifest, which makes it visible.
@@ -76,11 +82,8 @@ fn write_at_url(
     let mut manifest = Publisher::begin(output.join(DOCUMENT), &publish)?;
     let file = new_part_name();
     let path = output.join(&file);
-    let mut of_part = options.clone();
-    of_part.tet.overwrite = Overwrite::Refuse;
-    of_part.tet.digests = DigestChoice::Written;
     let begun = Begun::now();
-    let written = Tet.write(conversion, &path, &of_part)?;
+    let written = Tet.write(conversion, &path, &part_options(options))?;
     let named = part(&path, file.clone()).and_then(|part| {
         let (len, text) = (part.len, Manifest::of_part(part).text());
         let written = manifest.write_all(text.as_bytes());

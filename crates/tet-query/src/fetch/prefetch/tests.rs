@@ -116,7 +116,7 @@ fn check(far: &Far, mut runs: Vec<Span>) {
     assert!((DEPTH..=DEPTH + 3).contains(&state.most), "{} at once", state.most);
 }
 
-/// Requests for several tasks are those of the plan, whoever makes them, and no task reads what another read.
+/// Requests for several tasks are those of the plan, by any thread, and no task reads what another read.
 #[test]
 fn requests_for_several_tasks_do_not_depend_on_threads() {
     let world = sample(Stored::Raw);
