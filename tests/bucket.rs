@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -133,6 +134,49 @@ fn a_folder_in_a_bucket_grows_as_one_on_a_disk() {
     assert_eq!(tet_convert::remove_unused_parts(URL.as_ref()).unwrap().len(), 4);
     assert_eq!(parts(&store), 2);
     assert!(elements(URL) == elements(&files[1]));
+}
+
+#[test]
+fn parts_that_are_not_needed_cost_no_requests() {
+    let (_guard, store) = bucket(|_| None);
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = (0..8).map(|nth| rows(folder.path(), nth, SHORT)).collect();
+    append(&files[..1]).unwrap();
+    for file in &files[1..] {
+        append(std::slice::from_ref(file)).unwrap();
+    }
+    let requested = |store: &ObjectStore| {
+        let log = store.take_log();
+        log.iter().filter(|asked| asked.contains("/part-")).cloned().collect::<BTreeSet<_>>().len()
+    };
+    store.take_log();
+    let opened = tet_convert::open(URL, &OpenOptions::default()).unwrap();
+    let dataset = &opened.catalog.datasets()[0];
+    assert_eq!((dataset.shape()[0], requested(&store)), (8 * ROWS, 1));
+    // A row of the fifth file, in one part or two.
+    let slab = Hyperslab::whole(dataset.shape()).part(&[17..18, 0..SHORT]);
+    let row = dataset.read(&slab, &Execution::default()).unwrap();
+    let wanted = elements(&files[4]);
+    let row_len = usize::try_from(SHORT * 8).unwrap();
+    assert!(row.value.bytes() == &wanted[row_len..2 * row_len]);
+    assert_eq!(requested(&store), 1);
+    // All parts count, also those that are not open.
+    let parts = tet_convert::series_parts(URL.as_ref()).unwrap();
+    let len = opened.catalog.source().len() + parts.iter().map(|part| part.len).sum::<u64>();
+    assert_eq!(opened.catalog.file_len(), len);
+    // One that is missing is an error when it is needed, and names it.
+    let lost = parts.last().unwrap();
+    tet_io::Folder::open(URL).unwrap().remove(&lost.file).unwrap();
+    let whole = Hyperslab::whole(dataset.shape());
+    match dataset.read(&whole, &Execution::default()) {
+        Err(tet_query::Error::Shard { shard, fault, .. }) => {
+            assert_eq!((shard.as_str(), fault.rule.id), (lost.file.as_str(), "TS-P3"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let source = Source::open(tet_convert::document_of(URL.as_ref())).unwrap();
+    let report = tet_convert::verify(&source, &VerifyOptions::default()).unwrap();
+    assert_eq!(report.findings.len(), 1, "{report:?}");
 }
 
 #[test]

@@ -24,8 +24,8 @@ use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
-/// Chunks that are looked up together.
-const BATCH: u64 = 8192;
+/// Chunks that are looked up together: the files on a server that they are in are opened at the same time.
+const BATCH: u64 = 1 << 16;
 
 /// The most chunks of a plan where the file has fewer bytes: chunks that are not stored take none.
 const COUNT_MAX: u64 = 1 << 23;

@@ -32,7 +32,7 @@ impl<'g> Planned<'g> {
     pub(super) fn of(series: &Series, growing: &'g Growing<'g>) -> Result<Planned<'g>> {
         let Growing { dataset, axis, .. } = growing;
         let misfit = || unfit(format!("{:?} cannot grow", dataset.name));
-        let entry = series.parts[0].datasets().get(dataset.index).ok_or_else(misfit)?;
+        let entry = series.first.datasets().get(dataset.index).ok_or_else(misfit)?;
         let dtype = entry.dtype.ok_or_else(misfit)?;
         let chunk_shape = entry.grid.chunk_shape().clone();
         let end = extent(dataset, *axis);
@@ -57,7 +57,7 @@ pub(super) fn write_part(
 ) -> Result<Begun> {
     let folder = folder_of(path);
     let specs = planned.iter().map(|it| it.spec.clone()).collect();
-    let codec = codec_of(&series.parts[0])?;
+    let codec = codec_of(&series.first)?;
     let plan = FilePlan::of_datasets(specs, metadata_of_part(planned, metadata), codec)?;
     let regions = RegionOptions { threads: how.threads, memory: how.memory_budget };
     let writer = RegionWriter::scratch(&folder, &plan, None, regions)?;
@@ -95,7 +95,7 @@ fn take_over(
 
 /// The metadata of the first part, with the labels of all rows.
 pub(super) fn metadata_of(series: &Series, growing: &[Growing<'_>]) -> Metadata {
-    let mut metadata = series.parts[0].metadata().clone();
+    let mut metadata = series.first.metadata().clone();
     for Growing { dataset, axis, .. } in growing {
         let Some(about) = metadata.datasets.get_mut(&dataset.name) else { continue };
         let rank = dataset.shape().len();

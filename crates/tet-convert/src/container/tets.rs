@@ -8,6 +8,7 @@
 
 mod check;
 mod chunks;
+mod files;
 mod manifest;
 pub(crate) mod parts;
 mod rule;

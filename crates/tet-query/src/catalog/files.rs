@@ -14,16 +14,22 @@ impl Catalog {
         Catalog { shards: Arc::new(shards), ..self }
     }
 
+    /// The same with the bytes of files that belong to the container, and are opened when they are needed.
+    #[must_use]
+    pub fn with_unopened_len(self, unopened_len: u64) -> Catalog {
+        Catalog { unopened_len, ..self }
+    }
+
     /// The other files of a container of several, without [`Catalog::source`].
     #[must_use]
     pub fn shards(&self) -> &[Source] {
         &self.shards
     }
 
-    /// The bytes of all files.
+    /// The bytes of all files, also of those that are not open.
     #[must_use]
     pub fn file_len(&self) -> u64 {
-        self.sources().map(Source::len).fold(0, u64::saturating_add)
+        self.sources().map(Source::len).fold(self.unopened_len, u64::saturating_add)
     }
 
     /// The identities of all files: what is made of them is written over none of them.

@@ -1,12 +1,14 @@
 //! What is wrong with a folder of parts: with its manifest, and with every part.
 
-use tet_file::TetFile;
+use std::sync::Arc;
+
 use tet_format::ForeignFault;
-use tet_io::Source;
+use tet_io::{Source, at_once};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
 
+use super::files::{Files, PartError};
 use super::manifest::Manifest;
-use super::series::{Parts, catalog, folder_of};
+use super::series::{catalog, folder_of};
 use crate::Result;
 use crate::read::opened::OpenOptions;
 
@@ -32,29 +34,25 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         }
     };
     let opening = OpenOptions { limits: options.limits, ..OpenOptions::default() };
-    let files = Parts::new(folder_of(source)?, &opening);
-    let (mut opened, mut states) = (Vec::<TetFile>::new(), Vec::new());
-    for part in &manifest.parts {
-        options.progress.check().map_err(tet_verify::Error::from)?;
-        match files.source(part)? {
-            Ok(source) => {
-                let report = tet_verify::verify(&source, options)?;
-                add(&mut seen, &report);
-                states.push(report.integrity);
-                findings.take_report(&part.file, report);
-            }
+    let files = Arc::new(Files::new(folder_of(source)?, &opening, &manifest));
+    let mut states = Vec::new();
+    for (nth, verified) in verified(&files, options)?.into_iter().enumerate() {
+        let report = match verified {
+            Ok(report) => report,
             Err((file, fault)) => {
                 findings.take_in(&file, found(fault));
                 continue;
             }
-        }
-        match files.open(part)? {
-            Ok(file) => opened.push(file),
-            Err((file, fault)) => findings.take_in(&file, found(fault)),
+        };
+        add(&mut seen, &report);
+        states.push(report.integrity);
+        findings.take_report(&files.part(nth).file, report);
+        if let Err((file, fault)) = sound(files.open(nth))? {
+            findings.take_in(&file, found(fault));
         }
     }
-    if opened.len() == manifest.parts.len() {
-        match catalog(source, &manifest, &opened)? {
+    if files.opened().count() == files.parts().len() {
+        match sound(catalog(source, &manifest, &files))? {
             Ok(catalog) => {
                 seen.dataset_count = u64::try_from(catalog.datasets().len()).unwrap_or(u64::MAX);
             }
@@ -69,6 +67,28 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         () => Integrity::Unchecked,
     };
     Ok(findings.report(&seen))
+}
+
+/// Checks each part as a `.tet` file is checked; on a server several at the same time.
+fn verified(files: &Files, options: &VerifyOptions) -> Result<Vec<Sound<Report>>> {
+    at_once((files.parts().len(), files.depth()), |nth| {
+        options.progress.check().map_err(tet_verify::Error::from)?;
+        Ok(match sound(files.source(nth))? {
+            Ok(source) => Ok(tet_verify::verify(&source, options)?),
+            Err(fault) => Err(fault),
+        })
+    })
+}
+
+/// What a part is good for, or the part and the rule that it breaks.
+type Sound<T> = std::result::Result<T, (String, ForeignFault)>;
+
+fn sound<T>(opened: std::result::Result<T, PartError>) -> Result<Sound<T>> {
+    match opened {
+        Ok(sound) => Ok(Ok(sound)),
+        Err(PartError::Fault(part, fault)) => Ok(Err((part, fault))),
+        Err(PartError::Failed(error)) => Err(error.into()),
+    }
 }
 
 /// Adds what was seen of a part.
