@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tet_convert::{AxisAppend, ConvertOptions, EditOptions, Error, OpenOptions};
+use tet_convert::{AxisAppend, ConvertOptions, EditOptions, Error, OpenOptions, ZarrFormat};
 use tet_file::write::{ChunkAt, WriteOptions, Writer};
 use tet_file::{DatasetMetadata, Metadata};
 use tet_format::DType;
@@ -309,6 +309,130 @@ fn a_zarr_hierarchy_is_read_by_its_keys() {
     let found = tet_convert::open(server.url("/a.zarr"), &OpenOptions::default());
     let found = found.map(drop).unwrap_err();
     assert!(found.to_string().contains("does not list"), "{found}");
+}
+
+const ZARR: &str = "s3://bucket/a.zarr";
+
+fn is_visible() -> bool {
+    tet_convert::open(ZARR, &OpenOptions::default()).is_ok()
+}
+
+fn below_zarr(store: &ObjectStore) -> usize {
+    store.paths().iter().filter(|path| path.starts_with("/bucket/a.zarr/")).count()
+}
+
+/// Converts to a hierarchy of either version, whose chunks are objects of 600 numbers.
+fn to_zarr(file: &Path, format: ZarrFormat, overwrite: Overwrite) -> tet_convert::Result<()> {
+    let mut options = ConvertOptions::default();
+    options.zarr.format = format;
+    options.tet.overwrite = overwrite;
+    convert(file, ZARR, &options)
+}
+
+#[test]
+fn a_new_hierarchy_is_visible_with_its_last_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = rows(folder.path(), 0, SHORT);
+    for format in [ZarrFormat::V2, ZarrFormat::V3] {
+        let (_guard, store) = bucket(|_| None);
+        to_zarr(&file, format, Overwrite::Refuse).unwrap();
+        let log = store.take_log();
+        let puts: Vec<_> =
+            log.iter().filter_map(|it| it.strip_prefix("PUT /bucket/a.zarr/")).collect();
+        let last = if format == ZarrFormat::V2 { ".zmetadata" } else { "zarr.json" };
+        assert_eq!((puts[0], *puts.last().unwrap()), (".tet-writing", last), "{log:?}");
+        let first_document =
+            puts.iter().position(|key| key.contains(".z") || key.ends_with("zarr.json"));
+        assert!(
+            puts[1..first_document.unwrap()].iter().all(|key| key.contains("temp/")),
+            "{log:?}"
+        );
+        assert_eq!(below_zarr(&store), puts.len() - 1, "the claim is gone");
+        assert!(elements(ZARR) == elements(&file));
+        let local = folder.path().join(format!("{last}.zarr"));
+        let mut options = ConvertOptions::default();
+        options.zarr.format = format;
+        convert(&file, &local, &options).unwrap();
+        let mut wanted = Vec::new();
+        files_below(&local, "", &mut wanted);
+        assert_eq!(wanted.len(), puts.len() - 1);
+        for (key, bytes) in wanted {
+            assert!(store.get(&format!("/bucket/a.zarr{key}")) == Some(bytes), "{key}");
+        }
+        // It is never replaced.
+        for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
+            store.take_log();
+            let found = to_zarr(&file, format, overwrite);
+            let is_kept = matches!(found, Err(Error::Io(tet_io::Error::FolderExists { .. })));
+            assert!(is_kept, "{found:?}");
+            assert!(store.take_log().iter().all(|asked| asked.starts_with("GET")));
+        }
+    }
+}
+
+/// Nothing or all after each fault of each request, also if all that follow fail too, as when a program is killed.
+#[test]
+fn a_new_hierarchy_is_there_or_not_whichever_request_fails() {
+    use BucketFault::{AnswerLost, Lost, Nonsense, Status};
+    let folder = tempfile::tempdir().unwrap();
+    let file = rows(folder.path(), 0, SHORT);
+    let all = elements(&file);
+    for fault in [Status(503), Status(403), Lost, AnswerLost, Nonsense] {
+        for (is_killed, at) in [false, true].iter().flat_map(|it| (0..40).map(move |at| (*it, at)))
+        {
+            let until = Arc::new(AtomicUsize::new(usize::MAX));
+            let end = Arc::clone(&until);
+            let (_guard, store) = bucket(move |nth| {
+                let is_it = nth == at || is_killed && at < nth && nth < end.load(Ordering::SeqCst);
+                is_it.then_some(fault)
+            });
+            let outcome = to_zarr(&file, ZarrFormat::V3, Overwrite::Refuse);
+            until.store(0, Ordering::SeqCst);
+            let about = format!("{fault:?} at {at}, {is_killed}: {outcome:?} {:?}", store.paths());
+            if store.requests() <= at {
+                assert!(outcome.is_ok(), "{about}");
+                continue;
+            }
+            if outcome.is_ok() {
+                assert!(elements(ZARR) == all, "{about}");
+                continue;
+            }
+            if is_visible() {
+                // The answer to the last document was lost, and what is there is complete.
+                assert!(is_killed && elements(ZARR) == all, "{about}");
+                continue;
+            }
+            assert!(is_killed || below_zarr(&store) == 0, "{about}");
+            if below_zarr(&store) != 0 {
+                let found = to_zarr(&file, ZarrFormat::V3, Overwrite::Refuse);
+                let is_left = matches!(found, Err(Error::Io(tet_io::Error::Unfinished { .. })));
+                assert!(is_left, "{about}: {found:?}");
+            }
+            to_zarr(&file, ZarrFormat::V2, Overwrite::Replace).unwrap();
+            assert!(elements(ZARR) == all, "{about}");
+            assert!(store.paths().iter().all(|path| !path.contains("zarr.json")), "{about}");
+        }
+    }
+}
+
+#[test]
+fn of_two_programs_that_write_a_hierarchy_at_most_one_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = (0..2).map(|nth| rows(folder.path(), nth, SHORT)).collect();
+    for _ in 0..8 {
+        let (_guard, store) = bucket(|_| None);
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let begin =
+                |file| scope.spawn(move || to_zarr(file, ZarrFormat::V3, Overwrite::Refuse));
+            let writers: Vec<_> = files.iter().map(PathBuf::as_path).map(begin).collect();
+            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        });
+        let winner = outcomes.iter().position(std::result::Result::is_ok);
+        assert_eq!(is_visible(), winner.is_some(), "{outcomes:?} {:?}", store.paths());
+        if let Some(winner) = winner {
+            assert!(outcomes[1 - winner].is_err() && elements(ZARR) == elements(&files[winner]));
+        }
+    }
 }
 
 /// Runs the command with the keys of the bucket.

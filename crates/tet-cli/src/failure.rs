@@ -131,6 +131,10 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         }
         tet_io::Error::NoLease { .. } => ("no-lease", "use --io pread"),
         tet_io::Error::Exists { .. } => ("exists", "use --force to replace it"),
+        tet_io::Error::FolderExists { .. } => ("exists", ""),
+        tet_io::Error::Unfinished { .. } => {
+            ("unfinished", "if no program is writing, use --force to remove what is there")
+        }
         tet_io::Error::SameFile { .. } => ("same-file", "give the output another name"),
         tet_io::Error::NotWritten { .. } => {
             ("not-written", "the disk does not store what is written: write to another disk")

@@ -202,10 +202,28 @@ pub enum Error {
     },
     /// The output is a URL to which this output is not written.
     #[error(
-        "{} is not written: URLs of new files are s3:// and gs://, of formats of one file and .tets",
+        "{} is not written: URLs of new files are s3:// and gs://, of formats of one file, .tets and .zarr",
         shown(path)
     )]
     UrlOutput {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// The output is a folder on a server that is there: no step replaces all of its files.
+    #[error(
+        "{} exists, and a folder on a server is not replaced: remove it, or choose another name",
+        shown(path)
+    )]
+    FolderExists {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// The output is a folder on a server that another program is writing, or was when it was killed.
+    #[error(
+        "{} has files of a folder that is not complete: a program is writing it, or was killed",
+        shown(path)
+    )]
+    Unfinished {
         /// The URL.
         path: PathBuf,
     },
@@ -229,6 +247,8 @@ impl Error {
                 Kind::Format
             }
             Self::Exists { .. }
+            | Self::FolderExists { .. }
+            | Self::Unfinished { .. }
             | Self::SameFile { .. }
             | Self::NoName { .. }
             | Self::NoUrls { .. }
@@ -250,6 +270,8 @@ impl Error {
             | Self::PastEnd { path, .. }
             | Self::NoLease { path, .. }
             | Self::Exists { path }
+            | Self::FolderExists { path }
+            | Self::Unfinished { path }
             | Self::SameFile { path }
             | Self::NotWritten { path, .. }
             | Self::NoUrls { path }

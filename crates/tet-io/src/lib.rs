@@ -42,7 +42,9 @@ pub use image::Image;
 pub use mmap::use_huge_pages;
 pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
-pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
+pub use publish::{
+    FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, UrlFolderPublisher, commit_all,
+};
 pub use read_at::{Access, ReadAt};
 pub use size::parse_size;
 pub use source::{

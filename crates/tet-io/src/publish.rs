@@ -17,6 +17,7 @@ mod hidden;
 mod image;
 mod several;
 mod target;
+mod url_folder;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
@@ -32,6 +33,7 @@ use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 
 pub use folder::FolderPublisher;
 pub use several::{Settled, commit_all};
+pub use url_folder::UrlFolderPublisher;
 
 /// What to do if the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -97,7 +97,9 @@ fn of_system(error: &tet::Error) -> Option<PyErr> {
     let (number, path) = match refused {
         tet_io::Error::NotRegular { path, what } if what.contains("directory") => (EISDIR, path),
         tet_io::Error::NotFolder { path } => (ENOTDIR, path),
-        tet_io::Error::Exists { path } => (EEXIST, path),
+        tet_io::Error::Exists { path }
+        | tet_io::Error::FolderExists { path }
+        | tet_io::Error::Unfinished { path } => (EEXIST, path),
         tet_io::Error::NoLease { path, .. } => (EAGAIN, path),
         tet_io::Error::NotRegular { path, .. } => (EINVAL, path),
         tet_io::Error::NotWritten { path, .. } => (EIO, path),

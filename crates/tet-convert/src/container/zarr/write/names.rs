@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{Error, Note, Result};
 
 /// Names of documents, which no node has.
-const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+pub(super) const DOCUMENTS: [&str; 5] =
+    [".zattrs", ".zarray", ".zgroup", "zarr.json", ".zmetadata"];
 
 /// A part of a path as a hierarchy has it.
 fn legal_part(part: &str) -> String {

@@ -1,13 +1,14 @@
-//! Where the objects of a new hierarchy go: files below a folder, or stored members of a zip file.
+//! Where the objects of a new hierarchy go: files below a folder, objects below a URL, or stored members of a zip file.
 
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use tet_io::FolderPublisher;
+use tet_io::{FolderPublisher, UrlFolderPublisher, is_url};
 use tet_query::Catalog;
 use tet_zarr::ZarrFormat;
 use zip::CompressionMethod;
 
+use super::names::DOCUMENTS as ALL_DOCUMENTS;
 use crate::container::traits::Output;
 use crate::container::zarr::DOCUMENTS;
 use crate::write::archive::{self, NewArchive};
@@ -39,6 +40,13 @@ pub(super) fn publish(
     };
     let known = (Format::ZARR, &DOCUMENTS[..]);
     file::check_folder(catalog, output, options.overwrite, known)?;
+    if is_url(output) {
+        let publisher = UrlFolderPublisher::begin(output, &options.publish(catalog))?;
+        let mut objects = Objects { format, publisher, documents: Vec::new() };
+        write(&mut objects)?;
+        catalog.check_unchanged()?;
+        return objects.commit();
+    }
     let publisher = FolderPublisher::begin(output, &options.publish(catalog))?;
     let mut files = Files { format, publisher };
     write(&mut files)?;
@@ -92,6 +100,44 @@ impl ObjectSink for Files {
     fn put(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
         Ok(self.publisher.write(key, bytes)?)
     }
+}
+
+/// The objects below a URL.
+struct Objects {
+    format: ZarrFormat,
+    publisher: UrlFolderPublisher,
+    /// Those that make arrays and groups visible, which come last.
+    documents: Vec<(String, Vec<u8>)>,
+}
+
+impl Objects {
+    fn commit(self) -> Result<u64> {
+        let of_documents = self.documents.iter().map(|(_, bytes)| bytes.len() as u64);
+        let len = of_documents.fold(self.publisher.byte_len(), u64::saturating_add);
+        let mut documents = self.documents;
+        // Where readers look for several, the one that they look for first comes last.
+        documents.sort_by_key(|(key, _)| ALL_DOCUMENTS.iter().position(|it| *it == name_of(key)));
+        self.publisher.commit(documents)?;
+        Ok(len)
+    }
+}
+
+impl ObjectSink for Objects {
+    fn format(&self) -> ZarrFormat {
+        self.format
+    }
+
+    fn put(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
+        if ALL_DOCUMENTS.contains(&name_of(key)) {
+            self.documents.push((key.to_owned(), bytes.to_vec()));
+            return Ok(());
+        }
+        Ok(self.publisher.write(key, bytes)?)
+    }
+}
+
+fn name_of(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
 }
 
 /// The members of a zip file.
