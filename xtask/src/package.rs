@@ -30,11 +30,15 @@ pub(crate) struct Options {
     /// The module for PyTorch, whose packages are 3 GB
     #[arg(long)]
     torch: bool,
+
+    /// References as zarrita.js reads them, with node and npm
+    #[arg(long, conflicts_with = "torch")]
+    node: bool,
 }
 
-/// Tests all but the module for PyTorch.
+/// Tests all but the module for PyTorch, and without node.
 pub(crate) fn run() -> Result<()> {
-    test(Options { torch: false })
+    test(Options { torch: false, node: false })
 }
 
 /// Builds, installs and tests the package.
@@ -43,21 +47,46 @@ pub(crate) fn test(options: Options) -> Result<()> {
         bail!("{what}");
     }
     let folder = run::target().join("python");
-    let (venv, tests) =
-        if options.torch { ("venv-torch", "tests/pytorch") } else { ("venv", "tests") };
-    let requirements = sources().join(tests).join("requirements.txt");
+    let (venv, tests) = match options {
+        Options { torch: true, .. } => ("venv-torch", "tests/pytorch"),
+        Options { node: true, .. } => ("venv", "tests/node"),
+        _ => ("venv", "tests"),
+    };
+    let of_venv = if options.torch { tests } else { "tests" };
+    let requirements = sources().join(of_venv).join("requirements.txt");
     let python = python::environment(&folder.join(venv), &requirements)?;
     install(&python, &folder.join("wheels"), "dev")?;
     types(&python)?;
-    let hostile = folder.join("hostile");
-    let write = ["run", "--quiet", "--locked", "-p", "tet-tests", "--bin", "hostile-files", "--"];
-    run::check(run::cargo().args(write).arg(&hostile))?;
     let mut pytest = Command::new(&python);
     pytest.args(["-m", "pytest", "-p", "no:cacheprovider", tests]).current_dir(sources());
-    if !options.torch {
-        pytest.arg("--ignore=tests/pytorch");
+    if options.node {
+        pytest.env("TET_NODE", node_packages(&folder.join("node"))?);
+    } else {
+        pytest.env("TET_HOSTILE", hostile_files(&folder.join("hostile"))?);
     }
-    run::check(pytest.env("TET_HOSTILE", &hostile)).context("tests of the Python package fail")
+    if tests == "tests" {
+        pytest.args(["--ignore=tests/pytorch", "--ignore=tests/node"]);
+    }
+    run::check(&mut pytest).context("tests of the Python package fail")
+}
+
+/// Writes the files that break rules.
+fn hostile_files(folder: &Path) -> Result<PathBuf> {
+    let write = ["run", "--quiet", "--locked", "-p", "tet-tests", "--bin", "hostile-files", "--"];
+    run::check(run::cargo().args(write).arg(folder))?;
+    Ok(folder.to_path_buf())
+}
+
+/// Installs the packages of node, beside the script that uses them.
+fn node_packages(folder: &Path) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    for name in ["package.json", "package-lock.json", "read.mjs"] {
+        std::fs::copy(sources().join("tests/node").join(name), folder.join(name))?;
+    }
+    run::check(
+        Command::new("npm").args(["ci", "--silent", "--ignore-scripts"]).current_dir(folder),
+    )?;
+    Ok(folder.to_path_buf())
 }
 
 /// The stubs are those of the module, and the package has the types that it states.

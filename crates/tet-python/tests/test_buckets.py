@@ -20,13 +20,8 @@ from test_parts import die_in_part, write_part
 URL = "s3://bucket/x.tet"
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a server that has one empty bucket."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
+def prepared(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a server that is running the one of this process, with one empty bucket."""
     for name, value in {
         "AWS_ENDPOINT_URL": address,
         "AWS_ACCESS_KEY_ID": "key",
@@ -36,6 +31,16 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.setenv(name, value)
     urllib.request.urlopen(urllib.request.Request(f"{address}/moto-api/reset", method="POST"))
     urllib.request.urlopen(urllib.request.Request(f"{address}/bucket", method="PUT"))
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a server that has one empty bucket."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    prepared(address, monkeypatch)
     yield address
     server.stop()
 
