@@ -55,23 +55,34 @@ def _found(handle: Any) -> Any:
     return handle
 
 
-def read(place: str, names: list[str]) -> dict[str, np.ndarray[Any, Any]]:
-    """The elements of arrays of a hierarchy, such as ``ZARR:"/vsikerchunk_json_ref/{references.json}"``."""
+Part = tuple[list[int], list[int]]
+
+
+def read(place: str, names: list[str], part: Part | None = None) -> dict[str, np.ndarray[Any, Any]]:
+    """Elements of arrays of a hierarchy, such as ``ZARR:"/vsikerchunk_json_ref/{references.json}"``.
+
+    ``part`` is where they start and how many there are along each axis; all of them, without it.
+    """
     dataset = _found(GDAL.GDALOpenEx(place.encode(), OPEN, None, None, None))
     try:
         root = _found(GDAL.GDALDatasetGetRootGroup(dataset))
-        return {name: _array(_found(GDAL.GDALGroupOpenMDArrayFromFullname(root, f"/{name}".encode(), None))) for name in names}
+        found = {}
+        for name in names:
+            array = _found(GDAL.GDALGroupOpenMDArrayFromFullname(root, f"/{name}".encode(), None))
+            found[name] = _array(array, part)
+        return found
     finally:
         GDAL.GDALClose(dataset)
 
 
-def _array(array: Any) -> np.ndarray[Any, Any]:
+def _array(array: Any, part: Part | None) -> np.ndarray[Any, Any]:
     rank = SIZE()
     dims = GDAL.GDALMDArrayGetDimensions(array, ctypes.byref(rank))
     shape = [GDAL.GDALDimensionGetSize(dims[axis]) for axis in range(rank.value)]
+    start, count = part or ([0] * len(shape), shape)
     dtype = GDAL.GDALMDArrayGetDataType(array)
-    out = np.empty(shape, DTYPES[GDAL.GDALExtendedDataTypeGetNumericDataType(dtype)])
-    start, count = (WORD * len(shape))(), (SIZE * len(shape))(*shape)
+    out = np.empty(count, DTYPES[GDAL.GDALExtendedDataTypeGetNumericDataType(dtype)])
+    start, count = (WORD * len(shape))(*start), (SIZE * len(shape))(*count)
     if not GDAL.GDALMDArrayRead(array, start, count, None, None, dtype, out.ctypes.data, None, 0):
         raise OSError(GDAL.CPLGetLastErrorMsg().decode())
     return out

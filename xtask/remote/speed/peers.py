@@ -8,8 +8,12 @@ import os
 import struct
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
+
+TESTS = Path(__file__).resolve().parents[3] / "crates/tet-python/tests"
+SHAPE = (1024, 512, 512)
 
 ELEMENT = (17, 200, 300)
 WINDOW = (slice(None), slice(100, 110), slice(100, 110))
@@ -54,17 +58,28 @@ def tensogram(url, work):
 
     def run():
         file = library.TensogramFile.open_remote(url)
-        shape = (256, 512, 512)
         if work == "open":
             file.file_decode_descriptors(0)
-            return float(shape[0])
+            return float(SHAPE[0])
         if work == "element":
-            at = int(np.ravel_multi_index(ELEMENT, shape))
+            at = int(np.ravel_multi_index(ELEMENT, SHAPE))
             return float(np.ravel(file.file_decode_range(0, 0, [(at, 1)], join=True))[0])
         if work == "window":
-            rows = [(t * 512 * 512 + y * 512 + 100, 10) for t in range(256) for y in range(100, 110)]
+            rows = [(t * 512 * 512 + y * 512 + 100, 10) for t in range(SHAPE[0]) for y in range(100, 110)]
             return float(np.sum(file.file_decode_range(0, 0, rows, join=True), dtype="f8"))
         return float(np.sum(file.file_decode_object(0, 0)["data"], dtype="f8"))
+
+    return run
+
+
+def gdal(url, work):
+    sys.path.insert(0, str(TESTS))
+    import gdal as library
+
+    def run():
+        parts = {"open": ([0] * 3, [1] * 3), "element": (list(ELEMENT), [1] * 3), "window": ([0, 100, 100], [SHAPE[0], 10, 10])}
+        found = library.read(f'ZARR:"/vsicurl/{url}"', ["a"], parts.get(work))["a"]
+        return float(np.sum(found, dtype="f8"))
 
     return run
 
