@@ -231,7 +231,7 @@ fn the_command_reads_urls() {
         (&["info", &zarr], 5, "not found"),
         (&["info", &folder_url], 5, "not found"),
         (&["info", "ftp://host/a.tet"], 5, "http, https, s3, gs and az"),
-        (&["convert", &url, "http://127.0.0.1/b.tet"], 2, "s3:// and gs://"),
+        (&["convert", &url, "http://127.0.0.1/b.tet"], 2, "s3://, gs:// and az://"),
     ];
     for (args, code, text) in cases {
         let output = std::process::Command::new(program::tet()).args(args).output().unwrap();

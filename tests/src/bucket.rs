@@ -1,8 +1,11 @@
-//! A bucket in memory that is read, written and listed as S3 is: ranges, whole objects, uploads of several parts,
+//! A bucket in memory that is read, written and listed as S3 is, or as Azure: ranges, whole objects, uploads of several parts,
 //! conditions, and lists with a delimiter.
 //!
 //! A fault is a function of the number of the request, so that a suite makes one request after the other fail. Keys
 //! are not compared; `cargo xtask remote` asks servers that compare them.
+
+#[path = "bucket/azure.rs"]
+mod azure;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -38,11 +41,23 @@ struct Object {
     age: u64,
 }
 
+/// An upload.
+#[derive(Default)]
+struct Pending {
+    path: String,
+    parts: BTreeMap<u16, Vec<u8>>,
+    number: String,
+    /// When it was begun, in seconds before the time of the server.
+    age: u64,
+}
+
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Object>,
-    /// The parts of uploads that were begun, with the number of the upload.
-    uploads: BTreeMap<String, (BTreeMap<u16, Vec<u8>>, String)>,
+    /// What was begun and not ended.
+    uploads: BTreeMap<String, Pending>,
+    /// The blocks of blobs that are in no list.
+    blocks: BTreeMap<String, BTreeMap<String, Vec<u8>>>,
     requests: usize,
     written: usize,
     log: Vec<String>,
@@ -107,9 +122,17 @@ impl ObjectStore {
         self.state.lock().unwrap().objects.keys().cloned().collect()
     }
 
-    /// Makes all objects older.
+    /// Makes all objects and uploads older.
     pub fn age(&self, seconds: u64) {
-        self.state.lock().unwrap().objects.values_mut().for_each(|it| it.age += seconds);
+        let mut state = self.state.lock().unwrap();
+        state.objects.values_mut().for_each(|it| it.age += seconds);
+        state.uploads.values_mut().for_each(|it| it.age += seconds);
+    }
+
+    /// Begins an upload that is not ended.
+    pub fn begin_upload(&self, id: &str, path: &str) {
+        let upload = Pending { path: path.to_owned(), ..Pending::default() };
+        self.state.lock().unwrap().uploads.insert(id.to_owned(), upload);
     }
 
     /// The requests since the last call: method and path.
@@ -197,8 +220,14 @@ fn serve(
     out.write_all(&[head.as_bytes(), sent].concat()).ok()
 }
 
-/// Does what is asked: status, header and body of the answer.
-fn done(asked: &Asked, state: &mut State) -> (u16, String, Vec<u8>) {
+/// Status, header and body.
+type Answer = (u16, String, Vec<u8>);
+
+/// Does what is asked.
+fn done(asked: &Asked, state: &mut State) -> Answer {
+    if azure::is_azure(asked) {
+        return azure::done(asked, state);
+    }
     let plain = |status| (status, String::new(), Vec::new());
     let number = asked.headers.get("x-amz-meta-tet-upload").cloned().unwrap_or_default();
     let id = asked.query.get("uploadId");
@@ -207,6 +236,7 @@ fn done(asked: &Asked, state: &mut State) -> (u16, String, Vec<u8>) {
     }
     match (asked.method.as_str(), id) {
         ("GET", _) if asked.query.contains_key("list-type") => listed(asked, state),
+        ("GET", _) if asked.query.contains_key("uploads") => listed_uploads(asked, state),
         ("GET" | "HEAD", _) => match state.objects.get(&asked.path) {
             None => plain(404),
             Some(object) => part_of(object, asked),
@@ -217,7 +247,8 @@ fn done(asked: &Asked, state: &mut State) -> (u16, String, Vec<u8>) {
         }
         ("POST", None) => {
             let id = format!("upload{}", state.requests);
-            state.uploads.insert(id.clone(), (BTreeMap::new(), number));
+            let path = asked.path.clone();
+            state.uploads.insert(id.clone(), Pending { path, number, ..Pending::default() });
             let tag = format!("<UploadId>{id}</UploadId>");
             let names = "<Bucket>bucket</Bucket><Key>key</Key>";
             let name = "InitiateMultipartUploadResult";
@@ -233,15 +264,17 @@ fn done(asked: &Asked, state: &mut State) -> (u16, String, Vec<u8>) {
         }
         ("PUT", Some(id)) => {
             let part = asked.query.get("partNumber").and_then(|text| text.parse::<u16>().ok());
-            let (Some((parts, _)), Some(part)) = (state.uploads.get_mut(id), part) else {
+            let (Some(upload), Some(part)) = (state.uploads.get_mut(id), part) else {
                 return plain(404);
             };
-            parts.insert(part, asked.body.clone());
+            upload.parts.insert(part, asked.body.clone());
             (200, format!("etag: \"{part}\"\r\n"), Vec::new())
         }
         ("POST", Some(id)) => {
             let text = String::from_utf8_lossy(&asked.body).into_owned();
-            let Some((parts, number)) = state.uploads.remove(id) else { return plain(404) };
+            let Some(Pending { parts, number, .. }) = state.uploads.remove(id) else {
+                return plain(404);
+            };
             assert_eq!(text.matches("<PartNumber>").count(), parts.len(), "{text}");
             state.put(&asked.path, parts.into_values().flatten().collect(), number);
             let name = "CompleteMultipartUploadResult";
@@ -267,9 +300,11 @@ fn is_refused(asked: &Asked, state: &State) -> bool {
 }
 
 /// The range of an object that is asked for.
-fn part_of(object: &Object, asked: &Asked) -> (u16, String, Vec<u8>) {
+fn part_of(object: &Object, asked: &Asked) -> Answer {
     let Object { bytes, number, etag, .. } = object;
-    let head = format!("etag: {etag}\r\nx-amz-meta-tet-upload: {number}\r\n");
+    let names = ["x-amz-meta-tet-upload", "x-ms-meta-tetupload"];
+    let numbers = names.map(|name| format!("{name}: {number}\r\n")).concat();
+    let head = format!("etag: {etag}\r\n{numbers}");
     let range =
         asked.headers.get("range").and_then(|it| it.strip_prefix("bytes=")?.split_once('-'));
     let Some((first, last)) = range else { return (200, head, bytes.clone()) };
@@ -289,8 +324,42 @@ fn part_of(object: &Object, asked: &Asked) -> (u16, String, Vec<u8>) {
 /// Objects a list has at most: few, so that suites see lists that go on.
 const LISTED_MAX: usize = 3;
 
+/// The time of so many seconds ago.
+fn time(age: u64) -> String {
+    let seconds = 26 * 86_400 + 12 * 3600 - age;
+    let (day, hour, minute) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    format!("2026-11-{day:02}T{hour:02}:{minute:02}:00.000Z")
+}
+
+/// The uploads below a prefix, one a page.
+fn listed_uploads(asked: &Asked, state: &State) -> Answer {
+    let plain = |name: &str| asked.query.get(name).map(|it| it.replace("%2F", "/"));
+    let prefix = plain("prefix").unwrap_or_default();
+    let bucket = format!("{}/", asked.path.trim_end_matches('/'));
+    let after = plain("key-marker").zip(plain("upload-id-marker"));
+    let of = |(id, upload): (&String, &Pending)| {
+        let key = upload.path.strip_prefix(&bucket).filter(|key| key.starts_with(&prefix))?;
+        Some((key.to_owned(), id.clone(), upload.age))
+    };
+    let mut all: Vec<_> = state.uploads.iter().filter_map(of).collect();
+    all.sort();
+    all.retain(|(key, id, _)| {
+        after.as_ref().is_none_or(|after| *after < (key.clone(), id.clone()))
+    });
+    let mut body = format!("<ListMultipartUploadsResult {NS}>");
+    body += &format!("<Bucket>bucket</Bucket><IsTruncated>{}</IsTruncated>", 1 < all.len());
+    if let Some((key, id, age)) = all.first() {
+        body += &format!("<NextKeyMarker>{key}</NextKeyMarker>");
+        body += &format!("<NextUploadIdMarker>{id}</NextUploadIdMarker>");
+        let about = format!("<UploadId>{id}</UploadId><Initiated>{}</Initiated>", time(*age));
+        body += &format!("<Upload><Key>{key}</Key>{about}</Upload>");
+    }
+    body += "</ListMultipartUploadsResult>";
+    (200, String::new(), body.into_bytes())
+}
+
 /// What is directly below a prefix.
-fn listed(asked: &Asked, state: &State) -> (u16, String, Vec<u8>) {
+fn listed(asked: &Asked, state: &State) -> Answer {
     let plain = |text: &str| text.replace("%2F", "/");
     let prefix = asked.query.get("prefix").map(|it| plain(it)).unwrap_or_default();
     let after = asked.query.get("continuation-token").map(|it| plain(it)).unwrap_or_default();
@@ -308,10 +377,7 @@ fn listed(asked: &Asked, state: &State) -> (u16, String, Vec<u8>) {
                 (name, entry)
             }
             None => {
-                let (len, seconds) = (object.bytes.len(), 12 * 3600 - object.age.min(12 * 3600));
-                let (day, seconds) = (26 - object.age / 86_400, seconds % 86_400);
-                let (hour, minute) = (seconds / 3600, seconds / 60 % 60);
-                let time = format!("2026-11-{day:02}T{hour:02}:{minute:02}:00.000Z");
+                let (len, time) = (object.bytes.len(), time(object.age));
                 let about = format!("<LastModified>{time}</LastModified><Size>{len}</Size>");
                 (key.to_owned(), format!("<Contents><Key>{key}</Key>{about}</Contents>"))
             }

@@ -144,7 +144,7 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
             ("url-output", "give the path of a local file, or -o s3://BUCKET/KEY")
         }
         tet_io::Error::UrlFolder { .. } => {
-            ("url-folder", "read it from s3:// or gs://, or give it consolidated metadata")
+            ("url-folder", "read it from s3://, gs:// or az://, or give it consolidated metadata")
         }
         tet_io::Error::Unsure { .. } => ("unsure", "look at what is there before you try again"),
         tet_io::Error::NoUrls { .. } => ("no-urls", "download the file, then give its path"),

@@ -202,7 +202,7 @@ pub enum Error {
     },
     /// The output is a URL to which this output is not written.
     #[error(
-        "{} is not written: URLs of new files are s3:// and gs://, of formats of one file, .tets and .zarr",
+        "{} is not written: URLs of new files are s3://, gs:// and az://, of formats of one file, .tets and .zarr",
         shown(path)
     )]
     UrlOutput {

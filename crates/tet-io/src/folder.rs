@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result, Step};
-use crate::source::{FolderEntry, Source, UrlList, open_regular, store_of};
+use crate::source::{FolderEntry, PendingUpload, Source, UrlList, open_regular, store_of};
 use crate::stamp::Stamp;
 use crate::url::is_url;
 
@@ -279,6 +279,30 @@ impl Folder {
             Ok(FolderEntry { name, len, age: None })
         };
         names.map(entry).collect()
+    }
+
+    /// The uploads to files directly in this folder that are not ended; none in a folder of this machine.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::list`].
+    pub fn uploads(&self) -> Result<Vec<PendingUpload>> {
+        if !self.is_url() {
+            return Ok(Vec::new());
+        }
+        let (store, url) = store_of(&self.path)?;
+        store.uploads(url)
+    }
+
+    /// Gives up an upload to the file of a key.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::remove`].
+    pub fn abort_upload(&self, key: &str, id: &str) -> Result<()> {
+        let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
+        let (store, url) = store_of(&path)?;
+        store.abort_upload(url, id)
     }
 
     /// Removes the file of a key.

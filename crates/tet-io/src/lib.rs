@@ -48,8 +48,8 @@ pub use publish::{
 pub use read_at::{Access, ReadAt};
 pub use size::parse_size;
 pub use source::{
-    FolderEntry, Source, SourceKind, UrlList, UrlReplace, UrlStore, View, has_url_store,
-    set_url_store,
+    FolderEntry, PendingUpload, Source, SourceKind, UrlList, UrlPart, UrlReplace, UrlStore,
+    UrlUpload, View, has_url_store, set_url_store,
 };
 pub use stamp::Stamp;
 pub use url::{is_url, local_path};

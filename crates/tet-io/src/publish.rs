@@ -17,6 +17,7 @@ mod hidden;
 mod image;
 mod several;
 mod target;
+mod url_file;
 mod url_folder;
 
 use std::fs::File;
@@ -26,10 +27,11 @@ use std::path::{Path, PathBuf};
 use tet_format::Span;
 
 use crate::error::{Error, Result, Step};
-use crate::source::{Backend, Source, UrlReplace, store_of};
+use crate::source::{Backend, Source, store_of};
 use crate::stamp::Stamp;
 use crate::url::is_url;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
+use url_file::UrlFile;
 
 pub use folder::FolderPublisher;
 pub use several::{Settled, commit_all};
@@ -132,8 +134,24 @@ pub fn in_place(source: &Source) -> Option<(Overwrite, Option<String>)> {
 /// A new file before it is published; dropping it removes the file.
 #[derive(Debug)]
 pub struct Publisher {
-    file: Box<dyn VfsFile>,
+    file: NewFile,
     place: Place,
+}
+
+/// Where the bytes go.
+#[derive(Debug)]
+enum NewFile {
+    Disk(Box<dyn VfsFile>),
+    Url(Box<UrlFile>),
+}
+
+impl NewFile {
+    fn get(&mut self) -> &mut dyn VfsFile {
+        match self {
+            NewFile::Disk(file) => &mut **file,
+            NewFile::Url(file) => &mut **file,
+        }
+    }
 }
 
 /// The paths of a new file.
@@ -148,15 +166,13 @@ struct Place {
     open_folder: Option<OpenFolder>,
     force: Overwrite,
     sync: Sync,
-    /// Of a URL: the version that may be replaced.
-    version: Option<String>,
 }
 
 impl Publisher {
     /// Starts a new file for `target`. A symbolic link is followed only here.
     ///
-    /// The file of a URL is made in the system's folder for temporary files, and written to the URL by
-    /// [`Publisher::commit`].
+    /// The file of a URL is made in the system's folder for temporary files, and uploaded while it is written. It is
+    /// visible after [`Publisher::commit`].
     ///
     /// # Errors
     ///
@@ -184,17 +200,15 @@ impl Publisher {
             None => return Err(Error::NoName { path: target }),
         };
         let Publish { force, sync, .. } = *options;
-        let (open_folder, version) = (None, None);
-        let place = Place { vfs, hidden: None, target, folder, open_folder, force, sync, version };
-        let mut publisher = place.created()?;
+        let mut place = Place { vfs, hidden: None, target, folder, open_folder: None, force, sync };
+        let mut file = place.create()?;
         // Fail before anything is replaced if the folder cannot be synced.
-        publisher.place.open_folder()?;
+        place.open_folder()?;
         if force != Overwrite::Refuse {
-            let Self { file, place } = &mut publisher;
             let copied = retried(|| file.keep_rights(&place.target));
             copied.map_err(|error| place.fault(Step::SetMode, error))?;
         }
-        Ok(publisher)
+        Ok(Self { file: NewFile::Disk(file), place })
     }
 
     /// Starts the file of a URL, in the folder for temporary files.
@@ -202,16 +216,16 @@ impl Publisher {
         let force = options.force;
         let (store, url) = store_of(target)?;
         store.check_target(url, force != Overwrite::Refuse)?;
-        let (target, folder) = (target.to_path_buf(), std::env::temp_dir());
-        // What is gone with the program needs no sync.
-        let sync = Sync::None;
-        let (open_folder, version) = (None, options.version.clone());
-        Place { vfs, hidden: None, target, folder, open_folder, force, sync, version }.created()
+        let (target, folder, sync) = (target.to_path_buf(), std::env::temp_dir(), options.sync);
+        let mut place = Place { vfs, hidden: None, target, folder, open_folder: None, force, sync };
+        let file = place.create()?;
+        let file = UrlFile::new(file, &place.target, (force, options.version.clone()))?;
+        Ok(Self { file: NewFile::Url(Box::new(file)), place })
     }
 
     /// The new file, for writing.
     pub fn file(&mut self) -> &mut dyn VfsFile {
-        &mut *self.file
+        self.file.get()
     }
 
     /// The target, with symbolic links followed.
@@ -228,23 +242,23 @@ impl Publisher {
     /// Returns what [`Source::read_exact_at`] returns, and [`Error::Io`] with the target when it
     /// cannot be written.
     pub fn copy_from(&mut self, source: &Source, span: Span) -> Result<()> {
-        let copied = source.file().map_or(0, |file| self.file.copy_span(file, span));
+        let copied = source.file().map_or(0, |file| self.file().copy_span(file, span));
         let start = span.start().saturating_add(copied);
         source.for_windows(start..span.end(), &mut Vec::new(), |_, window| {
-            self.file.write_all(window).map_err(|error| self.write_fault(error))?;
+            self.file().write_all(window).map_err(|error| self.write_fault(error))?;
             Ok(true)
         })
     }
 
     /// The new file as written so far, for reading before it is published; `None` if the file
-    /// system does not support this.
+    /// system does not support this, and for the file of a URL of which parts are gone.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when it cannot be read.
     pub fn read_back(&mut self) -> Result<Option<Source>> {
-        self.file.flush().map_err(|error| self.write_fault(error))?;
-        let Some(file) = self.file.reader().map_err(|error| self.write_fault(error))? else {
+        self.file().flush().map_err(|error| self.write_fault(error))?;
+        let Some(file) = self.file().reader().map_err(|error| self.write_fault(error))? else {
             return Ok(None);
         };
         let stamp = Stamp::of(&file).map_err(|error| self.write_fault(error))?;
@@ -257,7 +271,7 @@ impl Publisher {
         Error::io(Step::Write, &self.place.target, source)
     }
 
-    /// Renames the new file to the target, or writes it to the URL.
+    /// Renames the new file to the target, or ends the upload to its URL.
     ///
     /// # Errors
     ///
@@ -267,10 +281,11 @@ impl Publisher {
     /// the new file, which may not be durable.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
-        if is_url(&self.place.target) {
-            return self.commit_url();
-        }
         let Self { file, place } = &mut self;
+        let file = match file {
+            NewFile::Url(file) => return file.finish(),
+            NewFile::Disk(file) => file,
+        };
         if place.force == Overwrite::Refuse && place.hidden.is_none() {
             // Only the kernel can check atomically that the target does not exist.
             let linked = retried(|| file.link(&place.target));
@@ -280,19 +295,6 @@ impl Publisher {
             place.take_target()?;
         }
         place.sync_folder()
-    }
-
-    fn commit_url(mut self) -> Result<()> {
-        let content = self.read_back()?;
-        let target = &self.place.target;
-        let content = content.ok_or_else(|| Error::UrlOutput { path: target.clone() })?;
-        let (store, url) = store_of(target)?;
-        let replace = match (self.place.force, &self.place.version) {
-            (Overwrite::Refuse, _) => UrlReplace::Nothing,
-            (_, Some(version)) => UrlReplace::Version(version),
-            (_, None) => UrlReplace::Any,
-        };
-        store.write(url, &content, replace)
     }
 
     /// Completes the new file under a hidden name, for [`commit_all`].
@@ -307,7 +309,7 @@ impl Publisher {
         }
         self.finish()?;
         let Self { mut file, mut place } = self;
-        place.name_hidden(&mut *file)?;
+        place.name_hidden(file.get())?;
         // Close the folder, since thousands of files may be waiting.
         place.open_folder = None;
         Ok(Settled(place))
@@ -316,6 +318,7 @@ impl Publisher {
     /// Writes buffered bytes and syncs the file.
     fn finish(&mut self) -> Result<()> {
         let Self { file, place } = self;
+        let file = file.get();
         retried(|| file.flush()).map_err(|error| place.fault(Step::Write, error))?;
         if place.sync == Sync::Full {
             file.sync().map_err(|error| place.fault(Step::Sync, error))?;
@@ -326,19 +329,16 @@ impl Publisher {
 
 impl Place {
     /// Creates the new file, without a name where that is possible.
-    fn created(mut self) -> Result<Publisher> {
-        let Self { vfs, target, folder, .. } = &self;
+    fn create(&mut self) -> Result<Box<dyn VfsFile>> {
+        let Self { vfs, target, folder, hidden, .. } = self;
         let fault = |error| Error::io(Step::Create, target, error);
-        let file = match retried(|| vfs.create_unnamed(folder)).map_err(fault)? {
-            Some(file) => file,
-            None => {
-                let named = hidden::create(target, folder, |path| vfs.create_named(path));
-                let (file, hidden) = named.map_err(fault)?;
-                self.hidden = Some(hidden);
-                file
-            }
-        };
-        Ok(Publisher { file, place: self })
+        if let Some(file) = retried(|| vfs.create_unnamed(folder)).map_err(fault)? {
+            return Ok(file);
+        }
+        let named = hidden::create(target, folder, |path| vfs.create_named(path));
+        let (file, path) = named.map_err(fault)?;
+        *hidden = Some(path);
+        Ok(file)
     }
 
     /// Opens the folder if it is to be synced.
@@ -419,17 +419,17 @@ impl Drop for Place {
 
 impl Write for Publisher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file().flush()
     }
 }
 
 impl Seek for Publisher {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+        self.file().seek(to)
     }
 }
 

@@ -18,9 +18,13 @@ use crate::url::{is_url, local_path};
 use crate::writers::{Writers, writers_of};
 
 mod url_store;
+mod url_upload;
 
 pub(crate) use url_store::store_of;
-pub use url_store::{FolderEntry, UrlList, UrlReplace, UrlStore, has_url_store, set_url_store};
+pub use url_store::{
+    FolderEntry, PendingUpload, UrlList, UrlReplace, UrlStore, has_url_store, set_url_store,
+};
+pub use url_upload::{UrlPart, UrlUpload};
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;

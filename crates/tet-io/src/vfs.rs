@@ -7,6 +7,7 @@ mod rights;
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tet_format::Span;
@@ -135,6 +136,18 @@ pub trait VfsFile: Write + Seek + Debug + Send {
     /// Returns the error of the system.
     fn reader(&self) -> io::Result<Option<File>> {
         Ok(None)
+    }
+
+    /// Promises that no byte of `range` is written a second time: not one that is written already, and not one that is
+    /// written from now on. The file of a URL needs no disk space for them once they are uploaded. Does nothing for
+    /// other files.
+    fn mark_final(&mut self, range: Range<u64>) {
+        let _ = range;
+    }
+
+    /// Frees the disk space of a span, where the system can; its bytes are zeros then, or as they were.
+    fn release(&mut self, span: Span) {
+        let _ = span;
     }
 
     /// Links a file without a name to `path`, which must not exist.

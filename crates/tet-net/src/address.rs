@@ -4,6 +4,7 @@ use std::io;
 
 use url::Url;
 
+use crate::azure::{Access, Blob};
 use crate::credentials::Profile;
 use crate::s3::Bucket;
 use crate::settings::Settings;
@@ -18,6 +19,8 @@ pub(crate) enum Address {
     Http { url: Url, name: String },
     /// A bucket of S3, or of what is asked like S3.
     S3(Bucket),
+    /// A blob of Azure.
+    Azure(Blob),
 }
 
 impl Address {
@@ -42,6 +45,7 @@ impl Address {
         match self {
             Address::Http { name, .. } => name,
             Address::S3(bucket) => &bucket.name,
+            Address::Azure(blob) => &blob.name,
         }
     }
 
@@ -50,6 +54,7 @@ impl Address {
     pub(crate) fn object(&self) -> String {
         match self {
             Address::Http { url, .. } => unsigned(url).into(),
+            Address::Azure(blob) => blob.url().into(),
             Address::S3(Bucket { endpoint, bucket, key, .. }) => {
                 let endpoint = endpoint.as_deref().unwrap_or("s3:");
                 format!("{endpoint}/{bucket}/{key}")
@@ -101,7 +106,7 @@ impl Address {
         }))
     }
 
-    /// A blob of Azure, public or by a shared access signature.
+    /// A blob of Azure.
     fn az(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
         let (container, blob) = bucket_and_key(rest)?;
         let lookup = &settings.lookup;
@@ -116,15 +121,13 @@ impl Address {
             }
         };
         let mut url = Url::parse(&endpoint).map_err(|error| wrong(error.to_string()))?;
-        let parts = std::iter::once(container).chain(blob.split('/'));
         let mut path =
             url.path_segments_mut().map_err(|()| wrong("no URL of a server".to_owned()))?;
-        path.pop_if_empty().extend(parts);
+        path.pop_if_empty().push(container);
         drop(path);
-        if let Some(token) = lookup.get("AZURE_STORAGE_SAS_TOKEN") {
-            url.set_query(Some(token.trim_start_matches('?')));
-        }
-        Ok(Address::Http { url, name: text.to_owned() })
+        url.set_query(None);
+        let (key, access, name) = (blob.to_owned(), Access::of(lookup)?, text.to_owned());
+        Ok(Address::Azure(Blob { container: url, key, access, name }))
     }
 }
 
@@ -189,10 +192,13 @@ mod tests {
         }
         let variables =
             &[("AZURE_STORAGE_ACCOUNT", "acme"), ("AZURE_STORAGE_SAS_TOKEN", "?sig=secret")];
-        let Address::Http { url, name } = parse("az://c/a b/x", variables).unwrap() else {
-            panic!()
-        };
-        assert_eq!(name, "az://c/a b/x");
+        let address = parse("az://c/a b/x", variables).unwrap();
+        assert_eq!(address.name(), "az://c/a b/x");
+        assert_eq!(address.object(), "https://acme.blob.core.windows.net/c/a%20b/x");
+        assert!(!format!("{address:?}").contains("secret"));
+        let Address::Azure(blob) = address else { panic!() };
+        let mut url = blob.url();
+        blob.access.sign(&mut url);
         assert_eq!(url.as_str(), "https://acme.blob.core.windows.net/c/a%20b/x?sig=secret");
     }
 

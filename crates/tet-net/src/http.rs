@@ -7,10 +7,14 @@ use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tet_format::Span;
+use tet_io::Source;
 use ureq::http::{HeaderMap, Method, Request, Response};
-use ureq::{Agent, Body, BodyReader, Proxy};
+use ureq::tls::TlsConfig;
+use ureq::{Agent, BodyReader, SendBody};
 use url::Url;
 
+use crate::connect::{self, Proxies};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
 
@@ -103,9 +107,39 @@ impl RangeSource for Http {
 pub(crate) enum Send<'a> {
     Get,
     Head,
-    Put(&'a [u8]),
+    Put(Body<'a>),
     Post(&'a [u8]),
     Delete,
+}
+
+/// The body of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Body<'a> {
+    Bytes(&'a [u8]),
+    /// Bytes that are read as they are sent.
+    Part(&'a Source, Span),
+}
+
+impl Body<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Body::Bytes(bytes) => bytes.len() as u64,
+            Body::Part(_, span) => span.len(),
+        }
+    }
+}
+
+impl Read for Body<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let (source, span) = match self {
+            Body::Bytes(bytes) => return bytes.read(out),
+            Body::Part(source, span) => (source, span),
+        };
+        let len = usize::try_from(span.len()).unwrap_or(usize::MAX).min(out.len());
+        source.read_exact_at(span.start(), &mut out[..len]).map_err(io::Error::other)?;
+        *span = Span::from_range(span.start() + len as u64..span.end()).unwrap_or(Span::EMPTY);
+        Ok(len)
+    }
 }
 
 /// What a server answers to it.
@@ -124,7 +158,10 @@ impl Answer {
 #[derive(Clone)]
 pub(crate) struct Client {
     agent: Agent,
+    proxies: Proxies,
     read_timeout: Duration,
+    /// What is wrong with the certificates that are to be trusted.
+    fault: Option<String>,
 }
 
 impl Client {
@@ -143,8 +180,21 @@ impl Client {
             .timeout_connect(Some(settings.connect_timeout))
             .timeout_recv_response(Some(settings.read_timeout))
             .timeout_per_read(Some(settings.read_timeout))
-            .proxy(proxy(settings));
-        Client { agent: config.build().new_agent(), read_timeout: settings.read_timeout }
+            .proxy(None);
+        let (tls, fault) = match connect::tls(settings) {
+            Ok(tls) => (tls, None),
+            Err(error) => (TlsConfig::default(), Some(error.to_string())),
+        };
+        Client {
+            agent: config.tls_config(tls).build().new_agent(),
+            proxies: Proxies::of(&settings.lookup),
+            read_timeout: settings.read_timeout,
+            fault,
+        }
+    }
+
+    fn check(&self) -> Result<(), RangeFailure> {
+        self.fault.as_ref().map_or(Ok(()), |fault| Err(RangeFailure::refused(fault)))
     }
 
     /// Requests a range; `url` becomes the one where redirects led.
@@ -181,7 +231,11 @@ impl Client {
     }
 
     /// The answer to a request for a range or for a whole file; `url` becomes the one where redirects led.
-    fn answer(&self, url: &mut Url, asked: Asked<'_>) -> Result<Response<Body>, RangeFailure> {
+    fn answer(
+        &self,
+        url: &mut Url,
+        asked: Asked<'_>,
+    ) -> Result<Response<ureq::Body>, RangeFailure> {
         for _ in 0..=REDIRECTS_MAX {
             let response = self.ask(url, asked)?;
             if let 301 | 302 | 303 | 307 | 308 = response.status().as_u16()
@@ -202,30 +256,41 @@ impl Client {
         url: &Url,
         headers: &[(&str, &str)],
     ) -> Result<Answer, RangeFailure> {
+        self.check()?;
         let (method, body) = match send {
             Send::Get => (Method::GET, None),
             Send::Head => (Method::HEAD, None),
             Send::Delete => (Method::DELETE, None),
             Send::Put(body) => (Method::PUT, Some(body)),
-            Send::Post(body) => (Method::POST, Some(body)),
+            Send::Post(body) => (Method::POST, Some(Body::Bytes(body))),
         };
         let mut request = Request::builder().method(method).uri(url.as_str());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let wrong = |_| RangeFailure::refused("this is not a URL");
-        let time = self.time(body.map_or(0, |body| body.len() as u64));
         let sent = match body {
-            None => self.agent.run(request.body(()).map_err(wrong)?),
-            Some(body) => {
-                let request = self.agent.configure_request(request.body(body).map_err(wrong)?);
-                self.agent.run(request.timeout_send_body(Some(time)).build())
+            None => {
+                let request = self.agent.configure_request(request.body(()).map_err(wrong)?);
+                self.agent.run(request.proxy(self.proxies.get(url)).build())
+            }
+            Some(mut body) => {
+                let time = self.time(body.len());
+                let request = request.header("content-length", body.len());
+                let request = request.body(SendBody::from_reader(&mut body)).map_err(wrong)?;
+                let request = self.agent.configure_request(request);
+                let request = request.timeout_send_body(Some(time));
+                self.agent.run(request.proxy(self.proxies.get(url)).build())
             }
         };
         let mut response = sent.map_err(of_client)?;
         match response.status().as_u16() {
             200..=299 => {}
             412 => return Err(RangeFailure::Changed),
+            // Azure, where a blob may not be replaced.
+            409 if fault_of_azure(response.headers()) == Some("BlobAlreadyExists") => {
+                return Err(RangeFailure::Changed);
+            }
             409 => {
                 return Err(RangeFailure::later(io::Error::other(
                     "another upload of this file goes on (status 409)",
@@ -243,7 +308,8 @@ impl Client {
         self.read_timeout + Duration::from_secs(len / RATE_MIN)
     }
 
-    fn ask(&self, url: &Url, asked: Asked<'_>) -> Result<Response<Body>, RangeFailure> {
+    fn ask(&self, url: &Url, asked: Asked<'_>) -> Result<Response<ureq::Body>, RangeFailure> {
+        self.check()?;
         let mut request = self.agent.get(url.as_str());
         let len = match asked {
             Asked::Whole { len_max } => len_max,
@@ -257,7 +323,8 @@ impl Client {
                 wanted.len()
             }
         };
-        let request = request.config().timeout_recv_body(Some(self.time(len))).build();
+        let config = request.config().timeout_recv_body(Some(self.time(len)));
+        let request = config.proxy(self.proxies.get(url)).build();
         request.call().map_err(of_client)
     }
 }
@@ -301,35 +368,8 @@ impl WholeAnswer {
     }
 }
 
-/// The proxy that the environment names for this program.
-fn proxy(settings: &Settings) -> Option<Proxy> {
-    let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "http_proxy"];
-    let named = names.iter().find_map(|name| settings.lookup.get(name))?;
-    let parsed = Url::parse(&named).ok().filter(Url::has_host)?;
-    let skipped = ["NO_PROXY", "no_proxy"].iter().find_map(|name| settings.lookup.get(name));
-    let protocol = if parsed.scheme() == "https" {
-        ureq::ProxyProtocol::Https
-    } else {
-        ureq::ProxyProtocol::Http
-    };
-    let mut builder = Proxy::builder(protocol).host(parsed.host_str()?);
-    if let Some(port) = parsed.port_or_known_default() {
-        builder = builder.port(port);
-    }
-    if !parsed.username().is_empty() {
-        builder = builder.username(parsed.username());
-    }
-    if let Some(password) = parsed.password() {
-        builder = builder.password(password);
-    }
-    for skipped in skipped.iter().flat_map(|list| list.split(',')) {
-        builder = builder.no_proxy(skipped.trim());
-    }
-    builder.build().ok()
-}
-
 /// Where a redirect leads, if it says so.
-fn next_place(url: &Url, response: &Response<Body>) -> Result<Option<Url>, RangeFailure> {
+fn next_place(url: &Url, response: &Response<ureq::Body>) -> Result<Option<Url>, RangeFailure> {
     let Some(location) = header(response.headers(), "location") else { return Ok(None) };
     let next = url.join(location).ok().filter(|next| {
         let is_weaker = url.scheme() == "https" && next.scheme() != "https";
@@ -341,7 +381,7 @@ fn next_place(url: &Url, response: &Response<Body>) -> Result<Option<Url>, Range
 
 /// The answer with a part of the file.
 fn part(
-    response: &mut Response<Body>,
+    response: &mut Response<ureq::Body>,
     (wanted, pinned): (Wanted, Option<&FileVersion>),
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
@@ -363,7 +403,7 @@ fn part(
 
 /// The answer with the whole file: only one that is no longer than what was asked for is taken.
 fn whole(
-    response: &mut Response<Body>,
+    response: &mut Response<ureq::Body>,
     (wanted, pinned): (Wanted, Option<&FileVersion>),
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
@@ -382,7 +422,7 @@ fn whole(
 
 /// The answer that there is nothing of the range: right for a file of no bytes.
 fn past_end(
-    response: &Response<Body>,
+    response: &Response<ureq::Body>,
     pinned: Option<&FileVersion>,
 ) -> Result<RangeAnswer, RangeFailure> {
     let range = header(response.headers(), "content-range");
@@ -395,7 +435,11 @@ fn past_end(
 }
 
 /// Reads a body of exactly `len` bytes.
-fn body(response: &mut Response<Body>, len: u64, out: &mut Vec<u8>) -> Result<(), RangeFailure> {
+fn body(
+    response: &mut Response<ureq::Body>,
+    len: u64,
+    out: &mut Vec<u8>,
+) -> Result<(), RangeFailure> {
     let stated = response.body().content_length();
     if stated.is_some_and(|stated| stated != len) {
         return Err(RangeFailure::refused("the server's answer has another length than it should"));
@@ -434,6 +478,10 @@ fn version(headers: &HeaderMap, len: u64) -> FileVersion {
     FileVersion { len, etag: text("etag"), modified: text("last-modified") }
 }
 
+fn fault_of_azure(headers: &HeaderMap) -> Option<&str> {
+    header(headers, "x-ms-error-code")
+}
+
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
@@ -459,12 +507,20 @@ fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
         return RangeFailure::Region(region.to_owned());
     }
     match status {
+        400 if fault_of_azure(headers) == Some("InvalidBlockList") => {
+            let text = "another program wrote this file, and the parts of this upload are gone";
+            RangeFailure::Final(io::Error::new(NotFound, text))
+        }
         404 | 410 => {
             RangeFailure::Final(io::Error::new(NotFound, format!("not found (status {status})")))
         }
         401 | 403 => {
             let text = format!("the server refuses access (status {status})");
             RangeFailure::Final(io::Error::new(PermissionDenied, text))
+        }
+        501 => {
+            let text = "the server cannot do this (status 501)";
+            RangeFailure::Final(io::Error::new(io::ErrorKind::Unsupported, text))
         }
         408 | 429 | 500..=599 => {
             let after = header(headers, "retry-after").and_then(|text| text.trim().parse().ok());

@@ -3,10 +3,12 @@
 //! ```text
 //!   address      https://, http://, s3://, gs://, az://  -> who is asked, and how
 //!   ranges       one request: a range, the version that it has to be of -> bytes
-//!   http, s3     who asks
+//!   http, s3, azure   who asks
+//!   connect      through which proxy, and which certificates a server may have
 //!   retry        what is asked again, and when
-//!   upload       a file written to S3: one request, or several parts
-//!   objects      what a bucket has below a prefix; objects removed
+//!   object       the requests of a store that write, list and remove
+//!   upload       a file written to a store: one request, or several parts
+//!   objects      what a store has below a prefix; objects removed
 //!   block_cache  blocks of files in a folder, for later runs; cached: ranges that are taken from it
 //!   download     a file whose server has no ranges, whole
 //!   remote       a tet_io::ReadAt: what is in memory, and requests for the rest
@@ -18,12 +20,15 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod azure;
 mod block_cache;
 mod blocks;
 mod cached;
+mod connect;
 mod credentials;
 mod download;
 mod http;
+mod object;
 mod objects;
 mod ranges;
 mod remote;
@@ -35,7 +40,9 @@ mod upload;
 use std::fmt;
 use std::sync::Arc;
 
-use tet_io::{Error, Result, Source, Step, UrlList, UrlReplace, UrlStore};
+use tet_io::{
+    Error, PendingUpload, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
+};
 
 pub use block_cache::BlockCache;
 pub use http::Http;
@@ -45,8 +52,11 @@ pub use s3::S3;
 pub use settings::{Lookup, Settings};
 
 use self::address::Address;
+use self::azure::Azure;
 use self::cached::Cached;
 use self::http::Client;
+use self::object::Object;
+use self::upload::Upload;
 
 /// Opens the file of a URL: `https://`, `http://`, `s3://bucket/key`, `gs://bucket/key` or
 /// `az://container/blob`.
@@ -80,6 +90,7 @@ fn open_by(client: &Client, url: &str, settings: &Settings) -> Result<Source> {
     };
     match address {
         Address::S3(bucket) => open(Box::new(S3::new(bucket, client.clone()))),
+        Address::Azure(blob) => open(Box::new(Azure::new(blob, client.clone()))),
         Address::Http { url, name } => {
             let http = || Http::by(client.clone(), url.clone(), name.clone());
             let opened = open(Box::new(http()));
@@ -94,7 +105,7 @@ fn open_by(client: &Client, url: &str, settings: &Settings) -> Result<Source> {
 }
 
 /// From now on [`Source::open`] opens URLs in this process, with these settings, and
-/// [`Publisher`](tet_io::Publisher) writes to those of `s3://` and `gs://`.
+/// [`Publisher`](tet_io::Publisher) writes to those of `s3://`, `gs://` and `az://`.
 pub fn register(settings: Settings) {
     tet_io::set_url_store(Servers::new(settings));
 }
@@ -117,17 +128,18 @@ impl Servers {
     }
 
     /// The object of a URL, or of the prefix of objects; `None` for a server of files.
-    fn object(&self, url: &str, step: Step) -> Result<Option<S3>> {
+    fn object(&self, url: &str, step: Step) -> Result<Option<Box<dyn Object>>> {
         let address = Address::parse(url, &self.settings)
             .map_err(|error| Error::io(step, url.as_ref(), error))?;
         match address {
-            Address::S3(bucket) => Ok(Some(S3::new(bucket, self.client.clone()))),
+            Address::S3(bucket) => Ok(Some(Box::new(S3::new(bucket, self.client.clone())))),
+            Address::Azure(blob) => Ok(Some(Box::new(Azure::new(blob, self.client.clone())))),
             Address::Http { .. } => Ok(None),
         }
     }
 
     /// The object of a URL that is written.
-    fn output(&self, url: &str) -> Result<S3> {
+    fn output(&self, url: &str) -> Result<Box<dyn Object>> {
         let object = self.object(url, Step::Write)?;
         object.ok_or_else(|| Error::UrlOutput { path: url.into() })
     }
@@ -143,22 +155,37 @@ impl UrlStore for Servers {
     }
 
     fn check_target(&self, url: &str, replace: bool) -> Result<()> {
-        upload::check_target(&self.output(url)?, replace, &self.settings)
+        upload::check_target(&*self.output(url)?, replace, &self.settings)
     }
 
     fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
-        upload::write(&self.output(url)?, content, replace, &self.settings)
+        upload::write(self.output(url)?, content, replace, &self.settings)
+    }
+
+    fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+        Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings)?))
     }
 
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
         match self.object(url, Step::Read)? {
-            Some(s3) => objects::list(&s3, count_max, &self.settings),
+            Some(object) => objects::list(&*object, count_max, &self.settings),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
+    fn uploads(&self, url: &str) -> Result<Vec<PendingUpload>> {
+        match self.object(url, Step::Read)? {
+            Some(object) => objects::uploads(&*object, &self.settings),
+            None => Err(Error::UrlFolder { path: url.into() }),
+        }
+    }
+
+    fn abort_upload(&self, url: &str, id: &str) -> Result<()> {
+        objects::abort(&*self.output(url)?, id, &self.settings)
+    }
+
     fn remove(&self, url: &str) -> Result<()> {
-        objects::remove(&self.output(url)?, &self.settings)
+        objects::remove(&*self.output(url)?, &self.settings)
     }
 }
 

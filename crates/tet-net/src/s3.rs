@@ -1,5 +1,7 @@
 //! Ranges of an object of S3, each request signed in its query, or not at all.
 
+mod object;
+
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -12,7 +14,7 @@ use crate::http::{Answer, Client, Send};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 /// How long a signature is good for.
-pub(crate) const SIGNED_FOR: Duration = Duration::from_secs(600);
+const SIGNED_FOR: Duration = Duration::from_secs(600);
 
 /// An object, and how it is asked for.
 #[derive(Debug)]
@@ -57,7 +59,7 @@ impl S3 {
     }
 
     /// The name of the object in its bucket.
-    pub(crate) fn key(&self) -> &str {
+    fn key(&self) -> &str {
         &self.bucket.key
     }
 
@@ -66,7 +68,7 @@ impl S3 {
     }
 
     /// The bucket in its region.
-    pub(crate) fn bucket(&self) -> Result<rusty_s3::Bucket, RangeFailure> {
+    fn bucket(&self) -> Result<rusty_s3::Bucket, RangeFailure> {
         let Bucket { endpoint, bucket, .. } = &self.bucket;
         let region = self.region();
         // Certificates are for one level of names below the endpoint.
@@ -96,7 +98,7 @@ impl S3 {
     }
 
     /// Makes a request that is not one for a range.
-    pub(crate) fn send(
+    fn send(
         &self,
         send: Send<'_>,
         headers: &[(&str, &str)],

@@ -45,7 +45,18 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-net",
         ours: &["tet-format", "tet-io"],
-        outside: &["crc32c", "jiff", "rusty-s3", "sha2", "tempfile", "ureq", "url"],
+        outside: &[
+            "base64",
+            "crc32c",
+            "hmac",
+            "instant-xml",
+            "jiff",
+            "rusty-s3",
+            "sha2",
+            "tempfile",
+            "ureq",
+            "url",
+        ],
     },
     Edge { name: "tet-report", ours: &["tet-format", "tet-io"], outside: &["rayon"] },
     Edge {

@@ -117,7 +117,9 @@ ENVIRONMENT
   NO_COLOR, CLICOLOR_FORCE    no colors; colors even when piped (--color wins)
   PAGER                       shows what is longer than the terminal [default: less]; cat for none
   AWS_*, GS_*, AZURE_*        credentials, region and endpoint for s3://, gs:// and az:// URLs
-  HTTPS_PROXY, NO_PROXY       the proxy for URLs, and the hosts that are reached without it
+  HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY
+                              the proxy for URLs by their scheme, and the hosts that are reached without it
+  SSL_CERT_FILE               the certificates to trust for https:// [default: those of the program]
   TET_CACHE, TET_CACHE_SIZE   as --cache and --cache-size
   TET_DOWNLOAD                as --download
   SOURCE_DATE_EPOCH           the time written into a file's history";

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
+use tet_io::vfs::VfsFile;
+
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -27,19 +29,19 @@ pub(crate) fn member(method: CompressionMethod, len: u64) -> SimpleFileOptions {
 }
 
 /// A zip file to which members are written.
-pub(crate) type NewArchive<'o, W> = ZipWriter<&'o mut FirstFault<BufWriter<W>>>;
+pub(crate) type NewArchive<'o, 'f> = ZipWriter<&'o mut FirstFault<'f>>;
 
 /// Writes a zip file, whose members `fill` writes.
 ///
 /// # Errors
 ///
 /// Those of `fill`; [`Error::Write`] where `out` takes no bytes.
-pub(crate) fn write<W: Write + Seek>(
-    out: W,
-    fill: impl FnOnce(&mut NewArchive<'_, W>) -> Result<()>,
+pub(crate) fn write(
+    out: &mut dyn VfsFile,
+    fill: impl FnOnce(&mut NewArchive<'_, '_>) -> Result<()>,
 ) -> Result<()> {
     let out = BufWriter::with_capacity(BUFFER_LEN, out);
-    let mut out = FirstFault { out, at: 0, end: 0, fault: None };
+    let mut out = FirstFault { out, at: 0, end: 0, final_end: 0, fault: None };
     let mut zip = ZipWriter::new(&mut out);
     let filled = fill(&mut zip);
     let ended = zip.finish().map_err(fault).and_then(|out| out.flush().map_err(Error::Write));
@@ -51,17 +53,26 @@ pub(crate) fn write<W: Write + Seek>(
 
 /// A stream that keeps its first error and takes all bytes after it: a zip file that is given up is ended all the
 /// same, and its writer prints what it meets then, or panics.
-pub(crate) struct FirstFault<W> {
-    out: W,
+///
+/// The writer goes back for the header of a member that has ended, and for nothing else: what is there is final when
+/// it returns to the end.
+pub(crate) struct FirstFault<'f> {
+    out: BufWriter<&'f mut dyn VfsFile>,
     at: u64,
     /// The largest of the positions there were.
     end: u64,
+    /// Where what is final ends.
+    final_end: u64,
     fault: Option<io::Error>,
 }
 
-impl<W> FirstFault<W> {
+impl<'f> FirstFault<'f> {
     /// The outcome of a step, or `instead` after an error was given.
-    fn step<T>(&mut self, instead: T, step: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+    fn step<T>(
+        &mut self,
+        instead: T,
+        step: impl FnOnce(&mut BufWriter<&'f mut dyn VfsFile>) -> io::Result<T>,
+    ) -> io::Result<T> {
         if self.fault.is_some() {
             return Ok(instead);
         }
@@ -78,7 +89,7 @@ impl<W> FirstFault<W> {
     }
 }
 
-impl<W: Write> Write for FirstFault<W> {
+impl Write for FirstFault<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = self.step(bytes.len(), |out| out.write(bytes))?;
         self.at = self.at.saturating_add(len as u64);
@@ -91,14 +102,19 @@ impl<W: Write> Write for FirstFault<W> {
     }
 }
 
-impl<W: Seek> Seek for FirstFault<W> {
+impl Seek for FirstFault<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let instead = match to {
             SeekFrom::Start(at) => at,
             SeekFrom::Current(by) => self.at.saturating_add_signed(by),
             SeekFrom::End(_) => self.at,
         };
+        let before = self.at;
         self.at = self.step(instead, |out| out.seek(to))?;
+        if before < self.end && self.at == self.end && self.final_end < self.end {
+            self.out.get_mut().mark_final(self.final_end..self.end);
+            self.final_end = self.end;
+        }
         Ok(self.at)
     }
 }

@@ -51,6 +51,19 @@ pub(crate) fn publish<T>(
     catalog: &Catalog,
     path: &Path,
     options: &ExportOptions,
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    publish_seekable(catalog, path, options, |file| {
+        file.mark_final(0..u64::MAX);
+        write(file)
+    })
+}
+
+/// The same for what goes back in its file, and says itself which bytes are final.
+pub(crate) fn publish_seekable<T>(
+    catalog: &Catalog,
+    path: &Path,
+    options: &ExportOptions,
     write: impl FnOnce(&mut dyn VfsFile) -> Result<T>,
 ) -> Result<T> {
     let mut publisher = Publisher::begin(path, &options.publish(catalog))?;

@@ -330,6 +330,7 @@ impl PartWriter {
         if let Some(url) = &self.url {
             let len = state.end.saturating_add(bytes.len() as u64);
             let mut publisher = Publisher::begin(url, &Publish::default())?;
+            publisher.file().mark_final(0..u64::MAX);
             publisher.copy_from(&self.source(len)?, Span::new(0, len).unwrap_or(Span::EMPTY))?;
             publisher.commit()?;
         }

@@ -74,7 +74,8 @@ impl Writer {
         let declaration =
             Declaration { datasets, align: options.align, reserved_rows: options.reserved_rows };
         let layout = declaration.layout_with(options.zero_extents).map_err(Error::Layout)?;
-        let publisher = Publisher::begin(path, &options.publish())?;
+        let mut publisher = Publisher::begin(path, &options.publish())?;
+        publisher.file().mark_final(layout.payloads_start()..u64::MAX);
         let target = publisher.target().to_path_buf();
         let out = BufWriter::with_capacity(usize::try_from(BATCH_LEN).unwrap_or(0), publisher);
         let file = FileWriter::new(out, layout).map_err(|error| fault(error, &target))?;
@@ -282,17 +283,18 @@ impl Writer {
         let out = self.file.skip_to(span.end()).map_err(|error| fault(error, &self.target))?;
         out.seek(SeekFrom::Start(span.start())).map_err(failed)?;
         let mut at = span.start();
-        while at < span.end() {
-            progress.check()?;
-            let end = at.saturating_add(COPY_LEN).min(span.end());
-            Span::from_range(at..end).map_or(Ok(()), |it| out.get_mut().copy_from(source, it))?;
-            at = end;
-        }
-        for gap in unused {
-            out.seek(SeekFrom::Start(gap.start())).map_err(failed)?;
+        for gap in unused.into_iter().chain(Span::new(span.end(), 0)) {
+            while at < gap.start() {
+                progress.check()?;
+                let end = at.saturating_add(COPY_LEN).min(gap.start());
+                Span::from_range(at..end)
+                    .map_or(Ok(()), |it| out.get_mut().copy_from(source, it))?;
+                at = end;
+            }
             io::copy(&mut io::repeat(0).take(gap.len()), out).map_err(failed)?;
+            out.flush().map_err(failed)?;
+            at = gap.end();
         }
-        out.seek(SeekFrom::Start(span.end())).map_err(failed)?;
         Ok(())
     }
 

@@ -48,6 +48,7 @@ impl Publisher {
         source: &Source,
         progress: &Progress,
     ) -> Result<u64, E> {
+        self.file().mark_final(0..u64::MAX);
         self.write_image::<E>(image, &progress.begin(image.len()))?;
         source.check_unchanged()?;
         self.commit()?;

@@ -6,6 +6,7 @@ use super::*;
 mod copy;
 mod edit;
 mod faulty;
+mod upload;
 
 use faulty::{Faults, Faulty};
 

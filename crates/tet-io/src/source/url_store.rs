@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::Source;
+use super::{Source, UrlUpload};
 use crate::error::{Error, Result};
 
 /// Opens and writes the files of URLs.
@@ -65,6 +65,17 @@ pub trait UrlStore: Debug + Send + Sync {
         Err(Error::UrlOutput { path: url.into() })
     }
 
+    /// Begins to write a file whose content is not complete yet. It is visible when the upload is finished, and there is
+    /// what was there before until then.
+    ///
+    /// # Errors
+    ///
+    /// As [`UrlStore::write`].
+    fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+        let _ = replace;
+        Err(Error::UrlOutput { path: url.into() })
+    }
+
     /// What is directly below a URL, up to `count_max` entries.
     ///
     /// # Errors
@@ -73,6 +84,26 @@ pub trait UrlStore: Debug + Send + Sync {
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
         let _ = count_max;
         Err(Error::UrlFolder { path: url.into() })
+    }
+
+    /// The uploads directly below a URL that were begun, and neither ended nor given up; none where a server does not list
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// As [`UrlStore::list`].
+    fn uploads(&self, url: &str) -> Result<Vec<PendingUpload>> {
+        Err(Error::UrlFolder { path: url.into() })
+    }
+
+    /// Gives up an upload to a URL.
+    ///
+    /// # Errors
+    ///
+    /// As [`UrlStore::remove`].
+    fn abort_upload(&self, url: &str, id: &str) -> Result<()> {
+        let _ = id;
+        Err(Error::UrlOutput { path: url.into() })
     }
 
     /// Removes a file; one that is not there is removed.
@@ -138,6 +169,24 @@ pub struct FolderEntry {
     /// Its bytes.
     pub len: u64,
     /// On a server: for how long it has been as it is, by the clock of the server.
+    pub age: Option<Duration>,
+}
+
+/// An upload of several parts that was begun, and neither ended nor given up: its parts take room on the server.
+///
+/// ```
+/// use tet_io::PendingUpload;
+///
+/// let upload = PendingUpload { name: "part.tet".into(), id: "7".into(), age: None };
+/// assert_eq!(upload.name, "part.tet");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingUpload {
+    /// The name of its file, without that of its folder.
+    pub name: String,
+    /// What distinguishes it from other uploads.
+    pub id: String,
+    /// How long ago it was begun, by the clock of the server.
     pub age: Option<Duration>,
 }
 

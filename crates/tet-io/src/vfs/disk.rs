@@ -119,6 +119,14 @@ impl VfsFile for File {
     }
 
     #[cfg(target_os = "linux")]
+    fn release(&mut self, span: Span) {
+        use rustix::fs::{FallocateFlags, fallocate};
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        // A file system that cannot do it needs more space.
+        let _ = fallocate(self, hole, span.start(), span.len());
+    }
+
+    #[cfg(target_os = "linux")]
     fn link(&mut self, path: &Path) -> io::Result<()> {
         use rustix::fs::{AtFlags, CWD, linkat};
         Ok(linkat(CWD, proc_path(self), CWD, path, AtFlags::SYMLINK_FOLLOW)?)

@@ -9,7 +9,8 @@ use super::bucket::{BucketFault, ObjectStore};
 use super::{bytes, settings};
 use crate::{Lookup, Servers, Settings};
 
-const URL: &str = "s3://bucket/key.tet";
+/// The same object, as it is asked for at S3 and at Azure.
+const URLS: [&str; 2] = ["s3://bucket/key.tet", "az://bucket/key.tet"];
 const PATH: &str = "/bucket/key.tet";
 /// One request, and three parts.
 const LENS: [usize; 2] = [100_000, 17 << 20];
@@ -17,37 +18,38 @@ const LENS: [usize; 2] = [100_000, 17 << 20];
 fn servers(store: &ObjectStore) -> Servers {
     let endpoint = store.endpoint().to_owned();
     let lookup = Lookup::new(move |name| match name {
-        "AWS_ENDPOINT_URL" => Some(endpoint.clone()),
+        "AWS_ENDPOINT_URL" | "AZURE_ENDPOINT_URL" => Some(endpoint.clone()),
+        "AZURE_STORAGE_SAS_TOKEN" => Some("sv=2019-12-12&sig=hidden".to_owned()),
         "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" => Some("key".to_owned()),
         _ => None,
     });
     Servers::new(Settings { lookup, ..settings() })
 }
 
-fn write(store: &ObjectStore, content: &[u8], replace: bool) -> tet_io::Result<()> {
+fn write(store: &ObjectStore, url: &str, content: &[u8], replace: bool) -> tet_io::Result<()> {
     let servers = servers(store);
-    servers.check_target(URL, replace)?;
+    servers.check_target(url, replace)?;
     let replace = if replace { UrlReplace::Any } else { UrlReplace::Nothing };
-    servers.write(URL, &Source::from_bytes(content.to_vec()), replace)
+    servers.write(url, &Source::from_bytes(content.to_vec()), replace)
 }
 
 #[test]
 fn an_object_is_the_old_one_or_the_new_one() {
     use BucketFault::{AnswerLost, Lost, Nonsense, Status};
-    for (len, replace) in
-        LENS.into_iter().flat_map(|len| [false, true].map(|replace| (len, replace)))
-    {
+    let lens = || LENS.into_iter().flat_map(|len| [false, true].map(|replace| (len, replace)));
+    for (url, (len, replace)) in URLS.into_iter().flat_map(|url| lens().map(move |it| (url, it))) {
         let (old, new) = (vec![1; 10], bytes(len));
         let quiet = ObjectStore::with(|_| None);
-        write(&quiet, &new, replace).unwrap();
+        write(&quiet, url, &new, replace).unwrap();
         assert!(quiet.get(PATH).as_ref() == Some(&new) && quiet.pending() == 0);
         for fault in [Status(503), Lost, AnswerLost, Nonsense, Status(403), Status(409)] {
             for at in 0..quiet.requests() {
                 let store = ObjectStore::with(move |nth| (nth == at).then_some(fault));
                 let before = replace.then(|| old.clone());
                 before.iter().for_each(|old| store.put(PATH, old));
-                let outcome = write(&store, &new, replace);
-                let about = format!("{fault:?} at {at}, {len} bytes, {replace:?}: {outcome:?}");
+                let outcome = write(&store, url, &new, replace);
+                let about =
+                    format!("{url} {fault:?} at {at}, {len} bytes, {replace:?}: {outcome:?}");
                 let expected = if outcome.is_ok() { Some(&new) } else { before.as_ref() };
                 assert!(store.get(PATH).as_ref() == expected, "{about}");
                 let is_passing = matches!(fault, Status(503 | 409) | Lost | AnswerLost);
@@ -62,21 +64,22 @@ fn an_object_is_the_old_one_or_the_new_one() {
 
 #[test]
 fn an_object_that_may_not_be_replaced_stays() {
-    for len in LENS {
+    let cases = || URLS.into_iter().flat_map(|url| LENS.map(|len| (url, len)));
+    for (url, len) in cases() {
         let store = ObjectStore::with(|_| None);
         store.put(PATH, &[1, 2]);
-        let found = write(&store, &bytes(len), false);
+        let found = write(&store, url, &bytes(len), false);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!(store.requests(), 1, "it is refused before anything is written");
         assert_eq!(store.get(PATH), Some(vec![1, 2]));
     }
     // It appears while the file is written: only the server can know.
-    for len in LENS {
+    for (url, len) in cases() {
         let store = ObjectStore::with(|_| None);
         let servers = servers(&store);
-        servers.check_target(URL, false).unwrap();
+        servers.check_target(url, false).unwrap();
         store.put(PATH, &[1, 2]);
-        let found = servers.write(URL, &Source::from_bytes(bytes(len)), UrlReplace::Nothing);
+        let found = servers.write(url, &Source::from_bytes(bytes(len)), UrlReplace::Nothing);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!((store.get(PATH), store.pending()), (Some(vec![1, 2]), 0));
     }
@@ -86,7 +89,8 @@ fn an_object_that_may_not_be_replaced_stays() {
 #[test]
 fn an_upload_is_reported_and_canceled() {
     let len = 33_u64 << 20;
-    for stop_at in [1, 9 << 20, 17 << 20, 33 << 20, u64::MAX] {
+    let stops = [1, 9 << 20, 17 << 20, 33 << 20, u64::MAX];
+    for (url, stop_at) in URLS.into_iter().flat_map(|url| stops.map(|stop_at| (url, stop_at))) {
         let store = ObjectStore::with(|_| None);
         let (cancel, most) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (stop, seen) = (Arc::clone(&cancel), Arc::clone(&most));
@@ -100,7 +104,7 @@ fn an_upload_is_reported_and_canceled() {
         let mut servers = servers(&store);
         servers.settings.progress = progress.with_cancel(cancel);
         let content = Source::from_bytes(bytes(usize::try_from(len).unwrap()));
-        let outcome = servers.write(URL, &content, UrlReplace::Nothing);
+        let outcome = servers.write(url, &content, UrlReplace::Nothing);
         assert_eq!(store.pending(), 0, "{stop_at}");
         if stop_at == u64::MAX {
             outcome.unwrap();
@@ -126,16 +130,16 @@ fn servers_of_files_take_none() {
 
 #[test]
 fn an_object_takes_the_place_of_the_version_that_was_read() {
-    for len in LENS {
+    for (url, len) in URLS.into_iter().flat_map(|url| LENS.map(|len| (url, len))) {
         let store = ObjectStore::with(|_| None);
         store.put(PATH, &[1; 10]);
         let servers = servers(&store);
-        let old = servers.open(URL).unwrap();
+        let old = servers.open(url).unwrap();
         let version = UrlReplace::Version(old.version().unwrap());
-        servers.write(URL, &Source::from_bytes(bytes(len)), version).unwrap();
+        servers.write(url, &Source::from_bytes(bytes(len)), version).unwrap();
         assert!(store.get(PATH) == Some(bytes(len)));
         // It is another version now.
-        let found = servers.write(URL, &Source::from_bytes(vec![2; 10]), version);
+        let found = servers.write(url, &Source::from_bytes(vec![2; 10]), version);
         assert!(matches!(found, Err(Error::Changed { .. })), "{found:?}");
         assert!(store.get(PATH) == Some(bytes(len)) && store.pending() == 0);
     }
@@ -144,43 +148,67 @@ fn an_object_takes_the_place_of_the_version_that_was_read() {
 /// A try is done and its answer is lost; then another program writes: whose object is the older one is not known.
 #[test]
 fn a_lost_answer_and_a_later_object_are_no_success() {
-    let store = ObjectStore::with(|nth| match nth {
-        // Behind the two requests that open it.
-        2 => Some(BucketFault::AnswerLost),
-        3 => Some(BucketFault::Overtaken),
-        _ => None,
-    });
-    store.put(PATH, &[1; 10]);
-    let servers = servers(&store);
-    let old = servers.open(URL).unwrap();
-    store.take_log();
-    let version = UrlReplace::Version(old.version().unwrap());
-    let found = servers.write(URL, &Source::from_bytes(bytes(100)), version);
-    assert!(matches!(found, Err(Error::Unsure { .. })), "{found:?} {:?}", store.take_log());
-    assert_eq!(store.get(PATH).as_deref(), Some(&b"overtaken"[..]));
+    for url in URLS {
+        let store = ObjectStore::with(|nth| match nth {
+            // Behind the two requests that open it.
+            2 => Some(BucketFault::AnswerLost),
+            3 => Some(BucketFault::Overtaken),
+            _ => None,
+        });
+        store.put(PATH, &[1; 10]);
+        let servers = servers(&store);
+        let old = servers.open(url).unwrap();
+        store.take_log();
+        let version = UrlReplace::Version(old.version().unwrap());
+        let found = servers.write(url, &Source::from_bytes(bytes(100)), version);
+        assert!(matches!(found, Err(Error::Unsure { .. })), "{found:?} {:?}", store.take_log());
+        assert_eq!(store.get(PATH).as_deref(), Some(&b"overtaken"[..]));
+    }
 }
 
 #[test]
 fn what_is_below_a_url_is_listed_and_removed() {
-    let store = ObjectStore::with(|_| None);
-    for name in ["a", "b c", "d/e", "d/f", "g", "h", "i/j"] {
-        store.put(&format!("/bucket/x.tets/{name}"), &[7; 5]);
+    for scheme in ["s3", "az"] {
+        let at = |path: &str| format!("{scheme}://bucket/{path}");
+        let store = ObjectStore::with(|_| None);
+        for name in ["a", "b c", "d/e", "d/f", "g", "h", "i/j"] {
+            store.put(&format!("/bucket/x.tets/{name}"), &[7; 5]);
+        }
+        store.put("/bucket/x.tetsy", b"beside");
+        store.age(3 * 3600);
+        let servers = servers(&store);
+        let list = servers.list(&at("x.tets"), 100).unwrap();
+        let names: Vec<_> = list.files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!((names, list.is_cut), (vec!["a", "b c", "g", "h"], false));
+        assert_eq!(list.folders, ["d", "i"]);
+        let hours = Some(std::time::Duration::from_secs(3 * 3600));
+        assert!(list.files.iter().all(|file| file.len == 5 && file.age == hours), "{list:?}");
+        let cut = servers.list(&at("x.tets/"), 4).unwrap();
+        assert!(cut.is_cut && cut.files.len() + cut.folders.len() == 4, "{cut:?}");
+        assert_eq!(servers.list(&at("nothing"), 9).unwrap(), tet_io::UrlList::default());
+        servers.remove(&at("x.tets/b c")).unwrap();
+        servers.remove(&at("x.tets/b c")).unwrap();
+        assert_eq!(servers.list(&at("x.tets"), 100).unwrap().files.len(), 3);
+        let found = servers.list("https://host/x.tets", 9);
+        assert!(matches!(found, Err(Error::UrlFolder { .. })), "{found:?}");
     }
-    store.put("/bucket/x.tetsy", b"beside");
-    store.age(3 * 3600);
+}
+
+/// Two programs write the same blob of Azure: the blocks of the first that ends are all that stay, and the other knows.
+#[test]
+fn an_upload_takes_no_blocks_of_another() {
+    let store = ObjectStore::with(|_| None);
     let servers = servers(&store);
-    let list = servers.list("s3://bucket/x.tets", 100).unwrap();
-    let names: Vec<_> = list.files.iter().map(|file| file.name.as_str()).collect();
-    assert_eq!((names, list.is_cut), (vec!["a", "b c", "g", "h"], false));
-    assert_eq!(list.folders, ["d", "i"]);
-    let hours = Some(std::time::Duration::from_secs(3 * 3600));
-    assert!(list.files.iter().all(|file| file.len == 5 && file.age == hours), "{list:?}");
-    let cut = servers.list("s3://bucket/x.tets/", 4).unwrap();
-    assert!(cut.is_cut && cut.files.len() + cut.folders.len() == 4, "{cut:?}");
-    assert_eq!(servers.list("s3://bucket/nothing", 9).unwrap(), tet_io::UrlList::default());
-    servers.remove("s3://bucket/x.tets/b c").unwrap();
-    servers.remove("s3://bucket/x.tets/b c").unwrap();
-    assert_eq!(servers.list("s3://bucket/x.tets", 100).unwrap().files.len(), 3);
-    let found = servers.list("https://host/x.tets", 9);
-    assert!(matches!(found, Err(Error::UrlFolder { .. })), "{found:?}");
+    let url = URLS[1];
+    let contents = [1, 2].map(|byte| Source::from_bytes(vec![byte; LENS[1]]));
+    let parts = tet_io::UrlPart::all_of(contents[0].len());
+    let begin = || servers.begin_upload(url, UrlReplace::Any).unwrap();
+    let [one, two] = [begin(), begin()];
+    one.send(&contents[0], parts[0]).unwrap();
+    two.send(&contents[1], parts[0]).unwrap();
+    two.finish(&contents[1], &parts[1..]).unwrap();
+    let found = one.finish(&contents[0], &parts[1..]);
+    let text = found.unwrap_err().to_string();
+    assert!(text.contains("another program wrote this file"), "{text}");
+    assert!(store.get(PATH) == Some(vec![2; LENS[1]]));
 }

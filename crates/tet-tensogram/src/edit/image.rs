@@ -137,6 +137,7 @@ impl Image {
         progress: &Progress,
     ) -> Result<Publisher> {
         let mut publisher = self.begin(output, publish)?;
+        publisher.file().mark_final(0..u64::MAX);
         publisher.write_image::<Error>(&self.bytes, &progress.begin(self.len()))?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
         Ok(publisher)

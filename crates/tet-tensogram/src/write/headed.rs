@@ -56,8 +56,6 @@ pub struct HeadedWriter<W: Write + Seek> {
     room_end: u64,
     entries: Vec<IndexEntry>,
     hashes: Vec<u64>,
-    /// Frames whose header still needs its length.
-    late: Vec<IndexEntry>,
     is_broken: bool,
 }
 
@@ -83,7 +81,7 @@ impl<W: Write + Seek> HeadedWriter<W> {
             return Err(Error::Unwritable { why });
         }
         let start = out.stream_position().map_err(fault)?;
-        let (entries, hashes, late) = (Vec::new(), Vec::new(), Vec::new());
+        let (entries, hashes) = (Vec::new(), Vec::new());
         let mut writer = HeadedWriter {
             out: Out::new(out),
             options: *options,
@@ -94,7 +92,6 @@ impl<W: Write + Seek> HeadedWriter<W> {
             room_end: 0,
             entries,
             hashes,
-            late,
             is_broken: false,
         };
         writer.room_end = writer.room()?;
@@ -181,19 +178,26 @@ impl<W: Write + Seek> HeadedWriter<W> {
         let total_len = end.saturating_add(POSTAMBLE_LEN);
         postamble(&mut self.out, Postamble { first_footer_offset: end, total_len })?;
         let header = self.header(total_len)?;
-        let (start, late) = (self.start, std::mem::take(&mut self.late));
-        let inner = self.out.flushed()?;
-        let mut put = |at: u64, bytes: &[u8]| {
-            inner.seek(SeekFrom::Start(start.saturating_add(at)))?;
-            inner.write_all(bytes)
-        };
-        for IndexEntry { offset, len } in late {
-            let at = offset.saturating_add(FRAME_LEN_OFFSET);
-            put(at, &len.swap_bytes().to_le_bytes()).map_err(fault)?;
-        }
-        put(0, &header).map_err(fault)?;
-        inner.seek(SeekFrom::Start(start.saturating_add(total_len))).map_err(fault)?;
+        self.put_back(0, &header)?;
         Ok((self.out.finish()?, total_len))
+    }
+
+    /// Writes bytes at an offset of the message where there are others, and goes on at its end.
+    fn put_back(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let place = |at: u64| SeekFrom::Start(self.start.saturating_add(at));
+        let (at, end) = (place(at), place(self.out.at()));
+        let inner = self.out.flushed()?;
+        inner.seek(at).map_err(fault)?;
+        inner.write_all(bytes).map_err(fault)?;
+        inner.seek(end).map_err(fault)?;
+        Ok(())
+    }
+
+    /// The sink, and the bytes of the message that it gets before those that follow. Of these, only what is before the
+    /// first tensor is written again.
+    pub fn sink(&mut self) -> (&mut W, u64) {
+        let at = self.out.at();
+        (self.out.get_mut(), at)
     }
 
     /// Everything before the first tensor.
@@ -253,7 +257,8 @@ impl<W: Write + Seek> HeadedTensor<'_, W> {
         let len = frame_len(FrameKind::Tensor, body_len)?;
         let entry = IndexEntry { len, ..self.entry };
         if entry != self.entry {
-            writer.late.push(entry);
+            let at = entry.offset.saturating_add(FRAME_LEN_OFFSET);
+            writer.put_back(at, &len.swap_bytes().to_le_bytes())?;
         }
         writer.entries.push(entry);
         writer.hashes.push(hash);

@@ -31,6 +31,11 @@ impl<W: Write> Out<W> {
         self.at
     }
 
+    /// The sink, which does not have all bytes yet.
+    pub(super) const fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let end = self.at.checked_add(bytes.len() as u64);
         let end = end.ok_or_else(|| fault(io::ErrorKind::FileTooLarge.into()))?;

@@ -170,7 +170,8 @@ impl Draft {
         options: &WriteOptions,
         append: impl FnOnce(&mut Writer<Publisher>) -> Result<T, E>,
     ) -> Result<(T, Written), E> {
-        let publisher = output.begin(&self.source, publish).map_err(Error::from)?;
+        let mut publisher = output.begin(&self.source, publish).map_err(Error::from)?;
+        publisher.file().mark_final(0..u64::MAX);
         let target = publisher.target().to_path_buf();
         let (publisher, at, moves) = self.copy_blobs(publisher)?;
         let resumed = self.resumed(moves.as_deref())?;

@@ -21,7 +21,8 @@ pub fn publish<T, E: From<Error>>(
     publish: &Publish,
     write: impl FnOnce(&mut Writer<Publisher>) -> Result<T, E>,
 ) -> Result<(T, Written), E> {
-    let publisher = Publisher::begin(path, publish).map_err(Error::from)?;
+    let mut publisher = Publisher::begin(path, publish).map_err(Error::from)?;
+    publisher.file().mark_final(0..u64::MAX);
     let target = publisher.target().to_path_buf();
     let mut writer = Writer::named(publisher, options, &target)?;
     let answer = write(&mut writer)?;

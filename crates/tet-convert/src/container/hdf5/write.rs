@@ -116,7 +116,7 @@ impl traits::Writer for Hdf5 {
         plan.draft.check().map_err(|fault| unfit(fault, flavor))?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (from, mut of_texts) = ((&arrays[..], &conversion.datasets[..]), Vec::new());
-        file::publish(conversion.catalog, output, &options.export(), |out| {
+        file::publish_seekable(conversion.catalog, output, &options.export(), |out| {
             let written = put::write(&mut plan, from, (options, &execution), out, &mut of_texts)?;
             options.execution.progress.check()?;
             let rest = plan.draft.encode(written.len()).map_err(|fault| unfit(fault, flavor))?;

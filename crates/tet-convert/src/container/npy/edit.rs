@@ -47,6 +47,7 @@ impl Editor for Npy {
             return Ok(None);
         }
         let mut publisher = output.begin(source, &options.edit.publish)?;
+        publisher.file().mark_final(0..u64::MAX);
         let mut out = BufWriter::with_capacity(1 << 20, publisher.file());
         let written = write_like(&header, &lazy, options.execution, &mut out);
         let written = written.and_then(|()| out.flush().map_err(Error::Write));

@@ -1,6 +1,6 @@
 //! Edits of an `.npz`: members that stay are copied as they are in the archive.
 
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Write};
 
 use tet_io::{Output, Publisher};
 use tet_query::Execution;
@@ -159,10 +159,10 @@ fn write(
 }
 
 /// Writes an array anew: its new elements, or the bytes of its `.npy` file.
-fn put<W: Write + Seek>(
+fn put(
     (old, position): (&mut Archive, usize),
     (name, rewrite): (&str, &Rewrite<'_>),
-    zip: &mut NewArchive<'_, W>,
+    zip: &mut NewArchive<'_, '_>,
     (opened, how): (&Opened, RewriteOptions<'_>),
 ) -> Result<()> {
     let array = name.strip_suffix(".npy").unwrap_or(name);

@@ -30,7 +30,7 @@ pub fn write_npz_file(
     let mut notes = Vec::new();
     let members = members(datasets, &mut notes)?;
     let arrays = datasets.iter().map(|it| stream::whole(it)).collect::<Result<Vec<_>>>()?;
-    file::publish(catalog, path, options, |out| {
+    file::publish_seekable(catalog, path, options, |out| {
         write(&arrays, &members, out, options, &mut notes)
     })?;
     notes.extend(notes::unchecked(&arrays));

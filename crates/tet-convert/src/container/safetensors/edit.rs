@@ -82,6 +82,7 @@ impl Editor for SafeTensors {
             return Ok(None);
         }
         let mut publisher = output.begin(source, &how.edit.publish)?;
+        publisher.file().mark_final(0..u64::MAX);
         put(&mut publisher, &head)?;
         for (_, stored, _, lazy) in &parts {
             match lazy {

@@ -118,7 +118,10 @@ impl traits::Writer for Tensogram {
             let reading =
                 options.execution.begin(stream::total_len(objects.iter().map(|it| &it.lazy)));
             for object in &objects {
+                let start = writer.sink().1;
                 conversion.notes.extend(put(object, &mut writer, &reading)?);
+                let (file, end) = writer.sink();
+                file.mark_final(start..end);
             }
             Ok(writer.finish()?.1)
         };

@@ -39,6 +39,7 @@ pub(super) fn write<'o>(
     file: &'o mut dyn VfsFile,
     notes: &mut Vec<Note>,
 ) -> Result<Out<'o>> {
+    file.mark_final(SUPERBLOCK_LEN..u64::MAX);
     let mut out = Out { file: BufWriter::with_capacity(BUFFER_LEN, file), len: 0 };
     out.align(SUPERBLOCK_LEN)?;
     for (dataset, elements) in plan.draft.datasets.iter_mut().zip(&plan.elements) {

@@ -1,6 +1,6 @@
 //! Where the objects of a new hierarchy go: files below a folder, objects below a URL, or stored members of a zip file.
 
-use std::io::{Seek, Write};
+use std::io::Write;
 use std::path::Path;
 
 use tet_io::{FolderPublisher, UrlFolderPublisher, is_url};
@@ -80,7 +80,7 @@ fn zipped(
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
 ) -> Result<u64> {
-    file::publish(catalog, output, options, |out| {
+    file::publish_seekable(catalog, output, options, |out| {
         archive::write(out, |zip| write(&mut Members { format, zip }))
     })?;
     Ok(Output::file(output)?.len)
@@ -141,12 +141,12 @@ fn name_of(key: &str) -> &str {
 }
 
 /// The members of a zip file.
-struct Members<'a, 'o, W: Write + Seek> {
+struct Members<'a, 'o, 'f> {
     format: ZarrFormat,
-    zip: &'a mut NewArchive<'o, W>,
+    zip: &'a mut NewArchive<'o, 'f>,
 }
 
-impl<W: Write + Seek + Send> ObjectSink for Members<'_, '_, W> {
+impl ObjectSink for Members<'_, '_, '_> {
     fn format(&self) -> ZarrFormat {
         self.format
     }

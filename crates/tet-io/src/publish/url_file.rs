@@ -1,0 +1,322 @@
+//! The new file of a URL: made in the folder for temporary files, and uploaded while it is written.
+//!
+//! ```text
+//!   | sent | sent | being sent ... | written |    ->  finish: what was not sent, or was written again; then visible
+//!     final: its disk space is free
+//! ```
+//!
+//! A part is sent when writing has moved on past it by its length, or by a byte if it is final. A file of one part has no
+//! upload: it is written with one request at the end.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use tet_format::Span;
+
+use super::Overwrite;
+use crate::error::{Error, Result, Step};
+use crate::source::{Backend, Source, UrlPart, UrlReplace, UrlStore, UrlUpload, store_of};
+use crate::stamp::Stamp;
+use crate::vfs::VfsFile;
+
+/// Parts that are sent at the same time.
+const PARTS_AT_ONCE: usize = 4;
+
+/// What is written to a URL.
+#[derive(Debug)]
+pub(super) struct UrlFile {
+    /// In the folder for temporary files.
+    file: Box<dyn VfsFile>,
+    target: PathBuf,
+    store: Arc<dyn UrlStore>,
+    force: Overwrite,
+    /// The version that may be replaced.
+    version: Option<String>,
+    at: u64,
+    len: u64,
+    parts: Vec<PartState>,
+    /// The part that is sent next.
+    next: usize,
+    /// What is not written again.
+    finals: Vec<Span>,
+    /// The upload, from the first part on that is sent.
+    upload: Option<Arc<dyn UrlUpload>>,
+    sending: VecDeque<(UrlPart, JoinHandle<Result<()>>)>,
+    /// The first failure, after which nothing is written.
+    fault: Option<(ErrorKind, String)>,
+}
+
+/// What is known of a part.
+#[derive(Clone, Copy, Debug, Default)]
+struct PartState {
+    /// The bytes from its start on that were written.
+    filled: u64,
+    is_sent: bool,
+    /// Whether it was written since it was sent.
+    is_changed: bool,
+    /// Whether its bytes are no longer in the temporary file.
+    is_released: bool,
+}
+
+impl UrlFile {
+    pub(super) fn new(
+        file: Box<dyn VfsFile>,
+        target: &Path,
+        (force, version): (Overwrite, Option<String>),
+    ) -> Result<Self> {
+        let (store, _) = store_of(target)?;
+        Ok(Self {
+            file,
+            target: target.to_path_buf(),
+            store,
+            force,
+            version,
+            at: 0,
+            len: 0,
+            parts: Vec::new(),
+            next: 0,
+            finals: Vec::new(),
+            upload: None,
+            sending: VecDeque::new(),
+            fault: None,
+        })
+    }
+
+    /// Sends what was not sent, and makes the file visible.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.check().map_err(|error| Error::io(Step::Write, &self.target, error))?;
+        while !self.sending.is_empty() {
+            self.wait_for_first()?;
+        }
+        let content = self.content()?;
+        let Some(upload) = &self.upload else {
+            let (_, url) = store_of(&self.target)?;
+            return self.store.write(url, &content, self.replace());
+        };
+        let is_left = |part: &UrlPart| {
+            self.parts.get(part.nth).is_none_or(|state| !state.is_sent || state.is_changed)
+        };
+        let rest: Vec<UrlPart> = UrlPart::all_of(self.len).into_iter().filter(is_left).collect();
+        upload.finish(&content, &rest)
+    }
+
+    fn replace(&self) -> UrlReplace<'_> {
+        match (self.force, &self.version) {
+            (Overwrite::Refuse, _) => UrlReplace::Nothing,
+            (_, Some(version)) => UrlReplace::Version(version),
+            (_, None) => UrlReplace::Any,
+        }
+    }
+
+    /// The temporary file as it is now.
+    pub(super) fn content(&self) -> Result<Source> {
+        let failed = |error| Error::io(Step::Write, &self.target, error);
+        let file = self.file.reader().map_err(failed)?;
+        let file = file.ok_or_else(|| Error::UrlOutput { path: self.target.clone() })?;
+        let stamp = Stamp::of(&file).map_err(failed)?;
+        Ok(Source::opened(Backend::Pread(file), &self.target, stamp))
+    }
+
+    /// Returns the failure that there was.
+    fn check(&self) -> io::Result<()> {
+        match &self.fault {
+            Some((kind, text)) => Err(io::Error::new(*kind, text.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps the first failure, for what is written later.
+    fn failed(&mut self, error: Error) -> io::Error {
+        let error = match error {
+            Error::Io { source, .. } if source.kind() != ErrorKind::Interrupted => source,
+            other => io::Error::other(other),
+        };
+        self.fault.get_or_insert((error.kind(), error.to_string()));
+        error
+    }
+
+    /// Notes that bytes were written at the current position.
+    fn note(&mut self, part: UrlPart, len: u64) {
+        if self.parts.len() <= part.nth {
+            self.parts.resize(part.nth + 1, PartState::default());
+        }
+        let start = self.at - part.span.start();
+        if let Some(state) = self.parts.get_mut(part.nth) {
+            state.is_changed = true;
+            if start <= state.filled {
+                state.filled = state.filled.max(start + len);
+            }
+        }
+        self.at += len;
+        self.len = self.len.max(self.at);
+    }
+
+    /// Whether nothing of a part is written again.
+    fn is_final(&self, part: UrlPart) -> bool {
+        self.finals.iter().any(|known| known.contains(part.span))
+    }
+
+    /// Sends the parts that writing has passed.
+    fn send_passed(&mut self) -> Result<()> {
+        while let Some(part) = UrlPart::nth(self.next) {
+            let distance = if self.is_final(part) { 1 } else { part.span.len() };
+            if self.at < part.span.end() + distance {
+                break;
+            }
+            self.next += 1;
+            self.send_or_release(part)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a part of which all is written, if that was not done, or it is final and was written again; frees the disk
+    /// space of one that is final.
+    fn send_or_release(&mut self, part: UrlPart) -> Result<()> {
+        let state = self.parts.get(part.nth).copied().unwrap_or_default();
+        if state.filled < part.span.len() || state.is_released {
+            return Ok(());
+        }
+        let is_final = self.is_final(part);
+        if state.is_changed && (is_final || !state.is_sent) {
+            self.send(part)
+        } else {
+            if is_final && state.is_sent && !self.is_sending(part) {
+                self.release(part);
+            }
+            Ok(())
+        }
+    }
+
+    fn is_sending(&self, part: UrlPart) -> bool {
+        self.sending.iter().any(|(other, _)| *other == part)
+    }
+
+    /// Begins to send a part, on a thread of its own: it waits, and does not compute.
+    fn send(&mut self, part: UrlPart) -> Result<()> {
+        let depth = PARTS_AT_ONCE.min(self.store.depth()).max(1);
+        while depth <= self.sending.len() || self.is_sending(part) {
+            self.wait_for_first()?;
+        }
+        let upload = match &self.upload {
+            Some(upload) => Arc::clone(upload),
+            None => {
+                let (_, url) = store_of(&self.target)?;
+                let begun = Arc::from(self.store.begin_upload(url, self.replace())?);
+                Arc::clone(self.upload.insert(begun))
+            }
+        };
+        let content = self.content()?;
+        if let Some(state) = self.parts.get_mut(part.nth) {
+            (state.is_sent, state.is_changed) = (true, false);
+        }
+        let (of_thread, bytes) = (Arc::clone(&upload), content.clone());
+        match Builder::new().spawn(move || of_thread.send(&bytes, part)) {
+            Ok(thread) => self.sending.push_back((part, thread)),
+            Err(_) => {
+                upload.send(&content, part)?;
+                self.send_or_release(part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the part has arrived that was begun first.
+    fn wait_for_first(&mut self) -> Result<()> {
+        let Some((part, thread)) = self.sending.pop_front() else { return Ok(()) };
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let is_changed = self.parts.get(part.nth).is_none_or(|state| state.is_changed);
+        if self.is_final(part) && !is_changed {
+            self.release(part);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, part: UrlPart) {
+        self.file.release(part.span);
+        if let Some(state) = self.parts.get_mut(part.nth) {
+            state.is_released = true;
+        }
+    }
+}
+
+impl Write for UrlFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.check()?;
+        let part = UrlPart::at(self.at).ok_or(ErrorKind::FileTooLarge)?;
+        if self.parts.get(part.nth).is_some_and(|state| state.is_released) {
+            return Err(io::Error::other("bytes that were final are written again"));
+        }
+        let room = usize::try_from(part.span.end() - self.at).unwrap_or(usize::MAX);
+        let bytes = bytes.get(..room).unwrap_or(bytes);
+        let len = self.file.write(bytes)?;
+        self.note(part, len as u64);
+        self.send_passed().map_err(|error| self.failed(error))?;
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for UrlFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = self.file.seek(to)?;
+        Ok(self.at)
+    }
+}
+
+impl VfsFile for UrlFile {
+    /// What is gone with the program needs no sync.
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn keep_rights(&mut self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// None: what is written has to pass by here.
+    fn copy_span(&mut self, _from: &File, _span: Span) -> u64 {
+        0
+    }
+
+    /// Without what was released, there is no file to be read.
+    fn reader(&self) -> io::Result<Option<File>> {
+        if self.parts.iter().any(|state| state.is_released) { Ok(None) } else { self.file.reader() }
+    }
+
+    fn mark_final(&mut self, range: Range<u64>) {
+        let Some(span) = Span::from_range(range) else { return };
+        match self.finals.last_mut().filter(|last| last.end() == span.start()) {
+            Some(last) => *last = Span::from_range(last.start()..span.end()).unwrap_or(*last),
+            None => self.finals.push(span),
+        }
+        let first = UrlPart::at(span.start()).map_or(self.next, |part| part.nth);
+        let mut passed = (first..self.next).map_while(UrlPart::nth);
+        let mut sent = passed.try_for_each(|part| self.send_or_release(part));
+        sent = sent.and_then(|()| self.send_passed());
+        if let Err(error) = sent {
+            // The next write gives it.
+            self.failed(error);
+        }
+    }
+
+    fn link(&mut self, _path: &Path) -> io::Result<()> {
+        Err(ErrorKind::Unsupported.into())
+    }
+}
+
+impl Drop for UrlFile {
+    fn drop(&mut self) {
+        // A part that arrives after its upload was given up would stay.
+        for (_, thread) in self.sending.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

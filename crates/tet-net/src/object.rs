@@ -1,0 +1,56 @@
+//! An object that can be written: the requests of one store, each made once.
+
+use tet_io::{PendingUpload, UrlList};
+
+use crate::http::Body;
+use crate::ranges::{RangeFailure, RangeSource};
+
+/// Headers of a request.
+pub(crate) type Headers<'a> = [(&'a str, &'a str)];
+
+/// Where a page of uploads ends: a key, and an upload.
+pub(crate) type Markers = (String, String);
+
+/// Uploads, and where they go on.
+pub(crate) type UploadPage = (Vec<PendingUpload>, Option<Markers>);
+
+/// An object of a store, and what is below it as a prefix.
+pub(crate) trait Object: RangeSource {
+    /// The header with the number of an upload.
+    fn number_header(&self) -> &'static str;
+
+    /// The number of the upload that wrote the object.
+    fn number(&self) -> Result<Option<String>, RangeFailure>;
+
+    /// Writes the object.
+    fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure>;
+
+    /// Begins an upload in parts; its name.
+    fn begin(&self, headers: &Headers<'_>) -> Result<String, RangeFailure>;
+
+    /// Sends a part, which takes the place of one with the same number; what [`Object::end`] needs of it.
+    fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure>;
+
+    /// Makes the object of its parts, in their order.
+    fn end(
+        &self,
+        upload: &str,
+        parts: &[String],
+        headers: &Headers<'_>,
+    ) -> Result<(), RangeFailure>;
+
+    /// Gives an upload up.
+    fn abort(&self, upload: &str) -> Result<(), RangeFailure>;
+
+    /// A page of what is directly below the object's name and a slash, and the token of the next page.
+    fn list(&self, token: Option<&str>) -> Result<(UrlList, Option<String>), RangeFailure>;
+
+    /// A page of the uploads directly below the object's name and a slash, and the markers of the next page.
+    fn uploads(&self, after: Option<&Markers>) -> Result<UploadPage, RangeFailure> {
+        let _ = after;
+        Ok((Vec::new(), None))
+    }
+
+    /// Removes the object.
+    fn remove(&self) -> Result<(), RangeFailure>;
+}

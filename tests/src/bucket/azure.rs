@@ -1,0 +1,100 @@
+//! The same bucket asked as Azure is: blobs of blocks, and lists of a container.
+
+use std::collections::BTreeMap;
+
+use super::{Answer, Asked, LISTED_MAX, State, part_of};
+
+/// Whether a request is one to Azure.
+pub(super) fn is_azure(asked: &Asked) -> bool {
+    asked.headers.contains_key("x-ms-version")
+}
+
+/// Does what is asked.
+pub(super) fn done(asked: &Asked, state: &mut State) -> Answer {
+    let plain = |status| (status, String::new(), Vec::new());
+    let fault = |status, code: &str| (status, format!("x-ms-error-code: {code}\r\n"), Vec::new());
+    let number = asked.headers.get("x-ms-meta-tetupload").cloned().unwrap_or_default();
+    let object = state.objects.get(&asked.path);
+    let comp = asked.query.get("comp").map(String::as_str);
+    if asked.method == "PUT" && comp != Some("block") {
+        let other = |etag: &String| object.is_none_or(|object| object.etag != *etag);
+        if asked.headers.contains_key("if-none-match") && object.is_some() {
+            return fault(409, "BlobAlreadyExists");
+        } else if asked.headers.get("if-match").is_some_and(other) {
+            return fault(412, "ConditionNotMet");
+        }
+    }
+    match (asked.method.as_str(), comp) {
+        ("GET", Some("list")) => listed(asked, state),
+        ("GET" | "HEAD", _) => object.map_or(plain(404), |object| part_of(object, asked)),
+        ("PUT", Some("block")) => {
+            let id = asked.query.get("blockid").cloned().unwrap_or_default();
+            let blocks = state.blocks.entry(asked.path.clone()).or_default();
+            blocks.insert(id.replace("%3D", "="), asked.body.clone());
+            plain(201)
+        }
+        ("PUT", Some("blocklist")) => {
+            let text = String::from_utf8_lossy(&asked.body).into_owned();
+            let ids = text.split("<Uncommitted>").skip(1);
+            let ids = ids.map(|rest| rest.split('<').next().unwrap_or_default());
+            let blocks = state.blocks.get(&asked.path);
+            let bytes = ids.map(|id| blocks?.get(id).cloned()).collect::<Option<Vec<_>>>();
+            let Some(bytes) = bytes else { return fault(400, "InvalidBlockList") };
+            // Blocks of others are gone as well.
+            state.blocks.remove(&asked.path);
+            state.put(&asked.path, bytes.concat(), number);
+            plain(201)
+        }
+        ("PUT", None)
+            if asked.headers.get("x-ms-blob-type").is_some_and(|it| it == "BlockBlob") =>
+        {
+            state.put(&asked.path, asked.body.clone(), number);
+            plain(201)
+        }
+        ("DELETE", None) => plain(state.objects.remove(&asked.path).map_or(404, |_| 202)),
+        _ => plain(400),
+    }
+}
+
+/// What is directly below a prefix.
+fn listed(asked: &Asked, state: &State) -> Answer {
+    let plain = |name: &str| {
+        let text = asked.query.get(name).map_or("", String::as_str);
+        text.replace("%2F", "/").replace("%20", " ")
+    };
+    let (prefix, after) = (plain("prefix"), plain("marker"));
+    let bucket = format!("{}/", asked.path.trim_end_matches('/'));
+    let mut entries = BTreeMap::new();
+    for (path, object) in &state.objects {
+        let Some(key) = path.strip_prefix(&bucket).filter(|key| key.starts_with(&prefix)) else {
+            continue;
+        };
+        let entry = match key[prefix.len()..].split_once('/') {
+            Some((folder, _)) => {
+                let name = format!("{prefix}{folder}/");
+                (name.clone(), format!("<BlobPrefix><Name>{name}</Name></BlobPrefix>"))
+            }
+            None => {
+                let seconds = 26 * 86_400 + 12 * 3600 - object.age;
+                let (day, hour, minute) =
+                    (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+                let week = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+                let name_of_day = week[usize::try_from((day + 2) % 7).unwrap()];
+                let time = format!("{name_of_day}, {day:02} Nov 2026 {hour:02}:{minute:02}:00 GMT");
+                let about = format!("<Last-Modified>{time}</Last-Modified>");
+                let len = format!("<Content-Length>{}</Content-Length>", object.bytes.len());
+                let about = format!("<Properties>{about}{len}</Properties>");
+                (key.to_owned(), format!("<Blob><Name>{key}</Name>{about}</Blob>"))
+            }
+        };
+        if after < entry.0 {
+            entries.insert(entry.0, entry.1);
+        }
+    }
+    let last = entries.keys().nth(LISTED_MAX - 1).filter(|_| LISTED_MAX < entries.len());
+    let next = format!("<NextMarker>{}</NextMarker>", last.cloned().unwrap_or_default());
+    let blobs: String = entries.into_values().take(LISTED_MAX).collect();
+    let body =
+        format!("\u{feff}<EnumerationResults><Blobs>{blobs}</Blobs>{next}</EnumerationResults>");
+    (200, String::new(), body.into_bytes())
+}
