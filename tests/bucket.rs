@@ -454,8 +454,14 @@ fn the_command_makes_and_edits_what_is_in_a_bucket() {
     let [a, b, c] = [0, 1, 2].map(|nth: usize| files[nth].to_str().unwrap());
     let one = "s3://bucket/one.tet";
     store.put("/bucket/day.tets/part-00000000000000ff.tet", b"of a program that is gone");
+    for (id, name) in
+        [("a", "part-00000000000000fe.tet"), ("b", "other"), ("c", "part-00000000000000fd.tet")]
+    {
+        store.begin_upload(id, &format!("/bucket/day.tets/{name}"));
+    }
     store.age(30 * 3600);
-    let cases: [(&[&str], i32, &str); 15] = [
+    store.begin_upload("young", "/bucket/day.tets/part-00000000000000fc.tet");
+    let cases: [(&[&str], i32, &str); 16] = [
         (&["convert", a, URL], 0, ""),
         (&["convert", a, URL], 2, "exists"),
         (&["edit", "append", URL, b, c, "--axis", "time"], 0, ""),
@@ -464,6 +470,7 @@ fn the_command_makes_and_edits_what_is_in_a_bucket() {
         (&["verify", URL], 0, ""),
         (&["series", "list", URL], 0, "temp[4:12]"),
         (&["series", "gc", URL], 0, "part-00000000000000ff.tet"),
+        (&["series", "gc", URL], 0, "part-00000000000000fe.tet  an upload"),
         (&["series", "gc", URL, "--apply"], 0, "part-00000000000000ff.tet"),
         (&["series", "gc", URL], 0, ""),
         (&["convert", URL, one], 0, ""),
@@ -477,7 +484,7 @@ fn the_command_makes_and_edits_what_is_in_a_bucket() {
         assert_eq!(found, code, "{args:?}: {said}");
         assert!(said.contains(text), "{args:?}: {said}");
     }
-    assert_eq!(parts(&store), 2);
+    assert_eq!((parts(&store), store.pending()), (2, 2), "another's upload stays, and a young one");
     assert!(elements(URL) == joined(&files));
     let grown = [files.clone(), vec![files[0].clone()]].concat();
     assert!(elements(one) == joined(&grown));

@@ -41,7 +41,11 @@ fn gc(args: &SeriesGcArgs, context: &mut Context<'_>) -> Result<Exit> {
     };
     let unused = unused.map_err(|error| about(error, &args.folder))?;
     for file in &unused {
-        context.line(format!("{}  {}", Escaped(&file.file), Size(file.len)))?;
+        let name = Escaped(&file.file);
+        match &file.upload {
+            Some(_) => context.line(format!("{name}  an upload that was not ended"))?,
+            None => context.line(format!("{name}  {}", Size(file.len)))?,
+        }
     }
     let files = counted(u64::try_from(unused.len()).unwrap_or(u64::MAX), "file");
     let len = Size(unused.iter().map(|file| file.len).fold(0, u64::saturating_add));

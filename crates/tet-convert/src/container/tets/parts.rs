@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use tet_io::{FileLock, Folder, FolderEntry, Source, is_url};
+use tet_io::{FileLock, Folder, FolderEntry, PendingUpload, Source, is_url};
 
 use super::manifest::Manifest;
 use super::{DOCUMENT, LOCK, PART_NAME, REMOVED_AFTER};
@@ -47,8 +47,10 @@ pub struct SeriesPart {
 pub struct UnusedFile {
     /// Its name.
     pub file: String,
-    /// Its bytes.
+    /// Its bytes; 0 for an upload.
     pub len: u64,
+    /// For an upload that was not ended: what distinguishes it from others. Its parts take room on the server.
+    pub upload: Option<String>,
 }
 
 /// The parts of a folder, in the order of their rows.
@@ -68,7 +70,7 @@ pub fn series_parts(path: &Path) -> Result<Vec<SeriesPart>> {
 
 /// The files in a folder that its manifest does not name: parts, and files that were to become parts or a manifest.
 /// Those of a process that is appending now are among them; on a server only files of a day ago and older are listed,
-/// which are not.
+/// which are not, and uploads to such files that were begun a day ago and not ended.
 ///
 /// # Errors
 /// As [`series_parts`], and the folder cannot be listed.
@@ -83,7 +85,10 @@ pub fn unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
     let unused = files.filter(|file| {
         is_ours(&file.name) && !named.contains(file.name.as_str()) && is_done(file.age)
     });
-    Ok(unused.map(|FolderEntry { name: file, len, .. }| UnusedFile { file, len }).collect())
+    let of_file = |FolderEntry { name: file, len, .. }| UnusedFile { file, len, upload: None };
+    let uploads = folder.uploads()?.into_iter().filter(|it| is_ours(&it.name) && is_old(it.age));
+    let of_upload = |it: PendingUpload| UnusedFile { file: it.name, len: 0, upload: Some(it.id) };
+    Ok(unused.map(of_file).chain(uploads.map(of_upload)).collect())
 }
 
 /// Removes the files that [`unused_parts`] lists, while no process is appending. Returns them.
@@ -103,7 +108,10 @@ pub fn remove_unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
         Some(lock.ok_or_else(|| Error::Busy { path: path.to_path_buf() })?)
     };
     let unused = unused_parts(path)?;
-    unused.iter().try_for_each(|unused| folder.remove(&unused.file))?;
+    unused.iter().try_for_each(|unused| match &unused.upload {
+        Some(id) => folder.abort_upload(&unused.file, id),
+        None => folder.remove(&unused.file),
+    })?;
     Ok(unused)
 }
 
