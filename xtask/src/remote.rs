@@ -1,16 +1,19 @@
 //! Reads and writes files on servers that others made.
 //!
 //! ```text
-//! nginx    answers of files of every kind, and the requests in its log beside those that `explain` prints
+//! nginx    answers of files of every kind, and the requests in its log beside those that `explain` prints;
+//!          certificates, proxies and redirects
 //! moto     every kind of file written to a bucket, read back, and not replaced
 //! s3s-fs   the same with signatures that are compared; uploads that are killed
-//! both     folders of parts, to which several programs append, and programs that are killed
+//! azurite  the same for az://
+//! all      folders of parts, to which several programs append, and programs that are killed
 //! ```
 //!
-//! It needs nginx, Python and a registry once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
+//! It needs nginx, Python, npm and their registries once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
 
 mod grown;
 mod proxy;
+mod routes;
 mod server;
 mod speed;
 
@@ -23,13 +26,23 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::run;
-use server::{BUCKET, KEY, SECRET, Server};
+use server::{ACCOUNT, ACCOUNT_KEY, KEY, SECRET, Server, Site};
 
 /// The kinds of files that are one file.
 const SUFFIXES: [&str; 9] =
     ["tet", "zt", "tgm", "safetensors", "npz", "h5", "nc", "zarr.zip", "npy"];
 /// How often an upload is killed.
 const KILLS: u64 = 24;
+
+/// A secret that no server knows, which is base64 as well.
+const WRONG: &str = "YW5vdGhlcg==";
+
+/// Whether the secret of a command is that of the server.
+#[derive(Clone, Copy)]
+enum Secret {
+    Right,
+    Wrong,
+}
 
 /// What is done.
 #[derive(clap::Args)]
@@ -52,9 +65,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     fs::create_dir_all(&files)?;
     let world = World { program: run::program()?, names: Vec::new(), files };
     let world = world.with_files()?;
-    let (nginx, log) = Server::nginx(&folder, &world.files)?;
+    let (nginx, log) = Server::nginx(&folder, &world.files, &Site::default())?;
     world.read_from(&nginx, &log)?;
     drop(nginx);
+    world.routed(&folder)?;
     let moto = Server::moto()?;
     world.write_to(&moto)?;
     world.grown_in(&moto)?;
@@ -64,6 +78,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     world.refused_by(&s3s)?;
     world.killed_at(&s3s)?;
     world.grown_in(&s3s)?;
+    drop(s3s);
+    let (azurite, token) = Server::azurite(&folder)?;
+    world.write_to(&azurite)?;
+    world.with_token(&azurite, &token)?;
+    world.refused_by(&azurite)?;
+    world.killed_at(&azurite)?;
+    world.grown_in(&azurite)?;
+    drop(azurite);
     println!("all answers and files are those of the local files");
     Ok(())
 }
@@ -105,20 +127,26 @@ impl World {
     }
 
     /// The program with the credentials of a store.
-    fn command(&self, server: &Server, secret: &str, args: &[&str]) -> Command {
+    fn command(&self, server: &Server, is_right: Secret, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
+        let [secret, account_key] = match is_right {
+            Secret::Right => [SECRET, ACCOUNT_KEY],
+            Secret::Wrong => [WRONG; 2],
+        };
         command.args(args).env("AWS_ENDPOINT_URL", &server.url).env("AWS_REGION", "us-east-1");
         command.env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", secret);
+        command.env("AZURE_ENDPOINT_URL", &server.url).env("AZURE_STORAGE_ACCOUNT", ACCOUNT);
+        command.env("AZURE_STORAGE_KEY", account_key);
         command
     }
 
-    fn tet(&self, server: &Server, secret: &str, args: &[&str]) -> Result<Output> {
+    fn tet(&self, server: &Server, secret: Secret, args: &[&str]) -> Result<Output> {
         Ok(self.command(server, secret, args).output()?)
     }
 
     /// Runs the program, which must succeed, and gives what it prints.
     fn said(&self, server: &Server, args: &[&str]) -> Result<String> {
-        let output = self.tet(server, SECRET, args)?;
+        let output = self.tet(server, Secret::Right, args)?;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{}: tet {args:?}: {errors}", server.name);
         Ok(String::from_utf8(output.stdout)?)
@@ -165,10 +193,10 @@ impl World {
     fn write_to(&self, server: &Server) -> Result<()> {
         for name in &self.names {
             let local = self.files.join(name).display().to_string();
-            let url = format!("s3://{BUCKET}/written/{name}");
+            let url = format!("{}/written/{name}", server.bucket);
             self.said(server, &["convert", &local, &url])?;
             self.said(server, &["diff", &local, &url])?;
-            let again = self.tet(server, SECRET, &["convert", &local, &url])?;
+            let again = self.tet(server, Secret::Right, &["convert", &local, &url])?;
             let says = String::from_utf8_lossy(&again.stderr);
             ensure!(again.status.code() == Some(2) && says.contains("exists"), "{name}: {says}");
             self.said(server, &["convert", &local, &url, "--force"])?;
@@ -178,15 +206,27 @@ impl World {
         Ok(())
     }
 
+    /// A token that another program signed reads and writes.
+    fn with_token(&self, server: &Server, token: &str) -> Result<()> {
+        let local = self.files.join("large.tet").display().to_string();
+        let url = format!("{}/token.tet", server.bucket);
+        for args in [["convert", &local, &url], ["diff", &local, &url]] {
+            let mut command = self.command(server, Secret::Wrong, &args);
+            run::output(command.env("AZURE_STORAGE_SAS_TOKEN", token))?;
+        }
+        println!("{:<7} a token reads and writes", server.name);
+        Ok(())
+    }
+
     /// A wrong secret reads and writes nothing, and is in no message.
     fn refused_by(&self, server: &Server) -> Result<()> {
         let local = self.files.join("climate.tet").display().to_string();
-        let url = format!("s3://{BUCKET}/written/climate.tet");
+        let url = format!("{}/written/climate.tet", server.bucket);
         for args in [vec!["info", &url], vec!["convert", &local, &url, "--force"]] {
-            let output = self.tet(server, "anothersecret", &args)?;
+            let output = self.tet(server, Secret::Wrong, &args)?;
             let says = String::from_utf8_lossy(&output.stderr);
             ensure!(output.status.code() == Some(5) && says.contains("403"), "{args:?}: {says}");
-            ensure!(!says.contains("anothersecret") && !says.contains("Signature"), "{says}");
+            ensure!(!says.contains(WRONG) && !says.contains("ig="), "{says}");
         }
         println!("{:<7} a wrong secret is refused", server.name);
         Ok(())
@@ -199,16 +239,16 @@ impl World {
             let npy = path.with_extension("npy");
             npy_of_zeros(&npy, rows)?;
             let mut command = Command::new(&self.program);
-            command.arg("convert").args([&npy, path]).args(["--codec", "raw"]);
+            command.arg("convert").args([&npy, path]).args(["--codec", "raw", "--force"]);
             run::output(&mut command)?;
         }
         let [old, new] = [old, new].map(|path| path.display().to_string());
-        let url = format!("s3://{BUCKET}/killed.tet");
+        let url = format!("{}/killed.tet", server.bucket);
         let mut seen = [0, 0];
         for nth in 0..KILLS {
             self.said(server, &["convert", &old, &url, "--codec", "raw", "--force"])?;
             let args = ["convert", &new, &url, "--codec", "raw", "--force", "-q"];
-            let mut child = self.command(server, SECRET, &args).spawn()?;
+            let mut child = self.command(server, Secret::Right, &args).spawn()?;
             std::thread::sleep(Duration::from_millis(20 + nth * 40));
             let _ = child.kill();
             child.wait()?;
@@ -216,7 +256,10 @@ impl World {
             let (mut is_new, mut is_old) = (false, false);
             for _ in 0..5 {
                 let is = |file: &str| -> Result<bool> {
-                    Ok(self.tet(server, SECRET, &["diff", file, &url, "--quiet"])?.status.success())
+                    Ok(self
+                        .tet(server, Secret::Right, &["diff", file, &url, "--quiet"])?
+                        .status
+                        .success())
                 };
                 (is_new, is_old) = (is(&new)?, is(&old)?);
                 if is_new != is_old {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use super::server::{BUCKET, SECRET, Server};
-use super::{World, npy_of_zeros};
+use super::server::Server;
+use super::{Secret, World, npy_of_zeros};
 use crate::run;
 
 /// Programs that append at the same time.
@@ -30,12 +30,12 @@ impl World {
             .args(["--codec", "raw", "--dims", "time,x", "--force"]);
         run::output(&mut command)?;
         let rows = rows.display().to_string();
-        let url = format!("s3://{BUCKET}/{}.tets", server.name);
+        let url = format!("{}/{}.tets", server.bucket, server.name);
         let append = ["edit", "append", &*url, &*rows, "--axis", "time", "-q"];
         self.said(server, &append)?;
         let mut programs = Vec::new();
         for _ in 0..AT_ONCE {
-            programs.push(self.command(server, SECRET, &append).spawn()?);
+            programs.push(self.command(server, Secret::Right, &append).spawn()?);
         }
         for mut program in programs {
             ensure!(program.wait()?.success(), "{}: an append failed", server.name);
@@ -45,7 +45,7 @@ impl World {
         println!("{:<7} {AT_ONCE} appends at the same time, no row is lost", server.name);
         let mut seen = [0, 0];
         for nth in 0..KILLS {
-            let mut child = self.command(server, SECRET, &append).spawn()?;
+            let mut child = self.command(server, Secret::Right, &append).spawn()?;
             std::thread::sleep(Duration::from_millis(15 + nth * 15));
             let _ = child.kill();
             child.wait()?;

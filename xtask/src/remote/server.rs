@@ -14,13 +14,39 @@ use crate::{python, reference, run};
 pub(super) const KEY: &str = "tetkey";
 /// Its secret.
 pub(super) const SECRET: &str = "tetsecret";
-/// The bucket of both stores.
-pub(super) const BUCKET: &str = "bucket";
+/// The bucket of all stores.
+const BUCKET: &str = "bucket";
+/// The account of Azurite, and the same secret as its key.
+pub(super) const ACCOUNT: &str = "tet";
+pub(super) const ACCOUNT_KEY: &str = "dGV0c2VjcmV0";
+/// Makes a container, and prints a token for it: the signature is computed by another program than ours.
+const CONTAINER: &str = "\
+import base64, hashlib, hmac, sys, urllib.parse, urllib.request
+url, account, key, bucket = sys.argv[1:]
+version, expiry = '2019-12-12', '2040-01-01T00:00:00Z'
+text = '\\n'.join([account, 'rwdlac', 'b', 'sco', '', expiry, '', '', version, ''])
+sig = hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()
+token = dict(sv=version, ss='b', srt='sco', sp='rwdlac', se=expiry, sig=base64.b64encode(sig).decode())
+token = urllib.parse.urlencode(token)
+request = urllib.request.Request(f'{url}/{bucket}?restype=container&{token}', method='PUT', data=b'')
+urllib.request.urlopen(request)
+print(token)";
+
+/// What a server of files does besides.
+#[derive(Default)]
+pub(super) struct Site {
+    /// Words behind its port.
+    pub(super) listen: &'static str,
+    /// Lines of its configuration.
+    pub(super) rules: String,
+}
 
 /// A server that runs.
 pub(super) struct Server {
     pub(super) name: &'static str,
     pub(super) url: String,
+    /// The URL of the bucket, as commands have it.
+    pub(super) bucket: String,
     child: Child,
 }
 
@@ -37,7 +63,8 @@ impl Server {
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = quiet.spawn().with_context(|| format!("{name} cannot be started"))?;
         let url = format!("http://127.0.0.1:{port}");
-        let mut server = Server { name, url, child };
+        let bucket = format!("s3://{BUCKET}");
+        let mut server = Server { name, url, bucket, child };
         let begin = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if let Some(status) = server.child.try_wait()? {
@@ -57,17 +84,18 @@ impl Server {
         Ok(port.parse()?)
     }
 
-    /// nginx with the files of a folder; its log has the path of each request in a line.
-    pub(super) fn nginx(folder: &Path, files: &Path) -> Result<(Server, PathBuf)> {
+    /// nginx with the files of a folder; its log has the path of each request in a line, and what may be secret.
+    pub(super) fn nginx(folder: &Path, files: &Path, site: &Site) -> Result<(Server, PathBuf)> {
         let (port, log) = (free_port()?, folder.join("access.log"));
         let [folder, files] = [folder, files].map(Path::display);
+        let Site { listen, rules } = site;
         let config = format!(
             "daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n\
              user root; events {{ worker_connections 256; }}\n\
-             http {{ log_format paths '$request_method $uri $status'; access_log {folder}/access.log paths;\n\
+             http {{ log_format paths '$request_method $request_uri $status $http_authorization $http_referer'; access_log {folder}/access.log paths;\n\
              client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;\n\
              fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;\n\
-             server {{ listen 127.0.0.1:{port}; location / {{ root {files}; }} }} }}\n"
+             server {{ listen 127.0.0.1:{port} {listen}; {rules} location / {{ root {files}; }} }} }}\n"
         );
         let path = PathBuf::from(format!("{folder}/nginx.conf"));
         fs::write(&path, config)?;
@@ -89,6 +117,30 @@ impl Server {
                     boto3.client('s3', endpoint_url=sys.argv[1], **keys).create_bucket(Bucket=sys.argv[2])";
         run::check(Command::new(&python).args(["-c", code, &server.url, BUCKET]))?;
         Ok(server)
+    }
+
+    /// Azurite, which does what Azure does, and compares signatures; with a token for it.
+    pub(super) fn azurite(folder: &Path) -> Result<(Server, String)> {
+        let modules = run::target().join("remote/azurite");
+        let program = modules.join("node_modules/.bin/azurite-blob");
+        if !program.exists() {
+            fs::create_dir_all(&modules)?;
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "azurite@3.35.0", "--prefix"]);
+            run::output(npm.arg(&modules)).context("npm cannot install azurite")?;
+        }
+        let port = free_port()?;
+        let mut command = Command::new(program);
+        command.env("AZURITE_ACCOUNTS", format!("{ACCOUNT}:{ACCOUNT_KEY}"));
+        command.args(["--blobHost", "127.0.0.1", "--blobPort", &port.to_string()]);
+        command.args(["--silent", "--disableTelemetry", "--location"]).arg(folder.join("azurite"));
+        let mut server = Server::start("azurite", &mut command, port)?;
+        server.url += &format!("/{ACCOUNT}");
+        server.bucket = format!("az://{BUCKET}");
+        let mut python = Command::new("python3");
+        python.args(["-c", CONTAINER, &server.url, ACCOUNT, ACCOUNT_KEY, BUCKET]);
+        let token = run::output(&mut python)?.trim().to_owned();
+        Ok((server, token))
     }
 
     /// s3s-fs, which compares signatures, with its objects in a folder.

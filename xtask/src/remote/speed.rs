@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::proxy::{Counts, Pace, Proxy, plain_ranges};
-use super::server::Server;
+use super::server::{Server, Site};
 use crate::{python, run};
 
 /// How often each work is done.
@@ -54,7 +54,7 @@ pub(crate) fn run() -> Result<()> {
     }
     fs::create_dir_all(&files)?;
     speed.write(&files)?;
-    let (nginx, _) = Server::nginx(&work, &files)?;
+    let (nginx, _) = Server::nginx(&work, &files, &Site::default())?;
     println!("| delay | work | program | time | requests | MB |\n|---|---|---|---|---|---|");
     for (label, pace) in PACES {
         let proxy = Proxy::start(nginx.port()?, pace)?;
