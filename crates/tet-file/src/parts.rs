@@ -11,6 +11,7 @@
 //! The file is the same whatever parts its chunks come from. Payloads of parts are compared with their digests when they are
 //! copied; those of the base keep the digests that they have in it, which tell of damage as before.
 
+mod ahead;
 mod base;
 mod document;
 mod part;

@@ -153,6 +153,14 @@ impl FilePart {
         &self.rows
     }
 
+    /// How many of its chunks are worth reading at the same time.
+    pub(super) fn depth(&self) -> usize {
+        match &self.place {
+            Place::File(_) => 1,
+            Place::Open(source) => source.access().depth,
+        }
+    }
+
     /// A chunk as it is stored, which matches its digest.
     pub(super) fn stored(&self, row: &Row, decoded_len: u64) -> Result<StoredChunk> {
         let source = match &self.place {

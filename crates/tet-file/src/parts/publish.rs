@@ -7,6 +7,7 @@ use tet_format::Span;
 use tet_format::write::ChunkAt;
 use tet_io::{Overwrite, Progress, Source};
 
+use super::ahead::Ahead;
 use super::base::{BaseFile, StoredChunk};
 use super::part::{FilePart, Places};
 use super::plan::FilePlan;
@@ -81,12 +82,17 @@ pub fn publish(
         staying.copy(&mut writer, progress)?;
         kept.stays_from = Some(layout.payloads_start());
     }
+    let of_parts = layout.chunks().filter_map(|chunk| {
+        let (part, row) = chunks.get(&(chunk.dataset, chunk.linear))?;
+        Some((*part, *row, chunk.raw_len))
+    });
+    let mut ahead = Ahead::new(of_parts);
     for chunk in layout.chunks() {
         let key = (chunk.dataset, chunk.linear);
         let base = base.filter(|it| it.has(plan, chunk.dataset, chunk.coord()));
-        if let Some((part, row)) = chunks.get(&key) {
+        if let Some(chunk) = chunks.get(&key).map(|_| ahead.next()).transpose()?.flatten() {
             kept.end(&mut writer)?;
-            push(&mut writer, &part.stored(row, chunk.raw_len)?)?;
+            push(&mut writer, &chunk)?;
         } else if let Some(base) = base {
             kept.add(&mut writer, base, (chunk.dataset, chunk.dataset), chunk.coord())?;
             published.kept += 1;

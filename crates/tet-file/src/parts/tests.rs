@@ -1,5 +1,6 @@
 //! Files in parts are those that the writer of whole files makes.
 
+mod ahead;
 mod staying;
 
 use std::path::Path;
