@@ -43,6 +43,8 @@ fn bucket(
     let lookup = Lookup::new(move |name| match name {
         "AWS_ENDPOINT_URL" => Some(endpoint.clone()),
         "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" => Some("key".to_owned()),
+        "GS_ENDPOINT_URL" => Some(endpoint.clone()),
+        "GS_ACCESS_KEY_ID" | "GS_SECRET_ACCESS_KEY" => Some("key".to_owned()),
         _ => None,
     });
     let backoff = Duration::from_millis(2);
@@ -419,7 +421,7 @@ fn a_new_hierarchy_is_there_or_not_whichever_request_fails() {
 fn of_two_programs_that_write_a_hierarchy_at_most_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<_> = (0..2).map(|nth| rows(folder.path(), nth, SHORT)).collect();
-    for _ in 0..8 {
+    for _ in 0..40 {
         let (_guard, store) = bucket(|_| None);
         let outcomes: Vec<_> = std::thread::scope(|scope| {
             let begin =
@@ -433,6 +435,42 @@ fn of_two_programs_that_write_a_hierarchy_at_most_one_succeeds() {
             assert!(outcomes[1 - winner].is_err() && elements(ZARR) == elements(&files[winner]));
         }
     }
+}
+
+/// Google ignores conditions: what needs them is refused before anything is written.
+#[test]
+fn where_conditions_are_ignored_nothing_is_written_that_needs_them() {
+    let (_guard, store) = bucket(|_| None);
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = [SHORT, LONG].map(|row_len| rows(folder.path(), 0, row_len)).into();
+    for (nth, file) in files.iter().enumerate() {
+        let url = format!("gs://bucket/{nth}.tet");
+        convert(file, &url, &ConvertOptions::default()).unwrap();
+        assert!(elements(&url) == elements(file));
+        let found = convert(file, &url, &ConvertOptions::default());
+        assert!(found.as_ref().is_err_and(|it| it.to_string().ends_with(" exists")), "{found:?}");
+        let mut replaced = ConvertOptions::default();
+        replaced.tet.overwrite = Overwrite::Replace;
+        convert(file, &url, &replaced).unwrap();
+    }
+    convert(&files[0], URL, &ConvertOptions::default()).unwrap();
+    store.take_log();
+    let asked = AxisAppend { axis: "time", inputs: &files[..1], ..AxisAppend::default() };
+    let (edit, how) = (EditOptions::default(), Execution::default());
+    let appended = tet_convert::append("gs://bucket/day.tets".as_ref(), &asked, &edit, &how);
+    for refused in [
+        appended.map(drop),
+        convert(&files[0], "gs://bucket/new.tets", &ConvertOptions::default()),
+        convert(&files[0], "gs://bucket/new.zarr", &ConvertOptions::default()),
+    ] {
+        let is_refused = matches!(refused, Err(Error::Io(tet_io::Error::UrlUnconditional { .. })));
+        assert!(is_refused, "{refused:?}");
+    }
+    let source = Source::open("gs://bucket/0.tet").unwrap();
+    let output = tet_io::Output::InPlace("gs://bucket/0.tet".as_ref());
+    let edited = output.begin(&source, &tet_io::Publish::default()).and_then(|it| it.commit());
+    assert!(matches!(edited, Err(tet_io::Error::UrlUnconditional { .. })), "{edited:?}");
+    assert!(store.take_log().iter().all(|asked| asked.starts_with("GET")));
 }
 
 /// Runs the command with the keys of the bucket.

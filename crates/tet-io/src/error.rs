@@ -209,6 +209,15 @@ pub enum Error {
         /// The URL.
         path: PathBuf,
     },
+    /// The server replaces whatever is there when it is asked to write.
+    #[error(
+        "{} is not written: its server does not compare versions, and what another program writes could be lost",
+        shown(path)
+    )]
+    UrlUnconditional {
+        /// The URL.
+        path: PathBuf,
+    },
     /// The output is a folder on a server that is there: no step replaces all of its files.
     #[error(
         "{} exists, and a folder on a server is not replaced: remove it, or choose another name",
@@ -253,6 +262,7 @@ impl Error {
             | Self::NoName { .. }
             | Self::NoUrls { .. }
             | Self::UrlFolder { .. }
+            | Self::UrlUnconditional { .. }
             | Self::UrlOutput { .. } => Kind::Usage,
             Self::PastEnd { .. } => Kind::Format,
             _ => Kind::Io,
@@ -277,6 +287,7 @@ impl Error {
             | Self::NoUrls { path }
             | Self::UrlFolder { path }
             | Self::Unsure { path }
+            | Self::UrlUnconditional { path }
             | Self::UrlOutput { path }
             | Self::NoName { path } => path,
         }

@@ -113,6 +113,22 @@ impl Folder {
         if self.is_url() { store_of(&self.path).map_or(1, |(store, _)| store.depth()) } else { 1 }
     }
 
+    /// Checks that of two programs that write the same file of a folder on a server one is refused, so that none loses
+    /// what the other wrote.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::UrlUnconditional`] for a server that replaces whatever is there.
+    pub fn check_conditional(&self) -> Result<()> {
+        if self.is_url() {
+            let (store, url) = store_of(&self.path)?;
+            if !store.is_conditional(url) {
+                return Err(Error::UrlUnconditional { path: self.path.clone() });
+            }
+        }
+        Ok(())
+    }
+
     /// The path of a key; `None` if the key is not a relative path of ordinary names.
     #[must_use]
     pub fn path_of(&self, key: &str) -> Option<PathBuf> {

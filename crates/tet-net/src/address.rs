@@ -87,11 +87,13 @@ impl Address {
             bucket: bucket.to_owned(),
             key: key.to_owned(),
             keys: profile.keys,
+            is_conditional: true,
             name: text.to_owned(),
         }))
     }
 
-    /// The XML API of Google, which is asked like S3.
+    /// The XML API of Google, which is asked like S3. It ignores conditions of a write with these headers, and has none
+    /// for uploads in parts.
     fn gs(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
         let endpoint = settings.lookup.get("GS_ENDPOINT_URL");
@@ -102,6 +104,7 @@ impl Address {
             bucket: bucket.to_owned(),
             key: key.to_owned(),
             keys: crate::credentials::of_google(&settings.lookup),
+            is_conditional: false,
             name: text.to_owned(),
         }))
     }

@@ -158,6 +158,10 @@ impl UrlStore for Servers {
         upload::check_target(&*self.output(url)?, replace, &self.settings)
     }
 
+    fn is_conditional(&self, url: &str) -> bool {
+        self.output(url).is_ok_and(|object| object.is_conditional())
+    }
+
     fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
         upload::write(self.output(url)?, content, replace, &self.settings)
     }

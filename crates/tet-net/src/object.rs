@@ -22,6 +22,11 @@ pub(crate) trait Object: RangeSource {
     /// The number of the upload that wrote the object.
     fn number(&self) -> Result<Option<String>, RangeFailure>;
 
+    /// Whether the store refuses to replace another version than the one of the condition of a write.
+    fn is_conditional(&self) -> bool {
+        true
+    }
+
     /// Writes the object.
     fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure>;
 

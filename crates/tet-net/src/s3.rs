@@ -25,6 +25,8 @@ pub(crate) struct Bucket {
     pub bucket: String,
     pub key: String,
     pub keys: Option<Keys>,
+    /// Whether a write with `If-Match` or `If-None-Match` is refused where it has to be.
+    pub is_conditional: bool,
     /// The URL, for messages.
     pub name: String,
 }

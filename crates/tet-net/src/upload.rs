@@ -11,6 +11,8 @@
 //! The object is there when the last request succeeds, and before it as it was. One that may not be replaced is
 //! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its
 //! upload: after an answer that was lost it says whether the upload took place.
+//!
+//! A store that ignores conditions is asked whether there is an object right before one is made, and replaces no version.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -67,13 +69,20 @@ struct NewObject {
     object: Box<dyn Object>,
     /// The header of a request that makes the object visible: which one that is there may be replaced.
     condition: Option<(&'static str, String)>,
+    /// Whether the store has no conditions, and may have no object.
+    is_looked_for: bool,
     number: String,
     settings: Settings,
 }
 
 impl NewObject {
     fn new(object: Box<dyn Object>, replace: UrlReplace<'_>, settings: &Settings) -> Result<Self> {
+        let is_conditional = object.is_conditional();
         let condition = match replace {
+            UrlReplace::Version(_) if !is_conditional => {
+                return Err(Error::UrlUnconditional { path: object.name().into() });
+            }
+            UrlReplace::Nothing if !is_conditional => None,
             UrlReplace::Nothing => Some(("if-none-match", "*".to_owned())),
             UrlReplace::Any => None,
             UrlReplace::Version(version) => {
@@ -84,8 +93,9 @@ impl NewObject {
                 Some(("if-match", etag.to_owned()))
             }
         };
+        let is_looked_for = !is_conditional && replace == UrlReplace::Nothing;
         let number = format!("{:016x}", RandomState::new().hash_one(object.name()));
-        Ok(NewObject { object, condition, number, settings: settings.clone() })
+        Ok(NewObject { object, condition, is_looked_for, number, settings: settings.clone() })
     }
 
     fn repeated<T>(&self, attempt: impl FnMut() -> Result<T, RangeFailure>) -> Result<T> {
@@ -102,6 +112,7 @@ impl NewObject {
 
     /// Repeats the request that makes the object visible.
     fn made(&self, mut attempt: impl FnMut() -> Result<(), RangeFailure>) -> Result<()> {
+        check_target(&*self.object, !self.is_looked_for, &self.settings)?;
         let has_no_upload = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         // Whether an earlier try may have made it visible.
         let mut is_lost = false;

@@ -105,6 +105,7 @@ pub(super) fn append(
             .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?,
     };
     let folder = folder_at(&place);
+    Folder::open(folder)?.check_conditional()?;
     let inputs = opened_inputs(asked, &folder_of(&folder.join(DOCUMENT)))?;
     let attempt = Attempt { folder, shown: file, inputs: &inputs, asked, options, how };
     let mut left = TRIES_MAX;

@@ -1,8 +1,8 @@
 //! Publishes a folder on an object store, where no step replaces several files.
 //!
 //! ```text
-//! begin                       write(key, bytes) ...    commit(documents)
-//! .tet-writing, if new        files, several at once   the documents, those of the folder itself last
+//! begin                          write(key, bytes) ...    commit(documents)
+//! empty, .tet-writing, empty     files, several at once   the documents, those of the folder itself last
 //! ```
 //!
 //! Readers find the folder by its documents, so that it is there, complete, with the last of them. Each file is made
@@ -59,8 +59,8 @@ impl UrlFolderPublisher {
     /// # Errors
     ///
     /// Returns [`Error::FolderExists`] for a folder that is there: it is never replaced. Returns
-    /// [`Error::Unfinished`] where files are left, or a program is writing, and [`Error::UrlOutput`] where no files are
-    /// written.
+    /// [`Error::Unfinished`] where files are left, or a program is writing, and [`Error::UrlOutput`] or
+    /// [`Error::UrlUnconditional`] where no folders are written.
     pub fn begin(target: impl AsRef<Path>, options: &Publish) -> Result<Self> {
         let path = target.as_ref();
         if !is_url(path) {
@@ -70,21 +70,23 @@ impl UrlFolderPublisher {
         let claim = format!("{:016x}\n", RandomState::new().hash_one(path)).into_bytes();
         let (store, url) = store_of(path)?;
         store.check_target(url, true)?;
-        let list = folder.list("", REMOVED_TOGETHER)?;
-        if list.files.iter().any(|name| name != CLAIM) {
-            return Err(Error::FolderExists { path: path.to_path_buf() });
-        }
-        if !list.files.is_empty() || !list.folders.is_empty() {
-            if options.force == Overwrite::Refuse {
-                return Err(Error::Unfinished { path: path.to_path_buf() });
+        folder.check_conditional()?;
+        match check_empty(&folder, false) {
+            Err(Error::Unfinished { .. }) if options.force != Overwrite::Refuse => {
+                remove_below(&folder, "", DEPTH_MAX)?;
             }
-            remove_below(&folder, "", DEPTH_MAX)?;
+            checked => checked?,
         }
         match write(&folder, CLAIM, &claim) {
             Err(Error::Exists { .. }) => {
                 return Err(Error::Unfinished { path: path.to_path_buf() });
             }
             written => written?,
+        }
+        // Another program may have begun and ended since the folder was looked at.
+        if let Err(error) = check_empty(&folder, true) {
+            let _ = folder.remove(CLAIM);
+            return Err(error);
         }
         let (waiting, documents) = (Vec::new(), Vec::new());
         Ok(Self { folder, claim, waiting, waiting_len: 0, documents, is_done: false, len: 0 })
@@ -180,6 +182,17 @@ impl Drop for UrlFolderPublisher {
             let _ = self.give_up();
         }
     }
+}
+
+/// Checks that there are no files below a folder, but for the claim where it is that of this program.
+fn check_empty(folder: &Folder, is_claimed: bool) -> Result<()> {
+    let list = folder.list("", REMOVED_TOGETHER)?;
+    let path = || folder.path().to_path_buf();
+    if list.files.iter().any(|name| name != CLAIM) {
+        return Err(Error::FolderExists { path: path() });
+    }
+    let is_empty = list.folders.is_empty() && (is_claimed || list.files.is_empty());
+    if is_empty { Ok(()) } else { Err(Error::Unfinished { path: path() }) }
 }
 
 fn write(folder: &Folder, key: &str, bytes: &[u8]) -> Result<()> {

@@ -54,6 +54,12 @@ pub trait UrlStore: Debug + Send + Sync {
         Err(Error::UrlOutput { path: url.into() })
     }
 
+    /// Whether the server refuses a write after which a file of another program, or another version, would be lost.
+    fn is_conditional(&self, url: &str) -> bool {
+        let _ = url;
+        true
+    }
+
     /// Writes a file: all of it is there afterwards, or what was there before.
     ///
     /// # Errors

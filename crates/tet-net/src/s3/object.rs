@@ -31,6 +31,10 @@ impl Object for S3 {
         Ok(head?.header(NUMBER).map(str::to_owned))
     }
 
+    fn is_conditional(&self) -> bool {
+        self.bucket.is_conditional
+    }
+
     fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure> {
         let sent = self.send(Send::Put(body), headers, |bucket, keys, key| {
             signed(bucket.put_object(keys, key), headers)

@@ -78,6 +78,7 @@ fn write_at_url(
     options: &ConvertOptions,
 ) -> Result<Output> {
     let folder = Folder::open(output)?;
+    folder.check_conditional()?;
     let publish = options.export().publish(conversion.catalog);
     let mut manifest = Publisher::begin(output.join(DOCUMENT), &publish)?;
     let file = new_part_name();
