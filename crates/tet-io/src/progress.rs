@@ -1,5 +1,6 @@
 //! The progress of long work, for a caller who may cancel it.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -35,6 +36,19 @@ use crate::source::Source;
 pub struct Progress {
     cancel: Option<Arc<AtomicBool>>,
     counter: Option<Arc<Counter>>,
+}
+
+thread_local! {
+    static OF_THREAD: RefCell<Option<Progress>> = const { RefCell::new(None) };
+}
+
+/// The progress that a thread has again once this goes, by a panic too.
+struct Outer(Option<Progress>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        OF_THREAD.set(self.0.take());
+    }
 }
 
 /// The bytes that are done, and the callback.
@@ -79,6 +93,27 @@ impl Progress {
     #[must_use]
     pub fn silent(&self) -> Self {
         Progress { cancel: self.cancel.clone(), counter: None }
+    }
+
+    /// Does work of this thread; transfers of files from and to servers that it begins are reported to this progress, and
+    /// canceled with it.
+    ///
+    /// ```
+    /// use tet_io::Progress;
+    ///
+    /// assert!(Progress::of_thread().is_none());
+    /// Progress::default().during(|| assert!(Progress::of_thread().is_some()));
+    /// assert!(Progress::of_thread().is_none());
+    /// ```
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _outer = Outer(OF_THREAD.replace(Some(self.clone())));
+        work()
+    }
+
+    /// The progress of the work that this thread does, by [`Progress::during`].
+    #[must_use]
+    pub fn of_thread() -> Option<Progress> {
+        OF_THREAD.with_borrow(Clone::clone)
     }
 
     /// Whether the caller asked to stop.

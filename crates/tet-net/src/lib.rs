@@ -41,7 +41,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_io::{
-    Error, PendingUpload, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
+    Error, PendingUpload, Progress, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
 };
 
 pub use block_cache::BlockCache;
@@ -127,6 +127,12 @@ impl Servers {
         Servers { client: Client::new(&settings), settings }
     }
 
+    /// The settings, with the progress of the work of this thread.
+    fn settings(&self) -> Settings {
+        let usual = self.settings.clone();
+        Settings { progress: Progress::of_thread().unwrap_or(usual.progress), ..usual }
+    }
+
     /// The object of a URL, or of the prefix of objects; `None` for a server of files.
     fn object(&self, url: &str, step: Step) -> Result<Option<Box<dyn Object>>> {
         let address = Address::parse(url, &self.settings)
@@ -147,7 +153,7 @@ impl Servers {
 
 impl UrlStore for Servers {
     fn open(&self, url: &str) -> Result<Source> {
-        open_by(&self.client, url, &self.settings)
+        open_by(&self.client, url, &self.settings())
     }
 
     fn depth(&self) -> usize {
@@ -155,7 +161,7 @@ impl UrlStore for Servers {
     }
 
     fn check_target(&self, url: &str, replace: bool) -> Result<()> {
-        upload::check_target(&*self.output(url)?, replace, &self.settings)
+        upload::check_target(&*self.output(url)?, replace, &self.settings())
     }
 
     fn is_conditional(&self, url: &str) -> bool {
@@ -163,33 +169,33 @@ impl UrlStore for Servers {
     }
 
     fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
-        upload::write(self.output(url)?, content, replace, &self.settings)
+        upload::write(self.output(url)?, content, replace, &self.settings())
     }
 
     fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
-        Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings)?))
+        Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings())?))
     }
 
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
         match self.object(url, Step::Read)? {
-            Some(object) => objects::list(&*object, count_max, &self.settings),
+            Some(object) => objects::list(&*object, count_max, &self.settings()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
     fn uploads(&self, url: &str) -> Result<Vec<PendingUpload>> {
         match self.object(url, Step::Read)? {
-            Some(object) => objects::uploads(&*object, &self.settings),
+            Some(object) => objects::uploads(&*object, &self.settings()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
     fn abort_upload(&self, url: &str, id: &str) -> Result<()> {
-        objects::abort(&*self.output(url)?, id, &self.settings)
+        objects::abort(&*self.output(url)?, id, &self.settings())
     }
 
     fn remove(&self, url: &str) -> Result<()> {
-        objects::remove(&*self.output(url)?, &self.settings)
+        objects::remove(&*self.output(url)?, &self.settings())
     }
 }
 

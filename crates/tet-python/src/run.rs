@@ -65,7 +65,10 @@ where
     T: Send,
     E: Into<tet::Error> + Send,
 {
-    let guarded = |progress| catch_unwind(AssertUnwindSafe(|| work(progress)));
+    let guarded = |progress: Progress| {
+        let transfers = progress.silent();
+        catch_unwind(AssertUnwindSafe(|| transfers.during(|| work(progress))))
+    };
     let outcome = if job.len < SHORT_LEN && job.progress.is_none() {
         py.detach(|| guarded(Progress::default()))
     } else {
@@ -104,7 +107,9 @@ where
         }
     });
     let progress = progress.with_cancel(cancel);
-    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(progress))));
+    let transfers = progress.clone();
+    let outcome =
+        py.detach(|| catch_unwind(AssertUnwindSafe(|| transfers.during(|| work(progress)))));
     match lock(&raised).take() {
         Some(signal) => Err(signal),
         None => settled(py, outcome),
