@@ -3,18 +3,18 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tet_io::Source;
 use tet_verify::{Finding, Level, Report, Strictness, VerifyOptions};
 
 use crate::options::{Bounds, unknown};
+use crate::ranges::Input;
 use crate::run::{Job, detached};
 
-/// Checks the file at a path; the report as a dict.
+/// Checks a file; the report as a dict.
 #[pyfunction]
 #[pyo3(signature = (path, level, strict, memory=None, threads=None, progress=None))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
-    path: std::path::PathBuf,
+    path: Input,
     level: &str,
     strict: bool,
     memory: Option<u64>,
@@ -35,7 +35,7 @@ pub(crate) fn verify<'py>(
             progress: progress.begin(0),
             ..usual
         };
-        let source = Source::open(tet_convert::document_of(&path))?;
+        let source = path.document()?;
         tet_convert::verify(&source, &options)
     })?;
     shown(py, &report)

@@ -1,8 +1,12 @@
 //! Errors of the engine as exceptions: which one, and where in the file.
 
+use std::fmt;
 use std::path::Path;
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{
+    PyConnectionError, PyException, PyFileNotFoundError, PyIsADirectoryError, PyOSError,
+    PyPermissionError, PyTimeoutError,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_document::Error as DocumentError;
@@ -43,6 +47,9 @@ impl Place {
 
 /// The exception of an error.
 pub(crate) fn raise(py: Python<'_>, error: &tet::Error) -> PyErr {
+    if let Some(cause) = cause(error) {
+        return of_python(py, error, cause).unwrap_or_else(|failed| failed);
+    }
     if let Some(refused) = of_system(error) {
         return refused;
     }
@@ -79,6 +86,63 @@ fn made(py: Python<'_>, class: &str, message: &str, place: Place) -> PyResult<Py
     known.set_item("chunk", chunk)?;
     let class = py.import(MODULE)?.getattr(class)?;
     Ok(PyErr::from_value(class.call((message,), Some(&known))?))
+}
+
+/// An exception that an object of Python raised while it read a file, as an error of the system.
+#[derive(Debug)]
+struct Raised(PyErr);
+
+impl fmt::Display for Raised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.to_string().lines().next().unwrap_or_default())
+    }
+}
+
+impl std::error::Error for Raised {}
+
+/// What an object of Python raised while it read a file: [`raise`] gives it as the cause of an exception.
+pub(crate) fn raised(error: PyErr) -> std::io::Error {
+    std::io::Error::other(Raised(error))
+}
+
+/// Whether an exception is that of a file that changed.
+pub(crate) fn is_changed(py: Python<'_>, error: &PyErr) -> bool {
+    let class = py.import(MODULE).and_then(|module| module.getattr("ChangedError"));
+    class.is_ok_and(|class| error.is_instance(py, &class))
+}
+
+/// The exception that an object of Python raised while it read a file, however deep it is.
+fn cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e PyErr> {
+    if let Some(Raised(found)) = error.downcast_ref() {
+        return Some(found);
+    }
+    // The source of an error of the system is that of the error in it.
+    match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+        Some(inner) => cause(inner),
+        None => cause(error.source()?),
+    }
+}
+
+/// The `OSError` of an exception that an object of Python raised, which is its cause; `KeyboardInterrupt` and such, and
+/// exceptions of this package, are raised as they are.
+fn of_python(py: Python<'_>, error: &tet::Error, cause: &PyErr) -> PyResult<PyErr> {
+    let cause = cause.clone_ref(py);
+    let own = py.import(MODULE)?.getattr("TetError")?;
+    if !cause.is_instance_of::<PyException>(py) || cause.is_instance(py, &own) {
+        return Ok(cause);
+    }
+    let known = [
+        py.get_type::<PyFileNotFoundError>(),
+        py.get_type::<PyIsADirectoryError>(),
+        py.get_type::<PyPermissionError>(),
+        py.get_type::<PyTimeoutError>(),
+        py.get_type::<PyConnectionError>(),
+    ];
+    let class = known.into_iter().find(|class| cause.is_instance(py, class));
+    let class = class.unwrap_or_else(|| py.get_type::<PyOSError>());
+    let raised = PyErr::from_value(class.call1((error.to_string(),))?);
+    raised.set_cause(py, Some(cause));
+    Ok(raised)
 }
 
 /// The `OSError` of what the system refused; Python finds its subclass by the number.

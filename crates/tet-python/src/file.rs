@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,6 +12,7 @@ use tet_query::{Catalog, Dataset};
 
 use crate::attrs;
 use crate::options::{self, Bounds};
+use crate::ranges::Input;
 use crate::run::attended;
 use crate::selected::Selected;
 use crate::state::{Open, State};
@@ -45,7 +45,7 @@ impl OpenFile {
     #[pyo3(signature = (path, io, checks, decoded, memory=None, threads=None))]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        path: Input,
         io: &str,
         checks: (&str, &str),
         decoded: bool,
@@ -59,7 +59,7 @@ impl OpenFile {
         let mut options = bounds.open(options::io(io)?);
         let opened = attended(py, |progress| {
             options.progress = progress;
-            let mut opened = tet_convert::open(&path, &options)?;
+            let mut opened = path.open(&options)?;
             if decoded {
                 opened.catalog = tet_convert::decoded(opened.catalog, ValidRange::Ignored);
             }

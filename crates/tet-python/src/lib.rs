@@ -17,6 +17,7 @@ mod error;
 mod run;
 
 mod options;
+mod ranges;
 mod state;
 
 mod attrs;

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tet_convert::{Io, OpenOptions};
+use tet_file::StatisticsChoice;
 use tet_query::{DigestPolicy, Execution, StatisticsPolicy};
 
 /// Memory in bytes and threads, where the caller sets them.
@@ -54,6 +55,11 @@ pub(crate) fn statistics(name: &str) -> PyResult<StatisticsPolicy> {
         "trust" => Ok(StatisticsPolicy::Trust),
         _ => Err(unknown("stats", name, "never, verified, trust")),
     }
+}
+
+/// Whether a new file gets statistics of its chunks.
+pub(crate) fn statistics_choice(stats: bool) -> StatisticsChoice {
+    if stats { StatisticsChoice::default() } else { StatisticsChoice::Left }
 }
 
 /// The error for a word that is not one of these.

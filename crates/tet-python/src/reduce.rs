@@ -127,11 +127,13 @@ impl Selected {
         let document =
             format!(r##"{{"filter": {json}, "count": [], "dataset": "#{}"}}"##, held.index);
         let catalog = &held.open.opened.catalog;
-        let resolved = || Query::from_json(&document)?.resolve(catalog, &held.open.how);
-        match resolved().map(|found| found.ask) {
-            Ok(Ask::Reduce(Reduction { filter, .. })) => Ok(filter.unwrap_or_default()),
-            Ok(_) => Ok(Filter::default()),
-            Err(error) => Err(crate::error::raise(py, &error.into())),
+        // Labels that it names may be read.
+        let resolved = detached(py, &Job::new(0, None), |_| {
+            Query::from_json(&document)?.resolve(catalog, &held.open.how)
+        });
+        match resolved?.ask {
+            Ask::Reduce(Reduction { filter, .. }) => Ok(filter.unwrap_or_default()),
+            _ => Ok(Filter::default()),
         }
     }
 

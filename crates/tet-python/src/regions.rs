@@ -17,7 +17,7 @@ use tet_io::{Overwrite, at_once, is_url};
 use crate::buffer::ReadMemory;
 use crate::error::raise;
 use crate::file::OpenFile;
-use crate::options::unknown;
+use crate::options::{statistics_choice, unknown};
 use crate::run::{Job, detached};
 
 /// Parts on a server that are opened at the same time.
@@ -161,14 +161,15 @@ impl Regions {
         py.detach(|| drop(writer));
     }
 
-    /// Writes the file: with the plan of all datasets, or the edited copy where there is none.
-    #[pyo3(signature = (plan, target, overwrite, operation, progress=None))]
+    /// Writes the file: with the plan of all datasets, or the edited copy where there is none. `how` is whether a file is
+    /// replaced, and whether statistics are written.
+    #[pyo3(signature = (plan, target, how, operation, progress=None))]
     fn publish<'py>(
         &self,
         py: Python<'py>,
         plan: Option<&str>,
         target: PathBuf,
-        overwrite: bool,
+        how: (bool, bool),
         operation: &str,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -180,7 +181,7 @@ impl Regions {
                 (Some(plan), _) => plan.clone(),
                 (None, text) => FilePlan::from_json(text.unwrap_or_default())?,
             };
-            let mut options = options(overwrite);
+            let mut options = options(how);
             let mut history = Vec::new();
             if let Some(base) = base {
                 let replaced = in_place(base.file().source());
@@ -197,15 +198,15 @@ impl Regions {
     }
 }
 
-/// Writes the file of a plan whose parts other processes wrote.
+/// Writes the file of a plan whose parts other processes wrote; `how` is that of `Regions.publish`.
 #[pyfunction]
-#[pyo3(signature = (plan, parts, target, overwrite, progress=None))]
+#[pyo3(signature = (plan, parts, target, how, progress=None))]
 pub(crate) fn publish_parts<'py>(
     py: Python<'py>,
     plan: &str,
     parts: Vec<PathBuf>,
     target: PathBuf,
-    overwrite: bool,
+    how: (bool, bool),
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let done = detached(py, &Job::long(progress), |progress| {
@@ -213,7 +214,7 @@ pub(crate) fn publish_parts<'py>(
         // Those of a server are opened at the same time.
         let depth = parts.first().map_or(1, |path| if is_url(path) { OPENED_AT_ONCE } else { 1 });
         let parts = at_once((parts.len(), depth), |nth| FilePart::open(&parts[nth], &plan))?;
-        let (options, history) = (options(overwrite), [row("create", &target)]);
+        let (options, history) = (options(how), [row("create", &target)]);
         let progress = progress.begin(decoded_len(&plan));
         publish(&plan, &parts, None, &target, &options, &history, &progress).map_err(Failure)
     })?;
@@ -257,9 +258,10 @@ fn codec_of(name: &str, level: Option<i32>) -> PyResult<CodecChoice> {
     }
 }
 
-fn options(overwrite: bool) -> WriteOptions {
+/// Whether a file is replaced, and whether statistics are written, as the writer has it.
+fn options((overwrite, stats): (bool, bool)) -> WriteOptions {
     let overwrite = if overwrite { Overwrite::Replace } else { Overwrite::Refuse };
-    WriteOptions { overwrite, ..WriteOptions::default() }
+    WriteOptions { overwrite, statistics: statistics_choice(stats), ..WriteOptions::default() }
 }
 
 /// What was done, for the history of the file.

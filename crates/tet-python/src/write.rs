@@ -10,13 +10,13 @@ use tet_convert::{
     AxisAppend, ChunkChoice, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
     ImportReport, ZarrCompression,
 };
-use tet_file::StatisticsChoice;
 use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
 
 use crate::buffer::ReadMemory;
-use crate::options::{Bounds, unknown};
+use crate::options::{Bounds, statistics_choice, unknown};
+use crate::ranges::Input;
 use crate::run::{Job, detached};
 
 /// What is asked of a conversion, as Python passes it.
@@ -49,9 +49,7 @@ impl Asked {
         let bounds = Bounds { memory: self.memory, threads: self.threads };
         options.execution = bounds.execution(options.execution.digests);
         options.tet.threads = self.threads.unwrap_or(options.tet.threads);
-        if !self.stats {
-            options.tet.statistics = StatisticsChoice::Left;
-        }
+        options.tet.statistics = statistics_choice(self.stats);
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };
@@ -106,7 +104,7 @@ fn set_codec(
 #[pyo3(signature = (input, output, asked, progress=None))]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
-    input: PathBuf,
+    input: Input,
     output: PathBuf,
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
@@ -114,7 +112,7 @@ pub(crate) fn convert<'py>(
     let mut options = asked.extract::<Asked>()?.options()?;
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
-        tet_convert::convert(&input, &output, &options)
+        input.convert(&output, &options)
     })?;
     shown(py, &report)
 }

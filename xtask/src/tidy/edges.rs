@@ -135,6 +135,7 @@ const EDGES: &[Edge] = &[
             "tet",
             "tet-format",
             "tet-io",
+            "tet-net",
             "tet-file",
             "tet-report",
             "tet-query",

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
-from . import _attrs, _functions, _html, _places, _repr, _tetfile
+from . import _attrs, _functions, _html, _ranges, _repr, _tetfile
 from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
+from ._ranges import Ranges
 from ._reductions import Progress
 from ._results import Answer, Plan, Stats
 
@@ -28,8 +29,9 @@ Options: TypeAlias = tuple[str, tuple[str, str], bool, int | None, int | None]
 
 
 def open(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
+    filesystem: Any = None,
     decoded: bool = False,
     io: Io = "auto",
     digests: Digests = "auto",
@@ -43,7 +45,11 @@ def open(
     Args:
         path: A file, or the folder of a Zarr hierarchy. A URL, as ``https://host/climate.tet`` or
             ``s3://bucket/key``, is read by range requests; variables such as ``AWS_REGION`` are taken from the environment,
-            also ``TET_CACHE``, a folder that keeps what was read.
+            also ``TET_CACHE``, a folder that keeps what was read. Or a file of fsspec, as ``fsspec.open`` and ``fs.open``
+            give it, of which ranges are read through its filesystem; or any other open file that seeks.
+        filesystem: What has the file at ``path``: a filesystem of fsspec, or a store of obstore. Ranges are read through
+            it as through a URL: with few requests, several at the same time, of one version. Files that this one refers
+            to, and folders, are not read through it.
         decoded: Whether packed and masked values are decoded as the CF conventions say: multiplied by
             ``scale_factor``, with NaN in place of ``_FillValue``. Otherwise elements are those that are stored, as
             h5py and zarr give them.
@@ -58,7 +64,7 @@ def open(
         threads: Threads of one read, all processors unless it is given.
 
     Raises:
-        OSError: The system refuses to open it, as :class:`FileNotFoundError`.
+        OSError: The system refuses to open it, as :class:`FileNotFoundError`. What the filesystem raised is its cause.
         UnsupportedError: The format is not read.
         DamagedError: The file is damaged.
 
@@ -66,7 +72,7 @@ def open(
     ...     f["temp"].mean()
     np.float64(298.5)
     """
-    return File(_places.place(path), (io, (digests, stats), bool(decoded), memory, threads))
+    return File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
 
 
 class Group(Mapping[str, "Dataset | Group"]):
@@ -192,7 +198,7 @@ class File(Group):
     """An open file: a mapping of names to datasets and groups.
 
     It is closed at the end of a ``with`` block, by :meth:`close`, or when nothing refers to it. It pickles by its path and
-    its length and time of change; what changed since raises :class:`ChangedError` when it is unpickled.
+    its length and time of change, or by what reads it; what changed since raises :class:`ChangedError` when it is unpickled.
 
     >>> f = tetfile.open("climate.tet")
     >>> f
@@ -204,9 +210,10 @@ class File(Group):
       month: int32 (time: 12)
     """
 
-    def __init__(self, path: str, options: Options) -> None:
+    def __init__(self, path: str | Ranges, options: Options) -> None:
         self._core = _tetfile.OpenFile(path, *options)
-        self._where = path
+        self._source = path
+        self._where = path if isinstance(path, str) else path.name
         self._options = options
         self._stamp = self._core.stamp()
         super().__init__(self, "")
@@ -232,7 +239,7 @@ class File(Group):
 
     @property
     def path(self) -> str:
-        """The path of the file, absolute.
+        """The path of the file, absolute, or its URL.
 
         >>> os.path.basename(tetfile.open("climate.tet").path)
         'climate.tet'
@@ -437,10 +444,11 @@ class File(Group):
         self.close()
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return ("tetfile.File", self._where, self._stamp, self._options)
+        where = self._source if isinstance(self._source, str) else self._source.__dask_tokenize__()
+        return ("tetfile.File", where, self._stamp, self._options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self._where, self._options, self._stamp)
+        return _reopened, (self._source, self._options, self._stamp)
 
     def _names(self) -> tuple[str, ...]:
         return self._core.names()
@@ -464,7 +472,7 @@ _OPEN: WeakValueDictionary[Any, File] = WeakValueDictionary()
 _LOCK = threading.Lock()
 
 
-def _reopened(path: str, options: Options, stamp: tuple[int, int]) -> File:
+def _reopened(path: str | Ranges, options: Options, stamp: tuple[int, int]) -> File:
     """The same file again, one for each process; it must be the one that was pickled."""
     key = (path, options, stamp)
     with _LOCK:
@@ -474,7 +482,7 @@ def _reopened(path: str, options: Options, stamp: tuple[int, int]) -> File:
     file = File(path, options)
     if file._stamp != stamp:
         file.close()
-        raise ChangedError(f"{path} changed after it was pickled: open it again", path=path)
+        raise ChangedError(f"{file.path} changed after it was pickled: open it again", path=file.path)
     with _LOCK:
         _OPEN[key] = file
     return file

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _labels, _tetfile
+from . import _labels, _ranges, _tetfile
 from ._errors import UsageError
 from ._places import know_urls
 from ._reductions import Progress
@@ -19,7 +19,7 @@ __all__ = ["convert", "repair", "verify"]
 
 
 def verify(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     level: Literal["structure", "checksums", "deep"] = "deep",
     strict: bool = False,
@@ -30,7 +30,7 @@ def verify(
     """Checks a file. What is wrong with it is no exception: it is in the report.
 
     Args:
-        path: A file of any format that is checked.
+        path: A file of any format that is checked; also of fsspec, and an open file, as :func:`open` takes them.
         level: ``"structure"`` reads no elements, ``"checksums"`` compares them with the checksums of the file, ``"deep"``
             decodes them too.
         strict: Whether warnings count as errors.
@@ -46,8 +46,7 @@ def verify(
     >>> report.ok, report.integrity, report.findings[0].dataset
     (False, 'mismatch', 'temp')
     """
-    know_urls(path)
-    found = _tetfile.verify(path, level, strict, memory, threads, progress)
+    found = _tetfile.verify(_ranges.place(path), level, strict, memory, threads, progress)
     findings = [Finding(**finding) for finding in found.pop("findings")]
     return Report(findings=findings, **found)
 
@@ -111,7 +110,7 @@ def repair(
 
 
 def convert(
-    input: str | os.PathLike[str],
+    input: Any,
     output: str | os.PathLike[str],
     *,
     include: Sequence[str] = (),
@@ -133,7 +132,7 @@ def convert(
     The output appears complete or not at all.
 
     Args:
-        input: A file of any format that is read.
+        input: A file of any format that is read; also of fsspec, and an open file, as :func:`open` takes them.
         output: Such as ``x.tet``, ``x.nc``, ``x.h5``, ``x.zarr``, ``x.npz``, ``x.safetensors``.
         include: Only these datasets.
         exclude: All but these datasets.
@@ -170,8 +169,8 @@ def convert(
         "memory": memory,
         "threads": threads,
     }
-    know_urls(input, output)
-    return Conversion(**_tetfile.convert(input, output, asked, progress))
+    know_urls(output)
+    return Conversion(**_tetfile.convert(_ranges.place(input), output, asked, progress))
 
 
 def _json(document: str | Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ _Item: TypeAlias = int | tuple[int, int, int] | npt.NDArray[np.uint64]
 class OpenFile:
     def __new__(
         cls,
-        path: str | PathLike[str],
+        path: str | PathLike[str] | Any,
         io: str,
         checks: tuple[str, str],
         decoded: bool,
@@ -142,7 +142,7 @@ class Regions:
         self,
         plan: str | None,
         target: str | PathLike[str],
-        overwrite: bool,
+        how: tuple[bool, bool],
         operation: str,
         progress: _Progress = None,
     ) -> dict[str, int]: ...
@@ -179,7 +179,7 @@ def explain(file: OpenFile, json: str) -> dict[str, Any]: ...
 def touched(selected: Selected) -> tuple[int, int, int]: ...
 def picture(values: Sequence[float], rows: int, columns: int) -> bytes: ...
 def verify(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | Any,
     level: str,
     strict: bool,
     memory: int | None = None,
@@ -189,13 +189,13 @@ def verify(
 def diff(left: OpenFile, right: OpenFile, asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
 def repair(path: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
 def convert(
-    input: str | PathLike[str], output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
+    input: str | PathLike[str] | Any, output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
 ) -> dict[str, Any]: ...
 def publish_parts(
     plan: str,
     parts: Sequence[str | PathLike[str]],
     target: str | PathLike[str],
-    overwrite: bool,
+    how: tuple[bool, bool],
     progress: _Progress = None,
 ) -> dict[str, int]: ...
 def auto_chunks(shape: Sequence[int], element_size: int) -> list[int]: ...

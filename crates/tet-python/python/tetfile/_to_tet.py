@@ -46,6 +46,7 @@ class DatasetAccessor:
         compute: bool = True,
         codec: Codec | None = None,
         compression_level: int | None = None,
+        stats: bool = True,
         memory: int | None = None,
     ) -> Any:
         """Writes the dataset as a ``.tet`` file, encoded as the CF conventions and ``encoding`` say.
@@ -64,6 +65,7 @@ class DatasetAccessor:
             compute: Whether the file is written now. Otherwise a ``dask.delayed`` object is returned which does it.
             codec: How chunks are compressed: ``"raw"``, or ``"zstd"``; what the file has where it is edited.
             compression_level: The level of zstd.
+            stats: Whether the file gets statistics of its chunks, where they are at most 0.2 % of the payloads.
             memory: The most bytes of chunks of which only some elements are written.
 
         Raises:
@@ -79,7 +81,7 @@ class DatasetAccessor:
         """
         if region is not None and append_dim is not None:
             raise ValueError("region and append_dim exclude each other")
-        storage: dict[str, Any] = {"codec": codec, "level": compression_level, "memory": memory}
+        storage: dict[str, Any] = {"codec": codec, "level": compression_level, "stats": stats, "memory": memory}
         if region is None and append_dim is None:
             return _write(self._dataset, path, overwrite, compute, storage)
         if not compute:
@@ -102,15 +104,21 @@ def _write(
         for name, variable in variables.items()
         if not _is_text(variable)
     }
-    codec: Codec = storage["codec"] or "raw"
-    level, memory = storage["level"], storage["memory"]
+    memory = storage["memory"]
+    how: dict[str, Any] = {
+        "attrs": attrs,
+        "overwrite": overwrite,
+        "codec": storage["codec"] or "raw",
+        "compression_level": storage["level"],
+        "stats": storage["stats"],
+    }
     if not lazy and compute:
-        with create(path, attrs=attrs, overwrite=overwrite, codec=codec, compression_level=level, memory=memory) as out:
+        with create(path, memory=memory, **how) as out:
             for name, spec in specs.items():
                 out[name] = spec
                 out[name][...] = np.asarray(variables[name].data)
         return None
-    made = plan(path, specs, attrs=attrs, overwrite=overwrite, codec=codec, compression_level=level)
+    made = plan(path, specs, **how)
     try:
         with made.part(memory=memory) as part:
             for name in specs.keys() - lazy.keys():

@@ -45,8 +45,9 @@ _SUFFIXES = (".tet", ".tgm", ".zt", ".safetensors", ".gguf", ".npz")
 class TetBackend(BackendEntrypoint):
     """Opens files with ``xarray.open_dataset(path, engine="tet")``.
 
-    ``group`` is the path of a group, whose datasets are the variables; ``open_datatree`` opens all groups. ``io``,
-    ``digests``, ``stats``, ``memory`` and ``threads`` are those of :func:`tetfile.open`.
+    ``group`` is the path of a group, whose datasets are the variables; ``open_datatree`` opens all groups. ``filesystem``,
+    ``io``, ``digests``, ``stats``, ``memory`` and ``threads`` are those of :func:`tetfile.open`, which also takes files of
+    fsspec.
 
     >>> import xarray
     >>> xarray.open_dataset("groups.h5", engine="tet", group="ocean")["temp"].shape
@@ -56,10 +57,11 @@ class TetBackend(BackendEntrypoint):
     description = "HDF5, NetCDF, Zarr, NumPy, safetensors, zTensor, Tensogram and .tet files by tetfile"
     supports_groups = True
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self,
-        filename_or_obj: str | os.PathLike[str],
+        filename_or_obj: Any,
         *,
+        filesystem: Any = None,
         mask_and_scale: Any = True,
         decode_times: Any = True,
         concat_characters: Any = True,
@@ -75,7 +77,15 @@ class TetBackend(BackendEntrypoint):
         threads: int | None = None,
     ) -> XDataset:
         """The datasets of a group as variables."""
-        file = _file.open(filename_or_obj, io=io, digests=digests, stats=stats, memory=memory, threads=threads)
+        file = _file.open(
+            filename_or_obj,
+            filesystem=filesystem,
+            io=io,
+            digests=digests,
+            stats=stats,
+            memory=memory,
+            threads=threads,
+        )
         store = _Store(file, (group or "").strip("/"))
         if group and not store.is_there():
             file.close()
@@ -91,17 +101,18 @@ class TetBackend(BackendEntrypoint):
             decode_timedelta=decode_timedelta,
         )
 
-    def open_groups_as_dict(  # type: ignore[override]
+    def open_groups_as_dict(
         self,
-        filename_or_obj: str | os.PathLike[str],
+        filename_or_obj: Any,
         *,
+        filesystem: Any = None,
         group: str | None = None,
         drop_variables: str | Iterable[str] | None = None,
         **how: Any,
     ) -> dict[str, XDataset]:
         """Every group below ``group`` with its variables, by path."""
         top = (group or "").strip("/")
-        with _file.open(filename_or_obj) as file:
+        with _file.open(filename_or_obj, filesystem=filesystem) as file:
             names = [name for name in file if not top or name.startswith(f"{top}/")]
         below = [name[len(top) :].lstrip("/").split("/") for name in names]
         paths = {"/".join(parts[:depth]) for parts in below for depth in range(len(parts))} | {""}
@@ -109,7 +120,7 @@ class TetBackend(BackendEntrypoint):
         for path in sorted(paths):
             inner = "/".join(part for part in (top, path) if part)
             found[f"/{path}"] = self.open_dataset(
-                filename_or_obj, group=inner or None, drop_variables=drop_variables, **how
+                filename_or_obj, filesystem=filesystem, group=inner or None, drop_variables=drop_variables, **how
             )
         return found
 
