@@ -221,6 +221,19 @@ fn conversions_are_what_the_schema_says() {
 }
 
 #[test]
+fn references_are_what_the_schema_says() {
+    let env = Env::new("tet.refs/1");
+    let args = ["refs", "climate.tet", "-o", "climate.json", "--json", "--edges"];
+    let report = env.answer(&[&args[..], &["inline"]].concat());
+    let names = (&report["inputs"][0], &report["output"]);
+    assert_eq!(names, (&"climate.tet".into(), &"climate.json".into()));
+    assert!(0 < report["array_count"].as_u64().unwrap() && report.get("sidecar").is_none());
+    env.answer(&[&args[..], &["sidecar", "--force"]].concat());
+    let (exit, failure) = env.failure(&["refs", "climate.tet", "--json"]);
+    assert_eq!((exit, &failure["code"]), (Exit::Usage, &"options".into()));
+}
+
+#[test]
 fn edits_are_what_the_schema_says() {
     let env = Env::new("tet.edit/1");
     let renamed = env.answer(&["edit", "rename", "climate.tet", "temp=t2m", "--json", "-q"]);

@@ -358,3 +358,59 @@ def test_groups_of_virtual_datasets_are_opened(year: Path) -> None:
     assert tetfile.open(year).to_virtual("deep/er")["bare"].shape == (30, 40)
     with pytest.raises(tetfile.NotFoundError):
         tetfile.open(year).to_virtual("nothing")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize(("chunk", "mask"), [((0, 0), 3), ((1, 1), 3), ((1, 0), 2)])
+def test_chunks_whose_filters_were_skipped(
+    zarr_format: Literal[2, 3], chunk: tuple[int, int], mask: int, tmp_path: Path
+) -> None:
+    path, values = tmp_path / "skipped.h5", np.arange(24, dtype="i4").reshape(4, 6)
+    with h5py.File(path, "w") as out:
+        x = out.create_dataset("x", values.shape, "i4", chunks=(2, 3), shuffle=True, compression="gzip")
+        x[...] = values
+        start = (chunk[0] * 2, chunk[1] * 3)
+        part = values[start[0] : start[0] + 2, start[1] : start[1] + 3].copy()
+        # Bit 1 leaves out gzip, bit 0 shuffle, which puts the first bytes of all elements first.
+        stored = part.tobytes() if mask == 3 else np.ascontiguousarray(part.view("u1").reshape(6, 4).T).tobytes()
+        x.id.write_direct_chunk(start, stored, filter_mask=mask)
+    with tetfile.open(path) as f:
+        np.testing.assert_array_equal(f["x"][...], values)
+        with pytest.raises(tetfile.UnsupportedError, match=rf"chunk \[{chunk[0]}, {chunk[1]}\] is stored with other codecs"):
+            f.to_references(inline=0, zarr_format=zarr_format)
+        found = f.to_references(inline=0, edges="inline", zarr_format=zarr_format)
+        copied = [key for key, value in found["refs"].items() if "/0" in key or "/1" in key if isinstance(value, str)]
+        assert len(copied) == 1 and copied[0].endswith(f"{chunk[0]}{'.' if zarr_format == 2 else '/'}{chunk[1]}")
+        np.testing.assert_array_equal(opened(found, zarr_format)["x"][...], values)
+        beside = tmp_path / "beside.json"
+        f.to_references(beside, inline=0, edges="sidecar", zarr_format=zarr_format)
+        np.testing.assert_array_equal(opened(str(beside), zarr_format)["x"][...], values)
+
+
+def test_a_cluster_of_processes_reads_in_place(tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    values = np.random.default_rng(1).random((40, 30)).astype("f4")
+    with tetfile.create(tmp_path / "x.tet", codec="zstd") as out:
+        out["x"] = tetfile.Spec(values.shape, "f4", chunks=(8, 30), dims=("time", "place"))
+        out["x"][...] = values
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as nc:
+        nc.createDimension("time", 40)
+        nc.createDimension("place", 30)
+        nc.createVariable("x", "f4", ("time", "place"), chunksizes=(8, 30), zlib=True)[:] = values
+    documents = {}
+    for name in ("x.tet", "x.nc"):
+        for zarr_format in (2, 3):
+            document = tmp_path / f"{name}.{zarr_format}.json"
+            with tetfile.open(tmp_path / name) as f:
+                f.to_references(document, inline=0, zarr_format=zarr_format)
+            documents[str(document)] = zarr_format
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        for document, zarr_format in documents.items():
+            x = as_xarray(document, zarr_format)["x"]
+            assert x.chunks is not None or zarr_format == 3
+            np.testing.assert_array_equal(x.chunk(time=8).compute(), values)
+            np.testing.assert_array_equal(x.chunk(time=8).max("time").compute(), values.max(0))

@@ -231,6 +231,7 @@ impl Command {
             Command::Stats(args) => args.json,
             Command::Diff(args) => args.json,
             Command::Convert(args) => args.json,
+            Command::Refs(args) => args.json,
             Command::Edit(args) => args.wants_json(),
             Command::Zt(args) => args.wants_json(),
             Command::Tgm(args) => args.wants_json(),
@@ -241,7 +242,6 @@ impl Command {
             Command::Cat(_)
             | Command::Plot(_)
             | Command::Series(_)
-            | Command::Refs(_)
             | Command::Demo(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

@@ -32,7 +32,8 @@ pub struct RefsArgs {
     /// Fill the chunks at the edges that have fewer elements than the others
     ///
     /// Readers of Zarr know only chunks of one shape, and .tet stores those at the edges without filling. `inline` writes
-    /// the filled chunks into the document, up to 32 MiB; `sidecar` writes them to the file OUT.edges.
+    /// the filled chunks into the document, up to 32 MiB; `sidecar` writes them to the file OUT.edges. Chunks whose filters
+    /// were skipped (the filter mask of HDF5) are encoded as the others are, and written there too.
     #[arg(long, value_name = "WHERE")]
     pub edges: Option<EdgesName>,
     /// Append the datasets of the other files to those of the first, along the axis of this name or number
@@ -45,7 +46,7 @@ pub struct RefsArgs {
     /// Make URLs of the names of the files: PREFIX/NAME, as s3://bucket/data [default: absolute paths, and for files that
     /// were given as URLs these]
     ///
-    /// With . they are relative: tet follows them from the folder of the document, fsspec from the working directory.
+    /// Names are percent-encoded where PREFIX is https:// or http://; keys of object stores are not. With . they are relative: tet follows them from the folder of the document, fsspec from the working directory.
     #[arg(long, value_name = "PREFIX")]
     pub url: Option<String>,
     /// Copy datasets of up to this many bytes into the document
@@ -67,6 +68,9 @@ pub struct RefsArgs {
     /// How the files are read.
     #[command(flatten)]
     pub read: ReadArgs,
+    /// Print one `tet.refs/1` object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Where filled edge chunks go.

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::piped;
+use crate::render::json::{Referenced, Sidecar};
 use crate::size::{Size, counted};
 
 /// The name of a document on its way to standard output.
@@ -35,6 +36,11 @@ pub(crate) fn run(args: &RefsArgs, context: &mut Context<'_>) -> Result<Exit> {
             let failure = Failure::usage("options", "--edges sidecar writes a file beside OUT");
             return Err(failure.hint("name OUT with -o, or give --edges inline"));
         }
+        if args.json {
+            let failure =
+                Failure::usage("options", "--json and the document both go to standard output");
+            return Err(failure.hint("name OUT with -o"));
+        }
         let write = |path: &Path, context: &mut Context<'_>| written(args, path, context);
         let report = piped::text_output(Path::new(NAME), context, write)?;
         context.warn_all(&report.notes);
@@ -42,12 +48,33 @@ pub(crate) fn run(args: &RefsArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     let output = context.env().at(&args.output);
     let report = written(args, &output, context)?;
-    print(args, &report, context);
+    context.warn_all(&report.notes);
+    if args.json {
+        context.json(&shape(args, &report))?;
+    } else {
+        print(args, &report, context);
+    }
     Ok(Exit::Done)
 }
 
+/// The report as JSON.
+fn shape(args: &RefsArgs, report: &RefsReport) -> Referenced {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let sidecar = report.sidecar.as_ref();
+    Referenced {
+        schema: "tet.refs/1",
+        inputs: args.files.iter().map(|file| text(file)).collect(),
+        output: text(&args.output),
+        output_len: report.output_len,
+        array_count: report.array_count,
+        stored_count: report.stored_count,
+        inlined_count: report.inlined_count,
+        sidecar: sidecar.map(|(path, len)| Sidecar { path: text(path), len: *len }),
+        notes: report.notes.iter().map(ToString::to_string).collect(),
+    }
+}
+
 fn print(args: &RefsArgs, report: &RefsReport, context: &mut Context<'_>) {
-    context.warn_all(&report.notes);
     let arrays = counted(u64::try_from(report.array_count).unwrap_or(u64::MAX), "array");
     let (stored, inlined) = (report.stored_count, report.inlined_count);
     let output = tet_io::shown(&args.output);

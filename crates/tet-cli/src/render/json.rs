@@ -7,6 +7,7 @@ mod edit;
 mod explain;
 mod info;
 mod query;
+mod refs;
 mod repair;
 mod stats;
 mod tgm;
@@ -35,6 +36,7 @@ pub(crate) use query::{
     GroupShape, OneOrMany, PlanShape, QueryAnswer, SelectionShape, StatisticsShape, ValuesShape,
     WindowShape, WrittenShape,
 };
+pub(crate) use refs::{Referenced, Sidecar};
 pub(crate) use repair::{
     ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,
 };

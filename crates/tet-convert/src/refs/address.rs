@@ -58,7 +58,11 @@ impl<'o> AddressBook<'o> {
             rest.to_str().map(str::to_owned)
         };
         let shown = |file: &str| tet_io::shown(Path::new(file));
-        let join = |start: &str, rest: &str| format!("{}/{rest}", start.trim_end_matches('/'));
+        let join = |start: &str, rest: &str| {
+            let is_web = ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme));
+            let rest = if is_web { percent_encoded(rest) } else { rest.to_owned() };
+            format!("{}/{rest}", start.trim_end_matches('/'))
+        };
         let address = match self.how {
             RefsAddress::Path if is_url(Path::new(file)) && shown(file) != file => {
                 let what =
@@ -89,6 +93,20 @@ impl<'o> AddressBook<'o> {
     }
 }
 
+/// A path as that of a URL of a web server. Keys of object stores are what they are: their readers decode nothing.
+fn percent_encoded(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte);
+    let mut encoded = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if is_plain(byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +126,11 @@ mod tests {
         assert_eq!(all[..2], ["s3://bucket/a.tet", "s3://bucket/a.zarr/c/0"]);
         assert!(all[2].contains("would both be"), "{}", all[2]);
         assert!(all[3].contains("not beside or below"), "{}", all[3]);
+        let web = RefsAddress::Prefix("https://host/d".to_owned());
+        let named = ["/d/a b#1%2?.nc", "/d/\u{e9}=1+2.nc"];
+        let encoded = ["https://host/d/a%20b%231%252%3F.nc", "https://host/d/%C3%A9=1+2.nc"];
+        assert_eq!(found(&web, &inputs, &named), encoded);
+        assert_eq!(found(&prefix, &inputs, &named)[0], "s3://bucket/a b#1%2?.nc");
         let url = RefsAddress::Url("https://host/x.zarr/".to_owned());
         let all = found(&url, &["/d/a.zarr"], &["/d/a.zarr/c/0", "/d/a.zarr", "/d/b"]);
         assert_eq!(all[..2], ["https://host/x.zarr/c/0", "https://host/x.zarr/"]);

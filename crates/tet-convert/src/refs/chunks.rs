@@ -55,10 +55,12 @@ pub struct StoredChunks {
     pub len: Vec<u64>,
     /// The chunks that have fewer elements than the chunk shape, by their positions in these lists.
     pub clipped: Vec<u64>,
-    /// How all of them are decoded.
+    /// How they are decoded.
     pub pipeline: NumcodecsPipeline,
     /// Whether the elements are one after the other in one file, in row-major order.
     pub is_one_piece: bool,
+    /// The chunks that are stored with other codecs, as chunks of HDF5 are whose filters were skipped.
+    pub(super) recoded: Vec<u64>,
     /// The stored bytes of chunks that are in no file.
     pub(super) inlined: BTreeMap<u64, Vec<u8>>,
 }
@@ -78,6 +80,18 @@ impl StoredChunks {
         let number = u32::try_from(self.files.len()).unwrap_or(Self::ABSENT - 1);
         self.files.push(path.to_string_lossy().into_owned());
         number
+    }
+
+    /// # Errors
+    /// A chunk is stored with other codecs than the others.
+    pub(super) fn check_codecs(&self, dataset: &Dataset) -> Result<()> {
+        let Some(linear) = self.recoded.first() else { return Ok(()) };
+        let chunk = dataset.grid.coord_of(*linear);
+        let why = format!(
+            "chunk {chunk:?} is stored with other codecs than the others, as where filters were skipped; edges inline \
+             or sidecar encodes such chunks as the others are"
+        );
+        Err(Error::NoReferences { dataset: dataset.name.clone(), why })
     }
 
     /// Sets the place of a chunk: its file, offset and length.
@@ -160,7 +174,8 @@ impl Found<'_> {
         Error::NoReferences { dataset: self.dataset.name.clone(), why: why.into() }
     }
 
-    /// Takes the codecs of a chunk, which must be those of the chunks before.
+    /// Takes the codecs of a chunk. Those of the array are the longest of all: shorter ones are left of them where codecs
+    /// were skipped.
     fn decode(&mut self, linear: u64, place: &ChunkPlace) -> Result<()> {
         let decoder = self.dataset.chunks.decoder(linear, place);
         let Some(pipeline) = decoder.numcodecs() else {
@@ -169,15 +184,18 @@ impl Found<'_> {
                 .refused(format!("no codecs of numcodecs give its elements: chunks are {codec}")));
         };
         match &self.pipeline {
-            Some(known) if *known != pipeline => {
-                let chunk = self.dataset.grid.coord_of(linear);
-                Err(self.refused(format!("chunk {chunk:?} has other codecs than those before")))
+            Some(known) if *known == pipeline => {}
+            Some(known) if pipeline.codecs.len() <= known.codecs.len() => {
+                self.chunks.recoded.push(linear);
             }
             _ => {
+                let before = (0..linear).zip(&self.chunks.file);
+                let stored = before.filter(|(_, file)| **file != StoredChunks::ABSENT);
+                self.chunks.recoded = stored.map(|(linear, _)| linear).collect();
                 self.pipeline = Some(pipeline);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// The number of the file of a chunk, which must have all of its bytes.

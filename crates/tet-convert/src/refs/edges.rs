@@ -1,4 +1,5 @@
-//! Chunks at the edges, filled up to the shape of the others and encoded as these are.
+//! Chunks at the edges, filled up to the shape of the others and encoded as these are; and chunks that are stored with other
+//! codecs, encoded as the others.
 
 use std::path::PathBuf;
 
@@ -53,17 +54,24 @@ pub(super) struct Sidecar {
 }
 
 impl Edges {
-    /// Fills the edge chunks of a dataset.
+    /// Fills the edge chunks of a dataset, and encodes those anew that have other codecs.
     ///
     /// # Errors
-    /// Edge chunks are refused, or there are too many bytes of them; they cannot be read, or encoded as the others are.
+    /// Such chunks are refused, or there are too many bytes of them; they cannot be read, or encoded as the others are.
     pub(super) fn fill(
         &mut self,
         dataset: &Dataset,
         chunks: &mut StoredChunks,
         how: &Execution,
     ) -> Result<()> {
-        if chunks.clipped.is_empty() {
+        let mut chosen = std::mem::take(&mut chunks.clipped);
+        if matches!(self, Edges::Refused) {
+            chunks.check_codecs(dataset)?;
+        }
+        chosen.append(&mut chunks.recoded);
+        chosen.sort_unstable();
+        chosen.dedup();
+        if chosen.is_empty() {
             return Ok(());
         }
         let refused = |why: String| Error::NoReferences { dataset: dataset.name.clone(), why };
@@ -73,7 +81,7 @@ impl Edges {
         let (pipeline, chunk_shape) = (chunks.pipeline.clone(), chunks.chunk_shape.clone());
         let encoder = Encoder::of(dataset, &pipeline).map_err(refused)?;
         let mut file = None;
-        for linear in std::mem::take(&mut chunks.clipped) {
+        for linear in chosen {
             how.progress.check()?;
             let stored = encoder.encode(padded(dataset, linear, &chunk_shape, how)?)?;
             let len = u64::try_from(stored.len()).unwrap_or(u64::MAX);

@@ -17,6 +17,7 @@ const SLAB_LEN: u64 = 4 << 20;
 /// be located.
 pub fn stored_chunks(dataset: &Dataset, progress: &Progress) -> Result<StoredChunks> {
     let chunks = located(dataset, progress)?;
+    chunks.check_codecs(dataset)?;
     Ok(match Pieces::of(dataset, &chunks) {
         Some(pieces) => pieces.cut(&chunks, &pieces.slab(None)),
         None => chunks,
@@ -39,7 +40,7 @@ pub(super) struct Pieces {
 impl Pieces {
     /// The array of some chunks; `None` where these are encoded, or not one after the other.
     pub(super) fn of(dataset: &Dataset, chunks: &StoredChunks) -> Option<Pieces> {
-        let is_raw = chunks.pipeline.codecs.is_empty();
+        let is_raw = chunks.pipeline.codecs.is_empty() && chunks.recoded.is_empty();
         if !is_raw || chunks.files.len() != 1 || chunks.file.iter().any(|file| *file != 0) {
             return None;
         }
