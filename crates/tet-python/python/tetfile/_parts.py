@@ -44,7 +44,7 @@ def plan(
 
     Args:
         path: The file, or its URL as ``s3://bucket/key.tet``: a part is then an object, and its process needs room for it in
-            the folder for temporary files, as :meth:`WritePlan.publish` does for the file.
+            the folder for temporary files. :meth:`WritePlan.publish` needs little room.
         datasets: All datasets.
         attrs: The attributes of the file.
         overwrite: Whether a file that exists is replaced.
