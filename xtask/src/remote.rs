@@ -203,6 +203,26 @@ impl World {
             self.said(server, &["verify", &url])?;
             println!("{:<7} {name:<20} written, equal, not replaced", server.name);
         }
+        self.write_zarr_to(server)
+    }
+
+    /// The same for a Zarr hierarchy, whose chunks are objects, and which is not replaced at all.
+    fn write_zarr_to(&self, server: &Server) -> Result<()> {
+        let local = self.files.join("climate.tet").display().to_string();
+        let url = format!("{}/written/climate.zarr", server.bucket);
+        self.said(server, &["convert", &local, &url])?;
+        self.said(server, &["diff", &local, &url])?;
+        for force in [&[][..], &["--force"]] {
+            let args = [&["convert", &local, &url][..], force].concat();
+            let again = self.tet(server, Secret::Right, &args)?;
+            let says = String::from_utf8_lossy(&again.stderr);
+            ensure!(
+                again.status.code() == Some(2) && says.contains("exists"),
+                "climate.zarr: {says}"
+            );
+        }
+        self.said(server, &["verify", &url])?;
+        println!("{:<7} {:<20} written, equal, not replaced", server.name, "climate.zarr");
         Ok(())
     }
 
