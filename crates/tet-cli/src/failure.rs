@@ -62,10 +62,10 @@ impl From<tet_plot::Error> for Failure {
     }
 }
 
-/// Files that mark a directory as a Zarr store.
+/// Files that mark a directory as a Zarr hierarchy.
 const ZARR_KEYS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
 
-/// Explains why a path cannot be opened: a URL, a missing directory, a Zarr store.
+/// Explains why a path cannot be opened: a URL, a missing directory, a Zarr hierarchy.
 fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     let path = error.path();
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -76,8 +76,8 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
             failure.hint(format!("the directory {parent} does not exist"))
         }
         "not-regular" if ZARR_KEYS.iter().any(|key| path.join(key).exists()) => failure
-            .saying(format!("{} is a Zarr store, which is not supported", tet_io::shown(path)))
-            .hint("save its arrays with NumPy (np.savez), then use tet convert"),
+            .saying(format!("{} is a Zarr hierarchy, and no single file", tet_io::shown(path)))
+            .hint("this command takes a file: tet convert makes one of the hierarchy"),
         _ => failure,
     }
 }
