@@ -37,8 +37,8 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let files = Arc::new(Files::new(folder_of(source)?, &opening, &manifest));
     let mut states = Vec::new();
     for (nth, verified) in verified(&files, options)?.into_iter().enumerate() {
-        let report = match verified {
-            Ok(report) => report,
+        let (source, report) = match verified {
+            Ok(verified) => verified,
             Err((file, fault)) => {
                 findings.take_in(&file, found(fault));
                 continue;
@@ -47,7 +47,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         add(&mut seen, &report);
         states.push(report.integrity);
         findings.take_report(&files.part(nth).file, report);
-        if let Err((file, fault)) = sound(files.open(nth))? {
+        if let Err((file, fault)) = sound(files.open_source(nth, source))? {
             findings.take_in(&file, found(fault));
         }
     }
@@ -70,11 +70,14 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 }
 
 /// Checks each part as a `.tet` file is checked; on a server several at the same time.
-fn verified(files: &Files, options: &VerifyOptions) -> Result<Vec<Sound<Report>>> {
+fn verified(files: &Files, options: &VerifyOptions) -> Result<Vec<Sound<(Source, Report)>>> {
     at_once((files.parts().len(), files.depth()), |nth| {
         options.progress.check().map_err(tet_verify::Error::from)?;
         Ok(match sound(files.source(nth))? {
-            Ok(source) => Ok(tet_verify::verify(&source, options)?),
+            Ok(source) => {
+                let report = tet_verify::verify(&source, options)?;
+                Ok((source, report))
+            }
             Err(fault) => Err(fault),
         })
     })

@@ -107,11 +107,15 @@ impl Files {
 
     /// A part, opened if it is not yet, and if it is the one that the manifest names.
     pub(super) fn open(&self, nth: usize) -> Result<&File, PartError> {
-        let (part, slot) = &self.parts[nth];
-        if let Some(file) = slot.get() {
-            return Ok(file);
+        match self.parts[nth].1.get() {
+            Some(file) => Ok(file),
+            None => self.open_source(nth, self.source(nth)?),
         }
-        let source = self.source(nth)?;
+    }
+
+    /// The same of a source that [`Files::source`] gave.
+    pub(super) fn open_source(&self, nth: usize, source: Source) -> Result<&File, PartError> {
+        let (part, slot) = &self.parts[nth];
         let how = tet_file::OpenOptions { limits: self.options.limits, ..Default::default() };
         let tet = match TetFile::open(source, &how) {
             Err(tet_file::Error::Format(_)) => return Err(part.fault(&rule::PART_SOUND, [0; 2])),
