@@ -337,8 +337,12 @@ fn a_new_hierarchy_is_visible_with_its_last_document() {
     let file = rows(folder.path(), 0, SHORT);
     for format in [ZarrFormat::V2, ZarrFormat::V3] {
         let (_guard, store) = bucket(|_| None);
-        to_zarr(&file, format, Overwrite::Refuse).unwrap();
+        let mut options = ConvertOptions::default();
+        options.zarr.format = format;
+        let made = tet_convert::convert(&file, ZARR.as_ref(), &options).unwrap();
         let log = store.take_log();
+        let stored = store.paths().into_iter().filter_map(|path| store.get(&path));
+        assert_eq!(made.output_len, stored.map(|bytes| bytes.len() as u64).sum::<u64>());
         let puts: Vec<_> =
             log.iter().filter_map(|it| it.strip_prefix("PUT /bucket/a.zarr/")).collect();
         let last = if format == ZarrFormat::V2 { ".zmetadata" } else { "zarr.json" };

@@ -50,6 +50,7 @@ pub struct UrlFolderPublisher {
     /// The keys of documents that may be there.
     documents: Vec<String>,
     is_done: bool,
+    /// Bytes of the files that were given.
     len: u64,
 }
 
@@ -101,31 +102,28 @@ impl UrlFolderPublisher {
     pub fn write(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
         self.waiting.push((key.to_owned(), bytes.to_vec()));
         self.waiting_len += bytes.len();
+        self.len = self.len.saturating_add(bytes.len() as u64);
         if self.waiting.len() < self.folder.depth() && self.waiting_len < TOGETHER_MAX {
             return Ok(());
         }
         self.write_waiting()
     }
 
-    /// Bytes of all files that were given so far.
-    #[must_use]
-    pub const fn byte_len(&self) -> u64 {
-        self.len
-    }
-
     /// Writes the documents by which readers find the folder: those of other folders below it first, and those of the
-    /// folder itself at the end, one after the other.
+    /// folder itself at the end, one after the other. Returns the bytes of all files.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Changed`] when another program removed what was written, and what
     /// [`write`](Self::write) returns. No reader finds the folder then.
-    pub fn commit(mut self, mut documents: Vec<(String, Vec<u8>)>) -> Result<()> {
+    pub fn commit(mut self, mut documents: Vec<(String, Vec<u8>)>) -> Result<u64> {
         self.write_waiting()?;
         self.check_claim()?;
         let depth = |key: &str| key.split('/').count();
         // Those of one depth stay in their order.
         documents.sort_by_key(|(key, _)| std::cmp::Reverse(depth(key)));
+        let lens = documents.iter().map(|(_, bytes)| bytes.len() as u64);
+        let len = lens.fold(self.len, u64::saturating_add);
         self.documents = documents.iter().map(|(key, _)| key.clone()).collect();
         let at = documents.partition_point(|(key, _)| depth(key) != 1);
         let of_folder = documents.split_off(at);
@@ -139,7 +137,7 @@ impl UrlFolderPublisher {
         self.is_done = true;
         // Where this fails, a file is left that no reader looks at.
         let _ = self.folder.remove(CLAIM);
-        Ok(())
+        Ok(len)
     }
 
     fn write_waiting(&mut self) -> Result<()> {
@@ -148,13 +146,11 @@ impl UrlFolderPublisher {
         self.write_together(&waiting)
     }
 
-    fn write_together(&mut self, files: &[(String, Vec<u8>)]) -> Result<()> {
+    fn write_together(&self, files: &[(String, Vec<u8>)]) -> Result<()> {
         at_once((files.len(), self.folder.depth()), |nth| {
             let (key, bytes) = &files[nth];
             write(&self.folder, key, bytes)
         })?;
-        let lens = files.iter().map(|(_, bytes)| bytes.len() as u64);
-        self.len = lens.fold(self.len, u64::saturating_add);
         Ok(())
     }
 

@@ -112,13 +112,10 @@ struct Objects {
 
 impl Objects {
     fn commit(self) -> Result<u64> {
-        let of_documents = self.documents.iter().map(|(_, bytes)| bytes.len() as u64);
-        let len = of_documents.fold(self.publisher.byte_len(), u64::saturating_add);
         let mut documents = self.documents;
         // Where readers look for several, the one that they look for first comes last.
         documents.sort_by_key(|(key, _)| ALL_DOCUMENTS.iter().position(|it| *it == name_of(key)));
-        self.publisher.commit(documents)?;
-        Ok(len)
+        Ok(self.publisher.commit(documents)?)
     }
 }
 
