@@ -324,7 +324,7 @@ fn part_of(object: &Object, asked: &Asked) -> Answer {
 /// Objects a list has at most: few, so that suites see lists that go on.
 const LISTED_MAX: usize = 3;
 
-/// The time of so many seconds ago.
+/// The time, this number of seconds ago.
 fn time(age: u64) -> String {
     let seconds = 26 * 86_400 + 12 * 3600 - age;
     let (day, hour, minute) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);

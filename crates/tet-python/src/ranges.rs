@@ -165,7 +165,7 @@ impl RangeSource for Shared {
 struct PyFile {
     remote: Remote,
     ranges: Arc<PyRanges>,
-    /// So many ranges are of this version.
+    /// The number of ranges that were read of this version.
     seen: AtomicU64,
 }
 

@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// The length of the first parts, and of the longest file that is written with one request.
 const PART_LEN: u64 = 8 << 20;
-/// So many parts have this length; as many after them are twice as long, and so on.
+/// The number of parts that have this length; as many after them are twice as long, and so on.
 const RUN: u64 = 1_000;
 /// The last parts have 2 GiB: Azure has blocks of up to 4,000 MiB.
 const DOUBLES_MAX: u64 = 8;
