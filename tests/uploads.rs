@@ -1,4 +1,5 @@
-//! Files that the command writes to a bucket: their parts arrive while they are made, and are those of the local file.
+//! Files that the command writes to a bucket: their parts arrive while they are made, and are those of the local file. The
+//! server copies the bytes that stay in an edited or merged file.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
@@ -175,5 +176,125 @@ fn a_program_that_is_killed_leaves_the_old_object() {
         let left = store.get("/bucket/a.tet").unwrap();
         // The last request is done before its answer is sent.
         assert!(if nth + 1 < count { left == b"old" } else { left == new }, "killed at {nth}");
+    }
+}
+
+/// The requests of a kind, such as `COPY`.
+fn count(log: &[String], method: &str) -> usize {
+    log.iter().filter(|line| line.starts_with(method)).count()
+}
+
+/// Runs a command that succeeds.
+fn run(store: &ObjectStore, args: &[&str]) {
+    let temporary = tempfile::tempdir().unwrap();
+    let output = begin(store, temporary.path(), args).wait_with_output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A local file with an array of 40 MiB named `rows40`, and the same in the bucket.
+fn held(folder: &Path, suffix: &str, store: &ObjectStore) -> PathBuf {
+    let (input, local) = (npy(folder, 40), folder.join(format!("a.{suffix}")));
+    let raw: &[&str] = if suffix == "safetensors" { &[] } else { &["--codec", "raw"] };
+    let args = ["convert", input.to_str().unwrap(), local.to_str().unwrap(), "-q"];
+    run(store, &[&args, raw].concat());
+    store.put(&format!("/bucket/a.{suffix}"), &fs::read(&local).unwrap());
+    local
+}
+
+/// An edit of a file, to another file if `out` is one. It has no time, so that the same bytes are made twice.
+fn edit<'a>(words: &[&'a str], file: &'a str, out: Option<&'a str>) -> Vec<&'a str> {
+    let mut args = vec!["edit"];
+    args.extend(words.iter().map(|word| if *word == "FILE" { file } else { word }));
+    args.extend(file.ends_with(".tet").then_some("--no-history"));
+    args.extend(out.iter().flat_map(|out| ["-o", *out]));
+    args
+}
+
+/// The bytes of an edit on the disk, and of parts of 8 MiB all but those that hold something new are copied.
+#[test]
+fn bytes_that_stay_are_copied_on_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = npy(folder.path(), 16);
+    let append = ["append", "FILE", more.to_str().unwrap(), "--axis", "0"];
+    for (suffix, words) in [
+        ("tet", &["set", "FILE", "rows40:units=K"][..]),
+        ("tet", &["rename", "FILE", "rows40=t2m"]),
+        ("tet", &append),
+        ("zt", &["set", "FILE", "rows40:units=K"]),
+        ("tgm", &["set", "FILE", "rows40:units=K"]),
+        ("safetensors", &["rename", "FILE", "rows40=t2m"]),
+    ] {
+        let about = format!("{suffix} {words:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let store = ObjectStore::with(|_| None);
+        let local = held(folder.path(), suffix, &store);
+        let out = folder.path().join(format!("b.{suffix}"));
+        run(&store, &edit(words, local.to_str().unwrap(), out.to_str()));
+        run(&store, &edit(words, &format!("s3://bucket/a.{suffix}"), None));
+        let log = store.take_log();
+        let object = store.get(&format!("/bucket/a.{suffix}")).unwrap();
+        assert!(object == fs::read(&out).unwrap(), "{about}: other bytes");
+        assert_eq!(store.pending(), 0, "{about}");
+        let grown = object.len() / (8 << 20) - 5;
+        let (copied, sent) = (count(&log, "COPY"), count(&log, "PUT"));
+        assert!(4 <= copied && sent <= 2 + grown, "{about}: {copied} copied, {sent} sent");
+        // What opens the file, and the ends of what is copied.
+        assert!(count(&log, "GET") <= 8, "{about}: {log:?}");
+    }
+}
+
+/// Where the server does not copy, or another program writes, whichever request it is: the old object or the new one, and
+/// bytes that cannot be copied are sent.
+#[test]
+fn an_edit_is_done_or_not_whichever_request_fails() {
+    use BucketFault::{AnswerLost, Nonsense, Overtaken, Status};
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["set", "FILE", "rows40:units=K"];
+    let args = edit(&words, "s3://bucket/a.tet", None);
+    let quiet = ObjectStore::with(|_| None);
+    let local = held(folder.path(), "tet", &quiet);
+    run(&quiet, &args);
+    let (old, new) = (fs::read(&local).unwrap(), quiet.get("/bucket/a.tet").unwrap());
+    let log = quiet.take_log();
+    for fault in [Status(501), Status(403), AnswerLost, Nonsense, Overtaken] {
+        for nth in 0..log.len() {
+            let store = ObjectStore::with(move |at| (at == nth).then_some(fault));
+            store.put("/bucket/a.tet", &old);
+            let temporary = tempfile::tempdir().unwrap();
+            let output = begin(&store, temporary.path(), &args).wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            // Parts are sent at the same time, in any order.
+            let log = store.take_log();
+            let about = format!("{fault:?} at {nth}, {:?}: {said}", log.get(nth));
+            let left = store.get("/bucket/a.tet").unwrap();
+            match (output.status.success(), fault) {
+                (true, _) => assert!(left == new, "{about}"),
+                (false, Overtaken) => assert!(left == b"overtaken", "{about}"),
+                (false, _) => assert!(left == old, "{about}"),
+            }
+            let is_copy = log.get(nth).is_some_and(|line| line.starts_with("COPY"));
+            assert!(output.status.success() || !is_copy || fault == Overtaken, "{about}");
+        }
+    }
+}
+
+#[test]
+fn an_edit_that_is_killed_leaves_the_old_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["set", "FILE", "rows40:units=K"];
+    let args = edit(&words, "s3://bucket/a.tet", None);
+    let quiet = ObjectStore::with(|_| None);
+    let local = held(folder.path(), "tet", &quiet);
+    let (old, before) = (fs::read(&local).unwrap(), quiet.requests());
+    run(&quiet, &args);
+    let (new, count) = (quiet.get("/bucket/a.tet").unwrap(), quiet.requests() - before);
+    for nth in 0..count {
+        let watch = Watch::default();
+        let store = watch.store();
+        store.put("/bucket/a.tet", &old);
+        watch.0.lock().unwrap().kill_at = Some(nth);
+        assert!(!watch.run(&store, &args).0, "killed at {nth}");
+        let left = store.get("/bucket/a.tet").unwrap();
+        assert!(left == if nth + 1 < count { &old[..] } else { &new[..] }, "killed at {nth}");
     }
 }

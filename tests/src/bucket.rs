@@ -194,7 +194,9 @@ fn serve(
     let asked = Asked::read(lines)?;
     let mut state = state.lock().unwrap();
     state.requests += 1;
-    state.log.push(format!("{} {}", asked.method, asked.path));
+    let is_copy = asked.headers.contains_key(COPIED);
+    let method = if is_copy { "COPY" } else { &asked.method };
+    state.log.push(format!("{method} {}", asked.path));
     let fault = faults(state.requests - 1);
     let (status, head, body) = match fault {
         Some(BucketFault::Lost) => return None,
@@ -262,6 +264,7 @@ fn done(asked: &Asked, state: &mut State) -> Answer {
             state.objects.remove(&asked.path);
             plain(204)
         }
+        ("PUT", Some(_)) if asked.headers.contains_key(COPIED) => copied(asked, state),
         ("PUT", Some(id)) => {
             let part = asked.query.get("partNumber").and_then(|text| text.parse::<u16>().ok());
             let (Some(upload), Some(part)) = (state.uploads.get_mut(id), part) else {
@@ -283,6 +286,30 @@ fn done(asked: &Asked, state: &mut State) -> Answer {
         }
         _ => plain(400),
     }
+}
+
+/// The header with the object that a part is copied of.
+const COPIED: &str = "x-amz-copy-source";
+
+/// Makes a part of the bytes of another object.
+fn copied(asked: &Asked, state: &mut State) -> Answer {
+    let plain = |status| (status, String::new(), Vec::new());
+    let path = format!("/{}", asked.headers[COPIED].replace("%20", " "));
+    let Some(object) = state.objects.get(&path) else { return plain(404) };
+    if asked.headers.get(&format!("{COPIED}-if-match")) != Some(&object.etag) {
+        return plain(412);
+    }
+    let range = asked.headers[&format!("{COPIED}-range")].strip_prefix("bytes=").unwrap();
+    let (first, last) = range.split_once('-').unwrap();
+    let range = first.parse::<usize>().unwrap()..=last.parse().unwrap();
+    let Some(bytes) = object.bytes.get(range).map(<[u8]>::to_vec) else { return plain(416) };
+    let part: u16 = asked.query["partNumber"].parse().unwrap();
+    let Some(upload) = state.uploads.get_mut(&asked.query["uploadId"]) else { return plain(404) };
+    upload.parts.insert(part, bytes);
+    let time = "<LastModified>2026-11-26T12:00:00.000Z</LastModified>";
+    let tags = format!("{time}<ETag>\"{part}\"</ETag>");
+    let body = format!("<CopyPartResult {NS}>{tags}</CopyPartResult>");
+    (200, String::new(), body.into_bytes())
 }
 
 /// The namespace of the answers.

@@ -235,13 +235,18 @@ impl Publisher {
     }
 
     /// Copies a span of `source` to the current position of the new file: inside the kernel where
-    /// possible, sharing blocks and preserving holes; the rest by reading and writing.
+    /// possible, sharing blocks and preserving holes, or on the server that has both; the rest by reading and writing.
     ///
     /// # Errors
     ///
     /// Returns what [`Source::read_exact_at`] returns, and [`Error::Io`] with the target when it
     /// cannot be written.
     pub fn copy_from(&mut self, source: &Source, span: Span) -> Result<()> {
+        if let NewFile::Url(file) = &mut self.file
+            && file.copy(source, span)?
+        {
+            return Ok(());
+        }
         let copied = source.file().map_or(0, |file| self.file().copy_span(file, span));
         let start = span.start().saturating_add(copied);
         source.for_windows(start..span.end(), &mut Vec::new(), |_, window| {

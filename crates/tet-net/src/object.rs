@@ -1,5 +1,6 @@
 //! An object that can be written: the requests of one store, each made once.
 
+use tet_format::Span;
 use tet_io::{PendingUpload, UrlList};
 
 use crate::http::Body;
@@ -13,6 +14,16 @@ pub(crate) type Markers = (String, String);
 
 /// Uploads, and where they go on.
 pub(crate) type UploadPage = (Vec<PendingUpload>, Option<Markers>);
+
+/// Bytes of an object of which the server makes a part of an upload.
+#[derive(Debug)]
+pub(crate) struct CopiedRange<'a> {
+    /// The bucket and the key of the object.
+    pub(crate) object: (&'a str, &'a str),
+    /// The version that it has to have.
+    pub(crate) etag: &'a str,
+    pub(crate) span: Span,
+}
 
 /// An object of a store, and what is below it as a prefix.
 pub(crate) trait Object: RangeSource {
@@ -35,6 +46,23 @@ pub(crate) trait Object: RangeSource {
 
     /// Sends a part, which takes the place of one with the same number; what [`Object::end`] needs of it.
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure>;
+
+    /// The object of another URL, with its bucket and key, if the server may copy bytes of it.
+    fn other<'u>(&self, url: &'u str) -> Option<(Box<dyn RangeSource>, (&'u str, &'u str))> {
+        let _ = url;
+        None
+    }
+
+    /// Makes a part of bytes of another object, which are not sent; what [`Object::end`] needs of it.
+    fn copy(
+        &self,
+        upload: &str,
+        nth: usize,
+        from: &CopiedRange<'_>,
+    ) -> Result<String, RangeFailure> {
+        let _ = (upload, nth, from);
+        Err(RangeFailure::refused("this server copies nothing"))
+    }
 
     /// Makes the object of its parts, in their order.
     fn end(

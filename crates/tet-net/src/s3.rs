@@ -17,7 +17,7 @@ use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted}
 const SIGNED_FOR: Duration = Duration::from_secs(600);
 
 /// An object, and how it is asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     /// A server other than those of AWS.
     pub endpoint: Option<String>,

@@ -5,6 +5,9 @@
 //!   long    an upload of several parts, at the same time: begun, parts, ended; given up if it is not ended
 //! ```
 //!
+//! A part whose bytes another object of the server has is copied there, of the version that was opened, and is neither read
+//! nor sent. Where a server does not copy it, for any reason, it is sent.
+//!
 //! Parts are reported that are sent when the file is complete, and no further request is made when the caller asks to
 //! stop: the upload is then given up.
 //!
@@ -14,7 +17,7 @@
 //!
 //! A store that ignores conditions is asked whether there is an object right before one is made, and replaces no version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +27,7 @@ use tet_format::Span;
 use tet_io::{Error, Result, Source, Step, UrlPart, UrlReplace, UrlUpload, at_once};
 
 use crate::http::Body;
-use crate::object::Object;
+use crate::object::{CopiedRange, Object};
 use crate::ranges::{FileVersion, RangeFailure, Wanted};
 use crate::retry;
 use crate::settings::Settings;
@@ -162,6 +165,8 @@ pub(crate) struct Upload {
     id: String,
     /// What ends the upload needs of the parts that have arrived.
     sent: Mutex<BTreeMap<usize, String>>,
+    /// The URLs of the objects that parts were copied of, and their versions.
+    copied: Mutex<BTreeSet<(String, String)>>,
     is_ended: AtomicBool,
 }
 
@@ -173,7 +178,42 @@ impl Upload {
     ) -> Result<Self> {
         let new = NewObject::new(object, replace, settings)?;
         let id = new.repeated(|| new.object.begin(&[new.numbered()]))?;
-        Ok(Upload { new, id, sent: Mutex::default(), is_ended: AtomicBool::new(false) })
+        let (sent, copied) = Default::default();
+        Ok(Upload { new, id, sent, copied, is_ended: AtomicBool::new(false) })
+    }
+
+    /// Has a part copied; `None` where the server does not.
+    fn copied(&self, part: UrlPart, from: &Source, start: u64) -> Option<String> {
+        let url = from.path()?.to_str()?;
+        let version = from.version()?;
+        let etag = FileVersion::etag_of(version)?;
+        let (_, object) = self.new.object.other(url)?;
+        let range = CopiedRange { object, etag, span: Span::new(start, part.span.len())? };
+        let of = (url.to_owned(), version.to_owned());
+        self.copied.lock().unwrap_or_else(PoisonError::into_inner).insert(of);
+        let copy = || self.new.object.copy(&self.id, part.nth, &range);
+        self.new.repeated(copy).ok()
+    }
+
+    /// Checks that the objects that parts were copied of are still those: there are servers that ignore the version of a
+    /// copy.
+    fn check_copied(&self) -> Result<()> {
+        let settings = &self.new.settings;
+        let copied =
+            std::mem::take(&mut *self.copied.lock().unwrap_or_else(PoisonError::into_inner));
+        let copied: Vec<_> = copied.into_iter().collect();
+        at_once((copied.len(), settings.depth), |nth| {
+            let Some((url, version)) = copied.get(nth) else { return Ok(()) };
+            let Some((other, _)) = self.new.object.other(url) else { return Ok(()) };
+            let first = (Wanted::From { offset: 0, len: 1 }, None);
+            let answer = retry::get(&*other, first, &mut Vec::new(), settings)?;
+            if answer.version.text().as_ref() == Some(version) {
+                Ok(())
+            } else {
+                Err(Error::Changed { path: url.into() })
+            }
+        })?;
+        Ok(())
     }
 }
 
@@ -184,6 +224,14 @@ impl UrlUpload for Upload {
         let sent = self.new.repeated(|| self.new.object.part(&self.id, nth, body))?;
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).insert(nth, sent);
         Ok(())
+    }
+
+    fn copy(&self, part: UrlPart, from: &Source, start: u64) -> bool {
+        let copied = self.copied(part, from, start);
+        let is_copied = copied.is_some();
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.extend(copied.map(|copied| (part.nth, copied)));
+        is_copied
     }
 
     fn finish(&self, content: &Source, rest: &[UrlPart]) -> Result<()> {
@@ -197,6 +245,7 @@ impl UrlUpload for Upload {
             let _ = progress.advance(part.span.len());
             Ok(())
         })?;
+        self.check_copied()?;
         let sent = std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner));
         let sent: Vec<String> = sent.into_values().collect();
         let headers: Vec<_> = self.new.condition().into_iter().collect();

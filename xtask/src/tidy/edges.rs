@@ -51,6 +51,7 @@ const EDGES: &[Edge] = &[
             "hmac",
             "instant-xml",
             "jiff",
+            "percent-encoding",
             "rusty-s3",
             "sha2",
             "tempfile",

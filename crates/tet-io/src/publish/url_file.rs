@@ -7,6 +7,9 @@
 //!
 //! A part is sent when writing has moved on past it by its length, or by a byte if it is final. A file of one part has no
 //! upload: it is written with one request at the end.
+//!
+//! A final part whose bytes follow each other in another file of the server is copied there. Bytes of such a file wait until
+//! it is known whether they fill a part; those that do not are read and written.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -22,6 +25,7 @@ use super::Overwrite;
 use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source, UrlPart, UrlReplace, UrlStore, UrlUpload, store_of};
 use crate::stamp::Stamp;
+use crate::url::is_url;
 use crate::vfs::VfsFile;
 
 /// Parts that are sent at the same time.
@@ -46,7 +50,11 @@ pub(super) struct UrlFile {
     finals: Vec<Span>,
     /// The upload, from the first part on that is sent.
     upload: Option<Arc<dyn UrlUpload>>,
-    sending: VecDeque<(UrlPart, JoinHandle<Result<()>>)>,
+    sending: VecDeque<Sending>,
+    /// Bytes of another file that come next: where they are there.
+    waiting: Option<(Source, Span)>,
+    /// Whether the server has not refused to copy.
+    may_copy: bool,
     /// The first failure, after which nothing is written.
     fault: Option<(ErrorKind, String)>,
 }
@@ -61,6 +69,16 @@ struct PartState {
     is_changed: bool,
     /// Whether its bytes are no longer in the temporary file.
     is_released: bool,
+}
+
+/// A part that is being sent, or copied.
+#[derive(Debug)]
+struct Sending {
+    part: UrlPart,
+    /// Where the bytes of a part are that the server copies.
+    from: Option<(Source, u64)>,
+    /// Ends with whether the part has arrived.
+    thread: JoinHandle<Result<bool>>,
 }
 
 impl UrlFile {
@@ -83,13 +101,110 @@ impl UrlFile {
             finals: Vec::new(),
             upload: None,
             sending: VecDeque::new(),
+            waiting: None,
+            may_copy: true,
             fault: None,
         })
+    }
+
+    /// Takes bytes of another file, which the server may copy; `false` where they have to be read and written.
+    pub(super) fn copy(&mut self, source: &Source, span: Span) -> Result<bool> {
+        let at = self.position();
+        let is_there = source.path().is_some_and(is_url) && source.version().is_some();
+        let all = Span::new(at, span.len()).filter(|_| self.may_copy && is_there);
+        if !all.is_some_and(|all| self.finals.iter().any(|known| known.contains(all))) {
+            return Ok(false);
+        }
+        self.check().map_err(|error| Error::io(Step::Write, &self.target, error))?;
+        let longer = self.waiting.as_ref().and_then(|(waiting, start)| {
+            let follows = waiting.is_same(source) && start.end() == span.start();
+            Span::from_range(start.start()..span.end()).filter(|_| follows)
+        });
+        if longer.is_none() {
+            self.write_waiting()?;
+        }
+        self.waiting = Some((source.clone(), longer.unwrap_or(span)));
+        while self.copy_part()? {}
+        Ok(true)
+    }
+
+    /// Begins to copy the next part whose bytes wait, if all of them do; `false` if there is none.
+    fn copy_part(&mut self) -> Result<bool> {
+        let Some((source, span)) = &self.waiting else { return Ok(false) };
+        let end = self.at.saturating_add(span.len());
+        let first = UrlPart::at(self.at).filter(|part| part.span.start() < self.at);
+        let part = first.map_or_else(|| UrlPart::at(self.at), |part| UrlPart::nth(part.nth + 1));
+        let Some(part) = part.filter(|part| part.span.end() <= end) else { return Ok(false) };
+        let source = source.clone();
+        self.write_first_waiting(part.span.start() - self.at)?;
+        let is_untouched =
+            |state: &PartState| state.filled == 0 && !state.is_changed && !state.is_sent;
+        if !self.may_copy || !self.parts.get(part.nth).is_none_or(is_untouched) {
+            self.write_first_waiting(part.span.len())?;
+            return Ok(true);
+        }
+        let from = self.take_waiting(part.span.len()).unwrap_or(Span::EMPTY).start();
+        self.skip_to(part)?;
+        self.send(part, Some((source, from)))?;
+        self.send_passed()?;
+        Ok(true)
+    }
+
+    /// The position behind a part that is not in the temporary file.
+    fn skip_to(&mut self, part: UrlPart) -> Result<()> {
+        self.at = part.span.start();
+        self.note(part, part.span.len());
+        if let Some(state) = self.parts.get_mut(part.nth) {
+            state.is_released = true;
+        }
+        let moved = self.file.seek(SeekFrom::Start(self.at)).map(drop);
+        moved.map_err(|error| Error::io(Step::Write, &self.target, error))
+    }
+
+    /// The first bytes of those that wait, which do not any longer.
+    fn take_waiting(&mut self, len: u64) -> Option<Span> {
+        let (source, span) = self.waiting.take()?;
+        let cut = span.start().saturating_add(len).min(span.end());
+        let rest = Span::from_range(cut..span.end()).filter(|rest| !rest.is_empty());
+        self.waiting = rest.map(|rest| (source, rest));
+        Span::from_range(span.start()..cut)
+    }
+
+    /// Reads and writes the bytes that wait.
+    fn write_waiting(&mut self) -> Result<()> {
+        self.write_first_waiting(u64::MAX)
+    }
+
+    /// Reads and writes the first bytes of those that wait.
+    fn write_first_waiting(&mut self, len: u64) -> Result<()> {
+        let source = self.waiting.as_ref().map(|(source, _)| source.clone());
+        let Some((source, span)) = source.zip(self.take_waiting(len)) else { return Ok(()) };
+        self.write_of(&source, span)
+    }
+
+    /// Reads and writes bytes of another file.
+    fn write_of(&mut self, source: &Source, span: Span) -> Result<()> {
+        source.for_windows(span.start()..span.end(), &mut Vec::new(), |_, window| {
+            let mut rest = window;
+            while !rest.is_empty() {
+                let written = self.write_here(rest);
+                let len = written.map_err(|error| Error::io(Step::Write, &self.target, error))?;
+                rest = rest.get(len..).unwrap_or_default();
+            }
+            Ok(true)
+        })
+    }
+
+    /// Where the next byte is written.
+    fn position(&self) -> u64 {
+        let waiting = self.waiting.as_ref().map_or(0, |(_, span)| span.len());
+        self.at.saturating_add(waiting)
     }
 
     /// Sends what was not sent, and makes the file visible.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.check().map_err(|error| Error::io(Step::Write, &self.target, error))?;
+        self.write_waiting()?;
         while !self.sending.is_empty() {
             self.wait_for_first()?;
         }
@@ -183,7 +298,7 @@ impl UrlFile {
         }
         let is_final = self.is_final(part);
         if state.is_changed && (is_final || !state.is_sent) {
-            self.send(part)
+            self.send(part, None)
         } else {
             if is_final && state.is_sent && !self.is_sending(part) {
                 self.release(part);
@@ -193,11 +308,12 @@ impl UrlFile {
     }
 
     fn is_sending(&self, part: UrlPart) -> bool {
-        self.sending.iter().any(|(other, _)| *other == part)
+        self.sending.iter().any(|other| other.part == part)
     }
 
-    /// Begins to send a part, on a thread of its own: it waits, and does not compute.
-    fn send(&mut self, part: UrlPart) -> Result<()> {
+    /// Begins to send a part, or to have it copied from another file, on a thread of its own: it waits, and does not
+    /// compute.
+    fn send(&mut self, part: UrlPart, from: Option<(Source, u64)>) -> Result<()> {
         let depth = PARTS_AT_ONCE.min(self.store.depth()).max(1);
         while depth <= self.sending.len() || self.is_sending(part) {
             self.wait_for_first()?;
@@ -214,25 +330,56 @@ impl UrlFile {
         if let Some(state) = self.parts.get_mut(part.nth) {
             (state.is_sent, state.is_changed) = (true, false);
         }
-        let (of_thread, bytes) = (Arc::clone(&upload), content.clone());
-        match Builder::new().spawn(move || of_thread.send(&bytes, part)) {
-            Ok(thread) => self.sending.push_back((part, thread)),
-            Err(_) => {
-                upload.send(&content, part)?;
-                self.send_or_release(part)?;
-            }
+        let of_thread = from.clone();
+        let arrive = move || match of_thread {
+            Some((source, start)) => Ok(upload.copy(part, &source, start)),
+            None => upload.send(&content, part).map(|()| true),
+        };
+        match Builder::new().spawn(arrive.clone()) {
+            Ok(thread) => self.sending.push_back(Sending { part, from, thread }),
+            Err(_) => self.arrived(part, from, arrive()?)?,
         }
         Ok(())
     }
 
     /// Waits until the part has arrived that was begun first.
     fn wait_for_first(&mut self) -> Result<()> {
-        let Some((part, thread)) = self.sending.pop_front() else { return Ok(()) };
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let Some(Sending { part, from, thread }) = self.sending.pop_front() else { return Ok(()) };
+        let is_there = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        self.arrived(part, from, is_there)
+    }
+
+    /// Frees the disk space of a part that has arrived, and writes one that the server did not copy.
+    fn arrived(
+        &mut self,
+        part: UrlPart,
+        from: Option<(Source, u64)>,
+        is_there: bool,
+    ) -> Result<()> {
+        if let Some((source, start)) = from {
+            return if is_there { Ok(()) } else { self.write_uncopied(part, &source, start) };
+        }
         let is_changed = self.parts.get(part.nth).is_none_or(|state| state.is_changed);
         if self.is_final(part) && !is_changed {
             self.release(part);
         }
+        Ok(())
+    }
+
+    /// Writes a part that the server did not copy, and comes back to the current position.
+    fn write_uncopied(&mut self, part: UrlPart, source: &Source, start: u64) -> Result<()> {
+        self.may_copy = false;
+        let at = self.at;
+        let failed = |error| Error::io(Step::Write, &self.target, error);
+        self.at = self.file.seek(SeekFrom::Start(part.span.start())).map_err(failed)?;
+        if let Some(state) = self.parts.get_mut(part.nth) {
+            *state = PartState::default();
+        }
+        let span = Span::new(start, part.span.len()).unwrap_or(Span::EMPTY);
+        self.write_of(source, span)?;
+        self.send_or_release(part)?;
+        let failed = |error| Error::io(Step::Write, &self.target, error);
+        self.at = self.file.seek(SeekFrom::Start(at)).map_err(failed)?;
         Ok(())
     }
 
@@ -242,11 +389,9 @@ impl UrlFile {
             state.is_released = true;
         }
     }
-}
 
-impl Write for UrlFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.check()?;
+    /// Writes bytes of one part at the current position.
+    fn write_here(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let part = UrlPart::at(self.at).ok_or(ErrorKind::FileTooLarge)?;
         if self.parts.get(part.nth).is_some_and(|state| state.is_released) {
             return Err(io::Error::other("bytes that were final are written again"));
@@ -258,6 +403,14 @@ impl Write for UrlFile {
         self.send_passed().map_err(|error| self.failed(error))?;
         Ok(len)
     }
+}
+
+impl Write for UrlFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.check()?;
+        self.write_waiting().map_err(|error| self.failed(error))?;
+        self.write_here(bytes)
+    }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
@@ -266,8 +419,19 @@ impl Write for UrlFile {
 
 impl Seek for UrlFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = self.file.seek(to)?;
-        Ok(self.at)
+        let here = self.position();
+        let to = match to {
+            SeekFrom::Start(to) => Some(to),
+            SeekFrom::Current(by) => here.checked_add_signed(by),
+            // The temporary file does not end with a part that the server copied.
+            SeekFrom::End(by) => self.len.max(here).checked_add_signed(by),
+        };
+        let to = to.ok_or(ErrorKind::InvalidInput)?;
+        if to != here {
+            self.write_waiting().map_err(|error| self.failed(error))?;
+            self.at = self.file.seek(SeekFrom::Start(to))?;
+        }
+        Ok(to)
     }
 }
 
@@ -286,9 +450,10 @@ impl VfsFile for UrlFile {
         0
     }
 
-    /// Without what was released, there is no file to be read.
+    /// Without what was released, or waits, there is no file to be read.
     fn reader(&self) -> io::Result<Option<File>> {
-        if self.parts.iter().any(|state| state.is_released) { Ok(None) } else { self.file.reader() }
+        let is_whole = self.waiting.is_none() && !self.parts.iter().any(|it| it.is_released);
+        if is_whole { self.file.reader() } else { Ok(None) }
     }
 
     fn mark_final(&mut self, range: Range<u64>) {
@@ -315,8 +480,8 @@ impl VfsFile for UrlFile {
 impl Drop for UrlFile {
     fn drop(&mut self) {
         // A part that arrives after its upload was given up would stay.
-        for (_, thread) in self.sending.drain(..) {
-            let _ = thread.join();
+        for sending in self.sending.drain(..) {
+            let _ = sending.thread.join();
         }
     }
 }

@@ -98,11 +98,21 @@ pub trait UrlUpload: Debug + Send + Sync {
     /// Returns [`Error::Io`](crate::Error::Io) when it cannot be read or sent.
     fn send(&self, content: &Source, part: UrlPart) -> Result<()>;
 
+    /// Makes a part of the bytes of another file of the server from `start` on, which the server copies: they are not
+    /// read here. `false` where it does not, for any reason: the part is as it was then.
+    ///
+    /// Bytes of another version than that of `from` are found by [`UrlUpload::finish`] at the latest.
+    fn copy(&self, part: UrlPart, from: &Source, start: u64) -> bool {
+        let _ = (part, from, start);
+        false
+    }
+
     /// Sends the parts that are left, and makes the file visible.
     ///
     /// # Errors
     ///
-    /// As [`UrlStore::write`](crate::UrlStore::write).
+    /// As [`UrlStore::write`](crate::UrlStore::write), and [`Error::Changed`](crate::Error::Changed) for a file that is no
+    /// longer the one that parts were to be copied of.
     fn finish(&self, content: &Source, rest: &[UrlPart]) -> Result<()>;
 }
 

@@ -6,18 +6,24 @@ use std::time::Duration;
 use instant_xml::FromXml;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusty_s3::S3Action;
 use rusty_s3::actions::{CompleteMultipartUploadResponse, CreateMultipartUpload, ListObjectsV2};
 use tet_io::{FolderEntry, PendingUpload, UrlList};
 use url::Url;
 
-use super::{S3, SIGNED_FOR};
+use super::{Bucket, S3, SIGNED_FOR};
 use crate::http::{Answer, Body, Send};
-use crate::object::{Headers, Markers, Object, UploadPage};
-use crate::ranges::RangeFailure;
+use crate::object::{CopiedRange, Headers, Markers, Object, UploadPage};
+use crate::ranges::{RangeFailure, RangeSource};
 
 /// The header with the number of an upload.
 const NUMBER: &str = "x-amz-meta-tet-upload";
+/// The URLs of objects between which parts are copied.
+const SCHEME: &str = "s3://";
+/// What is encoded in the name of an object in a header.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 impl Object for S3 {
     fn number_header(&self) -> &'static str {
@@ -51,11 +57,42 @@ impl Object for S3 {
     }
 
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure> {
-        let number = u16::try_from(nth.saturating_add(1)).unwrap_or(u16::MAX);
         let answer = self.send(Send::Put(body), &[], |bucket, keys, key| {
-            bucket.upload_part(keys, key, number, upload).sign(SIGNED_FOR)
+            bucket.upload_part(keys, key, part_number(nth), upload).sign(SIGNED_FOR)
         })?;
         answer.header("etag").map(str::to_owned).ok_or_else(not_understood)
+    }
+
+    fn other<'u>(&self, url: &'u str) -> Option<(Box<dyn RangeSource>, (&'u str, &'u str))> {
+        // Those of Google copy no ranges.
+        let is_s3 = self.bucket.name.starts_with(SCHEME);
+        let (bucket, key) = url.strip_prefix(SCHEME).filter(|_| is_s3)?.split_once('/')?;
+        let of_other = (bucket.to_owned(), key.to_owned(), url.to_owned());
+        let other =
+            Bucket { bucket: of_other.0, key: of_other.1, name: of_other.2, ..self.bucket.clone() };
+        Some((Box::new(S3::new(other, self.client.clone())), (bucket, key)))
+    }
+
+    fn copy(
+        &self,
+        upload: &str,
+        nth: usize,
+        from: &CopiedRange<'_>,
+    ) -> Result<String, RangeFailure> {
+        let (bucket, key) = from.object;
+        let source = format!("{bucket}/{}", utf8_percent_encode(key, ENCODED));
+        let range = format!("bytes={}-{}", from.span.start(), from.span.end().saturating_sub(1));
+        let headers = [
+            ("x-amz-copy-source", &*source),
+            ("x-amz-copy-source-if-match", from.etag),
+            ("x-amz-copy-source-range", &*range),
+        ];
+        let answer = self.send(Send::Put(Body::Bytes(&[])), &headers, |bucket, keys, key| {
+            signed(bucket.upload_part(keys, key, part_number(nth), upload), &headers)
+        })?;
+        // The status is sent before the server knows.
+        let copied: Copied = instant_xml::from_str(&answer.body).map_err(|_| not_understood())?;
+        Ok(copied.etag)
     }
 
     fn end(
@@ -149,6 +186,11 @@ impl Object for S3 {
     }
 }
 
+/// The number of a part, from 1.
+fn part_number(nth: usize) -> u16 {
+    u16::try_from(nth.saturating_add(1)).unwrap_or(u16::MAX)
+}
+
 /// The time of the server.
 fn time_of(answer: &Answer) -> Option<Timestamp> {
     let date = rfc2822::parse(answer.header("date")?).ok()?;
@@ -183,6 +225,14 @@ struct UploadEntry {
     id: String,
     #[xml(rename = "Initiated")]
     initiated: Option<String>,
+}
+
+/// What the server says of a part that it copied.
+#[derive(Debug, FromXml)]
+#[xml(rename = "CopyPartResult", ns(S3_XML_NS))]
+struct Copied {
+    #[xml(rename = "ETag")]
+    etag: String,
 }
 
 /// The namespace of the answers.

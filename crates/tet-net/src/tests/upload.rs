@@ -212,3 +212,56 @@ fn an_upload_takes_no_blocks_of_another() {
     assert!(text.contains("another program wrote this file"), "{text}");
     assert!(store.get(PATH) == Some(vec![2; LENS[1]]));
 }
+
+/// A part that the server copies; then the object that it is of is another one.
+#[test]
+fn a_part_is_copied_of_the_version_that_was_opened() {
+    let part = tet_io::UrlPart::all_of(LENS[1] as u64)[1];
+    for (is_overtaken, key) in [(false, "x y+z.tet"), (true, "x.tet")] {
+        let store = ObjectStore::with(|_| None);
+        let servers = servers(&store);
+        let (from, path) = (bytes(40 << 20), format!("/bucket/{key}"));
+        let plain = path.replace('+', "%2B");
+        store.put(&plain, &from);
+        let other = servers.open(&format!("s3://bucket/{key}")).unwrap();
+        let new = bytes(LENS[1]);
+        let content = Source::from_bytes(new.clone());
+        let upload = servers.begin_upload(URLS[0], UrlReplace::Any).unwrap();
+        store.take_log();
+        assert!(upload.copy(part, &other, 1 << 20));
+        assert_eq!(store.take_log(), [format!("COPY {PATH}")]);
+        if is_overtaken {
+            store.put(&plain, &bytes(40 << 20));
+            assert!(!upload.copy(part, &other, 1 << 20), "of another version");
+        }
+        let parts = tet_io::UrlPart::all_of(content.len());
+        let found = upload.finish(&content, &[parts[0], parts[2]]);
+        if is_overtaken {
+            assert!(matches!(&found, Err(Error::Changed { path }) if path.ends_with(key)));
+            assert_eq!(store.get(PATH), None);
+            continue;
+        }
+        found.unwrap();
+        let middle = &from[1 << 20..][..part.span.len() as usize];
+        let copied = [&new[..8 << 20], middle, &new[16 << 20..]].concat();
+        assert!(store.get(PATH) == Some(copied));
+    }
+}
+
+/// What is no other object of the same server is not copied, and takes no request.
+#[test]
+fn bytes_of_elsewhere_are_not_copied() {
+    let store = ObjectStore::with(|_| None);
+    let servers = servers(&store);
+    let content = bytes(9 << 20);
+    store.put("/bucket/other", &content);
+    let part = tet_io::UrlPart::all_of(content.len() as u64)[0];
+    let [s3, az] = ["s3", "az"].map(|it| servers.open(&format!("{it}://bucket/other")).unwrap());
+    let memory = Source::from_bytes(content);
+    for (url, others) in [(URLS[0], [&az, &memory]), (URLS[1], [&az, &s3])] {
+        let upload = servers.begin_upload(url, UrlReplace::Any).unwrap();
+        store.take_log();
+        assert!(!others.into_iter().any(|other| upload.copy(part, other, 0)));
+        assert!(store.take_log().is_empty());
+    }
+}

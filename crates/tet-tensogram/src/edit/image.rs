@@ -192,8 +192,10 @@ impl Image {
 
     fn know(&mut self, source: &Source) {
         let stamp = source.stamp();
-        let is_known = self.sources.iter().rev().any(|known| known.stamp() == stamp);
-        if stamp.is_some() && !is_known {
+        let is_it =
+            |known: &Source| known.is_same(source) || (stamp.is_some() && known.stamp() == stamp);
+        let is_file = stamp.is_some() || source.version().is_some();
+        if is_file && !self.sources.iter().rev().any(is_it) {
             self.sources.push(source.clone());
         }
     }
