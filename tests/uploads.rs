@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use tet_file::parts::{FilePart, FilePlan, RegionOptions, RegionWriter, publish};
+use tet_file::write::WriteOptions;
+use tet_io::Progress;
 use tet_tests::bucket::{BucketFault, ObjectStore};
 use tet_tests::program;
 use tet_tests::values::Seeded;
@@ -243,6 +246,37 @@ fn bytes_that_stay_are_copied_on_the_server() {
     }
 }
 
+/// Files, and the parts of a folder, are merged by copies: the bytes are those of the same merge on a disk.
+#[test]
+fn files_are_merged_on_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::with(|_| None);
+    let local = held(folder.path(), "tet", &store);
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (a, b) = (local.to_str().unwrap(), &*path("b.tet"));
+    run(&store, &edit(&["rename", "FILE", "rows40=wind"], a, Some(b)));
+    store.put("/bucket/b.tet", &fs::read(b).unwrap());
+    for to in [&*path("grown.tets"), "s3://bucket/grown.tets"] {
+        run(&store, &["convert", a, to, "--codec", "raw", "-q"]);
+        run(&store, &["edit", "append", to, a, "--axis", "0", "-q"]);
+    }
+    let grown = path("grown.tets");
+    for (name, near, far) in [
+        ("two.tet", &[a, b][..], &["s3://bucket/a.tet", "s3://bucket/b.tet"][..]),
+        ("grown.tet", &[&*grown], &["s3://bucket/grown.tets"]),
+    ] {
+        let (out, url) = (path(name), format!("s3://bucket/{name}"));
+        run(&store, &[&["edit", "merge", "-q", "--no-history", "-o", &out], near].concat());
+        store.take_log();
+        run(&store, &[&["edit", "merge", "-q", "--no-history", "-o", &url], far].concat());
+        let log = store.take_log();
+        let object = store.get(&format!("/bucket/{name}")).unwrap();
+        assert!(object == fs::read(out).unwrap(), "{name}: other bytes");
+        let (copied, sent) = (count(&log, "COPY"), count(&log, "PUT"));
+        assert!(7 <= copied && sent <= 4, "{name}: {copied} copied, {sent} sent");
+    }
+}
+
 /// Where the server does not copy, or another program writes, whichever request it is: the old object or the new one, and
 /// bytes that cannot be copied are sent.
 #[test]
@@ -296,5 +330,56 @@ fn an_edit_that_is_killed_leaves_the_old_object() {
         assert!(!watch.run(&store, &args).0, "killed at {nth}");
         let left = store.get("/bucket/a.tet").unwrap();
         assert!(left == if nth + 1 < count { &old[..] } else { &new[..] }, "killed at {nth}");
+    }
+}
+
+/// Parts of a plan in the bucket, which the server copies, and the file that the same parts make on a disk.
+#[test]
+fn parts_are_put_together_on_the_server() {
+    let store = ObjectStore::with(|_| None);
+    let endpoint = store.endpoint().to_owned();
+    let lookup = tet_net::Lookup::new(move |name| match name {
+        "AWS_ENDPOINT_URL" => Some(endpoint.clone()),
+        "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" => Some("key".to_owned()),
+        _ => None,
+    });
+    tet_net::register(tet_net::Settings { lookup, ..tet_net::Settings::default() });
+    let folder = tempfile::tempdir().unwrap();
+    for codec in ["raw", "zstd"] {
+        let plan = FilePlan::from_json(&format!(
+            r#"{{"tet_plan": 1, "codec": "{codec}", "datasets": [
+                {{"name": "a", "dtype": "uint8", "shape": [96, {MIB}], "chunks": [1, {MIB}]}}]}}"#
+        ))
+        .unwrap();
+        let mut parts = [Vec::new(), Vec::new()];
+        for nth in 0..2 {
+            let mut seeded = Seeded(nth);
+            let rows: Vec<u8> =
+                (0..48 * MIB / 8).flat_map(|_| seeded.bits().to_le_bytes()).collect();
+            let near = folder.path().join(format!("{codec}{nth}.part"));
+            let far = PathBuf::from(format!("s3://bucket/{codec}{nth}.part"));
+            for (place, parts) in [near, far].iter().zip(&mut parts) {
+                let writer = RegionWriter::create(place, &plan, RegionOptions::default()).unwrap();
+                let (start, extents) = ([48 * nth, 0], [48, MIB]);
+                writer.write(0, &start, &extents, &rows, &Progress::default()).unwrap();
+                writer.close().unwrap();
+                parts.push(FilePart::open(place, &plan).unwrap());
+            }
+        }
+        store.take_log();
+        let target = PathBuf::from(format!("s3://bucket/{codec}.tet"));
+        let local = folder.path().join(format!("{codec}.tet"));
+        for (parts, target) in parts.iter().zip([&local, &target]) {
+            let options = WriteOptions::default();
+            publish(&plan, parts, None, target, &options, &[], &Progress::default()).unwrap();
+        }
+        let log = store.take_log();
+        let object = store.get(&format!("/bucket/{codec}.tet")).unwrap();
+        assert!(object == fs::read(&local).unwrap(), "{codec}");
+        let opened = tet_convert::open(&target, &Default::default()).unwrap();
+        assert!(opened.tet.is_some_and(|file| file.statistics().is_some()), "{codec}");
+        let (copied, sent) = (count(&log, "COPY"), count(&log, "PUT"));
+        assert!(9 <= copied && sent <= 4, "{codec}: {copied} copied, {sent} sent");
+        assert_eq!(store.pending(), 0);
     }
 }

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! The file is the same whatever parts its chunks come from. Payloads of parts are compared with their digests when they are
-//! copied; those of the base keep the digests that they have in it, which tell of damage as before.
+//! copied; those of the base, and those that a server copies, keep the digests that they have, which tell of damage as before.
 
 mod ahead;
 mod base;
 mod document;
+mod on_server;
 mod part;
 mod partial;
 mod plan;
@@ -24,7 +25,7 @@ mod staying;
 
 pub use base::BaseFile;
 pub(crate) use base::unsound;
-pub use part::FilePart;
+pub use part::{FilePart, PartChunk};
 pub use plan::{FilePlan, PlannedDataset};
 pub use publish::{Published, copy_dataset, publish};
 pub use region_writer::{RegionOptions, RegionWriter};

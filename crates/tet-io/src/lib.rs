@@ -49,7 +49,7 @@ pub use read_at::{Access, ReadAt};
 pub use size::parse_size;
 pub use source::{
     FolderEntry, PendingUpload, Source, SourceKind, UrlList, UrlPart, UrlReplace, UrlStore,
-    UrlUpload, View, has_url_store, set_url_store,
+    UrlUpload, View, has_url_store, may_copy_on_server, set_url_store,
 };
 pub use stamp::Stamp;
 pub use url::{is_url, local_path};

@@ -22,7 +22,8 @@ mod url_upload;
 
 pub(crate) use url_store::store_of;
 pub use url_store::{
-    FolderEntry, PendingUpload, UrlList, UrlReplace, UrlStore, has_url_store, set_url_store,
+    FolderEntry, PendingUpload, UrlList, UrlReplace, UrlStore, has_url_store, may_copy_on_server,
+    set_url_store,
 };
 pub use url_upload::{UrlPart, UrlUpload};
 

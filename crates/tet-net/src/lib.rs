@@ -168,6 +168,10 @@ impl UrlStore for Servers {
         self.output(url).is_ok_and(|object| object.is_conditional())
     }
 
+    fn may_copy(&self, from: &str, to: &str) -> bool {
+        self.output(to).is_ok_and(|object| object.other(from).is_some())
+    }
+
     fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
         upload::write(self.output(url)?, content, replace, &self.settings())
     }

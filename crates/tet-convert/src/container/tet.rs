@@ -3,6 +3,7 @@
 pub(crate) mod chunks;
 mod edit;
 pub(crate) mod metadata;
+mod stored;
 mod write;
 
 use tet_file::TetFile;

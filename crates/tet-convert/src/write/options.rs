@@ -88,6 +88,8 @@ pub struct ImportOptions {
     pub chunks: Vec<ChunkRule>,
     /// The codec of a `.tet` file, but for datasets of which [`codecs`](crate::ConvertOptions::codecs) has another.
     pub codec: CodecChoice,
+    /// Whether chunks that are stored in `.tet` files are copied as they are, if that is so of all chunks of the new file.
+    pub keep_stored: bool,
     /// Threads that encode; 0 is one per processor.
     pub threads: usize,
     /// Where the payloads of a dataset start.
@@ -144,6 +146,7 @@ impl Default for ImportOptions {
         Self {
             chunks: Vec::new(),
             codec: CodecChoice::Raw,
+            keep_stored: false,
             threads: 0,
             align: Align::default(),
             reserved_rows: 0,

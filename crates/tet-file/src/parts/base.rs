@@ -2,7 +2,7 @@
 
 use tet_codec::{Strength, compare};
 use tet_format::index::IndexRow;
-use tet_format::{ChunkStatistics, Codec, Digest, Rule, Span};
+use tet_format::{ChunkStatistics, Codec, Rule, Span};
 
 use super::plan::FilePlan;
 use crate::error::{Error, Result};
@@ -35,10 +35,8 @@ pub struct BaseFile {
 /// A chunk as it is stored.
 #[derive(Debug)]
 pub(super) struct StoredChunk {
-    pub(super) codec: Codec,
-    pub(super) decoded_len: u64,
     pub(super) stored: Vec<u8>,
-    pub(super) digest: Option<Digest>,
+    pub(super) about: CopiedChunk,
 }
 
 impl BaseFile {
@@ -154,19 +152,21 @@ impl BaseFile {
 
     /// A chunk as it is stored, which matches its digest.
     pub(super) fn stored(&self, dataset: usize, coord: &[u64]) -> Result<StoredChunk> {
-        let (span, CopiedChunk { codec, decoded_len, digest, .. }) = self.place(dataset, coord)?;
+        let (span, about) = self.place(dataset, coord)?;
         let stored = self.file.source().read_vec(span.start(), span.len())?;
-        if let Some((found, wanted)) = digest.and_then(|it| compare(&stored, it, Strength::Full)) {
+        if let Some((found, wanted)) =
+            about.digest.and_then(|it| compare(&stored, it, Strength::Full))
+        {
             let (rule, at) = (Rule::ChunkDigest, span.start());
             return Err(tet_format::Error { rule, at, found, wanted }.into());
         }
-        Ok(StoredChunk { codec, decoded_len, stored, digest })
+        Ok(StoredChunk { stored, about })
     }
 
     /// The elements of a chunk, as many as the base has.
     pub(super) fn elements(&self, dataset: usize, coord: &[u64]) -> Result<Vec<u8>> {
         let chunk = self.stored(dataset, coord)?;
-        decoded(chunk.codec, &chunk.stored, chunk.decoded_len)
+        decoded(chunk.about.codec, &chunk.stored, chunk.about.decoded_len)
     }
 }
 

@@ -1,34 +1,37 @@
 //! Some chunks of a new file, in a file of their own.
 //!
 //! ```text
-//!   "TETPART1" | digest of the plan | payloads in any order ... | rows | rows at | row count | digest of rows | "TETPEND1"
-//!   \________ 24 bytes ___________/                                48     \_________________ 40 bytes _______________/
+//!   "TETPART2" | digest of the plan | payloads in any order ... | rows | rows at | row count | digest of rows | "TETPEND2"
+//!   \________ 24 bytes ___________/                                88     \_________________ 40 bytes _______________/
 //! ```
 //!
-//! A row is dataset, chunk, offset and length as `u64`, the digest of the payload in 12 bytes, and the tag of the codec
-//! as `u32`; numbers are little endian. The rows are ascending, each chunk is there once. A part that is not
+//! A row is dataset, chunk, offset and length as `u64`, the digest of the payload in 12 bytes, the tag of the codec
+//! as `u32`, the statistics of the elements in 32 bytes, and 1 as `u64`, or 0 where there are none; numbers are little
+//! endian. The rows are ascending, each chunk is there once. A part that is not
 //! complete has no end, and one of another plan another digest: both are refused.
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_codec::{Strength, compare, digest};
 use tet_format::write::WriteError;
-use tet_format::{Codec, Digest, Span};
+use tet_format::{ChunkStatistics, Codec, Digest, Span};
 use tet_io::{Publish, Publisher, Source, Step, is_url};
 
 use super::base::StoredChunk;
 use super::plan::FilePlan;
 use crate::error::{Error, Result};
+use crate::write::CopiedChunk;
 
-const MAGIC: [u8; 8] = *b"TETPART1";
-const END_MAGIC: [u8; 8] = *b"TETPEND1";
+const MAGIC: [u8; 8] = *b"TETPART2";
+const END_MAGIC: [u8; 8] = *b"TETPEND2";
 const HEAD_LEN: u64 = 24;
 const TAIL_LEN: u64 = 40;
-const ROW_LEN: usize = 48;
+const ROW_LEN: usize = 88;
 
 /// A chunk by its dataset and its number there.
 pub(super) type Key = (usize, u64);
@@ -42,6 +45,43 @@ pub(super) struct Row {
     pub(super) span: Span,
     pub(super) codec: Codec,
     pub(super) digest: Digest,
+    pub(super) statistics: Option<ChunkStatistics>,
+}
+
+impl Row {
+    /// The chunk as the one of a new file.
+    pub(super) fn about(&self, decoded_len: u64) -> CopiedChunk {
+        let Row { span, codec, digest, statistics } = *self;
+        CopiedChunk { codec, decoded_len, stored_len: span.len(), digest: Some(digest), statistics }
+    }
+}
+
+/// A chunk of a new file, as it is stored in another one.
+///
+/// ```
+/// use tet_file::parts::{FilePart, PartChunk};
+/// use tet_format::{Codec, Digest, Span};
+/// use tet_io::Source;
+///
+/// let (span, digest) = (Span::new(4, 2).unwrap(), Digest::default());
+/// let chunk = PartChunk { dataset: 0, linear: 7, span, codec: Codec::Raw, digest, statistics: None };
+/// let part = FilePart::of_chunks(Source::from_bytes(*b"head12"), [chunk]);
+/// assert_eq!(part.chunk_count(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartChunk {
+    /// The number of its dataset in the new file.
+    pub dataset: usize,
+    /// Its number in the dataset, row-major.
+    pub linear: u64,
+    /// Where its payload is.
+    pub span: Span,
+    /// How it is encoded.
+    pub codec: Codec,
+    /// The digest of the payload.
+    pub digest: Digest,
+    /// The statistics of its elements, where they are known.
+    pub statistics: Option<ChunkStatistics>,
 }
 
 /// Chunks of a new file.
@@ -134,6 +174,16 @@ impl FilePart {
         Ok(FilePart { place: Place::Open(source), rows })
     }
 
+    /// Chunks that are in another file, as a part. Of one that is given twice the last one is taken.
+    #[must_use]
+    pub fn of_chunks(source: Source, chunks: impl IntoIterator<Item = PartChunk>) -> FilePart {
+        let row = |chunk: PartChunk| {
+            let PartChunk { dataset, linear, span, codec, digest, statistics } = chunk;
+            ((dataset, linear), Row { span, codec, digest, statistics })
+        };
+        FilePart { place: Place::Open(source), rows: chunks.into_iter().map(row).collect() }
+    }
+
     /// How errors call it.
     #[must_use]
     pub fn path(&self) -> PathBuf {
@@ -161,6 +211,14 @@ impl FilePart {
         }
     }
 
+    /// The file, if it stays open.
+    pub(super) fn opened(&self) -> Option<&Source> {
+        match &self.place {
+            Place::File(_) => None,
+            Place::Open(source) => Some(source),
+        }
+    }
+
     /// A chunk as it is stored, which matches its digest.
     pub(super) fn stored(&self, row: &Row, decoded_len: u64) -> Result<StoredChunk> {
         let source = match &self.place {
@@ -176,7 +234,7 @@ impl FilePart {
                 what: "has a chunk that does not match its digest",
             });
         }
-        Ok(StoredChunk { codec: row.codec, decoded_len, stored, digest: Some(row.digest) })
+        Ok(StoredChunk { stored, about: row.about(decoded_len) })
     }
 }
 
@@ -199,7 +257,9 @@ fn row(bytes: &[u8; ROW_LEN], payloads: Span, plan: &FilePlan) -> Result<(Key, R
     let decoder = tet_codec::decoder(codec).ok_or("has a chunk of a codec that is not known")?;
     let decoded_len = planned.decoded_len(&planned.grid().coord_of(linear));
     decoder.check_len(len, decoded_len).map_err(|_| "has a chunk of a wrong length")?;
-    Ok(((id, linear), Row { span, codec, digest: digest.unwrap_or_default() }))
+    let statistics = bytes.get(48..80).and_then(|it| it.first_chunk()).map(ChunkStatistics::decode);
+    let statistics = statistics.filter(|_| number(bytes, 80) == 1);
+    Ok(((id, linear), Row { span, codec, digest: digest.unwrap_or_default(), statistics }))
 }
 
 fn number(bytes: &[u8], at: usize) -> u64 {
@@ -278,8 +338,14 @@ impl PartWriter {
         }
     }
 
-    /// Writes a chunk as it is stored.
-    pub(super) fn put(&self, key: Key, codec: Codec, stored: &[u8]) -> Result<()> {
+    /// Writes a chunk as it is stored, with the statistics of its elements.
+    pub(super) fn put(
+        &self,
+        key: Key,
+        codec: Codec,
+        stored: &[u8],
+        statistics: Option<ChunkStatistics>,
+    ) -> Result<()> {
         let digest = digest(stored);
         let span = {
             let mut state = self.lock();
@@ -289,7 +355,7 @@ impl PartWriter {
             span
         };
         self.write(span.start(), stored)?;
-        self.lock().rows.insert(key, Row { span, codec, digest });
+        self.lock().rows.insert(key, Row { span, codec, digest, statistics });
         Ok(())
     }
 
@@ -315,19 +381,11 @@ impl PartWriter {
     pub(super) fn close(mut self) -> Result<usize> {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let state = State { end: state.end, rows: std::mem::take(&mut state.rows) };
-        let mut bytes = Vec::new();
-        for ((dataset, linear), row) in &state.rows {
-            let numbers = [*dataset as u64, *linear, row.span.start(), row.span.len()];
-            numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-            bytes.extend(row.digest.to_bytes());
-            bytes.extend(row.codec.tag().to_le_bytes());
+        if let Some(url) = &self.url {
+            self.upload(url, &state)?;
+            return Ok(state.rows.len());
         }
-        let of_rows = digest(&bytes).to_bytes();
-        [state.end, state.rows.len() as u64].iter().for_each(|it| bytes.extend(it.to_le_bytes()));
-        bytes.extend(of_rows);
-        bytes.extend([0; 4]);
-        bytes.extend(END_MAGIC);
-        self.write(state.end, &bytes)?;
+        self.write(state.end, &end_of(&state))?;
         if let Some((hidden, path)) = self.paths.take() {
             let renamed = std::fs::rename(&hidden, &path);
             if let Err(error) = renamed {
@@ -335,14 +393,26 @@ impl PartWriter {
                 return Err(tet_io::Error::io(Step::Rename, &path, error).into());
             }
         }
-        if let Some(url) = &self.url {
-            let len = state.end.saturating_add(bytes.len() as u64);
-            let mut publisher = Publisher::begin(url, &Publish::default())?;
-            publisher.file().mark_final(0..u64::MAX);
-            publisher.copy_from(&self.source(len)?, Span::new(0, len).unwrap_or(Span::EMPTY))?;
-            publisher.commit()?;
-        }
         Ok(state.rows.len())
+    }
+
+    /// Writes the part to a URL, with the payloads in the order of their rows: those of neighbors are copied together
+    /// then, on the server.
+    fn upload(&self, url: &Path, state: &State) -> Result<()> {
+        let mut publisher = Publisher::begin(url, &Publish::default())?;
+        publisher.file().mark_final(0..u64::MAX);
+        let source = self.source(state.end)?;
+        publisher.copy_from(&source, Span::new(0, HEAD_LEN).unwrap_or(Span::EMPTY))?;
+        let mut ordered = State { end: HEAD_LEN, rows: state.rows.clone() };
+        for row in ordered.rows.values_mut() {
+            publisher.copy_from(&source, row.span)?;
+            let moved = Span::new(ordered.end, row.span.len());
+            row.span = moved.ok_or(Error::Layout(WriteError::TooLarge))?;
+            ordered.end = row.span.end();
+        }
+        let written = publisher.write_all(&end_of(&ordered));
+        written.map_err(|error| publisher.write_fault(error))?;
+        Ok(publisher.commit()?)
     }
 
     /// The part that was written, to be read by this process.
@@ -375,6 +445,25 @@ impl PartWriter {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What follows the payloads.
+fn end_of(state: &State) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for ((dataset, linear), row) in &state.rows {
+        let numbers = [*dataset as u64, *linear, row.span.start(), row.span.len()];
+        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend(row.digest.to_bytes());
+        bytes.extend(row.codec.tag().to_le_bytes());
+        bytes.extend(row.statistics.map_or([0; 32], |it| it.encode()));
+        bytes.extend(u64::from(row.statistics.is_some()).to_le_bytes());
+    }
+    let of_rows = digest(&bytes).to_bytes();
+    [state.end, state.rows.len() as u64].iter().for_each(|it| bytes.extend(it.to_le_bytes()));
+    bytes.extend(of_rows);
+    bytes.extend([0; 4]);
+    bytes.extend(END_MAGIC);
+    bytes
 }
 
 impl Drop for PartWriter {

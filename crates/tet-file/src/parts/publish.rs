@@ -5,10 +5,11 @@ use std::path::Path;
 use tet_codec::digest;
 use tet_format::Span;
 use tet_format::write::ChunkAt;
-use tet_io::{Overwrite, Progress, Source};
+use tet_io::{Overwrite, Progress, Source, may_copy_on_server};
 
 use super::ahead::Ahead;
 use super::base::{BaseFile, StoredChunk};
+use super::on_server::on_server;
 use super::part::{FilePart, Places};
 use super::plan::FilePlan;
 use super::staying::Staying;
@@ -82,15 +83,21 @@ pub fn publish(
         staying.copy(&mut writer, progress)?;
         kept.stays_from = Some(layout.payloads_start());
     }
+    let copied = on_server(&layout, &chunks, |source| may_copy_on_server(source, target));
     let of_parts = layout.chunks().filter_map(|chunk| {
-        let (part, row) = chunks.get(&(chunk.dataset, chunk.linear))?;
+        let key = (chunk.dataset, chunk.linear);
+        let (part, row) = chunks.get(&key).filter(|_| !copied.contains(&key))?;
         Some((*part, *row, chunk.raw_len))
     });
     let mut ahead = Ahead::new(of_parts);
     for chunk in layout.chunks() {
         let key = (chunk.dataset, chunk.linear);
         let base = base.filter(|it| it.has(plan, chunk.dataset, chunk.coord()));
-        if let Some(chunk) = chunks.get(&key).map(|_| ahead.next()).transpose()?.flatten() {
+        let of_part = chunks.get(&key);
+        let on_server = of_part.filter(|_| copied.contains(&key));
+        if let Some((source, row)) = on_server.and_then(|(part, row)| Some((part.opened()?, row))) {
+            kept.copy(&mut writer, (source, row.span), chunk.dataset, row.about(chunk.raw_len))?;
+        } else if let Some(chunk) = of_part.map(|_| ahead.next()).transpose()?.flatten() {
             kept.end(&mut writer)?;
             push(&mut writer, &chunk)?;
         } else if let Some(base) = base {
@@ -167,15 +174,27 @@ impl KeptRun {
             return if stays {
                 writer.keep(span, &CopiedChunk { digest, ..chunk })
             } else {
-                push(writer, &StoredChunk { digest, ..read })
+                writer.push_copied(&read.stored, &CopiedChunk { digest, ..chunk })
             };
         }
         if stays {
             return writer.keep(span, &chunk);
         }
-        let longer = self.from.as_mut().and_then(|(_, run)| {
+        self.copy(writer, (base.file().source(), span), to, chunk)
+    }
+
+    /// Takes a chunk that is the next one of dataset `to`.
+    fn copy(
+        &mut self,
+        writer: &mut Writer,
+        (source, span): (&Source, Span),
+        to: usize,
+        chunk: CopiedChunk,
+    ) -> Result<()> {
+        let longer = self.from.as_mut().and_then(|(from, run)| {
             let len = run.len().saturating_add(span.len());
-            let follows = self.dataset == to && run.end() == span.start() && len <= COPY_LEN;
+            let is_behind = from.is_same(source) && run.end() == span.start();
+            let follows = is_behind && self.dataset == to && len <= COPY_LEN;
             Some((Span::new(run.start(), len).filter(|_| follows)?, run))
         });
         if let Some((longer, run)) = longer {
@@ -184,7 +203,7 @@ impl KeptRun {
             return Ok(());
         }
         self.end(writer)?;
-        self.from = Some((base.file().source().clone(), span));
+        self.from = Some((source.clone(), span));
         self.dataset = to;
         self.chunks.push(chunk);
         Ok(())
@@ -199,7 +218,7 @@ impl KeptRun {
 }
 
 fn push(writer: &mut Writer, chunk: &StoredChunk) -> Result<()> {
-    writer.push(chunk.codec, chunk.decoded_len, &chunk.stored, chunk.digest)
+    writer.push_copied(&chunk.stored, &chunk.about)
 }
 
 fn chunks_of<'p>(plan: &FilePlan, parts: &'p [FilePart]) -> Result<Places<'p>> {
@@ -262,8 +281,11 @@ impl Fills<'_> {
                 let encoder = self.plan.encoder()?;
                 let mut stored = Vec::new();
                 encoder.encode(&elements, &mut stored)?;
+                let (digest, statistics) = (None, None);
                 let (codec, decoded_len) = (encoder.codec(), chunk.raw_len);
-                StoredChunk { codec, decoded_len, stored, digest: None }
+                let stored_len = stored.len() as u64;
+                let about = CopiedChunk { codec, decoded_len, stored_len, digest, statistics };
+                StoredChunk { stored, about }
             }
         };
         Ok(&self.last.insert((of, filled)).1)

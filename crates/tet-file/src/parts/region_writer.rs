@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
-use tet_codec::Encode;
+use tet_codec::{Encode, statistics};
 use tet_io::Progress;
 
 use super::base::{BaseFile, decoded};
@@ -303,11 +303,12 @@ impl RegionWriter {
 
     fn put(&self, key: Key, elements: &[u8], stored: &mut Vec<u8>) -> Result<()> {
         let codec = self.encoder.codec();
+        let measured = statistics(self.dataset(key.0)?.spec().dtype, elements);
         if codec == tet_format::Codec::Raw {
-            return self.part.put(key, codec, elements);
+            return self.part.put(key, codec, elements, measured);
         }
         self.encoder.encode(elements, stored)?;
-        self.part.put(key, codec, stored)
+        self.part.put(key, codec, stored, measured)
     }
 
     /// Writes the chunks that are incomplete where the plan has a fill value for the rest.

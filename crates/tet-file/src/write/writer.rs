@@ -201,14 +201,29 @@ impl Writer {
         stored: &[u8],
         known: Option<Digest>,
     ) -> Result<()> {
+        let stored_len = stored.len() as u64;
+        let (digest, statistics) = (known, None);
+        self.push_copied(
+            stored,
+            &CopiedChunk { codec, decoded_len, stored_len, digest, statistics },
+        )
+    }
+
+    /// Writes the next chunk as it is stored elsewhere, with what is known of it there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`push`](Writer::push).
+    pub(crate) fn push_copied(&mut self, stored: &[u8], chunk: &CopiedChunk) -> Result<()> {
+        let CopiedChunk { codec, decoded_len, .. } = *chunk;
         let dataset = self.file.next_chunk().map(|chunk| chunk.dataset);
         let pushed = self.file.push(codec, decoded_len, stored);
         pushed.map_err(|error| fault(error, &self.target))?;
-        let known = known.or_else(|| self.digests.is_some().then(|| digest(stored)));
-        let statistics = self.statistics_of(dataset, (codec, decoded_len), stored);
-        let stored_len = stored.len() as u64;
-        let chunk = CopiedChunk { codec, decoded_len, stored_len, digest: known, statistics };
-        self.count(dataset, &chunk);
+        let digest = chunk.digest.or_else(|| self.digests.is_some().then(|| digest(stored)));
+        let known = chunk.statistics;
+        let statistics =
+            known.or_else(|| self.statistics_of(dataset, (codec, decoded_len), stored));
+        self.count(dataset, &CopiedChunk { digest, statistics, ..*chunk });
         Ok(())
     }
 

@@ -8,8 +8,9 @@
 //! A part is sent when writing has moved on past it by its length, or by a byte if it is final. A file of one part has no
 //! upload: it is written with one request at the end.
 //!
-//! A final part whose bytes follow each other in another file of the server is copied there. Bytes of such a file wait until
-//! it is known whether they fill a part; those that do not are read and written.
+//! A final part whose bytes follow each other in another file of the server is copied there (`url_file/copies.rs`).
+
+mod copies;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -25,7 +26,6 @@ use super::Overwrite;
 use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source, UrlPart, UrlReplace, UrlStore, UrlUpload, store_of};
 use crate::stamp::Stamp;
-use crate::url::is_url;
 use crate::vfs::VfsFile;
 
 /// Parts that are sent at the same time.
@@ -53,8 +53,8 @@ pub(super) struct UrlFile {
     sending: VecDeque<Sending>,
     /// Bytes of another file that come next: where they are there.
     waiting: Option<(Source, Span)>,
-    /// Whether the server has not refused to copy.
-    may_copy: bool,
+    /// Whether the server did not copy something.
+    is_uncopied: bool,
     /// The first failure, after which nothing is written.
     fault: Option<(ErrorKind, String)>,
 }
@@ -102,96 +102,8 @@ impl UrlFile {
             upload: None,
             sending: VecDeque::new(),
             waiting: None,
-            may_copy: true,
+            is_uncopied: false,
             fault: None,
-        })
-    }
-
-    /// Takes bytes of another file, which the server may copy; `false` where they have to be read and written.
-    pub(super) fn copy(&mut self, source: &Source, span: Span) -> Result<bool> {
-        let at = self.position();
-        let is_there = source.path().is_some_and(is_url) && source.version().is_some();
-        let all = Span::new(at, span.len()).filter(|_| self.may_copy && is_there);
-        if !all.is_some_and(|all| self.finals.iter().any(|known| known.contains(all))) {
-            return Ok(false);
-        }
-        self.check().map_err(|error| Error::io(Step::Write, &self.target, error))?;
-        let longer = self.waiting.as_ref().and_then(|(waiting, start)| {
-            let follows = waiting.is_same(source) && start.end() == span.start();
-            Span::from_range(start.start()..span.end()).filter(|_| follows)
-        });
-        if longer.is_none() {
-            self.write_waiting()?;
-        }
-        self.waiting = Some((source.clone(), longer.unwrap_or(span)));
-        while self.copy_part()? {}
-        Ok(true)
-    }
-
-    /// Begins to copy the next part whose bytes wait, if all of them do; `false` if there is none.
-    fn copy_part(&mut self) -> Result<bool> {
-        let Some((source, span)) = &self.waiting else { return Ok(false) };
-        let end = self.at.saturating_add(span.len());
-        let first = UrlPart::at(self.at).filter(|part| part.span.start() < self.at);
-        let part = first.map_or_else(|| UrlPart::at(self.at), |part| UrlPart::nth(part.nth + 1));
-        let Some(part) = part.filter(|part| part.span.end() <= end) else { return Ok(false) };
-        let source = source.clone();
-        self.write_first_waiting(part.span.start() - self.at)?;
-        let is_untouched =
-            |state: &PartState| state.filled == 0 && !state.is_changed && !state.is_sent;
-        if !self.may_copy || !self.parts.get(part.nth).is_none_or(is_untouched) {
-            self.write_first_waiting(part.span.len())?;
-            return Ok(true);
-        }
-        let from = self.take_waiting(part.span.len()).unwrap_or(Span::EMPTY).start();
-        self.skip_to(part)?;
-        self.send(part, Some((source, from)))?;
-        self.send_passed()?;
-        Ok(true)
-    }
-
-    /// The position behind a part that is not in the temporary file.
-    fn skip_to(&mut self, part: UrlPart) -> Result<()> {
-        self.at = part.span.start();
-        self.note(part, part.span.len());
-        if let Some(state) = self.parts.get_mut(part.nth) {
-            state.is_released = true;
-        }
-        let moved = self.file.seek(SeekFrom::Start(self.at)).map(drop);
-        moved.map_err(|error| Error::io(Step::Write, &self.target, error))
-    }
-
-    /// The first bytes of those that wait, which do not any longer.
-    fn take_waiting(&mut self, len: u64) -> Option<Span> {
-        let (source, span) = self.waiting.take()?;
-        let cut = span.start().saturating_add(len).min(span.end());
-        let rest = Span::from_range(cut..span.end()).filter(|rest| !rest.is_empty());
-        self.waiting = rest.map(|rest| (source, rest));
-        Span::from_range(span.start()..cut)
-    }
-
-    /// Reads and writes the bytes that wait.
-    fn write_waiting(&mut self) -> Result<()> {
-        self.write_first_waiting(u64::MAX)
-    }
-
-    /// Reads and writes the first bytes of those that wait.
-    fn write_first_waiting(&mut self, len: u64) -> Result<()> {
-        let source = self.waiting.as_ref().map(|(source, _)| source.clone());
-        let Some((source, span)) = source.zip(self.take_waiting(len)) else { return Ok(()) };
-        self.write_of(&source, span)
-    }
-
-    /// Reads and writes bytes of another file.
-    fn write_of(&mut self, source: &Source, span: Span) -> Result<()> {
-        source.for_windows(span.start()..span.end(), &mut Vec::new(), |_, window| {
-            let mut rest = window;
-            while !rest.is_empty() {
-                let written = self.write_here(rest);
-                let len = written.map_err(|error| Error::io(Step::Write, &self.target, error))?;
-                rest = rest.get(len..).unwrap_or_default();
-            }
-            Ok(true)
         })
     }
 
@@ -363,23 +275,6 @@ impl UrlFile {
         if self.is_final(part) && !is_changed {
             self.release(part);
         }
-        Ok(())
-    }
-
-    /// Writes a part that the server did not copy, and comes back to the current position.
-    fn write_uncopied(&mut self, part: UrlPart, source: &Source, start: u64) -> Result<()> {
-        self.may_copy = false;
-        let at = self.at;
-        let failed = |error| Error::io(Step::Write, &self.target, error);
-        self.at = self.file.seek(SeekFrom::Start(part.span.start())).map_err(failed)?;
-        if let Some(state) = self.parts.get_mut(part.nth) {
-            *state = PartState::default();
-        }
-        let span = Span::new(start, part.span.len()).unwrap_or(Span::EMPTY);
-        self.write_of(source, span)?;
-        self.send_or_release(part)?;
-        let failed = |error| Error::io(Step::Write, &self.target, error);
-        self.at = self.file.seek(SeekFrom::Start(at)).map_err(failed)?;
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::{Source, UrlUpload};
 use crate::error::{Error, Result};
+use crate::url::is_url;
 
 /// Opens and writes the files of URLs.
 ///
@@ -58,6 +59,13 @@ pub trait UrlStore: Debug + Send + Sync {
     fn is_conditional(&self, url: &str) -> bool {
         let _ = url;
         true
+    }
+
+    /// Whether bytes of one file may be copied to another on the server of both, as [`UrlUpload::copy`] does. Nothing is
+    /// asked.
+    fn may_copy(&self, from: &str, to: &str) -> bool {
+        let _ = (from, to);
+        false
     }
 
     /// Writes a file: all of it is there afterwards, or what was there before.
@@ -207,6 +215,21 @@ pub fn set_url_store(store: impl UrlStore + 'static) {
 #[must_use]
 pub fn has_url_store() -> bool {
     STORE.read().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// Whether a server may copy bytes of a file to a new one at `target`, so that they are neither read nor sent. Nothing is
+/// asked.
+///
+/// ```
+/// let source = tet_io::Source::from_bytes(*b"abc");
+/// assert!(!tet_io::may_copy_on_server(&source, "s3://bucket/key".as_ref()));
+/// ```
+#[must_use]
+pub fn may_copy_on_server(source: &Source, target: &Path) -> bool {
+    let from = source.path().filter(|path| is_url(path) && source.version().is_some());
+    let from = from.filter(|_| is_url(target)).and_then(Path::to_str);
+    let stored = from.and_then(|from| Some((from, store_of(target).ok()?)));
+    stored.is_some_and(|(from, (store, to))| store.may_copy(from, to))
 }
 
 /// The registered store, and a path as its URL.

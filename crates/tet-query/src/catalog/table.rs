@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_file::Statistics;
-use tet_format::{DType, Digest, ForeignRule, Integrity, Shape, Span};
+use tet_format::{Codec, DType, Digest, ForeignRule, Integrity, Shape, Span};
 use tet_io::Source;
 
 use super::Sealed;
@@ -60,6 +60,12 @@ pub trait ChunkTable: Any + Send + Sync {
     fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
         let _ = place;
         Ok(None)
+    }
+
+    /// The codec of a chunk that was located here, if it is stored as `.tet` files store chunks: it may be copied to one then.
+    fn tet_codec(&self, place: &ChunkPlace) -> Option<Codec> {
+        let _ = place;
+        None
     }
 
     /// The statistics of the chunks in an object, with the dtype that they are of, where it has any that are of its chunks:

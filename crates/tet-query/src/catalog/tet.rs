@@ -224,6 +224,10 @@ impl ChunkTable for TetChunks {
         Ok(digests.map(|digests| digests.of_row(place.row)).transpose()?)
     }
 
+    fn tet_codec(&self, place: &ChunkPlace) -> Option<Codec> {
+        Some(Codec::from_tag(place.codec))
+    }
+
     fn statistics(&self, _object: u32) -> Option<(DType, &Statistics)> {
         self.entry().dtype.zip(self.file.file.statistics())
     }

@@ -20,6 +20,7 @@ pub(super) fn run(args: &EditMergeArgs, context: &mut Context<'_>) -> Result<Exi
         check_option("--reserve-rows", &args.output, can)?;
     }
     let mut options = ConvertOptions::default();
+    options.tet.keep_stored = true;
     options.tet.codec = CodecChoice::Zstd { level: TET_LEVEL };
     options.tet.history = (!args.no_history).then(|| Origin { at: context.env().now() });
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);

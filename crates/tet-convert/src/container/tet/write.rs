@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
-use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
+use tet_file::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{Catalog, LazyArray};
 
+use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
@@ -80,6 +81,15 @@ impl traits::Writer for Tet {
             inputs: catalog.stamps(),
             version: None,
         };
+        if tet.keep_stored
+            && let Some(stored) = StoredChunks::of(&arrays, &specs)?
+        {
+            let about = (specs.clone(), metadata(catalog, &arrays, options)?);
+            let history = history(conversion, options);
+            let progress = options.execution.progress.begin(stream::total_len(&arrays));
+            let published = stored.publish(about, output, (&how, history.as_slice()), &progress)?;
+            return Ok(output_of(published.written, specs));
+        }
         let mut writer = Writer::create(output, specs.clone(), &how)?;
         let reading = options.execution.begin(stream::total_len(&arrays));
         for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
@@ -95,21 +105,29 @@ impl traits::Writer for Tet {
         catalog.check_unchanged()?;
         options.execution.progress.check()?;
         let metadata = metadata(catalog, &arrays, options)?;
-        let converted = tet.history.map(|origin| {
-            let path = catalog.source().path().and_then(|path| path.file_name());
-            let name = path.unwrap_or_default().to_string_lossy().into_owned();
-            let mut row = HistoryRow::new("convert", &name, &origin.at.to_string());
-            row.params.extend(options.select.clone().map(|text| ("select".to_owned(), text)));
-            let dtypes: Vec<String> = options.dtypes.iter().map(ToString::to_string).collect();
-            let dtypes = Some(dtypes.join(" ")).filter(|text| !text.is_empty());
-            row.params.extend(dtypes.map(|text| ("dtype".to_owned(), text)));
-            row
-        });
-        let history = conversion.history.take().or(converted);
-        let written = writer.finish(&metadata, history.as_slice())?;
-        let chunk_shapes = specs.into_iter().map(|spec| spec.chunk_shape.into_vec()).collect();
-        Ok(Output { len: written.file_len, chunk_shapes, ..Output::default() })
+        let history = history(conversion, options);
+        Ok(output_of(writer.finish(&metadata, history.as_slice())?, specs))
     }
+}
+
+/// How the file was made, where that is recorded.
+fn history(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Option<HistoryRow> {
+    let converted = options.tet.history.map(|origin| {
+        let path = conversion.catalog.source().path().and_then(|path| path.file_name());
+        let name = path.unwrap_or_default().to_string_lossy().into_owned();
+        let mut row = HistoryRow::new("convert", &name, &origin.at.to_string());
+        row.params.extend(options.select.clone().map(|text| ("select".to_owned(), text)));
+        let dtypes: Vec<String> = options.dtypes.iter().map(ToString::to_string).collect();
+        let dtypes = Some(dtypes.join(" ")).filter(|text| !text.is_empty());
+        row.params.extend(dtypes.map(|text| ("dtype".to_owned(), text)));
+        row
+    });
+    conversion.history.take().or(converted)
+}
+
+fn output_of(written: Written, specs: Vec<DatasetSpec>) -> Output {
+    let chunk_shapes = specs.into_iter().map(|spec| spec.chunk_shape.into_vec()).collect();
+    Output { len: written.file_len, chunk_shapes, ..Output::default() }
 }
 
 /// How the chunks of a dataset are stored.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use tet_file::Statistics;
-use tet_format::{DType, Digest, ForeignRule, Grid};
+use tet_format::{Codec, DType, Digest, ForeignRule, Grid};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Error};
 
@@ -206,6 +206,10 @@ impl ChunkTable for Chunks {
     fn digest(&self, place: &ChunkPlace) -> tet_query::Result<Option<Digest>> {
         let Some(held) = self.located(place.object) else { return Ok(None) };
         held.chunks.digest(&ChunkPlace { object: 0, ..*place })
+    }
+
+    fn tet_codec(&self, place: &ChunkPlace) -> Option<Codec> {
+        self.located(place.object)?.chunks.tet_codec(&ChunkPlace { object: 0, ..*place })
     }
 
     fn statistics(&self, object: u32) -> Option<(DType, &Statistics)> {
