@@ -6,11 +6,13 @@
 //! moto     every kind of file written to a bucket, read back, and not replaced
 //! s3s-fs   the same with signatures that are compared; uploads that are killed
 //! azurite  the same for az://
-//! all      folders of parts, to which several programs append, and programs that are killed
+//! all      folders of parts, to which several programs append, and programs that are killed; edits and merges, whose bytes
+//!          the server copies where it can
 //! ```
 //!
 //! It needs nginx, Python, npm and their registries once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
 
+mod copied;
 mod grown;
 mod proxy;
 mod routes;
@@ -72,12 +74,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let moto = Server::moto()?;
     world.write_to(&moto)?;
     world.grown_in(&moto)?;
+    world.copied_in(&moto, true)?;
     drop(moto);
     let s3s = Server::s3s(&folder)?;
     world.write_to(&s3s)?;
     world.refused_by(&s3s)?;
     world.killed_at(&s3s)?;
     world.grown_in(&s3s)?;
+    world.copied_in(&s3s, true)?;
     drop(s3s);
     let (azurite, token) = Server::azurite(&folder)?;
     world.write_to(&azurite)?;
@@ -85,6 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     world.refused_by(&azurite)?;
     world.killed_at(&azurite)?;
     world.grown_in(&azurite)?;
+    world.copied_in(&azurite, false)?;
     drop(azurite);
     println!("all answers and files are those of the local files");
     Ok(())

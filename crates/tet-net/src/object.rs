@@ -18,8 +18,8 @@ pub(crate) type UploadPage = (Vec<PendingUpload>, Option<Markers>);
 /// Bytes of an object of which the server makes a part of an upload.
 #[derive(Debug)]
 pub(crate) struct CopiedRange<'a> {
-    /// The bucket and the key of the object.
-    pub(crate) object: (&'a str, &'a str),
+    /// The URL of the object, of which [`Object::other`] makes one.
+    pub(crate) url: &'a str,
     /// The version that it has to have.
     pub(crate) etag: &'a str,
     pub(crate) span: Span,
@@ -47,8 +47,8 @@ pub(crate) trait Object: RangeSource {
     /// Sends a part, which takes the place of one with the same number; what [`Object::end`] needs of it.
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure>;
 
-    /// The object of another URL, with its bucket and key, if the server may copy bytes of it.
-    fn other<'u>(&self, url: &'u str) -> Option<(Box<dyn RangeSource>, (&'u str, &'u str))> {
+    /// The object of another URL, if the server may copy bytes of it.
+    fn other(&self, url: &str) -> Option<Box<dyn RangeSource>> {
         let _ = url;
         None
     }

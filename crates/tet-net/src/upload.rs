@@ -187,8 +187,8 @@ impl Upload {
         let url = from.path()?.to_str()?;
         let version = from.version()?;
         let etag = FileVersion::etag_of(version)?;
-        let (_, object) = self.new.object.other(url)?;
-        let range = CopiedRange { object, etag, span: Span::new(start, part.span.len())? };
+        self.new.object.other(url)?;
+        let range = CopiedRange { url, etag, span: Span::new(start, part.span.len())? };
         let of = (url.to_owned(), version.to_owned());
         self.copied.lock().unwrap_or_else(PoisonError::into_inner).insert(of);
         let copy = || self.new.object.copy(&self.id, part.nth, &range);
@@ -204,7 +204,7 @@ impl Upload {
         let copied: Vec<_> = copied.into_iter().collect();
         at_once((copied.len(), settings.depth), |nth| {
             let Some((url, version)) = copied.get(nth) else { return Ok(()) };
-            let Some((other, _)) = self.new.object.other(url) else { return Ok(()) };
+            let Some(other) = self.new.object.other(url) else { return Ok(()) };
             let first = (Wanted::From { offset: 0, len: 1 }, None);
             let answer = retry::get(&*other, first, &mut Vec::new(), settings)?;
             if answer.version.text().as_ref() == Some(version) {

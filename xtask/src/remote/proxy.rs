@@ -24,13 +24,17 @@ pub(super) struct Pace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) requests: u64,
+    /// Those of the bodies of answers.
     pub(super) bytes: u64,
+    /// Those of the bodies of requests.
+    pub(super) sent: u64,
 }
 
 #[derive(Default)]
 struct Counters {
     requests: AtomicU64,
     bytes: AtomicU64,
+    sent: AtomicU64,
 }
 
 /// A running proxy. Its threads end with the process.
@@ -59,10 +63,11 @@ impl Proxy {
 
     /// The counts since the last call.
     pub(super) fn take(&self) -> Counts {
-        let Counters { requests, bytes } = &*self.counters;
+        let Counters { requests, bytes, sent } = &*self.counters;
         Counts {
             requests: requests.swap(0, Ordering::Relaxed),
             bytes: bytes.swap(0, Ordering::Relaxed),
+            sent: sent.swap(0, Ordering::Relaxed),
         }
     }
 }
@@ -80,6 +85,8 @@ fn forward(client: &TcpStream, server: u16, pace: Pace, counters: &Counters) -> 
         counters.requests.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(pace.latency);
         to_server.write_all(asked.as_bytes())?;
+        let sent = std::io::copy(&mut (&mut asking).take(content_length(&asked)), &mut to_server)?;
+        counters.sent.fetch_add(sent, Ordering::Relaxed);
         let answer = head(&mut answering)?.context("the server ended the connection")?;
         to_client.write_all(answer.as_bytes())?;
         let mut left = if asked.starts_with("HEAD ") { 0 } else { content_length(&answer) };

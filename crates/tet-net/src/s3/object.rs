@@ -63,14 +63,13 @@ impl Object for S3 {
         answer.header("etag").map(str::to_owned).ok_or_else(not_understood)
     }
 
-    fn other<'u>(&self, url: &'u str) -> Option<(Box<dyn RangeSource>, (&'u str, &'u str))> {
-        // Those of Google copy no ranges.
+    fn other(&self, url: &str) -> Option<Box<dyn RangeSource>> {
+        // Google's server copies no ranges.
         let is_s3 = self.bucket.name.starts_with(SCHEME);
-        let (bucket, key) = url.strip_prefix(SCHEME).filter(|_| is_s3)?.split_once('/')?;
-        let of_other = (bucket.to_owned(), key.to_owned(), url.to_owned());
-        let other =
-            Bucket { bucket: of_other.0, key: of_other.1, name: of_other.2, ..self.bucket.clone() };
-        Some((Box::new(S3::new(other, self.client.clone())), (bucket, key)))
+        let (bucket, key) = bucket_and_key(url).filter(|_| is_s3)?;
+        let (bucket, key, name) = (bucket.to_owned(), key.to_owned(), url.to_owned());
+        let other = Bucket { bucket, key, name, ..self.bucket.clone() };
+        Some(Box::new(S3::new(other, self.client.clone())))
     }
 
     fn copy(
@@ -79,7 +78,7 @@ impl Object for S3 {
         nth: usize,
         from: &CopiedRange<'_>,
     ) -> Result<String, RangeFailure> {
-        let (bucket, key) = from.object;
+        let (bucket, key) = bucket_and_key(from.url).ok_or_else(not_understood)?;
         let source = format!("{bucket}/{}", utf8_percent_encode(key, ENCODED));
         let range = format!("bytes={}-{}", from.span.start(), from.span.end().saturating_sub(1));
         let headers = [
@@ -184,6 +183,11 @@ impl Object for S3 {
         });
         sent.map(drop)
     }
+}
+
+/// The bucket and the key of a URL of S3.
+fn bucket_and_key(url: &str) -> Option<(&str, &str)> {
+    url.strip_prefix(SCHEME)?.split_once('/')
 }
 
 /// The number of a part, from 1.
