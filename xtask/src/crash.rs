@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! scene   a command and its target: run it, look at what is left, judge
-//! content what a target is: the bytes of a file, or of all files of a folder
+//! content what a target is: the bytes of a file, or of all files of a folder; and of edge chunks beside a document
 //! edits   the edits of every container
 //! trace   strace: SIGKILL at call n, an error at call n, an error from call n on, no threads
 //! world   a disk that is full, a limit on the length of files
@@ -121,6 +121,18 @@ const CASES: &[Case] = &[
         kind: Kind::Output("climate.tet"),
     },
     Case {
+        name: "refs",
+        args: &["refs", "IN/climate.tet", "-o", "OUT/t.json"],
+        target: "t.json",
+        kind: Kind::Output("old.json"),
+    },
+    Case {
+        name: "refs sidecar",
+        args: &["refs", "IN/grow.tet", "-o", "OUT/t.json", "--edges", "sidecar"],
+        target: "t.json",
+        kind: Kind::Output("edged.json"),
+    },
+    Case {
         name: "digest add",
         args: &["digest", "add", "OUT/t.tet"],
         target: "t.tet",
@@ -144,6 +156,8 @@ struct Tally {
     limits: usize,
     old: usize,
     new: usize,
+    /// Edge chunks without their document.
+    edges: usize,
     strays: usize,
 }
 
@@ -160,7 +174,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let chosen = |case: &&Case| options.only.as_deref().is_none_or(|word| case.name.contains(word));
     let (mut faults, mut total, mut is_any) = (Vec::new(), Tally::default(), false);
     println!(
-        "{:<14} {:<8} {:>6} {:>6} {:>7} {:>10} {:>7} {:>6} {:>6} {:>7}",
+        "{:<14} {:<8} {:>6} {:>6} {:>7} {:>10} {:>7} {:>6} {:>6} {:>6} {:>7}",
         "command",
         "onto",
         "calls",
@@ -170,6 +184,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         "limits",
         "old",
         "new",
+        "edges",
         "strays"
     );
     for case in CASES.iter().chain(edits::EDITS).filter(chosen) {
@@ -193,9 +208,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         eprintln!("error: {fault}");
     }
     if !faults.is_empty() {
-        bail!("{} of {} runs broke the promise", faults.len(), total.old + total.new);
+        let runs = total.old + total.new + total.edges;
+        bail!("{} of {runs} runs broke the promise", faults.len());
     }
     println!("every target was the old file or the new one, byte for byte");
+    if total.edges != 0 {
+        println!("{} times edge chunks had no document, which is written after them", total.edges);
+    }
     Ok(())
 }
 
@@ -208,15 +227,16 @@ impl Tally {
         self.limits += other.limits;
         self.old += other.old;
         self.new += other.new;
+        self.edges += other.edges;
         self.strays += other.strays;
     }
 }
 
 fn print_row(name: &str, onto: &str, tally: &Tally) {
-    let Tally { calls, kills, errors, full, limits, old, new, strays } = tally;
+    let Tally { calls, kills, errors, full, limits, old, new, edges, strays } = tally;
     println!(
         "{name:<14} {onto:<8} {calls:>6} {kills:>6} {errors:>7} {full:>10} {limits:>7} {old:>6} \
-         {new:>6} {strays:>7}"
+         {new:>6} {edges:>6} {strays:>7}"
     );
 }
 
@@ -267,6 +287,15 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
     let to = folder.join("grow.tets");
     run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
+    let refs = |from: &str, name: &str, more: &[&str]| {
+        let [from, to] = [from, name].map(|name| folder.join(name));
+        run::output(Command::new(program).arg("refs").arg(&from).arg("-o").arg(&to).args(more))
+    };
+    refs("large.npy", "old.json", &[])?;
+    let [from, to] = ["small.npy", "clipped.tet"].map(|name| folder.join(name));
+    let more = ["--chunks", "6,300"];
+    run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))?;
+    refs("clipped.tet", "edged.json", &["--edges", "sidecar"])?;
     let mut flipped = fs::read(folder.join("flipped.tet"))?;
     let middle = flipped.len() / 2;
     flipped[middle] ^= 4;

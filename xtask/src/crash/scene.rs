@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 
-use super::content::Content;
+use super::content::{Content, edges_path};
 use super::{Case, Kind, Tally};
 
 /// Whether there is a target before.
@@ -49,7 +49,7 @@ pub(super) struct Scene<'a> {
 /// What a disturbed run may do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allowed {
-    /// It dies: one named file may stay.
+    /// It dies: one named file may stay, and one of edge chunks.
     Death,
     /// It fails, and says so.
     Failure,
@@ -180,17 +180,19 @@ impl<'a> Scene<'a> {
         let found = Content::read(&folder.join(self.case.target))?.map(|found| found.named());
         let is_new = found.as_ref() == Some(&self.new);
         let is_old = found == self.old_named();
+        let is_edges = found.as_ref().is_some_and(|found| self.is_edges(found));
+        let edges = edges_path(self.case.target.as_ref());
         let mut strays = Vec::new();
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            if name != self.case.target {
+            if name != self.case.target && Path::new(&name) != edges {
                 strays.push(name);
             }
         }
         let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let code = output.status.code();
         let mut wrong = Vec::new();
-        if !is_old && !is_new {
+        if !is_old && !is_new && !is_edges {
             let found = found.map_or_else(|| "nothing".to_owned(), |found| found.shown());
             wrong.push(format!("what is there is neither: {found}"));
         }
@@ -201,7 +203,7 @@ impl<'a> Scene<'a> {
             wrong.push("a failure, but the new one".to_owned());
         }
         let may_stay = [Allowed::Death, Allowed::Helplessness, Allowed::Rest];
-        let strays_max = usize::from(may_stay.contains(&allowed));
+        let strays_max = if may_stay.contains(&allowed) { self.new.published_count() } else { 0 };
         if strays_max < strays.len() || !strays.iter().all(|name| self.is_hidden_name(name)) {
             wrong.push(format!("litter: {strays:?}"));
         }
@@ -218,12 +220,19 @@ impl<'a> Scene<'a> {
         }
         self.tally.old += usize::from(is_old);
         self.tally.new += usize::from(is_new);
+        self.tally.edges += usize::from(is_edges);
         self.tally.strays += strays.len();
         Ok(())
     }
 
+    /// Whether edge chunks are there without a document: it is removed before they are replaced, and written last.
+    fn is_edges(&self, found: &Content) -> bool {
+        found.is_edges_of(&self.new) || self.old.as_ref().is_some_and(|old| found.is_edges_of(old))
+    }
+
     fn is_hidden_name(&self, name: &str) -> bool {
-        name.starts_with(&format!(".{}.tet-", self.case.target)) && name.ends_with(".tmp")
+        let is_of = |infix| name.starts_with(&format!(".{}{infix}.tet-", self.case.target));
+        (is_of("") || is_of(".edges")) && name.ends_with(".tmp")
     }
 
     fn names_step_and_path(&self, stderr: &str) -> bool {
