@@ -13,7 +13,9 @@ use tet_query::{
     Catalog, Compare, Execution, Filter, Hyperslab, Number, Op, Reduction, StatisticsPolicy, Values,
 };
 use tet_tests::ask;
+use tet_tests::fuzz;
 use tet_tests::meter::{Bytes, Meter};
+use tet_tests::values::noise;
 use tet_tests::written::{self, Written};
 
 /// Chunks, and the elements of each.
@@ -127,6 +129,14 @@ fn damaged_statistics_never_give_a_wrong_answer() {
     {
         let good = small(dtype, encoder);
         let asked = [Op::Max, Op::Sum, Op::NanCount].map(Reduction::all);
+/// Arrays, damage, questions and filters of any kind: what holds of them is in `tests/src/fuzz/stats.rs`.
+#[test]
+fn answers_by_statistics_are_right_whatever_is_asked() {
+    let used = (0..4_000).map(|seed| fuzz::answers_by_statistics(&noise(seed, 120)));
+    let used: usize = used.sum();
+    assert!(used > 4_000, "{used} answers rest on statistics");
+}
+
         let answer = |bytes: &[u8], reduction: &Reduction, statistics| {
             let catalog = ask::open(Source::from_bytes(bytes.to_vec()), Limits::default()).ok()?;
             let dataset = &catalog.datasets()[0];

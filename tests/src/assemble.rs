@@ -9,6 +9,7 @@
 
 mod dataset;
 mod seal;
+pub mod statistics;
 
 pub use dataset::{Dataset, Stored};
 use seal::Seal;

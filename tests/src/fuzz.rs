@@ -12,6 +12,7 @@ mod model;
 mod netcdf;
 mod roundtrip;
 mod seeds;
+mod stats;
 mod tensogram;
 mod torch;
 mod ztensor;
@@ -32,6 +33,7 @@ pub use model::{model, repair};
 pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
+pub use stats::{answers_by_statistics, stats};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
 pub use torch::torch;
 pub use ztensor::{zt_repair, ztensor};
@@ -41,7 +43,7 @@ pub use ztensor2::ztensor2;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 24] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -65,6 +67,7 @@ pub const TARGETS: [Target; 23] = [
     ("fits", fits),
     ("torch", torch),
     ("csv", csv),
+    ("stats", stats),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -75,6 +75,35 @@ pub fn noise(seed: u64, len: usize) -> Vec<u8> {
     out
 }
 
+/// The bits of infinity, of floats.
+#[must_use]
+pub fn infinity(tag: u32) -> Option<u64> {
+    match tag {
+        1 => Some(f32::INFINITY.to_bits().into()),
+        2 => Some(f64::INFINITY.to_bits()),
+        9 => Some(0x7c00),
+        _ => None,
+    }
+}
+
+/// The bits of an element of `len` bytes without its sign.
+#[must_use]
+pub fn magnitude(len: u64, bits: u64) -> u64 {
+    bits & (u64::MAX >> (65 - 8 * len))
+}
+
+/// A number that orders the elements of a type as their values do, -0.0 before 0.0; of an integer its value.
+#[must_use]
+pub fn rank(tag: u32, len: u64, bits: u64) -> i128 {
+    let magnitude = i128::from(magnitude(len, bits));
+    let is_unsigned = matches!(tag, 5 | 6 | 8 | 10);
+    match (i128::from(bits) == magnitude || is_unsigned, infinity(tag)) {
+        (true, _) => bits.into(),
+        (false, Some(_)) => -1 - magnitude,
+        (false, None) => magnitude - (1 << (8 * len - 1)),
+    }
+}
+
 /// The bits of a small whole number as IEEE half: exact below 2048.
 fn half_bits(value: i32) -> u16 {
     let sign = u16::from(value < 0) << 15;

@@ -22,7 +22,7 @@ use ledger::{Entry, Way};
 
 /// The targets, and how often each is to have been executed; a search for a flipped bit of a zTensor
 /// index takes milliseconds.
-const TARGETS: [(&str, u64); 23] = [
+const TARGETS: [(&str, u64); 24] = [
     ("open", 100_000_000),
     ("footer", 10_000_000),
     ("decode", 10_000_000),
@@ -46,6 +46,7 @@ const TARGETS: [(&str, u64); 23] = [
     ("fits", 10_000_000),
     ("torch", 10_000_000),
     ("csv", 10_000_000),
+    ("stats", 10_000_000),
 ];
 
 /// Coverage counters and comparisons, as libFuzzer wants them.

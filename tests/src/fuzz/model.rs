@@ -97,7 +97,7 @@ fn dataset(nth: usize, feed: &mut Feed<'_>) -> Dataset {
 }
 
 /// One change: a bit, a number at a boundary, a cut, bytes that moved.
-fn change(bytes: &mut Vec<u8>, feed: &mut Feed<'_>) {
+pub(super) fn change(bytes: &mut Vec<u8>, feed: &mut Feed<'_>) {
     if bytes.is_empty() {
         return;
     }

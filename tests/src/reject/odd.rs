@@ -3,11 +3,10 @@
 use tet_format::NoteCode;
 
 use crate::accept::square;
-use crate::assemble::{Dataset, Sheet, put, refooted};
+use crate::assemble::{Dataset, Sheet, put, refooted, statistics};
 use crate::case::Odd;
 use crate::frame;
 use crate::reject::payload::of_frame;
-use crate::reject::statistics;
 
 /// The odd files, one for each note.
 #[must_use]
@@ -26,7 +25,7 @@ fn fields() -> Vec<Odd> {
     let tailed = Sheet::of(&[square()]).footer("{}").assemble();
     let newer = Sheet::of(&[square()]).footer(r#"{"integrity":{"v":2}}"#).assemble();
     let sealed = Sheet::of(&[square()]).footer("{}").sealed().assemble();
-    let unbound = statistics::file(&statistics::block(&square()));
+    let unbound = statistics::unbound(&square(), &statistics::block(&square()));
     let stale = refooted(&sealed.bytes, sealed.marks.json, "{}");
     vec![
         odd("flag bit 1", one.with_u32(12, 2), NoteCode::UnknownFlags, 12),
