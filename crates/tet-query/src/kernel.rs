@@ -39,7 +39,7 @@ mod tests;
 
 pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
-pub(crate) use known::{Known, KnownChunk, Verdict};
+pub(crate) use known::{Known, KnownChunk, Share, Verdict};
 pub(crate) use rank::{Numeric, Ranked};
 pub(crate) use state::{Maker, State};
 pub(crate) use sum::two_sum;
@@ -114,10 +114,10 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
         Verdict::Read
     }
 
-    /// Notes the bound of a chunk that is read, all of whose elements belong to the cell: for a state that only tells
-    /// which chunks are [outdone](Kernel::outdoes).
-    fn note_bound(&mut self, cell: usize, known: &Known<T>) {
-        let _ = (cell, known);
+    /// Notes the bound of a chunk that is read, of which the cell has a share: for a state that only tells which chunks
+    /// are [outdone](Kernel::outdoes).
+    fn note_bound(&mut self, cell: usize, known: &Known<T>, share: Share) {
+        let _ = (cell, known, share);
     }
 
     /// Whether no element of a chunk, whichever are selected, changes the cell beside the chunks that were folded into

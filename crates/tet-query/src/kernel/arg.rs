@@ -7,7 +7,7 @@ use multiversion::multiversion;
 
 use super::extrema::{End, NanCounts, Ordered, best_skipping, fold_strip};
 use super::strip::{SPAN, Strip};
-use super::{At, Kernel, Known, Lanes, Setup};
+use super::{At, Kernel, Known, Lanes, Setup, Share};
 use crate::error::Result;
 use crate::op::NanPolicy;
 use crate::value::{Cells, Values};
@@ -130,9 +130,9 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
         }
     }
 
-    fn note_bound(&mut self, cell: usize, known: &Known<T>) {
-        if let Some(best) = known.best::<E>() {
-            self.keys[cell] = E::pick(self.keys[cell], even::<T>(best));
+    fn note_bound(&mut self, cell: usize, known: &Known<T>, share: Share) {
+        if let Some(bound) = known.bound::<E>(share) {
+            self.keys[cell] = E::pick(self.keys[cell], even::<T>(bound));
         }
     }
 

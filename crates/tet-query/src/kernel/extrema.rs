@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use multiversion::multiversion;
 
 use super::strip::{SPAN, Strip};
-use super::{At, Folded, Kernel, Known, Lanes, Setup, Verdict};
+use super::{At, Folded, Kernel, Known, Lanes, Setup, Share, Verdict};
 use crate::element::Element;
 use crate::error::Result;
 use crate::op::NanPolicy;
@@ -218,10 +218,17 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
         Verdict::Folded
     }
 
+    fn note_bound(&mut self, cell: usize, known: &Known<T>, share: Share) {
+        if let Some(bound) = known.bound::<E>(share) {
+            self.keys[cell] = E::pick(self.keys[cell], bound);
+        }
+    }
+
+    // Of equal elements one that was folded is enough. One whose bound was noted is not: its chunk may be outdone too.
     fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
         let held = self.keys[cell];
-        let has_value = self.nans.of(cell) < self.folded.counts()[cell];
-        let is_outdone = |best| has_value && E::pick(best, held) == held;
+        let is_folded = self.nans.of(cell) < self.folded.counts()[cell];
+        let is_outdone = |best| E::pick(best, held) == held && (is_folded || best != held);
         known.nan_count == 0 && known.best::<E>().is_none_or(is_outdone)
     }
 
@@ -255,6 +262,18 @@ impl<T: Ordered> Known<T> {
     /// The key of the element at this end, of those that are not NaN.
     pub(super) fn best<E: End>(&self) -> Option<T::Key> {
         self.ends.map(|(least, greatest)| E::pick(least.key(), greatest.key()))
+    }
+
+    /// The key that the best element of a share of the chunk has at least.
+    pub(super) fn bound<E: End>(&self, share: Share) -> Option<T::Key> {
+        let (least, greatest) = self.ends?;
+        let best = E::pick(least.key(), greatest.key());
+        match share {
+            Share::All => Some(best),
+            Share::Some if self.nan_count != 0 => None,
+            Share::Some if best == least.key() => Some(greatest.key()),
+            Share::Some => Some(least.key()),
+        }
     }
 }
 

@@ -21,6 +21,15 @@ pub(crate) struct KnownChunk {
     pub statistics: ChunkStatistics,
 }
 
+/// Which elements of a chunk a cell has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// All of them.
+    All,
+    /// Some of them, whichever.
+    Some,
+}
+
 /// The same for elements of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<T> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::extrema::Ordered;
 use super::rank::{Numeric, Ranked};
 use super::test::Tester;
-use super::{At, Kernel, Known, KnownChunk, Lanes, Runs, Scatter, Setup, Verdict};
+use super::{At, Kernel, Known, KnownChunk, Lanes, Runs, Scatter, Setup, Share, Verdict};
 use crate::error::Result;
 use crate::reduction::Number;
 use crate::value::Values;
@@ -34,7 +34,7 @@ pub(crate) trait State: Send {
     /// As [`Kernel::fold_known`], for what passes the filter.
     fn fold_known(&mut self, cell: usize, chunk: &KnownChunk) -> Verdict;
     /// As [`Kernel::note_bound`], if all elements pass the filter.
-    fn note_bound(&mut self, cell: usize, chunk: &KnownChunk);
+    fn note_bound(&mut self, cell: usize, chunk: &KnownChunk, share: Share);
     /// As [`Kernel::outdoes`], for whatever passes the filter.
     fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool;
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
@@ -167,11 +167,11 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
         }
     }
 
-    fn note_bound(&mut self, cell: usize, chunk: &KnownChunk) {
+    fn note_bound(&mut self, cell: usize, chunk: &KnownChunk, share: Share) {
         let Some(known) = Known::new(chunk) else { return };
         let all_pass = |sifter: &Sifter<T>| sifter.tester.passing(&known) == Some(known.count);
         if self.filter.as_ref().is_none_or(all_pass) {
-            self.kernel.note_bound(cell, &known);
+            self.kernel.note_bound(cell, &known, share);
         }
     }
 

@@ -110,11 +110,6 @@ impl Roles {
         }
     }
 
-    /// Whether all selected elements fold into one cell.
-    pub(super) fn is_single(&self) -> bool {
-        self.axes.iter().all(|role| matches!(role, Role::Folded))
-    }
-
     /// Whether the selected positions of a chunk all fold into one cell, and each once.
     pub(super) fn is_one_cell(&self, boxes: &[AxisBox]) -> bool {
         self.axes.iter().zip(boxes).all(|(role, part)| match role {

@@ -3,7 +3,7 @@
 //! ```text
 //!   no element passes the filter                     skipped, whatever is selected of the chunk
 //!   wholly selected, in one cell, the kernel knows   its statistics are folded, in the task of its first element
-//!   no element can beat what other chunks have       skipped: minima, maxima and their positions, of one cell
+//!   no element can beat what other chunks have       skipped: minima, maxima and their positions, in the same cells
 //!   otherwise                                        read
 //! ```
 //!
@@ -17,13 +17,13 @@ use tet_format::ChunkStatistics;
 
 use super::fold::cell_of;
 use super::layout::Layout;
-use super::role::Roles;
+use super::role::{Role, Roles};
 use crate::budget::{DigestPolicy, Execution, StatisticsPolicy};
 use crate::catalog::{ChunkPlace, Dataset};
 use crate::error::Result;
-use crate::kernel::{KnownChunk, Maker, State, Verdict};
+use crate::kernel::{KnownChunk, Maker, Share, State, Verdict};
 use crate::plan::piece::{chunk_elements, element_count};
-use crate::plan::touch::AxisBox;
+use crate::plan::touch::{AxisBox, Touch};
 use crate::plan::{ReadPlan, Zone};
 
 /// The plan with what becomes of each of its chunks in a pass of these kernels.
@@ -45,7 +45,9 @@ pub(super) fn judged(
         (StatisticsPolicy::Verified, _) => StatisticsCheck::Compared,
         (StatisticsPolicy::Trust, _) => StatisticsCheck::Trusted,
     };
-    let outdoes = roles.is_single() && makers.iter().all(|maker| maker.outdoes);
+    let mut axes = plan.touch.axes.iter().zip(&roles.axes);
+    let has_columns = axes.any(|(axis, role)| matches!(role, Role::Folded) && axis.touched > 1);
+    let outdoes = has_columns && makers.iter().all(|maker| maker.outdoes);
     let may_know = outdoes || makers.iter().all(|maker| maker.knows);
     if !may_know || makers.is_empty() || !is_worth_reading(dataset, &plan) {
         return Ok(plan);
@@ -55,29 +57,50 @@ pub(super) fn judged(
         Ok(statistics.map(|statistics| statistics.of_row(place.row, check)).transpose()?)
     };
     // States that only tell what becomes of a chunk.
-    let states = || makers.iter().map(|maker| maker.make(1)).collect::<Vec<_>>();
+    let states = |count| makers.iter().map(|maker| maker.make(count)).collect::<Vec<_>>();
     let mut zones = vec![Zone::Read; plan.chunks().len()];
-    let mut judges = states();
+    let mut judges = states(1);
     for_known(&plan, roles, record, |nth, chunk, is_one| {
         zones[nth] = zone_of(&mut judges, chunk, is_one);
     })?;
     if outdoes {
-        let mut bounds = states();
-        for_known(&plan, roles, record, |nth, chunk, is_one| match zones[nth] {
-            Zone::Known(_) => bounds.iter_mut().for_each(|state| {
-                state.fold_known(0, chunk);
-            }),
-            Zone::Read if is_one => bounds.iter_mut().for_each(|state| state.note_bound(0, chunk)),
-            Zone::Read | Zone::Skip => {}
-        })?;
-        for_known(&plan, roles, record, |nth, chunk, _| {
-            if zones[nth] == Zone::Read && bounds.iter().all(|state| state.outdoes(0, chunk)) {
-                zones[nth] = Zone::Skip;
-            }
-        })?;
+        skip_outdone(&plan, roles, record, states, &mut zones)?;
     }
     let is_read = zones.iter().all(|zone| *zone == Zone::Read);
     Ok(if is_read { plan } else { plan.with_zones(zones, check == StatisticsCheck::Compared) })
+}
+
+/// Skips the chunks of which no element can beat what other chunks have in the same cells.
+fn skip_outdone(
+    plan: &ReadPlan,
+    roles: &Roles,
+    record: impl Fn(&ChunkPlace) -> Result<Option<ChunkStatistics>> + Copy,
+    states: impl Fn(usize) -> Vec<Box<dyn State>>,
+    zones: &mut [Zone],
+) -> Result<()> {
+    let columns = Columns::new(&plan.touch, roles);
+    let (mut folded, mut noted) = (states(columns.count), states(columns.count));
+    for_known(plan, roles, record, |nth, chunk, is_one| {
+        let (column, share) = (columns.of(nth), if is_one { Share::All } else { Share::Some });
+        match zones[nth] {
+            Zone::Known(_) => folded.iter_mut().for_each(|state| {
+                state.fold_known(column, chunk);
+            }),
+            Zone::Read => {
+                noted.iter_mut().for_each(|state| state.note_bound(column, chunk, share));
+            }
+            Zone::Skip => {}
+        }
+    })?;
+    for_known(plan, roles, record, |nth, chunk, _| {
+        let column = columns.of(nth);
+        let mut pairs = folded.iter().zip(&noted);
+        let are_outdone = pairs
+            .all(|(folded, noted)| folded.outdoes(column, chunk) || noted.outdoes(column, chunk));
+        if zones[nth] == Zone::Read && are_outdone {
+            zones[nth] = Zone::Skip;
+        }
+    })
 }
 
 /// The statistics of an object, where they are of the elements of the dataset.
@@ -93,6 +116,39 @@ fn is_worth_reading(dataset: &Dataset, plan: &ReadPlan) -> bool {
     let lens = objects.into_iter().filter_map(|object| statistics_of(dataset, object));
     let len = lens.map(Statistics::block_len).fold(0, u64::saturating_add);
     0 < len && len < plan.stored_len
+}
+
+/// Chunks by the cells that their elements are in: those of a column, which differ along folded axes alone, have the
+/// same cells, and each has an element of every one of them.
+struct Columns {
+    /// For each axis, the last first, how many chunks are touched, and by how many columns neighbors are apart.
+    axes: Vec<(usize, usize)>,
+    count: usize,
+}
+
+impl Columns {
+    fn new(touch: &Touch, roles: &Roles) -> Columns {
+        let mut count = 1;
+        let mut axes: Vec<(usize, usize)> = Vec::new();
+        for (axis, role) in touch.axes.iter().zip(&roles.axes).rev() {
+            // Together not more than the chunks of the plan, which are in memory.
+            let touched = usize::try_from(axis.touched).unwrap_or(usize::MAX);
+            let is_folded = matches!(role, Role::Folded);
+            axes.push((touched, if is_folded { 0 } else { count }));
+            count *= if is_folded { 1 } else { touched };
+        }
+        Columns { axes, count }
+    }
+
+    /// The column of a chunk of the plan.
+    fn of(&self, nth: usize) -> usize {
+        let (mut rest, mut column) = (nth, 0);
+        for &(touched, step) in &self.axes {
+            column += rest % touched * step;
+            rest /= touched;
+        }
+        column
+    }
 }
 
 /// Calls `visit` with the number of each chunk of a plan that has a record, what is known of the chunk, and whether all

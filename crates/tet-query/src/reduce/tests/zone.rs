@@ -275,30 +275,40 @@ fn answers_with_statistics_have_the_same_bits() {
     }
 }
 
+/// How many chunks of a selection are answered and skipped by their statistics; the answer is that of their elements.
+fn used(dataset: &Dataset, reduction: &Reduction, slices: [AxisSlice; 2]) -> (u64, u64) {
+    let slab = Hyperslab::new(slices.to_vec(), dataset.shape()).unwrap();
+    let ask = |statistics| {
+        let how = Execution { statistics, ..small_tuning() };
+        dataset.reduce(&slab, reduction, &how).unwrap()
+    };
+    let (with, without) = (ask(StatisticsPolicy::Verified), ask(StatisticsPolicy::Never));
+    assert_eq!(answer_text(&with), answer_text(&without), "{reduction:?} {slices:?}");
+    (with.statistics.answered, with.statistics.skipped)
+}
+
+fn slice(start: u64, stop: u64) -> AxisSlice {
+    AxisSlice { start, stop, step: 1, axis: Axis::Kept }
+}
+
+/// A dataset of four times four chunks; `element` of the chunk and of the position in it.
+fn chunks_of(element: impl Fn(u64, u64) -> f64) -> Dataset {
+    let shape = [24, 20];
+    let grid = Grid::new(Shape::from(shape), Shape::from([6, 5])).unwrap();
+    open(filled(DType::Float64, shape, CodecChoice::Raw, &mut |linear, out| {
+        for n in 0..grid.chunk_elements(&grid.coord_of(linear)).unwrap() {
+            out.extend(element(linear, n).to_le_bytes());
+        }
+    }))
+}
+
 /// Chunks that cannot have the extremum are skipped, also those that are selected in part; those that tie are read.
 #[test]
 fn extrema_skip_chunks_that_are_outdone() {
-    let shape = [24, 20];
-    let grid = Grid::new(Shape::from(shape), Shape::from([6, 5])).unwrap();
     // Chunks of one value each, the greatest in two of them.
     let values: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 20, 21, 23, 23];
-    let bytes = filled(DType::Float32, shape, CodecChoice::Raw, &mut |linear, out| {
-        for _ in 0..grid.chunk_elements(&grid.coord_of(linear)).unwrap() {
-            out.extend(f32::from(values[usize::try_from(linear).unwrap()]).to_le_bytes());
-        }
-    });
-    let dataset = open(bytes);
-    let slice = |start, stop| AxisSlice { start, stop, step: 1, axis: Axis::Kept };
-    let used = |op, slices: [AxisSlice; 2]| {
-        let slab = Hyperslab::new(slices.to_vec(), &shape).unwrap();
-        let ask = |statistics| {
-            let how = Execution { statistics, ..small_tuning() };
-            dataset.reduce(&slab, &Reduction::all(op), &how).unwrap()
-        };
-        let (with, without) = (ask(StatisticsPolicy::Verified), ask(StatisticsPolicy::Never));
-        assert_eq!(answer_text(&with), answer_text(&without));
-        (with.statistics.answered, with.statistics.skipped)
-    };
+    let dataset = chunks_of(|linear, _| f64::from(values[usize::try_from(linear).unwrap()]));
+    let used = |op, slices| used(&dataset, &Reduction::all(op), slices);
     let all = [slice(0, 24), slice(0, 20)];
     assert_eq!(used(Op::ArgMax, all), (0, 14));
     assert_eq!(used(Op::ArgMin, all), (0, 15));
@@ -307,8 +317,51 @@ fn extrema_skip_chunks_that_are_outdone() {
     assert_eq!(used(Op::Max, [slice(0, 24), slice(1, 18)]), (8, 8));
     // The least element of whole chunks is 2, that of the first chunk 1.
     assert_eq!(used(Op::Min, [slice(0, 24), slice(1, 18)]), (8, 7));
-    // No chunk is selected wholly: nothing is known.
-    assert_eq!(used(Op::Max, [slice(1, 5), slice(1, 4)]), (0, 0));
+    // The last row of chunks is selected in part, then every chunk: of the two that tie, both are read.
+    assert_eq!(used(Op::Max, [slice(0, 23), slice(0, 20)]), (12, 2));
+    let even = |stop| AxisSlice { step: 2, ..slice(0, stop) };
+    assert_eq!(used(Op::Max, [even(24), even(20)]), (0, 14));
+}
+
+/// A chunk is skipped where another one with the same cells has greater elements in all of them.
+#[test]
+fn extrema_of_several_cells_skip_chunks_that_are_outdone() {
+    let all = [slice(0, 24), slice(0, 20)];
+    let nan_at = |place: (u64, u64)| {
+        chunks_of(move |linear, n| match (linear, n) {
+            here if here == place => f64::NAN,
+            _ => (100 * (linear / 4) + n) as f64,
+        })
+    };
+    // Nothing is NaN: there is no chunk 16.
+    let rising = nan_at((16, 0));
+    for op in [Op::Max, Op::Min, Op::ArgMax, Op::ArgMin] {
+        let along = |axis| Reduction::along(op, [axis]);
+        assert_eq!(used(&rising, &along(0), all), (0, 12), "one of four in each column");
+        assert_eq!(used(&rising, &along(0), [slice(2, 23), slice(1, 18)]), (0, 12), "in parts");
+        assert_eq!(used(&rising, &along(1), all), (0, 0), "they have the same elements");
+        assert_eq!(used(&rising, &along(0), [slice(6, 12), slice(0, 20)]), (0, 0), "one of one");
+        let group_of = (0..24).map(|row| row / 3 % 3).collect();
+        let labels = ["a", "b", "c"].map(str::to_owned).to_vec().into();
+        let groups = vec![AxisGroups { axis: 0, group_of, labels }];
+        let grouped = Reduction { groups, ..Reduction::all(op) };
+        assert_eq!(used(&rising, &grouped, all), (0, 0), "other positions may be other groups");
+    }
+    let max = Reduction::along(Op::Max, [0]);
+    // Of the column of the NaN only the last chunk outdoes others, and the chunk itself is read.
+    assert_eq!(used(&nan_at((0, 3)), &max, all), (0, 11));
+    // The last chunk of the column may have nothing but NaN in a cell: the third one outdoes two.
+    assert_eq!(used(&nan_at((12, 3)), &max, all), (0, 11));
+    let above = |number| {
+        let tests = vec![(Compare::Gt, Number::Float(number))];
+        Some(Filter { tests, ..Filter::default() })
+    };
+    // The filter leaves a part of the last row of chunks, and nothing of the others.
+    assert_eq!(used(&rising, &Reduction { filter: above(310.0), ..max.clone() }, all), (0, 12));
+    // A part of the third row, which outdoes nothing; all of the last, which outdoes it.
+    assert_eq!(used(&rising, &Reduction { filter: above(210.0), ..max.clone() }, all), (0, 12));
+    let even = chunks_of(|_, _| 5.0);
+    assert_eq!(used(&even, &max, all), (0, 0), "ties are read");
 }
 
 /// Records that no writer makes: an answer may be wrong, as its writer wanted, but it says so, and it ends.
