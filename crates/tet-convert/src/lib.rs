@@ -72,7 +72,7 @@ pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, is_opaque};
 pub use model::notes::Note;
 pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
-pub use open::{document_of, open, open_source};
+pub use open::{document_of, open, open_document, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
 pub use refs::{

@@ -3,14 +3,13 @@
 //! Files are opened for positioned reads: an error of the disk, and a file that is cut short, come back
 //! as errors. A leased map is taken where it is asked for.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use tet_io::{Folder, Source, Step, is_url};
+use tet_io::{Folder, Source, is_url};
 
 use crate::container::{Input, container, containers, sniff};
 use crate::model::logical::to_logical;
-use crate::read::opened::{OpenOptions, Opened, Opener};
+use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::{Error, Result};
 
 /// Opens the container at `path`, whose format follows from its content.
@@ -23,8 +22,8 @@ use crate::{Error, Result};
 /// [`Io::Mmap`](crate::Io::Mmap), not to be had under a lease.
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     let path = path.as_ref();
-    let opener = |path: &Path| options.source(path);
-    of_source(path, opener(&document_of(path))?, &opener, options)
+    let source = options.source(&document_of(path))?;
+    of_source(path, source, options)
 }
 
 /// The file of a path: that of a folder is the document by which its container is known. A URL is that of a folder if
@@ -42,13 +41,18 @@ pub fn document_of(path: &Path) -> PathBuf {
     documents.find(|document| document.is_file()).unwrap_or_else(|| path.to_path_buf())
 }
 
-/// The document of a folder on a server; `None` where the URL is that of a file, or none is there.
-fn url_document(path: &Path) -> Option<PathBuf> {
-    let is_any = path.to_str()?.ends_with('/');
-    let suffix = path.extension().and_then(|suffix| suffix.to_str());
+/// The documents of which a folder on a server has one; none where the URL is that of a file.
+fn documents_of(url: &Path) -> Vec<&'static str> {
+    let is_any = url.to_str().is_some_and(|url| url.ends_with('/'));
+    let suffix = url.extension().and_then(|suffix| suffix.to_str());
     let is_of = |suffixes: &[&str]| suffixes.iter().any(|it| suffix == Some(*it));
     let known = containers().into_iter().filter(|it| is_any || is_of(it.suffixes()));
-    let names: Vec<&str> = known.flat_map(|it| it.folder_documents()).copied().collect();
+    known.flat_map(|it| it.folder_documents()).copied().collect()
+}
+
+/// The document of a folder on a server; `None` where the URL is that of a file, or none is there.
+fn url_document(path: &Path) -> Option<PathBuf> {
+    let names = documents_of(path);
     if let [name] = names[..] {
         return Some(path.join(name));
     }
@@ -58,32 +62,37 @@ fn url_document(path: &Path) -> Option<PathBuf> {
     found.map(|name| path.join(name))
 }
 
+/// Opens the document of a folder, by which its container is known, for [`open_source`]; `None` where there is none, or
+/// the URL of the folder is that of a file, as for [`document_of`].
+///
+/// # Errors
+/// It cannot be found out which document is there, or it cannot be opened.
+pub fn open_document(folder: &Folder) -> Result<Option<Source>> {
+    for name in documents_of(folder.path()) {
+        if let Some(source) = folder.get(name)? {
+            return Ok(Some(source));
+        }
+    }
+    Ok(None)
+}
+
 /// Opens the container that a source holds, as [`open`] does the file at a path. Bytes in memory have
 /// no other files next to them.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_source(source: Source, options: &OpenOptions) -> Result<Opened> {
-    let Some(path) = source.path().map(Path::to_path_buf) else {
-        let nowhere = io::ErrorKind::NotFound;
-        let opener = |path: &Path| Err(tet_io::Error::io(Step::Open, path, nowhere.into()));
-        return of_source("(memory)".as_ref(), source, &opener, options);
-    };
-    of_source(&path, source, &|path| options.source(path), options)
+    let path = path_of(&source);
+    of_source(&path, source, options)
 }
 
-/// Opens what `source` has; `opener` opens the other files, where the container is several.
-fn of_source(
-    path: &Path,
-    source: Source,
-    opener: Opener<'_>,
-    options: &OpenOptions,
-) -> Result<Opened> {
+/// Opens what `source` has.
+fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
     let format = sniff(&source)?;
     let Some(container) = container(format) else {
         return Err(Error::NotReadable { path: path.to_path_buf(), format });
     };
-    let mut opened = container.open(Input { path, source, opener }, options)?;
+    let mut opened = container.open(Input { path, source }, options)?;
     opened.catalog = opened.catalog.viewed(to_logical);
     opened.form_rules = container.form_rules();
     Ok(opened)

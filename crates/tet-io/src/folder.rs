@@ -4,15 +4,19 @@
 //! must be an ordinary name. Symbolic links below the folder are followed, also to places outside
 //! of it, as other readers do: who may create links in a folder may also copy files into it.
 //!
-//! A folder may also be at a URL: the file of a key is then that of the URL with the key behind it.
+//! A folder may also be at a URL: the file of a key is then that of the URL with the key behind it. The store of all URLs
+//! opens it, or one that the folder was made with.
 
 use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result, Step};
-use crate::source::{FolderEntry, PendingUpload, Source, UrlList, open_regular, store_of};
+use crate::source::{
+    FolderEntry, PendingUpload, Source, UrlList, UrlStore, open_regular, store_of,
+};
 use crate::stamp::Stamp;
 use crate::url::is_url;
 
@@ -31,7 +35,12 @@ use crate::url::is_url;
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// What has its files, where that is another store than the one of all URLs.
+    store: Option<Arc<dyn UrlStore>>,
 }
+
+/// A URL, and the store that has its file.
+type Stored<'p> = (Arc<dyn UrlStore>, &'p str);
 
 /// A file of a folder, as a whole.
 ///
@@ -86,13 +95,41 @@ impl Folder {
         let path = path.as_ref();
         if is_url(path) {
             store_of(path)?;
-            return Ok(Self { path: path.to_path_buf() });
+            return Ok(Self { path: path.to_path_buf(), store: None });
         }
         let metadata = fs::metadata(path).map_err(|error| Error::io(Step::Open, path, error))?;
         if !metadata.is_dir() {
             return Err(Error::io(Step::Open, path, io::ErrorKind::NotADirectory.into()));
         }
-        Ok(Self { path: path.to_path_buf() })
+        Ok(Self { path: path.to_path_buf(), store: None })
+    }
+
+    /// The folder at a URL of `store`, whatever the store of all URLs is. Like others it is not looked for.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tet_io::{Error, Folder, Result, Source, Step, UrlStore};
+    ///
+    /// #[derive(Debug)]
+    /// struct One;
+    ///
+    /// impl UrlStore for One {
+    ///     fn open(&self, url: &str) -> Result<Source> {
+    ///         match url {
+    ///             "one://a/b" => Ok(Source::from_named_bytes(url, *b"bytes")),
+    ///             _ => Err(Error::io(Step::Open, url.as_ref(), std::io::ErrorKind::NotFound.into())),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let folder = Folder::of_store(Arc::new(One), "one://a");
+    /// let source = folder.get("b")?.expect("the store has it");
+    /// assert!(source.folder()?.get("c")?.is_none(), "files next to it are looked for in the same store");
+    /// # Ok::<(), tet_io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_store(store: Arc<dyn UrlStore>, url: &str) -> Self {
+        Self { path: url.into(), store: Some(store) }
     }
 
     /// The path it was opened with.
@@ -104,13 +141,21 @@ impl Folder {
     /// Whether its files are on a server.
     #[must_use]
     pub fn is_url(&self) -> bool {
-        is_url(&self.path)
+        self.store.is_some() || is_url(&self.path)
+    }
+
+    /// The store of a path in this folder; `None` in a folder of this machine.
+    fn stored<'p>(&self, path: &'p Path) -> Result<Option<Stored<'p>>> {
+        match &self.store {
+            Some(store) => Ok(path.to_str().map(|url| (Arc::clone(store), url))),
+            None => is_url(path).then(|| store_of(path)).transpose(),
+        }
     }
 
     /// How many of its files are worth opening at the same time: 1 for a folder of this machine.
     #[must_use]
     pub fn depth(&self) -> usize {
-        if self.is_url() { store_of(&self.path).map_or(1, |(store, _)| store.depth()) } else { 1 }
+        self.stored(&self.path).ok().flatten().map_or(1, |(store, _)| store.depth())
     }
 
     /// Checks that of two programs that write the same file of a folder on a server one is refused, so that none loses
@@ -120,13 +165,12 @@ impl Folder {
     ///
     /// Returns [`Error::UrlUnconditional`] for a server that replaces whatever is there.
     pub fn check_conditional(&self) -> Result<()> {
-        if self.is_url() {
-            let (store, url) = store_of(&self.path)?;
-            if !store.is_conditional(url) {
-                return Err(Error::UrlUnconditional { path: self.path.clone() });
+        match self.stored(&self.path)? {
+            Some((store, url)) if !store.is_conditional(url) => {
+                Err(Error::UrlUnconditional { path: self.path.clone() })
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The path of a key; `None` if the key is not a relative path of ordinary names.
@@ -147,6 +191,18 @@ impl Folder {
         key.replace('%', "%25").replace('?', "%3F").replace('#', "%23").into()
     }
 
+    /// Opens the file of a key, which has to be there.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoName`] for what is not a key, and what [`Source::open`] returns.
+    pub fn open_file(&self, key: &str) -> Result<Source> {
+        let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
+        let Some(store) = &self.store else { return Source::open(path) };
+        let url = path.to_str().ok_or_else(|| Error::NoName { path: path.clone() })?;
+        Ok(store.open(url)?.of_store(Arc::clone(store)))
+    }
+
     /// Opens the file of a key for positioned reads; `None` if there is none, if a folder has this
     /// name, or if it is not a key.
     ///
@@ -155,7 +211,7 @@ impl Folder {
     /// Returns what [`Source::open`] returns for a file that exists.
     pub fn get(&self, key: &str) -> Result<Option<Source>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
-        match Source::open(&path) {
+        match self.open_file(key) {
             Ok(source) => Ok(Some(source)),
             Err(Error::Io { source, .. }) if is_absence(&source) => Ok(None),
             Err(Error::NotRegular { .. }) if path.is_dir() => Ok(None),
@@ -239,8 +295,7 @@ impl Folder {
     pub fn list(&self, key: &str, count_max: usize) -> Result<FolderList> {
         let path = if key.is_empty() { Some(self.path.clone()) } else { self.path_of(key) };
         let Some(path) = path else { return Ok(FolderList::default()) };
-        if self.is_url() {
-            let (store, url) = store_of(&path)?;
+        if let Some((store, url)) = self.stored(&path)? {
             let UrlList { files, folders, is_cut } = store.list(url, count_max)?;
             let files = files.into_iter().map(|file| file.name).collect();
             return Ok(FolderList { files, folders, is_cut, other_count: 0 });
@@ -285,8 +340,7 @@ impl Folder {
     ///
     /// As [`Folder::list`].
     pub fn entries(&self, count_max: usize) -> Result<Vec<FolderEntry>> {
-        if self.is_url() {
-            let (store, url) = store_of(&self.path)?;
+        if let Some((store, url)) = self.stored(&self.path)? {
             return Ok(store.list(url, count_max)?.files);
         }
         let names = self.list("", count_max)?.files.into_iter();
@@ -303,11 +357,10 @@ impl Folder {
     ///
     /// As [`Folder::list`].
     pub fn uploads(&self) -> Result<Vec<PendingUpload>> {
-        if !self.is_url() {
-            return Ok(Vec::new());
+        match self.stored(&self.path)? {
+            Some((store, url)) => store.uploads(url),
+            None => Ok(Vec::new()),
         }
-        let (store, url) = store_of(&self.path)?;
-        store.uploads(url)
     }
 
     /// Gives up an upload to the file of a key.
@@ -317,7 +370,8 @@ impl Folder {
     /// As [`Folder::remove`].
     pub fn abort_upload(&self, key: &str, id: &str) -> Result<()> {
         let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
-        let (store, url) = store_of(&path)?;
+        let stored = self.stored(&path)?;
+        let (store, url) = stored.ok_or_else(|| Error::UrlOutput { path: path.clone() })?;
         store.abort_upload(url, id)
     }
 
@@ -328,11 +382,36 @@ impl Folder {
     /// Returns [`Error::NoName`] for what is not a key, and [`Error::Io`] when the file cannot be removed.
     pub fn remove(&self, key: &str) -> Result<()> {
         let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
-        if self.is_url() {
-            let (store, url) = store_of(&path)?;
+        if let Some((store, url)) = self.stored(&path)? {
             return store.remove(url);
         }
         fs::remove_file(&path).map_err(|error| Error::io(Step::Remove, &path, error))
+    }
+}
+
+impl Source {
+    /// The folder that has the file, for the other files of the same container.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::open`].
+    ///
+    /// ```
+    /// use tet_io::{Folder, Source};
+    ///
+    /// let source = Source::from_named_bytes("src/lib.rs", b"//!".as_slice());
+    /// assert_eq!(source.folder()?.path(), Folder::open("src")?.path());
+    /// # Ok::<(), tet_io::Error>(())
+    /// ```
+    pub fn folder(&self) -> Result<Folder> {
+        let path = self.path().unwrap_or(Path::new(""));
+        if let (Some(store), Some(url)) = (self.store(), path.to_str()) {
+            // What is directly behind `://` is in the folder of this name.
+            let folder = url.rfind('/').and_then(|at| url.get(..=at));
+            return Ok(Folder::of_store(Arc::clone(store), folder.unwrap_or_default()));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Folder::open(folder.unwrap_or(Path::new(".")))
     }
 }
 
@@ -347,8 +426,8 @@ fn is_key(key: &str) -> bool {
 
 /// Whether an error of the system means that there is no such file.
 fn is_absence(error: &io::Error) -> bool {
-    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
+    use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | IsADirectory | InvalidFilename)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use tet_format::Span;
 
 use crate::error::{Error, Result, Step};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
-use crate::lease::{LeasedMap, LeasedView};
+use crate::lease::LeasedMap;
 use crate::read_at::{Access, ReadAt};
 use crate::stamp::Stamp;
 use crate::url::{is_url, local_path};
@@ -19,6 +19,7 @@ use crate::writers::{Writers, writers_of};
 
 mod url_store;
 mod url_upload;
+mod view;
 
 pub(crate) use url_store::store_of;
 pub use url_store::{
@@ -26,6 +27,8 @@ pub use url_store::{
     set_url_store,
 };
 pub use url_upload::{UrlPart, UrlUpload};
+pub use view::View;
+use view::ViewOf;
 
 /// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;
@@ -46,9 +49,10 @@ pub enum SourceKind {
     Custom,
 }
 
-/// The bytes of one file, opened once and shared by cheap clones.
+/// The bytes of one file, opened once and shared by cheap clones; with them what opens the files next to it, where that
+/// is another store than the one of all URLs.
 #[derive(Clone, Debug)]
-pub struct Source(Arc<Opened>);
+pub struct Source(Arc<Opened>, Option<Arc<dyn UrlStore>>);
 
 #[derive(Debug)]
 struct Opened {
@@ -233,14 +237,26 @@ impl Source {
         name: Option<&Path>,
     ) -> Self {
         let (path, writers) = (name.map(Path::to_path_buf), Writers::Absent);
-        Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }))
+        Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }), None)
     }
 
     pub(crate) fn opened(backend: Backend, path: &Path, stamp: Stamp) -> Self {
         let (path, len) = (Some(path.to_path_buf()), stamp.size);
         let writers = backend.writers();
         let (stamp, version) = (Some(stamp), None);
-        Self(Arc::new(Opened { backend, path, stamp, version, len, writers }))
+        Self(Arc::new(Opened { backend, path, stamp, version, len, writers }), None)
+    }
+
+    /// The same source, whose path is a URL of `store`: that also opens the files next to it, as
+    /// [`Folder::of_store`](crate::Folder::of_store) shows.
+    #[must_use]
+    pub fn of_store(self, store: Arc<dyn UrlStore>) -> Self {
+        Self(self.0, Some(store))
+    }
+
+    /// What opens the files next to it, where that is another store than the one of all URLs.
+    pub(crate) fn store(&self) -> Option<&Arc<dyn UrlStore>> {
+        self.1.as_ref()
     }
 
     /// Whether two sources are clones of the same source.
@@ -481,42 +497,6 @@ impl Source {
             Backend::Custom(reader) => reader.name().into(),
             _ => self.path().unwrap_or(Path::new("(memory)")).to_path_buf(),
         }
-    }
-}
-
-/// The bytes of a file in place, valid while this value exists.
-#[derive(Debug)]
-pub struct View<'a>(ViewOf<'a>);
-
-#[derive(Debug)]
-enum ViewOf<'a> {
-    Bytes(&'a [u8]),
-    #[cfg(all(feature = "mmap", target_os = "linux"))]
-    Leased(LeasedView<'a>),
-}
-
-impl View<'_> {
-    /// These bytes of the file; `None` past the end, or if pages of a leased mapping cannot be
-    /// loaded.
-    #[must_use]
-    pub fn bytes(&self, range: Range<u64>) -> Option<&[u8]> {
-        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
-        match &self.0 {
-            ViewOf::Bytes(bytes) => bytes.get(range),
-            #[cfg(all(feature = "mmap", target_os = "linux"))]
-            ViewOf::Leased(view) => view.bytes(range),
-        }
-    }
-
-    /// All bytes of the file; empty if they must be read.
-    #[must_use]
-    pub fn whole(&self) -> &[u8] {
-        let len = match &self.0 {
-            ViewOf::Bytes(bytes) => bytes.len(),
-            #[cfg(all(feature = "mmap", target_os = "linux"))]
-            ViewOf::Leased(view) => view.len(),
-        };
-        self.bytes(0..len as u64).unwrap_or_default()
     }
 }
 

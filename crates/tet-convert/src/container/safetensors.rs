@@ -131,8 +131,8 @@ impl Container for Index {
         Ok(object.windows(key.len()).any(|window| window == key.as_bytes()))
     }
 
-    fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
-        shards::open(input.path, input.source, input.opener)
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        shards::open(input.path, input.source, options)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {

@@ -9,7 +9,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
 use crate::model::logical;
-use crate::read::opened::{OpenOptions, Opened, Opener, path_of};
+use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::TextLayout;
 use crate::{Error, Format, Result};
@@ -111,14 +111,12 @@ pub trait Container: Sync {
 }
 
 /// A file that is to be opened.
-#[allow(missing_debug_implementations, reason = "it holds a function")]
+#[derive(Debug)]
 pub struct Input<'a> {
     /// Its path, for messages and for the name of a dataset; `(memory)` where it has none.
     pub path: &'a Path,
     /// Its bytes.
     pub source: Source,
-    /// Opens the other files, where the container is several.
-    pub(crate) opener: Opener<'a>,
 }
 
 /// Writes the datasets of any catalog into a file of one kind.

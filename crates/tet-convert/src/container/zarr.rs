@@ -16,7 +16,7 @@ pub(crate) use self::write::{Cut, Elements, capabilities, draft};
 use std::path::Path;
 
 use tet_format::ForeignRule;
-use tet_io::{Folder, Source};
+use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 use tet_zarr::{Hierarchy, Store};
 
@@ -97,14 +97,12 @@ fn is_document(source: &Source) -> bool {
 
 /// The hierarchy that a source belongs to: its folder, the members of a zip file, or references.
 fn hierarchy(source: &Source) -> tet_zarr::Result<Hierarchy> {
-    let folder = source.path().and_then(Path::parent).unwrap_or(Path::new(""));
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let store = if is_document(source) {
-        Store::folder(folder)?
+        Store::Folder(source.folder()?)
     } else if source.read_vec(0, source.len().min(2))? == b"PK" {
         Store::zip(source.clone())?
     } else {
-        Store::references(source, Folder::open(folder)?)?
+        Store::references(source, source.folder()?)?
     };
     Hierarchy::open(store)
 }

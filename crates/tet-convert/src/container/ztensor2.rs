@@ -8,8 +8,6 @@ mod catalog;
 mod object;
 mod parts;
 
-use std::path::Path;
-
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
@@ -47,14 +45,11 @@ impl Container for Objects {
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
-        catalog::open(input, self.version, options.memory_budget)
+        catalog::open(input, self.version, options)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        let open = |shard: &str| {
-            let path = source.path()?;
-            Source::open(shard_path(path, shard)).ok()
-        };
+        let open = |shard: &str| open_shard(source, shard, &OpenOptions::default());
         Ok(objects::verify(source, &options.with_limits(Limits::default()), &open)?)
     }
 
@@ -74,9 +69,9 @@ const fn format_of(version: Version) -> Format {
     }
 }
 
-/// The path of a shard of the file at `path`: `model.zt` has the shard `a` in `model-a.zt`. The name of a
-/// shard is never a path, by the rules of the format.
-fn shard_path(path: &Path, shard: &str) -> std::path::PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!("{stem}-{shard}.zt"))
+/// A shard of a file, if it is there: `model.zt` has the shard `a` in `model-a.zt`. The name of a shard is never a path, by
+/// the rules of the format.
+fn open_shard(source: &Source, shard: &str, options: &OpenOptions) -> Option<Source> {
+    let stem = source.path()?.file_stem().unwrap_or_default().to_string_lossy();
+    options.beside(source, &format!("{stem}-{shard}.zt")).ok()
 }

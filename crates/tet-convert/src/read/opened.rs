@@ -1,11 +1,12 @@
 //! An open file, and how files are opened.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
-use tet_io::{Progress, Source};
+use tet_io::{Progress, Source, Step};
 use tet_query::{Catalog, Execution};
 use tet_verify::{Finding, Severity};
 
@@ -84,9 +85,6 @@ pub struct Opened {
     pub(crate) form_rules: &'static [&'static str],
 }
 
-/// Opens the file at a path, as the caller asked for.
-pub(crate) type Opener<'a> = &'a dyn Fn(&Path) -> tet_io::Result<Source>;
-
 /// The path of a source, for messages.
 pub(crate) fn path_of(source: &Source) -> PathBuf {
     source.path().unwrap_or("(memory)".as_ref()).to_path_buf()
@@ -109,6 +107,20 @@ impl OpenOptions {
         match self.io {
             Io::Auto | Io::Pread => Source::open(path),
             Io::Mmap => Source::open_leased(path),
+        }
+    }
+
+    /// The file of this name next to another one of the same container, read as is asked for. Bytes in memory have none.
+    pub(crate) fn beside(&self, source: &Source, name: &str) -> tet_io::Result<Source> {
+        let Some(path) = source.path() else {
+            let nowhere = io::ErrorKind::NotFound.into();
+            return Err(tet_io::Error::io(Step::Open, name.as_ref(), nowhere));
+        };
+        let folder = source.folder()?;
+        if folder.is_url() {
+            folder.open_file(name)
+        } else {
+            self.source(&path.with_file_name(name))
         }
     }
 }

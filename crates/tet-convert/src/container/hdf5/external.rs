@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use tet_hdf5::ExternalPart;
@@ -30,10 +29,8 @@ struct JoinedParts {
 
 /// The `len` bytes of a dataset of `file`, which are in these parts; an error is why they are not read.
 pub(super) fn open(file: &Source, parts: &[ExternalPart], len: u64) -> Result<Source, String> {
-    let folder = file.path().map(|path| path.parent().unwrap_or(Path::new("")));
-    let folder = folder.ok_or("its elements are in other files, and the folder is not known")?;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let folder = Folder::open(folder).map_err(|error| error.to_string())?;
+    file.path().ok_or("its elements are in other files, and the folder is not known")?;
+    let folder = file.folder().map_err(|error| error.to_string())?;
     if PARTS_MAX < parts.len() {
         return Err(format!(
             "its elements are in {} parts, at most {PARTS_MAX} are read",

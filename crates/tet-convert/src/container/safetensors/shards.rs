@@ -18,7 +18,7 @@ use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, Index};
 use super::{catalog, check, rule};
-use crate::read::opened::{FileRegion, Opened, Opener, path_of};
+use crate::read::opened::{FileRegion, OpenOptions, Opened, path_of};
 use crate::{Error, Format, Result};
 
 /// An index with more tensors that cannot be read is not opened: each takes memory, and few bytes of
@@ -45,7 +45,7 @@ struct Sound {
 }
 
 /// Opens the model whose index is at `path`.
-pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Opened> {
+pub(crate) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result<Opened> {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let refused = |fault| {
@@ -53,7 +53,7 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Op
         Error::Foreign { path, format: Format::SAFETENSORS_INDEX, fault }
     };
     let mut found = |shard: Option<&str>, it| take(&mut findings, shard, it);
-    let model = read(&source, path, opener, &options, &mut found)?.map_err(refused)?;
+    let model = read(&source, opening, &options, &mut found)?.map_err(refused)?;
     let mut lost = model.places.iter().filter_map(|it| it.err());
     if let Some(fault) = lost.nth(LOST_MAX) {
         return Err(refused(fault));
@@ -117,14 +117,13 @@ fn keep_order(mut order: Vec<String>, attrs: &mut BTreeMap<String, AttrText>) {
 
 /// Checks a model: its index, every shard, and whether they agree.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
-    let Some(path) = source.path() else {
+    if source.path().is_none() {
         let format = Format::SAFETENSORS_INDEX;
         return Err(Error::NotVerifiable { path: path_of(source), format });
-    };
+    }
     let mut findings = ForeignFindings::new(options);
     let mut found = |shard: Option<&str>, it| take(&mut findings, shard, it);
-    let opener = |path: &Path| Source::open(path);
-    let model = read(source, path, &opener, options, &mut found)?;
+    let model = read(source, &OpenOptions::default(), options, &mut found)?;
     let mut seen = ForeignSeen {
         file_len: source.len(),
         integrity: Integrity::Unprotected,
@@ -165,8 +164,7 @@ fn take(findings: &mut ForeignFindings<'_>, shard: Option<&str>, found: ForeignF
 /// Reads the index and the headers of all shards, and lays one over the other.
 fn read(
     source: &Source,
-    path: &Path,
-    opener: Opener<'_>,
+    opening: &OpenOptions,
     options: &VerifyOptions,
     found: Found<'_>,
 ) -> Result<std::result::Result<Model, ForeignFault>> {
@@ -177,8 +175,8 @@ fn read(
     let mut shards: Vec<Shard> = Vec::with_capacity(index.shards.len());
     for named in &index.shards {
         options.progress.check().map_err(tet_verify::Error::from)?;
-        let at = path.with_file_name(&named.name);
-        let shard = match shard(&at, opener, &shards, &mut |it| found(Some(&named.name), it))? {
+        let opened = opening.beside(source, &named.name);
+        let shard = match shard(opened, &shards, &mut |it| found(Some(&named.name), it))? {
             Ok(shard) => shard,
             Err(rule) => {
                 let fault = at_index(rule, named.at);
@@ -196,14 +194,13 @@ fn read(
     Ok(Ok(Model { index, shards, places }))
 }
 
-/// Opens a shard; the rule is one about the index.
+/// Reads the header of a shard; the rule is one about the index.
 fn shard(
-    path: &Path,
-    opener: Opener<'_>,
+    opened: tet_io::Result<Source>,
     before: &[Shard],
     found: &mut dyn FnMut(ForeignFound),
 ) -> Result<std::result::Result<Shard, &'static ForeignRule>> {
-    let source = match opener(path) {
+    let source = match opened {
         Ok(source) => source,
         Err(tet_io::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Err(&rule::SHARD_MISSING));

@@ -8,7 +8,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, 
 
 use super::files::{Files, PartError};
 use super::manifest::Manifest;
-use super::series::{catalog, folder_of};
+use super::series::catalog;
 use crate::Result;
 use crate::read::opened::OpenOptions;
 
@@ -34,7 +34,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         }
     };
     let opening = OpenOptions { limits: options.limits, ..OpenOptions::default() };
-    let files = Arc::new(Files::new(folder_of(source)?, &opening, &manifest));
+    let files = Arc::new(Files::new(source.folder()?, &opening, &manifest));
     let mut states = Vec::new();
     for (nth, verified) in verified(&files, options)?.into_iter().enumerate() {
         let (source, report) = match verified {

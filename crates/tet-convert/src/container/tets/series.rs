@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_file::TetFile;
-use tet_io::{Folder, Source};
+use tet_io::Source;
 use tet_query::{Catalog, Dataset};
 
 use super::chunks::Chunks;
@@ -33,7 +33,7 @@ impl Series {
         let refused =
             |fault| Error::Foreign { path: path.to_path_buf(), format: Format::TETS, fault };
         let manifest = Manifest::read(source)?.map_err(refused)?;
-        let files = Arc::new(Files::new(folder_of(source)?, options, &manifest));
+        let files = Arc::new(Files::new(source.folder()?, options, &manifest));
         let of_part = |error| match error {
             PartError::Fault(part, fault) => Error::Part { path: path.to_path_buf(), part, fault },
             PartError::Failed(error) => error.into(),
@@ -42,16 +42,6 @@ impl Series {
         let first = files.open(0).map_err(of_part)?.tet.clone();
         Ok(Series { manifest, first, catalog })
     }
-}
-
-/// The folder of a manifest.
-///
-/// # Errors
-/// The manifest has no folder: its bytes are in memory.
-pub(super) fn folder_of(source: &Source) -> Result<Folder> {
-    let folder = source.path().and_then(Path::parent).unwrap_or(Path::new(""));
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    Ok(Folder::open(folder)?)
 }
 
 /// The catalog of all parts: datasets that do not grow are those of the first one.

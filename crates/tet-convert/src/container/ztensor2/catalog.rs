@@ -9,9 +9,9 @@ use tet_ztensor::objects::{ObjectFile, Version, rule};
 use tet_ztensor::{Error as ReadError, Limits};
 
 use super::object::{Reading, of_pairs};
-use super::{format_of, parts, shard_path};
+use super::{format_of, open_shard, parts};
 use crate::container::traits::Input;
-use crate::read::opened::{FileRegion, Opened};
+use crate::read::opened::{FileRegion, OpenOptions, Opened};
 use crate::{Error, Result};
 
 /// A file with more damaged objects is not opened: each takes memory, and few bytes of the file.
@@ -20,12 +20,12 @@ const DAMAGED_MAX: usize = 50_000;
 /// Parts of all objects of one file, at most: further objects are offered without.
 const PARTS_MAX: usize = 100_000;
 
-/// Opens a file; `budget` bounds the memory of a sparse tensor.
-pub(super) fn open(input: Input<'_>, version: Version, budget: u64) -> Result<Opened> {
-    let Input { path, source, opener } = input;
+/// Opens a file.
+pub(super) fn open(input: Input<'_>, version: Version, options: &OpenOptions) -> Result<Opened> {
+    let Input { path, source } = input;
     let format = format_of(version);
-    let open_shard = |shard: &str| opener(&shard_path(path, shard)).ok();
-    let file = ObjectFile::open(source.clone(), &Limits::default(), &open_shard);
+    let open = |shard: &str| open_shard(&source, shard, options);
+    let file = ObjectFile::open(source.clone(), &Limits::default(), &open);
     let file = Arc::new(file.map_err(|error| match error {
         ReadError::Format(fault) => {
             Error::Foreign { path: path.to_path_buf(), format, fault: fault.into() }
@@ -38,9 +38,9 @@ pub(super) fn open(input: Input<'_>, version: Version, budget: u64) -> Result<Op
         let fault = object.fault.map_or(ForeignFault::from(no_fault()), ForeignFault::from);
         return Err(Error::Foreign { path: path.to_path_buf(), format, fault });
     }
-    let options = VerifyOptions::default();
-    let mut findings = ForeignFindings::new(&options);
-    let reading = Reading::new(&file, budget);
+    let verifying = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&verifying);
+    let reading = Reading::new(&file, options.memory_budget);
     let (mut datasets, mut held) = (Vec::new(), Vec::new());
     for (number, (at, object)) in (0_u64..).zip(file.objects().iter().enumerate()) {
         if let Some(fault) = object.fault {
