@@ -1,6 +1,6 @@
 //! Finds the stored bytes of chunks: by key, and through the indexes of shards.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
@@ -97,16 +97,25 @@ impl ChunkFinder {
         self.objects.source(id)
     }
 
-    /// Opens the objects of chunks at the same time, where they are on a server.
+    /// How many objects are worth opening at the same time: 1 where they are not on a server.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self.objects.store() {
+            Store::Folder(folder) => folder.depth(),
+            _ => 1,
+        }
+    }
+
+    /// Opens the objects of chunks at the same time, where they are on a server; which of them are not there, as far as
+    /// that was asked.
     ///
     /// # Errors
     ///
     /// As [`ChunkFinder::find`].
-    pub fn open_ahead(&self, linear: &[u64]) -> Result<()> {
-        let Store::Folder(folder) = self.objects.store() else { return Ok(()) };
-        let depth = folder.depth();
+    pub fn open_ahead(&self, linear: &[u64]) -> Result<HashSet<ObjectName>> {
+        let depth = self.depth();
         if depth <= 1 {
-            return Ok(());
+            return Ok(HashSet::new());
         }
         let unit = self.units().into_iter().next().unwrap_or_default();
         let keys = linear.iter().map(|&linear| {
@@ -137,6 +146,19 @@ impl ChunkFinder {
     ///
     /// Returns a fault of a shard index, of a zip member or of a reference, and errors of reading.
     pub fn find(&self, coordinate: &[u64]) -> Result<Option<Located>> {
+        self.find_but(coordinate, &HashSet::new())
+    }
+
+    /// The same; objects that are known to be absent, by [`ChunkFinder::open_ahead`], are not asked for again.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChunkFinder::find`].
+    pub fn find_but(
+        &self,
+        coordinate: &[u64],
+        absent: &HashSet<ObjectName>,
+    ) -> Result<Option<Located>> {
         let counts = self.array.grid.counts();
         let is_inside = coordinate.len() == counts.len()
             && coordinate.iter().zip(counts).all(|(at, count)| at < count);
@@ -147,6 +169,9 @@ impl ChunkFinder {
         let outermost = units.first().cloned().unwrap_or_default();
         let of_object: Vec<u64> = divided(coordinate, &outermost);
         let key = self.array.object_key(&of_object);
+        if !absent.is_empty() && absent.contains(&ObjectName::File(key.clone())) {
+            return Ok(None);
+        }
         let Some(object) = self.find_object(&key)? else { return Ok(None) };
         let mut located = object;
         for (number, level) in self.array.shards.iter().enumerate() {

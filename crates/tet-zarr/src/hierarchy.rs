@@ -260,7 +260,7 @@ impl Nodes {
                 self.report(&key, path, fault);
                 return Ok(Document::Broken);
             }
-            Err(error) if path.is_empty() => return Err(error),
+            Err(error) if path.is_empty() || store.is_far() => return Err(error),
             // A file that cannot be read does not hide the others.
             Err(_) => {
                 self.report(key, path, broken(&rule::UNREADABLE, 0, 0));

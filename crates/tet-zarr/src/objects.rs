@@ -1,6 +1,6 @@
 //! The table of objects: numbers for sources, opened when they are touched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tet_io::{Source, Stamp, at_once};
@@ -141,13 +141,20 @@ impl Objects {
         Ok(Some((id, source)))
     }
 
-    /// Opens objects, `depth` at the same time and as many as stay open, so that [`Objects::find`] finds them open.
-    pub(crate) fn open_ahead(&self, names: &[ObjectName], depth: usize) -> Result<()> {
+    /// Opens objects, `depth` at the same time and as many as stay open, so that [`Objects::find`] finds them open; those
+    /// that are not there.
+    pub(crate) fn open_ahead(
+        &self,
+        names: &[ObjectName],
+        depth: usize,
+    ) -> Result<HashSet<ObjectName>> {
         let names = names.get(..names.len().min(OPEN_MAX)).unwrap_or_default();
-        at_once((names.len(), depth), |nth| {
-            names.get(nth).map_or(Ok(None), |name| self.find(name))
-        })?;
-        Ok(())
+        let is_there = |nth| -> Result<bool> {
+            Ok(names.get(nth).map_or(Ok(None), |name: &ObjectName| self.find(name))?.is_some())
+        };
+        let found = at_once((names.len(), depth), is_there)?;
+        let absent = names.iter().zip(found).filter(|(_, is_there)| !is_there);
+        Ok(absent.map(|(name, _)| name.clone()).collect())
     }
 
     /// Checks that a source that was opened is still the same file with the same bytes.

@@ -99,6 +99,11 @@ impl Store {
         Ok(Store::References(References::open(document, folder)?))
     }
 
+    /// Whether it is a folder on a server: what cannot be read there now may be read later, and is not taken as missing.
+    pub(crate) fn is_far(&self) -> bool {
+        matches!(self, Store::Folder(folder) if folder.is_url())
+    }
+
     /// Where the object of a key is; `None` if there is none. In a folder the file is looked up,
     /// but not opened; on a server it is not looked up either, and [`Store::open`] says that there is none.
     ///
@@ -110,7 +115,7 @@ impl Store {
             Store::Folder(folder) => {
                 let name = ObjectName::File(key.to_owned());
                 let place = KeyPlace { name, part: None, inflated_len: None };
-                let is_there = folder.is_url() || folder.len_of(key)?.is_some();
+                let is_there = self.is_far() || folder.len_of(key)?.is_some();
                 Ok(is_there.then_some(place))
             }
             Store::Zip(zip) => zip.locate(key),

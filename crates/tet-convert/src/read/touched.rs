@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
+use tet_io::at_once;
 use tet_query::ChunkPlace;
 
 /// The objects of the chunks that were located: each is compared once after it was touched, and all at the
@@ -28,21 +29,39 @@ impl Touched {
         }
     }
 
-    /// Compares the objects that were touched since the last call, by the number less 1.
-    pub(crate) fn check_recent<E>(&self, check: impl FnMut(u32) -> Result<(), E>) -> Result<(), E> {
+    /// Compares the objects that were touched since the last call, by the number less 1, `depth` at the same time.
+    pub(crate) fn check_recent<E: Send>(
+        &self,
+        depth: usize,
+        check: impl Fn(u32) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
         let recent = {
             let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             mem::take(&mut found.recent)
         };
-        recent.into_iter().try_for_each(check)
+        each(recent.into_iter().collect(), depth, check)
     }
 
-    /// Compares all objects that were touched.
-    pub(crate) fn check_all<E>(&self, check: impl FnMut(u32) -> Result<(), E>) -> Result<(), E> {
-        let all: Vec<u32> = {
+    /// Compares all objects that were touched, `depth` at the same time.
+    pub(crate) fn check_all<E: Send>(
+        &self,
+        depth: usize,
+        check: impl Fn(u32) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let all = {
             let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             found.all.iter().copied().collect()
         };
-        all.into_iter().try_for_each(check)
+        each(all, depth, check)
     }
+}
+
+/// Compares objects, `depth` at the same time.
+fn each<E: Send>(
+    numbers: Vec<u32>,
+    depth: usize,
+    check: impl Fn(u32) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    at_once((numbers.len(), depth), |nth| numbers.get(nth).map_or(Ok(()), |&it| check(it)))?;
+    Ok(())
 }

@@ -42,7 +42,7 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
         }
         let list = match store.list(&path, NAMES_MAX) {
             Ok(list) => list,
-            Err(error) if path.is_empty() => return Err(error),
+            Err(error) if path.is_empty() || store.is_far() => return Err(error),
             Err(_) => {
                 nodes.report(&path, &path, broken(&rule::UNREADABLE, 0, 0));
                 continue;

@@ -225,11 +225,11 @@ impl ChunkTable for Chunks {
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
-        self.touched.check_recent(|at| self.check(at))
+        self.touched.check_recent(self.files.depth(), |at| self.check(at))
     }
 
     fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        self.touched.check_all(|at| self.check(at))
+        self.touched.check_all(self.files.depth(), |at| self.check(at))
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {

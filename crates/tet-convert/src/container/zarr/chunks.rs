@@ -1,5 +1,6 @@
 //! The chunks of an array: found when they are asked for, decoded by its codecs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -29,9 +30,10 @@ pub(super) struct Chunks {
 pub(super) const ZIPPED: u32 = 1;
 
 impl Chunks {
-    fn place(&self, linear: u64) -> tet_zarr::Result<ChunkPlace> {
+    /// Where a chunk is, unless it is in an object that is known to be absent.
+    fn place(&self, linear: u64, absent: &HashSet<ObjectName>) -> tet_zarr::Result<ChunkPlace> {
         let coordinate = self.finder.array().grid.coord_of(linear);
-        let Some(found) = self.finder.find(&coordinate)? else {
+        let Some(found) = self.finder.find_but(&coordinate, absent)? else {
             return Ok(ChunkPlace::absent(self.chunk_len));
         };
         let codec = if found.inflated_len.is_some() { ZIPPED } else { 0 };
@@ -51,9 +53,10 @@ impl Chunks {
 impl ChunkTable for Chunks {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         let first = out.len();
-        self.finder.open_ahead(linear).map_err(|error| of_array(&self.name, error))?;
+        let of_array = |error| of_array(&self.name, error);
+        let absent = self.finder.open_ahead(linear).map_err(of_array)?;
         for &linear in linear {
-            out.push(self.place(linear).map_err(|error| of_array(&self.name, error))?);
+            out.push(self.place(linear, &absent).map_err(of_array)?);
         }
         self.touched.add(out.get(first..).unwrap_or_default());
         Ok(())
@@ -97,12 +100,12 @@ impl ChunkTable for Chunks {
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.touched.check_recent(|number| self.check(number));
+        let unchanged = self.touched.check_recent(self.finder.depth(), |number| self.check(number));
         unchanged.map_err(|error| of_array(&self.name, error))
     }
 
     fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.touched.check_all(|number| self.check(number));
+        let unchanged = self.touched.check_all(self.finder.depth(), |number| self.check(number));
         unchanged.map_err(|error| of_array(&self.name, error))
     }
 
