@@ -4,9 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use tet_convert::{OpenOptions, ValidRange, decoded, open};
+use tet_convert::{OpenOptions, ValidRange, decoded, open, verify};
 use tet_format::DType;
+use tet_io::{Kind, Source};
 use tet_query::{AttrText, Execution, Hyperslab};
+use tet_verify::{Level, VerifyOptions};
 
 /// An array of four int16, -1 the second, and the attributes of xarray.
 fn of_version_2(folder: &Path, attributes: &str) {
@@ -71,4 +73,28 @@ fn missing_values_of_version_3_are_float64_in_base64() {
     check(&by_xarray, &[f64::NAN, 0.0, f64::NAN], Some((DType::Float32, "-1.0")));
     of_version_3(&plain, "{}");
     check(&plain, &[f64::NAN, 0.0, -1.0], None);
+}
+
+#[test]
+fn an_empty_file_is_no_absent_chunk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    of_version_2(&path, "{}");
+    let read = || {
+        let catalog = open(&path, &OpenOptions::default()).unwrap().catalog;
+        let dataset = &catalog.datasets()[0];
+        let read = dataset.read(&Hyperslab::whole(dataset.shape()), &Execution::default());
+        read.map(|read| read.value.get(0).unwrap().to_f64().unwrap())
+    };
+    assert_eq!(read().unwrap(), 3.0);
+    fs::write(path.join("0"), b"").unwrap();
+    assert_eq!(read().unwrap_err().kind(), Kind::Format);
+    let report = verify(
+        &Source::open(tet_convert::document_of(&path)).unwrap(),
+        &VerifyOptions { level: Level::Deep, ..VerifyOptions::default() },
+    );
+    let findings = report.unwrap().findings;
+    assert!(findings.iter().any(|it| it.code.id() == "ZR-P3"), "{findings:?}");
+    fs::remove_file(path.join("0")).unwrap();
+    assert_eq!(read().unwrap(), -1.0);
 }

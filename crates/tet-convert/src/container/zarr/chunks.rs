@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
-use tet_format::{DType, ForeignRule, Shape};
+use tet_format::{DType, ForeignFault, ForeignRule, Shape};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
 use tet_zarr::{
     ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule,
@@ -37,7 +37,18 @@ impl Chunks {
             return Ok(ChunkPlace::absent(self.chunk_len));
         };
         let codec = if found.inflated_len.is_some() { ZIPPED } else { 0 };
-        let object = match self.finder.objects().name(found.object) {
+        let name = self.finder.objects().name(found.object);
+        // A file that lost its bytes must not pass for an absent one, whose elements are the fill value.
+        if found.span.is_empty() && self.chunk_len != 0 {
+            let (rule, at) = (&rule::PAYLOAD_DECODES, found.span.start());
+            let fault = ForeignFault { rule, at, found: 0, wanted: self.chunk_len };
+            let key = match name {
+                Some(ObjectName::File(key) | ObjectName::Inline(key)) => key,
+                _ => String::new(),
+            };
+            return Err(tet_zarr::Error::Fault { fault, key });
+        }
+        let object = match name {
             // The zip file is the file of the catalog.
             Some(ObjectName::Zip) => 0,
             _ => found.object.0.saturating_add(1),
@@ -124,6 +135,10 @@ impl ChunkTable for Chunks {
 pub(super) fn of_array(name: &str, error: tet_zarr::Error) -> QueryError {
     match error {
         tet_zarr::Error::Io(error) => QueryError::Io(error),
+        // As for a file that is still open: the file has no fault.
+        tet_zarr::Error::Fault { fault, key } if std::ptr::eq(fault.rule, &rule::CHANGED) => {
+            QueryError::Io(tet_io::Error::Changed { path: key.into() })
+        }
         tet_zarr::Error::Fault { fault, key } => {
             QueryError::Shard { dataset: name.to_owned(), shard: key, fault }
         }
