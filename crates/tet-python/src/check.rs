@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_verify::{Finding, Level, Report, Strictness, VerifyOptions};
 
+use crate::input::Input;
 use crate::options::{Bounds, unknown};
-use crate::ranges::Input;
 use crate::run::{Job, detached};
 
 /// Checks a file; the report as a dict.

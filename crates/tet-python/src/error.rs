@@ -1,11 +1,12 @@
 //! Errors of the engine as exceptions: which one, and where in the file.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use pyo3::exceptions::{
-    PyConnectionError, PyException, PyFileNotFoundError, PyIsADirectoryError, PyOSError,
-    PyPermissionError, PyTimeoutError,
+    PyConnectionError, PyException, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
+    PyOSError, PyPermissionError, PyTimeoutError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -102,7 +103,13 @@ impl std::error::Error for Raised {}
 
 /// What an object of Python raised while it read a file: [`raise`] gives it as the cause of an exception.
 pub(crate) fn raised(error: PyErr) -> std::io::Error {
-    std::io::Error::other(Raised(error))
+    let kind = Python::attach(|py| match () {
+        () if error.is_instance_of::<PyFileNotFoundError>(py) => ErrorKind::NotFound,
+        () if error.is_instance_of::<PyIsADirectoryError>(py) => ErrorKind::IsADirectory,
+        () if error.is_instance_of::<PyNotADirectoryError>(py) => ErrorKind::NotADirectory,
+        () => ErrorKind::Other,
+    });
+    std::io::Error::new(kind, Raised(error))
 }
 
 /// Whether an exception is that of a file that changed.

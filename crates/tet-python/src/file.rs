@@ -11,8 +11,8 @@ use tet_convert::ValidRange;
 use tet_query::{Catalog, Dataset};
 
 use crate::attrs;
+use crate::input::Input;
 use crate::options::{self, Bounds};
-use crate::ranges::Input;
 use crate::run::attended;
 use crate::selected::Selected;
 use crate::state::{Open, State};

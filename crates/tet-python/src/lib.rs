@@ -16,9 +16,11 @@ mod buffer;
 mod error;
 mod run;
 
+mod input;
 mod options;
 mod ranges;
 mod state;
+mod store;
 
 mod attrs;
 mod numpy;

@@ -9,14 +9,13 @@
 //! for again after ranges were read, before what was read is used.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use tet_convert::{ConvertOptions, ImportReport, OpenOptions, Opened};
 use tet_format::Span;
 use tet_io::{Access, Error, ReadAt, Source, Step};
 use tet_net::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Remote, Settings, Wanted};
@@ -24,58 +23,52 @@ use tet_net::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Remote, Setti
 use crate::buffer::ReadMemory;
 use crate::error::{is_changed, raised};
 
-/// A file that is read: its path or URL, or an object of `tetfile._ranges`.
-#[derive(FromPyObject)]
-pub(crate) enum Input {
-    Path(PathBuf),
-    Object(Py<PyAny>),
-}
+/// What is read of a file at first, where it is one of many.
+const HEAD_LEN: u64 = 256 << 10;
 
-impl Input {
-    /// Opens it.
-    pub(crate) fn open(&self, options: &OpenOptions) -> tet_convert::Result<Opened> {
-        match self {
-            Input::Path(path) => tet_convert::open(path, options),
-            Input::Object(object) => tet_convert::open_source(source(object)?, options),
-        }
-    }
-
-    /// Writes its datasets to a new file.
-    pub(crate) fn convert(
-        &self,
-        output: &Path,
-        options: &ConvertOptions,
-    ) -> tet_convert::Result<ImportReport> {
-        match self {
-            Input::Path(path) => tet_convert::convert(path, output, options),
-            Input::Object(object) => tet_convert::convert_source(&source(object)?, output, options),
-        }
-    }
-
-    /// The document of a file in several files, or the file.
-    pub(crate) fn document(&self) -> tet_io::Result<Source> {
-        match self {
-            Input::Path(path) => Source::open(tet_convert::document_of(path)),
-            Input::Object(object) => source(object),
-        }
-    }
-}
-
-/// The bytes that an object reads.
-fn source(object: &Py<PyAny>) -> tet_io::Result<Source> {
-    let refused = |name: &str, error| Error::io(Step::Open, name.as_ref(), raised(error));
-    let name = Python::attach(|py| object.getattr(py, intern!(py, "name"))?.extract::<String>(py));
-    let name = name.map_err(|error| refused("(object)", error))?;
-    let ranges = PyRanges::of(object, name.clone()).map_err(|error| refused(&name, error))?;
-    let ranges = Arc::new(ranges);
-    let remote = Remote::open(Box::new(Shared(Arc::clone(&ranges))), &Settings::default())?;
-    let file = PyFile { remote, ranges, seen: AtomicU64::new(0) };
-    let now = file.version().map_err(|error| Error::io(Step::Open, name.as_ref(), error))?;
+/// The file that an object reads.
+pub(crate) fn open(object: &Py<PyAny>, name: &str) -> tet_io::Result<Source> {
+    let refused = |error| Error::io(Step::Open, name.as_ref(), error);
+    let ranges = Python::attach(|py| {
+        let version = stat(py, object)?;
+        PyRanges::of(py, object.clone_ref(py), (name, version), None)
+    });
+    let file = PyFile::open(ranges.map_err(|error| refused(raised(error)))?)?;
+    let now = file.version().map_err(refused)?;
     // The first ranges are of no version until it is compared with that of before them.
     if now != file.ranges.version.text() {
         return Err(Error::Changed { path: name.into() });
     }
     Ok(Source::from_named_reader(name, Arc::new(file)))
+}
+
+/// The file that an object reads, where it is one of many: with one request if it is short. `is_long` is whether the last
+/// one was not.
+pub(crate) fn open_at_once(
+    object: Py<PyAny>,
+    name: &str,
+    is_long: &AtomicBool,
+) -> tet_io::Result<Source> {
+    let expected = (HEAD_LEN, is_long.load(Ordering::Relaxed));
+    let ranges = Python::attach(|py| {
+        let begun = object.bind(py).call_method1(intern!(py, "begin"), expected)?;
+        let (len, etag, head): (u64, Option<String>, Bound<'_, PyAny>) = begun.extract()?;
+        let head = ReadMemory::of(&head)?.bytes().to_vec();
+        let is_whole = head.len() as u64 == len;
+        is_long.store(HEAD_LEN < len && !is_whole, Ordering::Relaxed);
+        // What is read as a whole is of one version. Its bytes tell it from others.
+        let etag = etag.or_else(|| is_whole.then(|| digest(&head)));
+        let version = FileVersion { len, etag, modified: None };
+        PyRanges::of(py, object, (name, version), Some(head))
+    });
+    let ranges = ranges.map_err(|error| Error::io(Step::Open, name.as_ref(), raised(error)))?;
+    Ok(Source::from_named_reader(name, Arc::new(PyFile::open(ranges)?)))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// The ranges of one file.
@@ -85,6 +78,8 @@ struct PyRanges {
     version: FileVersion,
     /// Whether each request is one for the version.
     is_pinned: bool,
+    /// What was read before the file is opened, in place of what is read then.
+    head: Mutex<Option<Vec<u8>>>,
     /// Ranges that were read.
     count: AtomicU64,
 }
@@ -96,13 +91,19 @@ impl fmt::Debug for PyRanges {
 }
 
 impl PyRanges {
-    fn of(object: &Py<PyAny>, name: String) -> PyResult<PyRanges> {
-        Python::attach(|py| {
-            let object = object.clone_ref(py);
-            let version = stat(py, &object)?;
-            let is_pinned = object.getattr(py, intern!(py, "is_pinned"))?.extract(py)?;
-            Ok(PyRanges { object, name, version, is_pinned, count: AtomicU64::new(0) })
-        })
+    fn of(
+        py: Python<'_>,
+        object: Py<PyAny>,
+        (name, version): (&str, FileVersion),
+        head: Option<Vec<u8>>,
+    ) -> PyResult<PyRanges> {
+        let is_pinned = object.getattr(py, intern!(py, "is_pinned"))?.extract(py)?;
+        let (head, count) = (Mutex::new(head), AtomicU64::new(0));
+        Ok(PyRanges { object, name: name.to_owned(), version, is_pinned, head, count })
+    }
+
+    fn head(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read(&self, offset: u64, len: u64, out: &mut Vec<u8>) -> Result<(), RangeFailure> {
@@ -153,6 +154,14 @@ impl RangeSource for Shared {
     ) -> Result<RangeAnswer, RangeFailure> {
         let version = self.0.version.clone();
         let (offset, len) = wanted.within(version.len);
+        let head = self.0.head();
+        if let Some(head) = head.as_ref().filter(|it| offset == 0 || it.len() as u64 == version.len)
+        {
+            let held = usize::try_from(offset).ok().and_then(|offset| head.get(offset..));
+            out.extend_from_slice(held.unwrap_or_default());
+            return Ok(RangeAnswer { offset, version });
+        }
+        drop(head);
         if 0 < len {
             self.0.read(offset, len, out)?;
             self.0.count.fetch_add(1, Ordering::AcqRel);
@@ -167,6 +176,16 @@ struct PyFile {
     ranges: Arc<PyRanges>,
     /// The number of ranges that were read of this version.
     seen: AtomicU64,
+}
+
+impl PyFile {
+    fn open(ranges: PyRanges) -> tet_io::Result<PyFile> {
+        let ranges = Arc::new(ranges);
+        let remote = Remote::open(Box::new(Shared(Arc::clone(&ranges))), &Settings::default())?;
+        // The windows of `remote` have it now.
+        *ranges.head() = None;
+        Ok(PyFile { remote, ranges, seen: AtomicU64::new(0) })
+    }
 }
 
 impl ReadAt for PyFile {

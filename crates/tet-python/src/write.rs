@@ -15,8 +15,8 @@ use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
 
 use crate::buffer::ReadMemory;
+use crate::input::Input;
 use crate::options::{Bounds, statistics_choice, unknown};
-use crate::ranges::Input;
 use crate::run::{Job, detached};
 
 /// What is asked of a conversion, as Python passes it.

@@ -255,6 +255,7 @@ def test_what_a_filesystem_raises_is_the_cause(counted: Counted) -> None:
                     read(file["x"])
                 assert caught.value.__cause__ is failure
     assert "and more" not in str(caught.value)
+    counted.failure = None
     for missing in ("/none.tet", "counted://none.tet"):
         with pytest.raises(FileNotFoundError, match="none.tet"):
             tetfile.open(missing, filesystem=counted)

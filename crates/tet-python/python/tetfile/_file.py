@@ -46,10 +46,10 @@ def open(
         path: A file, or the folder of a Zarr hierarchy. A URL, as ``https://host/climate.tet`` or
             ``s3://bucket/key``, is read by range requests; variables such as ``AWS_REGION`` are taken from the environment,
             also ``TET_CACHE``, a folder that keeps what was read. Or a file of fsspec, as ``fsspec.open`` and ``fs.open``
-            give it, of which ranges are read through its filesystem; or any other open file that seeks.
-        filesystem: What has the file at ``path``: a filesystem of fsspec, or a store of obstore. Ranges are read through
-            it as through a URL: with few requests, several at the same time, of one version. Files that this one refers
-            to, and folders, are not read through it.
+            give it, or a folder, as ``fs.get_mapper`` does, read through its filesystem; or any other open file that seeks.
+        filesystem: What has the file or the folder at ``path``: a filesystem of fsspec, or a store of obstore. Ranges are
+            read through it as through a URL: with few requests, several at the same time, of one version. So are the other
+            files of the same container: the chunks of Zarr, the parts of a ``.tets`` folder, the shards of a model.
         decoded: Whether packed and masked values are decoded as the CF conventions say: multiplied by
             ``scale_factor``, with NaN in place of ``_FillValue``. Otherwise elements are those that are stored, as
             h5py and zarr give them.

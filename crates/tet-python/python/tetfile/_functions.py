@@ -21,6 +21,7 @@ __all__ = ["convert", "repair", "verify"]
 def verify(
     path: Any,
     *,
+    filesystem: Any = None,
     level: Literal["structure", "checksums", "deep"] = "deep",
     strict: bool = False,
     memory: int | None = None,
@@ -30,7 +31,8 @@ def verify(
     """Checks a file. What is wrong with it is no exception: it is in the report.
 
     Args:
-        path: A file of any format that is checked; also of fsspec, and an open file, as :func:`open` takes them.
+        path: A file or a folder of any format that is checked, as :func:`open` takes them.
+        filesystem: What has it, as for :func:`open`.
         level: ``"structure"`` reads no elements, ``"checksums"`` compares them with the checksums of the file, ``"deep"``
             decodes them too.
         strict: Whether warnings count as errors.
@@ -46,7 +48,7 @@ def verify(
     >>> report.ok, report.integrity, report.findings[0].dataset
     (False, 'mismatch', 'temp')
     """
-    found = _tetfile.verify(_ranges.place(path), level, strict, memory, threads, progress)
+    found = _tetfile.verify(_ranges.place(path, filesystem), level, strict, memory, threads, progress)
     findings = [Finding(**finding) for finding in found.pop("findings")]
     return Report(findings=findings, **found)
 
@@ -113,6 +115,7 @@ def convert(
     input: Any,
     output: str | os.PathLike[str],
     *,
+    filesystem: Any = None,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     overwrite: bool = False,
@@ -132,8 +135,9 @@ def convert(
     The output appears complete or not at all.
 
     Args:
-        input: A file of any format that is read; also of fsspec, and an open file, as :func:`open` takes them.
+        input: A file or a folder of any format that is read, as :func:`open` takes them.
         output: Such as ``x.tet``, ``x.nc``, ``x.h5``, ``x.zarr``, ``x.npz``, ``x.safetensors``.
+        filesystem: What has the input, as for :func:`open`.
         include: Only these datasets.
         exclude: All but these datasets.
         overwrite: Whether an output that exists is replaced.
@@ -170,7 +174,7 @@ def convert(
         "threads": threads,
     }
     know_urls(output)
-    return Conversion(**_tetfile.convert(_ranges.place(input), output, asked, progress))
+    return Conversion(**_tetfile.convert(_ranges.place(input, filesystem), output, asked, progress))
 
 
 def _json(document: str | Mapping[str, Any]) -> str:
