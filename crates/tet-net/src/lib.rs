@@ -41,7 +41,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_io::{
-    Error, PendingUpload, Progress, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
+    Error, PendingUpload, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
 };
 
 pub use block_cache::BlockCache;
@@ -96,7 +96,7 @@ fn open_by(client: &Client, url: &str, settings: &Settings) -> Result<Source> {
             let opened = open(Box::new(http()));
             match (opened, settings.download) {
                 (Err(error), Some(len_max)) if download::is_needed(&error) => {
-                    download::open(&http(), (len_max, &object), settings)
+                    download::open(&http(), (len_max, &object), &settings.of_thread())
                 }
                 (opened, _) => opened,
             }
@@ -127,12 +127,6 @@ impl Servers {
         Servers { client: Client::new(&settings), settings }
     }
 
-    /// The settings, with the progress of the work of this thread.
-    fn settings(&self) -> Settings {
-        let usual = self.settings.clone();
-        Settings { progress: Progress::of_thread().unwrap_or(usual.progress), ..usual }
-    }
-
     /// The object of a URL, or of the prefix of objects; `None` for a server of files.
     fn object(&self, url: &str, step: Step) -> Result<Option<Box<dyn Object>>> {
         let address = Address::parse(url, &self.settings)
@@ -153,7 +147,8 @@ impl Servers {
 
 impl UrlStore for Servers {
     fn open(&self, url: &str) -> Result<Source> {
-        open_by(&self.client, url, &self.settings())
+        // The file stays open longer than the work of this thread.
+        open_by(&self.client, url, &self.settings)
     }
 
     fn depth(&self) -> usize {
@@ -161,7 +156,7 @@ impl UrlStore for Servers {
     }
 
     fn check_target(&self, url: &str, replace: bool) -> Result<()> {
-        upload::check_target(&*self.output(url)?, replace, &self.settings())
+        upload::check_target(&*self.output(url)?, replace, &self.settings.of_thread())
     }
 
     fn is_conditional(&self, url: &str) -> bool {
@@ -173,33 +168,33 @@ impl UrlStore for Servers {
     }
 
     fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
-        upload::write(self.output(url)?, content, replace, &self.settings())
+        upload::write(self.output(url)?, content, replace, &self.settings.of_thread())
     }
 
     fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
-        Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings())?))
+        Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings.of_thread())?))
     }
 
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
         match self.object(url, Step::Read)? {
-            Some(object) => objects::list(&*object, count_max, &self.settings()),
+            Some(object) => objects::list(&*object, count_max, &self.settings.of_thread()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
     fn uploads(&self, url: &str) -> Result<Vec<PendingUpload>> {
         match self.object(url, Step::Read)? {
-            Some(object) => objects::uploads(&*object, &self.settings()),
+            Some(object) => objects::uploads(&*object, &self.settings.of_thread()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
     fn abort_upload(&self, url: &str, id: &str) -> Result<()> {
-        objects::abort(&*self.output(url)?, id, &self.settings())
+        objects::abort(&*self.output(url)?, id, &self.settings.of_thread())
     }
 
     fn remove(&self, url: &str) -> Result<()> {
-        objects::remove(&*self.output(url)?, &self.settings())
+        objects::remove(&*self.output(url)?, &self.settings.of_thread())
     }
 }
 

@@ -38,6 +38,7 @@ pub(crate) fn repeated<T>(
     mut attempt: impl FnMut() -> Result<T, RangeFailure>,
 ) -> Result<T> {
     let failed = |error| Error::io(step, path.as_ref(), error);
+    let settings = &settings.of_thread();
     for nth in 1.. {
         settings.progress.check().map_err(|canceled| failed(io::Error::other(canceled)))?;
         let (error, after) = match attempt() {

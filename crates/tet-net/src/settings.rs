@@ -95,6 +95,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The settings with the progress of the work of this thread, if it has one.
+    pub(crate) fn of_thread(&self) -> Settings {
+        let usual = self.clone();
+        Settings { progress: Progress::of_thread().unwrap_or(usual.progress), ..usual }
+    }
+
     /// Settings with these variables: `TET_CACHE` is the folder of a cache, `TET_CACHE_SIZE` its size, and
     /// `TET_DOWNLOAD` the longest file that is downloaded whole.
     ///

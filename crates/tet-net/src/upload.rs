@@ -130,7 +130,12 @@ impl NewObject {
                 }
                 _ => Err(RangeFailure::Changed),
             },
-            Err(RangeFailure::Final(error)) if has_no_upload(&error) && self.is_made() => Ok(()),
+            // A server may refuse the second try of what it has done.
+            Err(RangeFailure::Final(error))
+                if (is_lost || has_no_upload(&error)) && self.is_made() =>
+            {
+                Ok(())
+            }
             outcome => {
                 is_lost |= matches!(outcome, Err(RangeFailure::Later { .. }));
                 outcome

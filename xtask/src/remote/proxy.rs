@@ -89,6 +89,10 @@ fn forward(client: &TcpStream, server: u16, pace: Pace, counters: &Counters) -> 
         counters.sent.fetch_add(sent, Ordering::Relaxed);
         let answer = head(&mut answering)?.context("the server ended the connection")?;
         to_client.write_all(answer.as_bytes())?;
+        if answer.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked\r\n") {
+            forward_chunks(&mut answering, &mut to_client)?;
+            continue;
+        }
         let mut left = if asked.starts_with("HEAD ") { 0 } else { content_length(&answer) };
         let (begin, mut sent) = (Instant::now(), 0_u64);
         while left > 0 {
@@ -104,6 +108,22 @@ fn forward(client: &TcpStream, server: u16, pace: Pace, counters: &Counters) -> 
         }
     }
     Ok(())
+}
+
+/// Forwards a body whose length is not known before it ends; such bodies are short.
+fn forward_chunks(from: &mut impl BufRead, to: &mut impl Write) -> Result<()> {
+    loop {
+        let mut line = String::new();
+        from.read_line(&mut line)?;
+        let len = u64::from_str_radix(line.trim_end(), 16)?;
+        // Each chunk ends with a line, and so does the body, which has no trailers.
+        let mut chunk = vec![0; usize::try_from(len)? + 2];
+        from.read_exact(&mut chunk)?;
+        to.write_all(&[line.as_bytes(), &chunk].concat())?;
+        if len == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// The head of a request or of an answer; `None` where the connection ends before it.

@@ -90,8 +90,9 @@ impl Object for S3 {
             signed(bucket.upload_part(keys, key, part_number(nth), upload), &headers)
         })?;
         // The status is sent before the server knows.
-        let copied: Copied = instant_xml::from_str(&answer.body).map_err(|_| not_understood())?;
-        Ok(copied.etag)
+        let copied = instant_xml::from_str::<Copied>(&answer.body).map(|copied| copied.etag);
+        let bare = || instant_xml::from_str::<CopiedBare>(&answer.body).map(|copied| copied.etag);
+        copied.or_else(|_| bare()).map_err(|_| not_understood())
     }
 
     fn end(
@@ -235,6 +236,14 @@ struct UploadEntry {
 #[derive(Debug, FromXml)]
 #[xml(rename = "CopyPartResult", ns(S3_XML_NS))]
 struct Copied {
+    #[xml(rename = "ETag")]
+    etag: String,
+}
+
+/// The same of a server that names no namespace.
+#[derive(Debug, FromXml)]
+#[xml(rename = "CopyPartResult")]
+struct CopiedBare {
     #[xml(rename = "ETag")]
     etag: String,
 }

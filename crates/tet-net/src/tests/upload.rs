@@ -230,6 +230,9 @@ fn a_part_is_copied_of_the_version_that_was_opened() {
         store.take_log();
         assert!(upload.copy(part, &other, 1 << 20));
         assert_eq!(store.take_log(), [format!("COPY {PATH}")]);
+        // The part before is sent later, and takes the place of what was copied.
+        let first = tet_io::UrlPart::all_of(LENS[1] as u64)[0];
+        assert!(upload.copy(first, &other, 0));
         if is_overtaken {
             store.put(&plain, &bytes(40 << 20));
             assert!(!upload.copy(part, &other, 1 << 20), "of another version");
@@ -264,4 +267,35 @@ fn bytes_of_elsewhere_are_not_copied() {
         assert!(!others.into_iter().any(|other| upload.copy(part, other, 0)));
         assert!(store.take_log().is_empty());
     }
+}
+
+/// A server that is done with an upload when its answer is lost, and refuses to end it again, as one that it does not know.
+#[test]
+fn a_second_try_that_is_refused_is_compared_with_what_is_there() {
+    let content = bytes(LENS[1]);
+    let quiet = ObjectStore::with(|_| None);
+    write(&quiet, URLS[0], &content, true).unwrap();
+    let last = quiet.requests() - 1;
+    let store = ObjectStore::with(move |nth| match nth.checked_sub(last) {
+        Some(0) => Some(BucketFault::AnswerLost),
+        Some(1) => Some(BucketFault::Status(403)),
+        _ => None,
+    });
+    write(&store, URLS[0], &content, true).unwrap();
+    assert!(store.get(PATH) == Some(content));
+}
+
+/// A file that is opened in a work that is canceled is read by later ones, and one that is canceled reads nothing.
+#[test]
+fn a_file_outlives_the_work_that_opened_it() {
+    let store = ObjectStore::with(|_| None);
+    store.put(PATH, &bytes(1 << 20));
+    let (servers, cancel) = (servers(&store), Arc::new(AtomicBool::new(false)));
+    let progress = Progress::default().with_cancel(Arc::clone(&cancel));
+    let source = progress.during(|| servers.open(URLS[0])).unwrap();
+    cancel.store(true, Ordering::Relaxed);
+    let read = || source.read_vec(300 << 10, 100);
+    let found = progress.during(read);
+    assert!(found.unwrap_err().to_string().contains("canceled"));
+    assert_eq!(read().unwrap(), bytes(1 << 20)[300 << 10..][..100]);
 }
