@@ -80,8 +80,9 @@ impl Server {
 
     /// Where it listens.
     pub(super) fn port(&self) -> Result<u16> {
-        let port = self.url.rsplit(':').next().context("no port")?;
-        Ok(port.parse()?)
+        // A path may follow, such as the account of Azure.
+        let port = self.url.rsplit(':').next().and_then(|rest| rest.split('/').next());
+        Ok(port.context("no port")?.parse()?)
     }
 
     /// nginx with the files of a folder; its log has the path of each request in a line, and what may be secret.
