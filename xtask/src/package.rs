@@ -65,7 +65,13 @@ pub(crate) fn test(options: Options) -> Result<()> {
         pytest.env("TET_HOSTILE", hostile_files(&folder.join("hostile"))?);
     }
     if tests == "tests" {
-        pytest.args(["--ignore=tests/pytorch", "--ignore=tests/node"]);
+        // Two at a time: many wait for servers, and for processes that they kill.
+        pytest.args([
+            "--ignore=tests/pytorch",
+            "--ignore=tests/node",
+            "--numprocesses=2",
+            "--dist=loadfile",
+        ]);
     }
     run::check(&mut pytest).context("tests of the Python package fail")
 }

@@ -175,7 +175,7 @@ def test_a_cluster_of_processes_writes(tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
 
     dataset = weather(40)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         dataset.chunk(time=7).tet.to_tet(tmp_path / "x.tet", codec="zstd")
         later = dataset.chunk(time=7).tet.to_tet(tmp_path / "y.tet", compute=False)
         assert not (tmp_path / "y.tet").exists()

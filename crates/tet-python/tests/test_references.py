@@ -406,7 +406,7 @@ def test_a_cluster_of_processes_reads_in_place(tmp_path: Path) -> None:
                 f.to_references(document, inline=0, zarr_format=zarr_format)
             documents[str(document)] = zarr_format
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster),
     ):
         for document, zarr_format in documents.items():
