@@ -309,7 +309,11 @@ fn copied(asked: &Asked, state: &mut State) -> Answer {
     let time = "<LastModified>2026-11-26T12:00:00.000Z</LastModified>";
     let tags = format!("{time}<ETag>\"{part}\"</ETag>");
     // Some servers name no namespace.
-    let name = if part % 2 == 0 { format!("CopyPartResult {NS}") } else { "CopyPartResult".into() };
+    let name = if part.is_multiple_of(2) {
+        format!("CopyPartResult {NS}")
+    } else {
+        "CopyPartResult".into()
+    };
     let body = format!("<{name}>{tags}</CopyPartResult>");
     (200, String::new(), body.into_bytes())
 }

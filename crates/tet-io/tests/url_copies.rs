@@ -128,6 +128,11 @@ impl UrlUpload for Store {
 fn a_file_has_the_bytes_that_were_written_and_copied() {
     let server = Arc::new(Server::default());
     tet_io::set_url_store(Store(Arc::clone(&server)));
+    let one = Source::open("memory://1").unwrap();
+    assert!(tet_io::may_copy_on_server(&one, URL.as_ref()));
+    // The file of another store may have the same name.
+    let other = one.of_store(Arc::new(Store(Arc::default())));
+    assert!(!tet_io::may_copy_on_server(&other, URL.as_ref()));
     let mut copied = [0; 3];
     for (case, failing) in [0, 3, 10].into_iter().cycle().take(12).enumerate() {
         server.failing.store(failing, Ordering::Relaxed);

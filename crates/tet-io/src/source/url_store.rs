@@ -226,7 +226,8 @@ pub fn has_url_store() -> bool {
 /// ```
 #[must_use]
 pub fn may_copy_on_server(source: &Source, target: &Path) -> bool {
-    let from = source.path().filter(|path| is_url(path) && source.version().is_some());
+    let is_of_all = source.store().is_none() && source.version().is_some();
+    let from = source.path().filter(|path| is_url(path) && is_of_all);
     let from = from.filter(|_| is_url(target)).and_then(Path::to_str);
     let stored = from.and_then(|from| Some((from, store_of(target).ok()?)));
     stored.is_some_and(|(from, (store, to))| store.may_copy(from, to))
