@@ -13,9 +13,10 @@ use super::part::{FilePart, Key, Places};
 /// The bytes of the shortest run that is copied: several parts of an upload.
 const RUN_LEN_MIN: u64 = 32 << 20;
 
-/// Chunks of a part that follow each other there and in the new file.
+/// Chunks of a dataset that follow each other in a part and in the new file.
 struct Run<'p> {
     part: &'p FilePart,
+    dataset: usize,
     keys: Vec<Key>,
     start: u64,
     end: u64,
@@ -41,16 +42,17 @@ pub(super) fn on_server(
             continue;
         };
         let span = row.span;
-        match &mut run {
-            Some(run) if std::ptr::eq(run.part, *part) && run.end == span.start() => {
-                run.keys.push(key);
-                run.end = span.end();
-            }
-            _ => {
-                let new = Run { part, keys: vec![key], start: span.start(), end: span.end() };
-                end(run.replace(new));
-            }
+        let goes_on = |run: &&mut Run<'_>| {
+            let is_of = std::ptr::eq(run.part, *part) && run.dataset == chunk.dataset;
+            is_of && run.end == span.start()
+        };
+        if let Some(run) = run.as_mut().filter(goes_on) {
+            run.keys.push(key);
+            run.end = span.end();
+            continue;
         }
+        let (dataset, start) = (chunk.dataset, span.start());
+        end(run.replace(Run { part, dataset, keys: vec![key], start, end: span.end() }));
     }
     end(run);
     copied
