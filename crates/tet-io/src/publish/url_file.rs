@@ -115,7 +115,7 @@ impl UrlFile {
 
     /// Sends what was not sent, and makes the file visible.
     pub(super) fn finish(&mut self) -> Result<()> {
-        self.check().map_err(|error| Error::io(Step::Write, &self.target, error))?;
+        self.check().map_err(|error| self.write_fault(error))?;
         self.write_waiting()?;
         while !self.sending.is_empty() {
             self.wait_for_first()?;
@@ -142,7 +142,7 @@ impl UrlFile {
 
     /// The temporary file as it is now.
     pub(super) fn content(&self) -> Result<Source> {
-        let failed = |error| Error::io(Step::Write, &self.target, error);
+        let failed = |error| self.write_fault(error);
         let file = self.file.reader().map_err(failed)?;
         let file = file.ok_or_else(|| Error::UrlOutput { path: self.target.clone() })?;
         let stamp = Stamp::of(&file).map_err(failed)?;
@@ -155,6 +155,10 @@ impl UrlFile {
             Some((kind, text)) => Err(io::Error::new(*kind, text.clone())),
             None => Ok(()),
         }
+    }
+
+    fn write_fault(&self, error: io::Error) -> Error {
+        Error::io(Step::Write, &self.target, error)
     }
 
     /// Keeps the first failure, for what is written later.

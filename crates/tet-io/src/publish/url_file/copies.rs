@@ -13,7 +13,7 @@ use std::io::{Seek, SeekFrom};
 use tet_format::Span;
 
 use super::{PartState, UrlFile};
-use crate::error::{Error, Result, Step};
+use crate::error::Result;
 use crate::source::{Source, UrlPart, may_copy_on_server};
 
 impl UrlFile {
@@ -25,7 +25,7 @@ impl UrlFile {
         if !all.is_some_and(|all| self.finals.iter().any(|known| known.contains(all))) {
             return Ok(false);
         }
-        self.check().map_err(|error| Error::io(Step::Write, &self.target, error))?;
+        self.check().map_err(|error| self.write_fault(error))?;
         let longer = self.waiting.as_ref().and_then(|(waiting, start)| {
             let follows = waiting.is_same(source) && start.end() == span.start();
             Span::from_range(start.start()..span.end()).filter(|_| follows)
@@ -67,8 +67,7 @@ impl UrlFile {
         if let Some(state) = self.parts.get_mut(part.nth) {
             state.is_released = true;
         }
-        let moved = self.file.seek(SeekFrom::Start(self.at)).map(drop);
-        moved.map_err(|error| Error::io(Step::Write, &self.target, error))
+        self.seek_to(self.at)
     }
 
     /// The first bytes of those that wait, which do not any longer.
@@ -97,8 +96,7 @@ impl UrlFile {
         source.for_windows(span.start()..span.end(), &mut Vec::new(), |_, window| {
             let mut rest = window;
             while !rest.is_empty() {
-                let written = self.write_here(rest);
-                let len = written.map_err(|error| Error::io(Step::Write, &self.target, error))?;
+                let len = self.write_here(rest).map_err(|error| self.write_fault(error))?;
                 rest = rest.get(len..).unwrap_or_default();
             }
             Ok(true)
@@ -114,16 +112,20 @@ impl UrlFile {
     ) -> Result<()> {
         self.is_uncopied = true;
         let at = self.at;
-        let failed = |error| Error::io(Step::Write, &self.target, error);
-        self.at = self.file.seek(SeekFrom::Start(part.span.start())).map_err(failed)?;
+        self.seek_to(part.span.start())?;
         if let Some(state) = self.parts.get_mut(part.nth) {
             *state = PartState::default();
         }
         let span = Span::new(start, part.span.len()).unwrap_or(Span::EMPTY);
         self.write_of(source, span)?;
         self.send_or_release(part)?;
-        let failed = |error| Error::io(Step::Write, &self.target, error);
-        self.at = self.file.seek(SeekFrom::Start(at)).map_err(failed)?;
+        self.seek_to(at)
+    }
+
+    /// Goes on at another position of the temporary file.
+    fn seek_to(&mut self, at: u64) -> Result<()> {
+        let moved = self.file.seek(SeekFrom::Start(at));
+        self.at = moved.map_err(|error| self.write_fault(error))?;
         Ok(())
     }
 }
