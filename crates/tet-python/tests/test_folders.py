@@ -30,6 +30,7 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from safetensors.numpy import save_file
 from test_buckets import bucket
+from threads import at_once
 
 __all__ = ["bucket"]
 
@@ -544,22 +545,13 @@ def test_references_of_fsspec_are_a_folder(folder: Path) -> None:
 def test_threads_read_at_the_same_time(counted: Counted) -> None:
     counted.wait = 0.002
     with tetfile.open("b/three.zarr", filesystem=counted, threads=3) as file:
-        failed: list[BaseException] = []
 
         def read(nth: int) -> None:
-            try:
-                for at in range(nth, 6, 2):
-                    np.testing.assert_array_equal(file["x"][at], ARRAY[at])
-                    assert file["s"][at * 50 : at * 50 + 60].max() == (at * 50 + 60) * 512 - 1
-            except BaseException as error:
-                failed.append(error)
+            for at in range(nth, 6, 2):
+                np.testing.assert_array_equal(file["x"][at], ARRAY[at])
+                assert file["s"][at * 50 : at * 50 + 60].max() == (at * 50 + 60) * 512 - 1
 
-        threads = [threading.Thread(target=read, args=(nth,)) for nth in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert not failed and not any(thread.is_alive() for thread in threads)
+        at_once(6, read)
 
 
 def _interrupted(ready: Any) -> None:
