@@ -277,21 +277,25 @@ fn files_are_merged_on_the_server() {
     }
 }
 
+/// An edit whose bytes are copied: the command, the object before and after it, and the number of its requests.
+fn edited() -> (Vec<&'static str>, Vec<u8>, Vec<u8>, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let args = edit(&["set", "FILE", "rows40:units=K"], "s3://bucket/a.tet", None);
+    let store = ObjectStore::with(|_| None);
+    let old = fs::read(held(folder.path(), "tet", &store)).unwrap();
+    let before = store.requests();
+    run(&store, &args);
+    (args, old, store.get("/bucket/a.tet").unwrap(), store.requests() - before)
+}
+
 /// Where the server does not copy, or another program writes, whichever request it is: the old object or the new one, and
 /// bytes that cannot be copied are sent.
 #[test]
 fn an_edit_is_done_or_not_whichever_request_fails() {
     use BucketFault::{AnswerLost, Nonsense, Overtaken, Status};
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["set", "FILE", "rows40:units=K"];
-    let args = edit(&words, "s3://bucket/a.tet", None);
-    let quiet = ObjectStore::with(|_| None);
-    let local = held(folder.path(), "tet", &quiet);
-    run(&quiet, &args);
-    let (old, new) = (fs::read(&local).unwrap(), quiet.get("/bucket/a.tet").unwrap());
-    let log = quiet.take_log();
+    let (args, old, new, count) = edited();
     for fault in [Status(501), Status(403), AnswerLost, Nonsense, Overtaken] {
-        for nth in 0..log.len() {
+        for nth in 0..count {
             let store = ObjectStore::with(move |at| (at == nth).then_some(fault));
             store.put("/bucket/a.tet", &old);
             let temporary = tempfile::tempdir().unwrap();
@@ -314,14 +318,7 @@ fn an_edit_is_done_or_not_whichever_request_fails() {
 
 #[test]
 fn an_edit_that_is_killed_leaves_the_old_object() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["set", "FILE", "rows40:units=K"];
-    let args = edit(&words, "s3://bucket/a.tet", None);
-    let quiet = ObjectStore::with(|_| None);
-    let local = held(folder.path(), "tet", &quiet);
-    let (old, before) = (fs::read(&local).unwrap(), quiet.requests());
-    run(&quiet, &args);
-    let (new, count) = (quiet.get("/bucket/a.tet").unwrap(), quiet.requests() - before);
+    let (args, old, new, count) = edited();
     for nth in 0..count {
         let watch = Watch::default();
         let store = watch.store();
