@@ -1,10 +1,11 @@
-//! Kernels on one thread over 4 MiB in memory: every reduction of every element type, and means
-//! along each axis.
+//! Kernels on one thread over 4 MiB in memory: every reduction of every element type, means along
+//! each axis, and the digest of a chunk without and with its statistics.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tet_bench::data::{bytes, catalog_of, first, spec};
+use tet_codec::digest_and_statistics;
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{Axes, Catalog, Execution, Hyperslab, Op, Reduction};
@@ -46,5 +47,20 @@ fn kernels(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, kernels);
+fn statistics(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("statistics");
+    group.throughput(Throughput::Bytes(BYTE_LEN));
+    // Finite as every element type.
+    let elements: Vec<u8> = (0..BYTE_LEN).map(|i| (i * 7 % 61) as u8).collect();
+    let measured = DType::ALL.iter().filter(|it| it.tet_tag().is_some()).map(|&it| Some(it));
+    for dtype in std::iter::once(None).chain(measured) {
+        let id = BenchmarkId::new("digest", dtype.map_or("alone", DType::name));
+        group.bench_function(id, |bencher| {
+            bencher.iter(|| black_box(digest_and_statistics(black_box(&elements), dtype)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, kernels, statistics);
 criterion_main!(benches);

@@ -11,6 +11,9 @@ use crate::digest::{Digester, PIECE_LEN, Strength};
 /// Elements that are looked at together: no counter of a lane overflows.
 const BLOCK: usize = 4096;
 
+/// Floats that are compared side by side, which the compiler makes vectors of.
+const LANES: usize = 32;
+
 /// The statistics of elements of a dtype of `.tet`; `None` for other dtypes.
 ///
 /// Bytes after the last whole element do not count.
@@ -182,7 +185,7 @@ macro_rules! integers {
         #[allow(clippy::cast_lossless, clippy::unnecessary_cast, clippy::cast_possible_wrap,
                 clippy::cast_possible_truncation, clippy::redundant_closure_call,
                 reason = "one text for all widths")]
-        #[multiversion(targets("x86_64+avx+avx2"))]
+        #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512dq", "x86_64+avx+avx2"))]
         fn $block(block: &[[u8; size_of::<$type>()]]) -> ($type, $type, [i64; 2]) {
             let mut least = [<$type>::MAX; $lanes];
             let mut greatest = [<$type>::MIN; $lanes];
@@ -217,21 +220,25 @@ macro_rules! integers {
 integers! {
     u8, u8, block_u8, 32, u16: u16::from, |_| 0;
     u16, u16, block_u16, 32, u32: u32::from, |_| 0;
-    u32, u32, block_u32, 16, i64: i64::from, |_| 0;
+    u32, u32, block_u32, 32, i64: i64::from, |_| 0;
     i16, u16, block_i16, 32, i32: i32::from, |_| 0;
     i32, u32, block_i32, 32, i64: i64::from, |_| 0;
-    u64, u64, block_u64, 8, i64: |it: u64| (it & 0xffff_ffff) as i64, |it: u64| (it >> 32) as i64;
-    i64, u64, block_i64, 8, i64: |it: i64| it & 0xffff_ffff, |it: i64| it >> 32;
+    u64, u64, block_u64, 16, i64: |it: u64| (it & 0xffff_ffff) as i64, |it: u64| (it >> 32) as i64;
+    i64, u64, block_i64, 16, i64: |it: i64| it & 0xffff_ffff, |it: i64| it >> 32;
 }
 
 macro_rules! floats {
-    ($($type:ty, $key:ty, $unsigned:ty, $infinity:literal, $block:ident, $lanes:literal;)+) => {$(
+    ($($type:ty, $key:ty, $unsigned:ty, $infinity:literal, $block:ident, $finite:ident;)+) => {$(
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
                 clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "bits, not numbers")]
         impl Counted for $type {
             fn fold(found: &mut Found, bytes: &[u8]) {
                 for block in bytes.as_chunks::<{ size_of::<$key>() }>().0.chunks(BLOCK) {
-                    let (least, greatest, [nan_count, inf_count]) = $block(block);
+                    // Where there was one, there are more.
+                    let tame = found.nan_count == 0 && found.inf_count == 0;
+                    let finite = if tame { $finite(block) } else { None };
+                    let (least, greatest, [nan_count, inf_count]) =
+                        finite.unwrap_or_else(|| $block(block));
                     found.nan_count += nan_count;
                     found.inf_count += inf_count;
                     // Of a block of NaN alone they are the other way round.
@@ -252,17 +259,53 @@ macro_rules! floats {
             }
         }
 
+        /// The least and the greatest key of elements that are all finite; `None` for others.
+        ///
+        /// Three comparisons for each element. As integers without a sign, negative floats are above all others and
+        /// rise with their magnitude; as integers with a sign, they are below all others and rise with it too. So the
+        /// greatest without a sign is the least float if any is negative, and the least with a sign is the one that
+        /// is nearest to zero if all are.
+        #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512dq", "x86_64+avx+avx2"))]
+        fn $finite(block: &[[u8; size_of::<$key>()]]) -> Option<($key, $key, [u64; 2])> {
+            let (mut least, mut greatest) = ([<$key>::MAX; LANES], [<$key>::MIN; LANES]);
+            let mut unsigned = [<$unsigned>::MIN; LANES];
+            let (rows, tail) = block.as_chunks::<LANES>();
+            for row in rows {
+                for i in 0..LANES {
+                    let bits = <$key>::from_le_bytes(row[i]);
+                    least[i] = if bits < least[i] { bits } else { least[i] };
+                    greatest[i] = if bits > greatest[i] { bits } else { greatest[i] };
+                    let bits = bits.cast_unsigned();
+                    unsigned[i] = if bits > unsigned[i] { bits } else { unsigned[i] };
+                }
+            }
+            for &bytes in tail {
+                let bits = <$key>::from_le_bytes(bytes);
+                (least[0], greatest[0]) = (least[0].min(bits), greatest[0].max(bits));
+                unsigned[0] = unsigned[0].max(bits.cast_unsigned());
+            }
+            let least = least.into_iter().fold(<$key>::MAX, Ord::min);
+            let greatest = greatest.into_iter().fold(<$key>::MIN, Ord::max);
+            let unsigned = unsigned.into_iter().fold(0, Ord::max).cast_signed();
+            let least_bits = if unsigned < 0 { unsigned } else { least };
+            let greatest_bits = if greatest < 0 { least } else { greatest };
+            let finite = |bits: $key| bits & <$key>::MAX < $infinity;
+            let key = |bits: $key| if bits < 0 { bits ^ <$key>::MAX } else { bits };
+            (finite(least_bits) && finite(greatest_bits))
+                .then(|| (key(least_bits), key(greatest_bits), [0; 2]))
+        }
+
         /// The least and the greatest key without NaN, and how many are NaN and infinite.
         #[allow(clippy::cast_lossless, clippy::cast_sign_loss, reason = "one text for all widths")]
-        #[multiversion(targets("x86_64+avx+avx2"))]
+        #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512dq", "x86_64+avx+avx2"))]
         fn $block(block: &[[u8; size_of::<$key>()]]) -> ($key, $key, [u64; 2]) {
             const INFINITY: $key = $infinity;
-            let mut least = [<$key>::MAX; $lanes];
-            let mut greatest = [<$key>::MIN; $lanes];
-            let (mut nans, mut infs) = ([0 as $key; $lanes], [0 as $key; $lanes]);
-            let (rows, tail) = block.as_chunks::<$lanes>();
+            let mut least = [<$key>::MAX; LANES];
+            let mut greatest = [<$key>::MIN; LANES];
+            let (mut nans, mut infs) = ([0 as $key; LANES], [0 as $key; LANES]);
+            let (rows, tail) = block.as_chunks::<LANES>();
             for row in rows {
-                for i in 0..$lanes {
+                for i in 0..LANES {
                     let bits = <$key>::from_le_bytes(row[i]);
                     let magnitude = bits & <$key>::MAX;
                     let key = bits ^ (bits >> (<$key>::BITS - 1)) & <$key>::MAX;
@@ -296,9 +339,9 @@ macro_rules! floats {
 }
 
 floats! {
-    Half, i16, u16, 0x7c00, block_f16, 32;
-    f32, i32, u32, 0x7f80_0000, block_f32, 16;
-    f64, i64, u64, 0x7ff0_0000_0000_0000, block_f64, 16;
+    Half, i16, u16, 0x7c00, block_f16, finite_f16;
+    f32, i32, u32, 0x7f80_0000, block_f32, finite_f32;
+    f64, i64, u64, 0x7ff0_0000_0000_0000, block_f64, finite_f64;
 }
 
 #[cfg(test)]

@@ -40,6 +40,15 @@ fn floats_are_those_of_one_after_the_other() {
         for count in COUNTS {
             let elements: Vec<u64> = noise(count).map(|it| it & all).collect();
             let tame: Vec<u64> = elements.iter().map(|it| it & (infinity - 1) | 1).collect();
+            let negative: Vec<u64> = tame.iter().map(|it| it | sign).collect();
+            let finite: Vec<u64> =
+                tame.iter().zip(&elements).map(|(tame, it)| tame | it & sign).collect();
+            let last = |end: u64| {
+                let mut elements = finite.clone();
+                elements.last_mut().into_iter().for_each(|it| *it = end);
+                elements
+            };
+            let (nan_last, infinite_last) = (last(sign | all), last(sign | infinity));
             let zeros: Vec<u64> = elements.iter().map(|it| it & sign).collect();
             let nan: Vec<u64> = elements.iter().map(|it| it | (infinity + 1)).collect();
             let mixed: Vec<u64> = odd
@@ -48,7 +57,9 @@ fn floats_are_those_of_one_after_the_other() {
                 .zip(&tame)
                 .map(|(&odd, it)| if it % 3 == 0 { odd } else { *it })
                 .collect();
-            for elements in [elements, tame, zeros, nan, mixed] {
+            let sets =
+                [elements, tame, zeros, nan, mixed, negative, nan_last, infinite_last, finite];
+            for elements in sets {
                 let size = bits as usize / 8;
                 let bytes: Vec<u8> =
                     elements.iter().flat_map(|it| it.to_le_bytes()[..size].to_vec()).collect();
