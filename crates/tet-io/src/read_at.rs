@@ -79,9 +79,15 @@ impl Access {
     /// A file of this machine, or bytes in memory.
     pub const LOCAL: Access = Access { depth: 1, gap_max: 16 << 10, request_len: 1 << 20 };
 
-    /// Whether requests take so long that several are made at the same time.
+    /// Whether requests take so long that several are made at the same time, or few long ones.
+    ///
+    /// ```
+    /// use tet_io::Access;
+    ///
+    /// assert!(Access { depth: 1, gap_max: 1 << 20, request_len: 4 << 20 }.is_remote());
+    /// ```
     #[must_use]
     pub const fn is_remote(&self) -> bool {
-        1 < self.depth
+        1 < self.depth || Access::LOCAL.request_len < self.request_len
     }
 }

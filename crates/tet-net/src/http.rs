@@ -208,7 +208,7 @@ impl Client {
         match response.status().as_u16() {
             206 => part(&mut response, (wanted, pinned), out),
             200 => whole(&mut response, (wanted, pinned), out),
-            416 => past_end(&response, pinned),
+            416 => past_end(&response, (wanted, pinned)),
             412 => Err(RangeFailure::Changed),
             status => Err(refusal(status, response.headers())),
         }
@@ -408,7 +408,8 @@ fn whole(
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
-    let len = response.body().content_length();
+    let len =
+        header(response.headers(), "content-length").and_then(|text| text.trim().parse().ok());
     let Some(len) = len.filter(|&len| wanted.within(len) == (0, len)) else {
         let text = "the server has no range requests: set --download SIZE, or TET_DOWNLOAD=SIZE, to \
                     download files of up to SIZE bytes whole";
@@ -420,16 +421,19 @@ fn whole(
     Ok(RangeAnswer { offset: 0, version })
 }
 
-/// The answer that there is nothing of the range: right for a file of no bytes.
+/// The answer that there is nothing of the range. Of the ranges that open a file, which begin at its first byte or
+/// end at its last one, this is right for a file of no bytes alone, whether the answer has its length or not.
 fn past_end(
     response: &Response<ureq::Body>,
-    pinned: Option<&FileVersion>,
+    (wanted, pinned): (Wanted, Option<&FileVersion>),
 ) -> Result<RangeAnswer, RangeFailure> {
     let range = header(response.headers(), "content-range");
     let len = range.and_then(|range| range.strip_prefix("bytes */")?.trim().parse::<u64>().ok());
-    match (pinned, len) {
-        (Some(_), _) => Err(RangeFailure::Changed),
-        (None, Some(0)) => Ok(RangeAnswer { offset: 0, version: version(response.headers(), 0) }),
+    match (pinned, len.unwrap_or(0), wanted) {
+        (Some(_), ..) => Err(RangeFailure::Changed),
+        (None, 0, Wanted::From { offset: 0, .. } | Wanted::Last { .. }) => {
+            Ok(RangeAnswer { offset: 0, version: version(response.headers(), 0) })
+        }
         _ => Err(RangeFailure::refused("the server refuses the range (status 416)")),
     }
 }
@@ -531,9 +535,20 @@ fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
     }
 }
 
-/// An error of a body.
+/// An error of a connection, in plain words.
 fn plain(error: io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::TimedOut { silence() } else { error }
+    use io::ErrorKind::{TimedOut, UnexpectedEof};
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
+    match (error.kind(), inner) {
+        (TimedOut, _) | (_, Some(ureq::Error::Timeout(_))) => silence(),
+        (_, Some(ureq::Error::Protocol(_))) => not_http(),
+        (UnexpectedEof, _) => io::Error::new(UnexpectedEof, "the server closed the connection"),
+        _ => error,
+    }
+}
+
+fn not_http() -> io::Error {
+    io::Error::other("the server's answer is not HTTP")
 }
 
 fn silence() -> io::Error {
@@ -552,9 +567,7 @@ fn of_client(error: ureq::Error) -> RangeFailure {
         ureq::Error::LargeResponseHeader(..) => {
             RangeFailure::refused("the header of the server's answer is too long")
         }
-        ureq::Error::Protocol(_) => {
-            RangeFailure::later(io::Error::other("the server's answer is not HTTP"))
-        }
+        ureq::Error::Protocol(_) => RangeFailure::later(not_http()),
         ureq::Error::BadUri(_) => RangeFailure::refused("this is not a URL"),
         error => RangeFailure::refused(error.to_string()),
     }

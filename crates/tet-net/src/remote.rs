@@ -198,7 +198,7 @@ impl Remote {
         }
         let start = first * BLOCK_LEN;
         let bytes = if (held.len() as u64) < last - first {
-            let end = (last * BLOCK_LEN).min(self.version.len);
+            let end = last.saturating_mul(BLOCK_LEN).min(self.version.len);
             let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
             self.request(start, &mut bytes)?;
             self.blocks().put(first, &bytes);

@@ -14,6 +14,7 @@ mod server;
 #[path = "../../../tests/src/bucket.rs"]
 mod bucket;
 
+mod answers;
 mod cache;
 mod download;
 mod upload;

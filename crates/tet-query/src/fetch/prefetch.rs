@@ -33,9 +33,9 @@ type RunsOf<'a> = dyn Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a;
 /// The runs of the tasks of one pass.
 pub(crate) struct Prefetch<'a> {
     dataset: &'a Dataset,
-    /// Requests at the same time; 1 for a local file, of which nothing is read ahead.
+    /// Requests at the same time.
     depth: usize,
-    /// Bytes that may be held.
+    /// Bytes that may be held: none of a local file, of which nothing is read ahead.
     len_max: u64,
     task_count: u64,
     runs_of: Box<RunsOf<'a>>,
@@ -108,7 +108,7 @@ impl<'a> Prefetch<'a> {
     }
 
     fn is_off(&self) -> bool {
-        self.depth <= 1
+        self.len_max == 0
     }
 
     /// Reads ahead while `work` runs.
