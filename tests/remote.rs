@@ -219,12 +219,22 @@ fn the_command_reads_urls() {
     let server = serve(folder.path());
     let url = server.url("/a.tet");
     let signed = format!("{}?signature=secret", server.url("/none.tet"));
+    let there = format!("{url}?signature=secret");
     let zarr = server.url("/a.zarr");
     let folder_url = server.url("/b/");
-    let cases: [(&[&str], i32, &str); 10] = [
+    let cases: [(&[&str], i32, &str); 19] = [
         (&["info", &url], 0, "float32"),
         (&["query", &url, "a", "--sum"], 0, ""),
         (&["explain", &url, "a", "--sum"], 0, "requests"),
+        (&["explain", "--io-depth", "1", &url, "a", "--sum"], 0, "requests  0 to the server"),
+        (&["info", "--json", &there], 0, "tet.info/1"),
+        (&["query", "--json", &there, "a", "--sum"], 0, "tet.query/1"),
+        (&["explain", "--json", &there, "a", "--sum"], 0, "tet.explain/1"),
+        (&["stats", "--json", &there], 0, "tet.stats/1"),
+        (&["verify", "--json", &there], 0, "tet.verify/1"),
+        (&["diff", "--json", &there, &there], 0, "tet.diff/1"),
+        (&["repair", &there], 0, "nothing to repair"),
+        (&["digest", &there], 2, "unrecognized"),
         (&["verify", &url], 0, ""),
         (&["diff", &url, &url], 0, ""),
         (&["info", &signed], 5, "not found"),

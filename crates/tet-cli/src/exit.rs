@@ -209,10 +209,7 @@ impl Failure {
     #[must_use]
     pub fn about(mut self, path: &Path) -> Failure {
         if self.file.is_none() {
-            // The query of a URL may be a signature.
-            let is_url = tet_io::is_url(path);
-            let raw = || path.to_string_lossy().into_owned();
-            self.file = Some(if is_url { tet_io::shown(path) } else { raw() });
+            self.file = Some(tet_io::without_secrets(path).into_owned());
         }
         self
     }

@@ -146,9 +146,10 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::UrlUnconditional { .. } => {
             ("url-unconditional", "write a new file, or to s3:// or az://")
         }
-        tet_io::Error::UrlFolder { .. } => {
-            ("url-folder", "read it from s3://, gs:// or az://, or give it consolidated metadata")
-        }
+        tet_io::Error::UrlFolder { .. } => (
+            "url-folder",
+            "read it from s3://, gs:// or az://, or give it consolidated metadata, which suffices for all but `verify`",
+        ),
         tet_io::Error::Unsure { .. } => ("unsure", "look at what is there before you try again"),
         tet_io::Error::NoUrls { .. } => ("no-urls", "download the file, then give its path"),
         _ => ("io", ""),

@@ -65,7 +65,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
     let early = Early::scan(&args);
     let cli = match parse(&args, early) {
         Ok(cli) => cli,
-        Err(error) => return report_usage(&error, early, streams),
+        Err(error) => return report_usage(&error, &args, early, streams),
     };
     let wants_json = cli.command.wants_json();
     if !cli.global.no_pager {
@@ -146,11 +146,16 @@ fn report_failure(failure: &Failure, json: bool, color: ColorWhen, streams: &mut
 }
 
 /// Prints help and version to standard output, and usage errors to standard error.
-fn report_usage(error: &clap::Error, early: Early, streams: &mut Streams) -> Exit {
+fn report_usage(
+    error: &clap::Error,
+    args: &[OsString],
+    early: Early,
+    streams: &mut Streams,
+) -> Exit {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
     let asked = matches!(error.kind(), DisplayHelp | DisplayVersion);
     if !asked && early.json {
-        let text = error.to_string();
+        let text = without_secrets(args, error.to_string());
         let first = text.lines().next().unwrap_or_default();
         let failure = Failure::usage("usage", first.trim_start_matches("error: "));
         let failure = failure.hint("see `tet --help`");
@@ -164,6 +169,7 @@ fn report_usage(error: &clap::Error, early: Early, streams: &mut Streams) -> Exi
     };
     let text = error.render();
     let text = if colored { text.ansi().to_string() } else { text.to_string() };
+    let text = without_secrets(args, text);
     let stream = if asked { streams.out.as_mut() } else { streams.err.as_mut() };
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     match written.map_err(Failure::from) {
@@ -171,6 +177,14 @@ fn report_usage(error: &clap::Error, early: Early, streams: &mut Streams) -> Exi
         _ if asked => Exit::Done,
         _ => Exit::Usage,
     }
+}
+
+/// A usage error without the secrets of the URLs among the arguments.
+fn without_secrets(args: &[OsString], text: String) -> String {
+    let urls = args.iter().filter(|arg| tet_io::is_url(arg.as_ref()));
+    urls.fold(text, |text, url| {
+        text.replace(&*url.to_string_lossy(), &tet_io::without_secrets(url.as_ref()))
+    })
 }
 
 /// The options that set how a usage error is printed; they are read before the arguments are parsed.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::url::{is_url, without_secrets};
+use crate::url::without_secrets;
 
 /// Who can act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,7 +95,7 @@ pub fn scratch_in(folder: &Path) -> PathBuf {
 /// ```
 #[must_use]
 pub fn shown(path: &Path) -> String {
-    let path = if is_url(path) { without_secrets(path) } else { path.to_string_lossy() };
+    let path = without_secrets(path);
     let mut shown = String::with_capacity(path.len());
     for c in path.chars() {
         if c.is_control() {

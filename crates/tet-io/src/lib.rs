@@ -52,7 +52,7 @@ pub use source::{
     UrlUpload, View, has_url_store, may_copy_on_server, set_url_store,
 };
 pub use stamp::Stamp;
-pub use url::{is_url, local_path};
+pub use url::{is_url, local_path, without_secrets};
 pub use writers::Writers;
 
 #[cfg(doctest)]

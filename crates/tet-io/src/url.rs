@@ -21,9 +21,21 @@ pub fn is_url(path: &Path) -> bool {
     })
 }
 
-/// A URL without its query, its fragment, and what is before an `@` in the name of its server.
-pub(crate) fn without_secrets(url: &Path) -> Cow<'_, str> {
-    let text = url.to_string_lossy();
+/// A URL without its query, its fragment, and what is before an `@` in the name of its server, which may be
+/// secret; another path as it is.
+///
+/// ```
+/// use tet_io::without_secrets;
+///
+/// assert_eq!(without_secrets("https://user:x@host/a.tet?signature=x".as_ref()), "https://host/a.tet");
+/// assert_eq!(without_secrets("a?b#c.tet".as_ref()), "a?b#c.tet");
+/// ```
+#[must_use]
+pub fn without_secrets(path: &Path) -> Cow<'_, str> {
+    let text = path.to_string_lossy();
+    if !is_url(path) {
+        return text;
+    }
     let text = text.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

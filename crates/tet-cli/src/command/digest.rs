@@ -54,7 +54,7 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
     let added = added.map_err(|error| refused(error, &args.file))?;
     let written = args.output.as_ref().unwrap_or(&args.file);
     if args.json {
-        let output = added.map(|_| written.to_string_lossy().into_owned());
+        let output = added.map(|_| tet_io::without_secrets(written).into_owned());
         let file_len = added.unwrap_or_else(|| source.len());
         context.json(&shape(&args.file, output, file_len))?;
     } else {
@@ -108,7 +108,7 @@ fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
     publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
     publisher.commit().map_err(exists)?;
     if args.json {
-        let output = Some(output.to_string_lossy().into_owned());
+        let output = Some(tet_io::without_secrets(&output).into_owned());
         context.json(&shape(&args.file, output, sum.file_len))?;
     } else {
         let blocks = counted(sum.blocks.len() as u64, "block");
@@ -138,7 +138,7 @@ fn check(args: &DigestCheckArgs, context: &mut Context<'_>) -> Result<Exit> {
     let holds =
         if differs.is_empty() { Vec::new() } else { contents(&source, &differs).map_err(about)? };
     if args.json {
-        let output = Some(args.sum.to_string_lossy().into_owned());
+        let output = Some(tet_io::without_secrets(&args.sum).into_owned());
         let spans = differs
             .iter()
             .map(|it| SpanShape { offset: it.start, len: it.end.saturating_sub(it.start) });
@@ -196,7 +196,7 @@ fn write(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    let name = file.to_string_lossy();
+    let name = tet_io::without_secrets(file);
     if differs.is_empty() {
         return context.line(format!("{}: {}", Message(&name), paint.good("ok")));
     }
@@ -232,7 +232,7 @@ fn part_shape(held: &RangeContent) -> ChangedPartShape {
 }
 
 fn shape(file: &Path, output: Option<String>, file_len: u64) -> DigestShape {
-    let file = file.to_string_lossy().into_owned();
+    let file = tet_io::without_secrets(file).into_owned();
     let (differs, holds) = (Vec::new(), Vec::new());
     DigestShape { schema: "tet.digest/1", file, output, ok: true, file_len, differs, holds }
 }

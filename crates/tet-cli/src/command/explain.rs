@@ -68,7 +68,7 @@ fn one(
     if args.json {
         let explained = Explained {
             schema: "tet.explain/1",
-            file: file.to_string_lossy().into_owned(),
+            file: tet_io::without_secrets(file).into_owned(),
             format: opened.catalog.format(),
             dataset: query::dataset_shape(&resolved),
             selection: query::selection_shape(&resolved),
@@ -135,7 +135,9 @@ fn write_plan(
             let budget = Size(how.memory_budget);
             table.row(["budget", &format!("{budget}, the memory hint of the file (or --memory)")]);
         }
-        table.row(["passes", &passes(cost.passes)]);
+        let each = if reads.requests.is_some() { ", each with these requests" } else { "" };
+        let each = if 1 < cost.passes.most { each } else { "" };
+        table.row(["passes", &format!("{}{each}", passes(cost.passes))]);
     }
     for line in table.lines(None, context.paint) {
         context.line(line)?;

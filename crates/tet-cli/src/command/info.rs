@@ -262,7 +262,7 @@ fn shape(
     let fault = fault.map(|fault| format!("the footer cannot be read: {fault}"));
     Ok(Info {
         schema: "tet.info/1",
-        file: args.file.to_string_lossy().into_owned(),
+        file: tet_io::without_secrets(&args.file).into_owned(),
         format: opened.catalog.format(),
         version: tet.map_or(foreign_version(opened.format), TetFile::version),
         file_len: file_len(args, opened, stored, context),

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &RefsArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 /// The report as JSON.
 fn shape(args: &RefsArgs, report: &RefsReport) -> Referenced {
-    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let text = |path: &Path| tet_io::without_secrets(path).into_owned();
     let sidecar = report.sidecar.as_ref();
     Referenced {
         schema: "tet.refs/1",

@@ -69,7 +69,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",
-            file: args.file.to_string_lossy().into_owned(),
+            file: tet_io::without_secrets(&args.file).into_owned(),
             format: catalog.format(),
             datasets,
             integrity: integrity.unwrap_or_else(|| open::integrity(opened)).name(),

@@ -169,7 +169,7 @@ fn checked_text(report: &Report) -> String {
 fn shape(path: &Path, report: &Report, args: &VerifyArgs) -> Verified {
     Verified {
         schema: "tet.verify/1",
-        file: path.to_string_lossy().into_owned(),
+        file: tet_io::without_secrets(path).into_owned(),
         ok: report.is_ok(),
         errors: report.count(Severity::Error),
         warnings: report.count(Severity::Warning),

@@ -55,11 +55,11 @@ fn ratio(output_len: u64, decoded_len: u64) -> String {
 
 /// The report as JSON.
 pub(crate) fn shape(inputs: &[PathBuf], output: &Path, report: &ImportReport) -> Converted {
-    let inputs: Vec<_> = inputs.iter().map(|input| input.to_string_lossy()).collect();
+    let inputs: Vec<_> = inputs.iter().map(|input| tet_io::without_secrets(input)).collect();
     Converted {
         schema: "tet.convert/1",
         input: inputs.join(", "),
-        output: output.to_string_lossy().into_owned(),
+        output: tet_io::without_secrets(output).into_owned(),
         input_len: report.input_len,
         decoded_len: report.decoded_len,
         output_len: report.output_len,

@@ -24,7 +24,7 @@ pub(super) fn report(args: &DiffArgs, files: &[Opened; 2], found: &CatalogDiff) 
     let warnings = files.iter().flat_map(|opened| open::warnings(opened, &args.read));
     DiffReport {
         schema: "tet.diff/1",
-        files: [&args.left, &args.right].map(|path| path.to_string_lossy().into_owned()),
+        files: [&args.left, &args.right].map(|path| tet_io::without_secrets(path).into_owned()),
         formats: [files[0].catalog.format(), files[1].catalog.format()],
         same: true,
         values_compared: !args.quick,

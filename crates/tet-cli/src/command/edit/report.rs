@@ -28,8 +28,8 @@ pub(super) fn print(
     if place.json {
         context.json(&Edited {
             schema: "tet.edit/1",
-            file: file.to_string_lossy().into_owned(),
-            output: output.to_string_lossy().into_owned(),
+            file: tet_io::without_secrets(file).into_owned(),
+            output: tet_io::without_secrets(output).into_owned(),
             dry_run: place.dry_run,
             edits,
             kept: report.kept.clone(),

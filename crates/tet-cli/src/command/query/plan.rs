@@ -1,5 +1,7 @@
 //! Prints a plan: what a query would read.
 
+use std::collections::BTreeSet;
+
 use tet_document::{Ask, Resolved};
 use tet_query::{Execution, ReadPlan, Run};
 
@@ -18,6 +20,8 @@ pub(crate) struct Reads {
     pub(crate) len: u64,
     /// The number of requests, where the dataset is on a server.
     pub(crate) requests: Option<u64>,
+    /// The files of their own that the chunks are in.
+    objects: BTreeSet<u32>,
     /// The first run that reads each chunk, if requested.
     first: Option<Vec<Option<u64>>>,
 }
@@ -48,6 +52,9 @@ impl Reads {
         let visit = &mut |run: Run| {
             if let Some(requests) = &mut reads.requests {
                 let object = dataset.chunks.object(run.object).ok().flatten();
+                if object.is_some() {
+                    reads.objects.insert(run.object);
+                }
                 let source = object.as_ref().unwrap_or(&dataset.source);
                 *requests = requests.saturating_add(source.request_count(run.span));
             }
@@ -140,7 +147,11 @@ pub(crate) fn rows(
         ("decoded", format!("{} ({} bytes)", Size(plan.decoded_len), plan.decoded_len)),
     ];
     if let Some(requests) = reads.requests {
-        rows.insert(4, ("requests", format!("{} to the server", grouped(requests))));
+        let mut text = format!("{} to the server", grouped(requests));
+        if let Ok(count @ 1..) = u64::try_from(reads.objects.len()) {
+            text += &format!(", besides those that open {}", counted(count, "file"));
+        }
+        rows.insert(4, ("requests", text));
     }
     rows
 }

@@ -84,7 +84,7 @@ impl QueryReport<'_> {
         let plan = plan::shape(&self.plan, &self.reads()?, self.resolved);
         Ok(QueryAnswer {
             schema: "tet.query/1",
-            file: self.file.to_string_lossy().into_owned(),
+            file: tet_io::without_secrets(self.file).into_owned(),
             format: self.opened.catalog.format(),
             dataset: dataset(self.resolved),
             selection: selection(self.resolved),

@@ -200,7 +200,7 @@ impl Output {
             context.warn(note);
         }
         let format = output::format(options.to.as_deref().unwrap_or(&self.path))?.name();
-        let path = self.path.to_string_lossy().into_owned();
+        let path = tet_io::without_secrets(&self.path).into_owned();
         Ok(Saved::File(WrittenShape { path, format, bytes: written.bytes }))
     }
 
@@ -212,7 +212,7 @@ impl Output {
             last == name
         });
         if let Some(long) = long {
-            let path = self.path.to_string_lossy().into_owned();
+            let path = tet_io::without_secrets(&self.path).into_owned();
             failure.message = failure.message.replace(&long, &path);
             failure.file = Some(path);
         }
@@ -222,7 +222,8 @@ impl Output {
 
 /// The default path of an output: `climate.zscore.tet` for `climate.tet`, with the time if requested.
 fn default_path(file: &Path, op: &str, write: &Write, now: u64) -> PathBuf {
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let name = tet_io::without_secrets(file);
+    let stem = Path::new(&*name).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let time = if write.timestamp { format!(".{now}") } else { String::new() };
     PathBuf::from(format!("{stem}.{op}{time}.{}", write.target.name()))
 }

@@ -51,7 +51,7 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
     let is_made = |edit: &Edit<A, L, C>| applied.is_some() && is_chosen(edit);
     let made = plan.edits.iter().map(|edit| shape(edit, is_made(edit), false));
     let withheld = plan.withheld.iter().map(|edit| shape(edit, false, true));
-    let shown = |path: &Path| path.to_string_lossy().into_owned();
+    let shown = |path: &Path| tet_io::without_secrets(path).into_owned();
     let shape = Repaired {
         schema: "tet.repair/1",
         file: shown(&args.file),
@@ -175,7 +175,7 @@ fn write_verdict(
         }
         (_, false) => format!("{}, and errors remain", paint.warning(count)),
     };
-    context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))
+    context.line(format!("{}: {verdict}", Message(&tet_io::without_secrets(&args.file))))
 }
 
 /// Prints a line for every edit, and one for each loss.

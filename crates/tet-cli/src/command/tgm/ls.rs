@@ -183,7 +183,7 @@ fn shape(path: &Path, row: &Row<'_>, keys: Option<&[Key]>) -> TgmObject {
     };
     TgmObject {
         schema: "tet.tgm/1",
-        file: path.to_string_lossy().into_owned(),
+        file: tet_io::without_secrets(path).into_owned(),
         message: row.message(),
         object: row.object(),
         name: row.name().map(std::borrow::Cow::into_owned),
