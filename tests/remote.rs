@@ -211,6 +211,34 @@ fn processes_share_a_cache() {
     assert_eq!(server.take_log().len(), 2);
 }
 
+/// With `--remote` the plan of a local file is that of the same file on a server.
+#[test]
+fn a_local_file_is_planned_as_one_of_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path(), "a.tet", [64, 256, 300], CodecChoice::Raw);
+    let server = serve(folder.path());
+    let (local, url) = (folder.path().join("a.tet"), server.url("/a.tet"));
+    let plan = |file: &str, args: &[&str]| -> serde_json::Value {
+        let mut explain = std::process::Command::new(program::tet());
+        explain.args(["explain", "--json", file, "a", "--stats", "never"]).args(args);
+        let output = explain.output().unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["plan"].clone()
+    };
+    let local = local.to_str().unwrap();
+    for args in [
+        &["--sum", "-s", "40:64"][..],
+        &["--mean", "0", "-s", "40:64"],
+        &["-s", "50,17,20"],
+        &["--max", "--io-depth", "32", "--memory", "64MiB", "-s", "8:64"],
+    ] {
+        let remote = plan(&url, args);
+        assert!(0 < remote["requests"].as_u64().unwrap(), "{args:?}");
+        assert_eq!(plan(local, &[args, &["--remote"]].concat()), remote, "{args:?}");
+        assert!(plan(local, args).get("requests").is_none_or(serde_json::Value::is_null));
+    }
+}
+
 /// Exit codes, and no signature in what is printed.
 #[test]
 fn the_command_reads_urls() {

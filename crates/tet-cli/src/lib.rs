@@ -44,6 +44,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
+use tet_io::Access;
 
 use args::{Cli, ColorWhen, Command, NetArgs};
 use bar::Bar;
@@ -93,9 +94,10 @@ fn parse(args: &[OsString], early: Early) -> Result<Cli, clap::Error> {
 /// Runs a command; the copy of a file on standard input is there until it ends.
 fn execute(command: Command, net: NetArgs, context: &mut Context<'_>) -> exit::Result<Exit> {
     let bar = Bar::new(context, "transfer", 0);
+    let access = Access { depth: net.io_depth, ..Access::SERVER };
     let cache = servers::register(net, context, &bar)?;
     let _copy = piped::copy(&command, context)?;
-    let done = dispatch(command, context);
+    let done = dispatch(command, access, context);
     bar.finish();
     if let Some((cache, problem)) = cache.as_ref().and_then(|it| Some((it, it.problem()?))) {
         let folder = cache.folder().display();
@@ -104,13 +106,14 @@ fn execute(command: Command, net: NetArgs, context: &mut Context<'_>) -> exit::R
     done
 }
 
-fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
+/// Runs a command; requests to servers cost `access`.
+fn dispatch(command: Command, access: Access, context: &mut Context<'_>) -> exit::Result<Exit> {
     match command {
         Command::Demo(args) => command::demo::run(&args, context),
         Command::Info(args) => command::info::run(&args, context),
         Command::Cat(args) => command::cat::run(&args, context),
         Command::Query(args) => command::query::run(&args, context),
-        Command::Explain(args) => command::explain::run(&args, context),
+        Command::Explain(args) => command::explain::run(&args, access, context),
         Command::Plot(args) => command::plot::run(*args, context),
         Command::Stats(args) => command::stats::run(&args, context),
         Command::Diff(args) => command::diff::run(&args, context),

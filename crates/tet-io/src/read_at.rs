@@ -79,12 +79,15 @@ impl Access {
     /// A file of this machine, or bytes in memory.
     pub const LOCAL: Access = Access { depth: 1, gap_max: 16 << 10, request_len: 1 << 20 };
 
+    /// A file of a server: another request takes about as long as the widest gap that is read through.
+    pub const SERVER: Access = Access { depth: 8, gap_max: 1 << 20, request_len: 4 << 20 };
+
     /// Whether requests take so long that several are made at the same time, or few long ones.
     ///
     /// ```
     /// use tet_io::Access;
     ///
-    /// assert!(Access { depth: 1, gap_max: 1 << 20, request_len: 4 << 20 }.is_remote());
+    /// assert!(Access { depth: 1, ..Access::SERVER }.is_remote());
     /// ```
     #[must_use]
     pub const fn is_remote(&self) -> bool {

@@ -29,9 +29,7 @@ const HEAD_LEN: u64 = 256 << 10;
 /// Bytes at its end.
 const TAIL_LEN: u64 = 64 << 10;
 /// The longest range of one request.
-const REQUEST_LEN: u64 = 4 << 20;
-/// The widest gap that is read through: it takes about as long as another request.
-const GAP_MAX: u64 = 1 << 20;
+const REQUEST_LEN: u64 = Access::SERVER.request_len;
 
 /// Suffixes of formats whose index is at the end of a file.
 const WITH_INDEX_LAST: [&str; 9] = ["tet", "zt", "tgm", "zip", "npz", "pt", "pth", "ckpt", "bin"];
@@ -277,7 +275,7 @@ impl ReadAt for Remote {
     }
 
     fn access(&self) -> Access {
-        Access { depth: self.settings.depth, gap_max: GAP_MAX, request_len: REQUEST_LEN }
+        Access { depth: self.settings.depth, ..Access::SERVER }
     }
 
     fn request_count(&self, span: Span) -> u64 {

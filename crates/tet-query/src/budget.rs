@@ -31,9 +31,10 @@ pub struct Execution {
     pub statistics: StatisticsPolicy,
     /// Receives the number of selected bytes that are finished, and can cancel.
     pub progress: Progress,
-    /// What requests to the file cost, which sets the length of reads and what is read ahead: that of
-    /// the dataset, whatever is set here.
-    #[doc(hidden)]
+    /// What requests to a local file cost, which sets the length of reads and what is read ahead; a file of a server
+    /// has its own.
+    ///
+    /// With [`Access::SERVER`] a plan of a local file is that of the same file on a server.
     pub access: Access,
     /// The sizes that work is cut by; only tests change them.
     #[doc(hidden)]
@@ -143,7 +144,8 @@ impl Execution {
     /// The same for a file whose requests cost what those to `source` do.
     pub(crate) fn suited(&self, source: &Source) -> Cow<'_, Execution> {
         let access = source.access();
-        if access == self.access {
+        let access = if access.is_remote() { access } else { self.access };
+        if access == Access::LOCAL {
             return Cow::Borrowed(self);
         }
         let is_wide = access.is_remote() && self.coalesce == Coalesce::DEFAULT;

@@ -161,6 +161,11 @@ pub struct ExplainArgs {
     /// Print the list of chunks too: coordinate, offset, codec, run
     #[arg(long, help_heading = "The answer")]
     pub plan_chunks: bool,
+    /// Plan the reads of a local file as if it were on a server, and count the requests
+    ///
+    /// Files that are given as URLs are always planned so.
+    #[arg(long, help_heading = "The answer")]
+    pub remote: bool,
     /// How the file is read.
     #[command(flatten)]
     pub read: ReadArgs,
@@ -171,7 +176,8 @@ EXAMPLES
   tet explain climate.tet temp -s 'lat=5'            what a slice reads
   tet explain climate.tet temp --median lat          how many passes a median takes
   tet explain climate.tet question.toml --json
-  tet explain climate.tet temp --plan-chunks         every chunk and its run";
+  tet explain climate.tet temp --plan-chunks         every chunk and its run
+  tet explain climate.tet temp --max --remote        how many requests it takes on a server";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved};
+use tet_io::Access;
 use tet_query::{Execution, Passes, ReadPlan, StatisticsUse};
 
 use crate::args::ExplainArgs;
@@ -20,23 +21,30 @@ use crate::render::table::{Side, Table};
 use crate::size::{Size, grouped};
 use cost::Cost;
 
-/// Runs the command.
+/// Runs the command; requests to servers cost `access`.
 ///
 /// # Errors
 ///
 /// The query is invalid, or the file cannot be read.
-pub(crate) fn run(args: &ExplainArgs, context: &mut Context<'_>) -> Result<Exit> {
+pub(crate) fn run(args: &ExplainArgs, access: Access, context: &mut Context<'_>) -> Result<Exit> {
+    let access = if args.remote { access } else { Access::LOCAL };
     let question = question::parse(&args.question, context)?;
     if args.question.print_doc {
         context.line(question.query.to_json())?;
         return Ok(Exit::Done);
     }
     let file = question.file;
-    explain(args, &file, question.query, context).map_err(|failure| failure.about(&file))?;
+    explain((args, access), &file, question.query, context)
+        .map_err(|failure| failure.about(&file))?;
     Ok(Exit::Done)
 }
 
-fn explain(args: &ExplainArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
+fn explain(
+    (args, access): (&ExplainArgs, Access),
+    file: &Path,
+    query: Query,
+    context: &mut Context<'_>,
+) -> Result<()> {
     let (opened, query) =
         query::open_for(file, query, (args.question.meaning, &args.read), context)?;
     let queries = query::each(&opened, query, false)?;
@@ -44,20 +52,21 @@ fn explain(args: &ExplainArgs, file: &Path, query: Query, context: &mut Context<
         if at > 0 && !args.json {
             context.line("")?;
         }
-        one(args, (file, &opened), query, queries.len() == 1, context)?;
+        one((args, access), (file, &opened), query, queries.len() == 1, context)?;
     }
     Ok(())
 }
 
 /// Explains a query about one dataset.
 fn one(
-    args: &ExplainArgs,
+    (args, access): (&ExplainArgs, Access),
     (file, opened): (&Path, &Opened),
     query: &Query,
     is_one: bool,
     context: &mut Context<'_>,
 ) -> Result<()> {
     let how = query::execution(&args.read, query, opened, context);
+    let how = Execution { access, ..how };
     let resolved = query::resolve(query, &opened.catalog, &how)?;
     let plan = query::plan_of(&resolved, &how)?;
     let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;

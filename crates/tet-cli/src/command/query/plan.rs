@@ -47,7 +47,7 @@ impl Reads {
         order.sort_by_key(|&at| run_of(at));
         let mut first = vec![None; chunks.len()];
         let (dataset, slab) = (&resolved.dataset, &resolved.slab);
-        let is_remote = dataset.source.access().is_remote();
+        let is_remote = how.access.is_remote() || dataset.source.access().is_remote();
         let mut reads = Reads { requests: is_remote.then_some(0), ..Reads::default() };
         let visit = &mut |run: Run| {
             if let Some(requests) = &mut reads.requests {
