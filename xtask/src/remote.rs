@@ -231,7 +231,7 @@ impl World {
         Ok(())
     }
 
-    /// A token that another program signed reads and writes.
+    /// A token that another program signed reads and writes, and so does a connection string.
     fn with_token(&self, server: &Server, token: &str) -> Result<()> {
         let local = self.files.join("large.tet").display().to_string();
         let url = format!("{}/token.tet", server.bucket);
@@ -239,7 +239,13 @@ impl World {
             let mut command = self.command(server, Secret::Wrong, &args);
             run::output(command.env("AZURE_STORAGE_SAS_TOKEN", token))?;
         }
-        println!("{:<7} a token reads and writes", server.name);
+        let said =
+            format!("AccountName={ACCOUNT};AccountKey={ACCOUNT_KEY};BlobEndpoint={};", server.url);
+        for args in [&["convert", &local, &url, "--force"][..], &["diff", &local, &url]] {
+            let mut command = self.command(server, Secret::Wrong, args);
+            run::output(command.env("AZURE_STORAGE_CONNECTION_STRING", &said))?;
+        }
+        println!("{:<7} a token and a connection string read and write", server.name);
         Ok(())
     }
 

@@ -4,8 +4,8 @@ use std::io;
 
 use url::Url;
 
-use crate::azure::{Access, Blob};
-use crate::credentials::Profile;
+use crate::azure::{self, Access, Blob};
+use crate::credentials::{self, Profile};
 use crate::s3::Bucket;
 use crate::settings::Settings;
 
@@ -87,6 +87,7 @@ impl Address {
             bucket: bucket.to_owned(),
             key: key.to_owned(),
             keys: profile.keys,
+            keyless: profile.keyless,
             is_conditional: true,
             name: text.to_owned(),
         }))
@@ -103,7 +104,8 @@ impl Address {
             region: "auto".to_owned(),
             bucket: bucket.to_owned(),
             key: key.to_owned(),
-            keys: crate::credentials::of_google(&settings.lookup),
+            keys: credentials::of_google(&settings.lookup),
+            keyless: credentials::NO_GOOGLE_KEYS.to_owned(),
             is_conditional: false,
             name: text.to_owned(),
         }))
@@ -112,7 +114,7 @@ impl Address {
     /// A blob of Azure.
     fn az(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
         let (container, blob) = bucket_and_key(rest)?;
-        let lookup = &settings.lookup;
+        let lookup = &azure::variables(&settings.lookup)?;
         let endpoint = match (lookup.get("AZURE_ENDPOINT_URL"), lookup.get("AZURE_STORAGE_ACCOUNT"))
         {
             (Some(endpoint), _) => endpoint,

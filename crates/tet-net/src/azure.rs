@@ -1,6 +1,7 @@
 //! Ranges of a blob of Azure, each request with a shared access signature in its query, or without one.
 
 mod access;
+mod connection;
 mod object;
 
 use std::fmt;
@@ -13,9 +14,13 @@ use crate::object::Headers;
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 pub(crate) use access::Access;
+pub(crate) use connection::variables;
 
 /// The version of the service that is asked: blocks of up to 4,000 MiB.
 const VERSION: &str = "2019-12-12";
+/// Why requests without a signature may be refused, and what to do then.
+const KEYLESS: &str = "there is no key: set AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_KEY or \
+                       AZURE_STORAGE_CONNECTION_STRING";
 
 /// A blob, and how it is asked for.
 #[derive(Debug)]
@@ -72,7 +77,11 @@ impl Azure {
         let query = parts.collect::<Vec<_>>().join("&");
         url.set_query(if query.is_empty() { None } else { Some(&query) });
         let headers = [&[("x-ms-version", VERSION)], headers].concat();
-        self.client.send(send, &url, &headers)
+        self.client.send(send, &url, &headers).map_err(|failure| self.explained(failure))
+    }
+
+    fn explained(&self, failure: RangeFailure) -> RangeFailure {
+        failure.without_keys(matches!(self.blob.access, Access::Public).then_some(KEYLESS))
     }
 }
 
@@ -89,6 +98,7 @@ impl RangeSource for Azure {
     ) -> Result<RangeAnswer, RangeFailure> {
         let mut url = self.blob.url();
         self.blob.access.sign(&mut url);
-        self.client.get(&mut url, (wanted, pinned), out)
+        let got = self.client.get(&mut url, (wanted, pinned), out);
+        got.map_err(|failure| self.explained(failure))
     }
 }

@@ -25,10 +25,33 @@ impl fmt::Debug for Keys {
     }
 }
 
+/// Where the tools of AWS have keys from that are not in a variable or a file.
+const ELSEWHERE: [&str; 7] = [
+    "credential_process",
+    "credential_source",
+    "role_arn",
+    "sso_session",
+    "sso_start_url",
+    "web_identity_token_file",
+    "login_session",
+];
+/// The same of variables.
+const ELSEWHERE_SET: [&str; 3] = [
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+];
+
+/// Why requests without keys may be refused, and what to do then.
+pub(crate) const NO_GOOGLE_KEYS: &str =
+    "there are no keys: set GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, which are HMAC keys";
+
 /// What the variables and files of the AWS tools say; without keys requests are not signed.
 #[derive(Debug, Default)]
 pub(crate) struct Profile {
     pub keys: Option<Keys>,
+    /// Why there are no keys, and what to do if requests are refused.
+    pub keyless: String,
     pub region: Option<String>,
     pub endpoint: Option<String>,
 }
@@ -45,7 +68,7 @@ impl Profile {
         let name = asked.as_deref().unwrap_or("default");
         let mut profile = Profile::default();
         let mut secret = [None, None, None];
-        let mut is_there = false;
+        let (mut is_there, mut elsewhere) = (false, None);
         for (variable, usual) in [
             ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"),
             ("AWS_CONFIG_FILE", ".aws/config"),
@@ -61,12 +84,15 @@ impl Profile {
                     "aws_session_token" => &mut secret[2],
                     "region" => &mut profile.region,
                     "endpoint_url" => &mut profile.endpoint,
-                    _ => continue,
+                    _ => {
+                        elsewhere = elsewhere.or(ELSEWHERE.iter().find(|it| **it == key));
+                        continue;
+                    }
                 };
                 place.get_or_insert(value.to_owned());
             }
         }
-        if let Some(asked) = asked.filter(|_| !is_there) {
+        if let Some(asked) = asked.as_ref().filter(|_| !is_there) {
             let text = format!("there is no profile {asked:?} in the files of the AWS tools");
             return Err(io::Error::new(io::ErrorKind::NotFound, text));
         }
@@ -75,7 +101,26 @@ impl Profile {
         let keys = keys(set).or_else(|| keys(secret));
         let unsigned = lookup.get("AWS_NO_SIGN_REQUEST").map(|value| value.to_ascii_lowercase());
         let is_unsigned = unsigned.is_some_and(|value| ["1", "true", "yes"].contains(&&*value));
+        let set = ELSEWHERE_SET.iter().find(|name| lookup.get(name).is_some());
+        profile.keyless = keyless(is_unsigned, name, elsewhere.or(set).copied());
         Ok(Profile { keys: keys.filter(|_| !is_unsigned), ..profile })
+    }
+}
+
+/// Why a profile has no keys, and what to do.
+fn keyless(is_unsigned: bool, profile: &str, elsewhere: Option<&str>) -> String {
+    match elsewhere {
+        _ if is_unsigned => {
+            "requests are not signed, because AWS_NO_SIGN_REQUEST is set".to_owned()
+        }
+        Some(from) => format!(
+            "there are no keys in variables or files, and those of {from} are not fetched: set what \
+             `aws configure export-credentials --profile {profile} --format env` prints"
+        ),
+        None => {
+            "there are no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+                .to_owned()
+        }
     }
 }
 
@@ -130,7 +175,7 @@ mod tests {
                                # a comment = no\n[other]\naws_access_key_id = B\n\
                                aws_secret_access_key = T\naws_session_token = U\n";
     const CONFIG: &str = "[default]\nregion = eu-west-1\ns3 =\n  endpoint_url = http://no\n\
-                          [profile other]\nregion = us-west-2\nendpoint_url = http://yes\n";
+                          [profile login]\nsso_session = s\n[profile other]\nregion = us-west-2\nendpoint_url = http://yes\n";
 
     fn read(variables: &[(&str, &str)]) -> io::Result<Profile> {
         let folder = tempfile::tempdir().unwrap();
@@ -138,6 +183,7 @@ mod tests {
         std::fs::write(folder.path().join(".aws/credentials"), CREDENTIALS).unwrap();
         std::fs::write(folder.path().join(".aws/config"), CONFIG).unwrap();
         let mut all = vec![("HOME".to_owned(), folder.path().to_string_lossy().into_owned())];
+        all.retain(|it| variables.iter().all(|known| known.0 != it.0));
         all.extend(variables.iter().map(|it| (it.0.to_owned(), it.1.to_owned())));
         let find = move |name: &str| all.iter().find(|it| it.0 == name).map(|it| it.1.clone());
         Profile::read(&Settings { lookup: Lookup::new(find), ..Settings::default() })
@@ -159,5 +205,21 @@ mod tests {
         assert_eq!((keys.key.as_str(), keys.token), ("C", None));
         assert!(read(&[("AWS_NO_SIGN_REQUEST", "YES")]).unwrap().keys.is_none());
         assert!(read(&[("AWS_PROFILE", "absent")]).is_err());
+    }
+
+    #[test]
+    fn what_has_no_keys_has_a_reason() {
+        let reason = |variables: &[(&str, &str)]| {
+            let profile = read(variables).unwrap();
+            assert!(profile.keys.is_none());
+            profile.keyless
+        };
+        assert!(reason(&[("AWS_NO_SIGN_REQUEST", "1")]).contains("AWS_NO_SIGN_REQUEST"));
+        let text = reason(&[("AWS_PROFILE", "login")]);
+        assert!(text.contains("sso_session") && text.contains("--profile login"), "{text}");
+        let no_files = [("HOME", "/nowhere"), ("AWS_WEB_IDENTITY_TOKEN_FILE", "secret")];
+        let text = reason(&no_files);
+        assert!(text.contains("AWS_WEB_IDENTITY_TOKEN_FILE") && !text.contains("secret"), "{text}");
+        assert!(reason(&no_files[..1]).contains("set AWS_ACCESS_KEY_ID"));
     }
 }

@@ -173,4 +173,16 @@ impl RangeFailure {
     pub(crate) fn refused(text: impl Into<String>) -> Self {
         RangeFailure::Final(io::Error::other(text.into()))
     }
+
+    /// A refusal with the reason why the request had no keys, if it had none.
+    pub(crate) fn without_keys(self, reason: Option<&str>) -> Self {
+        match (self, reason) {
+            (RangeFailure::Final(error), Some(reason))
+                if error.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                RangeFailure::Final(io::Error::new(error.kind(), format!("{error}; {reason}")))
+            }
+            (failure, _) => failure,
+        }
+    }
 }

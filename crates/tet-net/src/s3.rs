@@ -25,6 +25,8 @@ pub(crate) struct Bucket {
     pub bucket: String,
     pub key: String,
     pub keys: Option<Keys>,
+    /// Why there are no keys, and what to do if requests are refused.
+    pub keyless: String,
     /// Whether a write with `If-Match` or `If-None-Match` is refused where it has to be.
     pub is_conditional: bool,
     /// The URL, for messages.
@@ -114,7 +116,8 @@ impl S3 {
         &self,
         mut request: impl FnMut() -> Result<T, RangeFailure>,
     ) -> Result<T, RangeFailure> {
-        match request() {
+        let keyless = self.bucket.keys.is_none().then_some(&*self.bucket.keyless);
+        let outcome = match request() {
             Err(RangeFailure::Region(region)) if region != self.region() => {
                 *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
                 request()
@@ -125,7 +128,8 @@ impl S3 {
                 Err(RangeFailure::Final(std::io::Error::new(kind, text)))
             }
             outcome => outcome,
-        }
+        };
+        outcome.map_err(|failure| failure.without_keys(keyless))
     }
 }
 

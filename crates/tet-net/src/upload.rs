@@ -119,27 +119,25 @@ impl NewObject {
         let has_no_upload = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         // Whether an earlier try may have made it visible.
         let mut is_lost = false;
-        let made = self.repeated(|| match attempt() {
-            Err(RangeFailure::Changed) if self.is_made() => Ok(()),
-            Err(RangeFailure::Changed) => match self.condition() {
-                Some(("if-none-match", _)) => {
-                    Err(RangeFailure::Final(io::ErrorKind::AlreadyExists.into()))
-                }
-                _ if is_lost => {
-                    Err(RangeFailure::Final(io::ErrorKind::StaleNetworkFileHandle.into()))
-                }
-                _ => Err(RangeFailure::Changed),
-            },
+        let made = self.repeated(|| {
+            let Err(failure) = attempt() else { return Ok(()) };
             // A server may refuse the second try of what it has done.
-            Err(RangeFailure::Final(error))
-                if (is_lost || has_no_upload(&error)) && self.is_made() =>
-            {
-                Ok(())
+            let is_refused = match &failure {
+                RangeFailure::Changed => true,
+                RangeFailure::Final(error) => is_lost || has_no_upload(error),
+                _ => false,
+            };
+            if is_refused && self.is_made(is_lost)? {
+                return Ok(());
             }
-            outcome => {
-                is_lost |= matches!(outcome, Err(RangeFailure::Later { .. }));
-                outcome
-            }
+            is_lost |= matches!(failure, RangeFailure::Later { .. });
+            Err(match (failure, self.condition()) {
+                (RangeFailure::Changed, Some(("if-none-match", _))) => {
+                    RangeFailure::Final(io::ErrorKind::AlreadyExists.into())
+                }
+                (RangeFailure::Changed, _) if is_lost => unsure(),
+                (failure, _) => failure,
+            })
         });
         let path = || self.object.name().into();
         made.map_err(|error| match kind(&error) {
@@ -149,9 +147,17 @@ impl NewObject {
         })
     }
 
-    /// Whether the object is that of this upload.
-    fn is_made(&self) -> bool {
-        self.object.number().is_ok_and(|number| number.as_ref() == Some(&self.number))
+    /// Whether the object is that of this upload; where that cannot be found out, it is not, unless an answer was lost.
+    fn is_made(&self, is_lost: bool) -> Result<bool, RangeFailure> {
+        let number = self.repeated(|| match self.object.number() {
+            Err(RangeFailure::Final(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            outcome => outcome,
+        });
+        match number {
+            Ok(number) => Ok(number.as_ref() == Some(&self.number)),
+            Err(_) if is_lost => Err(unsure()),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Writes the object with one request.
@@ -160,6 +166,11 @@ impl NewObject {
         let span = Span::new(0, content.len()).unwrap_or(Span::EMPTY);
         self.made(|| self.object.put(Body::Part(content, span), &headers))
     }
+}
+
+/// The object may have been written: [`Error::Unsure`].
+fn unsure() -> RangeFailure {
+    RangeFailure::Final(io::ErrorKind::StaleNetworkFileHandle.into())
 }
 
 /// An upload of several parts.
