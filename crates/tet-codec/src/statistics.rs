@@ -234,9 +234,9 @@ macro_rules! floats {
         impl Counted for $type {
             fn fold(found: &mut Found, bytes: &[u8]) {
                 for block in bytes.as_chunks::<{ size_of::<$key>() }>().0.chunks(BLOCK) {
-                    // Where there was one, there are more.
-                    let tame = found.nan_count == 0 && found.inf_count == 0;
-                    let finite = if tame { $finite(block) } else { None };
+                    // A chunk with one NaN or infinity mostly has more of them.
+                    let was_finite = found.nan_count == 0 && found.inf_count == 0;
+                    let finite = if was_finite { $finite(block) } else { None };
                     let (least, greatest, [nan_count, inf_count]) =
                         finite.unwrap_or_else(|| $block(block));
                     found.nan_count += nan_count;

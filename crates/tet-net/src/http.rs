@@ -502,7 +502,7 @@ fn content_range(text: &str) -> Option<(u64, u64, u64)> {
 
 /// The failure of an answer without bytes.
 fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
-    use io::ErrorKind::{NotFound, PermissionDenied};
+    use io::ErrorKind::NotFound;
     if let Some(region) = header(headers, "x-amz-bucket-region")
         && let 301 | 307 | 400 | 403 = status
         && region.len() < 64
@@ -518,10 +518,7 @@ fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
         404 | 410 => {
             RangeFailure::Final(io::Error::new(NotFound, format!("not found (status {status})")))
         }
-        401 | 403 => {
-            let text = format!("the server refuses access (status {status})");
-            RangeFailure::Final(io::Error::new(PermissionDenied, text))
-        }
+        401 | 403 => RangeFailure::denied(status),
         501 => {
             let text = "the server cannot do this (status 501)";
             RangeFailure::Final(io::Error::new(io::ErrorKind::Unsupported, text))

@@ -174,6 +174,12 @@ impl RangeFailure {
         RangeFailure::Final(io::Error::other(text.into()))
     }
 
+    /// A request that the server does not allow.
+    pub(crate) fn denied(status: u16) -> Self {
+        let text = format!("the server refuses access (status {status})");
+        RangeFailure::Final(io::Error::new(io::ErrorKind::PermissionDenied, text))
+    }
+
     /// A refusal with the reason why the request had no keys, if it had none.
     pub(crate) fn without_keys(self, reason: Option<&str>) -> Self {
         match (self, reason) {

@@ -122,11 +122,7 @@ impl S3 {
                 *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
                 request()
             }
-            Err(RangeFailure::Region(_)) => {
-                let text = "the server refuses access (status 403)";
-                let kind = std::io::ErrorKind::PermissionDenied;
-                Err(RangeFailure::Final(std::io::Error::new(kind, text)))
-            }
+            Err(RangeFailure::Region(_)) => Err(RangeFailure::denied(403)),
             outcome => outcome,
         };
         outcome.map_err(|failure| failure.without_keys(keyless))

@@ -144,8 +144,8 @@ fn write_plan(
             let budget = Size(how.memory_budget);
             table.row(["budget", &format!("{budget}, the memory hint of the file (or --memory)")]);
         }
-        let each = if reads.requests.is_some() { ", each with these requests" } else { "" };
-        let each = if 1 < cost.passes.most { each } else { "" };
+        let is_repeated = reads.requests.is_some() && 1 < cost.passes.most;
+        let each = if is_repeated { ", each with these requests" } else { "" };
         table.row(["passes", &format!("{}{each}", passes(cost.passes))]);
     }
     for line in table.lines(None, context.paint) {
