@@ -63,10 +63,17 @@ struct State {
     log: Vec<String>,
 }
 
+impl Object {
+    /// Its generation at Google.
+    fn generation(&self) -> &str {
+        self.etag.trim_matches('"')
+    }
+}
+
 impl State {
     fn put(&mut self, path: &str, bytes: Vec<u8>, number: String) {
         self.written += 1;
-        let etag = format!("\"{:08x}\"", self.written);
+        let etag = format!("\"{:08}\"", self.written);
         self.objects.insert(path.to_owned(), Object { bytes, number, etag, age: 0 });
     }
 }
@@ -194,7 +201,7 @@ fn serve(
     let asked = Asked::read(lines)?;
     let mut state = state.lock().unwrap();
     state.requests += 1;
-    let is_copy = asked.headers.contains_key(COPIED);
+    let is_copy = [COPIED, COPIED_BLOCK].iter().any(|name| asked.headers.contains_key(*name));
     let method = if is_copy { "COPY" } else { &asked.method };
     state.log.push(format!("{method} {}", asked.path));
     let fault = faults(state.requests - 1);
@@ -231,7 +238,9 @@ fn done(asked: &Asked, state: &mut State) -> Answer {
         return azure::done(asked, state);
     }
     let plain = |status| (status, String::new(), Vec::new());
-    let number = asked.headers.get("x-amz-meta-tet-upload").cloned().unwrap_or_default();
+    let names = ["x-amz-meta-tet-upload", "x-goog-meta-tet-upload"];
+    let number =
+        names.iter().find_map(|name| asked.headers.get(*name)).cloned().unwrap_or_default();
     let id = asked.query.get("uploadId");
     if is_refused(asked, state) {
         return plain(412);
@@ -243,6 +252,12 @@ fn done(asked: &Asked, state: &mut State) -> Answer {
             None => plain(404),
             Some(object) => part_of(object, asked),
         },
+        ("PUT", None) if asked.headers.contains_key(COPIED_WHOLE) => {
+            let from = asked.headers[COPIED_WHOLE].replace("%20", " ");
+            let Some(object) = state.objects.get(&from).cloned() else { return plain(404) };
+            state.put(&asked.path, object.bytes, object.number);
+            plain(200)
+        }
         ("PUT", None) => {
             state.put(&asked.path, asked.body.clone(), number);
             plain(200)
@@ -290,6 +305,10 @@ fn done(asked: &Asked, state: &mut State) -> Answer {
 
 /// The header with the object that a part is copied of.
 const COPIED: &str = "x-amz-copy-source";
+/// The header of Azure with the URL of the blob that a block is copied of.
+const COPIED_BLOCK: &str = "x-ms-copy-source";
+/// The header of Google with the object that another one is copied of.
+const COPIED_WHOLE: &str = "x-goog-copy-source";
 
 /// Makes a part of the bytes of another object.
 fn copied(asked: &Asked, state: &mut State) -> Answer {
@@ -329,15 +348,22 @@ fn is_refused(asked: &Asked, state: &State) -> bool {
     let object = state.objects.get(&asked.path);
     let is_there = asked.headers.contains_key("if-none-match") && object.is_some();
     let other = |etag: &String| object.is_none_or(|object| object.etag != *etag);
+    // Google ignores the conditions of others, and has none for uploads.
+    let is_google = asked.headers.contains_key("authorization");
+    let generation = asked.headers.get("x-goog-if-generation-match");
+    let differs = |wanted: &String| object.map_or("0", Object::generation) != wanted;
+    if is_google {
+        return asked.method == "PUT" && generation.is_some_and(differs);
+    }
     is_last && (is_there || asked.headers.get("if-match").is_some_and(other))
 }
 
 /// The range of an object that is asked for.
 fn part_of(object: &Object, asked: &Asked) -> Answer {
     let Object { bytes, number, etag, .. } = object;
-    let names = ["x-amz-meta-tet-upload", "x-ms-meta-tetupload"];
+    let names = ["x-amz-meta-tet-upload", "x-goog-meta-tet-upload", "x-ms-meta-tetupload"];
     let numbers = names.map(|name| format!("{name}: {number}\r\n")).concat();
-    let head = format!("etag: {etag}\r\n{numbers}");
+    let head = format!("etag: {etag}\r\nx-goog-generation: {}\r\n{numbers}", object.generation());
     let range =
         asked.headers.get("range").and_then(|it| it.strip_prefix("bytes=")?.split_once('-'));
     let Some((first, last)) = range else { return (200, head, bytes.clone()) };

@@ -3,7 +3,7 @@
 //! ```text
 //! nginx    answers of files of every kind, and the requests in its log beside those that `explain` prints;
 //!          certificates, proxies and redirects
-//! moto     every kind of file written to a bucket, read back, and not replaced
+//! moto     every kind of file written to a bucket, read back, and not replaced; keys that are fetched
 //! s3s-fs   the same with signatures that are compared; uploads that are killed
 //! azurite  the same for az://
 //! all      folders of parts, to which several programs append, and programs that are killed; edits and merges, whose bytes
@@ -13,6 +13,7 @@
 //! It needs nginx, Python, npm and their registries once, so it is no part of `ci`. What it cannot do fails: nothing is skipped.
 
 mod copied;
+mod fetched;
 mod grown;
 mod proxy;
 mod routes;
@@ -73,6 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     world.routed(&folder)?;
     let moto = Server::moto()?;
     world.write_to(&moto)?;
+    world.fetched_from(&moto)?;
     world.grown_in(&moto)?;
     world.copied_in(&moto, true)?;
     drop(moto);

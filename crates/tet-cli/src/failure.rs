@@ -143,9 +143,10 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::UrlOutput { .. } => {
             ("url-output", "give the path of a local file, or -o s3://BUCKET/KEY")
         }
-        tet_io::Error::UrlUnconditional { .. } => {
-            ("url-unconditional", "write a new file, or to s3:// or az://")
-        }
+        tet_io::Error::UrlUnconditional { .. } => (
+            "url-unconditional",
+            "write a new file, or use credentials that give tokens (GOOGLE_APPLICATION_CREDENTIALS)",
+        ),
         tet_io::Error::UrlFolder { .. } => (
             "url-folder",
             "read it from s3://, gs:// or az://, or give it consolidated metadata, which suffices for all but `verify`",

@@ -4,10 +4,14 @@ use std::io;
 
 use url::Url;
 
+use crate::account::{Account, Secrets};
 use crate::azure::{self, Access, Blob};
 use crate::credentials::{self, Profile};
-use crate::s3::Bucket;
-use crate::settings::Settings;
+use crate::s3::{Bucket, Store};
+use crate::settings::{Lookup, Settings};
+
+/// The variables, and the secrets that were fetched.
+type Known<'a> = (&'a Lookup, &'a Secrets);
 
 /// The schemes that are understood, for messages.
 const SCHEMES: &str = "http, https, s3, gs and az";
@@ -24,18 +28,19 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Parses a URL; reads the files that have credentials.
+    /// Parses a URL; reads the files that have credentials. Those that are fetched are shared through `secrets`.
     ///
     /// # Errors
     ///
     /// Returns an error when the URL is not understood.
-    pub(crate) fn parse(text: &str, settings: &Settings) -> io::Result<Address> {
+    pub(crate) fn parse(text: &str, settings: &Settings, secrets: &Secrets) -> io::Result<Address> {
+        let lookup = &settings.lookup;
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => Self::http(text),
-            "s3" => Self::s3(text, rest, settings),
-            "gs" => Self::gs(text, rest, settings),
-            "az" => Self::az(text, rest, settings),
+            "s3" => Self::s3(text, rest, (lookup, secrets)),
+            "gs" => Self::gs(text, rest, (lookup, secrets)),
+            "az" => Self::az(text, rest, (lookup, secrets)),
             scheme => Err(wrong(format!("{scheme}:// is not one of {SCHEMES}"))),
         }
     }
@@ -73,48 +78,41 @@ impl Address {
         Ok(Address::Http { url, name: name.into() })
     }
 
-    fn s3(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
+    fn s3(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
-        let profile = Profile::read(settings)?;
-        let lookup = &settings.lookup;
-        let endpoint = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
-        let endpoint = endpoint.iter().find_map(|name| lookup.get(name));
-        let region = ["AWS_REGION", "AWS_DEFAULT_REGION"];
-        let region = region.iter().find_map(|name| lookup.get(name)).or(profile.region);
+        let profile = Profile::read(lookup)?;
         Ok(Address::S3(Bucket {
-            endpoint: endpoint.or(profile.endpoint),
-            region: region.unwrap_or_else(|| "us-east-1".to_owned()),
+            endpoint: profile.endpoint,
+            region: profile.region.unwrap_or_else(|| "us-east-1".to_owned()),
             bucket: bucket.to_owned(),
             key: key.to_owned(),
-            keys: profile.keys,
-            keyless: profile.keyless,
-            is_conditional: true,
+            account: Account::new(profile.origin, secrets),
+            store: Store::S3,
             name: text.to_owned(),
         }))
     }
 
-    /// The XML API of Google, which is asked like S3. It ignores conditions of a write with these headers, and has none
-    /// for uploads in parts.
-    fn gs(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
+    /// The XML API of Google, which is asked like S3.
+    fn gs(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
-        let endpoint = settings.lookup.get("GS_ENDPOINT_URL");
+        let endpoint = lookup.get("GS_ENDPOINT_URL");
         let endpoint = endpoint.unwrap_or_else(|| "https://storage.googleapis.com".to_owned());
+        let account = Account::new(credentials::of_google(lookup), secrets);
         Ok(Address::S3(Bucket {
             endpoint: Some(endpoint),
             region: "auto".to_owned(),
             bucket: bucket.to_owned(),
             key: key.to_owned(),
-            keys: credentials::of_google(&settings.lookup),
-            keyless: credentials::NO_GOOGLE_KEYS.to_owned(),
-            is_conditional: false,
+            store: if account.has_token() { Store::Google } else { Store::GoogleByKeys },
+            account,
             name: text.to_owned(),
         }))
     }
 
     /// A blob of Azure.
-    fn az(text: &str, rest: &str, settings: &Settings) -> io::Result<Address> {
+    fn az(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
         let (container, blob) = bucket_and_key(rest)?;
-        let lookup = &azure::variables(&settings.lookup)?;
+        let lookup = &azure::variables(lookup)?;
         let endpoint = match (lookup.get("AZURE_ENDPOINT_URL"), lookup.get("AZURE_STORAGE_ACCOUNT"))
         {
             (Some(endpoint), _) => endpoint,
@@ -131,7 +129,7 @@ impl Address {
         path.pop_if_empty().push(container);
         drop(path);
         url.set_query(None);
-        let (key, access, name) = (blob.to_owned(), Access::of(lookup)?, text.to_owned());
+        let (key, access, name) = (blob.to_owned(), Access::of(lookup, secrets)?, text.to_owned());
         Ok(Address::Azure(Blob { container: url, key, access, name }))
     }
 }
@@ -174,7 +172,6 @@ fn wrong(text: String) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Lookup;
 
     fn parse(
         text: &str,
@@ -182,7 +179,8 @@ mod tests {
     ) -> io::Result<Address> {
         let find = move |name: &str| variables.iter().find(|it| it.0 == name);
         let lookup = Lookup::new(move |name| find(name).map(|it| it.1.to_owned()));
-        Address::parse(text, &Settings { lookup, ..Settings::default() })
+        let settings = Settings { lookup, ..Settings::default() };
+        Address::parse(text, &settings, &Secrets::default())
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::fmt;
 use url::Url;
 use url::form_urlencoded::Serializer;
 
+use crate::credentials::Secret;
 use crate::http::{Answer, Client, Send};
 use crate::object::Headers;
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
@@ -16,11 +17,10 @@ use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted}
 pub(crate) use access::Access;
 pub(crate) use connection::variables;
 
-/// The version of the service that is asked: blocks of up to 4,000 MiB.
-const VERSION: &str = "2019-12-12";
-/// Why requests without a signature may be refused, and what to do then.
-const KEYLESS: &str = "there is no key: set AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_KEY or \
-                       AZURE_STORAGE_CONNECTION_STRING";
+/// The version of the service that is asked: blocks of up to 4,000 MiB, also of those that are copied with a token.
+const VERSION: &str = "2020-10-02";
+/// What the URL of a blob begins with.
+const SCHEME: &str = "az://";
 
 /// A blob, and how it is asked for.
 #[derive(Debug)]
@@ -62,6 +62,27 @@ impl Azure {
         Azure { client, blob }
     }
 
+    /// Another blob of the same account.
+    fn other_blob(&self, url: &str) -> Option<Azure> {
+        let (container, key) = url.strip_prefix(SCHEME)?.split_once('/')?;
+        let mut at = self.blob.container.clone();
+        at.path_segments_mut().ok()?.pop().push(container);
+        let (key, access, name) = (key.to_owned(), self.blob.access.clone(), url.to_owned());
+        Some(Azure::new(Blob { container: at, key, access, name }, self.client.clone()))
+    }
+
+    /// Signs the URL of a request; the value of its header, where a token takes the place of a signature.
+    fn signed(&self, url: &mut Url) -> Result<Option<String>, RangeFailure> {
+        self.blob.access.sign(url);
+        match &self.blob.access {
+            Access::Account(account) => match account.secret(&self.client)? {
+                Some(Secret::Header(value)) => Ok(Some(value)),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
     /// Makes a request that is not one for a range, to a URL with what it asks for in its query.
     fn send(
         &self,
@@ -69,19 +90,24 @@ impl Azure {
         (mut url, query): (Url, &[(&str, &str)]),
         headers: &Headers<'_>,
     ) -> Result<Answer, RangeFailure> {
-        self.blob.access.sign(&mut url);
+        let header = self.signed(&mut url)?;
         let query = Serializer::new(String::new()).extend_pairs(query).finish();
         // A space is one in every reading.
         let query = query.replace('+', "%20");
         let parts = url.query().into_iter().chain(Some(&*query)).filter(|it| !it.is_empty());
         let query = parts.collect::<Vec<_>>().join("&");
         url.set_query(if query.is_empty() { None } else { Some(&query) });
-        let headers = [&[("x-ms-version", VERSION)], headers].concat();
+        let header = header.iter().map(|value| ("authorization", value.as_str()));
+        let headers: Vec<_> =
+            header.chain([("x-ms-version", VERSION)]).chain(headers.iter().copied()).collect();
         self.client.send(send, &url, &headers).map_err(|failure| self.explained(failure))
     }
 
     fn explained(&self, failure: RangeFailure) -> RangeFailure {
-        failure.without_keys(matches!(self.blob.access, Access::Public).then_some(KEYLESS))
+        match &self.blob.access {
+            Access::Account(account) => account.explained(failure),
+            _ => failure,
+        }
     }
 }
 
@@ -97,8 +123,12 @@ impl RangeSource for Azure {
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
         let mut url = self.blob.url();
-        self.blob.access.sign(&mut url);
-        let got = self.client.get(&mut url, (wanted, pinned), out);
+        let header = self.signed(&mut url)?;
+        let headers: Vec<_> = header
+            .iter()
+            .flat_map(|value| [("authorization", value.as_str()), ("x-ms-version", VERSION)])
+            .collect();
+        let got = self.client.get(&mut url, &headers, (wanted, pinned), out);
         got.map_err(|failure| self.explained(failure))
     }
 }

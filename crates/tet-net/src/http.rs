@@ -1,19 +1,18 @@
 //! Ranges by HTTP: one request, its answer checked.
 //!
-//! No request carries a header with a credential, so that a redirect gives none away.
+//! A header with a credential goes to the server of the URL, and to none where a redirect leads.
 
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tet_format::Span;
-use tet_io::Source;
 use ureq::http::{HeaderMap, Method, Request, Response};
 use ureq::tls::TlsConfig;
 use ureq::{Agent, BodyReader, SendBody};
 use url::Url;
 
+use crate::body::Body;
 use crate::connect::{self, Proxies};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
@@ -88,13 +87,13 @@ impl RangeSource for Http {
         let known = self.place().clone();
         if let Some(mut url) = known {
             // The place of a redirect may be good for a while only.
-            match self.client.get(&mut url, (wanted, pinned), out) {
+            match self.client.get(&mut url, &[], (wanted, pinned), out) {
                 Err(RangeFailure::Final(_)) => *self.place() = None,
                 outcome => return outcome,
             }
         }
         let mut url = self.url.clone();
-        let answer = self.client.get(&mut url, (wanted, pinned), out)?;
+        let answer = self.client.get(&mut url, &[], (wanted, pinned), out)?;
         if url != self.url {
             *self.place() = Some(url);
         }
@@ -110,36 +109,6 @@ pub(crate) enum Send<'a> {
     Put(Body<'a>),
     Post(&'a [u8]),
     Delete,
-}
-
-/// The body of a request.
-#[derive(Clone, Copy)]
-pub(crate) enum Body<'a> {
-    Bytes(&'a [u8]),
-    /// Bytes that are read as they are sent.
-    Part(&'a Source, Span),
-}
-
-impl Body<'_> {
-    fn len(&self) -> u64 {
-        match self {
-            Body::Bytes(bytes) => bytes.len() as u64,
-            Body::Part(_, span) => span.len(),
-        }
-    }
-}
-
-impl Read for Body<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let (source, span) = match self {
-            Body::Bytes(bytes) => return bytes.read(out),
-            Body::Part(source, span) => (source, span),
-        };
-        let len = usize::try_from(span.len()).unwrap_or(usize::MAX).min(out.len());
-        source.read_exact_at(span.start(), &mut out[..len]).map_err(io::Error::other)?;
-        *span = Span::from_range(span.start() + len as u64..span.end()).unwrap_or(Span::EMPTY);
-        Ok(len)
-    }
 }
 
 /// What a server answers to it.
@@ -197,14 +166,15 @@ impl Client {
         self.fault.as_ref().map_or(Ok(()), |fault| Err(RangeFailure::refused(fault)))
     }
 
-    /// Requests a range; `url` becomes the one where redirects led.
+    /// Requests a range, with these headers; `url` becomes the one where redirects led.
     pub(crate) fn get(
         &self,
         url: &mut Url,
+        headers: &[(&str, &str)],
         (wanted, pinned): (Wanted, Option<&FileVersion>),
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
-        let mut response = self.answer(url, Asked::Part(wanted, pinned))?;
+        let mut response = self.answer(url, headers, Asked::Part(wanted, pinned))?;
         match response.status().as_u16() {
             206 => part(&mut response, (wanted, pinned), out),
             200 => whole(&mut response, (wanted, pinned), out),
@@ -216,7 +186,7 @@ impl Client {
 
     /// Requests a whole file, whose body may have up to `len_max` bytes.
     fn get_whole(&self, url: &mut Url, len_max: u64) -> Result<WholeAnswer, RangeFailure> {
-        let response = self.answer(url, Asked::Whole { len_max })?;
+        let response = self.answer(url, &[], Asked::Whole { len_max })?;
         let headers = response.headers().clone();
         let status = response.status().as_u16();
         if status != 200 {
@@ -234,10 +204,13 @@ impl Client {
     fn answer(
         &self,
         url: &mut Url,
+        headers: &[(&str, &str)],
         asked: Asked<'_>,
     ) -> Result<Response<ureq::Body>, RangeFailure> {
+        let server = url.origin();
         for _ in 0..=REDIRECTS_MAX {
-            let response = self.ask(url, asked)?;
+            let headers = if url.origin() == server { headers } else { &[] };
+            let response = self.ask(url, headers, asked)?;
             if let 301 | 302 | 303 | 307 | 308 = response.status().as_u16()
                 && let Some(next) = next_place(url, &response)?
             {
@@ -308,9 +281,17 @@ impl Client {
         self.read_timeout + Duration::from_secs(len / RATE_MIN)
     }
 
-    fn ask(&self, url: &Url, asked: Asked<'_>) -> Result<Response<ureq::Body>, RangeFailure> {
+    fn ask(
+        &self,
+        url: &Url,
+        headers: &[(&str, &str)],
+        asked: Asked<'_>,
+    ) -> Result<Response<ureq::Body>, RangeFailure> {
         self.check()?;
         let mut request = self.agent.get(url.as_str());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         let len = match asked {
             Asked::Whole { len_max } => len_max,
             Asked::Part(wanted, pinned) => {
@@ -479,7 +460,8 @@ fn check_version(found: &FileVersion, pinned: Option<&FileVersion>) -> Result<()
 
 fn version(headers: &HeaderMap, len: u64) -> FileVersion {
     let text = |name| header(headers, name).map(str::to_owned);
-    FileVersion { len, etag: text("etag"), modified: text("last-modified") }
+    let (etag, modified) = (text("etag"), text("last-modified"));
+    FileVersion { len, etag, modified, generation: text("x-goog-generation") }
 }
 
 fn fault_of_azure(headers: &HeaderMap) -> Option<&str> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   address      https://, http://, s3://, gs://, az://  -> who is asked, and how
+//!   credentials  where keys and tokens are from; account: those that were fetched, until they end
 //!   ranges       one request: a range, the version that it has to be of -> bytes
 //!   http, s3, azure   who asks
 //!   connect      through which proxy, and which certificates a server may have
@@ -19,10 +20,12 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod address;
 mod azure;
 mod block_cache;
 mod blocks;
+mod body;
 mod cached;
 mod connect;
 mod credentials;
@@ -51,6 +54,7 @@ pub use remote::Remote;
 pub use s3::S3;
 pub use settings::{Lookup, Settings};
 
+use self::account::Secrets;
 use self::address::Address;
 use self::azure::Azure;
 use self::cached::Cached;
@@ -72,13 +76,11 @@ use self::upload::Upload;
 ///
 /// The URL is not understood, the server cannot be reached, refuses the request, or has no ranges.
 pub fn open(url: &str, settings: &Settings) -> Result<Source> {
-    open_by(&Client::new(settings), url, settings)
+    Servers::new(settings.clone()).open(url)
 }
 
 /// Opens the file of a URL over the connections of `client`.
-fn open_by(client: &Client, url: &str, settings: &Settings) -> Result<Source> {
-    let address = Address::parse(url, settings)
-        .map_err(|error| Error::io(Step::Open, url.as_ref(), error))?;
+fn open_at(address: Address, client: &Client, settings: &Settings) -> Result<Source> {
     let (name, object) = (address.name().to_owned(), address.object());
     let open = |ranges: Box<dyn RangeSource>| {
         let ranges = match &settings.cache {
@@ -110,10 +112,11 @@ pub fn register(settings: Settings) {
     tet_io::set_url_store(Servers::new(settings));
 }
 
-/// The files of all servers, over connections that they share.
+/// The files of all servers, over connections and with tokens that they share.
 struct Servers {
     settings: Settings,
     client: Client,
+    secrets: Secrets,
 }
 
 impl fmt::Debug for Servers {
@@ -124,14 +127,17 @@ impl fmt::Debug for Servers {
 
 impl Servers {
     fn new(settings: Settings) -> Self {
-        Servers { client: Client::new(&settings), settings }
+        Servers { client: Client::new(&settings), settings, secrets: Secrets::default() }
+    }
+
+    fn address(&self, url: &str, step: Step) -> Result<Address> {
+        let address = Address::parse(url, &self.settings, &self.secrets);
+        address.map_err(|error| Error::io(step, url.as_ref(), error))
     }
 
     /// The object of a URL, or of the prefix of objects; `None` for a server of files.
     fn object(&self, url: &str, step: Step) -> Result<Option<Box<dyn Object>>> {
-        let address = Address::parse(url, &self.settings)
-            .map_err(|error| Error::io(step, url.as_ref(), error))?;
-        match address {
+        match self.address(url, step)? {
             Address::S3(bucket) => Ok(Some(Box::new(S3::new(bucket, self.client.clone())))),
             Address::Azure(blob) => Ok(Some(Box::new(Azure::new(blob, self.client.clone())))),
             Address::Http { .. } => Ok(None),
@@ -148,7 +154,7 @@ impl Servers {
 impl UrlStore for Servers {
     fn open(&self, url: &str) -> Result<Source> {
         // The file stays open longer than the work of this thread.
-        open_by(&self.client, url, &self.settings)
+        open_at(self.address(url, Step::Open)?, &self.client, &self.settings)
     }
 
     fn depth(&self) -> usize {

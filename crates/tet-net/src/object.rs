@@ -3,8 +3,8 @@
 use tet_format::Span;
 use tet_io::{PendingUpload, UrlList};
 
-use crate::http::Body;
-use crate::ranges::{RangeFailure, RangeSource};
+use crate::body::Body;
+use crate::ranges::{FileVersion, RangeFailure, RangeSource};
 
 /// Headers of a request.
 pub(crate) type Headers<'a> = [(&'a str, &'a str)];
@@ -25,6 +25,14 @@ pub(crate) struct CopiedRange<'a> {
     pub(crate) span: Span,
 }
 
+/// The header by which a write replaces a version, by its ETag, or no object.
+pub(crate) fn by_etag(version: Option<&str>) -> Option<(&'static str, String)> {
+    match version {
+        None => Some(("if-none-match", "*".to_owned())),
+        Some(version) => Some(("if-match", FileVersion::etag_of(version)?.to_owned())),
+    }
+}
+
 /// An object of a store, and what is below it as a prefix.
 pub(crate) trait Object: RangeSource {
     /// The header with the number of an upload.
@@ -38,11 +46,17 @@ pub(crate) trait Object: RangeSource {
         true
     }
 
+    /// The header by which a write replaces a version, or no object; `None` where the version does not have what is
+    /// compared.
+    fn condition(&self, version: Option<&str>) -> Option<(&'static str, String)> {
+        by_etag(version)
+    }
+
     /// Writes the object.
     fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure>;
 
-    /// Begins an upload in parts; its name.
-    fn begin(&self, headers: &Headers<'_>) -> Result<String, RangeFailure>;
+    /// Begins an upload in parts, which may end with a condition; its name.
+    fn begin(&self, headers: &Headers<'_>, is_conditional: bool) -> Result<String, RangeFailure>;
 
     /// Sends a part, which takes the place of one with the same number; what [`Object::end`] needs of it.
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure>;

@@ -102,7 +102,7 @@ pub struct RangeAnswer {
 /// ```
 /// use tet_net::FileVersion;
 ///
-/// let version = FileVersion { len: 10, etag: Some("\"a\"".into()), modified: None };
+/// let version = FileVersion { len: 10, etag: Some("\"a\"".into()), ..FileVersion::default() };
 /// assert_eq!(version.strong_etag(), Some("\"a\""));
 /// let weak = FileVersion { etag: Some("W/\"a\"".into()), ..version };
 /// assert_eq!(weak.strong_etag(), None);
@@ -115,7 +115,12 @@ pub struct FileVersion {
     pub etag: Option<String>,
     /// The time of the last change, as the server writes it.
     pub modified: Option<String>,
+    /// The generation of an object of Google, which is another one each time that it is written.
+    pub generation: Option<String>,
 }
+
+/// What is before the generation in the text of a version.
+const GENERATION: &str = " generation ";
 
 impl FileVersion {
     /// The ETag, where a server may be asked for exactly this version by it.
@@ -126,15 +131,22 @@ impl FileVersion {
 
     /// The ETag of a version as one text, if it is a strong one.
     pub(crate) fn etag_of(text: &str) -> Option<&str> {
-        let (etag, _) = text.rsplit_once(' ')?;
-        (etag.starts_with('"') && etag.ends_with('"')).then_some(etag)
+        let end = text.rfind('"').filter(|end| 0 < *end && text.starts_with('"'))?;
+        text.get(..=end)
+    }
+
+    /// The generation of a version as one text, if it has one.
+    pub(crate) fn generation_of(text: &str) -> Option<&str> {
+        let (_, generation) = text.rsplit_once(GENERATION)?;
+        generation.bytes().all(|byte| byte.is_ascii_digit()).then_some(generation)
     }
 
     /// The version as one text; `None` where nothing but the length is known.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let text = self.etag.as_ref().or(self.modified.as_ref())?;
-        Some(format!("{text} {}", self.len))
+        let generation = self.generation.iter().flat_map(|it| [GENERATION, it]);
+        Some(format!("{text} {}{}", self.len, generation.collect::<String>()))
     }
 }
 
@@ -169,6 +181,19 @@ impl RangeFailure {
         RangeFailure::Later { error, after: None }
     }
 
+    /// The same failure for another request.
+    pub(crate) fn copy(&self) -> Self {
+        let copy = |error: &io::Error| io::Error::new(error.kind(), error.to_string());
+        match self {
+            RangeFailure::Later { error, after } => {
+                RangeFailure::Later { error: copy(error), after: *after }
+            }
+            RangeFailure::Final(error) => RangeFailure::Final(copy(error)),
+            RangeFailure::Changed => RangeFailure::Changed,
+            RangeFailure::Region(region) => RangeFailure::Region(region.clone()),
+        }
+    }
+
     /// A failure for good, in words.
     pub(crate) fn refused(text: impl Into<String>) -> Self {
         RangeFailure::Final(io::Error::other(text.into()))
@@ -178,17 +203,5 @@ impl RangeFailure {
     pub(crate) fn denied(status: u16) -> Self {
         let text = format!("the server refuses access (status {status})");
         RangeFailure::Final(io::Error::new(io::ErrorKind::PermissionDenied, text))
-    }
-
-    /// A refusal with the reason why the request had no keys, if it had none.
-    pub(crate) fn without_keys(self, reason: Option<&str>) -> Self {
-        match (self, reason) {
-            (RangeFailure::Final(error), Some(reason))
-                if error.kind() == io::ErrorKind::PermissionDenied =>
-            {
-                RangeFailure::Final(io::Error::new(error.kind(), format!("{error}; {reason}")))
-            }
-            (failure, _) => failure,
-        }
     }
 }

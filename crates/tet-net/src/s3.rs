@@ -1,20 +1,39 @@
 //! Ranges of an object of S3, each request signed in its query, or not at all.
 
+mod google;
 mod object;
 
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use rusty_s3::{Credentials, S3Action, UrlStyle};
 use url::Url;
 
-use crate::credentials::Keys;
+use crate::account::Account;
+use crate::credentials::{Keys, Secret};
 use crate::http::{Answer, Client, Send};
+use crate::object::Headers;
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 /// How long a signature is good for.
 const SIGNED_FOR: Duration = Duration::from_secs(600);
+
+/// What is encoded in the name of an object in a header.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// How a store differs from others that are asked alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Store {
+    /// S3, or a server of its kind.
+    S3,
+    /// Google, asked with tokens: its own names of headers, and conditions by generations.
+    Google,
+    /// Google, asked with HMAC keys or none: it ignores conditions of writes.
+    GoogleByKeys,
+}
 
 /// An object, and how it is asked for.
 #[derive(Clone, Debug)]
@@ -24,11 +43,8 @@ pub(crate) struct Bucket {
     pub region: String,
     pub bucket: String,
     pub key: String,
-    pub keys: Option<Keys>,
-    /// Why there are no keys, and what to do if requests are refused.
-    pub keyless: String,
-    /// Whether a write with `If-Match` or `If-None-Match` is refused where it has to be.
-    pub is_conditional: bool,
+    pub account: Account,
+    pub store: Store,
     /// The URL, for messages.
     pub name: String,
 }
@@ -62,6 +78,11 @@ impl S3 {
         S3 { client, bucket, region }
     }
 
+    /// Another object of the same server.
+    fn with(&self, bucket: Bucket) -> S3 {
+        S3::new(bucket, self.client.clone())
+    }
+
     /// The name of the object in its bucket.
     fn key(&self) -> &str {
         &self.bucket.key
@@ -89,26 +110,40 @@ impl S3 {
             .map_err(|_| RangeFailure::refused("the bucket or the endpoint is not understood"))
     }
 
-    /// The URL of one request, which `sign` makes of the bucket, the keys and the name of the object.
-    fn url(
+    /// The URL of one request, which `sign` makes of the bucket, the keys and the name of the object; and a header, where a
+    /// token takes the place of keys.
+    fn request(
         &self,
         sign: impl Fn(&rusty_s3::Bucket, Option<&Credentials>, &str) -> Url,
-    ) -> Result<Url, RangeFailure> {
-        let keys = self.bucket.keys.as_ref().map(|keys| match &keys.token {
-            Some(token) => Credentials::new_with_token(&keys.key, &keys.secret, token),
-            None => Credentials::new(&keys.key, &keys.secret),
-        });
-        Ok(sign(&self.bucket()?, keys.as_ref(), &self.bucket.key))
+    ) -> Result<(Url, Option<String>), RangeFailure> {
+        let (keys, header) = match self.bucket.account.secret(&self.client)? {
+            None => (None, None),
+            Some(Secret::Header(value)) => (None, Some(value)),
+            Some(Secret::Keys(keys)) => {
+                let Keys { key, secret, token } = keys;
+                let keys = match token {
+                    Some(token) => Credentials::new_with_token(key, secret, token),
+                    None => Credentials::new(key, secret),
+                };
+                (Some(keys), None)
+            }
+        };
+        Ok((sign(&self.bucket()?, keys.as_ref(), &self.bucket.key), header))
     }
 
     /// Makes a request that is not one for a range.
     fn send(
         &self,
         send: Send<'_>,
-        headers: &[(&str, &str)],
+        headers: &Headers<'_>,
         sign: impl Fn(&rusty_s3::Bucket, Option<&Credentials>, &str) -> Url,
     ) -> Result<Answer, RangeFailure> {
-        self.in_region(|| self.client.send(send, &self.url(&sign)?, headers))
+        self.in_region(|| {
+            let (url, header) = self.request(&sign)?;
+            let header = header.iter().map(|value| ("authorization", value.as_str()));
+            let headers: Vec<_> = header.chain(headers.iter().copied()).collect();
+            self.client.send(send, &url, &headers)
+        })
     }
 
     /// Repeats a request once where the server tells the region of a bucket that is in another.
@@ -116,7 +151,6 @@ impl S3 {
         &self,
         mut request: impl FnMut() -> Result<T, RangeFailure>,
     ) -> Result<T, RangeFailure> {
-        let keyless = self.bucket.keys.is_none().then_some(&*self.bucket.keyless);
         let outcome = match request() {
             Err(RangeFailure::Region(region)) if region != self.region() => {
                 *self.region.write().unwrap_or_else(PoisonError::into_inner) = region;
@@ -125,7 +159,7 @@ impl S3 {
             Err(RangeFailure::Region(_)) => Err(RangeFailure::denied(403)),
             outcome => outcome,
         };
-        outcome.map_err(|failure| failure.without_keys(keyless))
+        outcome.map_err(|failure| self.bucket.account.explained(failure))
     }
 }
 
@@ -140,7 +174,12 @@ impl RangeSource for S3 {
         pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
-        let url = || self.url(|bucket, keys, key| bucket.get_object(keys, key).sign(SIGNED_FOR));
-        self.in_region(|| self.client.get(&mut url()?, (wanted, pinned), out))
+        self.in_region(|| {
+            let (mut url, header) =
+                self.request(|bucket, keys, key| bucket.get_object(keys, key).sign(SIGNED_FOR))?;
+            let header: Vec<_> =
+                header.iter().map(|value| ("authorization", value.as_str())).collect();
+            self.client.get(&mut url, &header, (wanted, pinned), out)
+        })
     }
 }

@@ -16,6 +16,7 @@ mod bucket;
 
 mod answers;
 mod cache;
+mod credentials;
 mod download;
 mod upload;
 

@@ -26,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 use tet_format::Span;
 use tet_io::{Error, Result, Source, Step, UrlPart, UrlReplace, UrlUpload, at_once};
 
-use crate::http::Body;
+use crate::body::Body;
 use crate::object::{CopiedRange, Object};
 use crate::ranges::{FileVersion, RangeFailure, Wanted};
 use crate::retry;
@@ -72,6 +72,8 @@ struct NewObject {
     object: Box<dyn Object>,
     /// The header of a request that makes the object visible: which one that is there may be replaced.
     condition: Option<(&'static str, String)>,
+    /// Whether no object may be replaced.
+    is_new: bool,
     /// Whether the store has no conditions, and may have no object.
     is_looked_for: bool,
     number: String,
@@ -81,24 +83,24 @@ struct NewObject {
 impl NewObject {
     fn new(object: Box<dyn Object>, replace: UrlReplace<'_>, settings: &Settings) -> Result<Self> {
         let is_conditional = object.is_conditional();
+        let is_new = replace == UrlReplace::Nothing;
         let condition = match replace {
             UrlReplace::Version(_) if !is_conditional => {
                 return Err(Error::UrlUnconditional { path: object.name().into() });
             }
-            UrlReplace::Nothing if !is_conditional => None,
-            UrlReplace::Nothing => Some(("if-none-match", "*".to_owned())),
+            UrlReplace::Nothing => object.condition(None).filter(|_| is_conditional),
             UrlReplace::Any => None,
             UrlReplace::Version(version) => {
-                let etag = FileVersion::etag_of(version).ok_or_else(|| {
+                Some(object.condition(Some(version)).ok_or_else(|| {
                     let text = "the server gives the file no ETag, by which it could be replaced";
                     Error::io(Step::Write, object.name().as_ref(), io::Error::other(text))
-                })?;
-                Some(("if-match", etag.to_owned()))
+                })?)
             }
         };
-        let is_looked_for = !is_conditional && replace == UrlReplace::Nothing;
+        let is_looked_for = is_new && !is_conditional;
         let number = format!("{:016x}", RandomState::new().hash_one(object.name()));
-        Ok(NewObject { object, condition, is_looked_for, number, settings: settings.clone() })
+        let settings = settings.clone();
+        Ok(NewObject { object, condition, is_new, is_looked_for, number, settings })
     }
 
     fn repeated<T>(&self, attempt: impl FnMut() -> Result<T, RangeFailure>) -> Result<T> {
@@ -131,12 +133,12 @@ impl NewObject {
                 return Ok(());
             }
             is_lost |= matches!(failure, RangeFailure::Later { .. });
-            Err(match (failure, self.condition()) {
-                (RangeFailure::Changed, Some(("if-none-match", _))) => {
+            Err(match failure {
+                RangeFailure::Changed if self.is_new => {
                     RangeFailure::Final(io::ErrorKind::AlreadyExists.into())
                 }
-                (RangeFailure::Changed, _) if is_lost => unsure(),
-                (failure, _) => failure,
+                RangeFailure::Changed if is_lost => unsure(),
+                failure => failure,
             })
         });
         let path = || self.object.name().into();
@@ -193,7 +195,8 @@ impl Upload {
         settings: &Settings,
     ) -> Result<Self> {
         let new = NewObject::new(object, replace, settings)?;
-        let id = new.repeated(|| new.object.begin(&[new.numbered()]))?;
+        let is_conditional = new.condition.is_some();
+        let id = new.repeated(|| new.object.begin(&[new.numbered()], is_conditional))?;
         let (sent, copied) = Default::default();
         Ok(Upload { new, id, sent, copied, is_ended: AtomicBool::new(false) })
     }

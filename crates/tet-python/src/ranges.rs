@@ -58,7 +58,7 @@ pub(crate) fn open_at_once(
         is_long.store(HEAD_LEN < len && !is_whole, Ordering::Relaxed);
         // What is read as a whole is of one version. Its bytes tell it from others.
         let etag = etag.or_else(|| is_whole.then(|| digest(&head)));
-        let version = FileVersion { len, etag, modified: None };
+        let version = FileVersion { len, etag, ..FileVersion::default() };
         PyRanges::of(py, object, (name, version), Some(head))
     });
     let ranges = ranges.map_err(|error| Error::io(Step::Open, name.as_ref(), raised(error)))?;
@@ -130,7 +130,7 @@ impl PyRanges {
 fn stat(py: Python<'_>, object: &Py<PyAny>) -> PyResult<FileVersion> {
     let found = object.bind(py).call_method0(intern!(py, "stat"))?;
     let (len, etag) = found.extract()?;
-    Ok(FileVersion { len, etag, modified: None })
+    Ok(FileVersion { len, etag, ..FileVersion::default() })
 }
 
 fn failure(py: Python<'_>, error: PyErr) -> RangeFailure {

@@ -6,6 +6,7 @@ import multiprocessing
 import pickle
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -54,6 +55,25 @@ def keys(address: str) -> list[str]:
 
 def begun(**how: Any) -> tetfile.WritePlan:
     return tetfile.plan(URL, {"x": tetfile.Spec((100,), "i8", chunks=(10,))}, **how)
+
+
+def test_keys_are_fetched_once(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tetfile.create(URL, {"x": np.arange(100)}):
+        pass
+    program, count = tmp_path / "keys.sh", tmp_path / "count"
+    keys = '{"Version": 1, "AccessKeyId": "key", "SecretAccessKey": "secret"}'
+    program.write_text(f"echo run >> '{count}'\necho '{keys}'\n")
+    (tmp_path / "config").write_text(f"[profile program]\ncredential_process = sh '{program}'\n")
+    for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_PROFILE", "program")
+    for _ in range(3):
+        np.testing.assert_array_equal(tetfile.open(URL)["x"][...], np.arange(100))
+    assert count.read_text() == "run\n"
+    monkeypatch.setenv("AWS_PROFILE", "absent")
+    with pytest.raises(OSError, match="absent"):
+        tetfile.open(URL)
 
 
 def test_processes_write_one_object(bucket: str) -> None:

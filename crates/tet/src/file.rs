@@ -40,7 +40,7 @@ fn know_urls(paths: &[&Path]) {
     }
 }
 
-/// From now on files are read from URLs, and written to those of S3, with these settings, in this process. Nothing is read from the
+/// From now on files are read from URLs, and written to those of object stores, with these settings, in this process. Nothing is read from the
 /// environment but by [`Settings::lookup`].
 ///
 /// ```

@@ -28,9 +28,16 @@ pub(super) fn done(asked: &Asked, state: &mut State) -> Answer {
         ("GET", Some("list")) => listed(asked, state),
         ("GET" | "HEAD", _) => object.map_or(plain(404), |object| part_of(object, asked)),
         ("PUT", Some("block")) => {
+            let (status, bytes) = match asked.headers.get(super::COPIED_BLOCK) {
+                None => (201, asked.body.clone()),
+                Some(url) => copied(asked, url, state),
+            };
+            if status != 201 {
+                return plain(status);
+            }
             let id = asked.query.get("blockid").cloned().unwrap_or_default();
             let blocks = state.blocks.entry(asked.path.clone()).or_default();
-            blocks.insert(id.replace("%3D", "="), asked.body.clone());
+            blocks.insert(id.replace("%3D", "="), bytes);
             plain(201)
         }
         ("PUT", Some("blocklist")) => {
@@ -54,6 +61,25 @@ pub(super) fn done(asked: &Asked, state: &mut State) -> Answer {
         ("DELETE", None) => plain(state.objects.remove(&asked.path).map_or(404, |_| 202)),
         _ => plain(400),
     }
+}
+
+/// The status and the bytes of a block that is copied of another blob, whose URL is signed.
+fn copied(asked: &Asked, url: &str, state: &State) -> (u16, Vec<u8>) {
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    let path = path.splitn(4, '/').nth(3).map(|path| format!("/{}", path.replace("%20", " ")));
+    let Some(object) = path.and_then(|path| state.objects.get(&path)) else {
+        return (404, Vec::new());
+    };
+    if !query.contains("sig=") {
+        return (403, Vec::new());
+    }
+    if asked.headers.get("x-ms-source-if-match") != Some(&object.etag) {
+        return (412, Vec::new());
+    }
+    let range = asked.headers["x-ms-source-range"].strip_prefix("bytes=").unwrap();
+    let (first, last) = range.split_once('-').unwrap();
+    let range = first.parse::<usize>().unwrap()..=last.parse().unwrap();
+    object.bytes.get(range).map_or((416, Vec::new()), |bytes| (201, bytes.to_vec()))
 }
 
 /// What is directly below a prefix.

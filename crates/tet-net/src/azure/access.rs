@@ -1,5 +1,5 @@
-//! What proves that a request to Azure may be made: a shared access signature that is given, or one that is made of the
-//! key of the account for each request.
+//! What proves that a request to Azure may be made: a shared access signature that is given, one that is made of the key of
+//! the account for each request, or a token.
 //!
 //! <https://learn.microsoft.com/rest/api/storageservices/create-account-sas>
 
@@ -15,6 +15,8 @@ use sha2::Sha256;
 use url::Url;
 
 use super::VERSION;
+use crate::account::{Account, Secrets};
+use crate::credentials::of_azure;
 use crate::settings::Lookup;
 
 /// How long a signature is good for.
@@ -25,8 +27,8 @@ const GRANTED: [(&str, &str); 3] = [("sp", "rwdlac"), ("ss", "b"), ("srt", "sco"
 /// How a request is signed.
 #[derive(Clone)]
 pub(crate) enum Access {
-    /// Not at all.
-    Public,
+    /// Not in the query: by a token, or not at all.
+    Account(Account),
     /// By a token that is given: a query.
     Token(String),
     /// By the name of an account and its key.
@@ -45,14 +47,14 @@ impl Access {
     /// # Errors
     ///
     /// Returns an error when a key is not base64, or there is none of the account.
-    pub(crate) fn of(lookup: &Lookup) -> io::Result<Access> {
+    pub(crate) fn of(lookup: &Lookup, secrets: &Secrets) -> io::Result<Access> {
         if let Some(token) = lookup.get("AZURE_STORAGE_SAS_TOKEN") {
             return Ok(Access::Token(token.trim_start_matches('?').to_owned()));
         }
         let names = ["AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY"];
         let Some((name, key)) = names.iter().find_map(|name| Some((name, lookup.get(name)?)))
         else {
-            return Ok(Access::Public);
+            return Ok(Access::Account(Account::new(of_azure(lookup), secrets)));
         };
         let wrong = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let account = lookup.get("AZURE_STORAGE_ACCOUNT");
@@ -66,7 +68,7 @@ impl Access {
     /// Adds a signature to a URL.
     pub(crate) fn sign(&self, url: &mut Url) {
         match self {
-            Access::Public => {}
+            Access::Account(_) => {}
             Access::Token(token) => url.set_query(Some(token)),
             Access::Key(account, key) => {
                 let expiry = Timestamp::now().saturating_add(SIGNED_FOR);
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn a_key_signs_each_request() {
         let key = [("AZURE_STORAGE_ACCOUNT", "acme"), ("AZURE_STORAGE_KEY", "SmVmZQ==")];
-        let access = Access::of(&lookup(Box::leak(Box::new(key)))).unwrap();
+        let access = Access::of(&lookup(Box::leak(Box::new(key))), &Secrets::default()).unwrap();
         let Access::Key(account, key) = &access else { panic!("{access:?}") };
         assert_eq!((account.as_str(), key.as_slice()), ("acme", &b"Jefe"[..]));
         let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
@@ -121,14 +123,15 @@ mod tests {
     #[test]
     fn a_token_comes_before_a_key() {
         let variables = &[("AZURE_STORAGE_SAS_TOKEN", "?sv=1&sig=s"), ("AZURE_STORAGE_KEY", "%")];
-        let access = Access::of(&lookup(variables)).unwrap();
+        let access = Access::of(&lookup(variables), &Secrets::default()).unwrap();
         assert!(matches!(access, Access::Token(token) if token == "sv=1&sig=s"));
-        assert!(matches!(Access::of(&lookup(&[])).unwrap(), Access::Public));
+        let access = Access::of(&lookup(&[]), &Secrets::default()).unwrap();
+        assert!(matches!(access, Access::Account(_)));
         for wrong in [
             &[("AZURE_STORAGE_KEY", "Zg==")][..],
             &[("AZURE_STORAGE_KEY", "%"), ("AZURE_STORAGE_ACCOUNT", "a")],
         ] {
-            let text = Access::of(&lookup(wrong)).unwrap_err().to_string();
+            let text = Access::of(&lookup(wrong), &Secrets::default()).unwrap_err().to_string();
             assert!(text.starts_with("AZURE_STORAGE_KEY "), "{text}");
         }
     }

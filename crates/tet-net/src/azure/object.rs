@@ -13,12 +13,28 @@ use jiff::fmt::rfc2822;
 use tet_io::{FolderEntry, UrlList};
 
 use super::Azure;
-use crate::http::{Body, Send};
-use crate::object::{Headers, Object};
-use crate::ranges::RangeFailure;
+use crate::body::Body;
+use crate::http::Send;
+use crate::object::{CopiedRange, Headers, Object};
+use crate::ranges::{RangeFailure, RangeSource};
 
 /// The header with the number of an upload: names of metadata are identifiers.
 const NUMBER: &str = "x-ms-meta-tetupload";
+
+impl Azure {
+    /// Sends a block, or has one copied; its name.
+    fn block(
+        &self,
+        (upload, nth): (&str, usize),
+        body: Body<'_>,
+        headers: &Headers<'_>,
+    ) -> Result<String, RangeFailure> {
+        let block = STANDARD.encode(format!("{upload}-{nth:06}"));
+        let query = [("comp", "block"), ("blockid", &*block)];
+        self.send(Send::Put(body), (self.blob.url(), &query), headers)?;
+        Ok(block)
+    }
+}
 
 impl Object for Azure {
     fn number_header(&self) -> &'static str {
@@ -36,17 +52,38 @@ impl Object for Azure {
     }
 
     /// Nothing is requested: the name of an upload is its number.
-    fn begin(&self, headers: &Headers<'_>) -> Result<String, RangeFailure> {
+    fn begin(&self, headers: &Headers<'_>, _is_conditional: bool) -> Result<String, RangeFailure> {
         let number = headers.iter().find(|(name, _)| *name == NUMBER);
         Ok(number.map(|(_, number)| (*number).to_owned()).unwrap_or_default())
     }
 
     /// Blocks of other uploads have other names, so that no upload takes those of another.
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure> {
-        let block = STANDARD.encode(format!("{upload}-{nth:06}"));
-        let query = [("comp", "block"), ("blockid", &*block)];
-        self.send(Send::Put(body), (self.blob.url(), &query), &[])?;
-        Ok(block)
+        self.block((upload, nth), body, &[])
+    }
+
+    fn other(&self, url: &str) -> Option<Box<dyn RangeSource>> {
+        Some(Box::new(self.other_blob(url)?))
+    }
+
+    fn copy(
+        &self,
+        upload: &str,
+        nth: usize,
+        from: &CopiedRange<'_>,
+    ) -> Result<String, RangeFailure> {
+        let other = self.other_blob(from.url);
+        let other = other.ok_or_else(|| RangeFailure::refused("this is no URL of a blob"))?;
+        let mut source = other.blob.url();
+        let header = other.signed(&mut source)?;
+        let range = format!("bytes={}-{}", from.span.start(), from.span.end().saturating_sub(1));
+        let mut headers = vec![
+            ("x-ms-copy-source", source.as_str()),
+            ("x-ms-source-range", &*range),
+            ("x-ms-source-if-match", from.etag),
+        ];
+        headers.extend(header.iter().map(|value| ("x-ms-copy-source-authorization", &**value)));
+        self.block((upload, nth), Body::Bytes(&[]), &headers)
     }
 
     fn end(

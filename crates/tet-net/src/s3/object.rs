@@ -6,39 +6,45 @@ use std::time::Duration;
 use instant_xml::FromXml;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use rusty_s3::S3Action;
 use rusty_s3::actions::{CompleteMultipartUploadResponse, CreateMultipartUpload, ListObjectsV2};
 use tet_io::{FolderEntry, PendingUpload, UrlList};
 use url::Url;
 
-use super::{Bucket, S3, SIGNED_FOR};
-use crate::http::{Answer, Body, Send};
-use crate::object::{CopiedRange, Headers, Markers, Object, UploadPage};
+use super::{Bucket, ENCODED, S3, SIGNED_FOR, Store, google};
+use crate::body::Body;
+use crate::http::{Answer, Send};
+use crate::object::{CopiedRange, Headers, Markers, Object, UploadPage, by_etag};
 use crate::ranges::{RangeFailure, RangeSource};
 
-/// The header with the number of an upload.
-const NUMBER: &str = "x-amz-meta-tet-upload";
 /// The URLs of objects between which parts are copied.
 const SCHEME: &str = "s3://";
-/// What is encoded in the name of an object in a header.
-const ENCODED: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 impl Object for S3 {
     fn number_header(&self) -> &'static str {
-        NUMBER
+        match self.bucket.store {
+            Store::S3 | Store::GoogleByKeys => "x-amz-meta-tet-upload",
+            Store::Google => google::NUMBER,
+        }
     }
 
     fn number(&self) -> Result<Option<String>, RangeFailure> {
         let head = self.send(Send::Head, &[], |bucket, keys, key| {
             bucket.head_object(keys, key).sign(SIGNED_FOR)
         });
-        Ok(head?.header(NUMBER).map(str::to_owned))
+        Ok(head?.header(self.number_header()).map(str::to_owned))
     }
 
     fn is_conditional(&self) -> bool {
-        self.bucket.is_conditional
+        self.bucket.store != Store::GoogleByKeys
+    }
+
+    fn condition(&self, version: Option<&str>) -> Option<(&'static str, String)> {
+        match self.bucket.store {
+            Store::Google => google::condition(version),
+            Store::S3 | Store::GoogleByKeys => by_etag(version),
+        }
     }
 
     fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure> {
@@ -48,7 +54,10 @@ impl Object for S3 {
         sent.map(drop)
     }
 
-    fn begin(&self, headers: &Headers<'_>) -> Result<String, RangeFailure> {
+    fn begin(&self, headers: &Headers<'_>, is_conditional: bool) -> Result<String, RangeFailure> {
+        if let (Store::Google, true) = (self.bucket.store, is_conditional) {
+            return self.begin_beside(headers);
+        }
         let answer = self.send(Send::Post(&[]), headers, |bucket, keys, key| {
             signed(bucket.create_multipart_upload(keys, key), headers)
         })?;
@@ -57,6 +66,9 @@ impl Object for S3 {
     }
 
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure> {
+        if let Some((beside, upload)) = self.beside(upload) {
+            return beside.part(upload, nth, body);
+        }
         let answer = self.send(Send::Put(body), &[], |bucket, keys, key| {
             bucket.upload_part(keys, key, part_number(nth), upload).sign(SIGNED_FOR)
         })?;
@@ -65,11 +77,10 @@ impl Object for S3 {
 
     fn other(&self, url: &str) -> Option<Box<dyn RangeSource>> {
         // Google's server copies no ranges.
-        let is_s3 = self.bucket.name.starts_with(SCHEME);
+        let is_s3 = self.bucket.store == Store::S3;
         let (bucket, key) = bucket_and_key(url).filter(|_| is_s3)?;
         let (bucket, key, name) = (bucket.to_owned(), key.to_owned(), url.to_owned());
-        let other = Bucket { bucket, key, name, ..self.bucket.clone() };
-        Some(Box::new(S3::new(other, self.client.clone())))
+        Some(Box::new(self.with(Bucket { bucket, key, name, ..self.bucket.clone() })))
     }
 
     fn copy(
@@ -101,6 +112,9 @@ impl Object for S3 {
         parts: &[String],
         headers: &Headers<'_>,
     ) -> Result<(), RangeFailure> {
+        if let Some((beside, upload)) = self.beside(upload) {
+            return self.end_beside(&beside, (upload, parts), headers);
+        }
         let etags = || parts.iter().map(String::as_str);
         let bucket = self.bucket()?;
         let body = bucket.complete_multipart_upload(None, "", upload, etags()).body();
@@ -115,6 +129,9 @@ impl Object for S3 {
     }
 
     fn abort(&self, upload: &str) -> Result<(), RangeFailure> {
+        if let Some((beside, upload)) = self.beside(upload) {
+            return beside.abort(upload).and(beside.remove());
+        }
         let sent = self.send(Send::Delete, &[], |bucket, keys, key| {
             bucket.abort_multipart_upload(keys, key, upload).sign(SIGNED_FOR)
         });

@@ -57,7 +57,7 @@ impl RangeSource for Object {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let state = self.state.lock().unwrap();
         let len = state.0.len() as u64;
-        let version = FileVersion { len, etag: state.1.clone(), modified: None };
+        let version = FileVersion { len, etag: state.1.clone(), ..FileVersion::default() };
         if pinned.is_some_and(|pinned| *pinned != version) {
             return Err(RangeFailure::Changed);
         }

@@ -9,8 +9,8 @@ use super::bucket::{BucketFault, ObjectStore};
 use super::{bytes, settings};
 use crate::{Lookup, Servers, Settings};
 
-/// The same object, as it is asked for at S3 and at Azure.
-const URLS: [&str; 2] = ["s3://bucket/key.tet", "az://bucket/key.tet"];
+/// The same object, as it is asked for at S3, at Azure and, with a token, at Google.
+const URLS: [&str; 3] = ["s3://bucket/key.tet", "az://bucket/key.tet", "gs://bucket/key.tet"];
 const PATH: &str = "/bucket/key.tet";
 /// One request, and three parts.
 const LENS: [usize; 2] = [100_000, 17 << 20];
@@ -18,7 +18,8 @@ const LENS: [usize; 2] = [100_000, 17 << 20];
 fn servers(store: &ObjectStore) -> Servers {
     let endpoint = store.endpoint().to_owned();
     let lookup = Lookup::new(move |name| match name {
-        "AWS_ENDPOINT_URL" | "AZURE_ENDPOINT_URL" => Some(endpoint.clone()),
+        "AWS_ENDPOINT_URL" | "AZURE_ENDPOINT_URL" | "GS_ENDPOINT_URL" => Some(endpoint.clone()),
+        "CLOUDSDK_AUTH_ACCESS_TOKEN" => Some("token".to_owned()),
         "AZURE_STORAGE_SAS_TOKEN" => Some("sv=2019-12-12&sig=hidden".to_owned()),
         "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" => Some("key".to_owned()),
         _ => None,
@@ -62,6 +63,8 @@ fn an_object_is_the_old_one_or_the_new_one() {
                 // An upload whose name was lost is not known, and is not visible.
                 let is_unknown = matches!(fault, AnswerLost | Nonsense);
                 assert!(store.pending() == 0 || is_unknown, "{about}: {}", store.pending());
+                let is_clean = store.paths().iter().all(|path| path == PATH);
+                assert!(is_clean, "{about}: {:?}", store.paths());
             }
         }
     }
@@ -222,16 +225,19 @@ fn an_upload_takes_no_blocks_of_another() {
 #[test]
 fn a_part_is_copied_of_the_version_that_was_opened() {
     let part = tet_io::UrlPart::all_of(LENS[1] as u64)[1];
-    for (is_overtaken, key) in [(false, "x y+z.tet"), (true, "x.tet")] {
+    let schemes = ["s3", "az"].into_iter();
+    let cases = schemes.flat_map(|it| [(it, false, "x y+z.tet"), (it, true, "x.tet")]);
+    for (scheme, is_overtaken, key) in cases {
         let store = ObjectStore::with(|_| None);
         let servers = servers(&store);
         let (from, path) = (bytes(40 << 20), format!("/bucket/{key}"));
-        let plain = path.replace('+', "%2B");
+        let plain = if scheme == "s3" { path.replace('+', "%2B") } else { path };
+        let to = format!("{scheme}://bucket/key.tet");
         store.put(&plain, &from);
-        let other = servers.open(&format!("s3://bucket/{key}")).unwrap();
+        let other = servers.open(&format!("{scheme}://bucket/{key}")).unwrap();
         let new = bytes(LENS[1]);
         let content = Source::from_bytes(new.clone());
-        let upload = servers.begin_upload(URLS[0], UrlReplace::Any).unwrap();
+        let upload = servers.begin_upload(&to, UrlReplace::Any).unwrap();
         store.take_log();
         assert!(upload.copy(part, &other, 1 << 20));
         assert_eq!(store.take_log(), [format!("COPY {PATH}")]);
@@ -266,7 +272,7 @@ fn bytes_of_elsewhere_are_not_copied() {
     let part = tet_io::UrlPart::all_of(content.len() as u64)[0];
     let [s3, az] = ["s3", "az"].map(|it| servers.open(&format!("{it}://bucket/other")).unwrap());
     let memory = Source::from_bytes(content);
-    for (url, others) in [(URLS[0], [&az, &memory]), (URLS[1], [&az, &s3])] {
+    for (url, others) in [(URLS[0], [&az, &memory]), (URLS[1], [&memory, &s3])] {
         let upload = servers.begin_upload(url, UrlReplace::Any).unwrap();
         store.take_log();
         assert!(!others.into_iter().any(|other| upload.copy(part, other, 0)));

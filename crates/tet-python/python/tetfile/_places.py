@@ -15,10 +15,21 @@ def is_url(path: str | os.PathLike[str]) -> bool:
     return "://" in os.fspath(path)
 
 
+# The process and the environment that URLs are opened with.
+_known: tuple[int, dict[str, str]] | None = None
+
+
 def know_urls(*paths: str | os.PathLike[str]) -> None:
-    """Has URLs among the paths opened with the credentials that the environment has now."""
+    """Has URLs among the paths opened with the credentials that the environment has now.
+
+    As long as it stays the same, files share connections, and keys that were fetched; a process that is forked has its own.
+    """
+    global _known
     if any(is_url(path) for path in paths):
-        _tetfile.open_urls(dict(os.environ))
+        now = (os.getpid(), dict(os.environ))
+        if now != _known:
+            _tetfile.open_urls(now[1])
+            _known = now
 
 
 def place(path: str | os.PathLike[str]) -> str:

@@ -148,6 +148,9 @@ pub(crate) fn rows(
     ];
     if let Some(requests) = reads.requests {
         let mut text = format!("{} to the server", grouped(requests));
+        if matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..)) {
+            text += " for all values";
+        }
         if let Ok(count @ 1..) = u64::try_from(reads.objects.len()) {
             text += &format!(", besides those that open {}", counted(count, "file"));
         }
