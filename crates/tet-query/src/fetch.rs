@@ -12,7 +12,7 @@
 mod ahead;
 mod bring;
 mod check;
-mod joined;
+mod groups;
 mod part_read;
 mod passing;
 mod pool;
@@ -25,7 +25,7 @@ use tet_format::Span;
 
 use self::bring::Bring;
 pub(crate) use self::check::{Checks, Doubt, Uses, seal};
-pub(crate) use self::joined::each_request;
+pub(crate) use self::groups::each_request;
 pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
 pub(crate) use self::pool::run;

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   tasks      0: run, run    1: run    2: run ...
-//!   requests   0 ----------------- 0    1 ---- ...    runs that follow each other, as far as the share reaches
+//!   requests   0 ----------------- 0    1 ---- ...    of a group of tasks, as far as the share reaches
 //!   threads    make request 0, then request 1; a task reads by itself what is not being read yet
 //! ```
 //!
@@ -15,10 +15,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::joined::Joined;
+use super::groups::Groups;
 use crate::budget::Execution;
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
@@ -44,15 +45,15 @@ pub(crate) struct Prefetch<'a> {
 }
 
 struct State {
-    /// What is left of the tasks whose runs are known: each run with the number of its request.
-    tasks: BTreeMap<u64, VecDeque<(Run, u64)>>,
+    /// What is left of the tasks whose runs are known: each run with the numbers of its requests.
+    tasks: BTreeMap<u64, VecDeque<(Run, Range<u64>)>>,
     /// The runs of tasks before this one are known.
     known: u64,
     /// The requests of which a task may need something, by number, which is their order.
     requests: BTreeMap<u64, Request>,
-    /// The number of the next request, and what may join the last one.
+    /// The number of the next request, and the groups after those that are known.
     request_count: u64,
-    joined: Joined,
+    groups: Groups,
     /// No request before this one waits.
     next: u64,
     /// Bytes and requests that are made or held.
@@ -64,7 +65,7 @@ struct State {
 /// A request, for runs of one or more tasks.
 struct Request {
     run: Run,
-    /// How many of its runs tasks have neither taken nor given up.
+    /// How many runs with bytes of it tasks have neither taken nor given up.
     left: usize,
     held: Held,
 }
@@ -142,36 +143,58 @@ impl<'a> Prefetch<'a> {
         while state.known <= task {
             self.list_next(&mut state)?;
         }
+        let Some(numbers) = state.pass_to(task, run) else { return Ok(false) };
+        let (mut parts, mut outcome) = (Vec::new(), Ok(()));
+        for number in numbers {
+            let (guard, part) = self.await_part(state, (number, run));
+            state = guard;
+            match part {
+                Ok(Some(part)) => parts.push(part),
+                Ok(None) => break,
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        state.pop(task);
+        drop(state);
+        self.changed.notify_all();
+        outcome.map(|()| copy_parts(&parts, run, out))
+    }
+
+    /// Waits for a request that has bytes of a run, or makes it; `None` where the caller has to read the run.
+    fn await_part<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State>,
+        (number, run): (u64, Run),
+    ) -> (MutexGuard<'s, State>, Result<Option<Part>>) {
         loop {
-            let Some(number) = state.pass_to(task, run) else { return Ok(false) };
-            self.complete(&mut state, number);
             let Some(whole) = state.requests.get(&number).map(|request| request.run) else {
-                return Ok(false);
+                return (state, Ok(None));
             };
-            let is_shared = whole != run && self.has_room(&state, whole);
-            let Some(request) = state.requests.get_mut(&number) else { return Ok(false) };
-            let found = match &request.held {
+            let has_room = self.has_room(&state, whole);
+            let Some(request) = state.requests.get_mut(&number) else { return (state, Ok(None)) };
+            match &request.held {
                 Held::Reading => {
                     state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                    continue;
                 }
-                // It has more than this run, which others take: it is made here.
-                Held::Waiting if is_shared => {
+                // It has more than this run, or less: it is made here.
+                Held::Waiting if whole != run && has_room => {
                     state.begin(number, whole);
                     state = self.make(state, number, whole);
-                    continue;
                 }
-                Held::Waiting | Held::Lost => Ok(None),
-                Held::Ready(bytes) => Ok(Some(Arc::clone(bytes))),
-                Held::Failed(_) => match std::mem::replace(&mut request.held, Held::Lost) {
-                    Held::Failed(error) => Err(error),
-                    _ => Ok(None),
-                },
-            };
-            state.pop(task);
-            drop(state);
-            self.changed.notify_all();
-            return Ok(found?.is_some_and(|bytes| copy_part(&bytes, (whole, run), out)));
+                Held::Waiting | Held::Lost => return (state, Ok(None)),
+                Held::Ready(bytes) => {
+                    let part = Part { run: whole, bytes: Arc::clone(bytes) };
+                    return (state, Ok(Some(part)));
+                }
+                Held::Failed(_) => {
+                    let held = std::mem::replace(&mut request.held, Held::Lost);
+                    let Held::Failed(error) = held else { return (state, Ok(None)) };
+                    return (state, Err(error));
+                }
+            }
         }
     }
 
@@ -229,7 +252,6 @@ impl<'a> Prefetch<'a> {
     fn claim(&self, state: &mut State) -> Option<(u64, Run)> {
         loop {
             if let Some(number) = state.next_waiting() {
-                self.complete(state, number);
                 let run = state.requests.get(&number)?.run;
                 if !self.has_room(state, run) {
                     return None;
@@ -245,29 +267,31 @@ impl<'a> Prefetch<'a> {
         }
     }
 
-    /// Lists tasks until no more runs can join a request.
-    fn complete(&self, state: &mut State, number: u64) {
-        while number + 1 == state.request_count
-            && state.known < self.task_count
-            && state.joined.may_grow(state.known)
-        {
-            // The task meets the error by itself.
-            if self.list_next(state).is_err() {
-                break;
-            }
-        }
-    }
-
     fn has_room(&self, state: &State, run: Run) -> bool {
         let len = state.held_len.saturating_add(run.span.len());
         state.held_count < HELD_PER_REQUEST * self.depth && len <= self.len_max
     }
 
+    /// Lists the tasks of the next group.
     fn list_next(&self, state: &mut State) -> Result<()> {
-        let (task, mut runs) = (state.known, VecDeque::new());
-        let listed = (self.runs_of)(task, &mut |run| runs.push_back((run, state.add(task, run))));
-        state.tasks.insert(task, runs);
-        state.known += 1;
+        let (group, listed) = state.groups.next((state.known, self.task_count), &self.runs_of);
+        let first = state.request_count;
+        for run in group.requests {
+            let request = Request { run, left: 0, held: Held::Waiting };
+            state.requests.insert(state.request_count, request);
+            state.request_count += 1;
+        }
+        for runs in group.tasks {
+            let runs = runs.into_iter().map(|(run, numbers)| {
+                (run, first + numbers.start as u64..first + numbers.end as u64)
+            });
+            let runs: VecDeque<_> = runs.collect();
+            for number in runs.iter().flat_map(|(_, numbers)| numbers.clone()) {
+                state.requests.entry(number).and_modify(|request| request.left += 1);
+            }
+            state.tasks.insert(state.known, runs);
+            state.known += 1;
+        }
         listed
     }
 
@@ -287,30 +311,12 @@ impl State {
             known: 0,
             requests: BTreeMap::new(),
             request_count: 0,
-            joined: Joined::new(how),
+            groups: Groups::new(how),
             next: 0,
             held_len: 0,
             held_count: 0,
             is_stopped: false,
         }
-    }
-
-    /// Adds a run of a task. Returns the number of its request.
-    fn add(&mut self, task: u64, run: Run) -> u64 {
-        let (whole, is_joined) = self.joined.add(task, run);
-        let last = self.request_count.checked_sub(1).filter(|_| is_joined);
-        if let Some(number) = last {
-            // One whose runs were all taken or given up is not there any more.
-            let new = || Request { run: whole, left: 0, held: Held::Waiting };
-            let request = self.requests.entry(number).or_insert_with(new);
-            request.run = whole;
-            request.left += 1;
-            return number;
-        }
-        let request = Request { run, left: 1, held: Held::Waiting };
-        self.requests.insert(self.request_count, request);
-        self.request_count += 1;
-        self.request_count - 1
     }
 
     /// The first request that is not being made.
@@ -322,24 +328,28 @@ impl State {
         number
     }
 
-    /// The request of a run of a task; the runs before it are not needed any more.
-    fn pass_to(&mut self, task: u64, run: Run) -> Option<u64> {
+    /// The requests of a run of a task; the runs before it are not needed any more.
+    fn pass_to(&mut self, task: u64, run: Run) -> Option<Range<u64>> {
         let at = self.tasks.get(&task)?.iter().position(|(listed, _)| *listed == run)?;
         for _ in 0..at {
             self.pop(task);
         }
-        self.tasks.get(&task)?.front().map(|(_, number)| *number)
+        self.tasks.get(&task)?.front().map(|(_, numbers)| numbers.clone())
     }
 
-    /// Takes the first run of a task off its request. What is being read counts until it is here.
+    /// Takes the first run of a task off its requests. What is being read counts until it is here.
     fn pop(&mut self, task: u64) -> Option<()> {
-        let (_, number) = self.tasks.get_mut(&task)?.pop_front()?;
-        let request = self.requests.get_mut(&number)?;
-        request.left -= 1;
-        if request.left == 0 && !matches!(request.held, Held::Reading) {
-            let request = self.requests.remove(&number)?;
-            if !matches!(request.held, Held::Waiting) {
-                self.free(request.run);
+        let (_, numbers) = self.tasks.get_mut(&task)?.pop_front()?;
+        for number in numbers {
+            let Some(request) = self.requests.get_mut(&number) else { continue };
+            request.left -= 1;
+            if request.left > 0 || matches!(request.held, Held::Reading) {
+                continue;
+            }
+            let (run, is_held) = (request.run, !matches!(request.held, Held::Waiting));
+            self.requests.remove(&number);
+            if is_held {
+                self.free(run);
             }
         }
         Some(())
@@ -370,12 +380,24 @@ impl State {
     }
 }
 
-/// Copies a run out of the bytes of its request; whether they have it.
-fn copy_part(bytes: &[u8], (whole, run): (Run, Run), out: &mut [u8]) -> bool {
-    let at = run.span.start().checked_sub(whole.span.start());
-    let at = at.and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
-    let part = bytes.get(at..).and_then(|bytes| bytes.get(..out.len()));
-    part.map(|part| out.copy_from_slice(part)).is_some()
+/// The bytes of a request.
+struct Part {
+    run: Run,
+    bytes: Arc<Vec<u8>>,
+}
+
+/// Copies a run out of the bytes of its requests, which follow each other; whether they have it.
+fn copy_parts(parts: &[Part], run: Run, out: &mut [u8]) -> bool {
+    let mut done = 0;
+    for Part { run: whole, bytes } in parts {
+        let at = (run.span.start() + done as u64).checked_sub(whole.span.start());
+        let at = at.and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
+        let (Some(from), Some(to)) = (bytes.get(at..), out.get_mut(done..)) else { return false };
+        let len = from.len().min(to.len());
+        to[..len].copy_from_slice(&from[..len]);
+        done += len;
+    }
+    done == out.len()
 }
 
 impl Drop for Stop<'_> {

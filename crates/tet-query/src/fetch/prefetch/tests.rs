@@ -116,32 +116,37 @@ fn check(far: &Far, mut runs: Vec<Span>) {
     assert!((DEPTH..=DEPTH + 3).contains(&state.most), "{} at once", state.most);
 }
 
-/// Requests for several tasks are those of the plan, by any thread, and no task reads what another read.
+/// Requests for several tasks are those of the plan, by any thread, and no byte is read twice.
 #[test]
 fn requests_for_several_tasks_do_not_depend_on_threads() {
     let world = sample(Stored::Raw);
     let near = &world.mapped.datasets()[0];
     let slab = Hyperslab::whole(near.shape());
-    let sum = Reduction::all(Op::Sum);
-    let mut counts = Vec::new();
-    for request_len in [64, 128, 200, 4096] {
-        for threads in [1, 2, 5] {
-            let how = Execution { threads, ..small_tuning() };
-            let (far, dataset) = far_by(&world, None, request_len);
-            far.state.lock().unwrap().most = DEPTH;
-            let found = dataset.reduce(&slab, &sum, &how).unwrap();
-            let wanted = near.reduce(&slab, &sum, &how).unwrap();
-            assert_eq!(format!("{:?}", found.value), format!("{:?}", wanted.value));
-            let mut runs = Vec::new();
-            dataset.reduce_runs(&slab, &sum, &how, &mut |run: Run| runs.push(run.span)).unwrap();
-            counts.push(runs.len());
-            let mut reads = far.state.lock().unwrap().reads.clone();
-            reads.sort_unstable();
-            runs.sort_unstable();
-            assert_eq!(reads, runs, "{request_len} {threads}");
+    // Tasks that follow each other in the file, and tasks that are columns of it.
+    for reduction in [Reduction::all(Op::Sum), Reduction::along(Op::Mean, vec![0])] {
+        let mut counts = Vec::new();
+        for request_len in [64, 128, 200, 4096] {
+            for threads in [1, 2, 5] {
+                let how = Execution { threads, ..small_tuning() };
+                let (far, dataset) = far_by(&world, None, request_len);
+                far.state.lock().unwrap().most = DEPTH;
+                let found = dataset.reduce(&slab, &reduction, &how).unwrap();
+                let wanted = near.reduce(&slab, &reduction, &how).unwrap();
+                assert_eq!(format!("{:?}", found.value), format!("{:?}", wanted.value));
+                let mut runs = Vec::new();
+                let visit = &mut |run: Run| runs.push(run.span);
+                dataset.reduce_runs(&slab, &reduction, &how, visit).unwrap();
+                counts.push(runs.len());
+                let mut reads = far.state.lock().unwrap().reads.clone();
+                reads.sort_unstable();
+                runs.sort_unstable();
+                assert_eq!(reads, runs, "{request_len} {threads}");
+                assert!(runs.windows(2).all(|pair| pair[0].end() <= pair[1].start()), "{runs:?}");
+            }
         }
+        let is_falling = counts.is_sorted_by(|a, b| a >= b);
+        assert!(is_falling && counts[11] < counts[0] / 2, "{reduction:?}: {counts:?}");
     }
-    assert!(counts.is_sorted_by(|a, b| a >= b) && counts[11] < counts[0] / 2, "{counts:?}");
 }
 
 /// With a budget that holds nothing ahead, tasks read for themselves.
