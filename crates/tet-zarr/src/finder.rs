@@ -193,8 +193,8 @@ impl ChunkFinder {
     /// Where a whole object is.
     pub(crate) fn find_object(&self, key: &str) -> Result<Option<Located>> {
         let Some(place) = self.objects.store().locate(key)? else { return Ok(None) };
-        let Some((object, source)) = self.objects.find(&place.name)? else { return Ok(None) };
-        let whole = Span::new(0, source.len()).unwrap_or(Span::EMPTY);
+        let Some((object, len)) = self.objects.locate(&place.name)? else { return Ok(None) };
+        let whole = Span::new(0, len).unwrap_or(Span::EMPTY);
         let span = place.part.unwrap_or(whole);
         if !whole.contains(span) {
             let fault = broken(&rule::PAYLOAD_BOUNDS, span.end(), whole.end());

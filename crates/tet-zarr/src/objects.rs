@@ -53,6 +53,7 @@ struct Table {
 #[derive(Debug)]
 struct Known {
     name: Arc<ObjectName>,
+    len: u64,
     stamp: Option<Stamp>,
     /// Of an object on a server.
     version: Option<String>,
@@ -136,21 +137,33 @@ impl Objects {
         let (id, name) = (ObjectId(number), Arc::new(name.clone()));
         table.ids.insert(name.clone(), id);
         let version = source.version().map(str::to_owned);
-        table.known.push(Known { name, stamp: source.stamp(), version });
+        table.known.push(Known { name, len: source.len(), stamp: source.stamp(), version });
         table.keep(id, source.clone());
         Ok(Some((id, source)))
     }
 
-    /// Opens objects, `depth` at the same time and as many as stay open, so that [`Objects::find`] finds them open; those
-    /// that are not there.
+    /// The number and the length of an object; `None` if there is no such file. One that was found before is not opened again:
+    /// that it is unchanged is checked when it is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Objects::find`].
+    pub(crate) fn locate(&self, name: &ObjectName) -> Result<Option<(ObjectId, u64)>> {
+        let known = self.table().len_of(name);
+        if known.is_some() {
+            return Ok(known);
+        }
+        Ok(self.find(name)?.map(|(id, source)| (id, source.len())))
+    }
+
+    /// Finds objects, `depth` at the same time; those that are not there.
     pub(crate) fn open_ahead(
         &self,
         names: &[ObjectName],
         depth: usize,
     ) -> Result<HashSet<ObjectName>> {
-        let names = names.get(..names.len().min(OPEN_MAX)).unwrap_or_default();
         let is_there = |nth| -> Result<bool> {
-            Ok(names.get(nth).map_or(Ok(None), |name: &ObjectName| self.find(name))?.is_some())
+            Ok(names.get(nth).map_or(Ok(None), |name: &ObjectName| self.locate(name))?.is_some())
         };
         let found = at_once((names.len(), depth), is_there)?;
         let absent = names.iter().zip(found).filter(|(_, is_there)| !is_there);
@@ -163,6 +176,10 @@ impl Objects {
     ///
     /// Returns `ZR-P5` when it is not, and errors of the environment.
     pub fn check_unchanged(&self, id: ObjectId) -> Result<()> {
+        // What was read of an object on a server is of the version that was found, each time that it was opened.
+        if self.table().is_pinned(id) {
+            return Ok(());
+        }
         // A source that is open is compared with its own stamp; one that is opened now is compared when it is
         // opened.
         Ok(self.source(id)?.check_unchanged()?)
@@ -175,6 +192,18 @@ impl Objects {
 }
 
 impl Table {
+    fn len_of(&self, name: &ObjectName) -> Option<(ObjectId, u64)> {
+        let id = *self.ids.get(name)?;
+        let known = self.known.get(usize::try_from(id.0).ok()?)?;
+        Some((id, known.len))
+    }
+
+    /// Whether each answer has the version of an object, so that no other version can be read.
+    fn is_pinned(&self, id: ObjectId) -> bool {
+        let known = usize::try_from(id.0).ok().and_then(|at| self.known.get(at));
+        known.is_some_and(|known| known.stamp.is_none() && known.version.is_some())
+    }
+
     fn touch(&mut self, id: ObjectId) -> Option<Source> {
         self.clock = self.clock.saturating_add(1);
         let (source, used) = self.open.get_mut(&id)?;
