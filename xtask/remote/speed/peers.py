@@ -24,6 +24,8 @@ def of_array(array, work):
         return float(array.shape[0])
     if work == "element":
         return float(array[ELEMENT])
+    if work == "mean":
+        return float(np.sum(np.mean(array[:], axis=0, dtype="f8")))
     part = array[WINDOW] if work == "window" else array[:]
     return float(np.sum(part, dtype="f8"))
 

@@ -17,7 +17,7 @@ use crate::{python, run};
 
 /// How often each work is done.
 const ROUNDS: usize = 3;
-const WORKS: [&str; 4] = ["open", "element", "window", "sum"];
+const WORKS: [&str; 5] = ["open", "element", "window", "sum", "mean"];
 /// With 20 ms before each answer and 100 MB/s for each connection, and without.
 const PACES: [(&str, Pace); 2] = [
     ("20 ms, 100 MB/s", Pace { latency: Duration::from_millis(20), rate: 100_000_000 }),
@@ -122,7 +122,7 @@ impl Speed {
             };
             row(&format!("tet {name}"), median(proxy, ROUNDS, ours)?);
         }
-        for (program, name, _) in PEERS.iter().filter(|it| it.2 || work != "window") {
+        for (program, name, _) in PEERS.iter().filter(|it| does(it, work)) {
             let url = format!("{}/{name}", proxy.url);
             let theirs = || {
                 let mut command = Command::new(&self.python);
@@ -133,7 +133,7 @@ impl Speed {
                 let seconds = printed["seconds"].as_f64().context("no time")?;
                 Ok(Duration::from_secs_f64(seconds))
             };
-            let is_long = work == "sum" || *program == "tensogram";
+            let is_long = ["sum", "mean"].contains(&work) || *program == "tensogram";
             let rounds = if is_long { 1 } else { ROUNDS };
             row(&format!("{program} {name}"), median(proxy, rounds, theirs)?);
         }
@@ -154,6 +154,7 @@ impl Speed {
             "window" => {
                 command.args(["query", "--json", url, "a", "-s", "1=100:110,2=100:110", "--sum"])
             }
+            "mean" => command.args(["query", "--json", url, "a", "--mean", "0"]),
             _ => command.args(["query", "--json", url, "a", "--sum"]),
         };
         let begin = Instant::now();
@@ -161,6 +162,15 @@ impl Speed {
         let time = begin.elapsed();
         let printed: Value = serde_json::from_str(&printed)?;
         Ok((time, printed["result"]["values"].as_f64()))
+    }
+}
+
+/// Whether a program does a work: the mean along the first axis, which is a sum for the others, is done by one.
+fn does((program, _, has_windows): &(&str, &str, bool), work: &str) -> bool {
+    match work {
+        "window" => *has_windows,
+        "mean" => *program == "zarr",
+        _ => true,
     }
 }
 

@@ -111,10 +111,9 @@ impl Groups {
             requests.extend(&chains[at].requests);
         }
         let mut chain_of = chain_of.into_iter().map(|at| &chains[at]);
-        let of = |run: Run| (run, chain_of.next().map_or(0..0, |chain| chain.numbers_of(run)));
-        let mut of_task = of;
-        let tasks =
-            tasks.into_iter().map(|runs| runs.into_iter().map(&mut of_task).collect()).collect();
+        let mut placed = |run| (run, chain_of.next().map_or(0..0, |chain| chain.numbers_of(run)));
+        let placed = |runs: Vec<Run>| runs.into_iter().map(&mut placed).collect();
+        let tasks = tasks.into_iter().map(placed).collect();
         Group { tasks, requests }
     }
 
