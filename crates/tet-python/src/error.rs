@@ -155,11 +155,17 @@ fn of_python(py: Python<'_>, error: &tet::Error, cause: &PyErr) -> PyResult<PyEr
 /// The `OSError` of what the system refused; Python finds its subclass by the number.
 fn of_system(error: &tet::Error) -> Option<PyErr> {
     if let Some((path, system)) = error.system().filter(|_| error.kind() == Kind::Io) {
-        let path = path.to_string_lossy().into_owned();
+        let path = tet_io::without_secrets(path).into_owned();
         let text = system.to_string();
         let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-        let is_busy = system.kind() == std::io::ErrorKind::WouldBlock;
-        return Some(match system.raw_os_error().or(is_busy.then_some(EAGAIN)) {
+        // A server's answer has no number.
+        let number = system.raw_os_error().or(match system.kind() {
+            ErrorKind::WouldBlock => Some(EAGAIN),
+            ErrorKind::NotFound => Some(ENOENT),
+            ErrorKind::PermissionDenied => Some(EACCES),
+            _ => None,
+        });
+        return Some(match number {
             Some(number) => PyOSError::new_err((number, text, path)),
             None => PyOSError::new_err(error.to_string()),
         });
@@ -179,12 +185,14 @@ fn of_system(error: &tet::Error) -> Option<PyErr> {
     // Python adds the path.
     let text = refused.to_string();
     let text = text.strip_prefix(&tet_io::shown(path)).unwrap_or(&text).trim_start().to_owned();
-    Some(PyOSError::new_err((number, text, path.to_string_lossy().into_owned())))
+    Some(PyOSError::new_err((number, text, tet_io::without_secrets(path).into_owned())))
 }
 
 /// Numbers of errors, the same on every system that Python runs on.
+const ENOENT: i32 = 2;
 const EIO: i32 = 5;
 const EAGAIN: i32 = 11;
+const EACCES: i32 = 13;
 const EEXIST: i32 = 17;
 const ENOTDIR: i32 = 20;
 const EISDIR: i32 = 21;

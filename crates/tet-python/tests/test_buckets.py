@@ -91,6 +91,31 @@ def test_processes_write_one_object(bucket: str) -> None:
         begun()
 
 
+def first_of(dataset: tetfile.Dataset) -> int:
+    return int(dataset[0])
+
+
+def test_datasets_of_urls_are_read_in_other_processes(bucket: str) -> None:
+    with tetfile.create(URL, {"x": np.arange(7, 10)}):
+        pass
+    with tetfile.open(URL) as file, multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(first_of, (file["x"],)) == 7
+
+
+def test_refused_urls_are_exceptions_of_their_kind_without_secrets(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FileNotFoundError, match="404.*s3://bucket/x.tet"):
+        tetfile.open(URL)
+    with tetfile.create(URL, {"x": np.arange(3)}):
+        pass
+    with pytest.raises(PermissionError, match="403.*/bucket/x.tet'$"):
+        tetfile.open(f"{bucket}/bucket/x.tet?token=hidden")
+    with tetfile.open(URL) as file:
+        monkeypatch.setattr(file, "_where", "https://user:hidden@host/bucket/x.tet?token=hidden#hidden")
+        shown = [repr(file), file.tree(), file._repr_html_()]
+    shown += [repr(file), file._repr_html_()]
+    assert all("https://host/bucket/x.tet" in text and "hidden" not in text for text in shown)
+
+
 def test_a_worker_that_dies_leaves_the_old_object(bucket: str) -> None:
     with tetfile.create(URL, {"x": np.arange(3)}):
         pass

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from . import _attrs, _functions, _html, _ranges, _repr, _tetfile
 from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
+from ._places import know_urls, shown
 from ._ranges import Ranges
 from ._reductions import Progress
 from ._results import Answer, Plan, Stats
@@ -479,10 +480,12 @@ def _reopened(path: str | Ranges, options: Options, stamp: tuple[int, int]) -> F
         file = _OPEN.get(key)
         if file is not None and not file.closed:
             return file
+    if isinstance(path, str):
+        know_urls(path)
     file = File(path, options)
     if file._stamp != stamp:
         file.close()
-        raise ChangedError(f"{file.path} changed after it was pickled: open it again", path=file.path)
+        raise ChangedError(f"{shown(file.path)} changed after it was pickled: open it again", path=file.path)
     with _LOCK:
         _OPEN[key] = file
     return file

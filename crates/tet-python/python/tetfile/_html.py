@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _index, _repr, _tetfile
+from ._places import shown
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -64,7 +65,7 @@ def _sizes(of: Dataset) -> list[tuple[str, str]]:
 
 def _group(of: Group) -> str:
     if of.file.closed:
-        return f"<p>{escape(of.file.path)}, closed</p>"
+        return f"<p>{escape(shown(of.file.path))}, closed</p>"
     names = list(of)
     title = f"<p><b>{escape(_repr.title(of))}</b>: {escape(of.file.format)}, {_repr.count(len(names), 'dataset')}</p>"
     head = "".join(map(_head, ("name", "type", "shape", "chunks", "size")))

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 
 from . import _tetfile
 
-__all__ = ["exists", "is_url", "know_urls", "place", "scratch_folder"]
+__all__ = ["exists", "is_url", "know_urls", "place", "scratch_folder", "shown"]
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a URL."""
     return "://" in os.fspath(path)
+
+
+def shown(path: str) -> str:
+    """A path for text: a URL without its query, its fragment and its user, which may be secret."""
+    if not is_url(path):
+        return path
+    scheme, _, rest = re.split("[?#]", path, maxsplit=1)[0].partition("://")
+    server, slash, key = rest.partition("/")
+    return f"{scheme}://{server.rpartition('@')[2]}{slash}{key}"
 
 
 # The process and the environment that URLs are opened with.

@@ -28,7 +28,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 from uuid import uuid4
 
 from . import _places
@@ -98,7 +98,7 @@ class _Fsspec(Ranges):
     def __init__(self, source: Any, path: str, is_folder: bool | None = None) -> None:
         super().__init__(source, source._strip_protocol(path), is_folder)
         self._token = source._fs_token
-        self.name = _without_secrets(source.unstrip_protocol(self.path))
+        self.name = _places.shown(source.unstrip_protocol(self.path))
 
     def stat(self) -> tuple[int, str | None]:
         # A listing that the filesystem keeps may be older than the file.
@@ -273,12 +273,6 @@ def place(path: Any, filesystem: Any = None) -> str | Ranges:
     if type(filesystem).__module__.partition(".")[0] == "obstore":
         return _Obstore(filesystem, where, is_folder or not where or None)
     raise TypeError(f"filesystem is one of fsspec or a store of obstore, not {type(filesystem).__name__}")
-
-
-def _without_secrets(url: str) -> str:
-    """A URL without its query and without who asks."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl() if parts.query or "@" in parts.netloc else url
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._places import shown
+
 if TYPE_CHECKING:
     from ._dataset import Dataset
     from ._file import File, Group
@@ -42,7 +44,7 @@ def group(of: Group) -> str:
     """A line for each dataset."""
     kind = type(of).__name__
     if of.file.closed:
-        return f"<tetfile.{kind} {of.file.path!r}, closed>"
+        return f"<tetfile.{kind} {shown(of.file.path)!r}, closed>"
     lines = [f"<tetfile.{kind} {title(of)}: {of.file.format}, {count(len(of), 'dataset')}>"]
     for number, name in enumerate(of):
         if number == _ROWS_MAX:
@@ -55,7 +57,7 @@ def group(of: Group) -> str:
 
 def title(of: Group) -> str:
     """The path of a file, and that of a group in it."""
-    return repr(of.file.path) + ("" if of is of.file else f" {of.path!r}")
+    return repr(shown(of.file.path)) + ("" if of is of.file else f" {of.path!r}")
 
 
 def count(number: int, what: str) -> str:
@@ -65,7 +67,7 @@ def count(number: int, what: str) -> str:
 
 def tree(of: File) -> str:
     """Groups and datasets, each group indented."""
-    lines = [of.path]
+    lines = [shown(of.path)]
     before: list[str] = []
     for name in of:
         *groups, last = name.split("/")

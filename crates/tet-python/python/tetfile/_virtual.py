@@ -18,6 +18,7 @@ from ._dataset import Dataset
 from ._errors import NotFoundError, UnsupportedError, UsageError
 from ._file import File
 from ._hierarchy import Array
+from ._places import shown
 
 try:
     from virtualizarr.manifests import ChunkManifest, ManifestArray
@@ -92,7 +93,7 @@ def dataset(
     """The arrays of a group as variables."""
     inside = [name for name in file if str(PurePosixPath(name).parent).strip(".") == group]
     if not inside:
-        raise NotFoundError(f"no dataset in group {group!r} of {file.path}", path=file.path)
+        raise NotFoundError(f"no dataset in group {group!r} of {shown(file.path)}", path=file.path)
     names = [name for name in inside if not include or name in include]
     hierarchy, places = _chosen(file, names, exclude, inline)
     with warnings.catch_warnings():
@@ -156,7 +157,7 @@ def _chosen(
     known = found.arrays.keys() | found.left_out.keys()
     for name in (*include, *exclude):
         if name not in known:
-            raise NotFoundError(f"no dataset {name!r} in {file.path}", path=file.path, dataset=name)
+            raise NotFoundError(f"no dataset {name!r} in {shown(file.path)}", path=file.path, dataset=name)
     names = [name for name in file if (not include or name in include) and name not in exclude]
     places = {name: _place(found, name, inline, file) for name in names}
     arrays = {name: found.arrays[name] for name in names}
@@ -195,5 +196,5 @@ def _address(path: str, file: File, url: str | None) -> str:
     if rest == ".":
         return url
     if rest.startswith(".."):
-        raise UsageError(f"{path} is not below {file.path}: url cannot name it", path=file.path)
+        raise UsageError(f"{path} is not below {shown(file.path)}: url cannot name it", path=file.path)
     return f"{url.rstrip('/')}/{rest}"

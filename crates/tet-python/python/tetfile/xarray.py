@@ -31,6 +31,7 @@ from . import _file
 from ._dataset import Dataset
 from ._dims import Dims
 from ._errors import TetError
+from ._places import shown
 from ._to_tet import DatasetAccessor
 
 __all__ = ["DatasetAccessor", "TetBackend"]
@@ -89,7 +90,7 @@ class TetBackend(BackendEntrypoint):
         store = _Store(file, (group or "").strip("/"))
         if group and not store.is_there():
             file.close()
-            raise KeyError(f"no group {group!r} in {file.path}")
+            raise KeyError(f"no group {group!r} in {shown(file.path)}")
         return StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,

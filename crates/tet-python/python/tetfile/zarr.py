@@ -24,6 +24,7 @@ import numpy as np
 
 from . import _file, _hierarchy
 from ._hierarchy import Array, Hierarchy
+from ._places import shown
 
 try:
     from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
@@ -178,7 +179,7 @@ class Store(_Store):
         return hash(self._file.__dask_tokenize__())
 
     def __repr__(self) -> str:
-        return f"<tetfile.zarr.Store {self._file.path!r}>"
+        return f"<tetfile.zarr.Store {shown(self._file.path)!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._file,)
