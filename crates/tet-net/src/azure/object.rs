@@ -109,7 +109,9 @@ impl Object for Azure {
 
     fn list(&self, token: Option<&str>) -> Result<(UrlList, Option<String>), RangeFailure> {
         let prefix = format!("{}/", self.blob.key.trim_end_matches('/'));
+        // A page of 5,000, which is what servers give, is longer than an answer may be.
         let mut query = vec![("restype", "container"), ("comp", "list"), ("delimiter", "/")];
+        query.push(("maxresults", PAGE_COUNT));
         query.push(("prefix", &prefix));
         query.extend(token.map(|token| ("marker", token)));
         let answer = self.send(Send::Get, (self.blob.container.clone(), &query), &[])?;
@@ -139,6 +141,9 @@ impl Object for Azure {
         self.send(Send::Delete, (self.blob.url(), &[]), &[]).map(drop)
     }
 }
+
+/// Blobs in a page of a list: of names of 1 KiB, a page has less than 1 MiB.
+const PAGE_COUNT: &str = "500";
 
 /// A page of a list.
 #[derive(Debug, FromXml)]
