@@ -542,12 +542,17 @@ fn the_command_makes_and_edits_what_is_in_a_bucket() {
     }
     store.age(30 * 3600);
     store.begin_upload("young", "/bucket/day.tets/part-00000000000000fc.tet");
-    let cases: [(&[&str], i32, &str); 16] = [
+    let sum = "s3://bucket/sum.npy";
+    let cases: [(&[&str], i32, &str); 22] = [
         (&["convert", a, URL], 0, ""),
         (&["convert", a, URL], 2, "exists"),
         (&["edit", "append", URL, b, c, "--axis", "time"], 0, ""),
         (&["info", URL], 0, "12"),
         (&["query", URL, "temp", "--sum"], 0, ""),
+        (&["query", URL, "temp", "--sum", "1", "-o", sum], 0, "of npy to s3://bucket/sum.npy"),
+        (&["query", URL, "temp", "--sum", "1", "-o", sum], 2, "exists"),
+        (&["info", sum], 0, "(12,)"),
+        (&["query", URL, r#"{"dataset": "temp", "spill": "s3://bucket/x.raw"}"#], 2, "outside"),
         (&["verify", URL], 0, ""),
         (&["series", "list", URL], 0, "temp[4:12]"),
         (&["series", "gc", URL], 0, "part-00000000000000ff.tet"),
@@ -555,6 +560,8 @@ fn the_command_makes_and_edits_what_is_in_a_bucket() {
         (&["series", "gc", URL, "--apply"], 0, "part-00000000000000ff.tet"),
         (&["series", "gc", URL], 0, ""),
         (&["convert", URL, one], 0, ""),
+        (&["convert", one, ZARR], 0, ""),
+        (&["convert", one, ZARR, "--force"], 2, "remove it, or choose another name"),
         (&["edit", "append", one, a, "--axis", "time"], 0, ""),
         (&["edit", "rename", one, "temp=warmth"], 0, ""),
         (&["info", one], 0, "warmth"),

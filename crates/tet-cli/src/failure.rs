@@ -141,7 +141,7 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         }
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
         tet_io::Error::UrlOutput { .. } => {
-            ("url-output", "give the path of a local file, or -o s3://BUCKET/KEY")
+            ("url-output", "give a path of this machine, or s3://BUCKET/KEY for one file")
         }
         tet_io::Error::UrlUnconditional { .. } => (
             "url-unconditional",

@@ -202,7 +202,7 @@ pub enum Error {
     },
     /// The output is a URL to which this output is not written.
     #[error(
-        "{} is not written: URLs of new files are s3://, gs:// and az://, of formats of one file, .tets and .zarr",
+        "{} is not written: at s3://, gs:// and az:// URLs an output is one file, or a folder .tets or .zarr; other URLs are only read",
         shown(path)
     )]
     UrlOutput {

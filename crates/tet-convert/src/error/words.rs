@@ -34,7 +34,7 @@ pub(super) fn folders(roots: &[PathBuf]) -> String {
     if roots.is_empty() {
         return "no folder is".to_owned();
     }
-    roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
+    roots.iter().map(|root| tet_io::shown(root)).collect::<Vec<_>>().join(", ")
 }
 
 /// The axes that there are, after the one that is not.

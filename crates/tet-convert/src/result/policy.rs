@@ -30,11 +30,14 @@ impl WritePolicy {
     /// The path with the links of its folders followed, if it is allowed for a result of `read`.
     ///
     /// # Errors
-    /// The path's folder is not there, is outside all roots, or the path is a link itself.
+    /// The path's folder is not there, is outside all roots, or the path is a link itself, or a URL.
     pub fn resolve(&self, path: &Path, read: &Source) -> Result<PathBuf> {
         let Some(name) = path.file_name() else {
             return Err(tet_io::Error::NoName { path: path.to_path_buf() }.into());
         };
+        if tet_io::is_url(path) {
+            return Err(Error::Outside { path: path.to_path_buf(), roots: self.roots.clone() });
+        }
         let fault = |error| tet_io::Error::io(Step::Resolve, path, error);
         let folder = fs::canonicalize(folder_of(path)).map_err(fault)?;
         let near = || read.path().map(|path| folder_of(path).to_path_buf());
@@ -96,6 +99,9 @@ mod tests {
         assert!(!is_outside(&both, &folder.path().join("root2/x"), &read));
         let error = both.resolve(&folder.path().join("x"), &read).unwrap_err().to_string();
         assert!(error.contains("root2"), "{error}");
+        let bucket = WritePolicy::within("https://host/x.tet?sig=a/b");
+        let error = bucket.resolve(Path::new("https://host/y.npy"), &read).unwrap_err().to_string();
+        assert!(error.contains("outside") && !error.contains("sig"), "{error}");
         let gone = WritePolicy::within(folder.path().join("gone"));
         assert!(is_outside(&gone, &root.join("x"), &read));
         let memory = Source::from_bytes(vec![1]);

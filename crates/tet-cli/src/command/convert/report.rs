@@ -117,8 +117,11 @@ pub(crate) fn failed(error: tet_convert::Error, input: &Path, output: &Path) -> 
     let mut failure = failure(error);
     if failure.code == "exists" {
         failure.file = None;
-        let text = format!("{} exists", tet_io::shown(output));
-        return failure.saying(text).about(output);
+        // That of a URL also has the reason why --force does not help.
+        if !tet_io::is_url(output) {
+            failure = failure.saying(format!("{} exists", tet_io::shown(output)));
+        }
+        return failure.about(output);
     }
     failure.about(input)
 }

@@ -78,7 +78,8 @@ pub(super) struct Output {
     path: PathBuf,
     /// The same, resolved from the base directory.
     at: PathBuf,
-    policy: WritePolicy,
+    /// Where the output may be; `None` for a URL of the option.
+    policy: Option<WritePolicy>,
     options: ResultOptions,
 }
 
@@ -109,7 +110,8 @@ impl Output {
             options.layout = output::layout(args.save.layout, Some(format))?;
             let at = context.env().at(path);
             // The user may write anywhere with -o.
-            let policy = WritePolicy::within(folder(at.parent().unwrap_or(Path::new(""))));
+            let parent = || folder(at.parent().unwrap_or(Path::new("")));
+            let policy = (!tet_io::is_url(&at)).then(|| WritePolicy::within(parent()));
             return Ok(Some(Output { path: path.clone(), at, policy, options }));
         }
         let write = query.write.as_ref().filter(|write| write.target != WriteTarget::Memory);
@@ -128,8 +130,9 @@ impl Output {
         let working = folder(&context.env().base);
         let file_dir = folder(&context.env().at(&file_dir));
         let policy = WritePolicy::within(working);
-        let policy = if policy.roots.contains(&file_dir) { policy } else { policy.and(file_dir) };
-        Ok(Some(Output { path, at, policy, options }))
+        let is_root = policy.roots.contains(&file_dir) || tet_io::is_url(&file_dir);
+        let policy = if is_root { policy } else { policy.and(file_dir) };
+        Ok(Some(Output { path, at, policy: Some(policy), options }))
     }
 
     /// Writes an array.
@@ -193,8 +196,11 @@ impl Output {
             notes.into_iter().for_each(|note| context.warn(note));
             return Ok(Saved::Printed);
         }
-        let written = self.policy.resolve(&self.at, catalog.source());
-        let written = written.and_then(|at| result.write(&at, options));
+        let allowed = match &self.policy {
+            Some(policy) => policy.resolve(&self.at, catalog.source()),
+            None => Ok(self.at.clone()),
+        };
+        let written = allowed.and_then(|at| result.write(&at, options));
         let written = written.map_err(|error| self.named(error.into()))?;
         for note in &written.notes {
             context.warn(note);
