@@ -79,7 +79,7 @@ impl Bar {
 impl Shown {
     fn new(what: &str, len: u64) -> Shown {
         let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::hidden());
-        let template = "{prefix:>12} [{bar:28}] {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
+        let template = "{prefix:>12} [{bar:14}] {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
         bar.set_style(
             ProgressStyle::with_template(template)
                 .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> ")),
