@@ -578,6 +578,24 @@ fn the_command_makes_and_edits_what_is_in_a_bucket() {
     assert!(elements(one) == joined(&grown));
 }
 
+#[test]
+fn a_list_of_datasets_does_not_ask_for_their_chunks() {
+    let (_guard, store) = bucket(|_| None);
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = (0..3).map(|nth| rows(folder.path(), nth, SHORT)).collect();
+    convert(&files[0], URL, &ConvertOptions::default()).unwrap();
+    append(&files[1..]).unwrap();
+    convert(Path::new(URL), ZARR, &ConvertOptions::default()).unwrap();
+    for (url, texts) in [(URL, ["2 files", " ? "]), (ZARR, ["of metadata", " ? "])] {
+        let before = store.requests();
+        let (code, printed) = tet(&store, &["info", url]);
+        assert_eq!((code, store.requests() - before <= 4), (0, true), "{url}: {printed}");
+        assert!(texts.iter().all(|text| printed.contains(text)), "{printed}");
+        let (code, printed) = tet(&store, &["info", url, "--chunks", "-n", "0"]);
+        assert!(code == 0 && !printed.contains(" ? "), "{printed}");
+    }
+}
+
 /// Another program replaces the manifest after an append whose answer was lost.
 #[test]
 fn an_append_that_may_have_been_done_is_not_done_again() {

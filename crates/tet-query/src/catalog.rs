@@ -35,7 +35,7 @@ pub struct Catalog {
     /// The other files, where the container is several.
     shards: Arc<Vec<Source>>,
     /// The bytes of files that are not open.
-    unopened_len: u64,
+    unopened: (usize, u64),
     format: &'static str,
     datasets: Arc<Vec<Dataset>>,
     /// What is found by name and not listed.
@@ -253,8 +253,8 @@ impl Catalog {
         }
         let (shards, datasets, parts) = (Arc::default(), Arc::new(datasets), Arc::default());
         let (attrs, names) = (Arc::default(), Arc::default());
-        let (unopened_len, uncounted) = (0, None);
-        Catalog { source, shards, unopened_len, format, datasets, parts, attrs, names, uncounted }
+        let (unopened, uncounted) = ((0, 0), None);
+        Catalog { source, shards, unopened, format, datasets, parts, attrs, names, uncounted }
     }
 
     /// The same with the attributes of the file.

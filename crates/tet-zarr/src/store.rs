@@ -100,7 +100,8 @@ impl Store {
     }
 
     /// Whether it is a folder on a server: what cannot be read there now may be read later, and is not taken as missing.
-    pub(crate) fn is_far(&self) -> bool {
+    #[must_use]
+    pub fn is_far(&self) -> bool {
         matches!(self, Store::Folder(folder) if folder.is_url())
     }
 

@@ -92,6 +92,7 @@ If the footer cannot be read, the rest is shown with a warning, and the exit sta
 pub(super) const LONG_ABOUT: &str = "\
 List the datasets of a file with type, shape, chunk shape, codec, stored and logical size, \
 ratio and names of the axes.\n\nThe format is recognized by the content of the file; a table of text by its name, which ends in \
-.csv or .tsv. Only the structure is read, never the values.\n\n\
+.csv or .tsv. Only the structure is read, never the values. A stored size is `?` where chunks are \
+files on a server: --chunks -n 0 asks for all of them.\n\n\
 In patterns of names `*` stands for any text, `?` for one character, {a,b} for one of these, {0..31} for a \
 whole number from 0 to 31. Columns that are the same for all datasets are in the last line, with the totals.";

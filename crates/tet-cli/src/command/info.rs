@@ -40,7 +40,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     let all = opened.catalog.datasets().len();
     let opened = selected(args, opened).map_err(|failure| failure.about(&args.file))?;
     let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
-    let stored = stored(&opened, context).map_err(|failure| failure.about(&args.file))?;
+    let stored = stored(args, &opened, context).map_err(|failure| failure.about(&args.file))?;
     opened.catalog.check_unchanged()?;
     if args.json {
         let info = shape(args, &opened, &stored, context)?;
@@ -87,12 +87,13 @@ fn has_lost_chunks(opened: &Opened) -> bool {
     opened.catalog.datasets().iter().filter_map(Dataset::why).any(is_chunk)
 }
 
-fn stored(opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {
+fn stored(args: &InfoArgs, opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {
+    let is_asked = (args.chunks || args.all) && args.chunks_max == 0;
     let datasets = opened.catalog.datasets().iter();
     datasets
         .map(|dataset| {
             context.check_cancelled()?;
-            Ok(chunks::stored(dataset))
+            Ok(chunks::stored(dataset, is_asked))
         })
         .collect()
 }
@@ -112,11 +113,15 @@ fn write(
     let title = context.paint.strong(name);
     let size = Size(file_len);
     let digests = digests(opened);
-    let files = match opened.catalog.shards().len() {
+    let files = match opened.catalog.shard_count() {
         0 => String::new(),
         count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file")),
     };
-    context.line(format!("{title}  {format}{version}{files}, {size}, {part}{count}{digests}"))?;
+    // Of a hierarchy whose chunks are files on a server they are not looked up.
+    let is_part = is_far(opened) && stored.iter().any(|it| it.stored_len.is_none());
+    let of = if is_part { " of metadata" } else { "" };
+    let facts = format!("{format}{version}{files}, {size}{of}, {part}{count}{digests}");
+    context.line(format!("{title}  {facts}"))?;
     if args.tree {
         context.line("")?;
         tree::write(opened, context)?;
@@ -279,9 +284,16 @@ fn shape(
 
 /// Bytes of all files; of a folder whose files are not known, bytes of its document and of all chunks.
 fn file_len(args: &InfoArgs, opened: &Opened, stored: &[Stored], context: &Context<'_>) -> u64 {
-    let is_folder = context.env().at(&args.file).is_dir() && opened.catalog.shards().is_empty();
+    let is_dir = context.env().at(&args.file).is_dir() && opened.catalog.shards().is_empty();
+    let is_folder = is_dir || is_far(opened);
     let chunks = stored.iter().filter(|_| is_folder).filter_map(|it| it.stored_len);
     chunks.fold(opened.catalog.file_len(), u64::saturating_add)
+}
+
+/// Whether chunks are files on a server whose lengths the container does not have.
+fn is_far(opened: &Opened) -> bool {
+    let is_far = |dataset: &Dataset| dataset.chunks.far_codecs().is_some();
+    opened.catalog.shard_count() == 0 && opened.catalog.datasets().iter().any(is_far)
 }
 
 fn memory_hint(tet: &TetFile) -> Option<MemoryHint> {

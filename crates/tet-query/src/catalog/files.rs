@@ -14,10 +14,10 @@ impl Catalog {
         Catalog { shards: Arc::new(shards), ..self }
     }
 
-    /// The same with the bytes of files that belong to the container, and are opened when they are needed.
+    /// The same with the number and the bytes of files that belong to the container, and are opened when they are needed.
     #[must_use]
-    pub fn with_unopened_len(self, unopened_len: u64) -> Catalog {
-        Catalog { unopened_len, ..self }
+    pub fn with_unopened(self, unopened: (usize, u64)) -> Catalog {
+        Catalog { unopened, ..self }
     }
 
     /// The other files of a container of several, without [`Catalog::source`].
@@ -26,10 +26,16 @@ impl Catalog {
         &self.shards
     }
 
+    /// How many other files a container of several has, also those that are not open.
+    #[must_use]
+    pub fn shard_count(&self) -> usize {
+        self.shards.len().saturating_add(self.unopened.0)
+    }
+
     /// The bytes of all files, also of those that are not open.
     #[must_use]
     pub fn file_len(&self) -> u64 {
-        self.sources().map(Source::len).fold(self.unopened_len, u64::saturating_add)
+        self.sources().map(Source::len).fold(self.unopened.1, u64::saturating_add)
     }
 
     /// The identities of all files: what is made of them is written over none of them.

@@ -75,6 +75,12 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
+    /// The codecs that are known before chunks are located, where that takes requests to a server: one and more for each
+    /// file that chunks are in. `None` where it takes none.
+    fn far_codecs(&self) -> Option<Vec<String>> {
+        None
+    }
+
     /// The shape of what the file stores several chunks in as one, where it does.
     fn shard_shape(&self) -> Option<&Shape> {
         None

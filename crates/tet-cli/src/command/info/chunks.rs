@@ -46,8 +46,8 @@ impl Stored {
     }
 }
 
-/// Looks up all chunks of a dataset.
-pub(crate) fn stored(dataset: &Dataset) -> Stored {
+/// Looks up all chunks of a dataset; those of a server only if `is_asked`.
+pub(crate) fn stored(dataset: &Dataset, is_asked: bool) -> Stored {
     // Texts are stored as their bytes, or their places.
     let dataset = dataset.stored();
     let chunk_count = dataset.grid.chunk_count();
@@ -63,6 +63,9 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
     let is_too_many = dataset.source.len().max(COUNT_MAX) < chunk_count;
     if is_too_many || dataset.fault.is_some() && !is_opaque {
         return stored;
+    }
+    if let Some(codecs) = dataset.chunks.far_codecs().filter(|_| !is_asked) {
+        return Stored { codecs, ..stored };
     }
     let (mut stored_len, mut codecs) = (0_u64, BTreeSet::<String>::new());
     let mut opaque_len = 0_u64;

@@ -215,7 +215,8 @@ fn total(rows: &[Row], format: Format, common: &[Common]) -> String {
     let is_model = tet_convert::container(format).is_some_and(|it| it.holds_models());
     let what = if is_model { "parameter" } else { "element" };
     let (stored, logical) = (sum(|row| row.stored), sum(|row| row.logical));
-    let size = match stored == logical {
+    let is_known = rows.iter().all(|row| row.stored.is_some());
+    let size = match !is_known || stored == logical {
         true => Size(logical).to_string(),
         false => format!("{} in {}", Size(logical), Size(stored)),
     };

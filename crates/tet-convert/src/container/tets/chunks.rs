@@ -232,6 +232,19 @@ impl ChunkTable for Chunks {
         self.touched.check_all(self.files.depth(), |at| self.check(at))
     }
 
+    fn far_codecs(&self) -> Option<Vec<String>> {
+        let is_open = |piece: &Piece| self.files.is_open(piece.part);
+        if !self.files.is_far() || self.pieces.iter().all(is_open) {
+            return None;
+        }
+        // That of the first chunk, if it is in the part that is open.
+        let mut places = Vec::new();
+        let is_located =
+            self.pieces.first().is_some_and(is_open) && self.locate(&[0], &mut places).is_ok();
+        let first = places.first().filter(|_| is_located);
+        Some(first.map(|place| self.decoder(0, place).full_name().to_owned()).into_iter().collect())
+    }
+
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
         match self.located(place.object) {
             Some(held) => held.chunks.decoder(linear, place),

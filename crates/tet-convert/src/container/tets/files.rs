@@ -91,10 +91,10 @@ impl Files {
         self.parts.iter().filter_map(|(_, file)| file.get())
     }
 
-    /// The bytes of the parts that are not open.
-    pub(super) fn unopened_len(&self) -> u64 {
+    /// The number and the bytes of the parts that are not open.
+    pub(super) fn unopened(&self) -> (usize, u64) {
         let unopened = self.parts.iter().filter(|(_, file)| file.get().is_none());
-        unopened.map(|(part, _)| part.len).fold(0, u64::saturating_add)
+        unopened.fold((0, 0), |(count, len), (part, _)| (count + 1, part.len.saturating_add(len)))
     }
 
     /// Opens parts by their numbers, on a server several at the same time.

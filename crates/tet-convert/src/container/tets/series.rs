@@ -68,7 +68,7 @@ pub(super) fn catalog(
     let sources = files.opened().map(|file| file.tet.source().clone()).collect();
     let catalog = Catalog::new(source.clone(), Format::TETS.name(), datasets);
     let catalog = catalog.with_attrs(first.attrs().clone()).with_shards(sources);
-    Ok(catalog.with_unopened_len(files.unopened_len()))
+    Ok(catalog.with_unopened(files.unopened()))
 }
 
 /// A dataset with the rows of all parts. Those that are open are checked now, the others when they are.

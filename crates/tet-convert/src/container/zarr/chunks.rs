@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
+use tet_codec::{
+    ConfigValue, Decode, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage,
+};
 use tet_format::{DType, ForeignFault, ForeignRule, Shape};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
 use tet_zarr::{
@@ -80,6 +82,11 @@ impl ChunkTable for Chunks {
     fn shard_shape(&self) -> Option<&Shape> {
         let array = self.finder.array();
         (!array.shards.is_empty()).then_some(&array.object_shape)
+    }
+
+    fn far_codecs(&self) -> Option<Vec<String>> {
+        let is_far = self.finder.objects().store().is_far();
+        is_far.then(|| vec![self.pipeline.full_name().to_owned()])
     }
 
     fn each_stored(
