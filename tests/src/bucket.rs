@@ -71,6 +71,11 @@ impl Object {
 }
 
 impl State {
+    /// The answer to a write.
+    fn written(&self, status: u16, path: &str) -> Answer {
+        (status, format!("etag: {}\r\n", self.objects[path].etag), Vec::new())
+    }
+
     fn put(&mut self, path: &str, bytes: Vec<u8>, number: String) {
         self.written += 1;
         let etag = format!("\"{:08}\"", self.written);
@@ -215,10 +220,10 @@ fn serve(
         _ => done(&asked, &mut state),
     };
     drop(state);
-    let body = match fault {
+    let (head, body) = match fault {
         Some(BucketFault::AnswerLost) => return None,
-        Some(BucketFault::Nonsense) => b"nonsense".to_vec(),
-        _ => body,
+        Some(BucketFault::Nonsense) => (String::new(), b"nonsense".to_vec()),
+        _ => (head, body),
     };
     let stated = body.len();
     let sent = if asked.method == "HEAD" { &[] } else { &*body };
@@ -256,11 +261,11 @@ fn done(asked: &Asked, state: &mut State) -> Answer {
             let from = asked.headers[COPIED_WHOLE].replace("%20", " ");
             let Some(object) = state.objects.get(&from).cloned() else { return plain(404) };
             state.put(&asked.path, object.bytes, object.number);
-            plain(200)
+            state.written(200, &asked.path)
         }
         ("PUT", None) => {
             state.put(&asked.path, asked.body.clone(), number);
-            plain(200)
+            state.written(200, &asked.path)
         }
         ("POST", None) => {
             let id = format!("upload{}", state.requests);

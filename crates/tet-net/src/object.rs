@@ -1,9 +1,12 @@
 //! An object that can be written: the requests of one store, each made once.
 
+use std::io;
+
 use tet_format::Span;
 use tet_io::{PendingUpload, UrlList};
 
 use crate::body::Body;
+use crate::http::Answer;
 use crate::ranges::{FileVersion, RangeFailure, RangeSource};
 
 /// Headers of a request.
@@ -31,6 +34,14 @@ pub(crate) fn by_etag(version: Option<&str>) -> Option<(&'static str, String)> {
         None => Some(("if-none-match", "*".to_owned())),
         Some(version) => Some(("if-match", FileVersion::etag_of(version)?.to_owned())),
     }
+}
+
+/// Whether an answer is that of a store that wrote an object: it has the ETag of the new version, and one of a proxy or of a
+/// web server has none.
+pub(crate) fn is_written(answer: &Answer) -> Result<(), RangeFailure> {
+    let text = "the server does not say that it wrote the file";
+    let is_written = answer.header("etag").is_some();
+    is_written.then_some(()).ok_or_else(|| RangeFailure::later(io::Error::other(text)))
 }
 
 /// An object of a store, and what is below it as a prefix.

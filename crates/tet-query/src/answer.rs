@@ -69,9 +69,16 @@ impl Dataset {
 
     /// The same, once the file is known to be what it was.
     fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
-        let answer = self.computed(value)?;
-        self.check_unchanged()?;
-        Ok(answer)
+        self.unless_changed(self.computed(value))
+    }
+
+    /// An outcome of reading, once the file is known to be what it was: what is damaged in a file that changed meanwhile may
+    /// be in none of its versions.
+    pub(crate) fn unless_changed<T>(&self, outcome: Result<T>) -> Result<T> {
+        if outcome.as_ref().err().is_none_or(|error| error.kind() == tet_io::Kind::Format) {
+            self.check_unchanged()?;
+        }
+        outcome
     }
 
     /// Reads the selected elements into a new array.

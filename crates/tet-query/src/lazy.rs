@@ -273,9 +273,8 @@ impl LazyArray {
     /// As [`Dataset::read`].
     pub fn read(&self, part: &Hyperslab, how: &Execution) -> Result<Array> {
         if self.map.is_none() && !self.is_picked() && self.parts.get().is_none() {
-            let array = scatter::read(&self.dataset, &self.composed(part)?, (how, &self.doubt))?;
-            self.dataset.check_unchanged()?;
-            return Ok(array);
+            let array = scatter::read(&self.dataset, &self.composed(part)?, (how, &self.doubt));
+            return self.dataset.unless_changed(array);
         }
         how.check_result(part.element_count().and_then(|count| count.checked_mul(self.size())))?;
         let mut array = Array::zeroed(self.dtype, part.kept_shape())?;

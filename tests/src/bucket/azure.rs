@@ -50,13 +50,13 @@ pub(super) fn done(asked: &Asked, state: &mut State) -> Answer {
             // Blocks of others are gone as well.
             state.blocks.remove(&asked.path);
             state.put(&asked.path, bytes.concat(), number);
-            plain(201)
+            state.written(201, &asked.path)
         }
         ("PUT", None)
             if asked.headers.get("x-ms-blob-type").is_some_and(|it| it == "BlockBlob") =>
         {
             state.put(&asked.path, asked.body.clone(), number);
-            plain(201)
+            state.written(201, &asked.path)
         }
         ("DELETE", None) => plain(state.objects.remove(&asked.path).map_or(404, |_| 202)),
         _ => plain(400),

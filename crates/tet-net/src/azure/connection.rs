@@ -16,6 +16,16 @@ const PARTS: [(&str, &str); 4] = [
     ("blobendpoint", "AZURE_ENDPOINT_URL"),
 ];
 
+/// The account of Azurite, whose key is public.
+const DEVELOPMENT: [(&str, &str); 3] = [
+    ("AZURE_STORAGE_ACCOUNT", "devstoreaccount1"),
+    (
+        "AZURE_STORAGE_KEY",
+        "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+    ),
+    ("AZURE_ENDPOINT_URL", "http://127.0.0.1:10000/devstoreaccount1"),
+];
+
 /// The variables of an account; where there is a connection string, they are what it says, and no others.
 ///
 /// # Errors
@@ -31,6 +41,9 @@ pub(crate) fn variables(lookup: &Lookup) -> io::Result<Lookup> {
     let part = |name: &str| parts.get(name).copied();
     let mut found: BTreeMap<&str, String> =
         PARTS.iter().filter_map(|&(name, is)| Some((is, part(name)?.to_owned()))).collect();
+    if part("usedevelopmentstorage").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        found.extend(DEVELOPMENT.map(|(name, value)| (name, value.to_owned())));
+    }
     if let (Some(account), None) = (part("accountname"), part("blobendpoint")) {
         let protocol = part("defaultendpointsprotocol").unwrap_or("https");
         let suffix = part("endpointsuffix").unwrap_or("core.windows.net");
@@ -71,7 +84,11 @@ mod tests {
         let [account, key, token, found] = said(text).unwrap();
         assert_eq!((account, key, token.as_deref()), (None, None, Some("sv=1&sig=a=")));
         assert_eq!(found.as_deref(), Some("http://h:1/acme"));
-        for wrong in ["UseDevelopmentStorage=true", "AccountKey=secret"] {
+        let [account, key, token, found] = said("UseDevelopmentStorage=true;").unwrap();
+        assert_eq!(account.as_deref(), Some("devstoreaccount1"));
+        assert!(key.is_some() && token.is_none());
+        assert_eq!(found.as_deref(), Some("http://127.0.0.1:10000/devstoreaccount1"));
+        for wrong in ["UseDevelopmentStorage=false", "AccountKey=secret"] {
             let text = said(wrong).unwrap_err().to_string();
             assert!(text.contains("AccountName") && !text.contains("secret"), "{text}");
         }

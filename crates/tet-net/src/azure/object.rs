@@ -15,7 +15,7 @@ use tet_io::{FolderEntry, UrlList};
 use super::Azure;
 use crate::body::Body;
 use crate::http::Send;
-use crate::object::{CopiedRange, Headers, Object};
+use crate::object::{CopiedRange, Headers, Object, is_written};
 use crate::ranges::{RangeFailure, RangeSource};
 
 /// The header with the number of an upload: names of metadata are identifiers.
@@ -48,7 +48,7 @@ impl Object for Azure {
 
     fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure> {
         let headers = [&[("x-ms-blob-type", "BlockBlob")], headers].concat();
-        self.send(Send::Put(body), (self.blob.url(), &[]), &headers).map(drop)
+        is_written(&self.send(Send::Put(body), (self.blob.url(), &[]), &headers)?)
     }
 
     /// Nothing is requested: the name of an upload is its number.
@@ -99,7 +99,7 @@ impl Object for Azure {
         body += "</BlockList>";
         let headers = [&[(NUMBER, upload)], headers].concat();
         let put = Send::Put(Body::Bytes(body.as_bytes()));
-        self.send(put, (self.blob.url(), &[("comp", "blocklist")]), &headers).map(drop)
+        is_written(&self.send(put, (self.blob.url(), &[("comp", "blocklist")]), &headers)?)
     }
 
     /// Azure removes the blocks.

@@ -284,7 +284,7 @@ fn instance(endpoint: &str) -> Origin {
 
 fn absent(profile: &str) -> io::Error {
     let text = format!("there is no profile {profile:?} in the files of the AWS tools");
-    io::Error::new(io::ErrorKind::NotFound, text)
+    io::Error::new(io::ErrorKind::InvalidInput, text)
 }
 
 #[cfg(test)]

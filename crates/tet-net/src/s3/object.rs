@@ -15,7 +15,7 @@ use url::Url;
 use super::{Bucket, ENCODED, S3, SIGNED_FOR, Store, google};
 use crate::body::Body;
 use crate::http::{Answer, Send};
-use crate::object::{CopiedRange, Headers, Markers, Object, UploadPage, by_etag};
+use crate::object::{CopiedRange, Headers, Markers, Object, UploadPage, by_etag, is_written};
 use crate::ranges::{RangeFailure, RangeSource};
 
 /// The URLs of objects between which parts are copied.
@@ -51,7 +51,7 @@ impl Object for S3 {
         let sent = self.send(Send::Put(body), headers, |bucket, keys, key| {
             signed(bucket.put_object(keys, key), headers)
         });
-        sent.map(drop)
+        is_written(&sent?)
     }
 
     fn begin(&self, headers: &Headers<'_>, is_conditional: bool) -> Result<String, RangeFailure> {
@@ -62,7 +62,8 @@ impl Object for S3 {
             signed(bucket.create_multipart_upload(keys, key), headers)
         })?;
         let parsed = CreateMultipartUpload::parse_response(&answer.body);
-        parsed.map(|it| it.upload_id().to_owned()).map_err(|_| not_understood())
+        let upload = parsed.ok().map(|it| it.upload_id().to_owned()).filter(|it| !it.is_empty());
+        upload.ok_or_else(not_understood)
     }
 
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure> {

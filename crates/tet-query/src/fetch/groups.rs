@@ -18,6 +18,8 @@ use crate::error::Result;
 
 /// The widest gap between runs that is read through: what lies between pages.
 const GAP_MAX: u64 = 64 << 10;
+/// The most runs of a group of more than one task, and so of its requests.
+pub(super) const RUNS_MAX: usize = 1 << 13;
 /// The most tasks of a group.
 const TASKS_MAX: usize = 4096;
 
@@ -73,7 +75,8 @@ impl Groups {
                 break;
             }
             extent.add(&runs);
-            if self.group_len_max < extent.len() && !tasks.is_empty() {
+            let is_full = self.group_len_max < extent.len() || RUNS_MAX < extent.count;
+            if is_full && !tasks.is_empty() {
                 self.next = Some(runs);
                 break;
             }
@@ -166,10 +169,11 @@ impl Chain {
     }
 }
 
-/// How many bytes runs have together, at most.
+/// How many runs there are, and how many bytes they have together, at most.
 #[derive(Default)]
 struct Extent {
     sum: u64,
+    count: usize,
     /// The object of all of them, and the range in which they are; `None` where they are of several.
     hull: Option<(u32, Range<u64>)>,
     is_split: bool,
@@ -177,6 +181,7 @@ struct Extent {
 
 impl Extent {
     fn add(&mut self, runs: &[Run]) {
+        self.count = self.count.saturating_add(runs.len());
         for run in runs {
             self.sum = self.sum.saturating_add(run.span.len());
             let (object, hull) = self.hull.get_or_insert_with(|| (run.object, run.span.range()));

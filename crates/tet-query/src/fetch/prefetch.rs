@@ -19,14 +19,14 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::groups::Groups;
+use super::groups::{Groups, RUNS_MAX};
 use crate::budget::Execution;
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
 use crate::error::{Error, Result};
 
-/// Requests that are held at most, for each that is made at the same time.
-const HELD_PER_REQUEST: usize = 16;
+/// Requests that are held at most: those of two groups.
+const HELD_MAX: usize = 2 * RUNS_MAX;
 
 /// Gives the runs of a task.
 type RunsOf<'a> = dyn Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a;
@@ -269,7 +269,7 @@ impl<'a> Prefetch<'a> {
 
     fn has_room(&self, state: &State, run: Run) -> bool {
         let len = state.held_len.saturating_add(run.span.len());
-        state.held_count < HELD_PER_REQUEST * self.depth && len <= self.len_max
+        state.held_count < HELD_MAX && len <= self.len_max
     }
 
     /// Lists the tasks of the next group.
