@@ -46,6 +46,11 @@ pub trait ReadAt: Send + Sync {
         Ok(None)
     }
 
+    /// Whether each read fails unless its bytes are of the version that was there first.
+    fn is_pinned(&self) -> bool {
+        false
+    }
+
     /// What its requests cost, by which reads are planned.
     fn access(&self) -> Access {
         Access::LOCAL

@@ -321,6 +321,12 @@ impl Source {
         reader.read_ranges(parts).map_err(|error| self.read_error(error))
     }
 
+    /// Whether each read fails unless its bytes are of the version that was opened, as of a file on a server that has versions.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        matches!(&self.0.backend, Backend::Custom(reader) if reader.is_pinned())
+    }
+
     /// What requests to its bytes cost.
     #[must_use]
     pub fn access(&self) -> Access {

@@ -274,6 +274,10 @@ impl ReadAt for Remote {
         Ok(self.version.text())
     }
 
+    fn is_pinned(&self) -> bool {
+        self.version.text().is_some()
+    }
+
     fn access(&self) -> Access {
         Access { depth: self.settings.depth, ..Access::SERVER }
     }

@@ -219,6 +219,10 @@ impl ReadAt for PyFile {
         Ok(Some(now.text().unwrap_or_else(|| now.len.to_string())))
     }
 
+    fn is_pinned(&self) -> bool {
+        self.ranges.is_pinned
+    }
+
     fn access(&self) -> Access {
         self.remote.access()
     }

@@ -57,6 +57,7 @@ struct Known {
     stamp: Option<Stamp>,
     /// Of an object on a server.
     version: Option<String>,
+    is_pinned: bool,
 }
 
 impl Objects {
@@ -137,7 +138,8 @@ impl Objects {
         let (id, name) = (ObjectId(number), Arc::new(name.clone()));
         table.ids.insert(name.clone(), id);
         let version = source.version().map(str::to_owned);
-        table.known.push(Known { name, len: source.len(), stamp: source.stamp(), version });
+        let (len, stamp, is_pinned) = (source.len(), source.stamp(), source.is_pinned());
+        table.known.push(Known { name, len, stamp, version, is_pinned });
         table.keep(id, source.clone());
         Ok(Some((id, source)))
     }
@@ -198,10 +200,10 @@ impl Table {
         Some((id, known.len))
     }
 
-    /// Whether each answer has the version of an object, so that no other version can be read.
+    /// Whether no other version of an object can be read than the one that was found.
     fn is_pinned(&self, id: ObjectId) -> bool {
         let known = usize::try_from(id.0).ok().and_then(|at| self.known.get(at));
-        known.is_some_and(|known| known.stamp.is_none() && known.version.is_some())
+        known.is_some_and(|known| known.is_pinned)
     }
 
     fn touch(&mut self, id: ObjectId) -> Option<Source> {
