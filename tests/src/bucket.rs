@@ -8,7 +8,7 @@
 mod azure;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
@@ -163,6 +163,23 @@ impl ObjectStore {
     }
 }
 
+/// Reads one request: its first line, its headers by their names in small letters, and its body; `None` where the
+/// connection ends.
+pub fn request(lines: &mut impl BufRead) -> Option<(String, BTreeMap<String, String>, Vec<u8>)> {
+    let (mut first, mut headers) = (String::new(), BTreeMap::new());
+    (lines.read_line(&mut first).ok()? > 0).then_some(())?;
+    loop {
+        let mut line = String::new();
+        lines.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let len = headers.get("content-length").and_then(|len| len.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; len];
+    lines.read_exact(&mut body).ok()?;
+    Some((first, headers, body))
+}
+
 /// One request, as it came.
 struct Asked {
     method: String,
@@ -174,23 +191,12 @@ struct Asked {
 
 impl Asked {
     fn read(lines: &mut BufReader<TcpStream>) -> Option<Asked> {
-        let mut line = String::new();
-        (lines.read_line(&mut line).ok()? > 0).then_some(())?;
+        let (line, headers, body) = request(lines)?;
         let mut words = line.split(' ');
         let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         let query = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let mut headers = BTreeMap::new();
-        loop {
-            let mut line = String::new();
-            lines.read_line(&mut line).ok()?;
-            let Some((name, value)) = line.split_once(':') else { break };
-            headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-        }
-        let len = headers.get("content-length").and_then(|len| len.parse().ok()).unwrap_or(0);
-        let mut body = vec![0; len];
-        lines.read_exact(&mut body).ok()?;
         let path = path.replace("%20", " ");
         Some(Asked { method, path, query, headers, body })
     }

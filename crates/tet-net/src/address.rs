@@ -8,10 +8,10 @@ use crate::account::{Account, Secrets};
 use crate::azure::{self, Access, Blob};
 use crate::credentials::{self, Profile};
 use crate::s3::{Bucket, Store};
-use crate::settings::{Lookup, Settings};
+use crate::settings::Lookup;
 
 /// The variables, and the secrets that were fetched.
-type Known<'a> = (&'a Lookup, &'a Secrets);
+pub(crate) type Known<'a> = (&'a Lookup, &'a Secrets);
 
 /// The schemes that are understood, for messages.
 const SCHEMES: &str = "http, https, s3, gs and az";
@@ -28,19 +28,18 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Parses a URL; reads the files that have credentials. Those that are fetched are shared through `secrets`.
+    /// Parses a URL; reads the files that have credentials. Those that are fetched are shared.
     ///
     /// # Errors
     ///
     /// Returns an error when the URL is not understood.
-    pub(crate) fn parse(text: &str, settings: &Settings, secrets: &Secrets) -> io::Result<Address> {
-        let lookup = &settings.lookup;
+    pub(crate) fn parse(text: &str, known: Known<'_>) -> io::Result<Address> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => Self::http(text),
-            "s3" => Self::s3(text, rest, (lookup, secrets)),
-            "gs" => Self::gs(text, rest, (lookup, secrets)),
-            "az" => Self::az(text, rest, (lookup, secrets)),
+            "s3" => Self::s3(text, rest, known),
+            "gs" => Self::gs(text, rest, known),
+            "az" => Self::az(text, rest, known),
             scheme => Err(wrong(format!("{scheme}:// is not one of {SCHEMES}"))),
         }
     }
@@ -179,8 +178,7 @@ mod tests {
     ) -> io::Result<Address> {
         let find = move |name: &str| variables.iter().find(|it| it.0 == name);
         let lookup = Lookup::new(move |name| find(name).map(|it| it.1.to_owned()));
-        let settings = Settings { lookup, ..Settings::default() };
-        Address::parse(text, &settings, &Secrets::default())
+        Address::parse(text, (&lookup, &Secrets::default()))
     }
 
     #[test]
@@ -236,7 +234,7 @@ mod tests {
             assert!(parse(text, &[]).is_err(), "{text}");
         }
         let url = "https://me:secret@h/a@b?sig=secret";
-        let error = crate::open(url, &Settings::default()).unwrap_err().to_string();
+        let error = crate::open(url, &crate::Settings::default()).unwrap_err().to_string();
         assert!(error.starts_with("cannot open https://h/a@b: "), "{error}");
     }
 }

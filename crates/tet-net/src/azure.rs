@@ -11,7 +11,7 @@ use url::form_urlencoded::Serializer;
 
 use crate::credentials::Secret;
 use crate::http::{Answer, Client, Send};
-use crate::object::Headers;
+use crate::object::{Headers, authorized, bucket_and_key};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 pub(crate) use access::Access;
@@ -64,7 +64,7 @@ impl Azure {
 
     /// Another blob of the same account.
     fn other_blob(&self, url: &str) -> Option<Azure> {
-        let (container, key) = url.strip_prefix(SCHEME)?.split_once('/')?;
+        let (container, key) = bucket_and_key(url, SCHEME)?;
         let mut at = self.blob.container.clone();
         at.path_segments_mut().ok()?.pop().push(container);
         let (key, access, name) = (key.to_owned(), self.blob.access.clone(), url.to_owned());
@@ -97,9 +97,8 @@ impl Azure {
         let parts = url.query().into_iter().chain(Some(&*query)).filter(|it| !it.is_empty());
         let query = parts.collect::<Vec<_>>().join("&");
         url.set_query(if query.is_empty() { None } else { Some(&query) });
-        let header = header.iter().map(|value| ("authorization", value.as_str()));
-        let headers: Vec<_> =
-            header.chain([("x-ms-version", VERSION)]).chain(headers.iter().copied()).collect();
+        let headers = [&[("x-ms-version", VERSION)], headers].concat();
+        let headers = authorized(header.as_deref(), &headers);
         self.client.send(send, &url, &headers).map_err(|failure| self.explained(failure))
     }
 
@@ -124,10 +123,10 @@ impl RangeSource for Azure {
     ) -> Result<RangeAnswer, RangeFailure> {
         let mut url = self.blob.url();
         let header = self.signed(&mut url)?;
-        let headers: Vec<_> = header
-            .iter()
-            .flat_map(|value| [("authorization", value.as_str()), ("x-ms-version", VERSION)])
-            .collect();
+        // Without a token, ranges need no version.
+        let version: &Headers<'_> =
+            if header.is_some() { &[("x-ms-version", VERSION)] } else { &[] };
+        let headers = authorized(header.as_deref(), version);
         let got = self.client.get(&mut url, &headers, (wanted, pinned), out);
         got.map_err(|failure| self.explained(failure))
     }

@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use crate::blocks::BLOCK_LEN;
+use crate::hex::hex;
 use crate::ranges::FileVersion;
 
 /// The folder of this layout, so that nothing else in the folder of the user is ever removed.
@@ -74,7 +75,7 @@ impl VersionKey {
         }
         hash.update(version.len.to_le_bytes());
         let digest: [u8; 32] = hash.finalize().into();
-        Some(VersionKey(digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Some(VersionKey(hex(&digest)))
     }
 }
 

@@ -25,6 +25,7 @@ use std::io;
 
 use crate::http::Client;
 use crate::ranges::RangeFailure;
+use crate::settings::Lookup;
 
 use entra::Login;
 use fetched::Fetched;
@@ -72,6 +73,14 @@ impl Origin {
             Origin::Entra(it) => named(it.fetch(client), || it.name()),
         }
     }
+}
+
+/// No origin, if a variable says that requests are not to be signed.
+fn unsigned(lookup: &Lookup, variable: &str) -> Option<Origin> {
+    let value = lookup.get(variable)?.to_ascii_lowercase();
+    let is_set = ["1", "true", "yes"].contains(&&*value);
+    let reason = || format!("requests are not signed, because {variable} is set");
+    is_set.then(|| Origin::Nothing(reason()))
 }
 
 /// Names the origin in a failure, which is then never one of the file that is read or written.

@@ -320,7 +320,7 @@ enum Asked<'a> {
 }
 
 /// The value of the header of a range.
-fn range(wanted: Wanted) -> String {
+pub(crate) fn range(wanted: Wanted) -> String {
     match wanted {
         Wanted::From { offset, len } => {
             format!("bytes={offset}-{}", offset.saturating_add(len.saturating_sub(1)))

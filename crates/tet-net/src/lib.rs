@@ -30,6 +30,7 @@ mod cached;
 mod connect;
 mod credentials;
 mod download;
+mod hex;
 mod http;
 mod object;
 mod objects;
@@ -131,7 +132,7 @@ impl Servers {
     }
 
     fn address(&self, url: &str, step: Step) -> Result<Address> {
-        let address = Address::parse(url, &self.settings, &self.secrets);
+        let address = Address::parse(url, (&self.settings.lookup, &self.secrets));
         address.map_err(|error| Error::io(step, url.as_ref(), error))
     }
 

@@ -6,11 +6,25 @@ use tet_format::Span;
 use tet_io::{PendingUpload, UrlList};
 
 use crate::body::Body;
-use crate::http::Answer;
-use crate::ranges::{FileVersion, RangeFailure, RangeSource};
+use crate::http::{Answer, range};
+use crate::ranges::{FileVersion, RangeFailure, RangeSource, Wanted};
 
 /// Headers of a request.
 pub(crate) type Headers<'a> = [(&'a str, &'a str)];
+
+/// The headers of a request with the value of `Authorization`, if it has one.
+pub(crate) fn authorized<'a>(
+    authorization: Option<&'a str>,
+    headers: &Headers<'a>,
+) -> Vec<(&'a str, &'a str)> {
+    let first = authorization.map(|value| ("authorization", value));
+    first.into_iter().chain(headers.iter().copied()).collect()
+}
+
+/// The bucket and the key of a URL with this scheme.
+pub(crate) fn bucket_and_key<'a>(url: &'a str, scheme: &str) -> Option<(&'a str, &'a str)> {
+    url.strip_prefix(scheme)?.split_once('/')
+}
 
 /// Where a page of uploads ends: a key, and an upload.
 pub(crate) type Markers = (String, String);
@@ -42,6 +56,13 @@ pub(crate) fn is_written(answer: &Answer) -> Result<(), RangeFailure> {
     let text = "the server does not say that it wrote the file";
     let is_written = answer.header("etag").is_some();
     is_written.then_some(()).ok_or_else(|| RangeFailure::later(io::Error::other(text)))
+}
+
+impl CopiedRange<'_> {
+    /// The value of the header of the range.
+    pub(crate) fn range(&self) -> String {
+        range(Wanted::From { offset: self.span.start(), len: self.span.len() })
+    }
 }
 
 /// An object of a store, and what is below it as a prefix.

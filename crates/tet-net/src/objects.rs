@@ -78,7 +78,7 @@ pub(crate) fn remove(object: &dyn Object, settings: &Settings) -> Result<()> {
 }
 
 /// What is not there need not be removed.
-fn gone(removed: Result<(), RangeFailure>) -> Result<(), RangeFailure> {
+pub(crate) fn gone(removed: Result<(), RangeFailure>) -> Result<(), RangeFailure> {
     match removed {
         Err(RangeFailure::Final(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
         outcome => outcome,

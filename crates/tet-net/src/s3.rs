@@ -14,7 +14,7 @@ use url::Url;
 use crate::account::Account;
 use crate::credentials::{Keys, Secret};
 use crate::http::{Answer, Client, Send};
-use crate::object::Headers;
+use crate::object::{Headers, authorized};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 /// How long a signature is good for.
@@ -140,9 +140,7 @@ impl S3 {
     ) -> Result<Answer, RangeFailure> {
         self.in_region(|| {
             let (url, header) = self.request(&sign)?;
-            let header = header.iter().map(|value| ("authorization", value.as_str()));
-            let headers: Vec<_> = header.chain(headers.iter().copied()).collect();
-            self.client.send(send, &url, &headers)
+            self.client.send(send, &url, &authorized(header.as_deref(), headers))
         })
     }
 
@@ -177,9 +175,8 @@ impl RangeSource for S3 {
         self.in_region(|| {
             let (mut url, header) =
                 self.request(|bucket, keys, key| bucket.get_object(keys, key).sign(SIGNED_FOR))?;
-            let header: Vec<_> =
-                header.iter().map(|value| ("authorization", value.as_str())).collect();
-            self.client.get(&mut url, &header, (wanted, pinned), out)
+            let headers = authorized(header.as_deref(), &[]);
+            self.client.get(&mut url, &headers, (wanted, pinned), out)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,6 +25,12 @@ pub(crate) fn open_urls(variables: HashMap<String, String>) -> PyResult<()> {
     let settings = tet::Settings::from_variables(lookup).map_err(PyValueError::new_err)?;
     tet::open_urls(settings);
     Ok(())
+}
+
+/// A URL without what may be secret.
+#[pyfunction]
+pub(crate) fn without_secrets(url: PathBuf) -> String {
+    tet_io::without_secrets(&url).into_owned()
 }
 
 /// An open file of any container.

@@ -63,6 +63,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read::get, module)?)?;
     module.add_function(wrap_pyfunction!(read::read_into, module)?)?;
     module.add_function(wrap_pyfunction!(file::open_urls, module)?)?;
+    module.add_function(wrap_pyfunction!(file::without_secrets, module)?)?;
     module.add_function(wrap_pyfunction!(picks::select, module)?)?;
     module.add_function(wrap_pyfunction!(picks::read, module)?)?;
     module.add_function(wrap_pyfunction!(labels::labels, module)?)?;

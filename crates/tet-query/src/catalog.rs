@@ -34,7 +34,7 @@ pub struct Catalog {
     source: Source,
     /// The other files, where the container is several.
     shards: Arc<Vec<Source>>,
-    /// The bytes of files that are not open.
+    /// The number and the bytes of files that are not open.
     unopened: (usize, u64),
     format: &'static str,
     datasets: Arc<Vec<Dataset>>,

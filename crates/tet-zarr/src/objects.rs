@@ -57,6 +57,7 @@ struct Known {
     stamp: Option<Stamp>,
     /// Of an object on a server.
     version: Option<String>,
+    /// Whether no other version of it can be read than the one that was found.
     is_pinned: bool,
 }
 
@@ -82,8 +83,7 @@ impl Objects {
     /// The name of an object.
     #[must_use]
     pub fn name(&self, id: ObjectId) -> Option<ObjectName> {
-        let at = usize::try_from(id.0).ok()?;
-        self.table().known.get(at).map(|known| (*known.name).clone())
+        self.table().known(id).map(|known| (*known.name).clone())
     }
 
     /// The source of an object.
@@ -97,8 +97,7 @@ impl Objects {
             if let Some(source) = table.touch(id) {
                 return Ok(source);
             }
-            let known = usize::try_from(id.0).ok().and_then(|at| table.known.get(at));
-            let Some(known) = known else {
+            let Some(known) = table.known(id) else {
                 return Err(fault_in("", broken(&rule::CHANGED, id.0.into(), 0)));
             };
             (known.name.clone(), known.stamp, known.version.clone())
@@ -179,7 +178,7 @@ impl Objects {
     /// Returns `ZR-P5` when it is not, and errors of the environment.
     pub fn check_unchanged(&self, id: ObjectId) -> Result<()> {
         // What was read of an object on a server is of the version that was found, each time that it was opened.
-        if self.table().is_pinned(id) {
+        if self.table().known(id).is_some_and(|known| known.is_pinned) {
             return Ok(());
         }
         // A source that is open is compared with its own stamp; one that is opened now is compared when it is
@@ -194,16 +193,13 @@ impl Objects {
 }
 
 impl Table {
-    fn len_of(&self, name: &ObjectName) -> Option<(ObjectId, u64)> {
-        let id = *self.ids.get(name)?;
-        let known = self.known.get(usize::try_from(id.0).ok()?)?;
-        Some((id, known.len))
+    fn known(&self, id: ObjectId) -> Option<&Known> {
+        self.known.get(usize::try_from(id.0).ok()?)
     }
 
-    /// Whether no other version of an object can be read than the one that was found.
-    fn is_pinned(&self, id: ObjectId) -> bool {
-        let known = usize::try_from(id.0).ok().and_then(|at| self.known.get(at));
-        known.is_some_and(|known| known.is_pinned)
+    fn len_of(&self, name: &ObjectName) -> Option<(ObjectId, u64)> {
+        let id = *self.ids.get(name)?;
+        Some((id, self.known(id)?.len))
     }
 
     fn touch(&mut self, id: ObjectId) -> Option<Source> {

@@ -76,7 +76,7 @@ impl Object for Azure {
         let other = other.ok_or_else(|| RangeFailure::refused("this is no URL of a blob"))?;
         let mut source = other.blob.url();
         let header = other.signed(&mut source)?;
-        let range = format!("bytes={}-{}", from.span.start(), from.span.end().saturating_sub(1));
+        let range = from.range();
         let mut headers = vec![
             ("x-ms-copy-source", source.as_str()),
             ("x-ms-source-range", &*range),

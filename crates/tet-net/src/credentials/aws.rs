@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-use super::Origin;
-use super::fetched::{Keys, Secret, is_unsigned, text_of};
+use super::fetched::{Keys, Secret, text_of};
 use super::metadata::Metadata;
 use super::program::{Printed, Program};
 use super::role::{By, Role};
 use super::single_sign_on::SingleSignOn;
+use super::{Origin, unsigned};
+use crate::hex::hex;
 use crate::settings::Lookup;
 
 /// Profiles that name each other, at most.
@@ -120,12 +121,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// The first of: variables with keys, a token for a role, what the profile says, a container, a machine.
     fn origin(&self, profile: &str) -> io::Result<Origin> {
-        if is_unsigned(self.lookup, "AWS_NO_SIGN_REQUEST") {
-            return Ok(Origin::Nothing(
-                "requests are not signed, because AWS_NO_SIGN_REQUEST is set".to_owned(),
-            ));
-        }
-        if let Some(origin) = self.of_variables() {
+        let unsigned = unsigned(self.lookup, "AWS_NO_SIGN_REQUEST");
+        if let Some(origin) = unsigned.or_else(|| self.of_variables()) {
             return Ok(origin);
         }
         let variables = ["AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"];
@@ -225,11 +222,12 @@ impl Reader<'_> {
         let key = session.or_else(|| entry("sso_start_url"))?;
         // The name that the tools give the file.
         let sum = digest(&SHA1_FOR_LEGACY_USE_ONLY, key.as_bytes());
-        let hex: String = sum.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         let home = self.lookup.get("HOME")?;
         Some(Origin::SingleSignOn(SingleSignOn {
             profile: name.to_owned(),
-            file: Path::new(&home).join(".aws/sso/cache").join(format!("{hex}.json")),
+            file: Path::new(&home)
+                .join(".aws/sso/cache")
+                .join(format!("{}.json", hex(sum.as_ref()))),
             endpoint: self.server("AWS_ENDPOINT_URL_SSO", &format!("portal.sso.{region}")),
             account: account.to_owned(),
             role: role.to_owned(),

@@ -10,7 +10,6 @@ use url::Url;
 
 use crate::http::{Answer, Client, Send};
 use crate::ranges::RangeFailure;
-use crate::settings::Lookup;
 
 /// The longest file of profiles, keys or tokens that is read.
 const FILE_LEN_MAX: u64 = 1 << 20;
@@ -37,12 +36,6 @@ pub(crate) struct Fetched {
     pub secret: Secret,
     /// When it ends; `None` if it does not.
     pub expiry: Option<Timestamp>,
-}
-
-/// Whether a variable says that requests are not to be signed.
-pub(super) fn is_unsigned(lookup: &Lookup, variable: &str) -> bool {
-    let value = lookup.get(variable).map(|value| value.to_ascii_lowercase());
-    value.is_some_and(|value| ["1", "true", "yes"].contains(&&*value))
 }
 
 /// Asks a server that gives secrets, and parses its JSON.

@@ -12,11 +12,9 @@ use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Value, json};
 use ureq::tls::PrivateKey;
 
-use super::Origin;
-use super::fetched::{
-    Fetched, Keys, Secret, ask, is_unsigned, text, text_in, token, token_for, url_of,
-};
+use super::fetched::{Fetched, Keys, Secret, ask, text, text_in, token, token_for, url_of};
 use super::metadata::Metadata;
+use super::{Origin, unsigned};
 use crate::http::{Client, Send};
 use crate::ranges::RangeFailure;
 use crate::settings::Lookup;
@@ -37,10 +35,8 @@ pub(crate) struct GoogleFile(PathBuf);
 
 /// Where keys or tokens of Google are from: HMAC keys, a token, a file of credentials, or the metadata of a machine.
 pub(crate) fn origin(lookup: &Lookup) -> Origin {
-    if is_unsigned(lookup, "GS_NO_SIGN_REQUEST") {
-        return Origin::Nothing(
-            "requests are not signed, because GS_NO_SIGN_REQUEST is set".to_owned(),
-        );
+    if let Some(origin) = unsigned(lookup, "GS_NO_SIGN_REQUEST") {
+        return origin;
     }
     let keys = [lookup.get("GS_ACCESS_KEY_ID"), lookup.get("GS_SECRET_ACCESS_KEY")];
     if let [Some(key), Some(secret)] = keys {

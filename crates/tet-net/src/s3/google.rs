@@ -12,6 +12,7 @@ use super::{Bucket, ENCODED, S3, SIGNED_FOR};
 use crate::body::Body;
 use crate::http::Send;
 use crate::object::{Headers, Object};
+use crate::objects::gone;
 use crate::ranges::{FileVersion, RangeFailure};
 
 /// The header with the number of an upload.
@@ -73,11 +74,7 @@ impl S3 {
             outcome => drop(outcome?),
         }
         // The write took place: that nothing is left beside it is no reason to fail.
-        let is_gone = |_: &i32| match beside.remove() {
-            Err(RangeFailure::Final(error)) => error.kind() == std::io::ErrorKind::NotFound,
-            outcome => outcome.is_ok(),
-        };
-        let _ = (0..REMOVALS_MAX).find(is_gone);
+        let _ = (0..REMOVALS_MAX).find(|_| gone(beside.remove()).is_ok());
         Ok(())
     }
 }

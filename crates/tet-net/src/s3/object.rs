@@ -15,7 +15,9 @@ use url::Url;
 use super::{Bucket, ENCODED, S3, SIGNED_FOR, Store, google};
 use crate::body::Body;
 use crate::http::{Answer, Send};
-use crate::object::{CopiedRange, Headers, Markers, Object, UploadPage, by_etag, is_written};
+use crate::object::{
+    CopiedRange, Headers, Markers, Object, UploadPage, bucket_and_key, by_etag, is_written,
+};
 use crate::ranges::{RangeFailure, RangeSource};
 
 /// The URLs of objects between which parts are copied.
@@ -79,7 +81,7 @@ impl Object for S3 {
     fn other(&self, url: &str) -> Option<Box<dyn RangeSource>> {
         // Google's server copies no ranges.
         let is_s3 = self.bucket.store == Store::S3;
-        let (bucket, key) = bucket_and_key(url).filter(|_| is_s3)?;
+        let (bucket, key) = bucket_and_key(url, SCHEME).filter(|_| is_s3)?;
         let (bucket, key, name) = (bucket.to_owned(), key.to_owned(), url.to_owned());
         Some(Box::new(self.with(Bucket { bucket, key, name, ..self.bucket.clone() })))
     }
@@ -90,9 +92,9 @@ impl Object for S3 {
         nth: usize,
         from: &CopiedRange<'_>,
     ) -> Result<String, RangeFailure> {
-        let (bucket, key) = bucket_and_key(from.url).ok_or_else(not_understood)?;
+        let (bucket, key) = bucket_and_key(from.url, SCHEME).ok_or_else(not_understood)?;
         let source = format!("{bucket}/{}", utf8_percent_encode(key, ENCODED));
-        let range = format!("bytes={}-{}", from.span.start(), from.span.end().saturating_sub(1));
+        let range = from.range();
         let headers = [
             ("x-amz-copy-source", &*source),
             ("x-amz-copy-source-if-match", from.etag),
@@ -202,11 +204,6 @@ impl Object for S3 {
         });
         sent.map(drop)
     }
-}
-
-/// The bucket and the key of a URL of S3.
-fn bucket_and_key(url: &str) -> Option<(&str, &str)> {
-    url.strip_prefix(SCHEME)?.split_once('/')
 }
 
 /// The number of a part, from 1.

@@ -1,13 +1,14 @@
 //! Keys and tokens that are fetched: from servers that answer as those of AWS, Google and Azure do, and from programs.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tet_io::UrlStore;
 
+use super::bucket::request;
 use super::settings;
 use crate::{Lookup, Servers, Settings};
 
@@ -41,7 +42,7 @@ impl Answering {
         // The thread ends with the process: it waits for connections that may not come.
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
-                let Some(asked) = read(&mut BufReader::new(&stream)) else { continue };
+                let Some(asked) = read(&stream) else { continue };
                 let (status, body) = answer(&asked);
                 of_thread.lock().unwrap().push(asked);
                 let len = body.len();
@@ -59,18 +60,8 @@ impl Answering {
     }
 }
 
-fn read(lines: &mut BufReader<&std::net::TcpStream>) -> Option<Asked> {
-    let (mut line, mut headers) = (String::new(), BTreeMap::new());
-    lines.read_line(&mut line).ok().filter(|len| *len > 0)?;
-    loop {
-        let mut line = String::new();
-        lines.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-    }
-    let len = headers.get("content-length").and_then(|len| len.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; len];
-    lines.read_exact(&mut body).ok()?;
+fn read(stream: &TcpStream) -> Option<Asked> {
+    let (line, headers, body) = request(&mut BufReader::new(stream))?;
     let line = line.trim_end_matches(" HTTP/1.1\r\n").to_owned();
     Some(Asked { line, headers, body: String::from_utf8(body).unwrap() })
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 
 from . import _tetfile
@@ -18,11 +17,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 def shown(path: str) -> str:
     """A path for text: a URL without its query, its fragment and its user, which may be secret."""
-    if not is_url(path):
-        return path
-    scheme, _, rest = re.split("[?#]", path, maxsplit=1)[0].partition("://")
-    server, slash, key = rest.partition("/")
-    return f"{scheme}://{server.rpartition('@')[2]}{slash}{key}"
+    return _tetfile.without_secrets(path) if is_url(path) else path
 
 
 # The process and the environment that URLs are opened with.
