@@ -10,6 +10,7 @@
 //! room for them. Which tasks are a group and which requests it has follows from their runs alone, and not from what threads
 //! do, so that a plan has the requests that are made.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::budget::Execution;
@@ -75,7 +76,7 @@ impl Groups {
                 break;
             }
             extent.add(&runs);
-            let is_full = self.group_len_max < extent.len() || RUNS_MAX < extent.count;
+            let is_full = self.group_len_max < extent.len || RUNS_MAX < extent.count;
             if is_full && !tasks.is_empty() {
                 self.next = Some(runs);
                 break;
@@ -169,31 +170,30 @@ impl Chain {
     }
 }
 
-/// How many runs there are, and how many bytes they have together, at most.
-#[derive(Default)]
+/// How many runs there are, and the bytes that at least one of them has.
+#[derive(Debug, Default)]
 struct Extent {
-    sum: u64,
     count: usize,
-    /// The object of all of them, and the range in which they are; `None` where they are of several.
-    hull: Option<(u32, Range<u64>)>,
-    is_split: bool,
+    len: u64,
+    /// Ranges that do not touch: the end of each by its object and start.
+    ranges: BTreeMap<(u32, u64), u64>,
 }
 
 impl Extent {
     fn add(&mut self, runs: &[Run]) {
         self.count = self.count.saturating_add(runs.len());
         for run in runs {
-            self.sum = self.sum.saturating_add(run.span.len());
-            let (object, hull) = self.hull.get_or_insert_with(|| (run.object, run.span.range()));
-            self.is_split |= *object != run.object;
-            *hull = hull.start.min(run.span.start())..hull.end.max(run.span.end());
-        }
-    }
-
-    fn len(&self) -> u64 {
-        match &self.hull {
-            Some((_, hull)) if !self.is_split => self.sum.min(hull.end - hull.start),
-            _ => self.sum,
+            let (mut start, mut end) = (run.span.start(), run.span.end());
+            while let Some((&key, &to)) = self.ranges.range(..=(run.object, end)).next_back()
+                && key.0 == run.object
+                && start <= to
+            {
+                self.ranges.remove(&key);
+                self.len -= to - key.1;
+                (start, end) = (start.min(key.1), end.max(to));
+            }
+            self.ranges.insert((run.object, start), end);
+            self.len += end - start;
         }
     }
 }
@@ -332,6 +332,24 @@ mod tests {
         assert!(counts(memory).iter().take(40 / each).all(|&count| count == each));
         assert_eq!(counts(4), vec![1; 40]);
         assert_eq!(counts(1 << 30), [40]);
+    }
+
+    /// Bytes that several tasks need count once, wherever the others are.
+    #[test]
+    fn bytes_are_counted_once() {
+        let mut extent = Extent::default();
+        for (added, len) in [
+            (vec![run(0, 100, 200), run(0, 9000, 9100)], 200),
+            (vec![run(0, 150, 250), run(0, 8900, 9000)], 350),
+            (vec![run(1, 100, 200), run(0, 120, 180)], 450),
+            (vec![run(0, 0, 10), run(0, 300, 310), run(0, 5, 305)], 610),
+        ] {
+            extent.add(&added);
+            assert_eq!(extent.len, len, "{added:?} {extent:?}");
+        }
+        assert_eq!(extent.count, 9);
+        let ranges: Vec<_> = extent.ranges.into_iter().collect();
+        assert_eq!(ranges, [((0, 0), 310), ((0, 8900), 9100), ((1, 100), 200)]);
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use tet_format::DType;
 
 use super::piece::{Stretches, Strips, element_count};
@@ -66,6 +68,10 @@ fn rectangles_and_strips_cover_the_selection_once() {
         for limit in [1, 2, 5, 24, 1000] {
             for inside in [Inside::Cut, Inside::Whole] {
                 let tiling = Tiling::new(&touch, &[0, 1, 2], limit, inside);
+                let mut order: Vec<u64> =
+                    (0..tiling.count()).map(|at| tiling.by_chunk(at)).collect();
+                order.sort_unstable();
+                assert_eq!(order, (0..tiling.count()).collect::<Vec<_>>(), "{slab:?} {limit}");
                 let mut seen = Vec::new();
                 for at in 0..tiling.count() {
                     let mut rect = vec![0..0; 3];
@@ -94,6 +100,27 @@ fn rectangles_and_strips_cover_the_selection_once() {
             }
         }
     }
+}
+
+#[test]
+fn rectangles_of_one_chunk_follow_each_other() {
+    let (shape, chunk_shape) = ([3, 4], [2, 2]);
+    let world = world(DType::UInt64, &shape, &chunk_shape, Stored::Raw, Order::Packed, bytes);
+    let grid = &world.mapped.datasets()[0].grid;
+    let touch = Touch::new(grid, &Hyperslab::whole(&shape)).unwrap();
+    let rects = |limit, order: fn(&Tiling, u64) -> u64| -> Vec<Vec<Range<u64>>> {
+        let tiling = Tiling::new(&touch, &[0, 1], limit, Inside::Cut);
+        let place = |nth| {
+            let mut rect = vec![0..0; 2];
+            tiling.place(order(&tiling, nth), &mut rect);
+            rect
+        };
+        (0..tiling.count()).map(place).filter(|rect| !rect[0].is_empty()).collect()
+    };
+    let rows = [[0..1, 0..2], [1..2, 0..2], [0..1, 2..4], [1..2, 2..4], [2..3, 0..2], [2..3, 2..4]];
+    assert_eq!(rects(2, Tiling::by_chunk), rows);
+    // Whole chunks are in their order anyway.
+    assert_eq!(rects(8, Tiling::by_chunk), rects(8, |_, nth| nth));
 }
 
 /// The stretches of every box hold its elements once and in order, under every gap and window: each

@@ -107,6 +107,24 @@ impl Tiling {
         self.axes[at].positions(part)
     }
 
+    /// The number of the rectangle that is `nth` when those of one chunk follow each other.
+    ///
+    /// Rectangles that share the bytes of a chunk are then near each other.
+    pub(crate) fn by_chunk(&self, nth: u64) -> u64 {
+        let in_chunk = self.axes.iter().map(|parts| parts.parts_per_chunk);
+        let in_chunk = in_chunk.fold(1, u64::saturating_mul);
+        let (mut chunk, mut part) = (nth / in_chunk, nth % in_chunk);
+        let (mut number, mut stride) = (0_u64, 1_u64);
+        for parts in self.axes.iter().rev() {
+            let (count, each) = (parts.count().max(1), parts.parts_per_chunk);
+            let chunks = (count / each).max(1);
+            let at = chunk % chunks * each + part % each;
+            number = number.saturating_add(at.saturating_mul(stride));
+            (chunk, part, stride) = (chunk / chunks, part / each, stride.saturating_mul(count));
+        }
+        number
+    }
+
     /// Sets the ranges of rectangle number `index` in `rect`, which has one range per axis of the
     /// dataset. Rectangles are numbered row-major.
     pub(crate) fn place(&self, index: u64, rect: &mut [Range<u64>]) {

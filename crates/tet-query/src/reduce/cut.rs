@@ -130,7 +130,7 @@ impl Tasks {
         let (tile, part) = (index / self.parts.count(), index % self.parts.count());
         let mut rect: Vec<Range<u64>> = roles.counts.iter().map(|&count| 0..count).collect();
         let window_count = self.windows.map_or(1, |cut| cut.count());
-        self.tiles.place(tile / window_count, &mut rect);
+        self.tiles.place(self.tiles.by_chunk(tile / window_count), &mut rect);
         self.parts.place(part, &mut rect);
         let mut windows = 0..self.all_windows(roles);
         if let Some(cut) = &self.windows {
