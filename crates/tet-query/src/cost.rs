@@ -15,6 +15,8 @@ pub(crate) const VALUE_LEN: u64 = 16;
 pub struct Cost {
     /// How often the selected elements are read.
     pub passes: Passes,
+    /// Whether one of two passes compares chunks with their digests, before parts of them are used.
+    pub is_compared: bool,
     /// The most bytes a thread holds besides its windows: a chunk that is decoded whole and the states
     /// of a task. Over the budget the answer is refused.
     pub thread_len: u64,
@@ -63,7 +65,8 @@ impl Cost {
         let threads_len = threads.saturating_mul(thread_len.saturating_add(windows));
         let memory_len = threads_len.saturating_add(ahead);
         let statistics = plan.statistics_use();
-        Cost { passes: Passes::ONE, thread_len, memory_len, statistics }
+        let (passes, is_compared) = (Passes::ONE, false);
+        Cost { passes, is_compared, thread_len, memory_len, statistics }
     }
 
     /// This and then another: nothing of the one is held while the other runs.
@@ -74,6 +77,7 @@ impl Cost {
                 least: a.least.saturating_add(b.least),
                 most: a.most.saturating_add(b.most),
             },
+            is_compared: self.is_compared || next.is_compared,
             thread_len: self.thread_len.max(next.thread_len),
             memory_len: self.memory_len.max(next.memory_len),
             statistics: self.statistics.and(next.statistics),

@@ -16,8 +16,7 @@ use std::sync::Arc;
 use tet_codec::{ChunkLayout, StoredSpans};
 use tet_format::{ChunkStatistics, ForeignFault, Span};
 
-use self::piece::{Stretches, chunk_elements, element_count};
-use self::tiling::Inside;
+use self::piece::{Inside, Stretches, chunk_elements, element_count};
 use self::touch::{AxisBox, Touch};
 use crate::catalog::{ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::coalesce::Coalesce;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   roles   what each axis is: folded, kept, grouped, windowed     cut     tiles and parts
+//!   steps   the order of tasks, for requests to a server
 //!   layout  where positions fold to                                fold    strips into states
 //!   slide   overlapping windows out of positions                   board, assemble: the cells
 //!   pad     what fills windows up
@@ -28,6 +29,7 @@ mod pad;
 mod quantile;
 mod role;
 mod slide;
+mod steps;
 mod window;
 mod zone;
 

@@ -69,7 +69,7 @@ fn task_runs(
     let output = cut.rect(index);
     let rect = output.rect.clone();
     let reads = (how.window_len(), Some(output));
-    plan.for_task_runs(&rect, strip_elements(plan, how), reads, visit);
+    plan.for_task_runs((&rect, None), strip_elements(plan, how), reads, visit);
 }
 
 /// Elements of a strip.

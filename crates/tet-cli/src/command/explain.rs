@@ -144,8 +144,12 @@ fn write_plan(
             let budget = Size(how.memory_budget);
             table.row(["budget", &format!("{budget}, the memory hint of the file (or --memory)")]);
         }
-        let is_repeated = reads.requests.is_some() && 1 < cost.passes.most;
-        let each = if is_repeated { ", each with these requests" } else { "" };
+        let each = match (reads.requests, cost.passes.most, cost.is_compared) {
+            (None, ..) | (_, 0 | 1, _) => "",
+            (_, 2, true) => ", one of which compares chunks with their digests",
+            (_, _, true) => ", each with these requests at most",
+            _ => ", each with these requests",
+        };
         table.row(["passes", &format!("{}{each}", passes(cost.passes))]);
     }
     for line in table.lines(None, context.paint) {

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::ReadPlan;
-use super::tiling::{Inside, Tiling};
+use super::piece::Inside;
+use super::tiling::Tiling;
 use super::touch::AxisBox;
 use crate::tuning::Tuning;
 

@@ -170,6 +170,42 @@ impl Cut {
     }
 }
 
+/// Whether a rectangle may end inside a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// Chunks serve ranges of elements, so large ones may be shared between rectangles.
+    Cut,
+    /// Chunks are decoded whole, so each belongs to one rectangle.
+    Whole,
+}
+
+/// A part of a walk over strips: those that begin at some positions of an axis, or whose chunk does where no chunk is
+/// cut. Of the axes before it the walk has one position, so the stages have the strips of a chunk in their order, and where no chunk is
+/// cut all strips.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    pub axis: usize,
+    pub positions: Range<u64>,
+    pub inside: Inside,
+}
+
+impl Stage {
+    /// Which strips of a chunk are of the stage, of `count` that `cut` makes; `part` is what is selected along the axis.
+    fn strips_of(&self, part: &AxisBox, cut: Cut, count: u64) -> Range<u64> {
+        if self.inside == Inside::Whole {
+            let is_here = self.positions.contains(&part.at);
+            return 0..if is_here { count } else { 0 };
+        }
+        let begin = self.positions.start.saturating_sub(part.at).min(part.count);
+        let end = self.positions.end.saturating_sub(part.at).min(part.count);
+        if self.axis < cut.axis {
+            let each = count / part.count.max(1);
+            return begin * each..end * each;
+        }
+        begin.div_ceil(cut.rows)..end.div_ceil(cut.rows)
+    }
+}
+
 /// A walk over strips: the selected parts of chunks, row-major, each cut into boxes of at most
 /// `limit` elements. The cut depends on nothing but selection and grid.
 #[derive(Clone, Debug)]
@@ -182,15 +218,24 @@ pub(crate) struct Strips<'a> {
     count: u64,
     parts: u64,
     boxes: Vec<AxisBox>,
+    stage: Option<Stage>,
 }
 
 impl<'a> Strips<'a> {
     /// The strips of a selection.
     pub(crate) fn new(touch: &'a Touch, limit: u64) -> Strips<'a> {
+        Strips::of_stage(touch, limit, None)
+    }
+
+    /// Those of a stage, where it is one.
+    pub(crate) fn of_stage(touch: &'a Touch, limit: u64, stage: Option<Stage>) -> Strips<'a> {
         let cut = Cut { axis: 0, rows: u64::MAX };
-        let cursor = touch.cursor();
+        let mut cursor = touch.cursor();
         let boxes = cursor.boxes().map_or_else(Vec::new, <[AxisBox]>::to_vec);
-        let mut strips = Strips { cursor, limit, cut, at: 0, count: 0, parts: 0, boxes };
+        if let Some(stage) = &stage {
+            cursor.seek(stage.axis, stage.positions.start);
+        }
+        let mut strips = Strips { cursor, limit, cut, at: 0, count: 0, parts: 0, boxes, stage };
         strips.enter();
         strips
     }
@@ -210,6 +255,11 @@ impl<'a> Strips<'a> {
         self.cursor.boxes()
     }
 
+    /// Whether the strip is the first of its chunk.
+    pub(crate) fn is_first(&self) -> bool {
+        self.at == 0
+    }
+
     /// Steps to the first strip of the next chunk.
     pub(crate) fn skip_chunk(&mut self) {
         self.cursor.advance();
@@ -226,19 +276,31 @@ impl<'a> Strips<'a> {
         }
     }
 
-    /// Cuts the chunk that the cursor has come to.
+    /// Cuts the chunk that the cursor has come to, or the next one of which there are strips.
     fn enter(&mut self) {
-        let Some(boxes) = self.cursor.boxes() else { return };
-        self.boxes.copy_from_slice(boxes);
-        self.cut = Cut::new(boxes.iter().map(|part| part.count), self.limit);
-        self.at = 0;
-        self.count = 1;
-        if let Some(part) = boxes.get(self.cut.axis) {
-            self.parts = part.count.div_ceil(self.cut.rows);
-            self.count = self.parts * element_count(&boxes[..self.cut.axis]);
-        }
-        if self.count > 1 {
-            self.place();
+        while let Some(boxes) = self.cursor.boxes() {
+            self.boxes.copy_from_slice(boxes);
+            self.cut = Cut::new(boxes.iter().map(|part| part.count), self.limit);
+            let mut count = 1;
+            if let Some(part) = boxes.get(self.cut.axis) {
+                self.parts = part.count.div_ceil(self.cut.rows);
+                count = self.parts * element_count(&boxes[..self.cut.axis]);
+            }
+            let strips = match &self.stage {
+                Some(stage) if stage.positions.end <= boxes[stage.axis].at => {
+                    return self.cursor.stop();
+                }
+                Some(stage) => stage.strips_of(&boxes[stage.axis], self.cut, count),
+                None => 0..count,
+            };
+            (self.at, self.count) = (strips.start, strips.end);
+            if count > 1 && !strips.is_empty() {
+                self.place();
+            }
+            if !strips.is_empty() {
+                return;
+            }
+            self.cursor.advance();
         }
     }
 

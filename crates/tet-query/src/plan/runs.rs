@@ -7,7 +7,7 @@ use std::ops::Range;
 use tet_format::Span;
 
 use super::output::OutputRect;
-use super::piece::{Stretches, Strips, dense_range};
+use super::piece::{Stage, Stretches, Strips, dense_range};
 use super::touch::AxisBox;
 use super::{ChunkRead, ReadPlan, Zone};
 use crate::catalog::Run;
@@ -110,17 +110,18 @@ impl Needs<'_> {
 }
 
 impl ReadPlan {
-    /// Calls `visit` with every run that the task owning the positions `rect` reads, in strips of
-    /// `limit` elements.
+    /// Calls `visit` with every run that the task owning the positions `rect`, or a stage of it, reads, in strips
+    /// of `limit` elements.
     pub(crate) fn for_task_runs(
         &self,
-        rect: &[Range<u64>],
+        (rect, stage): (&[Range<u64>], Option<Stage>),
         limit: u64,
         (window_len, output): (u64, Option<OutputRect>),
         visit: &mut dyn FnMut(Run),
     ) {
         let touch = self.touch.narrowed(rect);
-        let mut reads = TaskReads::new(self, Strips::new(&touch, limit), window_len, output, None);
+        let mut reads =
+            TaskReads::new(self, Strips::of_stage(&touch, limit, stage), window_len, output, None);
         let mut runs = Vec::new();
         loop {
             let object = reads.batch(&mut runs);

@@ -2,17 +2,17 @@ use std::ops::Range;
 
 use tet_format::DType;
 
-use super::piece::{Stretches, Strips, element_count};
+use super::piece::{Inside, Stage, Stretches, Strips, element_count};
 use super::plan;
-use super::tiling::{Inside, Tiling};
-use super::touch::Touch;
+use super::tiling::Tiling;
+use super::touch::{AxisBox, Touch};
 use crate::budget::Execution;
 use crate::catalog::Run;
 use crate::coalesce::Coalesce;
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
-use crate::testing::{Order, Stored, selected, slabs, world};
+use crate::testing::{Order, Stored, product, selected, slabs, world};
 
 fn bytes(n: u64) -> Vec<u8> {
     n.to_le_bytes().to_vec()
@@ -98,6 +98,52 @@ fn rectangles_and_strips_cover_the_selection_once() {
                 assert_eq!(seen.len() as u64, total, "no element twice: {slab:?} {limit}");
                 assert_eq!(Some(total), slab.element_count(), "every element: {slab:?} {limit}");
             }
+        }
+    }
+}
+
+/// The stages of a walk have its strips, each once, those of a chunk in order; where no chunk is cut, all in order.
+#[test]
+fn stages_have_the_strips_of_the_walk() {
+    let (shape, chunk_shape) = ([7, 4, 3], [3, 3, 2]);
+    let world = world(DType::UInt64, &shape, &chunk_shape, Stored::Raw, Order::Packed, bytes);
+    let grid = &world.mapped.datasets()[0].grid;
+    for slab in slabs(&shape, |number| number % 301 == 0) {
+        let touch = Touch::new(grid, &slab).unwrap();
+        let walk = |limit, stage| -> Vec<(u64, Vec<AxisBox>)> {
+            let mut strips = Strips::of_stage(&touch, limit, stage);
+            let mut all = Vec::new();
+            while let Some(boxes) = strips.boxes() {
+                all.push((strips.ordinal(), boxes.to_vec()));
+                let mut whole = strips.chunk_boxes().unwrap().iter().zip(boxes);
+                assert_eq!(strips.is_first(), whole.all(|(whole, part)| whole.at == part.at));
+                strips.advance();
+            }
+            all
+        };
+        let count = slab.axes()[0].count();
+        for (limit, len, inside) in
+            product(&[vec![1, 2, 5, 9, 100], vec![1, 2, 3, 4, 9], vec![0, 1]])
+                .iter()
+                .map(|it| (it[0], it[1], [Inside::Cut, Inside::Whole][usize::from(it[2] == 1)]))
+        {
+            let stages = (0..count.div_ceil(len)).map(|nth| {
+                let positions = nth * len..count.min((nth + 1) * len);
+                walk(limit, Some(Stage { axis: 0, positions, inside }))
+            });
+            let stages: Vec<_> = stages.collect();
+            let chunk = |it: &(u64, Vec<AxisBox>)| it.0;
+            let (mut found, mut wanted) = (stages.concat(), walk(limit, None));
+            if inside == Inside::Cut {
+                found.sort_by_key(chunk);
+                wanted.sort_by_key(chunk);
+            }
+            assert_eq!(found, wanted, "{slab:?} {limit} {len} {inside:?}");
+            let is_cut = |pair: &[Vec<_>]| {
+                let last = pair[0].last().map(chunk);
+                last.is_some() && last == pair[1].first().map(chunk)
+            };
+            assert!(inside == Inside::Cut || !stages.windows(2).any(is_cut), "{slab:?} {len}");
         }
     }
 }

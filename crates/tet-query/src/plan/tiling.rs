@@ -6,20 +6,11 @@
 
 use std::ops::Range;
 
-use super::piece::Cut;
+use super::piece::{Cut, Inside};
 use super::touch::{AxisTouch, Touch};
 
 /// The most chunks of one rectangle, however small they are.
 const CHUNKS_MAX: u64 = 4096;
-
-/// Whether a rectangle may end inside a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Inside {
-    /// Chunks serve ranges of elements, so large ones may be shared between rectangles.
-    Cut,
-    /// Chunks are decoded whole, so each belongs to one rectangle.
-    Whole,
-}
 
 /// How one axis is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +27,13 @@ struct AxisParts {
 impl AxisParts {
     fn count(&self) -> u64 {
         self.touch.touched.div_ceil(self.group) * self.parts_per_chunk
+    }
+
+    /// The most positions of a part.
+    fn extent_max(&self) -> u64 {
+        let chunks = self.touch.nominal().saturating_mul(self.group);
+        let rows = if self.parts_per_chunk == 1 { chunks } else { self.rows };
+        rows.min(self.touch.count)
     }
 
     /// The positions of a part; empty for parts that a clipped chunk does not reach.
@@ -89,12 +87,12 @@ impl Tiling {
 
     /// The most positions of one rectangle.
     pub(crate) fn positions_max(&self) -> u64 {
-        let most = |parts: &AxisParts| {
-            let chunks = parts.touch.nominal().saturating_mul(parts.group);
-            let rows = if parts.parts_per_chunk == 1 { chunks } else { parts.rows };
-            rows.min(parts.touch.count)
-        };
-        self.axes.iter().map(most).fold(1, u64::saturating_mul)
+        self.axes.iter().map(AxisParts::extent_max).fold(1, u64::saturating_mul)
+    }
+
+    /// The most positions of one rectangle along an axis of the dataset; `None` where that is not cut.
+    pub(crate) fn extent_max(&self, axis: usize) -> Option<u64> {
+        self.axes.iter().find(|parts| parts.axis == axis).map(AxisParts::extent_max)
     }
 
     /// How many parts axis number `at` is cut into.

@@ -126,6 +126,16 @@ impl AxisTouch {
         }
     }
 
+    /// The number of the touched chunk that has a position; past the last one where none has.
+    fn chunk_of(&self, position: u64) -> u64 {
+        let nth = position.saturating_sub(self.at);
+        match nth < self.count {
+            true if self.is_scattered() => nth,
+            true => (self.start + nth * self.step) / self.chunk - self.first,
+            false => self.touched,
+        }
+    }
+
     /// The positions that lie in the touched chunks of `range`, which is not empty.
     pub(crate) fn positions(&self, range: Range<u64>) -> Range<u64> {
         let last = self.part_of(range.end - 1);
@@ -224,6 +234,23 @@ impl Cursor<'_> {
             }
         }
         self.live = false;
+    }
+
+    /// Goes to the end.
+    pub(crate) fn stop(&mut self) {
+        self.live = false;
+    }
+
+    /// Goes on to the first chunk that has a position of an axis, or to the end where none has. The axes before it are those of
+    /// one chunk.
+    pub(crate) fn seek(&mut self, axis: usize, position: u64) {
+        let touch = &self.touch.axes[axis];
+        let nth = touch.chunk_of(position);
+        self.live &= nth < touch.touched;
+        if self.live && self.at[axis] < nth {
+            self.at[axis] = nth;
+            self.boxes[axis] = touch.part_of(nth);
+        }
     }
 
     /// The chunk's number among those the whole selection touches.

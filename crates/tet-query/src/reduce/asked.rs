@@ -10,6 +10,7 @@ use super::zone;
 use crate::budget::Execution;
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
+use crate::coalesce::Coalesce;
 use crate::cost::{Cost, VALUE_LEN};
 use crate::error::{Error, Result};
 use crate::fetch::Doubt;
@@ -62,7 +63,7 @@ pub(super) fn answers(all: &[Asked<'_>]) -> Result<Vec<Answer>> {
             makers.extend(joins.then_some(maker));
         }
     }
-    let plan = zone::judged(first.dataset, plan, &first.roles, &makers, first.how)?;
+    let plan = first.judged(plan, &makers)?;
     let mut found = first.job(&plan, &makers, None).run()?.into_iter();
     let answer = |(asked, joins): (&Asked<'_>, bool)| match joins.then(|| found.next()).flatten() {
         Some((values, nan_count)) => Ok(Answer { values, nan_count, ..Answer::default() }),
@@ -249,7 +250,24 @@ impl Asked<'_> {
 
     /// The plan of a pass of these kernels.
     fn plan_of(&self, makers: &[Maker]) -> Result<ReadPlan> {
-        zone::judged(self.dataset, self.plan()?, &self.roles, makers, self.how)
+        self.judged(self.plan()?, makers)
+    }
+
+    /// A plan with what becomes of its chunks, and the gaps that tasks read through, in a pass of these kernels.
+    fn judged(&self, plan: ReadPlan, makers: &[Maker]) -> Result<ReadPlan> {
+        let mut plan = zone::judged(self.dataset, plan, &self.roles, makers, self.how)?;
+        if self.job(&plan, makers, None).shares_rows() {
+            plan.policy.gap_max = plan.policy.gap_max.min(Coalesce::DEFAULT.gap_max);
+        }
+        Ok(plan)
+    }
+
+    /// How many steps a pass with the kernel of an operation takes.
+    #[cfg(test)]
+    pub(super) fn step_count(&self, op: Op) -> Result<u64> {
+        let maker = self.maker(op, self.setup()?)?;
+        let makers = std::slice::from_ref(&maker);
+        Ok(self.job(&self.plan_of(makers)?, makers, None).step_count())
     }
 
     fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {

@@ -17,6 +17,8 @@ pub(super) struct Board {
 
 struct Held {
     tiles: BTreeMap<u64, Tile>,
+    /// The states of tasks between two of their steps.
+    tasks: BTreeMap<u64, States>,
     results: Vec<Found>,
 }
 
@@ -41,8 +43,20 @@ struct Tile {
 impl Board {
     pub(super) fn new(part_count: u64, assemblies: impl Iterator<Item = Assembly>) -> Self {
         let results = assemblies.map(|assembly| Found { assembly, nan_count: None }).collect();
-        let held = Held { tiles: BTreeMap::new(), results };
+        let held = Held { tiles: BTreeMap::new(), tasks: BTreeMap::new(), results };
         Board { part_count, held: Mutex::new(held) }
+    }
+
+    /// Keeps the states of a task until its next step.
+    pub(super) fn keep(&self, task: u64, states: Option<States>) {
+        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
+        held.tasks.extend(states.map(|states| (task, states)));
+    }
+
+    /// The states that were kept of a task; `None` where nothing lies in it.
+    pub(super) fn take(&self, task: u64) -> Option<States> {
+        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
+        held.tasks.remove(&task)
     }
 
     /// Takes in the states of one part of a tile; gives those of the tile once all parts are there.

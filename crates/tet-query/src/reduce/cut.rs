@@ -15,7 +15,8 @@ use super::role::{Role, Roles};
 use super::window::Windows;
 use crate::error::Result;
 use crate::plan::ReadPlan;
-use crate::plan::tiling::{Inside, Tiling};
+use crate::plan::piece::Inside;
+use crate::plan::tiling::Tiling;
 use crate::plan::touch::Touch;
 use crate::tuning::Tuning;
 
@@ -93,18 +94,24 @@ impl Tasks {
         Tasks { tiles, parts, windows }
     }
 
-    /// How many tasks there are.
-    pub(super) fn count(&self) -> u64 {
-        self.tile_count().saturating_mul(self.parts.count())
-    }
-
     /// How many parts a tile has.
     pub(super) fn part_count(&self) -> u64 {
         self.parts.count()
     }
 
-    fn tile_count(&self) -> u64 {
-        self.tiles.count().saturating_mul(self.windows.map_or(1, |cut| cut.count()))
+    /// How many tiles there are, and shares of windows in each.
+    pub(super) fn tile_counts(&self) -> (u64, u64) {
+        (self.tiles.count(), self.windows.map_or(1, |cut| cut.count()))
+    }
+
+    /// The most positions of a tile along an axis; `None` where tiles are not cut along it.
+    pub(super) fn tile_extent(&self, axis: usize) -> Option<u64> {
+        self.tiles.extent_max(axis)
+    }
+
+    /// The most positions of a part along an axis; `None` where parts are not cut along it.
+    pub(super) fn part_extent(&self, axis: usize) -> Option<u64> {
+        self.parts.extent_max(axis)
     }
 
     /// The most cells of one task, positions that slide included three times.

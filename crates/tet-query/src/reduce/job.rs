@@ -1,6 +1,8 @@
 //! One pass over the selection: tasks fold, states merge, cells come out.
 
-use tet_format::DType;
+use std::ops::Range;
+
+use tet_format::{DType, Span};
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
@@ -9,6 +11,7 @@ use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
 use super::slide::slide;
+use super::steps::{Step, Steps};
 use super::zone::fold_zone;
 use crate::budget::{DigestPolicy, Execution};
 use crate::buffer;
@@ -17,8 +20,8 @@ use crate::cost::Cost;
 use crate::error::Result;
 use crate::fetch::{self, Checks, Doubt, Fetcher, Prefetch, Rows, Uses};
 use crate::kernel::{Maker, State};
-use crate::plan::piece::{Strips, element_count};
-use crate::plan::{ReadPlan, Zone};
+use crate::plan::piece::{Stage, Strips, element_count};
+use crate::plan::{ChunkRead, ReadPlan, Zone};
 use crate::reduction::Number;
 use crate::tuning::Tuning;
 use crate::value::Values;
@@ -65,11 +68,13 @@ impl Job<'_> {
             return self.makers.iter().map(nothing).collect();
         }
         let (tasks, states_len) = self.tasks();
+        let steps = self.steps(&tasks, states_len);
         let cells = buffer::len(cells)?;
         let assembly = |maker: &Maker| Assembly::new(shape.clone(), cells, maker.width);
         let board = Board::new(tasks.part_count(), self.makers.iter().map(assembly));
         let workers = self.how.workers(self.thread_len(states_len))?;
         let ahead = (2 * workers as u64).max(WAITING_LEN / states_len.max(1));
+        let ahead = ahead.min(steps.ahead_max());
         let align = buffer::len(self.plan.element_size)?;
         let rows = match self.dataset.dtype {
             Some(DType::Bool) => Rows::Truths,
@@ -78,14 +83,23 @@ impl Job<'_> {
         let uses = (self.uses(), None);
         self.doubt.note_statistics(self.plan.statistics_use());
         let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
-        let runs = |index, visit: &mut dyn FnMut(Run)| self.task_runs(&tasks, index, visit);
-        let prefetch = Prefetch::new(self.dataset, self.how, tasks.count(), runs);
+        let runs = |index, visit: &mut dyn FnMut(Run)| {
+            self.step_runs(&tasks, (&steps, steps.step(index)), visit)
+        };
+        let prefetch = Prefetch::new(self.dataset, self.how, steps.count(), runs);
         let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows, &prefetch);
         let task = |fetcher: &mut Fetcher<'_>, index| {
-            let task = tasks.task(self.roles, index)?;
-            let folded = self.fold(fetcher, (index, &task), align);
+            let step = steps.step(index);
+            let task = tasks.task(self.roles, step.task)?;
+            let stage = steps.stage(step, &task.rect);
+            let states = if step.nth == 0 { self.states(&task) } else { board.take(step.task) };
+            let folded = self.fold(fetcher, (index, &task, stage), (states, align));
             fetcher.end();
             let (states, done) = folded?;
+            if !step.is_last {
+                board.keep(step.task, states);
+                return Ok(done);
+            }
             let states = board.merge(task.tile, task.part, states).unwrap_or_default();
             for (nth, (maker, state)) in self.makers.iter().zip(states).enumerate() {
                 let nan_count = state.nan_count();
@@ -94,7 +108,7 @@ impl Job<'_> {
             }
             Ok(done)
         };
-        prefetch.during(|| fetch::run((workers, ahead), tasks.count(), self.how, fetcher, task))?;
+        prefetch.during(|| fetch::run((workers, ahead), steps.count(), self.how, fetcher, task))?;
         checks.finish()?;
         Ok(board.finish())
     }
@@ -105,17 +119,46 @@ impl Job<'_> {
         if self.plan.element_count == 0 || shape.contains(&0) {
             return Ok(());
         }
-        let tasks = self.cut();
-        let runs_of = |index, visit: &mut dyn FnMut(Run)| self.task_runs(&tasks, index, visit);
-        fetch::each_request(self.how, tasks.count(), runs_of, visit)
+        if self.how.access.is_remote() {
+            self.compared_runs(visit);
+        }
+        let (tasks, states_len) = self.tasks();
+        let steps = self.steps(&tasks, states_len);
+        let runs_of = |index, visit: &mut dyn FnMut(Run)| {
+            self.step_runs(&tasks, (&steps, steps.step(index)), visit)
+        };
+        fetch::each_request(self.how, steps.count(), runs_of, visit)
     }
 
-    /// Calls `visit` with every run that a task reads.
-    fn task_runs(&self, tasks: &Tasks, index: u64, visit: &mut dyn FnMut(Run)) -> Result<()> {
-        let rect = tasks.task(self.roles, index)?.rect;
-        if !rect.iter().any(std::ops::Range::is_empty) {
-            let reads = (self.how.window_len(), None);
-            self.plan.for_task_runs(&rect, self.strip_elements(), reads, visit);
+    /// Calls `visit` with what is read to compare chunks with their digests before parts of them are used.
+    fn compared_runs(&self, visit: &mut dyn FnMut(Run)) {
+        for (nth, read) in (0..).zip(self.plan.chunks()) {
+            if !self.is_compared_ahead(nth) {
+                continue;
+            }
+            let (object, stored) = (read.place.object, read.place.stored);
+            let mut start = stored.start();
+            while start < stored.end() {
+                let end =
+                    stored.end().min(start.saturating_add(self.how.access.request_len.max(1)));
+                let span = Span::from_range(start..end);
+                span.into_iter().for_each(|span| visit(Run { object, span }));
+                start = end;
+            }
+        }
+    }
+
+    /// Calls `visit` with every run that a step of a task reads.
+    fn step_runs(
+        &self,
+        tasks: &Tasks,
+        (steps, step): (&Steps, Step),
+        visit: &mut dyn FnMut(Run),
+    ) -> Result<()> {
+        let rect = tasks.task(self.roles, step.task)?.rect;
+        if !rect.iter().any(Range::is_empty) {
+            let (stage, reads) = (steps.stage(step, &rect), (self.how.window_len(), None));
+            self.plan.for_task_runs((&rect, stage), self.strip_elements(), reads, visit);
         }
         Ok(())
     }
@@ -129,9 +172,13 @@ impl Job<'_> {
         let (tasks, states_len) = self.tasks();
         let width = self.makers.iter().map(|maker| maker.width as u64).sum();
         let values = cells.saturating_mul(width);
-        let pass = Cost::pass(self.plan, self.how, self.thread_len(states_len), tasks.count());
-        let times = if self.is_compared_ahead() { 2 } else { 1 };
-        Cost { passes: pass.passes.times(times), ..pass }.with_values(values)
+        let steps = self.steps(&tasks, states_len);
+        let pass = Cost::pass(self.plan, self.how, self.thread_len(states_len), steps.count());
+        let pass = pass.with_held(steps.held().saturating_mul(states_len));
+        let is_compared =
+            (0..self.plan.chunks().len()).any(|nth| self.is_compared_ahead(nth as u64));
+        let times = if is_compared { 2 } else { 1 };
+        Cost { passes: pass.passes.times(times), is_compared, ..pass }.with_values(values)
     }
 
     /// How often the tasks use an element.
@@ -139,17 +186,20 @@ impl Job<'_> {
         if self.roles.windows_overlap() { Uses::Repeated } else { Uses::Once }
     }
 
-    /// Whether raw chunks are read once to be compared with their digests, and once to be folded.
-    fn is_compared_ahead(&self) -> bool {
-        let is_ahead = match self.how.digests {
+    /// Whether the `nth` chunk is read once to be compared with its digest, and once to be folded.
+    fn is_compared_ahead(&self, nth: u64) -> bool {
+        let read = usize::try_from(nth).ok().and_then(|nth| self.plan.chunks().get(nth));
+        let is_used = |read: &&ChunkRead| {
+            !read.place.is_absent()
+                && self.plan.zone(nth) == Zone::Read
+                && self.plan.is_ranged(read)
+        };
+        let is_ahead = || match self.how.digests {
             DigestPolicy::Always => true,
-            DigestPolicy::Auto => self.uses() == Uses::Repeated,
+            DigestPolicy::Auto => self.uses() == Uses::Repeated && self.plan.is_whole(nth),
             DigestPolicy::Never => false,
         };
-        let mut chunks = self.plan.chunks().iter();
-        is_ahead
-            && self.dataset.chunks.has_digests()
-            && chunks.any(|read| self.plan.is_identity(read))
+        self.dataset.chunks.has_digests() && read.filter(is_used).is_some_and(|_| is_ahead())
     }
 
     /// Bytes a thread holds besides its windows.
@@ -174,6 +224,23 @@ impl Job<'_> {
         (tasks, states_len)
     }
 
+    /// In which steps the tasks are done.
+    fn steps(&self, tasks: &Tasks, states_len: u64) -> Steps {
+        Steps::new(self.plan, (tasks, self.roles), (self.how, states_len))
+    }
+
+    /// Whether what is between the elements of one task is needed by another that is done at the same time.
+    pub(super) fn shares_rows(&self) -> bool {
+        let (tasks, states_len) = self.tasks();
+        self.steps(&tasks, states_len).are_shared()
+    }
+
+    #[cfg(test)]
+    pub(super) fn step_count(&self) -> u64 {
+        let (tasks, states_len) = self.tasks();
+        self.steps(&tasks, states_len).count()
+    }
+
     /// Bytes of the state of one cell, those of its elements included where they are kept.
     fn cell_len(&self, maker: &Maker) -> u64 {
         let elements = if maker.keeps { self.roles.cell_elements() } else { 0 };
@@ -187,28 +254,33 @@ impl Job<'_> {
         if maker.keeps { (tile / self.how.tuning.tile_cells).max(1) } else { CELL_LEN }
     }
 
-    /// Folds what lies in a task; `None` when nothing does. Gives the selected bytes too.
+    /// New states for a task; `None` when nothing lies in it.
+    fn states(&self, task: &Task) -> Option<States> {
+        let make = |maker: &Maker| maker.make(task.layout.cell_count);
+        let is_empty = task.rect.iter().any(Range::is_empty);
+        (!is_empty).then(|| self.makers.iter().map(make).collect())
+    }
+
+    /// Folds what lies in a stage of a task. Gives the selected bytes too.
     fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,
-        (index, task): (u64, &Task),
-        size: usize,
+        (index, task, stage): (u64, &Task, Option<Stage>),
+        (states, size): (Option<States>, usize),
     ) -> Result<(Option<States>, u64)> {
-        if task.rect.iter().any(std::ops::Range::is_empty) {
-            return Ok((None, 0));
-        }
-        let make = |maker: &Maker| maker.make(task.layout.cell_count);
-        let mut states: States = self.makers.iter().map(make).collect();
+        let Some(mut states) = states else { return Ok((None, 0)) };
         let touch = self.plan.touch.narrowed(&task.rect);
-        let mut strips = Strips::new(&touch, self.strip_elements());
+        let mut strips = Strips::of_stage(&touch, self.strip_elements(), stage);
         let mut reads = fetcher.begin(index, &strips, None);
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
             let zone = self.plan.zone(strips.ordinal());
             if zone != Zone::Read {
                 let boxes = strips.chunk_boxes().unwrap_or(boxes);
-                fold_zone(zone, boxes, &task.layout, &mut states)?;
-                done += element_count(boxes) * self.plan.element_size;
+                if strips.is_first() {
+                    fold_zone(zone, boxes, &task.layout, &mut states)?;
+                    done += element_count(boxes) * self.plan.element_size;
+                }
                 strips.skip_chunk();
                 continue;
             }

@@ -2,13 +2,16 @@ mod forms;
 mod zone;
 
 use tet_format::{DType, Grid};
+use tet_io::Access;
 
+use super::asked;
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
+use crate::fetch::Doubt;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Params, Reduction};
 use crate::scalar::Scalar;
-use crate::selection::Hyperslab;
+use crate::selection::{Axis, AxisSlice, Hyperslab};
 use crate::testing::{
     Order, Spread, Stored, World, linear_of, positions, product, slabs, small_tuning, world,
     world_of,
@@ -18,6 +21,9 @@ use crate::value::Reduced;
 
 /// The operations that small whole numbers distinguish.
 const OPS: [Op; 5] = [Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];
+
+/// Short requests to a server, of which tasks are done in several steps.
+const FAR: Access = Access { depth: 2, gap_max: 8, request_len: 64 };
 
 /// Shape, chunk shape, and which of the slabs are looked at.
 const WORLDS: &[(&[u64], &[u64], usize)] = &[
@@ -115,13 +121,15 @@ fn check(world: &World, dtype: DType, every: usize) {
 fn check_ways(world: &World, slab: &Hyperslab, reduction: &Reduction, wanted: &[Scalar]) {
     for catalog in [&world.mapped, &world.positioned] {
         let dataset = &catalog.datasets()[0];
-        for (threads, memory_budget, gap_max, tuning) in [
-            (1, 1 << 30, 0, Tuning::SMALL),
-            (3, 2048, 1 << 20, Tuning::SMALL),
-            (2, 1 << 30, 0, Tuning::default()),
+        for (threads, memory_budget, gap_max, tuning, access) in [
+            (1, 1 << 30, 0, Tuning::SMALL, Access::LOCAL),
+            (3, 2048, 1 << 20, Tuning::SMALL, Access::LOCAL),
+            (3, 4096, 1 << 20, Tuning::SMALL, FAR),
+            (2, 1 << 30, 0, Tuning::default(), Access::LOCAL),
         ] {
             let coalesce = Coalesce { gap_max };
-            let how = Execution { threads, memory_budget, coalesce, tuning, ..small_tuning() };
+            let how =
+                Execution { threads, memory_budget, coalesce, tuning, access, ..small_tuning() };
             let reduced = dataset.reduce(slab, reduction, &how).unwrap();
             assert_eq!(scalars(&reduced), wanted, "{slab:?} {reduction:?} {how:?}");
             let cells = reduced.shape.iter().product::<u64>();
@@ -237,6 +245,12 @@ fn too_many_cells_are_refused_before_they_are_computed() {
     assert_eq!(found.to_string(), cost.to_string());
 }
 
+/// A number that rounds differently in every order.
+fn wild(n: u64) -> Vec<u8> {
+    let root = f64::from(u32::try_from(element(n)).unwrap()).sqrt();
+    (root * 10_f64.powi(i32::try_from(n % 40).unwrap() - 20)).to_le_bytes().to_vec()
+}
+
 /// Sums of numbers that round differently in every order have the same bits everywhere.
 #[test]
 fn bits_do_not_depend_on_the_way() {
@@ -244,28 +258,86 @@ fn bits_do_not_depend_on_the_way() {
     for (stored, chunk_shape) in
         [(Stored::Raw, [2, 4, 7]), (Stored::Raw, [5, 6, 2]), (Stored::Whole, [3, 5, 4])]
     {
-        let world = world(DType::Float64, &shape, &chunk_shape, stored, Order::Gaps(5), |n| {
-            let wild = f64::from(u32::try_from(element(n)).unwrap()).sqrt();
-            (wild * 10_f64.powi(i32::try_from(n % 40).unwrap() - 20)).to_le_bytes().to_vec()
-        });
+        let world = world(DType::Float64, &shape, &chunk_shape, stored, Order::Gaps(5), wild);
         for slab in slabs(&shape, |number| number % 2003 == 17) {
             for axes in [vec![], vec![0], vec![1], vec![2], vec![0, 2], vec![1, 2]] {
                 let reduction = Reduction::along(Op::Sum, axes);
-                let mut bits: Vec<Vec<u64>> = Vec::new();
+                let mut bits: Vec<String> = Vec::new();
                 for catalog in [&world.mapped, &world.positioned] {
                     let dataset = &catalog.datasets()[0];
-                    for (threads, memory_budget, gap_max) in
-                        [(1, 1 << 30, 0), (2, 1 << 30, 64), (3, 4096, 1 << 20)]
-                    {
+                    for (threads, memory_budget, gap_max, access) in [
+                        (1, 1 << 30, 0, Access::LOCAL),
+                        (2, 1 << 30, 64, Access::LOCAL),
+                        (3, 4096, 1 << 20, Access::LOCAL),
+                        (1, 2560, 0, FAR),
+                        (2, 4096, 64, FAR),
+                        (3, 1 << 30, 1 << 20, FAR),
+                    ] {
                         let coalesce = Coalesce { gap_max };
-                        let how = Execution { threads, memory_budget, coalesce, ..small_tuning() };
+                        let how = Execution {
+                            threads,
+                            memory_budget,
+                            coalesce,
+                            access,
+                            ..small_tuning()
+                        };
                         let reduced = dataset.reduce(&slab, &reduction, &how).unwrap();
-                        let cells = scalars(&reduced);
-                        bits.push(cells.iter().map(|c| c.to_f64().unwrap().to_bits()).collect());
+                        // As many digits as tell a number from every other.
+                        bits.push(format!("{:?}", scalars(&reduced)));
                     }
                 }
                 assert!(bits.windows(2).all(|pair| pair[0] == pair[1]), "{slab:?} {reduction:?}");
             }
         }
     }
+}
+
+/// Tasks that are done in several steps have the bits of those that are done in one.
+#[test]
+fn bits_do_not_depend_on_steps() {
+    let mut longer = [0; 2];
+    for (nth, stored, shape, chunk_shape) in [
+        (0, Stored::Raw, [48, 3, 4], [48, 3, 4]),
+        (0, Stored::Raw, [48, 8, 6], [48, 4, 6]),
+        (1, Stored::Raw, [48, 3, 4], [48, 3, 1]),
+        (1, Stored::Raw, [48, 3, 4], [6, 3, 2]),
+        (1, Stored::Whole, [48, 8, 6], [4, 3, 6]),
+        (1, Stored::Ranged, [50, 8, 6], [9, 8, 2]),
+    ] {
+        let world = world(DType::Float64, &shape, &chunk_shape, stored, Order::Gaps(5), wild);
+        let dataset = &world.mapped.datasets()[0];
+        for (first, step) in [(0, 1), (7, 1), (1, 2)] {
+            let slice = AxisSlice { start: first, stop: shape[0], step, axis: Axis::Kept };
+            let mut axes = Hyperslab::whole(&shape).axes().to_vec();
+            axes[0] = slice;
+            let slab = Hyperslab::new(axes, &shape).unwrap();
+            for op in [Op::Sum, Op::Var, Op::Product, Op::ArgMax, Op::Median] {
+                for axes in [vec![0], vec![0, 1], vec![0, 2]] {
+                    let reduction = Reduction::along(op, axes);
+                    let wanted = dataset.reduce(&slab, &reduction, &small_tuning()).unwrap();
+                    for (threads, memory_budget) in [(1, 1 << 12), (3, 1 << 13), (2, 1 << 15)] {
+                        let near = Execution { threads, memory_budget, ..small_tuning() };
+                        let how = Execution { access: FAR, ..near.clone() };
+                        let Ok(found) = dataset.reduce(&slab, &reduction, &how) else {
+                            // Medians hold their elements.
+                            assert!(op == Op::Median && memory_budget < 1 << 15);
+                            continue;
+                        };
+                        assert_eq!(
+                            format!("{:?}", scalars(&found)),
+                            format!("{:?}", scalars(&wanted)),
+                            "{shape:?} {chunk_shape:?} {slab:?} {reduction:?} {how:?}"
+                        );
+                        let steps = |how| {
+                            let doubt = Doubt::default();
+                            let asked = asked(dataset, &slab, &reduction, (how, &doubt));
+                            asked.unwrap().0.step_count(op).unwrap()
+                        };
+                        longer[nth] += usize::from(steps(&near) < steps(&how));
+                    }
+                }
+            }
+        }
+    }
+    assert!(longer.iter().all(|&count| 20 < count), "{longer:?}");
 }

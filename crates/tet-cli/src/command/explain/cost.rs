@@ -17,6 +17,8 @@ use crate::render::json::AxisCostShape;
 pub(super) struct Cost {
     /// The number of passes over the values.
     pub(super) passes: Passes,
+    /// Whether some of them compare chunks with their digests.
+    pub(super) is_compared: bool,
     /// Bytes of the selected elements.
     pub(super) selected_len: u64,
     /// The approximate memory of the query in bytes.
@@ -50,6 +52,7 @@ impl Cost {
         };
         Ok(Cost {
             passes: cost.passes,
+            is_compared: cost.is_compared,
             selected_len: plan.element_count.saturating_mul(element_size(dataset)),
             memory_len: cost.memory_len,
             handled_len: reads.len.max(decoded_whole(dataset, plan)),

@@ -11,6 +11,7 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Grid, Integrity, Shape};
 use tet_io::{Progress, Source};
 
+use super::FAR;
 use crate::budget::{DigestPolicy, Execution, StatisticsPolicy};
 use crate::catalog::{Catalog, Dataset};
 use crate::op::{NanPolicy, Op};
@@ -215,8 +216,11 @@ fn check(dataset: &Dataset, first: usize, unread: &mut BTreeMap<&'static str, u6
         memory_budget,
         ..small_tuning()
     };
-    let ways =
-        [with(StatisticsPolicy::Verified, 1, 1 << 30), with(StatisticsPolicy::Trust, 4, 1 << 16)];
+    let ways = [
+        with(StatisticsPolicy::Verified, 1, 1 << 30),
+        with(StatisticsPolicy::Trust, 4, 1 << 16),
+        Execution { access: FAR, ..with(StatisticsPolicy::Trust, 2, 1 << 14) },
+    ];
     let without = with(StatisticsPolicy::Never, 2, 1 << 30);
     let mut number = first;
     for slab in slabs() {
