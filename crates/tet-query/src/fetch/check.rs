@@ -40,6 +40,21 @@ pub(crate) enum Uses {
     Repeated,
 }
 
+impl Uses {
+    /// Whether a chunk of which parts are used is compared with its digest first; `is_whole`: all of it is selected.
+    pub(crate) fn compare_ahead(
+        self,
+        digests: DigestPolicy,
+        is_whole: impl FnOnce() -> bool,
+    ) -> bool {
+        match digests {
+            DigestPolicy::Always => true,
+            DigestPolicy::Auto => self == Uses::Repeated && is_whole(),
+            DigestPolicy::Never => false,
+        }
+    }
+}
+
 /// Whether anything was used of an answer that was not compared with what the file has of it.
 #[derive(Debug, Default)]
 pub(crate) struct Doubt {
@@ -250,13 +265,10 @@ impl<'a> Checks<'a> {
         }
         let is_whole = self.plan.is_whole(ordinal);
         let is_digested = is_whole && self.uses == Uses::Once;
-        let is_ahead = match self.how.digests {
-            DigestPolicy::Always => true,
-            DigestPolicy::Auto if is_digested => false,
-            DigestPolicy::Auto => is_whole || self.parts.is_some_and(|parts| parts.covers(read)),
-            DigestPolicy::Never => false,
-        };
-        if is_ahead {
+        let is_covered = self.how.digests == DigestPolicy::Auto
+            && !is_digested
+            && self.parts.is_some_and(|parts| parts.covers(read));
+        if is_covered || self.uses.compare_ahead(self.how.digests, || is_whole) {
             self.compare_ahead(read, view)?;
             if !(is_digested && self.is_contended) {
                 self.is_apart.store(true, Ordering::Relaxed);

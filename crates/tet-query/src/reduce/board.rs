@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use super::assemble::Assembly;
 use crate::error::Result;
@@ -47,21 +47,23 @@ impl Board {
         Board { part_count, held: Mutex::new(held) }
     }
 
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
     /// Keeps the states of a task until its next step.
     pub(super) fn keep(&self, task: u64, states: Option<States>) {
-        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
-        held.tasks.extend(states.map(|states| (task, states)));
+        self.held().tasks.extend(states.map(|states| (task, states)));
     }
 
     /// The states that were kept of a task; `None` where nothing lies in it.
     pub(super) fn take(&self, task: u64) -> Option<States> {
-        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
-        held.tasks.remove(&task)
+        self.held().tasks.remove(&task)
     }
 
     /// Takes in the states of one part of a tile; gives those of the tile once all parts are there.
     pub(super) fn merge(&self, tile: u64, part: u64, states: Option<States>) -> Option<States> {
-        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut held = self.held();
         let entry = held.tiles.entry(tile).or_insert_with(|| Tile {
             merged: 0,
             states: None,
@@ -96,7 +98,7 @@ impl Board {
         nan_count: Option<u64>,
         cells: &[Range<u64>],
     ) -> Result<()> {
-        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut held = self.held();
         let Some(result) = held.results.get_mut(nth) else { return Ok(()) };
         if let Some(found) = nan_count {
             result.nan_count = Some(result.nan_count.unwrap_or(0).saturating_add(found));

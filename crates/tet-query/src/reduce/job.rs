@@ -11,9 +11,9 @@ use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
 use super::slide::slide;
-use super::steps::{Step, Steps};
+use super::steps::Steps;
 use super::zone::fold_zone;
-use crate::budget::{DigestPolicy, Execution};
+use crate::budget::Execution;
 use crate::buffer;
 use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
@@ -67,8 +67,7 @@ impl Job<'_> {
             };
             return self.makers.iter().map(nothing).collect();
         }
-        let (tasks, states_len) = self.tasks();
-        let steps = self.steps(&tasks, states_len);
+        let (tasks, steps, states_len) = self.steps();
         let cells = buffer::len(cells)?;
         let assembly = |maker: &Maker| Assembly::new(shape.clone(), cells, maker.width);
         let board = Board::new(tasks.part_count(), self.makers.iter().map(assembly));
@@ -83,9 +82,8 @@ impl Job<'_> {
         let uses = (self.uses(), None);
         self.doubt.note_statistics(self.plan.statistics_use());
         let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
-        let runs = |index, visit: &mut dyn FnMut(Run)| {
-            self.step_runs(&tasks, (&steps, steps.step(index)), visit)
-        };
+        let runs =
+            |index, visit: &mut dyn FnMut(Run)| self.step_runs((&tasks, &steps), index, visit);
         let prefetch = Prefetch::new(self.dataset, self.how, steps.count(), runs);
         let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows, &prefetch);
         let task = |fetcher: &mut Fetcher<'_>, index| {
@@ -122,39 +120,34 @@ impl Job<'_> {
         if self.how.access.is_remote() {
             self.compared_runs(visit);
         }
-        let (tasks, states_len) = self.tasks();
-        let steps = self.steps(&tasks, states_len);
-        let runs_of = |index, visit: &mut dyn FnMut(Run)| {
-            self.step_runs(&tasks, (&steps, steps.step(index)), visit)
-        };
+        let (tasks, steps, _) = self.steps();
+        let runs_of =
+            |index, visit: &mut dyn FnMut(Run)| self.step_runs((&tasks, &steps), index, visit);
         fetch::each_request(self.how, steps.count(), runs_of, visit)
     }
 
     /// Calls `visit` with what is read to compare chunks with their digests before parts of them are used.
     fn compared_runs(&self, visit: &mut dyn FnMut(Run)) {
-        for (nth, read) in (0..).zip(self.plan.chunks()) {
-            if !self.is_compared_ahead(nth) {
-                continue;
-            }
-            let (object, stored) = (read.place.object, read.place.stored);
-            let mut start = stored.start();
-            while start < stored.end() {
-                let end =
-                    stored.end().min(start.saturating_add(self.how.access.request_len.max(1)));
-                let span = Span::from_range(start..end);
-                span.into_iter().for_each(|span| visit(Run { object, span }));
-                start = end;
-            }
+        let len = self.how.access.request_len.max(1);
+        for ChunkRead { place, .. } in self.compared_ahead() {
+            let (object, stored) = (place.object, place.stored);
+            let piece = |nth| {
+                let start = stored.start() + nth * len;
+                Span::from_range(start..stored.end().min(start.saturating_add(len)))
+            };
+            let pieces = (0..stored.len().div_ceil(len)).filter_map(piece);
+            pieces.for_each(|span| visit(Run { object, span }));
         }
     }
 
     /// Calls `visit` with every run that a step of a task reads.
     fn step_runs(
         &self,
-        tasks: &Tasks,
-        (steps, step): (&Steps, Step),
+        (tasks, steps): (&Tasks, &Steps),
+        index: u64,
         visit: &mut dyn FnMut(Run),
     ) -> Result<()> {
+        let step = steps.step(index);
         let rect = tasks.task(self.roles, step.task)?.rect;
         if !rect.iter().any(Range::is_empty) {
             let (stage, reads) = (steps.stage(step, &rect), (self.how.window_len(), None));
@@ -169,14 +162,12 @@ impl Job<'_> {
         if cells == 0 {
             return Cost::default();
         }
-        let (tasks, states_len) = self.tasks();
+        let (_, steps, states_len) = self.steps();
         let width = self.makers.iter().map(|maker| maker.width as u64).sum();
         let values = cells.saturating_mul(width);
-        let steps = self.steps(&tasks, states_len);
         let pass = Cost::pass(self.plan, self.how, self.thread_len(states_len), steps.count());
         let pass = pass.with_held(steps.held().saturating_mul(states_len));
-        let is_compared =
-            (0..self.plan.chunks().len()).any(|nth| self.is_compared_ahead(nth as u64));
+        let is_compared = self.compared_ahead().next().is_some();
         let times = if is_compared { 2 } else { 1 };
         Cost { passes: pass.passes.times(times), is_compared, ..pass }.with_values(values)
     }
@@ -186,20 +177,18 @@ impl Job<'_> {
         if self.roles.windows_overlap() { Uses::Repeated } else { Uses::Once }
     }
 
-    /// Whether the `nth` chunk is read once to be compared with its digest, and once to be folded.
-    fn is_compared_ahead(&self, nth: u64) -> bool {
-        let read = usize::try_from(nth).ok().and_then(|nth| self.plan.chunks().get(nth));
-        let is_used = |read: &&ChunkRead| {
+    /// The chunks that are read once to be compared with their digests, and once to be folded.
+    fn compared_ahead(&self) -> impl Iterator<Item = &ChunkRead> {
+        let (uses, digests) = (self.uses(), self.how.digests);
+        let may_be = self.dataset.chunks.has_digests() && uses.compare_ahead(digests, || true);
+        let chunks = if may_be { self.plan.chunks() } else { &[] };
+        let is_compared = move |&(nth, read): &(u64, &ChunkRead)| {
             !read.place.is_absent()
                 && self.plan.zone(nth) == Zone::Read
                 && self.plan.is_ranged(read)
+                && uses.compare_ahead(digests, || self.plan.is_whole(nth))
         };
-        let is_ahead = || match self.how.digests {
-            DigestPolicy::Always => true,
-            DigestPolicy::Auto => self.uses() == Uses::Repeated && self.plan.is_whole(nth),
-            DigestPolicy::Never => false,
-        };
-        self.dataset.chunks.has_digests() && read.filter(is_used).is_some_and(|_| is_ahead())
+        (0..).zip(chunks).filter(is_compared).map(|(_, read)| read)
     }
 
     /// Bytes a thread holds besides its windows.
@@ -224,21 +213,21 @@ impl Job<'_> {
         (tasks, states_len)
     }
 
-    /// In which steps the tasks are done.
-    fn steps(&self, tasks: &Tasks, states_len: u64) -> Steps {
-        Steps::new(self.plan, (tasks, self.roles), (self.how, states_len))
+    /// The tasks, the steps in which they are done, and the bytes of the states of one.
+    fn steps(&self) -> (Tasks, Steps, u64) {
+        let (tasks, states_len) = self.tasks();
+        let steps = Steps::new(self.plan, (&tasks, self.roles), (self.how, states_len));
+        (tasks, steps, states_len)
     }
 
     /// Whether what is between the elements of one task is needed by another that is done at the same time.
     pub(super) fn shares_rows(&self) -> bool {
-        let (tasks, states_len) = self.tasks();
-        self.steps(&tasks, states_len).are_shared()
+        self.steps().1.are_shared()
     }
 
     #[cfg(test)]
     pub(super) fn step_count(&self) -> u64 {
-        let (tasks, states_len) = self.tasks();
-        self.steps(&tasks, states_len).count()
+        self.steps().1.count()
     }
 
     /// Bytes of the state of one cell, those of its elements included where they are kept.

@@ -31,7 +31,7 @@ pub(super) struct Steps {
     /// Windows and parts of a tile.
     windows: u64,
     parts: u64,
-    /// What begins at so many positions of this axis is one step of a task.
+    /// The axis along which tasks are cut into steps, and the positions of one.
     axis: usize,
     len: u64,
     inside: Inside,
