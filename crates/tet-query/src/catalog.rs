@@ -17,11 +17,12 @@ use std::sync::Arc;
 pub use self::attribute::AttrText;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
+use self::table::NoChunks;
 pub use self::table::{ChunkPlace, ChunkTable, Decoder, Run};
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
-use tet_format::{DType, Grid};
+use tet_format::{DType, Grid, Shape};
 use tet_io::Source;
 
 use crate::error::{Error, Result};
@@ -89,8 +90,10 @@ pub struct Dataset {
     pub dtype: Option<DType>,
     /// What the type is called, known or not.
     pub dtype_name: String,
-    /// How chunks cover its shape.
+    /// How chunks cover its shape; of a scalar where the shape is not known.
     pub grid: Grid,
+    /// Whether its shape is known, which it may not be of a dataset that cannot be read.
+    pub has_shape: bool,
     /// The dimension names, one per axis, or none.
     pub dims: Vec<String>,
     /// Whether each axis can grow in the file; those that are not in the list cannot.
@@ -158,6 +161,7 @@ impl Dataset {
             dtype: None,
             dtype_name,
             grid,
+            has_shape: true,
             dims: Vec::new(),
             unlimited: Vec::new(),
             coords,
@@ -170,6 +174,35 @@ impl Dataset {
             meaning: None,
             text: None,
         }
+    }
+
+    /// A dataset of which the name is known and nothing else, and why it cannot be read: a container lists
+    /// what it cannot read, so that nothing is left out in silence.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_io::Source;
+    /// use tet_query::{Dataset, Error};
+    ///
+    /// let why = "its metadata is damaged".to_owned();
+    /// let temp = Dataset::unreadable(Source::from_bytes(Vec::new()), "temp", Error::Unsupported { why });
+    /// assert!(temp.why().is_some() && !temp.has_shape);
+    /// ```
+    #[must_use]
+    pub fn unreadable(source: Source, name: impl Into<String>, cause: Error) -> Dataset {
+        let grid = Grid::new(Shape::default(), Shape::default()).expect("a scalar is one chunk");
+        Dataset {
+            has_shape: false,
+            fault: Some(Arc::new(cause)),
+            ..Dataset::unknown(source, name, "", grid, Arc::new(NoChunks))
+        }
+    }
+
+    /// The shape as text; `?` where it is not known.
+    #[must_use]
+    pub fn shape_text(&self) -> String {
+        if self.has_shape { self.grid.shape().to_string() } else { "?".to_owned() }
     }
 
     /// Why the dataset cannot be read, or `None` when it can.

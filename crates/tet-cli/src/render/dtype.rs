@@ -1,5 +1,13 @@
 //! What the elements of a dataset are called where there is little room.
 
+use tet_query::Dataset;
+
+/// The type of a dataset in a table: `?` where it is not known.
+#[must_use]
+pub(crate) fn shown_dtype(dataset: &Dataset) -> &str {
+    if dataset.dtype_name.is_empty() { "?" } else { brief_dtype(&dataset.dtype_name) }
+}
+
 /// The name of a type without the members of structures.
 #[must_use]
 pub(crate) fn brief_dtype(name: &str) -> &str {

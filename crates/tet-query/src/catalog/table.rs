@@ -10,7 +10,7 @@ use tet_format::{Codec, DType, Digest, ForeignRule, Integrity, Shape, Span};
 use tet_io::Source;
 
 use super::Sealed;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Where the chunks of one dataset lie.
 pub trait ChunkTable: Any + Send + Sync {
@@ -131,6 +131,20 @@ pub trait ChunkTable: Any + Send + Sync {
 
     /// What decodes the chunk of this linear grid index, which was located here.
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
+}
+
+/// The table of a dataset that cannot be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoChunks;
+
+impl ChunkTable for NoChunks {
+    fn locate(&self, _: &[u64], _: &mut Vec<ChunkPlace>) -> Result<()> {
+        Err(Error::Unsupported { why: "where its chunks are is not known".to_owned() })
+    }
+
+    fn decoder(&self, _: u64, _: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&tet_codec::Raw)
+    }
 }
 
 impl fmt::Debug for dyn ChunkTable {

@@ -12,7 +12,7 @@ use crate::args::{InfoArgs, SortName};
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::Result;
-use crate::render::dtype::brief_dtype;
+use crate::render::dtype::shown_dtype;
 use crate::render::paint::Paint;
 use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
@@ -61,19 +61,23 @@ struct Row {
 
 impl Row {
     fn of(dataset: &Dataset, stored: &Stored, is_numbered: bool) -> Row {
-        let is_one = stored.chunk_count <= 1;
-        let chunks = if is_one { "one".to_owned() } else { dataset.grid.chunk_shape().to_string() };
+        let chunks = match stored.chunk_count {
+            _ if !dataset.has_shape => String::new(),
+            0 | 1 => "one".to_owned(),
+            _ => dataset.grid.chunk_shape().to_string(),
+        };
+        let elements = dataset.grid.shape().element_count().filter(|_| dataset.has_shape);
         let is_nameless = dataset.name.is_empty();
         Row {
             number: if is_numbered { format!("#{}", dataset.index) } else { String::new() },
             name: if is_nameless { "\"\"".to_owned() } else { dataset.name.clone() },
             count: 1,
             // Its members are printed below.
-            dtype: brief_dtype(&dataset.dtype_name).to_owned(),
-            shape: dataset.grid.shape().to_string(),
+            dtype: shown_dtype(dataset).to_owned(),
+            shape: dataset.shape_text(),
             chunks,
             codec: stored.codecs.join("+"),
-            elements: dataset.grid.shape().element_count(),
+            elements,
             stored: stored.stored_len,
             logical: stored.decoded_len,
             axes: metadata::axes(dataset),
@@ -174,8 +178,10 @@ fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Resu
     let mut common = Vec::new();
     for column in COMMON {
         let at = COLUMNS.iter().position(|(name, _)| *name == column).unwrap_or_default();
-        let first = cells.first().map(|cells| cells[at].clone()).unwrap_or_default();
-        if 1 < cells.len() && cells.iter().all(|cells| cells[at] == first) {
+        // A dataset that cannot be read may have none of these.
+        let mut known = cells.iter().map(|cells| &cells[at]).filter(|cell| !cell.is_empty());
+        let first = known.next().cloned().unwrap_or_default();
+        if 1 < cells.len() && known.all(|cell| *cell == first) {
             table.remove(column);
             common.push((column, first));
         }
@@ -220,7 +226,11 @@ fn total(rows: &[Row], format: Format, common: &[Common]) -> String {
         true => Size(logical).to_string(),
         false => format!("{} in {}", Size(logical), Size(stored)),
     };
+    let unknown = as_u64(rows.iter().filter(|row| row.elements.is_none()).count());
     let mut facts = vec![format!("{}{}", counted(elements, what), rounded(elements)), size];
+    if 0 < unknown {
+        facts.push(format!("without {} of unknown size", counted(unknown, "dataset")));
+    }
     facts.extend(common.iter().filter_map(|(column, cell)| match (*column, cell.as_str()) {
         (_, "") | ("ratio", _) => None,
         ("chunks", "one") => Some("one chunk each".to_owned()),

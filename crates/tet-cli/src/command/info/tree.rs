@@ -9,7 +9,7 @@ use super::metadata;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::Result;
-use crate::render::dtype::brief_dtype;
+use crate::render::dtype::shown_dtype;
 
 /// Groups within each other that are drawn; a name of more parts has the others in its last one.
 const DEPTH_MAX: usize = 64;
@@ -109,8 +109,8 @@ impl Line {
     }
 
     fn of_dataset(depth: usize, name: &str, dataset: &Dataset) -> Line {
-        let dtype = brief_dtype(&dataset.dtype_name);
-        let mut right = vec![Escaped(dtype).to_string(), dataset.grid.shape().to_string()];
+        let dtype = shown_dtype(dataset);
+        let mut right = vec![Escaped(dtype).to_string(), dataset.shape_text()];
         let axes = metadata::axes(dataset);
         if !axes.is_empty() {
             right.push(Escaped(&axes).to_string());

@@ -74,10 +74,10 @@ pub(crate) struct DatasetInfo {
     pub(crate) name: String,
     /// Its dtype, as NumPy names it.
     pub(crate) dtype: String,
-    /// Its shape.
-    pub(crate) shape: Vec<u64>,
-    /// Its chunk shape.
-    pub(crate) chunk_shape: Vec<u64>,
+    /// Its shape; `null` where it is not known.
+    pub(crate) shape: Option<Vec<u64>>,
+    /// Its chunk shape; `null` where it is not known.
+    pub(crate) chunk_shape: Option<Vec<u64>>,
     /// How many chunks cover it.
     pub(crate) chunk_count: u64,
     /// How they are stored.

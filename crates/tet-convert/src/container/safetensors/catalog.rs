@@ -11,7 +11,7 @@ use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, PREFIX_LEN, Tensor};
 use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, grid_of_one, unread};
+use crate::read::slabs::{Slabs, grid, grid_of_one};
 use crate::{Error, Format, Result};
 
 /// Opens the file at `path`.
@@ -78,9 +78,6 @@ fn broken(dataset: &str, shard: Option<&str>, fault: ForeignFault) -> tet_query:
 
 /// A tensor of which nothing but its name and its shard is known, by the index of a model, and why.
 pub(super) fn lost(index: &Source, name: String, shard: &str, fault: ForeignFault) -> Dataset {
-    let (grid, chunks) = unread(&[], None);
-    Dataset {
-        fault: Some(Arc::new(broken(&name, Some(shard), fault))),
-        ..Dataset::unknown(index.clone(), name, "?", grid, chunks)
-    }
+    let cause = broken(&name, Some(shard), fault);
+    Dataset::unreadable(index.clone(), name, cause)
 }

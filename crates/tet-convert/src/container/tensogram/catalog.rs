@@ -167,7 +167,10 @@ fn dataset(
     let mut dataset = unread_dataset(file.source(), index, name);
     match described {
         Ok(descriptor) => store(&mut dataset, &descriptor, object, file, report)?,
-        Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
+        Err(error) => {
+            dataset.fault = Some(Arc::new(fault_of(&dataset, error)?));
+            dataset.has_shape = false;
+        }
     }
     dataset.dims = take_dims(&mut attrs, dataset.shape().len());
     dataset.coords = take_coords(&mut attrs, &dataset.dims, dataset.grid.shape());

@@ -9,8 +9,6 @@
 //! messages are lost is not. So `#N` means nothing there, and an object without a name is called by
 //! the byte where its message or its frame starts.
 
-use std::sync::Arc;
-
 use tet_format::Span;
 use tet_io::Source;
 use tet_query::Dataset;
@@ -154,10 +152,8 @@ impl Lost {
         // What is lost behind the last message moves no dataset.
         let counted = self.counted.filter(|(count, _)| *count < datasets.len());
         for (name, fault) in self.parts {
-            let mut dataset = unread_dataset(source, datasets.len(), name);
-            let name = dataset.name.clone();
-            dataset.fault = Some(Arc::new(tet_query::Error::Foreign { dataset: name, fault }));
-            datasets.push(dataset);
+            let cause = tet_query::Error::Foreign { dataset: name.clone(), fault };
+            datasets.push(Dataset::unreadable(source.clone(), name, cause));
         }
         counted
     }
