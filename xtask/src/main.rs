@@ -24,6 +24,7 @@ mod remote;
 mod run;
 mod suite;
 mod tidy;
+mod unreadable;
 
 use clap::{Parser, Subcommand};
 
@@ -51,6 +52,8 @@ enum Task {
     Crash(crash::Options),
     /// Runs the commands on a file system whose reads and writes fail, and whose files change
     Badfs(badfs::Options),
+    /// Fails the commands that read, at every call by which they look for, list and read files
+    Unreadable(unreadable::Options),
     /// Fuzzes what reads bytes, by libFuzzer and by chance, and writes the ledger
     Fuzz(fuzz::Options),
     /// Changes every bit of small files, one after the other, and asks them everything
@@ -90,6 +93,7 @@ fn main() -> anyhow::Result<()> {
         Task::Docs(options) => docs::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Badfs(options) => badfs::run(&options),
+        Task::Unreadable(options) => unreadable::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Bitflip => suite::run(&[("damage", "bitflip")]),
         Task::Truncate => suite::run(&[("truncate", "")]),
