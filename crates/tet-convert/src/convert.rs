@@ -14,10 +14,11 @@ mod select;
 mod storage;
 mod written;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tet_io::Source;
-use tet_query::Dataset;
+use tet_query::{Catalog, Dataset};
 use tet_verify::{Finding, Severity};
 
 use self::choice::joined_of;
@@ -32,6 +33,7 @@ use crate::container::tensogram::{Choice, numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, writable};
 use crate::merge::merged;
+use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
@@ -160,15 +162,34 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
         (opened.catalog, results) = selected(opened.catalog, text, options, &mut notes)?;
     }
     results.iter().try_for_each(|it| it.check_seals(&execution))?;
+    let blocks = block_types(&opened.catalog);
     let computed;
     (opened.catalog, computed) = retyped(opened.catalog, options)?;
+    opened.catalog = opened.catalog.viewed(numbers_of);
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     let report = write_labeled(&opened, output, (target, writer), (options, None), notes);
+    let report = report.map(|report| with_block_types(report, &blocks));
     report.map_err(|error| {
         let fault = computed.iter().find_map(|it| it.take_fault());
         let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));
         fault.map_or(error, Error::from)
     })
+}
+
+/// The types of the quantized blocks that datasets are stored in, by their names.
+fn block_types(catalog: &Catalog) -> BTreeMap<String, String> {
+    let quantized = catalog.datasets().iter().filter(|dataset| is_dequantized(dataset));
+    quantized.map(|dataset| (dataset.name.clone(), dataset.dtype_name.clone())).collect()
+}
+
+/// The report with a note on the types of blocks that are written as numbers.
+fn with_block_types(mut report: ImportReport, blocks: &BTreeMap<String, String>) -> ImportReport {
+    let written = report.datasets.iter().filter_map(|it| blocks.get(&it.name));
+    let types: BTreeSet<&String> = written.clone().collect();
+    let types: Vec<String> = types.into_iter().cloned().collect();
+    let count = u64::try_from(written.count()).unwrap_or(u64::MAX);
+    report.notes.extend((count != 0).then_some(Note::Dequantized { types, count }));
+    report
 }
 
 /// An input whose datasets have the names that they are written by, and notes on what of it is not read.

@@ -2,6 +2,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod axes;
+pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod cf;
 pub(crate) mod dtype;

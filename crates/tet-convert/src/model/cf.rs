@@ -80,6 +80,8 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
         promoted(signed)
     } else if is_truth(&dataset) {
         DType::Bool
+    } else if signed == stored {
+        return dataset;
     } else {
         return renamed(dataset, signed);
     };
