@@ -163,7 +163,7 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
     let computed;
     (opened.catalog, computed) = retyped(opened.catalog, options)?;
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
-    let report = write_labeled(&opened, output, (target, writer), (options, None), notes);
+    let report = write_labeled(opened, output, (target, writer), (options, None), notes);
     report.map_err(|error| {
         let fault = computed.iter().find_map(|it| it.take_fault());
         let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));

@@ -1,5 +1,6 @@
 //! What the containers have in common: attributes, types that some lack, sparse tensors, notes.
 
+pub(crate) mod attribute_types;
 pub(crate) mod attributes;
 pub(crate) mod axes;
 pub(crate) mod bytes;

@@ -28,6 +28,7 @@ use crate::container::tets::{
 use crate::container::{EditMode, EditOptions};
 use crate::convert::{convert, folder_of};
 use crate::edit::report::{DatasetChange, EditReport};
+use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::ConvertOptions;
@@ -174,7 +175,7 @@ impl Attempt<'_> {
             let what = format!("{} grows along {axis:?}, not {:?}", shown(self.shown), asked.axis);
             return Err(unfit(what));
         }
-        let catalog = series.catalog.clone().viewed(to_logical);
+        let catalog = typed(series.catalog.clone().viewed(to_logical), AttrTypes::Json);
         let opened = opened_of(catalog);
         let growing = growing(&opened, asked, self.inputs)?;
         self.check_others(opened.catalog.datasets(), &growing)?;

@@ -10,6 +10,7 @@ use tet_query::{Catalog, LazyArray};
 
 use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
+use crate::model::attribute_types::AttrTypes;
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::Physical;
@@ -27,6 +28,7 @@ impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             history: true,
             options: &[
                 "--name",

@@ -26,6 +26,7 @@ pub(crate) use self::draft::{Elements, of as draft};
 
 use self::chunk::ChunkEncoder;
 use super::Zarr;
+use crate::model::attribute_types::AttrTypes;
 use crate::Result;
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::{self, Physical};
@@ -44,6 +45,7 @@ impl traits::Writer for Zarr {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             text: true,
             options: &[
                 "--name",

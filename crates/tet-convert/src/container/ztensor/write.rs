@@ -18,6 +18,7 @@ use self::from_dense::from_dense;
 use super::ZTensor;
 use super::attrs::escaped;
 use super::sparse::check_budget;
+use crate::model::attribute_types::AttrTypes;
 use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attributes::{self, SCALAR_KEY};
@@ -49,6 +50,7 @@ impl traits::Writer for ZTensor {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             sparse: true,
             options: &[
                 "--dims",
