@@ -58,7 +58,9 @@ fn notes(opened: &Opened, edits: &[FileEdit]) -> Vec<FileEdit> {
     let mut changed: BTreeMap<Option<usize>, BTreeMap<String, AttrText>> = BTreeMap::new();
     let attrs_of = |target: Option<usize>| match target {
         None => opened.catalog.attrs().clone(),
-        Some(at) => opened.catalog.datasets().get(at).map(|it| it.attrs.clone()).unwrap_or_default(),
+        Some(at) => {
+            opened.catalog.datasets().get(at).map(|it| it.attrs.clone()).unwrap_or_default()
+        }
     };
     for edit in edits {
         if let FileEdit::Attr { dataset, key, value } = edit {

@@ -8,6 +8,7 @@ pub(crate) mod cf;
 pub(crate) mod dtype;
 pub(crate) mod item;
 pub(crate) mod logical;
+pub(crate) mod meanings;
 pub(crate) mod notes;
 pub(crate) mod number;
 pub(crate) mod sparse;

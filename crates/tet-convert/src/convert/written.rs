@@ -12,7 +12,8 @@ use super::storage::resolved;
 use crate::container::{Capabilities, Writer};
 use crate::model::attribute_types::noted;
 use crate::model::attributes::is_metadata;
-use crate::model::{logical, ties};
+use crate::model::logical::{self, CHAR};
+use crate::model::ties;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
 use crate::write::joined::Joined;
@@ -219,9 +220,6 @@ fn members<'c>(
     }
     Ok(held)
 }
-
-/// The type of the characters of texts of NetCDF.
-const CHAR: &str = "char";
 
 /// What the elements of a dataset are that is left out where an output cannot hold them.
 fn without_numbers(dataset: &Dataset) -> Option<&'static str> {

@@ -100,7 +100,8 @@ pub(crate) fn note(attrs: &Attrs, of: Option<DType>, types: AttrTypes) -> Option
                 (!is_shown).then(|| dtype.name())?
             }
             AttrText::Text(text) => {
-                let is_float = of.is_some_and(DType::is_float) && OF_VARIABLE.contains(&key.as_str());
+                let is_float =
+                    of.is_some_and(DType::is_float) && OF_VARIABLE.contains(&key.as_str());
                 let is_number = types == AttrTypes::Json && is_float && is_special(text);
                 is_number.then_some(TEXT)?
             }
@@ -131,7 +132,8 @@ fn shown(key: &str, json: &str, of: Option<DType>) -> Option<DType> {
     }
     let (values, _) = super::number::numbers(&attr)?;
     let is_whole = values.iter().all(|value| value.is_i64() || value.is_u64());
-    let types = if is_whole { [DType::Int32, DType::Int64, DType::UInt64] } else { [DType::Float64; 3] };
+    let types =
+        if is_whole { [DType::Int32, DType::Int64, DType::UInt64] } else { [DType::Float64; 3] };
     let has_all = |dtype: &DType| values.iter().all(|value| le_bytes(*dtype, value).is_some());
     types.into_iter().find(has_all)
 }
@@ -280,10 +282,10 @@ mod tests {
         ]
         .map(|(key, attr)| (key.to_owned(), attr))
         .into();
-        let mut stored: Attrs =
-            attrs.iter().map(|(key, attr)| (key.clone(), bare(attr))).collect();
+        let mut stored: Attrs = attrs.iter().map(|(key, attr)| (key.clone(), bare(attr))).collect();
         stored.extend(
-            note(&attrs, Some(DType::Float32), AttrTypes::Json).map(|it| (TYPES_KEY.to_owned(), it)),
+            note(&attrs, Some(DType::Float32), AttrTypes::Json)
+                .map(|it| (TYPES_KEY.to_owned(), it)),
         );
         type_in(&mut stored, Some(DType::Float32), AttrTypes::Json);
         assert_eq!(stored, attrs);

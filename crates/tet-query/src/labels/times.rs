@@ -109,10 +109,7 @@ impl TimeUnits {
 /// assert!(!have_same_units(&attrs("days since 1998-01-01"), &attrs("days since 1998-01-02")));
 /// ```
 #[must_use]
-pub fn have_same_units(
-    one: &BTreeMap<String, AttrText>,
-    two: &BTreeMap<String, AttrText>,
-) -> bool {
+pub fn have_same_units(one: &BTreeMap<String, AttrText>, two: &BTreeMap<String, AttrText>) -> bool {
     let is_same = |key| match (one.get(key), two.get(key)) {
         (Some(one), Some(two)) => one.is_same(two),
         (one, two) => one.is_none() && two.is_none(),

@@ -22,8 +22,8 @@ use tet_hdf5::write::{DraftFault, DraftType};
 use tet_query::Dataset;
 
 use super::Hdf5;
-use crate::model::attribute_types::AttrTypes;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::{logical, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::texts::outline;

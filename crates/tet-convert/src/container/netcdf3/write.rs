@@ -22,8 +22,8 @@ use tet_query::{Execution, LazyArray};
 
 use self::draft::{Elements, NcVariable};
 use super::NetCdf3;
-use crate::model::attribute_types::AttrTypes;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file;

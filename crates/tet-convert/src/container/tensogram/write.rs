@@ -14,8 +14,8 @@ use tet_tensogram::{
 };
 
 use super::Tensogram;
-use crate::model::attribute_types::AttrTypes;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::attributes::shape_of_text;
 use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;

@@ -10,9 +10,9 @@ use tet_query::{Catalog, LazyArray};
 
 use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
-use crate::model::attribute_types::AttrTypes;
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::Physical;
 use crate::model::{attributes, notes};
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};

@@ -26,9 +26,9 @@ pub(crate) use self::draft::{Elements, of as draft};
 
 use self::chunk::ChunkEncoder;
 use super::Zarr;
-use crate::model::attribute_types::AttrTypes;
 use crate::Result;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::{self, Physical};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
