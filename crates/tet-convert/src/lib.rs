@@ -66,6 +66,7 @@ pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
 pub use error::{Error, Result};
 pub use format::Format;
+pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
 pub use model::cf::{ValidRange, decoded};
 pub use model::item::{field_of_text, json_of_field};

@@ -25,6 +25,8 @@ use crate::{Error, Note, Result};
 pub(crate) const DTYPE_KEY: &str = "logical_dtype";
 /// The attribute of the shape, where the stored one is another.
 pub(crate) const SHAPE_KEY: &str = "logical_shape";
+/// The type of the characters of texts of NetCDF.
+pub(crate) const CHAR: &str = "char";
 /// The name of the axis that the two parts of complex numbers are stored along.
 pub(crate) const PARTS_DIM: &str = "complex";
 

@@ -225,10 +225,10 @@ fn differing(
         .collect()
 }
 
-/// Whether two attributes have the same value; the types of numbers, which not all formats have, do not count.
+/// Whether two attributes have the same value, or both are missing.
 fn is_same_value(left: Option<&AttrText>, right: Option<&AttrText>) -> bool {
     match (left, right) {
-        (Some(left), Some(right)) => left.json() == right.json() && left.text() == right.text(),
+        (Some(left), Some(right)) => left.is_same(right),
         _ => left.is_none() && right.is_none(),
     }
 }
