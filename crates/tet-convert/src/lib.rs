@@ -61,7 +61,7 @@ pub use container::{
     Rewritten, StorageChange,
 };
 pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
-pub use diff::catalog_diff;
+pub use diff::{catalog_diff, contents, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
 pub use error::{Error, Result};

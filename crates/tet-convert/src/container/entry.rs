@@ -92,10 +92,10 @@ impl Entry {
         let (chunks, dtype) = match (NumberBlock::from_name(&self.dtype_name), self.order) {
             (None, _) => (BlockChunks::opaque(bytes, unit.count, unit.len), None),
             (Some(number), ByteOrder::Little) => {
-                (BlockChunks::decoded(bytes, number), Some(DType::Float32))
+                (BlockChunks::decoded(bytes, number, &grid), Some(DType::Float32))
             }
             (Some(number), ByteOrder::Big) => {
-                (BlockChunks::decoded(bytes, number.swapped()), Some(DType::Float32))
+                (BlockChunks::decoded(bytes, number.swapped(), &grid), Some(DType::Float32))
             }
         };
         Some(Chunks { grid, chunks: Arc::new(chunks), dtype })

@@ -24,25 +24,35 @@ pub(crate) struct BlockChunks {
     blocks: ByteBlocks,
     /// How the elements are decoded, where they are; otherwise chunks are those of the bytes.
     number: Option<NumberBlock>,
+    /// The most bytes of decoded elements of a chunk: the last block of the only one may be filled up.
+    len_max: u64,
 }
 
 impl BlockChunks {
-    /// Elements in blocks that `number` decodes.
-    pub(crate) fn decoded(chunks: Arc<dyn ChunkTable>, number: NumberBlock) -> BlockChunks {
+    /// Elements of this grid in blocks that `number` decodes.
+    pub(crate) fn decoded(
+        chunks: Arc<dyn ChunkTable>,
+        number: NumberBlock,
+        grid: &Grid,
+    ) -> BlockChunks {
         let blocks = ByteBlocks { chunks, count: number.count(), len: number.len() };
-        BlockChunks { blocks, number: Some(number) }
+        let count = grid.shape().element_count().filter(|_| grid.chunk_count() == 1);
+        let count = count.filter(|count| !count.is_multiple_of(number.count()));
+        let len_max = count.map_or(u64::MAX, |count| count.saturating_mul(VALUE_LEN));
+        BlockChunks { blocks, number: Some(number), len_max }
     }
 
     /// Elements of which `count` take `len` bytes, which nothing decodes.
     pub(crate) fn opaque(chunks: Arc<dyn ChunkTable>, count: u64, len: u64) -> BlockChunks {
-        BlockChunks { blocks: ByteBlocks { chunks, count, len }, number: None }
+        let blocks = ByteBlocks { chunks, count, len };
+        BlockChunks { blocks, number: None, len_max: u64::MAX }
     }
 
     /// Bytes of the decoded elements that these bytes are.
     fn decoded_len(&self, len: u64) -> u64 {
         let ByteBlocks { count, len: block, .. } = self.blocks;
         match self.number {
-            Some(_) => (len / block).saturating_mul(count * VALUE_LEN),
+            Some(_) => (len / block).saturating_mul(count * VALUE_LEN).min(self.len_max),
             None => len,
         }
     }

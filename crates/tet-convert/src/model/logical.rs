@@ -224,7 +224,7 @@ fn in_blocks(dataset: Dataset) -> Dataset {
     let bytes = Arc::clone(&dataset.chunks);
     match NumberBlock::from_name(&dataset.dtype_name) {
         Some(number) => {
-            let chunks = Arc::new(BlockChunks::decoded(bytes, number));
+            let chunks = Arc::new(BlockChunks::decoded(bytes, number, &dataset.grid));
             let (dtype, fault, fill) = (Some(DType::Float32), None, None);
             Dataset { dtype, chunks, fault, fill, ..dataset }
         }

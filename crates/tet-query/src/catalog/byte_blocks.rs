@@ -27,7 +27,7 @@ impl Dataset {
 }
 
 /// The grid where each `from` neighbors are `to` others: along the last axis where these fill whole blocks there, else
-/// as one line of one chunk.
+/// as one line of one chunk, whose last block may be filled up.
 #[must_use]
 pub fn rescaled(grid: &Grid, from: u64, to: u64) -> Option<Grid> {
     if from == to {
@@ -46,7 +46,7 @@ pub fn rescaled(grid: &Grid, from: u64, to: u64) -> Option<Grid> {
         let chunk = chunk_head.iter().copied().chain([last_chunk.max(1)]).collect();
         return grid.reshaped(shape, chunk);
     }
-    let len = scale(grid.shape().element_count()?)?;
+    let len = grid.shape().element_count()?.div_ceil(from).checked_mul(to)?;
     let is_one = grid.chunk_count() <= 1 && !grid.is_padded();
     if is_one { Grid::new([len].into(), [len.max(1)].into()) } else { None }
 }
