@@ -16,7 +16,6 @@ use super::external;
 use super::texts::HeapTexts;
 use crate::chunking;
 use crate::model::blocks::BlockChunks;
-use crate::model::logical::of_parts;
 use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -321,17 +320,16 @@ fn chunked(
 fn own_fill(described: &Described, element: &Element) -> Option<Vec<u8>> {
     described.fill.as_ref()?;
     let size = element.dtype.size()?;
-    of_parts(fill(described, element, size)?.element(), usize::try_from(size).ok()?)
+    fill(described, element, size)?.repeated(usize::try_from(size).ok()?)
 }
 
 /// The decoder of elements that are not stored.
 fn fill(described: &Described, element: &Element, size: u64) -> Option<FillValue> {
-    let len = usize::try_from(size).ok()?;
     let stored = described.fill.as_deref();
     let member = element.member;
-    let stored = stored.and_then(|fill| member.map_or(Some(fill), |member| member.of(fill)));
+    let stored = stored.map(|fill| member.map_or(fill, |member| member.of(fill)));
     // The value of an array in each element is repeated as a whole.
-    let mut bytes = stored.map_or_else(|| vec![0; len], <[u8]>::to_vec);
+    let mut bytes = stored.unwrap_or_default().to_vec();
     element.decode(&mut bytes);
-    FillValue::new(&bytes)
+    FillValue::padded(&bytes, if bytes.is_empty() { size } else { bytes.len() as u64 })
 }
