@@ -15,7 +15,7 @@ mod order;
 mod rewrite;
 mod series;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tet_file::metadata::HistoryRow;
 use tet_file::parts::{BaseFile, FilePlan, RegionOptions, RegionWriter, publish};
@@ -258,13 +258,7 @@ fn history(
 ) -> Vec<HistoryRow> {
     let mut history = before.to_vec();
     history.extend(options.history.map(|origin| {
-        let name = |path: &PathBuf| {
-            // The query of a URL may be a signature.
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let is_url = tet_io::is_url(path);
-            name.split('?').next().filter(|_| is_url).map_or(name.clone(), str::to_owned)
-        };
-        let first = asked.inputs.first().map(name).unwrap_or_default();
+        let first = asked.inputs.first().map(|path| tet_io::file_name(path)).unwrap_or_default();
         let mut row = HistoryRow::new("append", &first, &origin.at.to_string());
         row.params.insert("axis".to_owned(), asked.axis.to_owned());
         row.params.insert("files".to_owned(), asked.inputs.len().to_string());
