@@ -86,7 +86,7 @@ pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
     Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
-    SparseOutput, TensogramOptions, UnsupportedChoice,
+    SparseOutput, TensogramOptions, UnreadChoice, UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
 pub use write::options::{
