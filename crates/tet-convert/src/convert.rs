@@ -230,8 +230,8 @@ pub(crate) fn odd(opened: &Opened) -> Vec<Note> {
     lost.into_iter().chain(malformed).collect()
 }
 
-/// Findings on what of a file cannot be read and concerns no dataset.
-fn unread(opened: &Opened) -> impl Iterator<Item = &Finding> {
+/// Findings on what of a file cannot be read and concerns no dataset that is listed.
+pub fn unread(opened: &Opened) -> impl Iterator<Item = &Finding> {
     let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
     opened.findings.iter().filter(is_loss).filter(|it| it.place.dataset.is_none())
 }

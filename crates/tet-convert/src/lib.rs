@@ -60,7 +60,7 @@ pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
-pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
+pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source, unread};
 pub use diff::catalog_diff;
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -435,8 +435,8 @@ class File(Group):
         concat: str | None = None,
         others: Sequence[str | os.PathLike[str]] = (),
         url: str | None = None,
-        include: str | Sequence[str] = (),
-        exclude: str | Sequence[str] = (),
+        include: str | Iterable[str] = (),
+        exclude: str | Iterable[str] = (),
         inline: int = 4096,
         overwrite: bool = False,
     ) -> dict[str, Any]:
@@ -493,8 +493,8 @@ class File(Group):
         group: str = "",
         *,
         url: str | None = None,
-        include: str | Sequence[str] = (),
-        exclude: str | Sequence[str] = (),
+        include: str | Iterable[str] = (),
+        exclude: str | Iterable[str] = (),
         inline: int = 4096,
     ) -> xarray.Dataset:
         """A virtual dataset of VirtualiZarr: an ``xarray.Dataset`` of manifests of the stored bytes of a group.

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,10 @@ from ._reductions import Progress
 from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
 
 __all__ = ["convert", "repair", "verify"]
+
+
+# How many of the things that an output lacks a warning names.
+_LOSSES_MAX = 8
 
 
 def verify(
@@ -118,8 +122,8 @@ def convert(
     output: str | os.PathLike[str],
     *,
     filesystem: Any = None,
-    include: str | Sequence[str] = (),
-    exclude: str | Sequence[str] = (),
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
     overwrite: bool = False,
     dtype: str | Mapping[str, str] | None = None,
     chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
@@ -190,12 +194,14 @@ def convert(
     }
     know_urls(output)
     done = _strictly(source, output, asked, progress) if strict else _tetfile.convert(source, output, asked, progress)
-    for loss in done["losses"]:
-        warnings.warn(f"{shown(os.fspath(output))}: {loss}", stacklevel=2)
+    if losses := done["losses"]:
+        more = f"; and {len(losses) - _LOSSES_MAX} more, in Conversion.losses" if len(losses) > _LOSSES_MAX else ""
+        text = f"{shown(os.fspath(output))} lacks what the input has: {'; '.join(losses[:_LOSSES_MAX])}{more}"
+        warnings.warn(text, stacklevel=2)
     return Conversion(**done)
 
 
-def names_of(names: str | Sequence[str]) -> list[str]:
+def names_of(names: str | Iterable[str]) -> list[str]:
     """Names of datasets: one, or several."""
     return [names] if isinstance(names, str) else list(names)
 

@@ -290,7 +290,7 @@ class Conversion:
         decoded_len: Bytes of all elements.
         output_len: Bytes of the output.
 
-    >>> tetfile.convert("climate.nc", "copy.npz").datasets
+    >>> tetfile.convert("climate.nc", "copy.h5").datasets
     ['temp', 'time', 'lat', 'lon', 'month']
     """
 

@@ -179,6 +179,8 @@ class _Store(AbstractDataStore):
 
     def get_variables(self) -> dict[str, Variable]:
         """The variables."""
+        for loss in self.file._core.unread():
+            warn(f"{shown(self.file.path)}: {loss}", stacklevel=2)
         variables: dict[str, Variable] = {}
         dims = Dims(self.file)
         labeled: dict[str, Dataset] = {}
