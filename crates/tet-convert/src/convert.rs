@@ -38,7 +38,7 @@ use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
-use crate::write::conversion::ConvertOptions;
+use crate::write::conversion::{ConvertOptions, UnreadChoice};
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result, ResultCatalog};
 
@@ -263,6 +263,11 @@ fn prepared(
     if opened.format == Format::TENSOGRAM && !can.same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
     }
+    if options.unread == UnreadChoice::Refused
+        && let Some(finding) = unread(&opened).next()
+    {
+        return Err(Error::Unread { path: input.to_path_buf(), what: finding.to_string() });
+    }
     notes.extend(odd(&opened));
     Ok((opened, notes))
 }
@@ -294,15 +299,15 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
 /// Notes on what of a file is not read, or breaks a rule.
 pub(crate) fn odd(opened: &Opened) -> Vec<Note> {
     let malformed = opened.malformed().map(|finding| Note::Malformed { what: finding.to_string() });
-    unread(opened).into_iter().chain(malformed).collect()
+    let lost = "parts of the metadata that cannot be read";
+    let lost = Note::left_behind("", lost, unread(opened).count());
+    lost.into_iter().chain(malformed).collect()
 }
 
-/// What of a file cannot be read and concerns no dataset, as a loss.
-fn unread(opened: &Opened) -> Option<Note> {
+/// Findings on what of a file cannot be read and concerns no dataset that is listed.
+pub fn unread(opened: &Opened) -> impl Iterator<Item = &Finding> {
     let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
-    let errors = opened.findings.iter().filter(is_loss);
-    let count = errors.filter(|it| it.place.dataset.is_none()).count();
-    Note::left_behind("", "parts of the metadata that cannot be read", count)
+    opened.findings.iter().filter(is_loss).filter(|it| it.place.dataset.is_none())
 }
 
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.

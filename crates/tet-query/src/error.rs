@@ -43,7 +43,7 @@ pub enum Error {
         positions: Vec<usize>,
     },
     /// A dataset is damaged or of a kind that is not known, and cannot be read.
-    #[error("dataset {dataset:?} cannot be read: {cause}")]
+    #[error("{}", unreadable(dataset, cause))]
     Unreadable {
         /// The dataset.
         dataset: String,
@@ -342,6 +342,15 @@ impl From<SelectionError> for Error {
     fn from(error: SelectionError) -> Self {
         Error::Selection(Box::new(error))
     }
+}
+
+/// Why a dataset cannot be read; a cause that names the dataset is enough.
+fn unreadable(dataset: &str, cause: &Error) -> String {
+    let cause = cause.to_string();
+    if cause.contains(&format!("{dataset:?}")) {
+        return cause;
+    }
+    format!("dataset {dataset:?} cannot be read: {cause}")
 }
 
 impl Error {

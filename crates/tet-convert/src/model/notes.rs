@@ -293,6 +293,19 @@ pub(crate) fn of_integrity(integrity: Integrity) -> Option<Note> {
 }
 
 impl Note {
+    /// Whether the output lacks something of the input, or has values that are not sure to be those of the input.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        matches!(
+            self,
+            Self::LeftOut { .. }
+                | Self::Skipped { .. }
+                | Self::LeftBehind { .. }
+                | Self::Texts { .. }
+                | Self::Unchecked
+        )
+    }
+
     /// The note that `count` parts of a dataset, or of the file, are left out; `None` for no parts.
     pub(crate) fn left_behind(dataset: &str, what: &'static str, count: usize) -> Option<Note> {
         let dataset = dataset.to_owned();

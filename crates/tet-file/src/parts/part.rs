@@ -131,6 +131,29 @@ impl FilePart {
         Ok(FilePart { place: Place::File(path.to_path_buf()), ..part })
     }
 
+    /// The chunks of these datasets alone, which are numbered in their order from then on.
+    ///
+    /// ```
+    /// use tet_file::parts::{FilePart, PartChunk};
+    /// use tet_format::{Codec, Digest, Span};
+    /// use tet_io::Source;
+    ///
+    /// let (span, digest) = (Span::new(4, 2).unwrap(), Digest::default());
+    /// let chunk = PartChunk { dataset: 2, linear: 7, span, codec: Codec::Raw, digest, statistics: None };
+    /// let part = FilePart::of_chunks(Source::from_bytes(*b"head12"), [chunk]);
+    /// assert_eq!(part.clone().select_datasets(&[0, 2]).chunk_count(), 1);
+    /// assert_eq!(part.select_datasets(&[0]).chunk_count(), 0);
+    /// ```
+    #[must_use]
+    pub fn select_datasets(self, numbers: &[usize]) -> FilePart {
+        let mut rows = BTreeMap::new();
+        for (new, &old) in numbers.iter().enumerate() {
+            let chunks = self.rows.range((old, 0)..(old.saturating_add(1), 0));
+            rows.extend(chunks.map(|(&(_, linear), row)| ((new, linear), *row)));
+        }
+        FilePart { rows, ..self }
+    }
+
     /// The part that a source is.
     ///
     /// # Errors
