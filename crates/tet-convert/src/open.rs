@@ -10,6 +10,7 @@ use tet_io::{Folder, Source, is_url};
 use crate::container::{Input, container, containers, sniff};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
+use crate::read::set::part_note;
 use crate::{Error, Result};
 
 /// Opens the container at `path`, whose format follows from its content.
@@ -95,5 +96,8 @@ fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opene
     let mut opened = container.open(Input { path, source }, options)?;
     opened.catalog = opened.catalog.viewed(to_logical);
     opened.form_rules = container.form_rules();
+    if container.holds_models() && opened.catalog.shard_count() == 0 {
+        opened.notes.extend(part_note(path));
+    }
     Ok(opened)
 }

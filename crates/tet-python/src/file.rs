@@ -133,10 +133,11 @@ impl OpenFile {
         Ok(stamp.unwrap_or((source.len(), source.version().map_or(0, number))))
     }
 
-    /// What is odd about the file, or wrong with a part of it.
+    /// What is odd about the file, wrong with a part of it, or not listed.
     fn findings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
-        Ok(open.opened.findings.iter().map(ToString::to_string).collect())
+        let findings = open.opened.findings.iter().map(ToString::to_string);
+        Ok(findings.chain(open.opened.left_out().map(ToString::to_string)).collect())
     }
 }
 

@@ -35,7 +35,7 @@ pub fn chosen<'c>(
     let chosen: Vec<_> = datasets.chain(parts).filter(|it| !is_left(it)).collect();
     let is_asked = !include.is_empty() || !exclude.is_empty();
     if chosen.is_empty() && is_asked {
-        return Err(Error::NoArrays { path: path_of(catalog.source()), is_filtered: true });
+        return Err(Error::NoArrays { path: path_of(catalog.source()) });
     }
     Ok(chosen)
 }
