@@ -82,13 +82,17 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     }
 }
 
-/// Suffixes of PyTorch checkpoints, which are zip archives.
-const CHECKPOINTS: [&str; 4] = ["pt", "pth", "ckpt", "bin"];
+/// What to do about several archives in one file.
+const SEVERAL: &str = "write each archive to a file of its own; of a folder of .distcp files \
+    torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes one file";
 
 /// What to do about an archive that cannot be read.
 fn archive_advice(fault: &tet_convert::NpzFault) -> &'static str {
-    let is_damaged = matches!(fault, tet_convert::NpzFault::Damaged { .. });
-    if is_damaged { "fetch or copy the file again" } else { "" }
+    match fault {
+        tet_convert::NpzFault::Damaged { .. } => "fetch or copy the file again",
+        tet_convert::NpzFault::Several => SEVERAL,
+        _ => "",
+    }
 }
 
 /// A file of a format that is not read or checked, or of none that is known.
@@ -98,17 +102,6 @@ fn other_format(format: Format, exit: Exit, message: String) -> Failure {
     let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
     let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
     Failure::new(exit, "unknown-format", message).hint(hint)
-}
-
-/// Explains a zip archive without NumPy arrays, by its suffix.
-fn archive_hint(failure: Failure, path: &std::path::Path) -> Failure {
-    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
-    if !CHECKPOINTS.iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
-        return failure;
-    }
-    let text =
-        format!("{} looks like a PyTorch checkpoint, which is not supported", tet_io::shown(path));
-    failure.saying(text).hint("save its tensors with safetensors.torch.save_file, and open that")
 }
 
 fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
@@ -469,7 +462,10 @@ impl From<tet_convert::Error> for Failure {
             E::Archive { path, fault, .. } => {
                 plain("archive").about(&path).hint(archive_advice(&fault))
             }
-            E::NoArrays { path, .. } => archive_hint(plain("no-arrays").about(&path), &path),
+            E::NoArrays { path } => plain("no-arrays").about(&path),
+            E::NotArrays { path, .. } => {
+                plain("no-arrays").about(&path).hint("unpack it, then open what it contains")
+            }
             E::ChunkRank { .. } | E::ChunkZero { .. } => plain("chunk-shape").hint(ONE_EXTENT),
             E::NoChunkAxis { .. } => plain("chunk-shape").hint("`tet info` prints all axes"),
             E::ShardShape { .. } => {

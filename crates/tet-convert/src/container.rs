@@ -35,7 +35,7 @@ pub use self::npz::NpzFault;
 pub use self::others::{reading_advice, writing_advice};
 pub use self::rewrite::{Rewrite, Rewritten, StorageChange};
 pub use self::sniff::sniff;
-pub(crate) use self::table::holds_one;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
+pub(crate) use self::table::{has_reader, holds_one};
 pub use self::traits::{Capabilities, Container, Head, Input, Output, Writer};
 pub use self::ztensor::AppendPlace;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use tet_format::{DType, ForeignFault, ForeignRule};
 
 pub(crate) use self::kind::is_of_system;
-use self::words::{advice, axes_of, broken, folders, of_level, of_member};
+use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_member};
 use crate::Format;
 use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
@@ -115,13 +115,23 @@ pub enum Error {
         #[source]
         fault: NpzFault,
     },
-    /// The archive holds no array, or none is left.
-    #[error("{} holds no array to import{}", tet_io::shown(path), if *is_filtered { ": all are excluded" } else { "" })]
+    /// The caller's choice leaves no array of a file.
+    #[error("{} holds no array to import: all are excluded", tet_io::shown(path))]
     NoArrays {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A zip archive is none of arrays.
+    #[error(
+        "{} is a zip archive in which no member is an array of NumPy{}",
+        tet_io::shown(path),
+        members_of(members)
+    )]
+    NotArrays {
         /// The archive.
         path: PathBuf,
-        /// Whether the caller's choice left none.
-        is_filtered: bool,
+        /// The names of its members.
+        members: Vec<String>,
     },
     /// The chunk shape's rank is not the dataset's.
     #[error("chunk shape {chunk_shape:?} has {} axes, dataset {dataset:?} of shape {shape:?} has {}", chunk_shape.len(), shape.len())]

@@ -11,6 +11,7 @@ use crate::container::{Input, container, containers, sniff};
 use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
+use crate::read::set::part_note;
 use crate::{Error, Result};
 
 /// Opens the container at `path`, whose format follows from its content.
@@ -97,5 +98,8 @@ fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opene
     let types = container.writer().map_or(AttrTypes::Json, |it| it.can().attr_types);
     opened.catalog = typed(opened.catalog.viewed(to_logical), types);
     opened.form_rules = container.form_rules();
+    if container.holds_models() && opened.catalog.shard_count() == 0 {
+        opened.notes.extend(part_note(path));
+    }
     Ok(opened)
 }

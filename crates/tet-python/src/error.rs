@@ -327,7 +327,8 @@ fn place(error: &tet::Error) -> Place {
         tet_convert::Error::NotReadable { path, .. }
         | tet_convert::Error::NotVerifiable { path, .. }
         | tet_convert::Error::Archive { path, .. }
-        | tet_convert::Error::NoArrays { path, .. }
+        | tet_convert::Error::NoArrays { path }
+        | tet_convert::Error::NotArrays { path, .. }
         | tet_convert::Error::UnknownTarget { path, .. }
         | tet_convert::Error::NotWritable { path, .. } => Place::default().path(path),
         tet_convert::Error::NoReferences { dataset, .. }

@@ -139,10 +139,11 @@ impl OpenFile {
         Ok(tet_convert::unread(&open.opened).map(ToString::to_string).collect())
     }
 
-    /// What is odd about the file, or wrong with a part of it.
+    /// What is odd about the file, wrong with a part of it, or not listed.
     fn findings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
-        Ok(open.opened.findings.iter().map(ToString::to_string).collect())
+        let findings = open.opened.findings.iter().map(ToString::to_string);
+        Ok(findings.chain(open.opened.left_out().map(ToString::to_string)).collect())
     }
 }
 

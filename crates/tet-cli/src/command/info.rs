@@ -115,6 +115,11 @@ fn write(
     let digests = digests(opened);
     let files = match opened.catalog.shard_count() {
         0 => String::new(),
+        // The first part of a model is a file of tensors as the others are.
+        1.. if opened.format == Format::GGUF => {
+            let count = opened.catalog.shard_count().saturating_add(1);
+            format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file"))
+        }
         count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file")),
     };
     // Of a hierarchy whose chunks are files on a server they are not looked up.
@@ -232,7 +237,8 @@ fn warnings(opened: &Opened) -> Vec<String> {
         Some(malformed) if std::ptr::eq(malformed, it) => open::malformation(it),
         _ => it.to_string(),
     };
-    warnings.iter().map(ToString::to_string).chain(odd.map(text)).collect()
+    let left = opened.left_out().map(ToString::to_string);
+    warnings.iter().map(ToString::to_string).chain(odd.map(text)).chain(left).collect()
 }
 
 fn shape(

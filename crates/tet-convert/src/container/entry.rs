@@ -10,9 +10,7 @@ use tet_codec::{NumberBlock, Swapped};
 use tet_format::{DType, ForeignFault, ForeignRule, Grid, Span};
 use tet_io::Source;
 use tet_query::{AttrText, ChunkTable, Dataset, rescaled};
-use tet_verify::{
-    ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
-};
+use tet_verify::{ForeignFound, ForeignSeen, Level, VerifyOptions};
 
 use crate::model::blocks::BlockChunks;
 use crate::model::dtype::unit_of;
@@ -138,36 +136,30 @@ pub(super) fn placed(
     }
 }
 
-/// Reports the faults of entries and those that overlap, and reads all bytes where that is asked for.
+/// Reports the faults of entries and those that overlap, reads all bytes where that is asked for, and adds the numbers of
+/// the file to `seen`.
 pub(super) fn check(
     source: &Source,
     options: &VerifyOptions,
-    mut findings: ForeignFindings<'_>,
-    listed: std::result::Result<&[Entry], ForeignFault>,
-    overlap: Option<&'static ForeignRule>,
-) -> Result<Report> {
-    let file_len = source.len();
-    let integrity = Integrity::Unprotected;
-    let mut seen = ForeignSeen { file_len, integrity, ..ForeignSeen::default() };
-    match listed {
-        Err(fault) => {
-            findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
-        }
-        Ok(entries) => {
-            let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
-            (seen.dataset_count, seen.chunk_count) = (count, count);
-            let len = entries.iter().fold(0_u64, |len, it| len.saturating_add(it.stored.len()));
-            (seen.stored_len, seen.decoded_len) = (len, len);
-            faults(entries, overlap, &mut |found| findings.take(found));
-        }
-    }
-    if let (Level::Deep, Some(all)) = (options.level, Span::new(0, file_len)) {
+    (entries, overlap): (&[Entry], Option<&'static ForeignRule>),
+    seen: &mut ForeignSeen,
+    found: &mut dyn FnMut(ForeignFound),
+) -> Result<()> {
+    let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+    let len = entries.iter().fold(0_u64, |len, it| len.saturating_add(it.stored.len()));
+    let add = |sum: &mut u64, number: u64| *sum = sum.saturating_add(number);
+    add(&mut seen.file_len, source.len());
+    add(&mut seen.dataset_count, count);
+    add(&mut seen.chunk_count, count);
+    add(&mut seen.stored_len, len);
+    add(&mut seen.decoded_len, len);
+    faults(entries, overlap, found);
+    if let (Level::Deep, Some(all)) = (options.level, Span::new(0, source.len())) {
         let progress = options.progress.begin(all.len());
         progress.pieces::<Error>(source, all, &mut Vec::new(), |_, _| true)?;
-        seen.payload_len = seen.stored_len;
+        add(&mut seen.payload_len, len);
     }
-    source.check_unchanged()?;
-    Ok(findings.report(&seen))
+    Ok(source.check_unchanged()?)
 }
 
 fn faults(

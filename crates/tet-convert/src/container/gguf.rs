@@ -12,6 +12,7 @@ mod catalog;
 mod cursor;
 mod header;
 mod rule;
+mod split;
 mod value;
 
 use tet_format::ForeignRule;
@@ -42,8 +43,8 @@ impl Container for Gguf {
         &[b"GGUF"]
     }
 
-    fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
-        catalog::open(input.path, input.source)
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input.path, input.source, options)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {

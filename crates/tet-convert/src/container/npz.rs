@@ -7,6 +7,7 @@
 pub(crate) mod archive;
 mod catalog;
 mod check;
+mod directory;
 mod edit;
 mod fault;
 mod rule;

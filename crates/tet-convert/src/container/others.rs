@@ -50,6 +50,8 @@ const fn other(
     Other { format: Format::new(name, title), magics, suffixes, read, write }
 }
 
+const POINTER_WRITE: &str = "write the file, then add it with git";
+
 /// The first row that fits counts.
 #[rustfmt::skip]
 static OTHERS: &[Other] = &[
@@ -87,14 +89,19 @@ static OTHERS: &[Other] = &[
     other(("bzip2", "a bzip2 stream"), &[(0, b"BZh")], &["bz2"], UNPACK, PACK),
     other(("lz4", "an LZ4 stream"), &[(0, b"\x04\x22\x4d\x18")], &["lz4"], UNPACK, PACK),
     other(("7z", "a 7z archive"), &[(0, b"7z\xbc\xaf\x27\x1c")], &["7z"], UNPACK, PACK),
+    other(("torch-tar", "a PyTorch checkpoint of before version 0.1.10 (tar)"), &[(0, b"sys_info\0")], &[],
+        "load it with torch.load of PyTorch, and save it again with torch.save", ""),
     other(("tar", "a tar archive"), &[(257, b"ustar")], &["tar"], UNPACK,
         "write the files, then archive them with tar"),
     other(("asdf", "an ASDF file"), &[(0, b"#ASDF")], &["asdf"],
         "save its arrays with the asdf package and NumPy", ""),
     other(("dicom", "a DICOM file"), &[(128, b"DICM")], &["dcm"],
         "save its pixels with pydicom and NumPy", ""),
-    other(("zarr", "a Zarr store"), &[], &["zarr"], "save its arrays with NumPy (numpy.savez)",
-        "write a .npz, then use zarr.save"),
+    other(("git-lfs", "a pointer of Git LFS, in place of the file"),
+        &[(0, b"version https://git-lfs.github.com/spec/"), (0, b"version https://hawser.github.com/spec/")], &[],
+        "fetch the file: git lfs pull", POINTER_WRITE),
+    other(("git-annex", "a pointer of git-annex, in place of the file"), &[(0, b"/annex/objects/")], &[],
+        "fetch the file: git annex get FILE", POINTER_WRITE),
     other(("html", "a web page (HTML)"),
         &[(0, b"<!DOCTYPE html"), (0, b"<!doctype html"), (0, b"<html")], &["html", "htm"],
         "check the URL: a server may answer with a page, such as one to log in", ""),

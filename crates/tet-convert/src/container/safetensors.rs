@@ -55,6 +55,11 @@ impl Container for SafeTensors {
         &["safetensors"]
     }
 
+    /// A header that does not begin as it must is an error of a file of this name, and none of a table of text.
+    fn known_by(&self) -> &'static [&'static str] {
+        &["safetensors"]
+    }
+
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
         Ok(header::is_likely(head.bytes, head.source.len()))
     }

@@ -80,6 +80,12 @@ pub(super) fn with_suffix(path: &Path) -> Option<&'static dyn Container> {
     named.max_by_key(|(rank, _)| *rank).map(|(_, container)| container)
 }
 
+/// Whether files of arrays have names that end like this one.
+pub(crate) fn has_reader(path: &Path) -> bool {
+    let named = path.extension().and_then(|_| with_suffix(path));
+    named.is_some_and(|it| ![Format::JSON, Format::RAW].contains(&it.format()))
+}
+
 /// The container that the name of an output asks for; `.tet` where the name has no suffix.
 ///
 /// # Errors

@@ -17,6 +17,7 @@ mod check;
 mod checkpoint;
 mod element;
 mod legacy;
+mod numpy;
 mod pickle;
 mod rule;
 mod strided;
@@ -48,7 +49,8 @@ impl Container for Torch {
 
     /// Zip files, of which those without a pickle are other archives; and the older form.
     fn magics(&self) -> &'static [&'static [u8]] {
-        &[b"PK\x03\x04", legacy::MAGIC]
+        const MAGICS: [&[u8]; 5] = legacy::magics(b"PK\x03\x04");
+        &MAGICS
     }
 
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
@@ -56,8 +58,8 @@ impl Container for Torch {
         Ok(head.bytes.starts_with(b"PK") && archive::is_checkpoint(head.source))
     }
 
-    fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
-        catalog::open(input.path, input.source)
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input.path, input.source, options)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {

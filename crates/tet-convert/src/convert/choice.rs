@@ -36,7 +36,7 @@ pub fn chosen<'c>(
     let chosen: Vec<_> = datasets.chain(parts).filter(|it| !is_left(it)).collect();
     let is_asked = !include.is_empty() || !exclude.is_empty();
     if chosen.is_empty() && is_asked {
-        return Err(Error::NoArrays { path: path_of(catalog.source()), is_filtered: true });
+        return Err(Error::NoArrays { path: path_of(catalog.source()) });
     }
     Ok(chosen)
 }
@@ -90,9 +90,7 @@ pub(super) fn choose(files: &mut [(PathBuf, Opened)], options: &ImportOptions) -
         opened.labels = labels;
     }
     match files.first() {
-        Some((path, _)) if is_empty => {
-            Err(Error::NoArrays { path: path.clone(), is_filtered: true })
-        }
+        Some((path, _)) if is_empty => Err(Error::NoArrays { path: path.clone() }),
         _ => Ok(()),
     }
 }

@@ -47,8 +47,8 @@ impl Error {
             | Self::NotVerifiable { .. }
             | Self::Array { .. }
             | Self::Parts { .. }
+            | Self::NotArrays { .. }
             | Self::Archive { .. } => Kind::Format,
-            Self::NoArrays { is_filtered: false, .. } => Kind::Format,
             Self::NoArrays { .. }
             | Self::ChunkRank { .. }
             | Self::ChunkZero { .. }

@@ -66,6 +66,15 @@ pub enum Note {
         /// The member's name.
         member: String,
     },
+    /// The file is one of the parts of a model.
+    PartOf {
+        /// The number of the part, from 1; 0 where it has none.
+        number: u32,
+        /// The number of parts.
+        count: u32,
+        /// The file that opens all of them; empty where there is none.
+        whole: String,
+    },
     /// The dataset was left out, because it cannot be read or stored.
     Skipped {
         /// The dataset.
@@ -113,6 +122,15 @@ pub enum Note {
         dataset: String,
         /// What it is.
         what: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// Values of a file that are not listed.
+    NotListed {
+        /// What they are.
+        what: &'static str,
+        /// The first of them.
+        names: Vec<String>,
         /// How many there are.
         count: usize,
     },
@@ -226,6 +244,14 @@ impl fmt::Display for Note {
             }
             Self::Skipped { why, .. } => write!(f, "skipped: {why}"),
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
+            Self::PartOf { number: 0, .. } => f.write_str(
+                "the file is one part of a checkpoint of torch.distributed.checkpoint: \
+                 torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes one file of the folder",
+            ),
+            Self::PartOf { number, count, whole } => {
+                write!(f, "the file is part {number} of {count} of a model")?;
+                if whole.is_empty() { Ok(()) } else { write!(f, ": open {whole:?} for all of it") }
+            }
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
             Self::Numbered { dataset, last } => {
                 write!(
@@ -245,6 +271,9 @@ impl fmt::Display for Note {
             }
             Self::LeftBehind { dataset, what, count } => {
                 write!(f, "{dataset:?}: {what} ({count}) are left out")
+            }
+            Self::NotListed { what, names, count } => {
+                write!(f, "{what} ({count}) are left out: {}", listed(names))
             }
             Self::AsText { count } => {
                 write!(f, "attributes of the file ({count}) that are no text are written as text")
@@ -304,6 +333,11 @@ impl Note {
                 | Self::Texts { .. }
                 | Self::Unchecked
         )
+    }
+
+    /// Whether it tells what of a file, or of its model, has no dataset and no attribute.
+    pub(crate) fn is_of_file(&self) -> bool {
+        matches!(self, Self::NotListed { .. } | Self::LeftOut { .. } | Self::PartOf { .. })
     }
 
     /// The note that `count` parts of a dataset, or of the file, are left out; `None` for no parts.

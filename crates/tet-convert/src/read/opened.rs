@@ -142,6 +142,11 @@ impl Opened {
         self.findings.iter().find(|finding| self.is_form(finding))
     }
 
+    /// Notes on what of the file, or of a model that it is a part of, is not listed.
+    pub fn left_out(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter().filter(|note| note.is_of_file())
+    }
+
     /// Whether a finding is about the form of the file alone: all of it can be read.
     pub(crate) fn is_form(&self, finding: &Finding) -> bool {
         let is_error = finding.severity == Severity::Error;

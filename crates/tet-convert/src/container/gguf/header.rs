@@ -70,8 +70,24 @@ fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
         }
     }
     let order = cursor.order;
-    let entries = tensors.into_iter().map(|tensor| tensor.entry(order, &place)).collect();
+    let entries: Vec<Entry> =
+        tensors.into_iter().map(|tensor| tensor.entry(order, &place)).collect();
+    check_end(&entries, &place, found);
     Ok(Header { data_at, attrs: keys.attrs, hidden_count: keys.hidden_count, entries })
+}
+
+/// Reports bytes behind the last tensor that are more than padding.
+fn check_end(entries: &[Entry], place: &Place, found: Found<'_>) {
+    if entries.iter().any(|entry| entry.fault.is_some()) {
+        return;
+    }
+    let ends = entries.iter().map(|entry| entry.stored).filter(|stored| !stored.is_empty());
+    let end = ends.map(|stored| stored.end()).max().unwrap_or(place.data_at);
+    let unused = place.file_len.saturating_sub(end);
+    if place.alignment < unused {
+        let fault = ForeignFault { rule: &rule::DATA_UNUSED, at: end, found: unused, wanted: 0 };
+        found(ForeignFound { fault, field: "data", len: unused, dataset: None });
+    }
 }
 
 /// Reads the version, which shows the order of bytes: no version has 2^16 or more.

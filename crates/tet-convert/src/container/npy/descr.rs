@@ -49,6 +49,35 @@ const DTYPES: [(&str, usize, DType); 14] = [
     ("c16", 16, DType::Complex128),
 ];
 
+/// Names of types in place of their code.
+const NAMES: [(&str, &str); 15] = [
+    ("?", "b1"),
+    ("bool", "b1"),
+    ("float16", "f2"),
+    ("float32", "f4"),
+    ("float64", "f8"),
+    ("int8", "i1"),
+    ("int16", "i2"),
+    ("int32", "i4"),
+    ("int64", "i8"),
+    ("uint8", "u1"),
+    ("uint16", "u2"),
+    ("uint32", "u4"),
+    ("uint64", "u8"),
+    ("complex64", "c8"),
+    ("complex128", "c16"),
+];
+
+/// The order of the bytes, which is that of the machine where a text gives none, and the code behind it. Machines are
+/// little-endian: so are those that NumPy runs on, and a file whose order is not told is read by them.
+pub(super) fn split(text: &str) -> (ByteOrder, &str) {
+    match text.as_bytes().first() {
+        Some(b'>') => (ByteOrder::Big, &text[1..]),
+        Some(b'<' | b'|' | b'=') => (ByteOrder::Little, &text[1..]),
+        _ => (ByteOrder::Little, text),
+    }
+}
+
 impl Descr {
     /// Reads the `descr` of a header.
     pub(crate) fn from_literal(literal: &Literal) -> Result<Self, Refusal> {
@@ -64,27 +93,15 @@ impl Descr {
     }
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
-        let (order, code) = match text.as_bytes().first() {
-            Some(b'<') => (Some(ByteOrder::Little), &text[1..]),
-            Some(b'>') => (Some(ByteOrder::Big), &text[1..]),
-            Some(b'|') => (None, &text[1..]),
-            _ => (None, text),
-        };
+        let (order, code) = split(text);
         if let Some(units) = units(code) {
-            let order = match order {
-                Some(ByteOrder::Big) => ByteOrder::Big,
-                _ => ByteOrder::Little,
-            };
             return Ok(Self { size: 8, dtype: DType::Int64, order, units: Some(units) });
         }
+        let named = NAMES.iter().find(|(name, _)| *name == code).map(|(_, code)| *code);
+        // A name has no order in front of it.
+        let code = named.filter(|_| code == text || code == "?").unwrap_or(code);
         let Some(&(_, size, dtype)) = DTYPES.iter().find(|row| row.0 == code) else {
             return Err(refusal(text, code));
-        };
-        // One byte has no order; more bytes without a stated order mean the writer's machine.
-        let order = match order {
-            Some(order) => order,
-            None if size == 1 => ByteOrder::Little,
-            None => return Err(Refusal::Malformed(shown(text))),
         };
         Ok(Self { size, dtype, order, units: None })
     }
@@ -130,7 +147,8 @@ fn refusal(text: &str, code: &str) -> Refusal {
         Some('O') => ("object".to_owned(), "it is pickled Python; save it with a numeric dtype"),
         Some('V') if size == Ok(2) => (
             "void16".to_owned(),
-            "if it is bfloat16, save the bits, `a.view('uint16')`, or `a.astype('float32')`",
+            "if it is bfloat16, save the bits, `a.view('uint16')`, or with ml_dtypes the numbers, \
+             `a.view(ml_dtypes.bfloat16).astype('float32')`",
         ),
         Some('V') => (format!("void{bits}"), "save `a.view()` of an integer dtype of its size"),
         Some('c') => (format!("complex{bits}"), "save `a.astype('complex128')`"),
@@ -170,10 +188,18 @@ mod tests {
                 assert_eq!(of(&format!("{prefix}{code}")), Ok(descr), "{prefix}{code}");
             }
             for prefix in ["|", "", "="] {
-                let stated = of(&format!("{prefix}{code}"));
-                assert_eq!(stated.is_ok(), size == 1 && prefix != "=", "{prefix}{code}");
+                let descr = Descr { size, dtype, order: ByteOrder::Little, units: None };
+                assert_eq!(of(&format!("{prefix}{code}")), Ok(descr), "{prefix}{code}");
             }
         }
+    }
+
+    #[test]
+    fn names_of_types_are_their_codes() {
+        for (name, code) in NAMES {
+            assert_eq!(of(name), of(&format!("<{code}")), "{name}");
+        }
+        assert!(of("|?").is_ok() && of("<float32").is_err());
     }
 
     #[test]
@@ -205,7 +231,7 @@ mod tests {
                 other => panic!("{text}: {other:?}"),
             }
         }
-        for text in ["", "<", "<x4", "<f", "=f4", "f4", "|f8", "\u{202e}", "<\u{e9}4"] {
+        for text in ["", "<", "<x4", "<f", "=x4", "float", "\u{202e}", "<\u{e9}4"] {
             let refused = of(text);
             assert!(
                 matches!(refused, Err(Refusal::Malformed(_) | Refusal::Dtype { .. })),

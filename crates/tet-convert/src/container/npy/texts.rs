@@ -2,6 +2,7 @@
 
 use tet_query::FixedText;
 
+use super::descr::{ByteOrder, split};
 use super::literal::Literal;
 
 /// The type of an array of texts.
@@ -17,11 +18,11 @@ impl TextType {
     /// What a dtype string says, if it is one of texts.
     pub(super) fn of(descr: &Literal) -> Option<Self> {
         let Literal::Text(text) = descr else { return None };
-        let points = |is_big| FixedText::Points { is_big };
-        let (kind, width, count) = match text.as_bytes() {
-            [b'<' | b'|', b'U', ..] => (points(false), 4, text.get(2..)?),
-            [b'>', b'U', ..] => (points(true), 4, text.get(2..)?),
-            [b'<' | b'|' | b'>', b'S' | b'a', ..] => (FixedText::Bytes, 1, text.get(2..)?),
+        let (order, code) = split(text);
+        let points = FixedText::Points { is_big: order == ByteOrder::Big };
+        let (kind, width, count) = match code.as_bytes() {
+            [b'U', ..] => (points, 4, code.get(1..)?),
+            [b'S' | b'a', ..] => (FixedText::Bytes, 1, code.get(1..)?),
             _ => return None,
         };
         Some(TextType { kind, size: count.parse::<u64>().ok()?.checked_mul(width)? })
@@ -39,7 +40,8 @@ mod tests {
         assert_eq!(of("|S2"), Some(TextType { kind: FixedText::Bytes, size: 2 }));
         assert_eq!(of("<U3"), Some(TextType { kind: points(false), size: 12 }));
         assert_eq!(of(">U0"), Some(TextType { kind: points(true), size: 0 }));
-        for text in ["<f4", "|S", "<U-1", "<U99999999999999999999", "S2", ""] {
+        assert_eq!((of("S2"), of("=U3")), (of("|S2"), of("<U3")));
+        for text in ["<f4", "|S", "<U-1", "<U99999999999999999999", "S", ""] {
             assert_eq!(of(text), None, "{text}");
         }
     }

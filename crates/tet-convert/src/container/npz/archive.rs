@@ -7,7 +7,9 @@ use zip::read::{ArchiveOffset, Config, ZipFile};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::directory::Directory;
 use super::fault::NpzFault;
+use crate::error::is_of_system;
 use crate::read::spool::SourceReader;
 
 /// Deflate makes at most this many bytes out of one.
@@ -17,6 +19,8 @@ const DEFLATE_RATIO_MAX: u64 = 1032;
 #[derive(Clone)]
 pub(crate) struct Archive {
     zip: ZipArchive<SourceReader>,
+    /// Names that several members have: the last one of each is listed.
+    repeated: Vec<String>,
 }
 
 /// A member that may be an array.
@@ -26,6 +30,9 @@ pub(crate) struct Member {
     /// Its name without `.npy`.
     pub(crate) name: String,
 }
+
+/// The first bytes of an array.
+const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// What the archive holds: arrays, and names of members that are none.
 #[derive(Debug, Default)]
@@ -48,17 +55,31 @@ pub(crate) struct OpenMember<'a> {
 
 impl Archive {
     pub(crate) fn open(source: &Source) -> Result<Self, NpzFault> {
+        let directory = Directory::read(source)?;
         let reader = SourceReader::new(source, 0);
-        // An archive with something before it would not have been recognized.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let mut zip = ZipArchive::with_config(config, reader)?;
-        if zip.has_duplicate_names() {
-            return Err(NpzFault::DuplicateNames);
+        // The zip reader goes on to earlier end records where it does not understand the last one.
+        if zip.central_directory_start() != directory.at {
+            return Err(NpzFault::Several);
         }
         if zip.has_overlapping_entries()? {
             return Err(NpzFault::Overlap);
         }
-        Ok(Self { zip })
+        Ok(Self { zip, repeated: directory.repeated })
+    }
+
+    /// Names that several members have.
+    pub(crate) fn repeated(&self) -> &[String] {
+        &self.repeated
+    }
+
+    /// Checks that no two members have one name: one of them would be lost in a copy.
+    pub(crate) fn check_names(&self) -> Result<(), NpzFault> {
+        match self.repeated.first() {
+            Some(name) => Err(NpzFault::DuplicateNames { name: name.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// The names of all members; the position of each is that in the list.
@@ -70,17 +91,28 @@ impl Archive {
             .collect::<Result<_, ZipError>>()?)
     }
 
-    pub(crate) fn members(&self) -> Result<Members, NpzFault> {
+    /// The members, of which those are arrays whose bytes begin as arrays do, and those that are named so.
+    pub(crate) fn members(&mut self) -> Result<Members, NpzFault> {
         let mut members = Members::default();
-        for (position, name) in self.zip.file_names().enumerate() {
-            let name = name?;
+        for (name, position) in self.names()?.into_iter().zip(0_usize..) {
             match name.strip_suffix(".npy") {
                 Some(name) => members.arrays.push(Member { position, name: name.to_owned() }),
                 None if name.ends_with('/') => {}
-                None => members.others.push(name.into_owned()),
+                None if self.is_array(position)? => members.arrays.push(Member { position, name }),
+                None => members.others.push(name),
             }
         }
         Ok(members)
+    }
+
+    fn is_array(&mut self, position: usize) -> Result<bool, NpzFault> {
+        let Ok(mut member) = self.member(position) else { return Ok(false) };
+        let mut head = [0; MAGIC.len()];
+        match member.read_exact(&mut head) {
+            Ok(()) => Ok(head == MAGIC),
+            Err(error) if is_of_system(&error) => Err(NpzFault::Read(error)),
+            Err(_) => Ok(false),
+        }
     }
 
     /// One member as it is stored, compressed or not.

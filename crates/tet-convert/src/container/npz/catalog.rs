@@ -1,14 +1,16 @@
 //! The arrays of an `.npz` archive as datasets, and the CRC-32 of its members.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use tet_format::{ForeignFault, Span};
+use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_io::Source;
 use tet_query::{Catalog, Seal, SealDigester, Sealed};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::archive::{Archive, Member};
-use super::rule::MEMBER_CRC;
+use super::archive::{Archive, Member, Members};
+use super::rule::{self, MEMBER_CRC};
 use super::seal::MemberSeal;
 use crate::container::npy::{self, Header, Place};
 use crate::read::opened::{OpenOptions, Opened};
@@ -28,8 +30,11 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     // An `.npz` without members is a file of no datasets; another archive is none of arrays.
     let is_npz = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("npz"));
     if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
-        return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: false });
+        return Err(Error::NotArrays { path: path.to_path_buf(), members: members.others });
     }
+    let options_of_check = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options_of_check);
+    check_names(&archive, &members, &mut |found| findings.take(found));
     let others = members.others.into_iter().map(|member| Note::LeftOut { member });
     let mut notes = Vec::from_iter(others);
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
@@ -55,7 +60,34 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         });
     }
     let catalog = Catalog::new(source, Format::NPZ.name(), datasets).with_parts(parts);
-    Ok(Opened { notes, ..Opened::new(Format::NPZ, catalog) })
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Opened { findings, notes, ..Opened::new(Format::NPZ, catalog) })
+}
+
+/// Reports names that several arrays or members have.
+pub(super) fn check_names(
+    archive: &Archive,
+    members: &Members,
+    found: &mut dyn FnMut(ForeignFound),
+) {
+    let mut report = |rule: &'static ForeignRule, number, name: &str| {
+        let fault = ForeignFault { rule, at: 0, found: 0, wanted: 0 };
+        let dataset = Some((number, name.to_owned()));
+        found(ForeignFound { fault, field: "directory", len: 0, dataset });
+    };
+    let mut names = HashSet::new();
+    for (member, number) in members.arrays.iter().zip(0_u64..) {
+        if !names.insert(member.name.as_str()) {
+            report(&rule::NAME_TWICE, number, &member.name);
+        }
+    }
+    let lost: HashSet<&str> = archive.repeated().iter().map(String::as_str).collect();
+    for (member, number) in members.arrays.iter().zip(0_u64..) {
+        let is_lost = |name: &str| lost.contains(name);
+        if is_lost(&member.name) || is_lost(&format!("{}.npy", member.name)) {
+            report(&rule::MEMBER_TWICE, number, &member.name);
+        }
+    }
 }
 
 /// A compressed member as a `.npy` file that is unpacked when it is first read.

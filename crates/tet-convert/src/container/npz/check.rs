@@ -11,8 +11,9 @@ use tet_verify::{
 };
 
 use super::archive::{Archive, Member, OpenMember};
+use super::catalog::check_names;
 use super::fault::NpzFault;
-use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA};
+use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA, NO_ARRAYS, OTHER_MEMBER, SEVERAL};
 use crate::container::npy::check_header;
 use crate::error::is_of_system;
 use crate::read::opened::path_of;
@@ -27,17 +28,28 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let file_len = source.len();
     let mut seen =
         ForeignSeen { file_len, integrity: Integrity::Unprotected, ..Default::default() };
-    let opened = Archive::open(source).and_then(|it| it.members().map(|members| (it, members)));
+    let opened = Archive::open(source)
+        .and_then(|mut archive| archive.members().map(|members| (archive, members)));
     let (mut archive, members) = match opened {
         Ok(opened) => opened,
         Err(NpzFault::Read(error)) if is_of_system(&error) => {
             return Err(of_system(source, None, error));
         }
-        Err(_) => {
-            findings.take(found(&ARCHIVE, 0, (0, 0), None));
+        Err(fault) => {
+            let rule = if matches!(fault, NpzFault::Several) { &SEVERAL } else { &ARCHIVE };
+            findings.take(found(rule, 0, (0, 0), None));
             return Ok(findings.report(&seen));
         }
     };
+    check_names(&archive, &members, &mut |it| findings.take(it));
+    for (other, number) in members.others.iter().zip(0_u64..) {
+        findings.take(found(&OTHER_MEMBER, 0, (0, 0), Some((number, other.clone()))));
+    }
+    let path = path_of(source);
+    let is_npz = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("npz"));
+    if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
+        findings.take(found(&NO_ARRAYS, 0, (0, 0), None));
+    }
     let count = members.arrays.len() as u64;
     (seen.dataset_count, seen.chunk_count) = (count, count);
     let lens = members.arrays.iter().filter_map(|it| Some(archive.member(it.position).ok()?.len));

@@ -32,8 +32,9 @@ impl Editor for Npz {
         options: &EditOptions,
     ) -> Result<u64> {
         let failed = failed(opened);
-        let old = Archive::open(opened.catalog.source()).map_err(&failed)?;
-        let members = names(&old, edits).map_err(&failed)?;
+        let mut old = Archive::open(opened.catalog.source()).map_err(&failed)?;
+        old.check_names().map_err(&failed)?;
+        let members = names(&mut old, edits).map_err(&failed)?;
         for member in members.iter().flatten() {
             let name = member.strip_suffix(".npy").unwrap_or(member);
             let is_new =
@@ -89,7 +90,8 @@ impl Editor for Npz {
         how: RewriteOptions<'_>,
     ) -> Result<Option<Rewritten>> {
         let failed = failed(opened);
-        let old = Archive::open(opened.catalog.source()).map_err(&failed)?;
+        let mut old = Archive::open(opened.catalog.source()).map_err(&failed)?;
+        old.check_names().map_err(&failed)?;
         let copied = old.names().map_err(&failed)?.into_iter().map(Member::Copied);
         let mut members: Vec<Option<Member<'_>>> = copied.map(Some).collect();
         let arrays = old.members().map_err(&failed)?.arrays;
@@ -218,7 +220,7 @@ fn compression(
 }
 
 /// The new name of each member, in the order of the archive; `None` for one that is dropped.
-fn names(old: &Archive, edits: &[FileEdit]) -> Result<Vec<Option<String>>, super::NpzFault> {
+fn names(old: &mut Archive, edits: &[FileEdit]) -> Result<Vec<Option<String>>, super::NpzFault> {
     let mut names: Vec<Option<String>> = old.names()?.into_iter().map(Some).collect();
     let arrays = old.members()?.arrays;
     for edit in edits {

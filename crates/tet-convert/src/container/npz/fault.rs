@@ -6,7 +6,10 @@ use thiserror::Error;
 use zip::result::ZipError;
 
 /// How the zip reader says that the end of an archive is missing.
-const NO_DIRECTORY: &str = "Could not find EOCD";
+const NO_END: &str = "Could not find EOCD";
+/// Why an archive without an end cannot be read.
+pub(super) const NO_DIRECTORY: &str =
+    "its directory, which is at the end, is missing: the file was cut off";
 
 /// What is wrong with a `.npz` archive.
 #[derive(Debug, Error)]
@@ -22,8 +25,17 @@ pub enum NpzFault {
         reason: String,
     },
     /// Two members have one name.
-    #[error("two members of the archive have the same name")]
-    DuplicateNames,
+    #[error("two members of the archive have the name {name:?}")]
+    DuplicateNames {
+        /// The name.
+        name: String,
+    },
+    /// The members and the directory at the end do not fill the file.
+    #[error(
+        "the file is several zip archives in a row, or has bytes before the archive that its end belongs to \
+         (.distcp files of torch.distributed.checkpoint are such files)"
+    )]
+    Several,
     /// Members share bytes, which no writer does and zip bombs do.
     #[error("members of the archive overlap")]
     Overlap,
@@ -50,9 +62,8 @@ impl From<ZipError> for NpzFault {
     fn from(error: ZipError) -> Self {
         match error {
             ZipError::Io(error) => Self::Read(error),
-            other if other.to_string().ends_with(NO_DIRECTORY) => {
-                let reason = "its directory, which is at the end, is missing: the file was cut off";
-                Self::Damaged { reason: reason.to_owned() }
+            other if other.to_string().ends_with(NO_END) => {
+                Self::Damaged { reason: NO_DIRECTORY.to_owned() }
             }
             other => {
                 let reason = other.to_string().chars().flat_map(char::escape_debug).collect();

@@ -21,7 +21,7 @@ tet_format::foreign_rules! { pub(crate),
         "readers disagree about which one counts: write the file again from its source";
     "ST-H7" METADATA "header" Error Structure Hidden:
         "`__metadata__` must be an object of strings",
-        "";
+        "write each number of it as a string";
     "ST-T1" ENTRY "header" Error Structure Hidden:
         "a tensor must be an object with dtype, shape and data_offsets, each of its type",
         "";
@@ -45,7 +45,7 @@ tet_format::foreign_rules! { pub(crate),
         "bytes are hidden, or used twice: write the file again from its source";
     "ST-B4" BUFFER_END "buffer" Error Structure Decimal:
         "the file must end where the last tensor ends",
-        "bytes were appended: no reader takes the file until they are gone";
+        "bytes were appended, and the reference library refuses the file: cut them off, or write the file again from its source";
     "ST-L1" LIMIT_HEADER "header" Error Structure Decimal:
         "the header may be at most 100000000 bytes long",
         "the reference library has the same limit";
@@ -69,7 +69,7 @@ tet_format::foreign_rules! { pub(crate),
         "put the shard into the folder of its index";
     "ST-I6" SHARD_FORMAT "index" Error Structure Hidden:
         "a shard must be a safetensors file",
-        "fetch or copy the shard again";
+        "fetch or copy the shard again; of .bin files of PyTorch `tet edit merge *.bin -o model.safetensors` makes one file";
     "ST-I7" SHARD_TWICE "index" Error Structure Hidden:
         "two shards must not be one file",
         "";

@@ -47,6 +47,7 @@ fn folder(names: &[String]) -> Option<&str> {
 /// Reads all but the storages.
 pub(super) fn read(source: &Source) -> Result<Checkpoint, Stop> {
     let mut archive = Archive::open(source)?;
+    archive.check_names()?;
     let names = archive.names()?;
     let folder = folder(&names).ok_or_else(|| broken(&rule::MEMBER))?;
     let positions: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
@@ -80,7 +81,9 @@ pub(super) fn read(source: &Source) -> Result<Checkpoint, Stop> {
             storages.insert(key.to_owned(), member);
         }
     }
-    Ok(Checkpoint { pickle, pickle_at, order, storages, members })
+    let prefix = format!("{folder}/constants/");
+    let constant_count = names.iter().filter(|name| name.starts_with(&prefix)).count();
+    Ok(Checkpoint { pickle, pickle_at, order, storages, constant_count, members })
 }
 
 /// All bytes of a member, of at most `len_max` bytes, and its offset.

@@ -11,32 +11,43 @@ use tet_query::{Catalog, ChunkTable, Dataset};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::checkpoint::{Checkpoint, Member, Stop};
-use super::pickle::{Rebuilt, View};
+use super::pickle::{Rebuilt, Value, View};
 use super::strided::{Elements, Strided, reach};
-use super::tree::{self, Tree};
+use super::tree::{self, Item, Tree};
 use super::{archive, element, legacy, rule};
 use crate::container::entry::{ByteOrder, byte_len};
+use crate::container::npy;
 use crate::container::npz::NpzFault;
 use crate::model::dtype::bits_of;
-use crate::read::opened::{Opened, path_of};
+use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::read::slabs::{Slabs, grid, no_bytes, unread};
+use crate::read::spool::SourceReader;
 use crate::{Error, Format, Note, Result};
 
 /// Opens the file at `path`.
-pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
+pub(super) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result<Opened> {
     let broken = |fault| Error::Foreign { path: path.to_path_buf(), format: Format::TORCH, fault };
     let checkpoint = read(&source)?.map_err(broken)?;
     let tree = tree(&checkpoint, &source).map_err(broken)?;
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
-    check_tree(&tree, &mut |found| findings.take(found));
-    let tensors = tree.tensors.iter();
-    let datasets = tensors.map(|(name, it)| dataset(name, it, &checkpoint, &source)).collect();
-    let (what, count) = ("values that are no tensors, numbers or short texts", tree.hidden_count);
-    let left = Note::LeftBehind { dataset: String::new(), what, count };
-    let notes = if count == 0 { Vec::new() } else { vec![left] };
-    let attrs = tree.attrs;
-    let catalog = Catalog::new(source, Format::TORCH.name(), datasets).with_attrs(attrs);
+    check_names(&tree, &mut |found| findings.take(found));
+    let mut notes = Vec::from_iter(left_out(&tree, &checkpoint));
+    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+    for (name, item) in tree.items {
+        datasets.push(match item {
+            Item::Tensor(tensor) => dataset(&name, &tensor, &checkpoint, &source),
+            Item::Array(Err(why)) => unlisted(&source, name, &why),
+            Item::Array(Ok(file)) => {
+                let (dataset, part, note) = array(name, file, opening);
+                notes.extend(note);
+                parts.extend(part);
+                dataset
+            }
+        });
+    }
+    let catalog = Catalog::new(source, Format::TORCH.name(), datasets);
+    let catalog = catalog.with_attrs(tree.attrs).with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Opened { findings, notes, ..Opened::new(Format::TORCH, catalog) })
 }
@@ -44,7 +55,7 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
 /// The members of a file; the inner error is the rule that it breaks.
 pub(super) fn read(source: &Source) -> Result<std::result::Result<Checkpoint, ForeignFault>> {
     let head = source.read_vec(0, source.len().min(16))?;
-    let is_legacy = head.starts_with(legacy::MAGIC);
+    let is_legacy = legacy::MAGICS.iter().any(|magic| head.starts_with(magic));
     match if is_legacy { legacy::read(source) } else { archive::read(source) } {
         Ok(checkpoint) => Ok(Ok(checkpoint)),
         Err(Stop::Fault(fault)) => Ok(Err(fault)),
@@ -64,26 +75,120 @@ pub(super) fn tree<'a>(
 ) -> std::result::Result<Tree<'a>, ForeignFault> {
     let path = path_of(source);
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    tree::of(&checkpoint.pickle, &name).map_err(|fault| ForeignFault {
+    tree::list(&checkpoint.pickle, &name).map_err(|fault| ForeignFault {
         at: checkpoint.pickle_at.saturating_add(fault.at),
         ..fault
     })
 }
 
 /// Reports names that several tensors have, and values that are too deep.
-pub(super) fn check_tree(tree: &Tree<'_>, found: &mut dyn FnMut(ForeignFound)) {
-    let mut report = |rule: &'static ForeignRule, dataset| {
-        let fault = ForeignFault { rule, at: 0, found: 0, wanted: 0 };
-        found(ForeignFound { fault, field: "pickle", len: 0, dataset });
-    };
+fn check_names(tree: &Tree<'_>, found: &mut dyn FnMut(ForeignFound)) {
     let mut names = HashSet::new();
-    for ((name, _), number) in tree.tensors.iter().zip(0_u64..) {
+    for ((name, _), number) in tree.items.iter().zip(0_u64..) {
         if !names.insert(name.as_str()) {
-            report(&rule::NAME_TWICE, Some((number, name.clone())));
+            found(odd(&rule::NAME_TWICE, 0, Some((number, name.clone()))));
         }
     }
-    if tree.deep.is_some() {
-        report(&rule::DEEP, None);
+    if tree.is_deep {
+        found(odd(&rule::DEEP, 0, None));
+    }
+}
+
+/// Reports what is odd about the values of a file: [`check_names`], and all that is not listed or not read.
+pub(super) fn check_tree(
+    tree: &Tree<'_>,
+    checkpoint: &Checkpoint,
+    found: &mut dyn FnMut(ForeignFound),
+) {
+    check_names(tree, found);
+    for name in &tree.left {
+        found(odd(&rule::LEFT_OUT, 1, Some((0, name.clone()))));
+    }
+    let more = tree.left_count.saturating_sub(tree.left.len());
+    if more != 0 {
+        found(odd(&rule::LEFT_OUT, more, None));
+    }
+    let count = unused(tree, checkpoint);
+    if count != 0 {
+        found(odd(&rule::STORAGE_UNUSED, count, None));
+    }
+    for ((name, item), number) in tree.items.iter().zip(0_u64..) {
+        let is_other = match item {
+            Item::Tensor(tensor) => matches!(why(tensor, checkpoint), Some(Unread::Other(_))),
+            Item::Array(file) => file.is_err(),
+        };
+        if is_other {
+            found(odd(&rule::UNREAD, 0, Some((number, name.clone()))));
+        }
+    }
+}
+
+fn odd(rule: &'static ForeignRule, count: usize, dataset: Option<(u64, String)>) -> ForeignFound {
+    let found = u64::try_from(count).unwrap_or(u64::MAX);
+    let fault = ForeignFault { rule, at: 0, found, wanted: 0 };
+    ForeignFound { fault, field: "pickle", len: 0, dataset }
+}
+
+/// The number of storages that no tensor of the list uses.
+fn unused(tree: &Tree<'_>, checkpoint: &Checkpoint) -> usize {
+    let pickle = &checkpoint.pickle;
+    let mut used = HashSet::new();
+    for (_, item) in &tree.items {
+        let Item::Tensor(tensor) = item else { continue };
+        used.extend(tensor.view.as_ref().map(|view| pickle.text(&view.storage.key)));
+        let arguments = tensor.arguments.filter(|_| tensor.view.is_none());
+        let arguments = arguments.and_then(|id| pickle.items(id)).unwrap_or_default();
+        used.extend(arguments.iter().take(STORAGES_MAX).filter_map(|id| match pickle.value(*id) {
+            Value::Storage(storage) => Some(pickle.text(&storage.key)),
+            _ => None,
+        }));
+    }
+    checkpoint.storages.keys().filter(|key| !used.contains(key.as_str())).count()
+}
+
+/// Arguments of a call in which storages are looked for.
+const STORAGES_MAX: usize = 8;
+
+/// The note on values and storages that are not listed.
+fn left_out(tree: &Tree<'_>, checkpoint: &Checkpoint) -> Option<Note> {
+    let (mut names, mut count) = (tree.left.clone(), tree.left_count);
+    for (number, what) in [
+        (unused(tree, checkpoint), "storages that no listed tensor uses"),
+        (checkpoint.constant_count, "constants of TorchScript"),
+    ] {
+        if number != 0 {
+            names.push(format!("{number} {what}"));
+            count = count.saturating_add(number);
+        }
+    }
+    let what = "values that are no tensors, arrays, numbers or short texts";
+    (count != 0).then_some(Note::NotListed { what, names, count })
+}
+
+/// A tensor or array of which only the name is known.
+fn unlisted(source: &Source, name: String, why: &str) -> Dataset {
+    let why = format!("{name:?} is not read: {why}");
+    Dataset::unreadable(source.clone(), name, tet_query::Error::Unsupported { why })
+}
+
+/// An array of NumPy, whose bytes are in memory.
+fn array(
+    name: String,
+    file: Vec<u8>,
+    options: &OpenOptions,
+) -> (Dataset, Option<Dataset>, Option<Note>) {
+    let len = u64::try_from(file.len()).unwrap_or(u64::MAX);
+    let source = Source::from_bytes(file);
+    let header = npy::Header::read(&mut SourceReader::new(&source, 0));
+    let header = header.and_then(|header| header.check_len(len).map(|()| header));
+    let place = npy::Place { source, at: 0, seal: None };
+    match header {
+        Ok(header) => {
+            let note = npy::note(&name, &header);
+            let (dataset, part) = npy::dataset(name, &header, place, options);
+            (dataset, part, note)
+        }
+        Err(fault) => (npy::unreadable(name, &fault, place), None, None),
     }
 }
 
@@ -111,7 +216,14 @@ pub(super) fn why(tensor: &Rebuilt, checkpoint: &Checkpoint) -> Option<Unread> {
 }
 
 /// Bytes of the elements of a tensor that is read.
-pub(super) fn len(tensor: &Rebuilt, checkpoint: &Checkpoint) -> u64 {
+pub(super) fn len(item: &Item<'_>, checkpoint: &Checkpoint) -> u64 {
+    let tensor = match item {
+        Item::Tensor(tensor) => tensor,
+        Item::Array(file) => {
+            let len = file.as_ref().map_or(0, Vec::len);
+            return u64::try_from(len).unwrap_or(u64::MAX);
+        }
+    };
     let placed = placed(tensor, checkpoint).ok();
     placed.and_then(|it| byte_len(&it.view.shape, 1, it.element_size)).unwrap_or(0)
 }
@@ -122,9 +234,9 @@ fn placed<'a>(
 ) -> std::result::Result<Placed<'a>, Unread> {
     let pickle = &checkpoint.pickle;
     let Some(view) = &tensor.view else {
-        let how = pickle.text(&tensor.how);
+        let function = pickle.shown(tensor.function);
         return Err(Unread::Other(format!(
-            "it is a tensor of {how}, which is not read: save its dense form, or its parts, with torch.save"
+            "it is rebuilt by {function}, which is not supported: save its dense form, or its parts, with torch.save"
         )));
     };
     if view.is_lazy {
@@ -152,9 +264,8 @@ fn placed<'a>(
         return Ok(Placed { view, dtype_name, element_size, stored: no_bytes(), member: None });
     }
     let member = checkpoint.storages.get(pickle.text(&view.storage.key).as_ref());
-    let Some(member) = member.and_then(Option::as_ref) else {
-        return fault(&rule::STORAGE_MISSING, 0, 0);
-    };
+    let Some(member) = member else { return fault(&rule::STORAGE_MISSING, 0, 0) };
+    let Some(member) = member else { return fault(&rule::STORAGE_PACKED, 0, 0) };
     // The storage of a type has elements; one without a type has bytes.
     let unit = if view.dtype.is_some() { 1 } else { element_size };
     let storage_len = view.storage.count.saturating_mul(unit).min(member.span.len());
@@ -175,7 +286,13 @@ fn placed<'a>(
 }
 
 fn dataset(name: &str, tensor: &Rebuilt, checkpoint: &Checkpoint, source: &Source) -> Dataset {
-    let shape = tensor.view.as_ref().map_or(&[][..], |view| &view.shape);
+    let Some(View { shape, .. }) = &tensor.view else {
+        let why = match why(tensor, checkpoint) {
+            Some(Unread::Other(why)) => why,
+            _ => String::new(),
+        };
+        return unlisted(source, name.to_owned(), &why);
+    };
     let (dtype_name, chunks, fault) = match placed(tensor, checkpoint) {
         Ok(placed) => {
             let dtype_name = placed.dtype_name;

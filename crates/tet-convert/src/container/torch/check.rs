@@ -9,6 +9,7 @@ use tet_verify::{
 
 use super::catalog::{self, Unread};
 use super::checkpoint::Checkpoint;
+use super::tree::Item;
 use crate::{Error, Result};
 
 /// Checks a file.
@@ -25,15 +26,16 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
         }
         Ok((checkpoint, tree)) => {
-            let count = u64::try_from(tree.tensors.len()).unwrap_or(u64::MAX);
+            let count = u64::try_from(tree.items.len()).unwrap_or(u64::MAX);
             (seen.dataset_count, seen.chunk_count) = (count, count);
             let stored = |len: u64, span: u64| len.saturating_add(span);
             let lens = checkpoint.storages.values().flatten().map(|it| it.span.len());
             seen.stored_len = lens.fold(0, stored);
-            let lens = tree.tensors.iter().map(|(_, it)| catalog::len(it, checkpoint));
+            let lens = tree.items.iter().map(|(_, it)| catalog::len(it, checkpoint));
             seen.decoded_len = lens.fold(0, stored);
-            catalog::check_tree(&tree, &mut |found| findings.take(found));
-            for ((name, tensor), number) in tree.tensors.iter().zip(0_u64..) {
+            catalog::check_tree(&tree, checkpoint, &mut |found| findings.take(found));
+            for ((name, item), number) in tree.items.iter().zip(0_u64..) {
+                let Item::Tensor(tensor) = item else { continue };
                 if let Some(Unread::Broken(fault)) = catalog::why(tensor, checkpoint) {
                     let dataset = Some((number, name.clone()));
                     findings.take(ForeignFound {

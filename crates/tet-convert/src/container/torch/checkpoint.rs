@@ -47,6 +47,8 @@ pub(super) struct Checkpoint {
     pub(super) order: ByteOrder,
     /// The storages by their key; `None` for those that cannot be read in place.
     pub(super) storages: BTreeMap<String, Option<Member>>,
+    /// The number of members with constants of TorchScript.
+    pub(super) constant_count: usize,
     /// All members that are stored, for a check of their bytes.
     pub(super) members: Vec<Member>,
 }

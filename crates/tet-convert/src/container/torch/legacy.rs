@@ -17,8 +17,18 @@ use super::pickle::{self, Pickle, Value};
 use crate::container::entry::ByteOrder;
 use crate::model::dtype::bits_of;
 
-/// The first pickle: the number that all such files begin with.
-pub(super) const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+/// The first pickle, by its protocol: the number that all such files begin with. Those of 4 and 5 have a frame around it.
+pub(super) const MAGICS: [&[u8]; 4] = [
+    b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
+    b"\x80\x03\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
+    b"\x80\x04\x95\x0d\0\0\0\0\0\0\0\x8a\x0a\x6c\xfc\x9c",
+    b"\x80\x05\x95\x0d\0\0\0\0\0\0\0\x8a\x0a\x6c\xfc\x9c",
+];
+/// The magics of such files behind another one.
+pub(super) const fn magics(first: &'static [u8]) -> [&'static [u8]; 5] {
+    let [two, three, four, five] = MAGICS;
+    [first, two, three, four, five]
+}
 /// The pickles before that of what was saved: the magic, the version and the system.
 const PICKLES_BEFORE: usize = 3;
 /// Bytes of the count before each storage.
@@ -53,8 +63,8 @@ pub(super) fn read(source: &Source) -> Result<Checkpoint, Stop> {
         at = span.end();
         storages.insert(key, Some(Member { span, sealed: None }));
     }
-    let order = ByteOrder::Little;
-    Ok(Checkpoint { pickle, pickle_at: 0, order, storages, members: Vec::new() })
+    let (order, members) = (ByteOrder::Little, Vec::new());
+    Ok(Checkpoint { pickle, pickle_at: 0, order, storages, constant_count: 0, members })
 }
 
 /// The sizes of the elements of all storages, by their keys; `None` for a class that is not known.

@@ -1,8 +1,8 @@
 //! A pickle as data: its opcodes build values, and nothing is imported, called or executed.
 //!
 //! ```text
-//!   opcodes -> stack and memo -> values: numbers, texts, lists, maps, tensors, and objects of which only the
-//!                                class is known
+//!   opcodes -> stack and memo -> values: numbers, texts, lists, maps, tensors, and objects of other
+//!                                classes with their arguments and states
 //! ```
 //!
 //! The opcodes are those of protocols 2 to 5, as `pickletools` of Python describes them. Time and memory follow
@@ -14,4 +14,4 @@ mod machine;
 mod value;
 
 pub(super) use self::machine::read;
-pub(super) use self::value::{Pickle, Rebuilt, Value, View};
+pub(super) use self::value::{Id, Object, Pickle, Rebuilt, Storage, Value, View};

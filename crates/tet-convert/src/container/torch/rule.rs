@@ -38,8 +38,8 @@ tet_format::foreign_rules! { pub(crate),
         "the names of all tensors and values may have at most 67108864 bytes",
         "";
     "PT-D1" STORAGE_MISSING "data" Error Structure Hidden:
-        "the storage of a tensor must be a member that is not compressed",
-        "the archive was written by another program: save it again with torch.save";
+        "the storage of a tensor is missing: the archive must have it as a member",
+        "the file is incomplete: fetch or copy it again";
     "PT-D2" STORAGE_BOUNDS "data" Error Structure Decimal:
         "a tensor must end inside its storage",
         "the file is damaged: fetch or copy it again";
@@ -49,10 +49,22 @@ tet_format::foreign_rules! { pub(crate),
     "PT-D4" MEMBER_CRC "data" Error Elements Hexadecimal:
         "a member must have the CRC-32 that the archive lists",
         "the file is damaged, or was saved without checksums (torch.serialization.set_crc32_options)";
+    "PT-D5" STORAGE_PACKED "data" Error Structure Hidden:
+        "the storage of a tensor must be a member that is not compressed, and inside the file",
+        "an archive of another program: save it again with torch.save";
     "PT-N1" NAME_TWICE "pickle" Warning Structure Hidden:
         "a name must be the name of one tensor",
         "a repeated name selects the first one: select by number, as #N";
     "PT-N2" DEEP "pickle" Warning Structure Decimal:
         "values may be at most 64 deep, and contain no value twice over",
         "what is deeper is not shown";
+    "PT-N3" LEFT_OUT "pickle" Note Structure Decimal:
+        "values that are no tensors, arrays, numbers or short texts are not listed",
+        "load the file with torch.load to get them";
+    "PT-N4" STORAGE_UNUSED "data" Warning Structure Decimal:
+        "every storage must be that of a tensor that is listed",
+        "load the file with torch.load, and save the tensors in a dictionary";
+    "PT-N5" UNREAD "pickle" Note Structure Hidden:
+        "a tensor or array must be of a kind that is read",
+        "the others can be read; tet info lists the reason";
 }

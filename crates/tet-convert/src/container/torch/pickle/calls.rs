@@ -1,10 +1,8 @@
 //! What the calls of a pickle stand for: a fixed list of functions of PyTorch and Python, none of which is called.
 
-use std::ops::Range;
-
 use super::super::rule;
 use super::cursor::{Parsed, broken};
-use super::value::{Id, Pickle, Rebuilt, Storage, VALUE_COUNT_MAX, Value, View};
+use super::value::{Bytes, Id, Object, Pickle, Rebuilt, Storage, VALUE_COUNT_MAX, Value, View};
 
 /// The module of the functions that rebuild tensors.
 const REBUILDERS: &str = concat!("torch._util", "s");
@@ -17,49 +15,125 @@ pub(super) enum Outcome {
 }
 
 /// Of more arguments nothing is used.
-pub(super) const ARGUMENT_COUNT_MAX: usize = 8;
+const ARGUMENT_COUNT_MAX: usize = 8;
 
-/// The result of a function that is called with some arguments.
-pub(super) fn call(
+/// The result of a function that is called with a tuple of arguments.
+pub(super) fn call((pickle, at): (&mut Pickle, usize), function: Id, tuple: Id) -> Parsed<Outcome> {
+    let arguments = first_of(pickle, tuple);
+    let Some((module, name)) = pickle.names(function) else {
+        let function =
+            Some(function).filter(|it| matches!(pickle.value(*it), Value::Global { .. }));
+        return Ok(Outcome::New(object(function, tuple)));
+    };
+    let (module, name) = (module.into_owned(), name.into_owned());
+    if module == "torch._tensor" && name.starts_with("_rebuild_from_type") {
+        return subclass((pickle, at), function, (tuple, &arguments));
+    }
+    known((pickle, at), function, (&module, &name), tuple)
+}
+
+/// The first items of a tuple.
+fn first_of(pickle: &Pickle, tuple: Id) -> Vec<Id> {
+    let items = pickle.items(tuple).unwrap_or_default();
+    items.iter().take(ARGUMENT_COUNT_MAX).copied().collect()
+}
+
+fn object(function: Option<Id>, tuple: Id) -> Value {
+    Value::Object(Box::new(Object { function, arguments: Some(tuple), ..Object::default() }))
+}
+
+/// A tensor of a kind that is not read.
+fn unread(at: usize, function: Id, tuple: Id) -> Value {
+    let (function, arguments) = (Some(function), Some(tuple));
+    Value::Tensor(Box::new(Rebuilt { at, function, arguments, view: None }))
+}
+
+/// The result of a function of this module and name, which is no subclass of a tensor.
+fn known(
     (pickle, at): (&mut Pickle, usize),
     function: Id,
-    arguments: &[Id],
+    (module, name): (&str, &str),
+    tuple: Id,
 ) -> Parsed<Outcome> {
-    let Value::Global { module, name } = pickle.value(function) else {
-        // An object that is called, or nothing of the kind.
-        return Ok(Outcome::New(Value::Opaque));
-    };
-    let (module, name) = (module.clone(), name.clone());
+    let arguments = first_of(pickle, tuple);
     let first = arguments.first().copied();
-    let (of, called) = (pickle.text(&module).into_owned(), pickle.text(&name).into_owned());
-    Ok(Outcome::New(match (of.as_str(), called.as_str(), first) {
+    let letters = first.and_then(|id| match pickle.value(id) {
+        Value::Text(range) => Some(range.clone()),
+        _ => None,
+    });
+    Ok(Outcome::New(match (module, name, first) {
         (REBUILDERS, "_rebuild_tensor" | "_rebuild_tensor_v2" | "_rebuild_tensor_v3", _) => {
-            tensor((pickle, at), &name, arguments)?
+            let view = view((pickle, at), name == "_rebuild_tensor_v3", &arguments)?;
+            let (function, arguments) = (Some(function), Some(tuple));
+            Value::Tensor(Box::new(Rebuilt { at, function, arguments, view: Some(view) }))
         }
-        (REBUILDERS, "_rebuild_parameter" | "_rebuild_parameter_with_state", Some(first))
+        (REBUILDERS, "_rebuild_parameter_with_state", Some(first)) => {
+            pickle.states.extend(arguments.get(3).map(|state| (first, *state)));
+            return Ok(Outcome::Same(first));
+        }
+        (REBUILDERS, "_rebuild_parameter" | "_rebuild_device_tensor_from_numpy", Some(first))
         | ("torch", "Size" | "device", Some(first))
+        | ("collections", "deque" | "Counter", Some(first))
         | ("builtins" | "__builtin__", "set" | "frozenset" | "list" | "tuple", Some(first)) => {
             return Ok(Outcome::Same(first));
         }
-        ("torch._tensor", "_rebuild_from_type_v2", _) => match inner(pickle, arguments) {
-            Some(tensor) => return Ok(Outcome::Same(tensor)),
-            None => Value::Opaque,
-        },
-        (REBUILDERS, other, _) if other.starts_with("_rebuild_") => {
-            Value::Tensor(Box::new(Rebuilt { at, how: name, view: None }))
+        // Lists of TorchScript, with the types of their items.
+        ("torch.jit._pickle", "restore_type_tag", Some(first)) => return Ok(Outcome::Same(first)),
+        ("torch.jit._pickle", list, Some(first)) if list.ends_with("list") => {
+            return Ok(Outcome::Same(first));
         }
+        ("_codecs", "encode", _) | ("builtins" | "__builtin__", "bytearray", _)
+            if letters.is_some() =>
+        {
+            Value::Bytes(Bytes { range: letters.unwrap_or_default(), is_latin1: true })
+        }
+        ("builtins" | "__builtin__", "bytes" | "bytearray", None) => {
+            Value::Bytes(Bytes { range: 0..0, is_latin1: false })
+        }
+        ("builtins" | "__builtin__", "bytearray", Some(first))
+            if matches!(pickle.value(first), Value::Bytes(_)) =>
+        {
+            return Ok(Outcome::Same(first));
+        }
+        (REBUILDERS | "torch._tensor", other, _) if other.starts_with("_rebuild_") => {
+            unread(at, function, tuple)
+        }
+        ("torch.storage", "_load_from_bytes", _) => unread(at, function, tuple),
         ("collections", "OrderedDict", Some(first)) => Value::Map(entries((pickle, at), first)?),
-        ("collections", "OrderedDict" | "defaultdict", _) => Value::Map(Vec::new()),
-        _ => Value::Opaque,
+        ("collections", "OrderedDict" | "defaultdict" | "Counter", _) => Value::Map(Vec::new()),
+        // What takes a storage makes a tensor of it.
+        _ if arguments.iter().any(|id| matches!(pickle.value(*id), Value::Storage(_))) => {
+            unread(at, function, tuple)
+        }
+        _ => object(Some(function), tuple),
     }))
 }
 
-/// The tensor of a subclass, such as a parameter with attributes, which another function rebuilds.
-fn inner(pickle: &Pickle, arguments: &[Id]) -> Option<Id> {
-    // The function, the class, the arguments of the function, the state.
-    let (_, [inner, ..]) = arguments.split_at_checked(2)? else { return None };
-    let [tensor, ..] = pickle.items(*inner)? else { return None };
-    matches!(pickle.value(*tensor), Value::Tensor(_)).then_some(*tensor)
+/// A tensor of a subclass, or with attributes: another function rebuilds it from arguments of its own, and its state
+/// has the attributes.
+fn subclass(
+    (pickle, at): (&mut Pickle, usize),
+    function: Id,
+    (tuple, arguments): (Id, &[Id]),
+) -> Parsed<Outcome> {
+    let [inner, _, inner_tuple, others @ ..] = arguments else {
+        return Ok(Outcome::New(unread(at, function, tuple)));
+    };
+    let names = pickle.names(*inner);
+    let names = names.map(|(module, name)| (module.into_owned(), name.into_owned()));
+    let outcome = match &names {
+        Some((module, name)) if !name.starts_with("_rebuild_from_type") => {
+            known((pickle, at), *inner, (module, name), *inner_tuple)?
+        }
+        _ => Outcome::New(unread(at, function, tuple)),
+    };
+    let id = match outcome {
+        Outcome::Same(id) => id,
+        Outcome::New(tensor @ Value::Tensor(_)) => pickle.push(tensor, at)?,
+        Outcome::New(_) => pickle.push(unread(at, *inner, *inner_tuple), at)?,
+    };
+    pickle.states.extend(others.first().map(|state| (id, *state)));
+    Ok(Outcome::Same(id))
 }
 
 /// The entries of a list of pairs.
@@ -77,7 +151,7 @@ fn entries((pickle, at): (&mut Pickle, usize), id: Id) -> Parsed<Vec<(Id, Id)>> 
 }
 
 /// A tensor: storage, offset, shape, strides, and what depends on the version of the function.
-fn tensor((pickle, at): (&Pickle, usize), how: &Range<usize>, arguments: &[Id]) -> Parsed<Value> {
+fn view((pickle, at): (&Pickle, usize), is_third: bool, arguments: &[Id]) -> Parsed<View> {
     let fault = || broken(&rule::TENSOR, at, arguments.len(), 4);
     let [storage, offset, shape, strides, others @ ..] = arguments else { return Err(fault()) };
     let Value::Storage(storage) = pickle.value(*storage) else { return Err(fault()) };
@@ -87,7 +161,6 @@ fn tensor((pickle, at): (&Pickle, usize), how: &Range<usize>, arguments: &[Id]) 
     if shape.len() != strides.len() {
         return Err(fault());
     }
-    let is_third = pickle.is(how, "_rebuild_tensor_v3");
     // requires_grad and hooks are before these.
     let (dtype, metadata) =
         if is_third { (others.get(2), others.get(3)) } else { (None, others.get(2)) };
@@ -105,8 +178,7 @@ fn tensor((pickle, at): (&Pickle, usize), how: &Range<usize>, arguments: &[Id]) 
         _ => false,
     });
     let storage = Storage::clone(storage);
-    let view = Some(View { storage, dtype, offset, shape, strides, is_lazy });
-    Ok(Value::Tensor(Box::new(Rebuilt { at, how: how.clone(), view })))
+    Ok(View { storage, dtype, offset, shape, strides, is_lazy })
 }
 
 /// The storage of a persistent id: `('storage', class, key, location, count)`.

@@ -6,15 +6,15 @@ use std::ops::Range;
 use super::super::rule;
 use super::calls;
 use super::cursor::{Cursor, Parsed, broken};
-use super::value::{Id, Pickle, VALUE_COUNT_MAX, Value};
+use super::value::{Bytes, Id, Pickle, VALUE_COUNT_MAX, Value};
 
 /// Reads the pickle that begins at `begin`, and the offset of what follows it.
 ///
 /// # Errors
 /// Returns the rule that it breaks, with an offset in `bytes`.
 pub(crate) fn read(bytes: Vec<u8>, begin: usize) -> Parsed<(Pickle, usize)> {
-    let pickle = Pickle { bytes, values: Vec::new(), copied: 0, root: 0 };
-    let (stack, marks, memo) = Default::default();
+    let (values, states, stack, marks, memo) = Default::default();
+    let pickle = Pickle { bytes, values, states, copied: 0, root: 0 };
     let mut machine =
         Machine { pickle, stack, marks, memo, cursor: Cursor { at: begin }, at: begin };
     while machine.step()? {}
@@ -97,7 +97,10 @@ impl Machine {
         };
         let range = self.counted(len)?;
         let is_text = matches!(opcode, b'X' | 0x8c | 0x8d | b'T' | b'U');
-        self.push(if is_text { Value::Text(range) } else { Value::Bytes })
+        self.push(match is_text {
+            true => Value::Text(range),
+            false => Value::Bytes(Bytes { range, is_latin1: false }),
+        })
     }
 
     fn sequence(&mut self, opcode: u8) -> Parsed<()> {
@@ -117,8 +120,10 @@ impl Machine {
             opcode => {
                 let more = if opcode == b'a' { vec![self.pop()?] } else { self.pop_mark()? };
                 let list = self.top()?;
-                if let Some(Value::List(items)) = self.value_mut(list) {
-                    items.extend(more);
+                match self.value_mut(list) {
+                    Some(Value::List(items)) => items.extend(more),
+                    Some(Value::Object(object)) => object.items.extend(more),
+                    _ => {}
                 }
                 return Ok(());
             }
@@ -148,8 +153,10 @@ impl Machine {
                     self.pop_mark()?
                 };
                 let map = self.top()?;
-                if let Some(Value::Map(entries)) = self.value_mut(map) {
-                    entries.extend(pairs(&items));
+                match self.value_mut(map) {
+                    Some(Value::Map(entries)) => entries.extend(pairs(&items)),
+                    Some(Value::Object(object)) => object.entries.extend(pairs(&items)),
+                    _ => {}
                 }
                 Ok(())
             }
@@ -194,9 +201,11 @@ impl Machine {
                 self.push(value)
             }
             b'b' => {
-                // The state of an object: its class is not known, or it is a map whose own items are all there.
-                self.pop()?;
-                self.top().map(drop)
+                let (state, object) = (self.pop()?, self.top()?);
+                if !matches!(self.pickle.value(state), Value::None) {
+                    self.pickle.states.insert(object, state);
+                }
+                Ok(())
             }
             b'Q' => {
                 let id = self.pop()?;
@@ -209,22 +218,27 @@ impl Machine {
                     return Err(broken(&rule::STACK, self.at, 0, 1));
                 }
                 let class = items.remove(0);
-                self.call(class, &items)
+                let arguments = self.pickle.push(Value::Tuple(items), self.at)?;
+                self.call(class, arguments)
             }
-            opcode => {
-                if opcode == 0x92 {
-                    self.pop()?;
-                }
+            0x92 => {
+                let (named, arguments, class) = (self.pop()?, self.pop()?, self.pop()?);
+                let has_named =
+                    !matches!(self.pickle.value(named), Value::Map(it) if it.is_empty());
+                let arguments = match has_named {
+                    true => self.pickle.push(Value::Tuple(vec![arguments, named]), self.at)?,
+                    false => arguments,
+                };
+                self.call(class, arguments)
+            }
+            _ => {
                 let (arguments, function) = (self.pop()?, self.pop()?);
-                let arguments = self.pickle.items(arguments).unwrap_or_default().iter();
-                let arguments: Vec<Id> =
-                    arguments.take(calls::ARGUMENT_COUNT_MAX).copied().collect();
-                self.call(function, &arguments)
+                self.call(function, arguments)
             }
         }
     }
 
-    fn call(&mut self, function: Id, arguments: &[Id]) -> Parsed<()> {
+    fn call(&mut self, function: Id, arguments: Id) -> Parsed<()> {
         match calls::call((&mut self.pickle, self.at), function, arguments)? {
             calls::Outcome::New(value) => self.push(value),
             calls::Outcome::Same(id) => self.push_id(id),

@@ -1,5 +1,7 @@
 //! The values that a pickle builds.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::rule;
@@ -18,7 +20,7 @@ pub(crate) enum Value {
     Long,
     Float(f64),
     Text(Range<usize>),
-    Bytes,
+    Bytes(Bytes),
     List(Vec<Id>),
     Tuple(Vec<Id>),
     Map(Vec<(Id, Id)>),
@@ -30,7 +32,28 @@ pub(crate) enum Value {
     Storage(Box<Storage>),
     Tensor(Box<Rebuilt>),
     /// An object of a class that is not known here.
-    Opaque,
+    Object(Box<Object>),
+}
+
+/// Bytes of the pickle.
+#[derive(Clone, Debug)]
+pub(crate) struct Bytes {
+    pub(crate) range: Range<usize>,
+    /// Whether they are stored as UTF-8 text in which each letter is one of them.
+    pub(crate) is_latin1: bool,
+}
+
+/// A call of a function or class that is not known here, as data.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Object {
+    /// The function or class; `None` where that is the result of another call.
+    pub(crate) function: Option<Id>,
+    /// The tuple of its arguments.
+    pub(crate) arguments: Option<Id>,
+    /// The items that were added, as to a list.
+    pub(crate) items: Vec<Id>,
+    /// The entries that were set, as of a map.
+    pub(crate) entries: Vec<(Id, Id)>,
 }
 
 /// The bytes of one or several tensors.
@@ -49,8 +72,10 @@ pub(crate) struct Storage {
 pub(crate) struct Rebuilt {
     /// The offset in the pickle.
     pub(crate) at: usize,
-    /// The name of the function.
-    pub(crate) how: Range<usize>,
+    /// The function; `None` for all elements of a storage.
+    pub(crate) function: Option<Id>,
+    /// The tuple of its arguments.
+    pub(crate) arguments: Option<Id>,
     /// The storage, shape, strides and offset; `None` for a kind of tensor that is not read.
     pub(crate) view: Option<View>,
 }
@@ -74,6 +99,8 @@ pub(crate) struct View {
 pub(crate) struct Pickle {
     pub(crate) bytes: Vec<u8>,
     pub(super) values: Vec<Value>,
+    /// The states that objects, tensors and maps were given after they were built.
+    pub(super) states: HashMap<Id, Id>,
     /// Items that were copied from one value into another.
     pub(super) copied: usize,
     /// The value that is the result.
@@ -82,6 +109,8 @@ pub(crate) struct Pickle {
 
 /// A pickle may have at most as many values, and as many items on its stack.
 pub(super) const VALUE_COUNT_MAX: usize = 1 << 22;
+/// Longer names of functions and classes are of none that is known.
+const GLOBAL_LEN_MAX: usize = 512;
 
 impl Pickle {
     /// The value of a number.
@@ -105,13 +134,36 @@ impl Pickle {
     }
 
     /// The letters of a text.
-    pub(crate) fn text(&self, range: &Range<usize>) -> std::borrow::Cow<'_, str> {
+    pub(crate) fn text(&self, range: &Range<usize>) -> Cow<'_, str> {
         String::from_utf8_lossy(self.bytes.get(range.clone()).unwrap_or_default())
     }
 
     /// Whether the letters of a text are these.
-    pub(super) fn is(&self, range: &Range<usize>, text: &str) -> bool {
+    pub(crate) fn is(&self, range: &Range<usize>, text: &str) -> bool {
         self.bytes.get(range.clone()) == Some(text.as_bytes())
+    }
+
+    /// The state of a value.
+    pub(crate) fn state(&self, id: Id) -> Option<Id> {
+        self.states.get(&id).copied()
+    }
+
+    /// The module and the name of a function or class; `None` for other values, and for names that no module has.
+    pub(crate) fn names(&self, id: Id) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
+        match self.value(id) {
+            Value::Global { module, name }
+                if module.len().saturating_add(name.len()) <= GLOBAL_LEN_MAX =>
+            {
+                Some((self.text(module), self.text(name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A function or class as messages show it: `module.name`.
+    pub(crate) fn shown(&self, function: Option<Id>) -> String {
+        let names = function.and_then(|id| self.names(id));
+        names.map_or_else(|| "a call".to_owned(), |(module, name)| format!("{module}.{name}"))
     }
 
     /// Adds a value.
@@ -125,7 +177,7 @@ impl Pickle {
     }
 
     /// The items of a list or tuple.
-    pub(super) fn items(&self, id: Id) -> Option<&[Id]> {
+    pub(crate) fn items(&self, id: Id) -> Option<&[Id]> {
         match self.value(id) {
             Value::List(items) | Value::Tuple(items) => Some(items),
             _ => None,
@@ -133,12 +185,12 @@ impl Pickle {
     }
 
     /// A number of things.
-    pub(super) fn count(&self, id: Id) -> Option<u64> {
+    pub(crate) fn count(&self, id: Id) -> Option<u64> {
         if let Value::Integer(number) = self.value(id) { u64::try_from(*number).ok() } else { None }
     }
 
     /// The extents or strides of a tensor.
-    pub(super) fn counts(&self, id: Id) -> Option<Vec<u64>> {
+    pub(crate) fn counts(&self, id: Id) -> Option<Vec<u64>> {
         self.items(id)
             .filter(|items| items.len() <= tet_query::AXES_MAX)?
             .iter()
