@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 
 use tet_io::Source;
 use tet_query::Dataset;
-use tet_verify::{Finding, Severity};
 
 use self::choice::joined_of;
 use self::dtype::retyped;
@@ -35,7 +34,7 @@ use crate::merge::merged;
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
-use crate::write::conversion::ConvertOptions;
+use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result, ResultCatalog};
 
@@ -179,6 +178,10 @@ fn prepared(
     options: &ConvertOptions,
 ) -> Result<(Opened, Vec<Note>)> {
     let mut opened = opened_for(input, output, options)?;
+    let is_all = options.tet.include.is_empty();
+    if is_all && options.unsupported != UnsupportedChoice::Skipped {
+        opened.check_complete()?;
+    }
     let (input, _) = input;
     let mut notes = Vec::new();
     if let Some(axis) = &options.stack {
@@ -189,7 +192,7 @@ fn prepared(
     if opened.format == Format::TENSOGRAM && !can.same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
     }
-    notes.extend(odd(&opened));
+    notes.extend(opened.warning_notes());
     Ok((opened, notes))
 }
 
@@ -217,20 +220,6 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
     Ok(opened)
 }
 
-/// Notes on what of a file is not read, or breaks a rule.
-pub(crate) fn odd(opened: &Opened) -> Vec<Note> {
-    let malformed = opened.malformed().map(|finding| Note::Malformed { what: finding.to_string() });
-    unread(opened).into_iter().chain(malformed).collect()
-}
-
-/// What of a file cannot be read and concerns no dataset, as a loss.
-fn unread(opened: &Opened) -> Option<Note> {
-    let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
-    let errors = opened.findings.iter().filter(is_loss);
-    let count = errors.filter(|it| it.place.dataset.is_none()).count();
-    Note::left_behind("", "parts of the metadata that cannot be read", count)
-}
-
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
 ///
 /// # Errors
@@ -242,6 +231,9 @@ pub fn append_ztensor(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
+    if options.tet.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped {
+        opened.check_complete()?;
+    }
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
     let mut conversion = conversion(&opened, &joined, sparse, options)?;

@@ -44,6 +44,7 @@ pub fn edit(
     output: Output<'_>,
     options: &EditOptions,
 ) -> Result<u64> {
+    opened.check_complete()?;
     let editor = editor_for(opened, edits)?;
     check_names(opened, edits)?;
     editor.edit(opened, edits, output, options)
@@ -54,6 +55,7 @@ pub fn edit(
 /// # Errors
 /// As [`edit`], for what is known before the file is written.
 pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
+    opened.check_complete()?;
     editor_for(opened, edits)?;
     check_names(opened, edits)
 }

@@ -64,6 +64,21 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A part of the file cannot be read, and which datasets it has is not known.
+    #[error(
+        "a part of {} cannot be read, and which datasets it has is not known: {what}",
+        tet_io::shown(path)
+    )]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+        /// The finding, in one line.
+        what: String,
+    },
     /// The same in a line of a text.
     #[error("{} is {format}, {}, in line {line}", tet_io::shown(path), broken(fault))]
     Line {

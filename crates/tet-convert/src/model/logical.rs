@@ -68,9 +68,9 @@ pub(crate) fn to_physical(
     has: impl Fn(DType) -> bool,
 ) -> Result<Physical> {
     let dtype = match (dataset.dtype, dataset.why()) {
-        (Some(dtype), _) => dtype,
+        (Some(dtype), None) => dtype,
         (None, Some(tet_query::Error::Opaque { .. })) => return packed(dataset, encoding),
-        (None, _) => return Err(unreadable(dataset, encoding)),
+        _ => return Err(unreadable(dataset, encoding)),
     };
     let as_is = |dtype| Physical {
         view: Dataset { dtype: Some(dtype), ..dataset.clone() },

@@ -34,6 +34,9 @@ tet_format::foreign_rules! { pub(crate),
     "GG-D3" DATA_OVERLAP "data" Error Structure Decimal:
         "tensors must not overlap",
         "the header is damaged: fetch or copy the file again";
+    "GG-D4" DATA_LEFT "data" Error Structure Decimal:
+        "the last tensor must end less than the alignment before the end of the file",
+        "the number of tensors is damaged, or the file has something else behind them";
     "GG-L1" LIMIT_HEADER "header" Error Structure Decimal:
         "the header may be at most 268435456 bytes long",
         "";
