@@ -32,7 +32,7 @@ pub use filters::pipeline;
 pub use model::{model, repair};
 pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
-pub use seeds::{corpus, known, seeds};
+pub use seeds::{corpus, known, read_only, seeds};
 pub use stats::{answers_by_statistics, stats};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
 pub use torch::torch;

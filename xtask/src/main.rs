@@ -71,6 +71,8 @@ enum Task {
     Swap,
     /// Changes a bit in chunks of megabytes, and asks questions in every way; counts threads
     Integrity,
+    /// Changes every byte and every field of small files of all containers, and looks for datasets that are gone
+    Vanish,
     /// Gives every hostile file to the library, and to every command
     Zoo,
     /// Compares dependencies with deny.toml: advisories, licenses, sources; needs cargo-deny
@@ -105,6 +107,7 @@ fn main() -> anyhow::Result<()> {
         Task::Rot => suite::run(&[("damage", "rot")]),
         Task::Swap => suite::run(&[("damage", "swap")]),
         Task::Integrity => suite::run(&[("integrity", ""), ("threads", "")]),
+        Task::Vanish => suite::vanish(),
         Task::Zoo => suite::run(&[("hostile", ""), ("commands", "")]),
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),

@@ -13,3 +13,10 @@ pub(crate) fn run(suites: &[(&str, &str)]) -> Result<()> {
     }
     Ok(())
 }
+
+/// Changes every byte and every field of small files of all containers, and looks for datasets that are gone.
+pub(crate) fn vanish() -> Result<()> {
+    let mut test = run::cargo();
+    test.args(["test", "--locked", "-p", "tet-tests", "--test", "vanish", "--", "--nocapture"]);
+    run::check(test.env("TET_VANISH_ALL", "1"))
+}

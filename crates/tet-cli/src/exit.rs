@@ -79,6 +79,9 @@ pub struct Place {
     /// The dataset's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
+    /// The attribute's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<String>,
     /// The chunk's coordinate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk: Option<Vec<u64>>,

@@ -199,11 +199,20 @@ fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
     let text = format!("{} datasets cannot be written to {encoding}", faults.len());
     let is_clipped = faults.iter().any(|it| matches!(it, tet_convert::Error::Clipped { .. }));
     let edges = if is_clipped { "--edges inline fills chunks at edges, " } else { "" };
-    let mut failures = faults.into_iter().map(Failure::from);
-    let Some(first) = failures.next() else { return Failure::usage("datasets", text) };
-    let failure = Failure::new(first.exit, &first.code, text).note(first.message.clone());
-    let failure = failures.fold(failure, |all, it| all.note(it.message.clone()));
+    let failures: Vec<Failure> = faults.into_iter().map(Failure::from).collect();
+    // Damage weighs most, whatever comes first.
+    let worst = failures.iter().find(|it| it.exit == Exit::Format).or(failures.first());
+    let Some(worst) = worst else { return Failure::usage("datasets", text) };
+    let failure = Failure::new(worst.exit, &worst.code, text);
+    let failure = failures.iter().fold(failure, |all, it| all.note(it.message.clone()));
     failure.hint(format!("{edges}--skip-unsupported leaves them out, --exclude NAME one of them"))
+}
+
+/// The failure for a file of which a part is lost, for those who need all of it.
+fn incomplete(fault: &ForeignFault, message: String) -> Failure {
+    let hint = "--dataset NAME takes datasets that can be read, and --skip-unsupported of `tet convert` all of them; \
+                `tet verify` lists all errors";
+    broken_foreign_rule(fault, message).hint(hint)
 }
 
 /// The same for another container.
@@ -492,6 +501,7 @@ impl From<tet_convert::Error> for Failure {
             E::ColumnName { .. } => plain("columns").hint("write a .npz or .nc file"),
             error @ (E::Outside { .. } | E::Link { .. }) => of_output(&error, message),
             E::Several { encoding, faults } => several(encoding, faults),
+            E::Incomplete { fault, .. } => incomplete(&fault, message),
             E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
             error => of_references(&error, message),

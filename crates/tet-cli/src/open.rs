@@ -15,6 +15,10 @@ use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::size::counted;
+use crate::warning::aggregated;
+
+/// As many warnings about a file are printed by commands that read some values.
+const SHOWN_MAX: usize = 8;
 
 /// Opens a file for reading values.
 ///
@@ -157,10 +161,37 @@ pub(crate) fn publish_options(args: WriteArgs) -> (Overwrite, Sync) {
     (overwrite, if args.no_sync { Sync::None } else { Sync::Full })
 }
 
-/// Warnings about the values of a file.
+/// Warnings about a file of which some values are read.
 pub(crate) fn warnings(opened: &Opened, args: &ReadArgs) -> Vec<String> {
     let digests = (args.digests == DigestName::Always).then(|| not_compared(opened)).flatten();
-    loss(opened).into_iter().chain(digests).collect()
+    let mut found = aggregated(findings(opened));
+    if SHOWN_MAX < found.len() {
+        let more = u64::try_from(found.len() - SHOWN_MAX).unwrap_or(u64::MAX);
+        found.truncate(SHOWN_MAX);
+        found.push(format!("{}: `tet info` prints all", counted(more, "more warning")));
+    }
+    loss(opened).into_iter().chain(found).chain(digests).collect()
+}
+
+/// What is wrong with a file, but for what its datasets list.
+pub(crate) fn findings(opened: &Opened) -> impl Iterator<Item = String> {
+    let text = |it: &Finding| match (opened.is_form(it), opened.is_loss(it)) {
+        (true, _) => malformation(it),
+        (_, true) => {
+            format!("a part of this file cannot be read: {it}; `tet verify` lists all errors")
+        }
+        _ if it.severity == Severity::Warning => {
+            let text = it.to_string();
+            text.strip_prefix("warning ").map_or_else(|| text.clone(), str::to_owned)
+        }
+        _ => it.to_string(),
+    };
+    opened.warnings().map(text)
+}
+
+/// Whether all of a file is listed.
+pub(crate) fn is_complete(opened: &Opened) -> bool {
+    opened.losses().next().is_none() && opened.malformed().is_none() && loss(opened).is_none()
 }
 
 /// Why no data of a file can be compared with digests; `None` if it can.
@@ -176,38 +207,23 @@ fn not_compared(opened: &Opened) -> Option<String> {
     Some(format!("--digests always: {why}, so nothing was compared"))
 }
 
-/// A warning if a part of a file cannot be read; it is printed for every part that is requested.
-pub(crate) fn loss(opened: &Opened) -> Option<String> {
+/// A warning if datasets of a file cannot be read; it is printed for every part that is requested.
+fn loss(opened: &Opened) -> Option<String> {
     let lost = opened.catalog.datasets().iter().filter(|dataset| is_lost(dataset));
     let count = u64::try_from(lost.clone().count()).unwrap_or(u64::MAX);
-    let first = lost.filter_map(Dataset::why).map(ToString::to_string).next();
-    let of_file =
-        || opened.findings.iter().find(|it| is_unlisted(opened, it)).map(ToString::to_string);
-    let (what, first) = match first {
-        Some(first) => (counted(count, "dataset"), first),
-        None => ("a part".to_owned(), of_file()?),
-    };
-    if let (0, Some(malformed)) = (count, opened.malformed()) {
-        return Some(malformation(malformed));
-    }
+    let first = lost.filter_map(Dataset::why).map(ToString::to_string).next()?;
+    let what = counted(count, "dataset");
     Some(format!("{what} of this file cannot be read: {first}; `tet verify` lists all errors"))
 }
 
 /// The warning about a file that breaks a rule although all of it can be read.
-pub(crate) fn malformation(finding: &Finding) -> String {
+fn malformation(finding: &Finding) -> String {
     format!("this file is malformed, and other programs may refuse it: {finding}")
 }
 
 /// Whether a dataset breaks a rule of its container so that its type is unknown.
 fn is_lost(dataset: &Dataset) -> bool {
     dataset.dtype_name.is_empty() && matches!(dataset.why(), Some(tet_query::Error::Foreign { .. }))
-}
-
-/// Whether a finding is an error that is not listed with a dataset.
-pub(crate) fn is_unlisted(opened: &Opened, finding: &Finding) -> bool {
-    finding.severity == Severity::Error
-        && finding.place.dataset.is_none()
-        && opened.catalog.datasets().iter().all(|dataset| dataset.why().is_none())
 }
 
 /// Checks that a dataset can be read.
@@ -239,13 +255,15 @@ pub(crate) fn integrity(opened: &Opened) -> Integrity {
     }
 }
 
+/// The warning about a file that changes while it is read.
+pub(crate) const MIXED: &str =
+    "another program has the file open for writing: this may mix two states of it";
+
 /// A warning if the values are not verified and another program has the file open for writing.
 #[must_use]
 pub(crate) fn doubt(opened: &Opened, integrity: Integrity) -> Option<String> {
     let catalog = &opened.catalog;
     let mut sources = std::iter::once(catalog.source()).chain(catalog.shards());
     let is_written = sources.any(|source| source.writers() == Writers::Present);
-    (is_written && integrity != Integrity::Verified).then(|| {
-        "another program has the file open for writing: this may mix two states of it".to_owned()
-    })
+    (is_written && integrity != Integrity::Verified).then(|| MIXED.to_owned())
 }

@@ -15,7 +15,7 @@ mod order;
 mod rewrite;
 mod series;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_file::metadata::HistoryRow;
 use tet_file::parts::{BaseFile, FilePlan, RegionOptions, RegionWriter, publish};
@@ -78,6 +78,7 @@ pub fn append(
     }
     let folder = folder_of(asked.output.unwrap_or(file));
     let opened = open(file, &opening(&folder))?;
+    opened.check_complete()?;
     let editor = editor_of(&opened, EditKind::Append)?;
     check_reserve(&opened, options)?;
     let inputs = opened_inputs(asked, &folder)?;
@@ -106,7 +107,14 @@ fn opening(folder: &Path) -> OpenOptions {
 /// The files to append.
 fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a Path, Opened)>> {
     let opening = opening(folder);
-    asked.inputs.iter().map(|path| Ok((path.as_path(), open(path, &opening)?))).collect()
+    let open_input = |path: &'a PathBuf| {
+        let opened = open(path, &opening)?;
+        if asked.datasets.is_empty() {
+            opened.check_complete()?;
+        }
+        Ok((path.as_path(), opened))
+    };
+    asked.inputs.iter().map(open_input).collect()
 }
 
 /// What becomes of a dataset.

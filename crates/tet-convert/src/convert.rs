@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 
 use tet_io::Source;
 use tet_query::{Catalog, Dataset};
-use tet_verify::{Finding, Severity};
 
 use self::choice::{choose, joined_of};
 use self::dtype::retyped;
@@ -38,7 +37,7 @@ use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
-use crate::write::conversion::{ConvertOptions, UnreadChoice};
+use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result, ResultCatalog};
 
@@ -252,6 +251,10 @@ fn prepared(
     options: &ConvertOptions,
 ) -> Result<(Opened, Vec<Note>)> {
     let mut opened = opened_for(input, output, options)?;
+    let is_all = options.tet.include.is_empty();
+    if is_all && options.unsupported != UnsupportedChoice::Skipped {
+        opened.check_complete()?;
+    }
     let (input, _) = input;
     let mut notes = Vec::new();
     if let Some(axis) = &options.stack {
@@ -263,12 +266,7 @@ fn prepared(
     if opened.format == Format::TENSOGRAM && !can.same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
     }
-    if options.unread == UnreadChoice::Refused
-        && let Some(finding) = unread(&opened).next()
-    {
-        return Err(Error::Unread { path: input.to_path_buf(), what: finding.to_string() });
-    }
-    notes.extend(odd(&opened));
+    notes.extend(opened.warning_notes());
     Ok((opened, notes))
 }
 
@@ -296,20 +294,6 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
     Ok(opened)
 }
 
-/// Notes on what of a file is not read, or breaks a rule.
-pub(crate) fn odd(opened: &Opened) -> Vec<Note> {
-    let malformed = opened.malformed().map(|finding| Note::Malformed { what: finding.to_string() });
-    let lost = "parts of the metadata that cannot be read";
-    let lost = Note::left_behind("", lost, unread(opened).count());
-    lost.into_iter().chain(malformed).collect()
-}
-
-/// Findings on what of a file cannot be read and concerns no dataset that is listed.
-pub fn unread(opened: &Opened) -> impl Iterator<Item = &Finding> {
-    let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
-    opened.findings.iter().filter(is_loss).filter(|it| it.place.dataset.is_none())
-}
-
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
 ///
 /// # Errors
@@ -321,6 +305,9 @@ pub fn append_ztensor(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
+    if options.tet.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped {
+        opened.check_complete()?;
+    }
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
     let mut conversion = conversion(&opened, &joined, sparse, options)?;

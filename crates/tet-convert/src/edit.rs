@@ -45,6 +45,7 @@ pub fn edit(
     output: Output<'_>,
     options: &EditOptions,
 ) -> Result<u64> {
+    opened.check_complete()?;
     let editor = editor_for(opened, edits)?;
     check_names(opened, edits)?;
     let edits: Vec<FileEdit> = edits.iter().cloned().chain(notes(opened, edits)).collect();
@@ -87,6 +88,7 @@ fn notes(opened: &Opened, edits: &[FileEdit]) -> Vec<FileEdit> {
 /// # Errors
 /// As [`edit`], for what is known before the file is written.
 pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
+    opened.check_complete()?;
     editor_for(opened, edits)?;
     check_names(opened, edits)
 }

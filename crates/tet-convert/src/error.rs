@@ -1,5 +1,6 @@
 //! Everything that can go wrong on the way in or out.
 
+mod from;
 mod kind;
 mod words;
 
@@ -58,19 +59,26 @@ pub enum Error {
         /// The rule, the place and the numbers.
         fault: ForeignFault,
     },
-    /// Parts of the metadata of a file cannot be read, and what they are of is not known.
-    #[error("{}: {what}", tet_io::shown(path))]
-    Unread {
-        /// The file.
-        path: PathBuf,
-        /// The rule, the place and the numbers of the first.
-        what: String,
-    },
     /// Unused parts are not removed while a process is appending.
     #[error("{} is being appended to: nothing is removed; try again later", tet_io::shown(path))]
     Busy {
         /// The folder.
         path: PathBuf,
+    },
+    /// A part of the file cannot be read, and which datasets it has is not known.
+    #[error(
+        "a part of {} cannot be read, and which datasets it has is not known: {what}",
+        tet_io::shown(path)
+    )]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+        /// The finding, in one line.
+        what: String,
     },
     /// The same in a line of a text.
     #[error("{} is {format}, {}, in line {line}", tet_io::shown(path), broken(fault))]
@@ -550,50 +558,6 @@ pub enum Error {
     /// The output stream refused bytes; a broken pipe is one of these.
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),
-}
-
-impl From<tet_io::Canceled> for Error {
-    fn from(_: tet_io::Canceled) -> Self {
-        Error::Canceled
-    }
-}
-
-impl From<tet_file::Error> for Error {
-    fn from(error: tet_file::Error) -> Self {
-        match error {
-            tet_file::Error::Canceled => Self::Canceled,
-            other => Self::File(other),
-        }
-    }
-}
-
-impl From<tet_query::Error> for Error {
-    fn from(error: tet_query::Error) -> Self {
-        match error {
-            tet_query::Error::Canceled => Self::Canceled,
-            other => Self::Query(other),
-        }
-    }
-}
-
-impl From<tet_ztensor::Error> for Error {
-    fn from(error: tet_ztensor::Error) -> Self {
-        match error {
-            tet_ztensor::Error::Io(error) => Self::Io(error),
-            tet_ztensor::Error::Canceled => Self::Canceled,
-            other => Self::ZTensor(other),
-        }
-    }
-}
-
-impl From<tet_tensogram::Error> for Error {
-    fn from(error: tet_tensogram::Error) -> Self {
-        match error {
-            tet_tensogram::Error::Io(error) => Self::Io(error),
-            tet_tensogram::Error::Canceled => Self::Canceled,
-            other => Self::Tensogram(other),
-        }
-    }
 }
 
 /// The errors of several datasets, one after the other.

@@ -60,7 +60,7 @@ pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
-pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source, unread};
+pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
 pub use diff::{catalog_diff, contents, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
@@ -87,7 +87,7 @@ pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
     Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
-    SparseOutput, TensogramOptions, UnreadChoice, UnsupportedChoice,
+    SparseOutput, TensogramOptions, UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
 pub use write::options::{

@@ -4,6 +4,7 @@ pub(crate) mod chunk_check;
 pub(crate) mod computed;
 pub(crate) mod elements;
 pub(crate) mod json;
+mod losses;
 pub(crate) mod opened;
 pub(crate) mod set;
 pub(crate) mod slabs;

@@ -20,6 +20,7 @@ mod plan;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tet_io::publish::commit_all;
 use tet_io::{Publish, Publisher};
@@ -39,7 +40,7 @@ use self::edges::{Edges, Sidecar};
 use self::joined::JoinedParts;
 use self::plan::{Planned, Planner};
 use crate::container::zarr;
-use crate::convert::{conversion, odd};
+use crate::convert::conversion;
 use crate::open::open;
 use crate::read::opened::Opened;
 use crate::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
@@ -166,7 +167,11 @@ fn made(
 ) -> Result<(ReferenceSet, Edges)> {
     let convert = &convert_options(options);
     let mut of = conversion(input.1, &[], zarr::capabilities(), convert)?;
-    of.notes.extend(std::iter::once(input.1).chain(others.iter().map(|it| &it.1)).flat_map(odd));
+    let files = || std::iter::once(input.1).chain(others.iter().map(|(_, opened)| opened));
+    if options.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped {
+        files().try_for_each(Opened::check_complete)?;
+    }
+    of.notes.extend(files().flat_map(Opened::warning_notes));
     let joined = match &options.concat {
         Some(axis) => {
             joined::of_files(input, others, (axis, &asked(&of, options)), &options.execution)?
@@ -222,6 +227,11 @@ fn planned<'c>(
     let (mut planned, mut faults) = (Vec::new(), Vec::new());
     for &dataset in &of.datasets {
         planner.progress().check()?;
+        if let Some(cause) = &dataset.fault {
+            let (dataset, cause) = (dataset.name.clone(), Arc::clone(cause));
+            faults.push((dataset.clone(), tet_query::Error::Unreadable { dataset, cause }.into()));
+            continue;
+        }
         let grown = joined
             .iter()
             .find(|it| it.parts.first().is_some_and(|(_, part)| part.index == dataset.index));
@@ -231,22 +241,20 @@ fn planned<'c>(
         };
         match found {
             Ok(found) => planned.push(found),
-            Err(error @ (Error::NoReferences { .. } | Error::Clipped { .. })) => faults.push(error),
+            Err(error @ (Error::NoReferences { .. } | Error::Clipped { .. })) => {
+                faults.push((dataset.name.clone(), error));
+            }
             Err(error) => return Err(error),
         }
     }
     let is_skipped = options.unsupported == UnsupportedChoice::Skipped && !planned.is_empty();
     if faults.is_empty() || is_skipped {
-        let note = |error: Error| {
-            let why = error.to_string();
-            let (Error::NoReferences { dataset, .. } | Error::Clipped { dataset }) = error else {
-                return None;
-            };
-            Some(Note::Skipped { dataset, why })
-        };
-        of.notes.extend(faults.into_iter().filter_map(note));
+        let note =
+            |(dataset, error): (String, Error)| Note::Skipped { dataset, why: error.to_string() };
+        of.notes.extend(faults.into_iter().map(note));
         return Ok(planned);
     }
+    let mut faults: Vec<Error> = faults.into_iter().map(|(_, error)| error).collect();
     Err(match faults.pop() {
         Some(error) if faults.is_empty() => error,
         last => {

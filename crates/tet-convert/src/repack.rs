@@ -113,6 +113,7 @@ pub fn repack(
     how: &Repack,
     options: &EditOptions,
 ) -> Result<EditReport> {
+    opened.check_complete()?;
     let source = opened.catalog.source();
     check_reserve(opened, options)?;
     let Some(tet) = &opened.tet else { return anew::repacked(opened, output, how, options) };

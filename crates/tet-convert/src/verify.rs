@@ -5,21 +5,28 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use crate::container::{container, containers, sniff};
-use crate::read::opened::path_of;
+use crate::open::open_source;
+use crate::read::opened::{OpenOptions, path_of};
 use crate::{Error, Format, Result};
 
 /// Checks a file and reports what is wrong with it.
 ///
 /// # Errors
 ///
-/// The source cannot be read or changed meanwhile, or is of a format that is not checked. What is
+/// The source cannot be read or changed meanwhile, is of a format that is not checked, or breaks no rule and cannot be
+/// opened, such as an archive without arrays. What is
 /// wrong with the file's bytes is no error here: it is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let format = sniff(source)?;
-    match container(format) {
-        Some(container) => container.verify(source, options),
-        None => Err(Error::NotVerifiable { path: path_of(source), format }),
+    let Some(container) = container(format) else {
+        return Err(Error::NotVerifiable { path: path_of(source), format });
+    };
+    let report = container.verify(source, options)?;
+    // A file that nobody can open is not in order, whatever rules it keeps.
+    if report.is_ok() {
+        open_source(source.clone(), &OpenOptions::default())?;
     }
+    Ok(report)
 }
 
 /// The rules of every container that has rules in addition to those of `.tet`.

@@ -32,11 +32,11 @@ impl Hdf5File {
     /// Returns an error when the file cannot be read.
     pub fn check(&self, found: &mut dyn FnMut(StoredFault)) -> Result<()> {
         for &fault in self.findings() {
-            found(StoredFault { fault, path: None });
+            found(StoredFault { fault, path: None, attribute: None });
         }
         let (objects, faults) = match self.objects() {
             Err(Error::Fault(fault)) => {
-                found(StoredFault { fault, path: None });
+                found(StoredFault { fault, path: None, attribute: None });
                 return Ok(());
             }
             objects => objects?,
@@ -45,6 +45,9 @@ impl Hdf5File {
         let begin = self.work();
         let mut check = Check { file: self, found, spans: Vec::new(), is_full: false };
         for (number, object) in objects.iter().enumerate() {
+            if matches!(object.kind, ObjectKind::Unreadable(_)) {
+                continue;
+            }
             let done = check.object(number, object);
             check.note(done, &object.path)?;
             if let Err(error) = self.check_work(begin) {
@@ -62,7 +65,7 @@ impl Check<'_> {
     fn note(&mut self, done: Result<()>, path: &str) -> Result<()> {
         match done {
             Err(Error::Fault(fault)) => {
-                (self.found)(StoredFault { fault, path: Some(path.to_owned()) });
+                (self.found)(StoredFault { fault, path: Some(path.to_owned()), attribute: None });
                 Ok(())
             }
             done => done,
@@ -71,8 +74,8 @@ impl Check<'_> {
 
     fn object(&mut self, number: usize, object: &StoredObject) -> Result<()> {
         let file = self.file;
-        for fault in file.attributes(object.address)?.1 {
-            self.note(Err(Error::Fault(fault)), &object.path)?;
+        for it in file.attributes(object.address)?.1 {
+            (self.found)(StoredFault { path: Some(object.path.clone()), ..it });
         }
         for message in header::read(file.reader(), file.shared(), object.address)? {
             let done = self.heap(&message, &object.path);
@@ -131,7 +134,7 @@ impl Check<'_> {
                 && let Error::Fault(fault) = fault(&rule::PAYLOAD_OVERLAP, start, start, reached)
             {
                 let path = objects.get(number).map(|object| object.path.clone());
-                (self.found)(StoredFault { fault, path });
+                (self.found)(StoredFault { fault, path, attribute: None });
             }
             reached = reached.max(end);
         }

@@ -37,7 +37,7 @@ pub(crate) fn fault(rule: &'static ForeignRule, at: u64, found: u64, wanted: u64
 /// use tet_hdf5::{StoredFault, rule};
 ///
 /// let fault = ForeignFault { rule: &rule::SOFT_LINK, at: 800, found: 0, wanted: 0 };
-/// let found = StoredFault { fault, path: Some("group/link".to_owned()) };
+/// let found = StoredFault { fault, path: Some("group/link".to_owned()), attribute: None };
 /// assert_eq!(found.fault.rule.id, "H5-G3");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,4 +46,6 @@ pub struct StoredFault {
     pub fault: ForeignFault,
     /// The object; `None` for the file.
     pub path: Option<String>,
+    /// The name of its attribute, if the finding is about one; empty where the name cannot be read.
+    pub attribute: Option<String>,
 }

@@ -1,11 +1,12 @@
 //! An open file: its objects, what they are, and their attributes.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 
-use crate::error::{Error, Result, fault};
+use crate::error::{Error, Result, StoredFault, fault};
 use crate::header::{self, Message, SharedMessages, kind};
 use crate::heap::fractal::FractalHeap;
 use crate::heap::global::GlobalHeaps;
@@ -280,46 +281,48 @@ impl Hdf5File {
     }
 
     /// The attributes of the object at this address, in the order of making where that is kept, else by
-    /// name; and what is wrong with those that cannot be read.
+    /// name; and what is wrong with those that cannot be read, with their names where these are known.
     ///
     /// # Errors
     ///
     /// Returns an error when the header of the object cannot be read.
-    pub fn attributes(&self, address: u64) -> Result<(Vec<StoredAttribute>, Vec<ForeignFault>)> {
+    pub fn attributes(&self, address: u64) -> Result<(Vec<StoredAttribute>, Vec<StoredFault>)> {
         let begin = self.reader().given();
-        let mut found = Vec::new();
-        let mut attributes: Vec<(Option<u16>, StoredAttribute)> = Vec::new();
-        let mut len = 0_usize;
-        let mut take = |order: Option<u16>, body: &crate::reader::Piece| -> Result<()> {
-            match attribute::read(self.reader(), self.shared(), body) {
-                Ok((attribute, cost)) => {
-                    len = len.saturating_add(cost);
-                    if ATTRIBUTES_LEN_MAX < len {
-                        let (rule, wanted) = (&rule::LIMIT_ATTRIBUTES, ATTRIBUTES_LEN_MAX as u64);
-                        return Err(fault(rule, attribute.at, len as u64, wanted));
-                    }
-                    attributes.push((order, attribute));
-                    Ok(())
-                }
-                Err(error) => Err(error),
-            }
-        };
-        let mut note = |done: Result<()>| match done {
+        let found = RefCell::new(Vec::new());
+        let note = |name: Option<String>, done: Result<()>| match done {
             Err(Error::Fault(fault)) => {
-                found.push(fault);
+                let attribute = Some(name.unwrap_or_default());
+                found.borrow_mut().push(StoredFault { fault, path: None, attribute });
                 Ok(())
             }
             done => done,
+        };
+        let mut attributes: Vec<(Option<u16>, StoredAttribute)> = Vec::new();
+        let mut len = 0_usize;
+        // An attribute that is damaged leaves the others readable.
+        let mut take = |order: Option<u16>, body: &crate::reader::Piece| -> Result<()> {
+            let read = attribute::read(self.reader(), self.shared(), body);
+            let read = read.and_then(|(attribute, cost)| {
+                len = len.saturating_add(cost);
+                if ATTRIBUTES_LEN_MAX < len {
+                    let (rule, wanted) = (&rule::LIMIT_ATTRIBUTES, ATTRIBUTES_LEN_MAX as u64);
+                    return Err(fault(rule, attribute.at, len as u64, wanted));
+                }
+                attributes.push((order, attribute));
+                Ok(())
+            });
+            let is_full = ATTRIBUTES_LEN_MAX < len;
+            if is_full { read } else { note(attribute::name(body), read) }
         };
         for message in self.messages(address)? {
             self.reader().check_work(begin)?;
             match message.kind {
                 kind::ATTRIBUTE if message.is_shared => {
                     let body = self.shared().resolve(self.reader(), message.kind, &message.body);
-                    note(body.and_then(|body| take(message.order, &body)))?;
+                    note(None, body.and_then(|body| take(message.order, &body)))?;
                 }
-                kind::ATTRIBUTE => note(take(message.order, &message.body))?,
-                kind::ATTRIBUTE_INFO => note(self.dense_attributes(&message, &mut take))?,
+                kind::ATTRIBUTE => note(None, take(message.order, &message.body))?,
+                kind::ATTRIBUTE_INFO => note(None, self.dense_attributes(&message, &mut take))?,
                 _ => {}
             }
         }
@@ -328,7 +331,8 @@ impl Hdf5File {
         } else {
             attributes.sort_by(|(_, one), (_, next)| one.name.cmp(&next.name));
         }
-        Ok((attributes.into_iter().map(|(_, attribute)| attribute).collect(), found))
+        let attributes = attributes.into_iter().map(|(_, attribute)| attribute).collect();
+        Ok((attributes, found.into_inner()))
     }
 
     /// Attributes in a heap.

@@ -34,7 +34,7 @@ pub(crate) fn links(
             _ => Ok(()),
         };
         match done {
-            Err(Error::Fault(fault)) => found(StoredFault { fault, path: None }),
+            Err(Error::Fault(fault)) => found(StoredFault { fault, path: None, attribute: None }),
             Err(error) => result = Err(error),
             Ok(()) => {}
         }

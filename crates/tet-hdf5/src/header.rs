@@ -10,6 +10,8 @@ use crate::rule;
 
 /// The most bytes of the continuations of a header.
 const HEADER_LEN_MAX: u64 = 64 << 20;
+/// The most messages of a header of version 1, which counts them in 16 bits.
+const MESSAGE_COUNT_MAX: usize = 65_535;
 /// The most messages of a header, but for attributes, that are stored elsewhere: there is one of each type.
 const SHARED_COUNT_MAX: u64 = 64;
 
@@ -17,6 +19,7 @@ pub(crate) use self::shared::SharedMessages;
 
 /// The types of messages that are read.
 pub(crate) mod kind {
+    pub(crate) const EMPTY: u16 = 0x00;
     pub(crate) const DATASPACE: u16 = 0x01;
     pub(crate) const LINK_INFO: u16 = 0x02;
     pub(crate) const DATATYPE: u16 = 0x03;
@@ -113,9 +116,8 @@ impl Blocks {
 fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
     let head = reader.piece(address, 16, &rule::HEADER_CUT)?;
     let mut fields = head.fields();
-    fields.take(2)?;
-    let count = usize::from(fields.u16()?);
-    fields.take(4)?;
+    // The number of messages is not needed: they fill their blocks.
+    fields.take(8)?;
     let len = fields.u32()?;
     let mut blocks = Blocks::new();
     blocks.left.push_back((address.saturating_add(16), len.into()));
@@ -123,7 +125,7 @@ fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
     while let Some((address, len)) = blocks.left.pop_front() {
         let block = reader.piece(address, len, &rule::HEADER_CUT)?;
         let mut fields = block.fields();
-        while 8 <= fields.left() && messages.len() < count {
+        while 8 <= fields.left() {
             let kind = fields.u16()?;
             let len = usize::from(fields.u16()?);
             let flags = fields.byte()?;
@@ -132,6 +134,13 @@ fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
             fields.take(len)?;
             if kind == kind::CONTINUATION {
                 blocks.add(&body)?;
+            }
+            if kind == kind::EMPTY {
+                continue;
+            }
+            if MESSAGE_COUNT_MAX <= messages.len() {
+                let (rule, wanted) = (&rule::LIMIT_BLOCK, MESSAGE_COUNT_MAX as u64);
+                return Err(fault(rule, body.at, wanted.saturating_add(1), wanted));
             }
             let is_shared = flags & 2 != 0;
             messages.push(Message { kind, order: None, is_shared, body });

@@ -26,6 +26,8 @@ tet_format::foreign_rules! { pub,
         "a header may be continued at each place once", "the file is damaged: fetch or copy it again";
     "H5-O5" SHARED "object header" Error Structure Decimal:
         "a shared message must lead to a message of its type", "the file is damaged: fetch or copy it again";
+    "H5-O6" OBJECT "object header" Error Structure Decimal:
+        "an object must be a group, a dataset or a datatype", "the file is damaged: fetch or copy it again";
     "H5-M1" MESSAGE_CUT "message" Error Structure Decimal:
         "a message must hold its fields", "the file is damaged: fetch or copy it again";
     "H5-M2" MESSAGE_VERSION "message" Error Structure Decimal:
@@ -44,6 +46,8 @@ tet_format::foreign_rules! { pub,
         "a link must have a name and a target", "the file is damaged: fetch or copy it again";
     "H5-G3" SOFT_LINK "group" Warning Structure Hidden:
         "a soft link should lead to an object", "";
+    "H5-G6" GROUP_ALIAS "group" Warning Structure Hidden:
+        "a group should have one name: what is in it is listed under the first", "";
     "H5-G5" LINK_NAMES "group" Error Structure Decimal:
         "the names of the links of a group must be shorter together than the file",
         "the file is damaged: fetch or copy it again";
@@ -107,6 +111,8 @@ tet_format::foreign_rules! { pub,
         "of metadata that objects share, 64 MiB and 16 times the length of the file are read", "";
     "H5-L9" LIMIT_CHUNK "payload" Warning Elements Hidden:
         "a chunk should fit into the memory limit: a longer one is not decoded", "";
+    "H5-L10" LIMIT_VALUES "message" Warning Structure Hidden:
+        "attributes of 2^20 values, 16 MiB of text and 8 types in each other are read", "";
     "H5-L8" LIMIT_PATHS "group" Error Structure Decimal:
         "the paths of all objects are read to 64 MiB and the length of the file", "";
 }

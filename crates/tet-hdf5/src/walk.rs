@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tet_format::ForeignFault;
+
 use crate::error::{Error, Result, StoredFault, fault};
 use crate::file::Hdf5File;
 use crate::group;
@@ -33,6 +35,9 @@ pub enum ObjectKind {
     Dataset,
     /// A datatype with a name.
     Datatype,
+    /// A link that leads to no object that can be read, or a group whose links cannot all be read: there may be
+    /// anything below it. A group of which only some links are read has its path twice.
+    Unreadable(ForeignFault),
 }
 
 /// An object of a file.
@@ -56,23 +61,28 @@ pub struct StoredObject {
     pub path: String,
     /// Further paths: other hard links, and soft links.
     pub others: Vec<String>,
-    /// The address of its header.
+    /// The address of its header; that of the link where the header is not known.
     pub address: u64,
     /// What it is.
     pub kind: ObjectKind,
 }
 
-/// What an object with these messages is.
-pub(crate) fn kind_of(messages: &[Message]) -> ObjectKind {
-    let has = |wanted: u16| messages.iter().any(|message| message.kind == wanted);
-    if has(kind::LAYOUT) || has(kind::DATASPACE) {
-        ObjectKind::Dataset
-    } else if has(kind::DATATYPE) {
-        ObjectKind::Datatype
+/// What the object with these messages is, whose header is at this byte.
+fn kind_of(messages: &[Message], at: u64) -> Result<ObjectKind> {
+    let has = |wanted: &[u16]| messages.iter().any(|message| wanted.contains(&message.kind));
+    if has(&[kind::LAYOUT, kind::DATASPACE]) {
+        Ok(ObjectKind::Dataset)
+    } else if has(&[kind::DATATYPE]) {
+        Ok(ObjectKind::Datatype)
+    } else if has(&[kind::SYMBOL_TABLE, kind::LINK_INFO, kind::LINK, kind::GROUP_INFO]) {
+        Ok(ObjectKind::Group)
     } else {
-        ObjectKind::Group
+        Err(fault(&rule::OBJECT, at, messages.len() as u64, 1))
     }
 }
+
+/// What the root group is called where a dataset would have its name.
+const ROOT: &str = "/";
 
 /// The walk through the groups of a file.
 struct Walk<'a> {
@@ -90,7 +100,8 @@ struct Walk<'a> {
 }
 
 impl Hdf5File {
-    /// All objects, each once, a group before its members, and what is wrong with the groups.
+    /// All objects, each once, a group before its members, and what is wrong with the groups. What cannot be read is an
+    /// object of the kind [`ObjectKind::Unreadable`], and a fault of the same path.
     ///
     /// # Errors
     ///
@@ -106,7 +117,8 @@ impl Hdf5File {
             begin: self.work(),
         };
         walk.all()?;
-        walk.follow_soft();
+        walk.follow_soft()?;
+        walk.note_groups();
         Ok((walk.objects, walk.found))
     }
 }
@@ -114,7 +126,9 @@ impl Hdf5File {
 impl Walk<'_> {
     fn all(&mut self) -> Result<()> {
         let root = self.file.root();
-        let mut stack = vec![(String::new(), self.enter("", root, root)?.into_iter())];
+        // Nothing of the file can be read without its root group.
+        header::read(self.file.reader(), self.file.shared(), root)?;
+        let mut stack = vec![(String::new(), self.enter("", root)?.into_iter())];
         while let Some((parent, links)) = stack.last_mut() {
             let Some(link) = links.next() else {
                 stack.pop();
@@ -125,15 +139,16 @@ impl Walk<'_> {
                 parent => format!("{parent}/{}", link.name),
             };
             if DEPTH_MAX <= stack.len() || PATH_LEN_MAX < path.len() {
-                self.note(fault(&rule::LIMIT_DEPTH, link.at, path.len() as u64, 0), &path)?;
+                self.lose(fault(&rule::LIMIT_DEPTH, link.at, path.len() as u64, 0), &path)?;
                 continue;
             }
             if let Err(error) = self.room(&path, link.at) {
-                return self.note(error, &path);
+                // The links that remain are of any group.
+                return self.lose(error, ROOT);
             }
             match link.target {
                 Target::Object(address) => {
-                    let members = self.enter(&path, address, link.at)?;
+                    let members = self.enter(&path, address)?;
                     if !members.is_empty() {
                         stack.push((path, members.into_iter()));
                     }
@@ -142,7 +157,7 @@ impl Walk<'_> {
                     self.soft.insert(path, (target, link.at));
                 }
                 Target::Elsewhere => {
-                    self.note(fault(&rule::EXTERNAL_LINK, link.at, 0, 0), &path)?;
+                    self.lose(fault(&rule::EXTERNAL_LINK, link.at, 0, 0), &path)?;
                 }
             }
         }
@@ -160,60 +175,79 @@ impl Walk<'_> {
     }
 
     /// Adds an object; gives its links where it is a group that was not seen before.
-    fn enter(&mut self, path: &str, address: u64, at: u64) -> Result<Vec<Link>> {
+    fn enter(&mut self, path: &str, address: u64) -> Result<Vec<Link>> {
         if let Some(&number) = self.numbers.get(&address) {
             if let Some(object) = self.objects.get_mut(number) {
                 object.others.push(path.to_owned());
             }
             return Ok(Vec::new());
         }
-        let _ = at;
-        let messages = match header::read(self.file.reader(), self.file.shared(), address) {
-            Ok(messages) => messages,
+        let at = self.file.base().saturating_add(address);
+        let messages = header::read(self.file.reader(), self.file.shared(), address);
+        let kind = messages.and_then(|messages| Ok((kind_of(&messages, at)?, messages)));
+        let (kind, messages) = match kind {
+            Ok(read) => read,
             Err(error) => {
-                self.note(error, path)?;
+                self.lose(error, path)?;
                 return Ok(Vec::new());
             }
         };
-        let kind = kind_of(&messages);
         self.numbers.insert(address, self.objects.len());
         let (path, others) = (path.to_owned(), Vec::new());
         self.objects.push(StoredObject { path: path.clone(), others, address, kind });
         if kind != ObjectKind::Group {
             return Ok(Vec::new());
         }
-        let found = &mut self.found;
-        group::links(self.file.reader(), &messages, &mut |it| {
-            found.push(StoredFault { path: Some(path.clone()), ..it });
-        })
+        let mut faults = Vec::new();
+        let links = group::links(self.file.reader(), &messages, &mut |it| faults.push(it.fault))?;
+        let name = if path.is_empty() { ROOT } else { &path };
+        faults.into_iter().try_for_each(|fault| self.lose(fault.into(), name))?;
+        Ok(links)
     }
 
-    /// Adds a finding; an error of the environment ends the walk.
-    fn note(&mut self, error: Error, path: &str) -> Result<()> {
-        match error {
-            Error::Fault(fault) => {
-                self.found.push(StoredFault { fault, path: Some(path.to_owned()) });
-                Ok(())
-            }
-            error => Err(error),
+    /// Lists what cannot be read under a path, once, and adds the finding; an error of the environment ends the walk.
+    fn lose(&mut self, error: Error, path: &str) -> Result<()> {
+        let Error::Fault(fault) = error else { return Err(error) };
+        let kind = ObjectKind::Unreadable(fault);
+        let is_new = self.found.last().is_none_or(|it| it.path.as_deref() != Some(path));
+        if is_new {
+            let (path, address) = (path.to_owned(), fault.at);
+            self.objects.push(StoredObject { path, others: Vec::new(), address, kind });
         }
+        self.found.push(StoredFault { fault, path: Some(path.to_owned()), attribute: None });
+        Ok(())
     }
 
     /// Gives objects the names of the soft links that lead to them.
-    fn follow_soft(&mut self) {
+    fn follow_soft(&mut self) -> Result<()> {
         let mut by_path: BTreeMap<String, usize> = BTreeMap::new();
         for (number, object) in self.objects.iter().enumerate() {
+            if matches!(object.kind, ObjectKind::Unreadable(_)) {
+                continue;
+            }
             let paths = std::iter::once(&object.path).chain(&object.others);
             by_path.extend(paths.map(|path| (path.clone(), number)));
         }
-        for (path, (_, at)) in &self.soft {
-            match resolve(path, &self.soft, &by_path) {
+        let soft = std::mem::take(&mut self.soft);
+        for (path, (_, at)) in &soft {
+            match resolve(path, &soft, &by_path) {
                 Some(number) => self.objects[number].others.push(path.clone()),
-                None => {
-                    let Error::Fault(fault) = fault(&rule::SOFT_LINK, *at, 0, 0) else { continue };
-                    self.found.push(StoredFault { fault, path: Some(path.clone()) });
-                }
+                None => self.lose(fault(&rule::SOFT_LINK, *at, 0, 0), path)?,
             }
+        }
+        Ok(())
+    }
+}
+
+impl Walk<'_> {
+    /// Adds a finding for each further name of a group, whose members are listed under the first.
+    fn note_groups(&mut self) {
+        let groups = self.objects.iter().filter(|it| it.kind == ObjectKind::Group);
+        let names = groups.flat_map(|it| it.others.iter().map(|name| (name, it.address)));
+        for (name, address) in names {
+            let (at, rule) = (self.file.base().saturating_add(address), &rule::GROUP_ALIAS);
+            let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
+            self.found.push(StoredFault { fault, path: Some(name.clone()), attribute: None });
         }
     }
 }

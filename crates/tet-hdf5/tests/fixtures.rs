@@ -49,13 +49,13 @@ fn read_all(bytes: Vec<u8>) -> usize {
 }
 
 #[test]
-fn sound_files_break_no_rule_but_that_of_a_lost_link() {
+fn sound_files_break_no_rule_but_those_of_links() {
     for (name, bytes) in FILES {
         let mut all: Vec<StoredFault> = Vec::new();
         let file = Hdf5File::open(Source::from_bytes(bytes)).unwrap();
         file.check(&mut |found| all.push(found)).unwrap();
         let ids: Vec<&str> = all.iter().map(|it| it.fault.rule.id).collect();
-        let wanted: &[&str] = if name == "old" { &["H5-G3"] } else { &[] };
+        let wanted: &[&str] = if name == "old" { &["H5-G3", "H5-G6"] } else { &[] };
         assert_eq!(ids, wanted, "{name}");
     }
 }
@@ -65,7 +65,9 @@ fn an_old_file_has_its_objects_names_and_texts() {
     let file = open("old");
     let (objects, _) = file.objects().unwrap();
     let names: Vec<&str> = objects.iter().map(|it| it.path.as_str()).collect();
-    assert_eq!(names, ["", "g", "g/z", "text"]);
+    assert_eq!(names, ["", "g", "g/z", "text", "gone"]);
+    let is_lost = |it: &StoredObject| matches!(it.kind, ObjectKind::Unreadable(_));
+    assert!(is_lost(&objects[4]) && !objects[..4].iter().any(is_lost));
     assert_eq!(objects[0].others, ["g/loop"]);
     assert_eq!(objects[2].others, ["soft"]);
     let described = file.dataset(objects[2].address).unwrap();

@@ -65,6 +65,7 @@ pub(crate) fn finding<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound
     dict.set_item("advice", finding.advice())?;
     dict.set_item("byte", finding.place.offset)?;
     dict.set_item("dataset", finding.place.dataset_name.clone())?;
+    dict.set_item("attribute", finding.place.attribute.clone())?;
     let chunk = finding.place.chunk.clone();
     let chunk = chunk.map(|chunk| pyo3::types::PyTuple::new(py, chunk)).transpose();
     dict.set_item("chunk", chunk.map_err(|_| PyValueError::new_err("no memory"))?)?;

@@ -136,7 +136,7 @@ impl OpenFile {
     /// What of the file cannot be read and concerns no dataset that is listed.
     fn unread(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
-        Ok(tet_convert::unread(&open.opened).map(ToString::to_string).collect())
+        Ok(open.opened.losses().map(ToString::to_string).collect())
     }
 
     /// What is odd about the file, wrong with a part of it, or not listed.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
     AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
-    ImportReport, UnreadChoice, ZarrCompression,
+    ImportReport, UnsupportedChoice, ZarrCompression,
 };
 use tet_file::write::CodecChoice;
 use tet_format::DType;
@@ -71,8 +71,8 @@ impl Asked {
         for (dataset, chunks) in self.chunks {
             options.tet.chunks.push(ChunkRule { dataset, chunks: chunks.choice()? });
         }
-        if !self.salvage {
-            options.unread = UnreadChoice::Refused;
+        if self.salvage {
+            options.unsupported = UnsupportedChoice::Skipped;
         }
         for (dataset, name) in self.dtypes {
             let known = "a type of numbers, as float32";

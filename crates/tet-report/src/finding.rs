@@ -28,6 +28,8 @@ pub struct Place {
     pub dataset: Option<u64>,
     /// The dataset's name as stored: escape it for printing.
     pub dataset_name: Option<String>,
+    /// The name of the attribute, if the finding is about one; empty where it cannot be read. Escape it for printing.
+    pub attribute: Option<String>,
     /// The chunk's coordinate in the grid, if the finding has a chunk.
     pub chunk: Option<Vec<u64>>,
     /// The number of the message, in a container of messages.
@@ -88,6 +90,11 @@ impl fmt::Display for Finding {
             (Some(name), _) => write!(f, ", dataset {name:?}")?,
             (None, Some(dataset)) => write!(f, ", dataset #{dataset}")?,
             (None, None) => {}
+        }
+        match place.attribute.as_deref() {
+            Some("") => f.write_str(", attributes")?,
+            Some(attribute) => write!(f, ", attribute {attribute:?}")?,
+            None => {}
         }
         if let Some(chunk) = &place.chunk {
             write!(f, ", chunk {}", Shape::from(chunk.as_slice()))?;

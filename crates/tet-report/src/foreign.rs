@@ -60,6 +60,8 @@ pub struct ForeignSeen {
     pub decoded_len: u64,
     /// The number of payload bytes checked.
     pub payload_len: u64,
+    /// The number of bytes that belong to no dataset and to no metadata: what they are is not known.
+    pub gap_len: u64,
 }
 
 /// Collects findings. Its memory does not grow with their number.
@@ -85,6 +87,13 @@ impl<'a> ForeignFindings<'a> {
     pub fn take_in_line(&mut self, line: u64, found: ForeignFound) {
         let mut finding = Finding::from(found);
         finding.place.line = Some(line);
+        self.findings.push(finding);
+    }
+
+    /// Adds a finding about an attribute of a dataset, or of the file.
+    pub fn take_attribute(&mut self, name: Option<String>, found: ForeignFound) {
+        let mut finding = Finding::from(found);
+        finding.place.attribute = name;
         self.findings.push(finding);
     }
 
@@ -125,6 +134,7 @@ impl<'a> ForeignFindings<'a> {
             decoded_len: seen.decoded_len,
             payload_len: seen.payload_len,
             checked_len: seen.payload_len,
+            gap_len_left: seen.gap_len,
             ..Report::new(self.options, findings, &counts)
         }
     }

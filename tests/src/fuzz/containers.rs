@@ -30,14 +30,15 @@ fn agree_of(source: Source, len_max: u64) {
     let level = Level::Deep;
     let options =
         VerifyOptions { level, threads: 1, findings_max: usize::MAX, ..Default::default() };
-    let report = tet_convert::verify(&source, &options).expect("bytes in memory are read");
+    let report = tet_convert::verify(&source, &options);
     let opened = match tet_convert::open_source(source, &OpenOptions::default()) {
         Ok(opened) => opened,
         Err(error) => {
-            assert!(!report.is_ok(), "called sound: {error}");
+            assert!(!report.is_ok_and(|report| report.is_ok()), "called sound: {error}");
             return;
         }
     };
+    let report = report.expect("bytes in memory are read");
     for (dataset, at) in opened.catalog.datasets().iter().zip(0..) {
         let mut findings = report.findings.iter();
         let is_named =
@@ -137,7 +138,7 @@ pub fn fits(bytes: &[u8]) {
 }
 
 /// The file of some cards: a unit ends at an empty line. A line of `=` and hexadecimal digits is its data.
-fn fits_file(text: &[u8]) -> Vec<u8> {
+pub(super) fn fits_file(text: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
     for cards in text.split(|&byte| byte == b'\n').collect::<Vec<_>>().split(|line| line.is_empty())
     {

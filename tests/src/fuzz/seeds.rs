@@ -61,6 +61,20 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     TARGETS.map(of).to_vec()
 }
 
+/// A small sound file of each container that is only read, and its suffix.
+#[must_use]
+pub fn read_only() -> [(&'static str, Vec<u8>); 3] {
+    let units = "BITPIX  = 16\nNAXIS   = 1\nNAXIS1  = 4\n\n\
+                 BITPIX  = 8\nNAXIS   = 1\nNAXIS1  = 6\nPCOUNT  = 0\nGCOUNT  = 1\nEXTNAME = 'beta'";
+    let gguf = super::containers::gguf_seeds().into_iter().nth(28).unwrap_or_default();
+    let pickle = super::torch::seeds().into_iter().next().unwrap_or_default();
+    [
+        ("gguf", gguf),
+        ("fits", super::containers::fits_file(units.as_bytes())),
+        ("pt", super::torch::checkpoint(&pickle)),
+    ]
+}
+
 /// The inputs that are kept for a target.
 #[must_use]
 pub fn corpus(name: &str) -> Vec<Vec<u8>> {

@@ -19,7 +19,7 @@ pub fn torch(bytes: &[u8]) {
 }
 
 /// A zip archive of stored members, as `torch.save` writes it.
-fn checkpoint(pickle: &[u8]) -> Vec<u8> {
+pub(super) fn checkpoint(pickle: &[u8]) -> Vec<u8> {
     let storage: Vec<u8> = (0..96).collect();
     let members = [
         ("m/data.pkl", pickle),

@@ -53,6 +53,11 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
         found.report.warnings.iter().for_each(|warning| context.warn(warning));
     }
     first_of(found.faults)?;
+    if args.datasets.is_empty() {
+        for (opened, path) in files.iter().zip([&args.left, &args.right]) {
+            opened.check_complete().map_err(|error| Failure::from(error).about(path))?;
+        }
+    }
     Ok(if differs { Exit::No } else { Exit::Done })
 }
 

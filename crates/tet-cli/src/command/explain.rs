@@ -48,6 +48,7 @@ fn explain(
     let (opened, query) =
         query::open_for(file, query, (args.question.meaning, &args.read), context)?;
     let queries = query::each(&opened, query, false)?;
+    open::warnings(&opened, &args.read).iter().for_each(|warning| context.warn(warning));
     for (at, query) in queries.iter().enumerate() {
         if at > 0 && !args.json {
             context.line("")?;

@@ -14,7 +14,6 @@ use tet_convert::{Format, Opened, SparseTensor, sparse_tensors};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_format::Shape;
 use tet_query::Dataset;
-use tet_verify::{Finding, Severity};
 
 use crate::args::{InfoArgs, IoName};
 use crate::context::Context;
@@ -49,7 +48,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
         write(args, (&opened, all), &stored, context)?;
     }
     let Some(fault) = fault else {
-        let is_all = open::loss(&opened).is_none() && !has_lost_chunks(&opened);
+        let is_all = open::is_complete(&opened) && !has_lost_chunks(&opened);
         return Ok(if is_all { Exit::Done } else { Exit::Format });
     };
     // The rest was printed; the exit code reports that something is missing.
@@ -230,15 +229,8 @@ fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
 
 fn warnings(opened: &Opened) -> Vec<String> {
     let warnings = opened.tet.as_ref().map(TetFile::warnings).unwrap_or_default();
-    // Other errors are printed with their dataset.
-    let is_own = |it: &&Finding| it.severity == Severity::Warning || open::is_unlisted(opened, it);
-    let odd = opened.findings.iter().filter(is_own);
-    let text = |it: &Finding| match opened.malformed() {
-        Some(malformed) if std::ptr::eq(malformed, it) => open::malformation(it),
-        _ => it.to_string(),
-    };
     let left = opened.left_out().map(ToString::to_string);
-    warnings.iter().map(ToString::to_string).chain(odd.map(text)).chain(left).collect()
+    warnings.iter().map(ToString::to_string).chain(open::findings(opened)).chain(left).collect()
 }
 
 fn shape(

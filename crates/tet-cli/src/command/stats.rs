@@ -65,14 +65,17 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     }
     bar.finish();
     catalog.check_unchanged()?;
-    let warnings = open::warnings(opened, &args.read);
+    let integrity_of_all = integrity.unwrap_or_else(|| open::integrity(opened));
+    let doubt = open::doubt(opened, integrity_of_all);
+    let warnings: Vec<String> =
+        open::warnings(opened, &args.read).into_iter().chain(doubt).collect();
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",
             file: tet_io::without_secrets(&args.file).into_owned(),
             format: catalog.format(),
             datasets,
-            integrity: integrity.unwrap_or_else(|| open::integrity(opened)).name(),
+            integrity: integrity_of_all.name(),
             warnings: warnings.clone(),
         })?;
     } else {
@@ -82,7 +85,11 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         }
         warnings.iter().for_each(|warning| context.warn(warning));
     }
-    first_of(faults)
+    let exit = first_of(faults)?;
+    if args.datasets.is_empty() && args.select.is_none() {
+        opened.check_complete()?;
+    }
+    Ok(exit)
 }
 
 /// What is summarized: what was asked for, or all datasets.

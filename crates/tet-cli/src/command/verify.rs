@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tet_io::Source;
+use tet_io::{Source, Writers};
 use tet_verify::{Finding, Integrity, Level, Report, Severity, Strictness, VerifyOptions};
 
 use crate::args::VerifyArgs;
@@ -10,6 +10,7 @@ use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Place, Result};
+use crate::open::MIXED;
 use crate::render::json::{FindingShape, OmittedShape, Verified};
 use crate::size::{Size, counted, grouped};
 
@@ -23,7 +24,13 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
     for path in &args.files {
         context.check_cancelled()?;
         let exit = match verify(path, args, context) {
-            Ok(report) => print_report(path, &report, args, context)?,
+            Ok((report, writers)) => {
+                let exit = print_report(path, &report, args, context)?;
+                if writers == Writers::Present && report.integrity != Integrity::Verified {
+                    context.warn(MIXED);
+                }
+                exit
+            }
             Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
             Err(failure) if args.files.len() == 1 => return Err(failure),
             Err(failure) => {
@@ -38,13 +45,15 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
     Ok(worst)
 }
 
-fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Report> {
+/// The report of a file, and whether another program has it open for writing.
+fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<(Report, Writers)> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(tet_convert::document_of(&context.env().at(path)))
         .map_err(|error| about(error.into()))?;
     let bar = Bar::new(context, "verifying", 0);
     let report = tet_convert::verify(&source, &options(args, &bar, context));
     bar.finish();
+    let report = report.map(|report| (report, source.writers()));
     report.map_err(|error| match error {
         tet_convert::Error::NotVerifiable { format, .. } => {
             // The message contains the path as the user wrote it.
@@ -146,10 +155,9 @@ fn is_checked(report: &Report) -> bool {
 
 /// What was checked, as text.
 fn checked_text(report: &Report) -> String {
+    let is_whole = report.payload_len == report.stored_len && report.gap_len_left == 0;
     let mut words = match report.level {
-        Level::Deep if is_checked(report) && report.payload_len == report.stored_len => {
-            "every byte"
-        }
+        Level::Deep if is_checked(report) && is_whole => "every byte",
         // Without checksums the bytes can only be decoded.
         Level::Deep if report.is_ok() && report.integrity == Integrity::Unprotected => {
             "every object decoded, no checksums to compare"
@@ -161,7 +169,7 @@ fn checked_text(report: &Report) -> String {
     }
     .to_owned();
     if report.gap_len_left != 0 {
-        words += &format!(", {} between payloads not checked", Size(report.gap_len_left));
+        words += &format!(", {} of no dataset not checked", Size(report.gap_len_left));
     }
     words
 }
@@ -210,6 +218,7 @@ pub(super) fn finding(finding: &Finding) -> FindingShape {
             line: place.line,
             len: Some(place.len),
             dataset: place.dataset_name.clone().or_else(number),
+            attribute: place.attribute.clone(),
             chunk: place.chunk.clone(),
             ..Place::default()
         },

@@ -59,6 +59,9 @@ pub(super) fn write_labeled(
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => written.contains(dataset.as_str()),
+        Note::Untied { dataset, of } => {
+            written.contains(dataset.as_str()) && written.contains(of.as_str())
+        }
         _ => true,
     };
     notes.extend(opened.notes.iter().filter(|note| is_written(note)).cloned());

@@ -33,16 +33,25 @@ impl Error {
             Self::ZTensor(error) => error.kind(),
             Self::Tensogram(error) => error.kind(),
             Self::Verify(error) => error.kind(),
-            Self::Several { faults, .. } => faults.first().map_or(Kind::Usage, Error::kind),
-            Self::Foreign { fault, .. } | Self::Line { fault, .. } if fault.rule.is_limit() => {
+            // Damage weighs most, whatever comes first.
+            Self::Several { faults, .. } => {
+                let is_damage = |it: &&Error| it.kind() == Kind::Format;
+                let worst = faults.iter().find(is_damage).or(faults.first());
+                worst.map_or(Kind::Usage, Error::kind)
+            }
+            Self::Foreign { fault, .. }
+            | Self::Incomplete { fault, .. }
+            | Self::Line { fault, .. }
+                if fault.rule.is_limit() =>
+            {
                 Kind::Limit
             }
             Self::Archive { fault: NpzFault::Read(error), .. }
             | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
             Self::NotReadable { .. }
             | Self::Foreign { .. }
+            | Self::Incomplete { .. }
             | Self::Part { .. }
-            | Self::Unread { .. }
             | Self::Line { .. }
             | Self::NotVerifiable { .. }
             | Self::Array { .. }

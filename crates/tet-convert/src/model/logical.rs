@@ -77,10 +77,10 @@ pub(crate) fn to_physical(
     encoding: &'static str,
     has: impl Fn(DType) -> bool,
 ) -> Result<Physical> {
-    let dtype = match dataset.dtype {
+    let dtype = match (dataset.dtype, dataset.why()) {
         _ if stays_in_blocks(dataset) => return packed(dataset, encoding),
-        Some(dtype) => dtype,
-        None => return Err(unreadable(dataset, encoding)),
+        (Some(dtype), None) => dtype,
+        _ => return Err(unreadable(dataset, encoding)),
     };
     let dataset = &numbers_of(dataset.clone());
     let as_is = |dtype| Physical {

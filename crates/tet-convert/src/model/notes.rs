@@ -61,6 +61,13 @@ pub enum Note {
         /// The rule, and where.
         what: String,
     },
+    /// A part of the input cannot be read or is not as it should be, and no dataset is lost by it.
+    Warned {
+        /// The finding.
+        what: String,
+    },
+    /// Another program has the input open for writing, and its values have no checksums to compare.
+    BeingWritten,
     /// A zip member that is no array was left out.
     LeftOut {
         /// The member's name.
@@ -355,6 +362,10 @@ impl Note {
                 let types = types.join(", ");
                 write!(f, "{count} dataset{s} of {types} {verb} written as decoded numbers")
             }
+            Self::Warned { what } => f.write_str(what),
+            Self::BeingWritten => f.write_str(
+                "another program has the input open for writing: this may mix two states of it",
+            ),
             Self::Unchecked => f.write_str(
                 "some values were written that were not compared with their checksums; \
                  --digests always compares them",

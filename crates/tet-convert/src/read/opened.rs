@@ -148,7 +148,8 @@ impl Opened {
     }
 
     /// Whether a finding is about the form of the file alone: all of it can be read.
-    pub(crate) fn is_form(&self, finding: &Finding) -> bool {
+    #[must_use]
+    pub fn is_form(&self, finding: &Finding) -> bool {
         let is_error = finding.severity == Severity::Error;
         is_error && self.form_rules.contains(&finding.code.id())
     }

@@ -54,8 +54,6 @@ pub struct ConvertOptions {
     pub shard_len: Option<u64>,
     /// What happens with datasets that cannot be written.
     pub unsupported: UnsupportedChoice,
-    /// What happens with parts of the metadata of the input that cannot be read.
-    pub unread: UnreadChoice,
     /// How one array is written as text; `None` is bare elements, or columns, in a table, and all there is in JSON.
     pub layout: Option<TextLayout>,
     /// A name whose suffix chooses the kind of the output, whatever that of the output is.
@@ -95,20 +93,6 @@ pub enum Conflict {
     Refused,
     /// Those of the first file that has them are taken.
     First,
-}
-
-/// What happens with parts of the metadata of an input that cannot be read, and concern no dataset that is known.
-///
-/// ```
-/// assert_eq!(tet_convert::UnreadChoice::default(), tet_convert::UnreadChoice::Noted);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnreadChoice {
-    /// They are left out, with a note.
-    #[default]
-    Noted,
-    /// They are an error.
-    Refused,
 }
 
 /// How a Tensogram file is written.

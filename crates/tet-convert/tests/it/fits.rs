@@ -127,7 +127,12 @@ fn every_rule_has_a_file_that_breaks_it() {
     assert_eq!(of_image("PCOUNT=-1"), ["FITS-H4"]);
     assert_eq!(of_primary("NAXIS1=9223372036854775807"), ["FITS-H5"]);
     assert_eq!(of_primary("NAXIS1=3000"), ["FITS-D1"]);
-    assert_eq!(of_image("GCOUNT=0"), ["FITS-P2", "FITS-D1"]);
+    // The data that the second unit does not count are where a unit would begin.
+    assert_eq!(of_image("GCOUNT=0"), ["FITS-D1", "FITS-H6"]);
+    let no_extension = with(&image, "XTENSION=T").join("\n").replace("XTENSION", "XTENSIOM");
+    let no_extension: Vec<&str> = no_extension.lines().collect();
+    assert_eq!(codes(&[primary.clone(), unit(&no_extension, &floats)].concat()), ["FITS-H6"]);
+    assert_eq!(codes(&[&sound[..], &[1; 7]].concat()), ["FITS-H6"]);
     assert_eq!(of_image("DATASUM='1'"), ["FITS-D2"]);
     assert_eq!(of_image("CHECKSUM='AAAAAAAAAAAAAAAA'"), ["FITS-D3"]);
     assert_eq!(of_image("lower=1"), ["FITS-K1"]);

@@ -23,6 +23,7 @@ mod hostile;
 mod import;
 mod kept;
 mod labeled;
+mod losses;
 mod merge;
 mod netcdf3;
 mod netcdf3_write;

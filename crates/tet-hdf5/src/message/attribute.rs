@@ -35,6 +35,18 @@ pub struct StoredAttribute {
     pub at: u64,
 }
 
+/// The name of an attribute whose other fields may be damaged.
+pub(crate) fn name(body: &Piece) -> Option<String> {
+    let mut fields = body.fields().with_rule(&rule::MESSAGE_CUT);
+    let version = fields.byte().ok()?;
+    fields.take(1).ok()?;
+    let len = usize::from(fields.u16().ok()?);
+    fields.take(if version == 3 { 5 } else { 4 }).ok()?;
+    let bytes = fields.take(len).ok()?;
+    let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
 /// How much larger a datatype in memory is than its message.
 const DATATYPE_TIMES: usize = 4;
 

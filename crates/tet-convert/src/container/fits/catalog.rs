@@ -8,7 +8,7 @@ use tet_codec::Swapped;
 use tet_format::{DType, Grid, Span};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Sealed};
-use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::pixels::TurnedSlabs;
 use super::scale;
@@ -35,9 +35,6 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
         format: Format::FITS,
         fault,
     })?;
-    if let Some(fault) = units.lost {
-        findings.take(ForeignFound { fault, field: "header", len: 0, dataset: None });
-    }
     let mut regions = Vec::new();
     for unit in &units.units {
         unit.check_cards(&mut |found| findings.take(found));
@@ -52,8 +49,13 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
         Some(unit) if unit.shape.is_empty() => attributes(unit),
         _ => BTreeMap::new(),
     };
-    let datasets =
-        units.datasets().map(|unit| dataset(unit, &source, seal(unit, source.len()))).collect();
+    let listed = units.datasets().map(|unit| dataset(unit, &source, seal(unit, source.len())));
+    let mut datasets: Vec<Dataset> = listed.collect();
+    if let Some(fault) = units.lost {
+        let name = units.lost_name();
+        let cause = tet_query::Error::Foreign { dataset: name.clone(), fault };
+        datasets.push(Dataset::unreadable(source.clone(), name, cause));
+    }
     let catalog = Catalog::new(source, Format::FITS.name(), datasets).with_attrs(attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Opened { findings, regions, ..Opened::new(Format::FITS, catalog) })

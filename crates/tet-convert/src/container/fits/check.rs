@@ -31,6 +31,8 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             let stored = |len: u64, unit: &Unit| len.saturating_add(unit.data_len);
             seen.stored_len = units.units.iter().fold(0, stored);
             seen.decoded_len = seen.stored_len;
+            let end = units.units.last().map_or(0, Unit::padded_end);
+            seen.gap_len = file_len.saturating_sub(end);
             structure(&units, &mut |found| findings.take(found));
             tiles(source, &units, options, (&mut findings, &mut seen))?;
             seen.integrity = if options.level == Level::Deep {
@@ -150,6 +152,10 @@ fn sums(
         integrity = Some(integrity.map_or(each, |all| all.and(each)));
     }
     sum_of(source, (end, file_len), &progress)?;
+    // No sum covers bytes that belong to no unit.
+    if end < file_len {
+        integrity = integrity.map(|all| all.and(Integrity::Unprotected));
+    }
     Ok(integrity.unwrap_or(Integrity::Unprotected))
 }
 

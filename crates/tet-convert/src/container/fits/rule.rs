@@ -16,6 +16,9 @@ tet_format::foreign_rules! { pub(crate),
     "FITS-H5" SHAPE_PRODUCT "header" Error Structure Decimal:
         "the data of a unit must be fewer than 2^63 bytes",
         "the header is damaged: fetch or copy the file again";
+    "FITS-H6" EXTENSION "header" Error Structure Decimal:
+        "a unit behind the first must begin with the card XTENSION",
+        "the header is damaged, and hides all units behind it: fetch or copy the file again";
     "FITS-D1" DATA_BOUNDS "data" Error Structure Decimal:
         "the data of a unit must end inside the file",
         "the file is cut short: fetch or copy it again";

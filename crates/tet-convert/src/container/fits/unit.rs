@@ -94,12 +94,22 @@ fn walk(source: &Source, out: &mut Units, found: Found<'_>) -> Parsed<()> {
         match file_len.checked_sub(at) {
             None => return odd(&rule::PADDING, end, file_len, at),
             Some(0) => return Ok(()),
-            Some(rest) if source.read_vec(at, rest.min(8))? != b"XTENSION" => {
+            // Tapes and tools fill files up with zeros; anything else was a unit.
+            Some(rest) if is_filler(source, at, rest)? => {
                 return odd(&rule::TRAILING, at, file_len, at);
+            }
+            Some(rest) if source.read_vec(at, rest.min(8))? != b"XTENSION" => {
+                let (rule, found, wanted) = (&rule::EXTENSION, file_len, at);
+                return Err(Stop::Fault(ForeignFault { rule, at, found, wanted }));
             }
             Some(_) => {}
         }
     }
+}
+
+/// Whether the file goes on with zeros: as far as one block, which would have the header of a unit.
+fn is_filler(source: &Source, at: u64, rest: u64) -> Parsed<bool> {
+    Ok(source.read_vec(at, rest.min(BLOCK_LEN))?.iter().all(|&byte| byte == 0))
 }
 
 /// Reports units that have the name of another one.
@@ -116,6 +126,11 @@ fn check_names(units: &Units, found: Found<'_>) {
 }
 
 impl Units {
+    /// What is called a unit whose header cannot be read, and all behind it.
+    pub(super) fn lost_name(&self) -> String {
+        format!("HDU{}", self.units.len())
+    }
+
     /// The units that are listed: all but a primary unit without data.
     pub(super) fn datasets(&self) -> impl Iterator<Item = &Unit> {
         self.units.iter().filter(|unit| unit.is_listed())

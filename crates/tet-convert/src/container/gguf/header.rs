@@ -72,22 +72,21 @@ fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
     let order = cursor.order;
     let entries: Vec<Entry> =
         tensors.into_iter().map(|tensor| tensor.entry(order, &place)).collect();
-    check_end(&entries, &place, found);
+    if let Some(fault) = data_left(&entries, &place) {
+        found(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
+    }
     Ok(Header { data_at, attrs: keys.attrs, hidden_count: keys.hidden_count, entries })
 }
 
-/// Reports bytes behind the last tensor that are more than padding.
-fn check_end(entries: &[Entry], place: &Place, found: Found<'_>) {
-    if entries.iter().any(|entry| entry.fault.is_some()) {
-        return;
+/// The fault of data behind all tensors: as many as a tensor that the header does not count.
+fn data_left(entries: &[Entry], place: &Place) -> Option<ForeignFault> {
+    if entries.iter().any(|it| it.fault.is_some()) {
+        return None;
     }
-    let ends = entries.iter().map(|entry| entry.stored).filter(|stored| !stored.is_empty());
-    let end = ends.map(|stored| stored.end()).max().unwrap_or(place.data_at);
-    let unused = place.file_len.saturating_sub(end);
-    if place.alignment < unused {
-        let fault = ForeignFault { rule: &rule::DATA_UNUSED, at: end, found: unused, wanted: 0 };
-        found(ForeignFound { fault, field: "data", len: unused, dataset: None });
-    }
+    let end = entries.iter().map(|it| it.stored.end()).fold(place.data_at, u64::max);
+    let left = place.file_len.saturating_sub(end);
+    let (rule, found, wanted) = (&rule::DATA_LEFT, left, place.alignment.saturating_sub(1));
+    (place.alignment <= left).then_some(ForeignFault { rule, at: end, found, wanted })
 }
 
 /// Reads the version, which shows the order of bytes: no version has 2^16 or more.

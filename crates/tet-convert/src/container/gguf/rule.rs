@@ -34,6 +34,9 @@ tet_format::foreign_rules! { pub(crate),
     "GG-D3" DATA_OVERLAP "data" Error Structure Decimal:
         "tensors must not overlap",
         "the header is damaged: fetch or copy the file again";
+    "GG-D4" DATA_LEFT "data" Error Structure Decimal:
+        "the last tensor must end less than the alignment before the end of the file",
+        "the number of tensors is damaged, or the file has something else behind them";
     "GG-S1" SPLIT "header" Error Structure Decimal:
         "the parts of a split model must be next to one another, and have all of its tensors",
         "put NAME-00001-of-0000N.gguf and the other parts into one folder";
@@ -55,7 +58,4 @@ tet_format::foreign_rules! { pub(crate),
     "GG-N4" LIST_LONG "header" Note Structure Decimal:
         "a list of more than 1024 values or 65536 bytes is shown by its length and type alone",
         "the gguf Python package lists all of them";
-    "GG-N5" DATA_UNUSED "data" Warning Structure Decimal:
-        "bytes of the data that belong to no tensor",
-        "the header may be damaged, or of another file";
 }

@@ -10,7 +10,7 @@ use tet_query::AttrText;
 use super::element::element;
 
 /// The most bytes of the texts of an attribute.
-const TEXT_LEN_MAX: usize = 16 << 20;
+pub(super) const TEXT_LEN_MAX: usize = 16 << 20;
 
 /// The most values of one attribute that become JSON, a name or a list as one for every 16 bytes.
 const VALUES_MAX: u64 = 1 << 20;

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tet_format::ForeignFault;
-use tet_hdf5::{Described, Error as ReadError, Hdf5File, ObjectKind, StoredObject};
+use tet_hdf5::{
+    Class, Described, Error as ReadError, Hdf5File, ObjectKind, StoredAttribute, StoredFault,
+    StoredObject,
+};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
-use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOptions};
 
-use super::dims::{self, Dims, Labeled, is_shown};
+use super::chunks::of_dataset;
+use super::dims::{self, DIMENSION_LIST, Dims, Labeled, is_shown};
 use super::{attributes, dataset, environment};
 use crate::read::opened::Opened;
-use crate::{Error, Format, Result};
+use crate::{Error, Format, Note, Result};
 
 /// The longest texts of all attributes together: this, and four times the length of the file.
 const TEXTS_LEN: u64 = 64 << 20;
@@ -28,10 +32,17 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let file = Hdf5File::open(source).map_err(damaged)?;
-    let contents = contents(&file, &mut |it| findings.take(it)).map_err(damaged)?;
-    let catalog = catalog(&file, &contents);
+    let contents = contents(&file, &mut |it| take(&mut findings, it)).map_err(damaged)?;
+    let (catalog, notes) = catalog(&file, &contents);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Opened { findings, ..Opened::new(Format::HDF5, catalog) })
+    Ok(Opened { findings, notes, ..Opened::new(Format::HDF5, catalog) })
+}
+
+/// Adds a finding of `tet-hdf5`.
+pub(super) fn take(findings: &mut ForeignFindings<'_>, it: StoredFault) {
+    let (fault, field) = (it.fault, it.fault.rule.region);
+    let dataset = it.path.map(|path| (0, path));
+    findings.take_attribute(it.attribute, ForeignFound { fault, field, len: 0, dataset });
 }
 
 /// The objects of a file and their attributes.
@@ -43,50 +54,67 @@ pub(super) struct Contents {
     is_netcdf: bool,
 }
 
-/// Reads the objects and attributes of a file; what is wrong with them goes to `found`.
+/// Reads the objects and attributes of a file; what is wrong with the file and the attributes goes to `found`. Objects
+/// that cannot be read are datasets.
 pub(super) fn contents(
     file: &Hdf5File,
-    found: &mut dyn FnMut(ForeignFound),
+    found: &mut dyn FnMut(StoredFault),
 ) -> tet_hdf5::Result<Contents> {
-    let mut note = |fault: ForeignFault, path: Option<String>| {
-        let dataset = path.map(|path| (0, path));
-        found(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
-    };
-    file.findings().iter().for_each(|fault| note(*fault, None));
+    let of_file = |fault: &ForeignFault| StoredFault { fault: *fault, path: None, attribute: None };
+    file.findings().iter().map(of_file).for_each(&mut *found);
     let (objects, faults) = file.objects()?;
-    faults.into_iter().for_each(|it| note(it.fault, it.path));
+    let is_alias = |it: &StoredFault| it.fault.rule.id == tet_hdf5::rule::GROUP_ALIAS.id;
+    faults.into_iter().filter(is_alias).for_each(&mut *found);
     let paths: BTreeMap<u64, String> =
         objects.iter().map(|object| (object.address, object.path.clone())).collect();
     let (begin, mut room) = (file.work(), TEXTS_LEN.saturating_add(4 * file.source().len()));
     let mut contents =
         Contents { objects, datasets: Vec::new(), attrs: BTreeMap::new(), is_netcdf: false };
     for object in &contents.objects {
-        if object.kind == ObjectKind::Datatype {
-            continue;
+        match object.kind {
+            ObjectKind::Datatype => continue,
+            ObjectKind::Unreadable(fault) => {
+                contents.datasets.push(Labeled::unreadable(&object.path, object.address, fault));
+                continue;
+            }
+            ObjectKind::Dataset | ObjectKind::Group => {}
         }
         // Attributes can share their bytes; those of the first objects are read.
         let read = match file.check_work(begin) {
             Err(error) => Err(error),
-            Ok(()) if room == 0 => Err(too_long(file, object)),
+            Ok(()) if room == 0 => Err(ReadError::Fault(limit(file, object.address))),
             Ok(()) => file.attributes(object.address),
         };
         let (list, faults) = match read {
             Ok(read) => read,
-            Err(ReadError::Fault(fault)) => (Vec::new(), vec![fault]),
+            Err(ReadError::Fault(fault)) => (Vec::new(), vec![of_file(&fault)]),
             Err(error) => return Err(error),
         };
-        faults.into_iter().for_each(|fault| note(fault, Some(object.path.clone())));
+        let mut note =
+            |it: StoredFault| found(StoredFault { path: Some(object.path.clone()), ..it });
+        faults.into_iter().for_each(&mut note);
         contents.is_netcdf |=
             list.iter().any(|it| it.name == "_NCProperties" || it.name == "_Netcdf4Dimid");
         let scales = dims::scales(file, &list);
-        let values = list.iter().filter(|it| is_shown(&it.name, false));
-        let values =
-            values.filter_map(|it| Some((it.name.clone(), attributes::value(file, it, &paths)?)));
-        let values = values.take_while(|(name, value)| takes_room(&mut room, (name, value)));
-        let attrs: BTreeMap<String, AttrText> = values.collect();
+        let mut attrs = BTreeMap::new();
+        for it in list.iter().filter(|it| is_shown(&it.name, false)) {
+            let fault = match attributes::value(file, it, &paths) {
+                Some(value) if takes_room(&mut room, (&it.name, &value)) => {
+                    attrs.insert(it.name.clone(), value);
+                    continue;
+                }
+                Some(_) => limit(file, object.address),
+                None => value_fault(file, it)?,
+            };
+            note(StoredFault { attribute: Some(it.name.clone()), ..of_file(&fault) });
+        }
+        for (fault, name) in scales.fault.into_iter().map(|fault| (fault, DIMENSION_LIST)) {
+            note(StoredFault { attribute: Some(name.to_owned()), ..of_file(&fault) });
+        }
         if object.kind == ObjectKind::Dataset {
             let (path, address) = (object.path.clone(), object.address);
-            let labeled = Labeled { path, address, rank: 0, attrs, scales };
+            let (scales, fault) = (scales.addresses, None);
+            let labeled = Labeled { path, address, rank: 0, attrs, scales, fault };
             contents.datasets.push(labeled);
             continue;
         }
@@ -107,52 +135,111 @@ fn takes_room(room: &mut u64, (name, value): (&str, &AttrText)) -> bool {
     left.is_some()
 }
 
-/// The error of an object whose attributes are not read because those of others are too long.
-fn too_long(file: &Hdf5File, object: &StoredObject) -> ReadError {
-    let at = file.base().saturating_add(object.address);
+/// The fault of an object whose attributes are not read because those of others are too long.
+fn limit(file: &Hdf5File, address: u64) -> ForeignFault {
+    let at = file.base().saturating_add(address);
     let rule = &tet_hdf5::rule::LIMIT_ATTRIBUTES;
-    ReadError::Fault(ForeignFault { rule, at, found: TEXTS_LEN, wanted: TEXTS_LEN })
+    ForeignFault { rule, at, found: TEXTS_LEN, wanted: TEXTS_LEN }
 }
 
-/// The catalog of these objects; other paths of a dataset are parts.
-pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
+/// Why the values of an attribute cannot be read: the bytes elsewhere that they refer to are damaged, or there are too
+/// many of them.
+fn value_fault(file: &Hdf5File, attribute: &StoredAttribute) -> tet_hdf5::Result<ForeignFault> {
+    let StoredAttribute { datatype, bytes, at, .. } = attribute;
+    let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
+    let of_texts = file.texts(datatype, bytes, attributes::TEXT_LEN_MAX).err();
+    let of_lists = match &datatype.class {
+        Class::List(base) => {
+            bytes.chunks_exact(size).find_map(|bytes| file.list(bytes, base.size).err())
+        }
+        _ => None,
+    };
+    match of_texts.or(of_lists) {
+        Some(ReadError::Fault(fault)) => Ok(fault),
+        Some(error) => Err(error),
+        None => {
+            let rule = &tet_hdf5::rule::LIMIT_VALUES;
+            Ok(ForeignFault { rule, at: *at, found: 0, wanted: 0 })
+        }
+    }
+}
+
+/// The catalog of these objects, each under all of its names, and notes on those that have several.
+pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Note>) {
     let is_netcdf = contents.is_netcdf;
-    let described: Vec<_> = contents.datasets.iter().map(|it| file.dataset(it.address)).collect();
+    let described = |it: &Labeled| match it.fault {
+        Some(fault) => Err(ReadError::Fault(fault)),
+        None => file.dataset(it.address),
+    };
+    let described: Vec<_> = contents.datasets.iter().map(described).collect();
     let rank = |it: &tet_hdf5::Result<Described>| it.as_ref().map_or(0, |it| it.space.shape.len());
-    let ranked = contents.datasets.iter().zip(&described).map(|(it, described)| Labeled {
-        rank: rank(described),
-        path: it.path.clone(),
-        address: it.address,
-        attrs: it.attrs.clone(),
-        scales: it.scales.clone(),
-    });
+    let ranked = contents.datasets.iter().zip(&described);
+    let ranked = ranked.map(|(it, described)| Labeled { rank: rank(described), ..it.clone() });
     let labeled: Vec<Labeled> = ranked.collect();
     let axes = Dims::new(&labeled, is_netcdf);
+    let of_others = contents.objects.iter().filter(|it| !it.others.is_empty());
     let others: BTreeMap<u64, &Vec<String>> =
-        contents.objects.iter().map(|it| (it.address, &it.others)).collect();
-    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+        of_others.map(|it| (it.address, &it.others)).collect();
+    let (mut datasets, mut parts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let mut room = TEXTS_LEN.saturating_add(4 * file.source().len());
     for (labeled, described) in labeled.iter().zip(described) {
         if is_netcdf && dims::is_bare(labeled) {
             continue;
         }
         let name = if is_netcdf { dims::netcdf_path(&labeled.path) } else { labeled.path.clone() };
-        let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
-        let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let dims = axes.of(labeled);
-        let read = dataset::read(file, name, described, (dims, is_netcdf));
-        let dataset = Dataset { attrs, ..read.whole };
-        for other in others.get(&labeled.address).into_iter().copied().flatten() {
-            // Each name has the attributes, which can be long.
-            if dataset.attrs.iter().all(|(name, value)| takes_room(&mut room, (name, value))) {
-                parts.push(Dataset { name: other.clone(), ..dataset.clone() });
+        let described = match described {
+            Ok(described) => described,
+            Err(error) => {
+                datasets.push(Dataset {
+                    attrs: shown(labeled, is_netcdf),
+                    ..unreadable(file, name, error)
+                });
+                continue;
             }
+        };
+        let dims = axes.of(labeled);
+        let others = others.get(&labeled.address).filter(|_| labeled.fault.is_none());
+        let others = others.into_iter().copied().flatten();
+        for (name, is_first) in
+            std::iter::once((name, true)).chain(others.map(|it| (it.clone(), false)))
+        {
+            // Each name has the attributes, which can be long.
+            let has_room = labeled.attrs.iter().all(|it| takes_room(&mut room, (it.0, it.1)));
+            if !is_first && !has_room {
+                let error = ReadError::Fault(limit(file, labeled.address));
+                datasets.push(unreadable(file, name, error));
+                continue;
+            }
+            if !is_first {
+                let (dataset, of) = (name.clone(), labeled.path.clone());
+                notes.push(Note::Untied { dataset, of });
+            }
+            let read = dataset::read(file, name, &described, (dims.clone(), is_netcdf));
+            datasets.push(Dataset { attrs: shown(labeled, is_netcdf), ..read.whole });
+            parts.extend(read.parts);
         }
-        datasets.push(dataset);
-        parts.extend(read.parts);
     }
     let attrs = contents.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
     let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
     let source = file.source().clone();
-    Catalog::new(source, Format::HDF5.name(), datasets).with_attrs(attrs).with_parts(parts)
+    let catalog = Catalog::new(source, Format::HDF5.name(), datasets);
+    (catalog.with_attrs(attrs).with_parts(parts), notes)
+}
+
+/// The attributes of a dataset that are shown.
+fn shown(labeled: &Labeled, is_netcdf: bool) -> BTreeMap<String, AttrText> {
+    let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
+    attrs.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// A dataset that cannot be read: the file is damaged, or this build does not follow a link or read so much.
+fn unreadable(file: &Hdf5File, name: String, error: ReadError) -> Dataset {
+    let cause = match error {
+        ReadError::Fault(fault) if fault.rule.severity != Severity::Error => {
+            let why = format!("dataset {name:?} cannot be read: {fault}");
+            tet_query::Error::Unsupported { why }
+        }
+        error => of_dataset(&name, error),
+    };
+    Dataset::unreadable(file.source().clone(), name, cause)
 }

@@ -10,7 +10,7 @@ use tet_hdf5::{Class, Datatype, Described, ExternalPart, Hdf5File, StoredIndex, 
 use tet_io::Source;
 use tet_query::{ChunkTable, Dataset, Error as QueryError};
 
-use super::chunks::{Absent, Chunks, Pieces, of_dataset, stages};
+use super::chunks::{Absent, Chunks, Pieces, stages};
 use super::element::{self, Element};
 use super::external;
 use super::texts::HeapTexts;
@@ -33,20 +33,10 @@ pub(super) struct Read {
 pub(super) fn read(
     file: &Hdf5File,
     name: String,
-    described: tet_hdf5::Result<Described>,
+    described: &Described,
     (dims, is_netcdf): (Vec<String>, bool),
 ) -> Read {
-    let source = file.source().clone();
-    let described = match described {
-        Ok(described) => described,
-        Err(error) => {
-            let fault = Some(Arc::new(of_dataset(&name, error)));
-            let (grid, chunks) = unread(&[], None);
-            let whole = Dataset::unknown(source, name, "unknown", grid, chunks);
-            return Read { whole: Dataset { fault, ..whole }, parts: Vec::new() };
-        }
-    };
-    let stored = Stored { file, described: &described, dims: &dims };
+    let stored = Stored { file, described, dims: &dims };
     if let Some((datatype, axes)) = element::texts(&described.datatype) {
         let is_char = is_netcdf && described.datatype.size == 1 && axes.is_empty();
         return stored.texts(name, (datatype, axes, None), is_char);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use tet_format::ForeignFault;
 use tet_hdf5::{Class, Hdf5File, StoredAttribute};
 use tet_query::AttrText;
 
@@ -34,8 +35,11 @@ const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variab
 /// coordinates.
 const NOT_COORDINATES: &str = "_nc4_non_coord_";
 
+/// The attribute with the scales of each axis.
+pub(super) const DIMENSION_LIST: &str = "DIMENSION_LIST";
+
 /// A dataset with what its attributes say of its axes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Labeled {
     pub(super) path: String,
     pub(super) address: u64,
@@ -43,6 +47,16 @@ pub(super) struct Labeled {
     pub(super) attrs: BTreeMap<String, AttrText>,
     /// The first scale of each axis, by its address.
     pub(super) scales: Vec<Vec<u64>>,
+    /// Why nothing else is known of it.
+    pub(super) fault: Option<ForeignFault>,
+}
+
+impl Labeled {
+    /// An object of which the path alone is known.
+    pub(super) fn unreadable(path: &str, address: u64, fault: ForeignFault) -> Labeled {
+        let (path, fault) = (path.to_owned(), Some(fault));
+        Labeled { path, address, rank: 0, attrs: BTreeMap::new(), scales: Vec::new(), fault }
+    }
 }
 
 /// Whether an attribute is shown.
@@ -53,19 +67,32 @@ pub(super) fn is_shown(name: &str, is_netcdf: bool) -> bool {
 /// The most axes whose scales are read, and as many as a dataset has.
 const AXES_MAX: usize = 32;
 
+/// The first scale of each axis, by its address, and why one cannot be read.
+#[derive(Default)]
+pub(super) struct Scales {
+    pub(super) addresses: Vec<Vec<u64>>,
+    pub(super) fault: Option<ForeignFault>,
+}
+
 /// The first scale that the attribute `DIMENSION_LIST` names for each axis.
-pub(super) fn scales(file: &Hdf5File, attributes: &[StoredAttribute]) -> Vec<Vec<u64>> {
-    let Some(list) = attributes.iter().find(|it| it.name == "DIMENSION_LIST") else {
-        return Vec::new();
+pub(super) fn scales(file: &Hdf5File, attributes: &[StoredAttribute]) -> Scales {
+    let mut scales = Scales::default();
+    let Some(list) = attributes.iter().find(|it| it.name == DIMENSION_LIST) else {
+        return scales;
     };
-    let Class::List(base) = &list.datatype.class else { return Vec::new() };
+    let Class::List(base) = &list.datatype.class else { return scales };
     let size = usize::try_from(list.datatype.size).unwrap_or(usize::MAX);
     let width = usize::try_from(base.size).unwrap_or(usize::MAX);
-    let of_axis = |element: &[u8]| {
-        let bytes = file.list(element, base.size).unwrap_or_default();
-        bytes.chunks_exact(width).take(1).map(address_of).collect()
-    };
-    list.bytes.chunks_exact(size).take(AXES_MAX).map(of_axis).collect()
+    for element in list.bytes.chunks_exact(size).take(AXES_MAX) {
+        let bytes = file.list(element, base.size).unwrap_or_else(|error| {
+            if let tet_hdf5::Error::Fault(fault) = error {
+                scales.fault.get_or_insert(fault);
+            }
+            Vec::new()
+        });
+        scales.addresses.push(bytes.chunks_exact(width).take(1).map(address_of).collect());
+    }
+    scales
 }
 
 /// The axes of all datasets of a file.
@@ -77,8 +104,9 @@ pub(super) struct Dims<'a> {
 
 impl<'a> Dims<'a> {
     pub(super) fn new(datasets: &'a [Labeled], is_netcdf: bool) -> Dims<'a> {
-        let by_address = datasets.iter().map(|it| (it.address, it)).collect();
-        let numbered = datasets.iter().filter_map(|it| Some((number(it)?, it)));
+        let datasets = datasets.iter().filter(|it| it.fault.is_none());
+        let by_address = datasets.clone().map(|it| (it.address, it)).collect();
+        let numbered = datasets.filter_map(|it| Some((number(it)?, it)));
         Dims { is_netcdf, by_address, by_number: numbered.collect() }
     }
 

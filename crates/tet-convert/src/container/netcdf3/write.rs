@@ -18,7 +18,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_codec::Swapped;
-use tet_query::{Execution, LazyArray};
+use tet_query::{Dataset, Execution, LazyArray};
 
 use self::draft::{Elements, NcVariable};
 use super::NetCdf3;
@@ -43,6 +43,14 @@ impl traits::Writer for NetCdf3 {
             chars: true,
             ..Capabilities::ARRAYS
         }
+    }
+
+    fn check(&self, dataset: &Dataset, encoding: &'static str) -> Result<()> {
+        let (view, _) = to_physical(dataset, encoding)?;
+        if view.shape().iter().skip(1).any(|&extent| extent == 0) {
+            return Err(draft::empty_axis(&dataset.name));
+        }
+        Ok(())
     }
 
     fn write(

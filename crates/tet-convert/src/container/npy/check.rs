@@ -43,6 +43,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         stored_len: source.len(),
         decoded_len: source.len(),
         payload_len: if options.level == Level::Deep { source.len() } else { 0 },
+        gap_len: 0,
     };
     if let Some(fault) = found {
         let field = fault.rule.region;

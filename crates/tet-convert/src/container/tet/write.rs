@@ -6,14 +6,14 @@ use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
 use tet_file::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{Catalog, LazyArray};
+use tet_query::{Catalog, Dataset, LazyArray};
 
 use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attribute_types::AttrTypes;
-use crate::model::logical::Physical;
+use crate::model::logical::{Physical, to_physical};
 use crate::model::{attributes, notes};
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -47,6 +47,11 @@ impl traits::Writer for Tet {
             ],
             ..Capabilities::ARRAYS
         }
+    }
+
+    fn check(&self, dataset: &Dataset, encoding: &'static str) -> Result<()> {
+        let physical = to_physical(dataset, encoding, |_| true)?;
+        check_rank(&physical.view)
     }
 
     fn write(
@@ -145,12 +150,17 @@ pub(super) fn codec_of(dataset: &str, options: &ConvertOptions) -> Result<CodecC
     }
 }
 
+fn check_rank(view: &Dataset) -> Result<()> {
+    let (dataset, rank) = (view.name.clone(), view.shape().len());
+    if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
+        return Err(Error::Rank { dataset, rank });
+    }
+    Ok(())
+}
+
 fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Result<DatasetSpec> {
     let name = physical.view.name.clone();
-    let rank = physical.view.shape().len();
-    if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
-        return Err(Error::Rank { dataset: name, rank });
-    }
+    check_rank(&physical.view)?;
     let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
     // What an element is made of stays together.
     let (outer, inner) = shape.split_at(shape.rank() - physical.inner);

@@ -144,6 +144,12 @@ fn stored(lazy: &LazyArray) -> Type {
     if is_text { Type::Char } else { Type::Number(dtype) }
 }
 
+/// The error for an array without positions along an axis that is not its first.
+pub(super) fn empty_axis(dataset: &str) -> Error {
+    let why = "only its first axis can have no positions";
+    Error::Unfit { dataset: dataset.to_owned(), encoding: ENCODING, why }
+}
+
 /// An extent of 0 is that of the record dimension of a file without records: there is one at most, and it
 /// is the first of a variable.
 fn check_empty(arrays: &[LazyArray], variables: &[NcVariable], dims: &Dims) -> Result<()> {
@@ -152,7 +158,7 @@ fn check_empty(arrays: &[LazyArray], variables: &[NcVariable], dims: &Dims) -> R
     for (variable, lazy) in variables.iter().zip(arrays) {
         for (axis, dim) in variable.dims.iter().enumerate().filter(|(_, dim)| is_empty(dim)) {
             let why = match record.replace(*dim) {
-                _ if axis != 0 => "only its first axis can have no positions",
+                _ if axis != 0 => return Err(empty_axis(&lazy.dataset().name)),
                 Some(other) if other != *dim => "only one axis of a file can have no positions",
                 _ => continue,
             };

@@ -1,0 +1,105 @@
+//! What cannot be read is listed under its name, and those who need all of a file fail unless they leave it out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tet_convert::{ConvertOptions, Note, OpenOptions, UnsupportedChoice, convert, open, verify};
+use tet_io::{Kind, Source};
+use tet_verify::VerifyOptions;
+
+use crate::common::npy;
+
+/// A NetCDF-4 or HDF5 file of three datasets, of which the header of the second one has a changed bit.
+fn damaged(folder: &Path, name: &str) -> PathBuf {
+    let table = folder.join("in.csv");
+    fs::write(&table, "alpha,beta,gamma\n1,2,3\n4,5,6\n").unwrap();
+    let path = folder.join(name);
+    convert(&table, &path, &ConvertOptions::default()).unwrap();
+    let file = tet_hdf5::Hdf5File::open(Source::open(&path).unwrap()).unwrap();
+    let (objects, _) = file.objects().unwrap();
+    let beta = objects.iter().find(|it| it.path == "beta").unwrap().address;
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[usize::try_from(beta).unwrap() + 12] ^= 16;
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_dataset_with_a_damaged_header_is_listed_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["x.h5", "x.nc"] {
+        let path = damaged(folder.path(), name);
+        let opened = open(&path, &OpenOptions::default()).unwrap();
+        let listed = opened.catalog.datasets().iter().map(|it| (it.name.as_str(), it.has_shape));
+        assert_eq!(
+            listed.collect::<Vec<_>>(),
+            [("alpha", true), ("beta", false), ("gamma", true)],
+            "{name}"
+        );
+        let out = folder.path().join(format!("{name}.npz"));
+        let error = convert(&path, &out, &ConvertOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Format, "{error}");
+        assert!(error.to_string().contains("beta") && !out.exists(), "{error}");
+        let mut options =
+            ConvertOptions { unsupported: UnsupportedChoice::Skipped, ..Default::default() };
+        let report = convert(&path, &out, &options).unwrap();
+        let is_named = |it: &Note| matches!(it, Note::Skipped { dataset, .. } if dataset == "beta");
+        assert_eq!(report.notes.iter().filter(|it| is_named(it)).count(), 1, "{:?}", report.notes);
+        options = ConvertOptions::default();
+        options.tet.exclude = vec!["beta".to_owned()];
+        options.tet.overwrite = tet_io::Overwrite::Replace;
+        let names = convert(&path, &out, &options).unwrap().datasets;
+        let names: Vec<String> = names.into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["alpha", "gamma"]);
+    }
+}
+
+#[test]
+fn a_part_without_a_name_ends_what_needs_all_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gguf");
+    // No tensors and no keys, and the data of some.
+    fs::write(&path, [b"GGUF\x03\0\0\0".as_slice(), &[0; 16], &[7; 300]].concat()).unwrap();
+    let opened = open(&path, &OpenOptions::default()).unwrap();
+    let ids: Vec<&str> = opened.losses().map(|it| it.code.id()).collect();
+    assert_eq!(ids, ["GG-D4"]);
+    let error = opened.check_complete().unwrap_err();
+    assert_eq!(error.kind(), Kind::Format, "{error}");
+    let out = folder.path().join("x.npz");
+    let error = convert(&path, &out, &ConvertOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("GG-D4") && !out.exists(), "{error}");
+    let source = Source::open(&path).unwrap();
+    assert!(!verify(&source, &VerifyOptions::default()).unwrap().is_ok());
+}
+
+#[test]
+fn verify_is_not_ok_for_what_cannot_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    zip.start_file("model.weights.h5", zip::write::SimpleFileOptions::default()).unwrap();
+    zip.finish().unwrap();
+    assert!(open(&path, &OpenOptions::default()).is_err());
+    assert!(verify(&Source::open(&path).unwrap(), &VerifyOptions::default()).is_err());
+}
+
+#[test]
+fn what_an_output_cannot_hold_is_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    for (name, shape) in [("a", "(3,)"), ("r", "(1,1,1,1,1,1,1,1,3)"), ("z", "(2,0)")] {
+        let data: &[u8] = if name == "z" { &[] } else { &[1, 2, 3] };
+        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut zip, &npy("|u1", "False", shape, data)).unwrap();
+    }
+    zip.finish().unwrap();
+    let options = ConvertOptions { unsupported: UnsupportedChoice::Skipped, ..Default::default() };
+    for (name, skipped) in [("x.tet", "r"), ("x.nc3", "z")] {
+        let report = convert(&path, &folder.path().join(name), &options).unwrap();
+        let is_named =
+            |it: &Note| matches!(it, Note::Skipped { dataset, .. } if dataset == skipped);
+        assert!(report.notes.iter().any(is_named), "{name}: {:?}", report.notes);
+        assert_eq!(report.datasets.len(), 2, "{name}");
+    }
+}
