@@ -5,6 +5,7 @@ pub(crate) mod computed;
 pub(crate) mod elements;
 pub(crate) mod json;
 pub(crate) mod opened;
+pub(crate) mod room;
 pub(crate) mod set;
 pub(crate) mod slabs;
 pub(crate) mod spool;
