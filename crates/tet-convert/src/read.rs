@@ -6,6 +6,7 @@ pub(crate) mod elements;
 pub(crate) mod json;
 mod losses;
 pub(crate) mod opened;
+pub(crate) mod room;
 pub(crate) mod set;
 pub(crate) mod slabs;
 pub(crate) mod spool;

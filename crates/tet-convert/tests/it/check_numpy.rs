@@ -2,13 +2,13 @@
 
 use std::io::{Cursor, Write};
 
-use tet_convert::verify;
+use tet_convert::{OpenOptions, open_source, verify};
 use tet_io::Source;
 use tet_verify::{Integrity, Level, Report, VerifyOptions};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::common::{elements, npy};
+use crate::common::{self, elements, npy};
 
 fn array() -> Vec<u8> {
     npy("<f4", "False", "(6, 5)", &elements("f4", 30))
@@ -42,6 +42,63 @@ fn sound_files_have_no_findings() {
             assert!(report.is_ok() && report.integrity == Integrity::Unchecked, "{report:?}");
             assert_eq!(report.dataset_count, 2);
         }
+    }
+}
+
+/// An archive of members of these names, each an array of numbers that count from that of the member.
+fn named(names: &[&str]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let how = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for (name, number) in names.iter().zip(1_u8..) {
+        zip.start_file(*name, how).expect("room");
+        let is_array = !name.ends_with(".txt");
+        let array = npy("|u1", "False", "(2,)", &[number, number]);
+        zip.write_all(if is_array { &array } else { b"text" }).expect("room");
+    }
+    zip.finish().expect("room").into_inner()
+}
+
+fn values(bytes: Vec<u8>, name: &str) -> Vec<u8> {
+    let opened = open_source(Source::from_bytes(bytes), &OpenOptions::default()).unwrap();
+    common::read(&opened, name).bytes().to_vec()
+}
+
+#[test]
+fn members_are_arrays_by_their_first_bytes() {
+    let bytes = named(&["weights", "b.npy", "notes.txt"]);
+    assert_eq!(values(bytes.clone(), "weights"), [1, 1]);
+    assert_eq!(ids(&checked(&bytes, Level::Deep).unwrap()), ["NPZ-N3"]);
+    let opened = open_source(Source::from_bytes(bytes), &OpenOptions::default()).unwrap();
+    let left: Vec<String> = opened.left_out().map(ToString::to_string).collect();
+    assert_eq!(left, ["\"notes.txt\" is not an array: left out"]);
+    let twice = named(&["x", "x.npy"]);
+    assert_eq!(ids(&checked(&twice, Level::Deep).unwrap()), ["NPZ-N1"]);
+    let other = named(&["notes.txt"]);
+    assert_eq!(ids(&checked(&other, Level::Deep).unwrap()), ["NPZ-N3", "NPZ-A3"]);
+    let refused = open_source(Source::from_bytes(other), &OpenOptions::default());
+    assert!(refused.unwrap_err().to_string().contains("notes.txt"));
+}
+
+#[test]
+fn the_last_member_of_a_name_is_read_with_a_warning() {
+    // The zip writer refuses a name twice: one of the same length is changed.
+    let mut bytes = named(&["a.npy", "b.npy", "c.npy"]);
+    while let Some(at) = bytes.windows(5).position(|it| it == b"b.npy") {
+        bytes[at] = b'a';
+    }
+    assert_eq!(values(bytes.clone(), "a"), [2, 2]);
+    assert_eq!(values(bytes.clone(), "c"), [3, 3]);
+    assert_eq!(ids(&checked(&bytes, Level::Deep).unwrap()), ["NPZ-N2"]);
+}
+
+#[test]
+fn an_archive_is_all_of_its_file() {
+    let (one, other) = (named(&["a.npy"]), named(&["b.npy", "c.npy"]));
+    let prefixed = [b"PK\x03\x04 and other bytes", &one[..]].concat();
+    for bytes in [[&one[..], &other].concat(), [&other[..], &one].concat(), prefixed] {
+        assert_eq!(ids(&checked(&bytes, Level::Deep).unwrap()), ["NPZ-A2"]);
+        let refused = open_source(Source::from_bytes(bytes), &OpenOptions::default());
+        assert!(refused.unwrap_err().to_string().contains("several zip archives in a row"));
     }
 }
 

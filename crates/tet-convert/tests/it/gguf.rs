@@ -231,6 +231,56 @@ fn every_rule_has_a_file_that_breaks_it() {
     assert!(codes(&axes).contains(&"GG-T2".to_owned()), "{:?}", codes(&axes));
 }
 
+/// A part of a split model: a tensor of four numbers, all of them `number`.
+fn part(number: u8, count: u16, tensor_count: i32) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+    let word = |word: u32| word.to_le_bytes().to_vec();
+    let key = |key: &str, tag, value: &[u8]| [text(key), word(tag), value.to_vec()].concat();
+    let mut out = [&b"GGUF"[..], &word(3), &1_u64.to_le_bytes(), &4_u64.to_le_bytes()].concat();
+    out.extend(key("split.no", 2, &[number, 0]));
+    out.extend(key("split.count", 2, &count.to_le_bytes()));
+    out.extend(key("split.tensors.count", 5, &tensor_count.to_le_bytes()));
+    out.extend(key("general.name", 8, &text("model")));
+    let name = text(&format!("t{number}"));
+    out.extend([&name[..], &word(1), &4_u64.to_le_bytes(), &word(24), &[0; 8]].concat());
+    out.resize(out.len().next_multiple_of(32), 0);
+    out.extend([number; 4]);
+    out
+}
+
+#[test]
+fn a_part_of_a_model_opens_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |number: u8| folder.path().join(format!("m-{number:05}-of-00002.gguf"));
+    for number in [0, 1] {
+        std::fs::write(path(number + 1), part(number, 2, 2)).unwrap();
+    }
+    for number in [1, 2] {
+        let file = opened(&path(number));
+        let names: Vec<&str> = file.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["t0", "t1"]);
+        assert_eq!(read(&file, "t1").bytes(), [1; 4]);
+        assert!(file.catalog.attrs().keys().eq(["general.name"]) && file.findings.is_empty());
+        let report = verify(file.catalog.source(), &VerifyOptions::default()).unwrap();
+        assert!(report.is_ok() && report.dataset_count == 2);
+        assert_eq!(file.left_out().count(), 0);
+    }
+    let lacks = |words: &str| {
+        let file = opened(&path(1));
+        assert_eq!(file.catalog.datasets().len(), 1, "{words}");
+        assert!(file.findings[0].to_string().contains(words), "{:?}", file.findings);
+        assert!(file.catalog.attrs().contains_key("split.count"));
+        let note = file.left_out().next().unwrap().to_string();
+        assert_eq!(note, "the file is part 1 of 2 of a model");
+        assert!(!verify(file.catalog.source(), &VerifyOptions::default()).unwrap().is_ok());
+    };
+    // Another part than its name tells, and none.
+    std::fs::write(path(2), part(0, 2, 2)).unwrap();
+    lacks("m-00002-of-00002.gguf");
+    std::fs::remove_file(path(2)).unwrap();
+    lacks("found 1, wanted 2");
+}
+
 /// Reads all that can be read.
 fn walk(bytes: &[u8]) {
     let source = Source::from_bytes(bytes);

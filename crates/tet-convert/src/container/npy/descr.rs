@@ -142,7 +142,12 @@ fn refusal(text: &str, code: &str) -> Refusal {
     let (kind, rest) = (chars.next(), chars.as_str());
     // A time's unit follows its size: `M8[ns]`.
     let size = rest.split('[').next().unwrap_or_default().parse::<u64>();
-    let bits = size.as_ref().map_or(0, |size| size.saturating_mul(8));
+    let bits = match size {
+        Ok(size) => size.saturating_mul(8),
+        // `float` is no type of this form.
+        Err(_) if matches!(kind, Some('V' | 'c' | 'f')) => return Refusal::Malformed(shown(text)),
+        Err(_) => 0,
+    };
     let (name, advice) = match kind {
         Some('O') => ("object".to_owned(), "it is pickled Python; save it with a numeric dtype"),
         Some('V') if size == Ok(2) => (

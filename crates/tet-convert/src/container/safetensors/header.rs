@@ -15,6 +15,7 @@ use super::dtype::StoredType;
 use super::rule;
 use crate::Result;
 use crate::read::json::{Scanner, Unfit};
+use crate::read::room::check_datasets;
 
 /// Bytes before the header.
 pub(crate) const PREFIX_LEN: u64 = 8;
@@ -173,6 +174,8 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
         return Ok(None);
     }
     let bytes = source.read_vec(PREFIX_LEN, header_len)?;
+    // A tensor is an object.
+    check_datasets(bytes.iter().filter(|byte| **byte == b'{').count())?;
     let first = bytes.first().copied().unwrap_or(0);
     if first != b'{' {
         let spot = Spot::new(PREFIX_LEN, "JSON", 1);

@@ -14,6 +14,7 @@ use super::header::{Judge, Spot};
 use super::rule;
 use crate::Result;
 use crate::read::json::{Scanner, Unfit};
+use crate::read::room::check_datasets;
 
 /// Bytes of an index, at most.
 const INDEX_LEN_MAX: u64 = 100_000_000;
@@ -86,7 +87,10 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
         judge.refuse(&rule::LIMIT_INDEX, Spot::new(0, "JSON", len), (len, INDEX_LEN_MAX));
         return Ok(None);
     }
-    match String::from_utf8(source.read_vec(0, len)?) {
+    let bytes = source.read_vec(0, len)?;
+    // A tensor is a pair of the map.
+    check_datasets(bytes.iter().filter(|byte| **byte == b':').count())?;
+    match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
             let at = place(error.utf8_error().valid_up_to());
