@@ -137,9 +137,12 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
             continue;
         }
         let name = if is_netcdf { dims::netcdf_path(&labeled.path) } else { labeled.path.clone() };
-        let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
-        let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
         let dims = axes.of(labeled);
+        // What names the axes is no attribute besides.
+        let is_told = |name: &str| dims::is_told(labeled, name, &dims);
+        let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
+        let attrs = attrs.filter(|(name, _)| !is_told(name));
+        let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
         let read = dataset::read(file, name, described, (dims, is_netcdf));
         let dataset = Dataset { attrs, ..read.whole };
         for other in others.get(&labeled.address).into_iter().copied().flatten() {
