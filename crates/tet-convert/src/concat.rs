@@ -72,12 +72,12 @@ pub(crate) fn joined_files(
     let (paths, others): (Vec<PathBuf>, Vec<Opened>) = others.into_iter().unzip();
     let others: Vec<(&Path, Opened)> = paths.iter().map(PathBuf::as_path).zip(others).collect();
     let asked = AxisAppend { axis, ..AxisAppend::default() };
-    let growing = growing(&first, &asked, &others)?;
-    check_fixed((&path, &first), &growing, &others, how)?;
+    let growing = growing(&first, &asked, &others).map_err(of_joining)?;
+    check_fixed((&path, &first), &growing, &others, how).map_err(of_joining)?;
     let mut joined = BTreeMap::new();
     for it in &growing {
-        it.check_coordinates(axis, how)?;
-        joined.insert(it.dataset.index, of_parts(it, axis, how)?);
+        let part = it.check_coordinates(axis, how).and_then(|()| of_parts(it, axis, how));
+        joined.insert(it.dataset.index, part.map_err(of_joining)?);
     }
     let sources = others.iter().flat_map(|(_, it)| {
         std::iter::once(it.catalog.source()).chain(it.catalog.shards()).cloned()
@@ -88,6 +88,14 @@ pub(crate) fn joined_files(
     let catalog = first.catalog.clone().with_shards(sources);
     let catalog = catalog.viewed(|dataset| joined.remove(&dataset.index).unwrap_or(dataset));
     Ok(Opened { catalog, notes, tet: None, ..first })
+}
+
+/// The error of files that do not go together: no file is edited.
+fn of_joining(error: Error) -> Error {
+    match error {
+        Error::File(tet_file::Error::Edit { what }) => Error::Refs { what },
+        other => other,
+    }
 }
 
 /// A dataset with what all files have of it.

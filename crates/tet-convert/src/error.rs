@@ -378,7 +378,7 @@ pub enum Error {
         /// The dataset.
         dataset: String,
     },
-    /// Files have no references as was asked.
+    /// Files cannot be joined, or have no references, as was asked.
     #[error("{what}")]
     Refs {
         /// Why not.

@@ -198,7 +198,7 @@ pub(crate) fn differing_elements(
 }
 
 /// A dataset; a scalar that a container has as one element has no axis.
-fn without_axis(dataset: &Dataset) -> Dataset {
+pub(crate) fn without_axis(dataset: &Dataset) -> Dataset {
     let no_axes = || Grid::new(Shape::default(), Shape::default());
     let Some(grid) = no_axes().filter(|_| is_scalar(dataset)) else { return dataset.clone() };
     let mut attrs = dataset.attrs.clone();

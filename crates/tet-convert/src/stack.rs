@@ -15,7 +15,7 @@ use tet_io::shown;
 use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
 
 use crate::container::holds_one;
-use crate::merge::differing;
+use crate::merge::{differing, without_axis};
 use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
 use crate::model::axes::dim_names;
 use crate::model::logical::{to_logical, to_physical};
@@ -115,6 +115,7 @@ fn labels(files: &[(PathBuf, Opened)]) -> Option<Vec<String>> {
 
 /// Checks that two datasets of one name can be parts of one.
 fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
+    let [one, two] = &[without_axis(one), without_axis(two)];
     let detail = match () {
         () if one.dtype_name != two.dtype_name => {
             format!("its types are {} and {}", one.dtype_name, two.dtype_name)

@@ -81,11 +81,17 @@ pub(super) fn begin(
     of_first.tet.history = options.history;
     of_first.tet.sync = options.publish.sync;
     match convert(first, file, &of_first) {
-        Ok(converted) if others.is_empty() => {
-            report.file_len = Some(converted.output_len);
-            Ok(report)
+        Ok(converted) => {
+            // What the folder does not hold of the first file is said.
+            report.notes = converted.notes;
+            if others.is_empty() {
+                report.file_len = Some(converted.output_len);
+                return Ok(report);
+            }
+            let grown = append(file, &AxisAppend { inputs: others, ..*asked }, options, how)?;
+            let notes = report.notes.into_iter().chain(grown.notes).collect();
+            Ok(EditReport { notes, ..grown })
         }
-        Ok(_) => append(file, &AxisAppend { inputs: others, ..*asked }, options, how),
         // Another process was first.
         Err(Error::Io(tet_io::Error::Exists { .. })) => append(file, asked, options, how),
         Err(error) => Err(error),

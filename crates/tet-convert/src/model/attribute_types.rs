@@ -127,15 +127,18 @@ fn shown(key: &str, json: &str, of: Option<DType>) -> Option<DType> {
         Value::String(text) => AttrText::Text(text),
         _ => AttrText::Json(json.to_owned()),
     };
-    if let Some(AttrText::Numbers { dtype, .. }) = of_variable(key, &attr, of) {
-        return Some(dtype);
+    if of.is_some() && OF_VARIABLE.contains(&key) {
+        return match of_variable(key, &attr, of)? {
+            AttrText::Numbers { dtype, .. } => Some(dtype),
+            _ => None,
+        };
     }
     let (values, _) = super::number::numbers(&attr)?;
-    let is_whole = values.iter().all(|value| value.is_i64() || value.is_u64());
-    let types =
-        if is_whole { [DType::Int32, DType::Int64, DType::UInt64] } else { [DType::Float64; 3] };
-    let has_all = |dtype: &DType| values.iter().all(|value| le_bytes(*dtype, value).is_some());
-    types.into_iter().find(has_all)
+    let is_whole = values.iter().all(|value| value.is_i64());
+    let is_plain = values.iter().all(Value::is_number);
+    let dtype = if is_whole { DType::Int32 } else { DType::Float64 };
+    let has_all = values.iter().all(|value| le_bytes(dtype, value).is_some());
+    (is_plain && has_all).then_some(dtype)
 }
 
 fn type_in(attrs: &mut Attrs, of: Option<DType>, types: AttrTypes) {
@@ -169,9 +172,8 @@ fn of_variable(key: &str, attr: &AttrText, of: Option<DType>) -> Option<AttrText
         _ => false,
     };
     let value = match attr {
-        AttrText::Numbers { .. } => return None,
         AttrText::Text(text) => Value::from(text.as_str()),
-        AttrText::Json(json) => serde_json::from_str(json).ok()?,
+        AttrText::Json(json) | AttrText::Numbers { json, .. } => serde_json::from_str(json).ok()?,
     };
     let is_all = match &value {
         Value::Array(list) => {
@@ -179,8 +181,9 @@ fn of_variable(key: &str, attr: &AttrText, of: Option<DType>) -> Option<AttrText
         }
         value => is_number(value),
     };
-    // Digits stand for the nearest number of the type.
-    of_value(&value, dtype).filter(|_| is_all)
+    // A number that the type rounds is not one of it.
+    let typed = of_value(&value, dtype).filter(|_| is_all)?;
+    (value.is_string() || typed.is_same(attr)).then_some(typed)
 }
 
 /// Whether a text is the name of a float that JSON has no number for.

@@ -10,9 +10,30 @@ use tet_ztensor::Value;
 pub(crate) fn attr(value: Value) -> AttrText {
     match value {
         Value::Text(text) => AttrText::Text(text),
+        Value::Array(items) if has_special(&items) => {
+            let number = |item: &Value| match item {
+                Value::Float(it) => it.to_le_bytes(),
+                #[allow(clippy::cast_precision_loss, reason = "what is no double is JSON")]
+                Value::Int(it) => (*it as f64).to_le_bytes(),
+                _ => f64::NAN.to_le_bytes(),
+            };
+            let bytes: Vec<u8> = items.iter().flat_map(number).collect();
+            AttrText::numbers(DType::Float64, &bytes)
+        }
         Value::Float(it) if !it.is_finite() => AttrText::number(DType::Float64, &it.to_le_bytes()),
         value => AttrText::Json(json_of_field(value).to_string()),
     }
+}
+
+/// Whether all are numbers that a double has, and one of them is none of JSON.
+fn has_special(items: &[Value]) -> bool {
+    let is_number = |item: &Value| match item {
+        Value::Float(_) => true,
+        Value::Int(it) => it.unsigned_abs() <= 1 << 53,
+        _ => false,
+    };
+    let is_special = |item: &Value| matches!(item, Value::Float(it) if !it.is_finite());
+    items.iter().all(is_number) && items.iter().any(is_special)
 }
 
 /// An item as JSON, from which [`field_of_text`] makes it again.

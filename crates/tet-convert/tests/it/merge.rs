@@ -90,7 +90,7 @@ fn what_differs_is_refused_with_both_files() {
     let first = file(folder.path(), "first.tet", Some("A year"), &[LAT, TEMP]);
     let cases: [(&str, Option<&str>, Column<'_>, &str); 6] = [
         ("values", None, ("lat", &[("lat", 3)], 41, "degrees"), "3 of 3 elements differ"),
-        ("unit", None, ("lat", &[("lat", 3)], 40, "radians"), "attributes are not the same"),
+        ("unit", None, ("lat", &[("lat", 3)], 40, "radians"), "attribute \"units\" is"),
         ("axes", None, ("lat", &[("y", 3)], 40, "degrees"), "axes have other names"),
         ("shape", None, ("lat", &[("lat", 2)], 40, "degrees"), "shapes are [3] and [2]"),
         ("extent", None, ("rain", &[("time", 5)], 1, "mm"), "axis \"time\""),

@@ -191,7 +191,7 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Not
             Ok(described) => described,
             Err(error) => {
                 datasets.push(Dataset {
-                    attrs: shown(labeled, is_netcdf),
+                    attrs: shown(labeled, is_netcdf, &[]),
                     ..unreadable(file, name, error)
                 });
                 continue;
@@ -215,7 +215,7 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Not
                 notes.push(Note::Untied { dataset, of });
             }
             let read = dataset::read(file, name, &described, (dims.clone(), is_netcdf));
-            datasets.push(Dataset { attrs: shown(labeled, is_netcdf), ..read.whole });
+            datasets.push(Dataset { attrs: shown(labeled, is_netcdf, &dims), ..read.whole });
             parts.extend(read.parts);
         }
     }
@@ -226,9 +226,10 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Not
     (catalog.with_attrs(attrs).with_parts(parts), notes)
 }
 
-/// The attributes of a dataset that are shown.
-fn shown(labeled: &Labeled, is_netcdf: bool) -> BTreeMap<String, AttrText> {
+/// The attributes of a dataset that are shown. Those that name its axes are none besides.
+fn shown(labeled: &Labeled, is_netcdf: bool, dims: &[String]) -> BTreeMap<String, AttrText> {
     let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
+    let attrs = attrs.filter(|(name, _)| !dims::is_told(labeled, name, dims));
     attrs.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

@@ -129,14 +129,7 @@ impl<'a> Dims<'a> {
 
     /// The scale of each axis, or its label, where it has one.
     fn by_scales(&self, dataset: &Labeled) -> Vec<Option<String>> {
-        let labels: Vec<String> = match dataset.attrs.get("DIMENSION_LABELS") {
-            // A list of one text is that text.
-            Some(AttrText::Text(label)) => vec![label.clone()],
-            Some(labels) => {
-                labels.json().and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default()
-            }
-            None => Vec::new(),
-        };
+        let labels = labels(dataset);
         let scale = |axis: usize| self.by_address.get(dataset.scales.get(axis)?.first()?).copied();
         let name = |axis: usize| {
             let label = || labels.get(axis).cloned();
@@ -161,6 +154,33 @@ impl<'a> Dims<'a> {
         let name = scale.path.rsplit('/').next().unwrap_or_default();
         let plain = name.strip_prefix(NOT_COORDINATES).filter(|_| self.is_netcdf);
         plain.unwrap_or(name).to_owned()
+    }
+}
+
+/// The attribute of the labels of axes, as HDF5 names it.
+const LABELS: &str = "DIMENSION_LABELS";
+
+/// The labels of the axes of a dataset.
+fn labels(dataset: &Labeled) -> Vec<String> {
+    match dataset.attrs.get(LABELS) {
+        // A list of one text is that text.
+        Some(AttrText::Text(label)) => vec![label.clone()],
+        Some(labels) => {
+            labels.json().and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Whether the names of the axes tell what an attribute does: that the dataset is the scale of its axis, or their labels.
+pub(super) fn is_told(dataset: &Labeled, name: &str, dims: &[String]) -> bool {
+    let leaf = dataset.path.rsplit('/').next().unwrap_or_default();
+    let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE") && dims == [leaf];
+    match name {
+        LABELS => !dims.is_empty() && labels(dataset) == dims,
+        "CLASS" => is_scale,
+        "NAME" => is_scale && text(dataset, "NAME") == Some(leaf),
+        _ => false,
     }
 }
 

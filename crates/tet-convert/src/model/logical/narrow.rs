@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
-use tet_format::{Digest, Integrity};
+use tet_format::{Digest, ForeignRule, Integrity};
+use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
 /// The chunks of another table, half as long.
@@ -41,8 +42,37 @@ impl ChunkTable for Narrowed {
         self.wide.seals()
     }
 
+    fn each_stored(
+        &self,
+        take: &mut dyn FnMut(u64) -> tet_query::Result<bool>,
+    ) -> tet_query::Result<bool> {
+        self.wide.each_stored(take)
+    }
+
+    fn far_codecs(&self) -> Option<Vec<String>> {
+        self.wide.far_codecs()
+    }
+
+    fn rule_of(&self, fault: &Refused) -> Option<&'static ForeignRule> {
+        self.wide.rule_of(fault)
+    }
+
+    fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
+        self.wide.object(number)
+    }
+
+    fn check_unchanged(&self) -> tet_query::Result<()> {
+        self.wide.check_unchanged()
+    }
+
+    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+        self.wide.check_all_unchanged()
+    }
+
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
-        Decoder::Own(Box::new(Narrow(self.wide.decoder(linear, place))))
+        let decoded_len = place.decoded_len.saturating_mul(2);
+        let wide = self.wide.decoder(linear, &ChunkPlace { decoded_len, ..*place });
+        Decoder::Own(Box::new(Narrow(wide)))
     }
 }
 
