@@ -38,7 +38,8 @@ pub(crate) fn diff<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let asked: Asked = asked.extract()?;
     let opened = [left.state().get()?, right.state().get()?];
-    let catalogs = [&opened[0].opened.catalog, &opened[1].opened.catalog];
+    let catalogs = opened.each_ref().map(|it| tet_convert::contents(it.opened.catalog.clone()));
+    let catalogs = catalogs.each_ref();
     let tolerance = asked.values.then_some(Tolerance {
         rtol: asked.rtol,
         atol: asked.atol,
@@ -70,7 +71,14 @@ pub(crate) fn diff<'py>(
     dict.set_item("compared", files.both.len())?;
     let integrity = found.iter().filter_map(|it| Some(it.elements.as_ref()?.integrity));
     dict.set_item("integrity", integrity.reduce(Integrity::and).map(Integrity::name))?;
-    let differing = files.both.iter().zip(&found).filter(|(_, found)| !found.is_same());
+    let unknown = PyDict::new(py);
+    for ([left, _], found) in files.both.iter().zip(&found).filter(|(_, found)| !found.differs()) {
+        if let Some(why) = found.why() {
+            unknown.set_item(key(catalogs[0], left), why)?;
+        }
+    }
+    dict.set_item("not_compared", unknown)?;
+    let differing = files.both.iter().zip(&found).filter(|(_, found)| found.differs());
     let shown = differing.map(|([left, _], found)| shown(py, (catalogs[0], left), found));
     dict.set_item("datasets", shown.collect::<PyResult<Vec<_>>>()?)?;
     Ok(dict)
@@ -80,8 +88,7 @@ pub(crate) fn diff<'py>(
 fn chosen([left, right]: [&Catalog; 2], names: Option<&[String]>) -> CatalogDiff {
     let Some(names) = names else { return tet_convert::catalog_diff(left, right) };
     let of = |catalog: &Catalog| {
-        let found = names.iter().filter_map(|name| catalog.find(name).ok());
-        found.cloned().collect()
+        tet_convert::with_members(catalog, names.iter().filter_map(|name| catalog.find(name).ok()))
     };
     let none = &std::collections::BTreeMap::new();
     CatalogDiff::of([of(left), of(right)], [none, none])
@@ -143,6 +150,7 @@ fn set_elements(py: Python<'_>, dict: &Bound<'_, PyDict>, found: &ElementDiff) -
     dict.set_item("skipped", found.skipped)?;
     dict.set_item("max_abs", found.max_abs.map(|it| scalar(py, it)).transpose()?)?;
     dict.set_item("max_rel", found.max_rel)?;
+    dict.set_item("block", found.block.map(|block| block.count))?;
     for (name, place) in [("first", &found.first), ("worst", &found.worst)] {
         dict.set_item(name, place.as_ref().map(|it| of_place(py, it)).transpose()?)?;
     }

@@ -47,15 +47,25 @@ impl Held {
         dataset.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the dataset is gone"))
     }
 
-    /// The dataset as its elements are read: those that nothing computes with as their bytes.
+    /// The dataset as its elements are read: floats of eight bits as their bytes, which a type of `ml_dtypes` has.
     pub(crate) fn readable(&self) -> PyResult<Cow<'_, Dataset>> {
         let dataset = self.dataset()?;
-        if !tet_convert::is_opaque(dataset) {
-            return Ok(Cow::Borrowed(dataset));
-        }
-        let bytes = tet_convert::as_bytes(dataset);
-        let bytes = bytes.filter(|bytes| bytes.shape() == dataset.shape());
-        Ok(bytes.map_or(Cow::Borrowed(dataset), Cow::Owned))
+        Ok(bytes_of(dataset).map_or(Cow::Borrowed(dataset), Cow::Owned))
+    }
+}
+
+/// The bytes of a dataset of which each is an element.
+fn bytes_of(dataset: &Dataset) -> Option<Dataset> {
+    tet_convert::as_bytes(dataset).filter(|bytes| bytes.shape() == dataset.shape())
+}
+
+/// What the elements of a dataset are called in memory: narrower floats than those of a byte, and quantized numbers, are
+/// the numbers that they are decoded to.
+fn type_in_memory(dataset: &Dataset) -> &str {
+    match dataset.dtype.filter(|_| dataset.blocks().is_some() && bytes_of(dataset).is_none()) {
+        _ if dataset.is_text() => "string",
+        Some(dtype) => dtype.name(),
+        None => &dataset.dtype_name,
     }
 }
 
@@ -68,7 +78,7 @@ impl Selected {
     pub(crate) fn whole(py: Python<'_>, state: &State, dataset: &Dataset) -> PyResult<Selected> {
         let slab = if tet_convert::is_scalar(dataset) { one() } else { None };
         let slab = slab.unwrap_or_else(|| Hyperslab::whole(dataset.shape()));
-        let name = if dataset.is_text() { "string" } else { &dataset.dtype_name };
+        let name = type_in_memory(dataset);
         let types = py.import("tetfile._types")?.call_method1("memory_of", (name,))?;
         let memory: Option<(Py<PyAny>, Py<PyAny>)> = types.extract()?;
         let (state, dtype_name) = (state.clone(), dataset.dtype_name.clone());
@@ -184,7 +194,7 @@ impl Selected {
     /// Bytes of all selected elements.
     pub(crate) fn len(&self, slab: &Hyperslab) -> u64 {
         let size = self.held().ok().and_then(|held| {
-            let dataset = held.dataset().ok()?;
+            let dataset = held.readable().ok()?;
             dataset.dtype.map_or(Some(1), DType::size)
         });
         slab.element_count().unwrap_or(u64::MAX).saturating_mul(size.unwrap_or(1))

@@ -12,7 +12,7 @@ use crate::selected::Selected;
 #[pyfunction]
 pub(crate) fn storage<'py>(py: Python<'py>, selected: &Selected) -> PyResult<Bound<'py, PyDict>> {
     let held = selected.held()?;
-    let dataset = held.dataset()?;
+    let dataset = &*held.readable()?;
     let (found, refusal) = detached(py, &Job::long(None), |progress| {
         match tet_convert::stored_chunks(dataset, &progress) {
             Err(tet_convert::Error::NoReferences { why, .. }) => {
@@ -43,7 +43,7 @@ pub(crate) fn storage<'py>(py: Python<'py>, selected: &Selected) -> PyResult<Bou
 #[pyfunction]
 pub(crate) fn is_raw(py: Python<'_>, selected: &Selected) -> PyResult<bool> {
     let held = selected.held()?;
-    let dataset = held.dataset()?;
+    let dataset = &*held.readable()?;
     if dataset.grid.chunk_count() == 0 {
         return Ok(true);
     }

@@ -60,8 +60,38 @@ def test_eight_bit_floats_have_types_of_ml_dtypes(tmp_path: Path) -> None:
         bits = np.empty((4, 4), "u1")
         found.read_into(bits)
         assert np.array_equal(bits, data.reshape(4, 4))
-        with pytest.raises(tetfile.UnsupportedError):
-            found.mean()
+        numbers = wanted.astype("f4")
+        assert found.mean() == numbers.astype("f8").mean() and found[1].max() == numbers[1].max()
+        assert found.argmax() == numbers.argmax() and tetfile.open(path)["x"].std() == pytest.approx(numbers.std())
+        assert tetfile.diff(path, path).same
+
+
+def test_narrower_floats_and_quantized_blocks_are_float32(tmp_path: Path) -> None:
+    import json
+    import struct
+
+    data = np.arange(0, 256, 11, dtype="u1").reshape(4, 6)
+    head = json.dumps({"x": {"dtype": "F4", "shape": [4, 12], "data_offsets": [0, 24]}}).encode()
+    path = tmp_path / "f4.safetensors"
+    path.write_bytes(struct.pack("<Q", len(head)) + head + data.tobytes())
+    values = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], "f4")
+    values = np.concatenate([values, -values])
+    wanted = values[np.stack([data & 15, data >> 4], axis=-1)].reshape(4, 12)
+    found = tetfile.open(path)["x"]
+    assert found.dtype == "f4" and found.dtype_name == "float4_e2m1fn"
+    assert np.array_equal(found[...], wanted) and np.array_equal(found[1:, 3::4], wanted[1:, 3::4])
+    assert found.sum() == wanted.sum()
+    # Two rows of a block of Q8_0 each: a scale, 32 integers.
+    quants = np.arange(-32, 32, dtype="i1").reshape(2, 32)
+    blocks = b"".join(np.float16(scale).tobytes() + row.tobytes() for scale, row in zip((0.5, 2), quants, strict=True))
+    head = b"GGUF" + struct.pack("<IQQQ", 3, 1, 0, 1) + b"t" + struct.pack("<IQQIQ", 2, 32, 2, 8, 0)
+    path = tmp_path / "q.gguf"
+    path.write_bytes(head + bytes(-len(head) % 32) + blocks)
+    wanted = quants.astype("f4") * np.array([[0.5], [2]], "f4")
+    found = tetfile.open(path)["t"]
+    assert found.dtype == "f4" and found.dtype_name == "Q8_0"
+    assert np.array_equal(found[...], wanted) and np.array_equal(found[1, 5:9], wanted[1, 5:9])
+    assert found.min() == wanted.min()
 
 
 def test_texts_are_objects(tmp_path: Path) -> None:

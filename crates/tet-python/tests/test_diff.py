@@ -100,8 +100,48 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
 def test_damaged_elements_are_said_of_their_dataset(files: Path) -> None:
     with tetfile.open(files / "climate.tet", digests="always") as f:
         found = tetfile.diff(f, files / "broken.tet")
-    assert [each.name for each in found.datasets] == ["temp"]
-    assert found.datasets[0].why is not None and "its checksum does not match" in found.datasets[0].why
+    assert not found.datasets and not found.same
+    assert list(found.not_compared) == ["temp"] and "its checksum does not match" in found.not_compared["temp"]
+
+
+def test_a_missing_element_is_near_to_no_other(tmp_path: Path) -> None:
+    import h5py
+
+    for name, values in (("a", [0, 0, -1, -1]), ("b", [0, 1, 0, -1])):
+        with h5py.File(tmp_path / f"{name}.h5", "w") as out:
+            out["x"] = np.array(values, "i4")
+            out["x"].attrs["_FillValue"] = np.int32(-1)
+    found = tetfile.diff(tmp_path / "a.h5", tmp_path / "b.h5", atol=1).datasets[0]
+    assert found.differing == 1 and found.first == ((2,), (-1, 0))
+
+
+def test_scalars_and_structures_are_compared_by_what_they_are(tmp_path: Path) -> None:
+    import h5py
+
+    np.savez(tmp_path / "s.npz", s=np.float64(3))
+    tetfile.convert(tmp_path / "s.npz", tmp_path / "s.tet")
+    assert tetfile.diff(tmp_path / "s.npz", tmp_path / "s.tet").same
+    rows = np.zeros(3, [("t", "f8"), ("n", "i4")])
+    for name in "ab":
+        with h5py.File(tmp_path / f"{name}.h5", "w") as out:
+            rows["n"][1] += 1
+            out["rows"] = rows
+            out["bytes"] = np.array([b"abcd", b"efgh" if name == "a" else b"efgi"], "V4")
+    assert tetfile.diff(tmp_path / "a.h5", tmp_path / "a.h5").same
+    found = {each.name: each for each in tetfile.diff(tmp_path / "a.h5", tmp_path / "b.h5").datasets}
+    assert sorted(found) == ["bytes", "rows.n"] and found["rows.n"].max_abs == 1
+    assert found["bytes"].block == 1 and found["bytes"].first == ((1,), (b"efgh", b"efgi"))
+
+
+def test_what_was_not_compared_does_not_differ(tmp_path: Path) -> None:
+    import h5py
+
+    with h5py.File(tmp_path / "a.h5", "w") as out:
+        out["lists"] = [1.0]
+        lists = out.create_dataset("vary", (1,), dtype=h5py.vlen_dtype("i4"))
+        lists[0] = [1, 2]
+    found = tetfile.diff(tmp_path / "a.h5", tmp_path / "a.h5")
+    assert not found.datasets and not found.same and "list of int32" in found.not_compared["vary"]
 
 
 def test_equal_chunks_are_not_read(files: Path) -> None:

@@ -65,7 +65,8 @@ EXAMPLES
   tet diff a.tet b.tet --json | jq '.datasets[].name'
 
 EXIT STATUS
-  0 nothing differs, 1 something differs; other numbers are errors, as of all commands";
+  0 nothing differs, 1 something differs; other numbers are errors, as of all commands: 6 if values of a type cannot
+  be compared";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
@@ -73,6 +74,8 @@ Compare two files of any formats: names of datasets, dtypes, shapes, names of ax
 values. Only what differs is printed.\n\nFor each dataset whose values differ: how many, the largest \
 difference |A - B|, the largest relative difference |A - B| / |B|, and the first and the worst place with their labels. \
 Values are equal if |A - B| <= atol + rtol * |B|; 0.0 equals -0.0, and NaN equals NaN unless \
---nan-differs is given. Floats of different dtypes are compared as float64, and integers of different dtypes exactly. How \
+--nan-differs is given. Floats of different dtypes are compared as float64, and integers of different dtypes exactly. Quantized blocks and \
+elements that are not computed with are compared by their bytes. A missing value, as _FillValue sets it, differs from \
+any other. Datasets whose values cannot be compared are listed with the reason, and do not count as different. How \
 chunks are stored is no difference. Chunks of two .tet files that have the same checksum are equal and are not read; with --digests \
 always they are, so that damage is found too.";

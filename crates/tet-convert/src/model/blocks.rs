@@ -168,10 +168,11 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// Decodes `out` from blocks of `len` bytes that `read` makes; the first elements are not asked for.
+    /// Decodes `out` from blocks of `len` bytes that `read` makes; the first `skipped` elements are not selected.
     fn with_blocks(
         &self,
-        (len, skipped): (u64, u64),
+        len: u64,
+        skipped: u64,
         out: &mut [u8],
         read: impl FnOnce(&mut [u8]) -> tet_codec::Result<()>,
     ) -> tet_codec::Result<()> {
@@ -215,7 +216,7 @@ impl Decode for Numbers<'_> {
             return self.number.decode(stored, 0, out);
         }
         let len = bytes_of(self.number, out.len() as u64);
-        self.with_blocks((len, 0), out, |blocks| self.bytes.decode(stored, blocks))
+        self.with_blocks(len, 0, out, |blocks| self.bytes.decode(stored, blocks))
     }
 
     fn stored_spans(&self, layout: ChunkLayout, elements: Range<u64>) -> StoredSpans {
@@ -234,7 +235,7 @@ impl Decode for Numbers<'_> {
         if self.bytes.is_identity() {
             return self.number.decode(stored, skipped, out);
         }
-        self.with_blocks((len, skipped), out, |blocks| {
+        self.with_blocks(len, skipped, out, |blocks| {
             self.bytes.decode_range(layout, stored, range, blocks)
         })
     }

@@ -241,7 +241,8 @@ impl fmt::Display for Note {
                 write!(f, "{dataset:?}: {from} is stored as {}; every value is kept", to.name())
             }
             Self::AsBits { dataset, from, to } => {
-                write!(f, "{dataset:?}: {from} is written as its {} bits", to.name())
+                let hint = if is_float_name(from) { "; --dtype float32 writes numbers" } else { "" };
+                write!(f, "{dataset:?}: {from} is written as its {} bits{hint}", to.name())
             }
             Self::Scalar { dataset } => {
                 write!(f, "{dataset:?}: a scalar is stored as shape (1) with tet:scalar = \"1\"")
@@ -309,6 +310,12 @@ impl fmt::Display for Note {
             other => other.fmt_values(f),
         }
     }
+}
+
+/// Whether a type that is written as bits is of floats that can be converted to others.
+fn is_float_name(name: &str) -> bool {
+    matches!(DType::from_name(name), Some(DType::BFloat16 | DType::Float16))
+        || tet_codec::NumberBlock::from_name(name).is_some()
 }
 
 /// Names, escaped; the first of many.

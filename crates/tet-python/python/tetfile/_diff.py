@@ -37,6 +37,7 @@ class DatasetDifference:
         max_rel: The largest ``|a - b| / |b|``.
         first: The first place where elements differ, and both elements.
         worst: The first place of the largest difference, and both elements.
+        block: The elements of a block, where blocks were compared by their bytes: ``differing`` counts those that differ.
         why: Why elements were not compared.
 
     >>> found = tetfile.diff("climate.tet", "warmer.tet").datasets[0]
@@ -58,6 +59,7 @@ class DatasetDifference:
     max_rel: float | None = None
     first: tuple[tuple[int, ...], Pair] | None = None
     worst: tuple[tuple[int, ...], Pair] | None = None
+    block: int | None = None
     why: str | None = None
 
 
@@ -70,6 +72,7 @@ class Difference:
         attrs: The attributes of the files that differ, ``None`` where a file does not have one.
         datasets: The datasets that differ, in the order of the first file.
         compared: How many datasets both files have.
+        not_compared: The other datasets whose elements were not compared, and why.
         integrity: Whether the bytes were compared with checksums; ``None`` where no elements were read.
 
     >>> tetfile.diff("climate.tet", "warmer.tet").same
@@ -81,15 +84,16 @@ class Difference:
     datasets: list[DatasetDifference]
     compared: int
     integrity: str | None
+    not_compared: dict[str, str] = field(default_factory=dict)
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs, as far as it was compared.
+        """Whether nothing differs, and the elements of all datasets were compared that were to be.
 
         >>> tetfile.diff("climate.tet", "climate.tet").same
         True
         """
-        return not (self.only[0] or self.only[1] or self.attrs or self.datasets)
+        return not (self.only[0] or self.only[1] or self.attrs or self.datasets or self.not_compared)
 
 
 def diff(

@@ -255,7 +255,7 @@ class Slice:
 
     def get_dtype(self) -> str:
         """The type as safetensors names it, or as this package does where it has none."""
-        name = self._dataset.dtype_name
+        name = _name(self._dataset)
         return _CODES.get(name, name)
 
     def __getitem__(self, key: Any) -> Any:
@@ -336,11 +336,18 @@ def _dtype(dataset: _dataset.Dataset) -> torch.dtype:
     """The type of PyTorch."""
     if dataset.fault is not None:
         raise UnsupportedError(f"{dataset.name!r} cannot be read: {dataset.fault}", dataset=dataset.name)
-    found = getattr(torch, dataset.dtype_name, None)
-    if not isinstance(found, torch.dtype) or dataset.dtype_name not in (*_CODES, "complex128"):
+    name = _name(dataset)
+    found = getattr(torch, name, None)
+    if not isinstance(found, torch.dtype) or name not in (*_CODES, "complex128"):
         message = f"PyTorch has no elements of {dataset.dtype_name}, of which {dataset.name!r} is: keys= leaves it out"
         raise UnsupportedError(message, path=dataset.file.path, dataset=dataset.name)
     return found
+
+
+def _name(dataset: _dataset.Dataset) -> str:
+    """The name of the type; of quantized elements that of the numbers that they are decoded to."""
+    name = dataset.dtype_name
+    return dataset.dtype.name if name not in _CODES and dataset._core.is_number else name
 
 
 def _bits(dtype: torch.dtype) -> np.dtype[Any]:

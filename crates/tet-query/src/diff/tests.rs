@@ -3,6 +3,7 @@ use tet_format::DType;
 
 use super::{DiffValue, ElementDiff, Tolerance};
 use crate::budget::Execution;
+use crate::catalog::{AttrText, Dataset};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use crate::selection::{AxisSlice, Hyperslab};
@@ -40,7 +41,7 @@ fn as_f64(value: &DiffValue) -> f64 {
         DiffValue::Number(Scalar::Complex64(real, _)) => f64::from(*real),
         DiffValue::Number(Scalar::Complex128(real, _)) => *real,
         DiffValue::Number(number) => number.to_f64().unwrap(),
-        DiffValue::Text(_) => unreachable!("the elements are numbers"),
+        DiffValue::Text(_) | DiffValue::Bytes(_) => unreachable!("the elements are numbers"),
     }
 }
 
@@ -258,4 +259,45 @@ fn what_cannot_be_compared_is_refused() {
     let ulp = Tolerance { ulp: 1, ..exact };
     let steps = refused(&of(DType::Float32, 4), &of(DType::Float64, 4), ulp);
     assert_eq!(steps, "dataset \"world\": steps (ulp) between float32 and float64 are not defined");
+}
+
+/// A number that stands for a missing one is near to itself alone, in each dataset by its own attributes.
+#[test]
+fn missing_elements_are_near_to_no_other() {
+    let left = [-1.0, -1.0, 0.0, 1e20, 5.0];
+    let right = [0.0, -1.0, 1.0, 1e20, 1e20];
+    for dtypes in [[DType::Float32; 2], [DType::Float32, DType::Float64], [DType::Float64; 2]] {
+        let [left, right] = [(left, dtypes[0]), (right, dtypes[1])].map(|(values, dtype)| {
+            let element = move |n: u64| bytes(dtype, values[usize::try_from(n).unwrap()]);
+            world(dtype, &[5], &[2], Stored::Raw, Order::Packed, element)
+        });
+        let [mut a, mut b] = [&left, &right].map(|it| it.mapped.datasets()[0].clone());
+        for (dataset, dtype) in [&mut a, &mut b].into_iter().zip(dtypes) {
+            let missing = [bytes(dtype, -1.0), bytes(dtype, 1e20)].concat();
+            dataset.attrs.insert("missing_value".to_owned(), AttrText::numbers(dtype, &missing));
+        }
+        let how = Execution::default();
+        let near = Tolerance { atol: f64::MAX, ..Tolerance::default() };
+        let found = a.diff(&whole(&left), (&b, &whole(&right)), &near, &how).unwrap().value;
+        // The first, where the left one is missing, and the last, where the right one is.
+        assert_eq!((found.differing, found.first.unwrap().position), (2, vec![0]));
+        b.attrs.clear();
+        let found = a.diff(&whole(&left), (&b, &whole(&right)), &near, &how).unwrap().value;
+        // Equal numbers are equal, and 1e20 is another number as float32.
+        assert_eq!(found.differing, 1 + u64::from(dtypes[0] != dtypes[1]), "{dtypes:?}");
+    }
+    let integers = [0, 1].map(|at| {
+        let element = move |n: u64| (if n == 1 { i64::MIN + at } else { 7 }).to_le_bytes().to_vec();
+        world(DType::Int64, &[3], &[3], Stored::Raw, Order::Packed, element)
+    });
+    let [mut a, b] = integers.each_ref().map(|it| it.mapped.datasets()[0].clone());
+    let slab = whole(&integers[0]);
+    let near = Tolerance { atol: 1.0, ..Tolerance::default() };
+    let differing = |a: &Dataset| {
+        a.diff(&slab, (&b, &slab), &near, &Execution::default()).unwrap().value.differing
+    };
+    assert_eq!(differing(&a), 0);
+    let missing = AttrText::number(DType::Int64, &i64::MIN.to_le_bytes());
+    a.attrs.insert("_FillValue".to_owned(), missing);
+    assert_eq!(differing(&a), 1);
 }
