@@ -22,6 +22,7 @@ mod python;
 mod reference;
 mod remote;
 mod run;
+mod scale;
 mod suite;
 mod tidy;
 
@@ -65,6 +66,8 @@ enum Task {
     Swap,
     /// Changes a bit in chunks of megabytes, and asks questions in every way; counts threads
     Integrity,
+    /// Measures how the time of each command grows with the number of datasets and attributes
+    Scale(scale::Options),
     /// Gives every hostile file to the library, and to every command
     Zoo,
     /// Compares dependencies with deny.toml: advisories, licenses, sources; needs cargo-deny
@@ -98,6 +101,7 @@ fn main() -> anyhow::Result<()> {
         Task::Swap => suite::run(&[("damage", "swap")]),
         Task::Integrity => suite::run(&[("integrity", ""), ("threads", "")]),
         Task::Zoo => suite::run(&[("hostile", ""), ("commands", "")]),
+        Task::Scale(options) => scale::run(&options),
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),

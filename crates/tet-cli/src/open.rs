@@ -242,10 +242,19 @@ pub(crate) fn integrity(opened: &Opened) -> Integrity {
 /// A warning if the values are not verified and another program has the file open for writing.
 #[must_use]
 pub(crate) fn doubt(opened: &Opened, integrity: Integrity) -> Option<String> {
-    let catalog = &opened.catalog;
-    let mut sources = std::iter::once(catalog.source()).chain(catalog.shards());
-    let is_written = sources.any(|source| source.writers() == Writers::Present);
-    (is_written && integrity != Integrity::Verified).then(|| {
+    let is_written =
+        || integrity != Integrity::Verified && opened.catalog.writers() == Writers::Present;
+    is_written().then(|| {
         "another program has the file open for writing: this may mix two states of it".to_owned()
     })
+}
+
+/// Reports an answer whose bytes were not all compared on standard error, also with `--quiet`: for answers that are
+/// pictures or data, which have no place for it.
+pub(crate) fn report_unchecked(integrity: Integrity, context: &mut Context<'_>) {
+    if integrity == Integrity::Unchecked {
+        context.warn_always(
+            "unchecked: not all bytes of this answer were compared with a checksum; --digests always compares them",
+        );
+    }
 }

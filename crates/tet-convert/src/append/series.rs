@@ -7,6 +7,7 @@
 //!
 //! Who finds another manifest there than the one that was read begins again.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -223,11 +224,15 @@ impl Attempt<'_> {
 
     /// Checks that the datasets of inputs that do not grow are those of the folder.
     fn check_others(&self, datasets: &[Dataset], growing: &[Growing<'_>]) -> Result<()> {
-        let grows = |name: &str| growing.iter().any(|it| it.dataset.name == name);
+        let grown: BTreeSet<&str> = growing.iter().map(|it| it.dataset.name.as_str()).collect();
+        let grows = |name: &str| grown.contains(name);
+        // Of several of a name, the first.
+        let named: HashMap<&str, &Dataset> =
+            datasets.iter().rev().map(|it| (it.name.as_str(), it)).collect();
         for (path, input) in self.inputs {
             for part in input.catalog.datasets().iter().filter(|it| !grows(&it.name)) {
                 let (name, path) = (&part.name, shown(path));
-                let Some(dataset) = datasets.iter().find(|it| it.name == *name) else {
+                let Some(dataset) = named.get(name.as_str()) else {
                     let what = format!(
                         "{path} has a dataset {name:?}, and {} has none",
                         shown(self.shown)

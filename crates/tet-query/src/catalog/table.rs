@@ -7,7 +7,7 @@ use std::ops::Deref;
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Integrity, Shape, Span};
-use tet_io::Source;
+use tet_io::{Source, Writers};
 
 use super::Sealed;
 use crate::error::{Error, Result};
@@ -107,6 +107,11 @@ pub trait ChunkTable: Any + Send + Sync {
     fn object(&self, number: u32) -> Result<Option<Source>> {
         let _ = number;
         Ok(None)
+    }
+
+    /// Who may have written to the objects of chunks that were located, since they were opened.
+    fn writers(&self) -> Writers {
+        Writers::Absent
     }
 
     /// Compares the identities of the objects of chunks that were located since the last call with those

@@ -117,6 +117,10 @@ impl ChunkTable for Chunks {
         source.map(Some).map_err(|error| of_array(&self.name, error))
     }
 
+    fn writers(&self) -> tet_io::Writers {
+        self.finder.writers()
+    }
+
     fn check_unchanged(&self) -> tet_query::Result<()> {
         let unchanged = self.touched.check_recent(self.finder.depth(), |number| self.check(number));
         unchanged.map_err(|error| of_array(&self.name, error))

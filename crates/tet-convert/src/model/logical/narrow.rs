@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
-use tet_format::{Digest, Integrity};
+use tet_format::{Digest, ForeignRule, Integrity};
+use tet_io::{Source, Writers};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
 /// The chunks of another table, half as long.
@@ -39,6 +40,26 @@ impl ChunkTable for Narrowed {
 
     fn seals(&self) -> Vec<&Sealed> {
         self.wide.seals()
+    }
+
+    fn rule_of(&self, fault: &Refused) -> Option<&'static ForeignRule> {
+        self.wide.rule_of(fault)
+    }
+
+    fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
+        self.wide.object(number)
+    }
+
+    fn writers(&self) -> Writers {
+        self.wide.writers()
+    }
+
+    fn check_unchanged(&self) -> tet_query::Result<()> {
+        self.wide.check_unchanged()
+    }
+
+    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+        self.wide.check_all_unchanged()
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
