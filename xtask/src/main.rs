@@ -23,6 +23,7 @@ mod race;
 mod reference;
 mod remote;
 mod run;
+mod scale;
 mod suite;
 mod tidy;
 mod unreadable;
@@ -73,6 +74,8 @@ enum Task {
     Integrity,
     /// Changes every byte and every field of small files of all containers, and looks for datasets that are gone
     Vanish,
+    /// Measures how the time of each command grows with the number of datasets and attributes
+    Scale(scale::Options),
     /// Gives every hostile file to the library, and to every command
     Zoo,
     /// Compares dependencies with deny.toml: advisories, licenses, sources; needs cargo-deny
@@ -109,6 +112,7 @@ fn main() -> anyhow::Result<()> {
         Task::Integrity => suite::run(&[("integrity", ""), ("threads", "")]),
         Task::Vanish => suite::vanish(),
         Task::Zoo => suite::run(&[("hostile", ""), ("commands", "")]),
+        Task::Scale(options) => scale::run(&options),
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),

@@ -98,10 +98,15 @@ impl<'a> Context<'a> {
     /// Prints a warning, unless quiet.
     pub(crate) fn warn(&mut self, text: impl Display) {
         if !self.quiet {
-            let paint = Paint::when(self.env().err_is_colored(self.color));
-            let text = text.to_string();
-            self.print_err(&format!("{} {}", paint.warning("warning:"), Message(&text)));
+            self.warn_always(text);
         }
+    }
+
+    /// Prints a warning, also with `--quiet`: one about the answer itself.
+    pub(crate) fn warn_always(&mut self, text: impl Display) {
+        let paint = Paint::when(self.env().err_is_colored(self.color));
+        let text = text.to_string();
+        self.print_err(&format!("{} {}", paint.warning("warning:"), Message(&text)));
     }
 
     /// Prints warnings, unless quiet: those that say the same of many datasets as one.

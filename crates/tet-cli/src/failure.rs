@@ -110,6 +110,12 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::Io { step: tet_io::Step::OpenFolder, .. } => {
             ("io", "--no-sync skips this, but a power failure may lose the new file")
         }
+        tet_io::Error::Io { step: tet_io::Step::SyncFolder, .. } => {
+            ("io", "the new file is in place; a power failure may lose it")
+        }
+        tet_io::Error::InPlace { .. } => {
+            ("in-place", "`tet series gc FOLDER` lists what is left in a folder")
+        }
         tet_io::Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => ("not-found", "check the path"),
             ErrorKind::PermissionDenied => ("permission", ""),

@@ -262,8 +262,17 @@ pub(crate) const MIXED: &str =
 /// A warning if the values are not verified and another program has the file open for writing.
 #[must_use]
 pub(crate) fn doubt(opened: &Opened, integrity: Integrity) -> Option<String> {
-    let catalog = &opened.catalog;
-    let mut sources = std::iter::once(catalog.source()).chain(catalog.shards());
-    let is_written = sources.any(|source| source.writers() == Writers::Present);
-    (is_written && integrity != Integrity::Verified).then(|| MIXED.to_owned())
+    let is_written =
+        || integrity != Integrity::Verified && opened.catalog.writers() == Writers::Present;
+    is_written().then(|| MIXED.to_owned())
+}
+
+/// Reports an answer whose bytes were not all compared on standard error, also with `--quiet`: for answers that are
+/// pictures or data, which have no place for it.
+pub(crate) fn report_unchecked(integrity: Integrity, context: &mut Context<'_>) {
+    if integrity == Integrity::Unchecked {
+        context.warn_always(
+            "unchecked: not all bytes of this answer were compared with a checksum; --digests always compares them",
+        );
+    }
 }

@@ -7,7 +7,7 @@
 //!   concat   opened files --> one catalog, whose datasets have grown --> convert
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use tet_format::{Grid, Shape};
@@ -66,6 +66,8 @@ pub(crate) fn merged(
 #[derive(Default)]
 struct Union {
     datasets: Vec<(PathBuf, Dataset)>,
+    /// The positions of the datasets, by name: of several, the first.
+    names: HashMap<String, usize>,
     parts: Vec<Dataset>,
     attrs: BTreeMap<String, (PathBuf, AttrText)>,
     /// The extents of axes of a name.
@@ -91,7 +93,8 @@ impl Union {
             for (name, extent) in dataset.dims.iter().zip(dataset.shape()) {
                 axes.entry(name).or_default().insert(*extent);
             }
-            let known = self.datasets.iter_mut().find(|(_, it)| it.name == dataset.name);
+            let at = self.names.get(&dataset.name).copied();
+            let known = at.and_then(|at| self.datasets.get_mut(at));
             match known {
                 None => {
                     places.insert(dataset.index, self.datasets.len() + datasets.len());
@@ -107,7 +110,10 @@ impl Union {
                 }
             }
         }
-        self.datasets.extend(datasets);
+        for (path, dataset) in datasets {
+            self.names.entry(dataset.name.clone()).or_insert(self.datasets.len());
+            self.datasets.push((path, dataset));
+        }
         for (name, extents) in axes {
             let of_others = self.axes.entry(name.clone());
             let (other, known) = of_others.or_insert_with(|| (path.to_path_buf(), extents.clone()));

@@ -48,13 +48,13 @@ pub(crate) fn stacked_files(
     let coordinates: BTreeSet<&String> =
         first.catalog.datasets().iter().flat_map(|it| &it.dims).collect();
     let (mut datasets, mut notes, mut places) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let others: Vec<_> = files.iter().skip(1).map(|(path, it)| (path, by_name(it))).collect();
     for dataset in first.catalog.datasets().iter().filter(is_chosen) {
         let mut parts = vec![(first_path.as_path(), dataset)];
-        for (path, other) in files.iter().skip(1) {
-            let mut named = other.catalog.datasets().iter().filter(|it| it.name == dataset.name);
-            let part = match (named.next(), named.next()) {
-                (Some(part), None) => part,
-                (found, _) => {
+        for (path, other) in &others {
+            let part = match other.get(dataset.name.as_str()).map(Vec::as_slice) {
+                Some([part]) => *part,
+                found => {
                     let count = if found.is_some() { "more than once" } else { "not" };
                     let why =
                         format!("it is in {}, and {count} in {}", shown(first_path), shown(path));
@@ -91,6 +91,15 @@ pub(crate) fn stacked_files(
     opened.labels = first.labels.iter().filter_map(|at| places.get(at).copied()).collect();
     opened.notes = of_files.chain(notes).collect();
     Ok(opened)
+}
+
+/// The datasets of each name.
+fn by_name(opened: &Opened) -> BTreeMap<&str, Vec<&Dataset>> {
+    let mut by_name: BTreeMap<&str, Vec<&Dataset>> = BTreeMap::new();
+    for dataset in opened.catalog.datasets() {
+        by_name.entry(&dataset.name).or_default().push(dataset);
+    }
+    by_name
 }
 
 /// Gives the array of each `.npy`, which is named after its file, the name of the one of the first file.

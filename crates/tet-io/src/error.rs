@@ -248,6 +248,16 @@ pub enum Error {
         /// The URL.
         path: PathBuf,
     },
+    /// The output is complete and has its name, and a later step failed.
+    #[error("{} is written and in place, but {what}: {source}", shown(path))]
+    InPlace {
+        /// The output.
+        path: PathBuf,
+        /// The step.
+        what: String,
+        /// Why it failed.
+        source: io::Error,
+    },
     /// The output path does not end in a file name.
     #[error("{} does not end in a file name", shown(path))]
     NoName {
@@ -303,6 +313,7 @@ impl Error {
             | Self::Unsure { path }
             | Self::UrlUnconditional { path }
             | Self::UrlOutput { path }
+            | Self::InPlace { path, .. }
             | Self::NoName { path } => path,
         }
     }
@@ -311,7 +322,9 @@ impl Error {
     #[must_use]
     pub fn system(&self) -> Option<(&Path, &io::Error)> {
         match self {
-            Self::Io { path, source, .. } => Some((path, source)),
+            Self::Io { path, source, .. } | Self::InPlace { path, source, .. } => {
+                Some((path, source))
+            }
             _ => None,
         }
     }

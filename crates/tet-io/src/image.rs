@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::progress::{Canceled, Progress};
 use crate::read_at::ReadAt;
 use crate::source::Source;
+use crate::writers::Writers;
 
 /// The buffer for small pieces.
 const BUFFER_LEN: usize = 256 << 10;
@@ -272,6 +273,15 @@ impl Image {
 impl ReadAt for Image {
     fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Those of the files that it copies spans of.
+    fn writers(&self) -> Writers {
+        let of_piece = |piece: &Piece| match &piece.content {
+            Content::Source(source, _) => source.writers(),
+            Content::Bytes(..) | Content::Zeros => Writers::Absent,
+        };
+        self.pieces.values().map(of_piece).max().unwrap_or(Writers::Absent)
     }
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {

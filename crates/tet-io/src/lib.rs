@@ -43,7 +43,7 @@ pub use mmap::use_huge_pages;
 pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{
-    FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, UrlFolderPublisher,
+    FolderPublisher, Leftover, Output, Overwrite, Publish, Publisher, Settled, UrlFolderPublisher,
     commit_all, is_temporary,
 };
 pub use read_at::{Access, ReadAt};

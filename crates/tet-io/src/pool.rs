@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::read_at::ReadAt;
 use crate::source::{Backend, Source, open_regular, read_file};
 use crate::stamp::Stamp;
+use crate::writers::{Writers, writers_of};
 
 /// Opens files for positioned reads, more of them than a process may have open at the same time. A file that was
 /// closed meanwhile is opened again, and must be unchanged. Clones share the open files.
@@ -131,6 +132,10 @@ impl ReadAt for Pooled {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn writers(&self) -> Writers {
+        self.file().map_or(Writers::Unknown, |file| writers_of(&file))
     }
 
     /// None while the file is what it was.

@@ -15,6 +15,7 @@
 mod folder;
 mod hidden;
 mod image;
+mod leftovers;
 mod several;
 mod target;
 mod url_file;
@@ -35,6 +36,7 @@ use url_file::UrlFile;
 
 pub use folder::FolderPublisher;
 pub use hidden::is_temporary;
+pub use leftovers::Leftover;
 pub use several::{Settled, commit_all};
 pub use url_folder::UrlFolderPublisher;
 

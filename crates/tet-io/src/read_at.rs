@@ -4,6 +4,8 @@ use std::io;
 
 use tet_format::Span;
 
+use crate::writers::Writers;
+
 /// Bytes that many threads can read at any offset at the same time.
 pub trait ReadAt: Send + Sync {
     /// The number of bytes.
@@ -49,6 +51,11 @@ pub trait ReadAt: Send + Sync {
     /// Whether each read fails unless its bytes are of the version that was there first.
     fn is_pinned(&self) -> bool {
         false
+    }
+
+    /// Who may change the bytes without changing the version: nobody where reads are pinned to it.
+    fn writers(&self) -> Writers {
+        if self.is_pinned() { Writers::Absent } else { Writers::Unknown }
     }
 
     /// What its requests cost, by which reads are planned.

@@ -103,7 +103,8 @@ impl Backend {
             Self::Map(..) => Writers::Absent,
             #[cfg(all(feature = "mmap", target_os = "linux"))]
             Self::Leased(map) => map.writers(),
-            Self::Memory(_) | Self::Custom(_) => Writers::Absent,
+            Self::Memory(_) => Writers::Absent,
+            Self::Custom(reader) => reader.writers(),
         }
     }
 
@@ -236,7 +237,7 @@ impl Source {
         version: Option<String>,
         name: Option<&Path>,
     ) -> Self {
-        let (path, writers) = (name.map(Path::to_path_buf), Writers::Absent);
+        let (path, writers) = (name.map(Path::to_path_buf), backend.writers());
         Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }), None)
     }
 

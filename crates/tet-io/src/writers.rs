@@ -8,9 +8,10 @@
 use std::fs::File;
 
 /// Who has a file open for writing, ordered from the safest state to the least safe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Writers {
     /// Nobody.
+    #[default]
     Absent,
     /// Unknown: a file of another user, or a file system where leases do not work.
     Unknown,

@@ -55,10 +55,17 @@ pub struct BlockCache(Arc<Shared>);
 struct Shared {
     folder: PathBuf,
     len_max: u64,
-    /// Bytes that may be written before the folder is looked through again.
-    room: Mutex<u64>,
+    room: Mutex<Room>,
     /// Why nothing is written any more.
     problem: OnceLock<String>,
+}
+
+#[derive(Debug, Default)]
+struct Room {
+    /// Bytes that may be written before the folder is looked through again.
+    left: u64,
+    /// Whether a thread looks through it now.
+    is_counting: bool,
 }
 
 /// One version of an object, as its folder is named.
@@ -145,12 +152,20 @@ impl BlockCache {
 
     /// Takes the bytes of one block off the room that is left, after making room.
     fn take_room(&self) -> bool {
-        let mut room = self.0.room.lock().unwrap_or_else(PoisonError::into_inner);
-        if *room < STORED_LEN {
-            *room = make_room(&self.root(), self.0.len_max);
+        let lock = || self.0.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = lock();
+        if room.left < STORED_LEN {
+            if std::mem::replace(&mut room.is_counting, true) {
+                // Another thread looks through the folder, which takes a while: this block is not worth the wait.
+                return false;
+            }
+            drop(room);
+            let left = make_room(&self.root(), self.0.len_max);
+            room = lock();
+            *room = Room { left, is_counting: false };
         }
-        let left = room.checked_sub(STORED_LEN);
-        *room = left.unwrap_or(*room);
+        let left = room.left.checked_sub(STORED_LEN);
+        room.left = left.unwrap_or(room.left);
         left.is_some()
     }
 }

@@ -187,4 +187,9 @@ impl ReadAt for Downloaded {
     fn version(&self) -> io::Result<Option<String>> {
         Ok(self.version.text())
     }
+
+    /// Nobody else has a name for it.
+    fn writers(&self) -> tet_io::Writers {
+        tet_io::Writers::Absent
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
 use tet_format::{DType, Grid, Shape};
-use tet_io::Source;
+use tet_io::{Source, Writers};
 
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
@@ -245,6 +245,12 @@ impl Dataset {
         let mut sources = std::iter::once(&self.source).chain(&self.listed_in);
         sources.try_for_each(Source::check_unchanged)?;
         self.chunks.check_unchanged()
+    }
+
+    /// Who may have written to its files since they were opened.
+    #[must_use]
+    pub fn writers(&self) -> Writers {
+        self.source.writers().max(self.chunks.writers())
     }
 
     /// The object that a chunk is stored in; `None` for the dataset's file.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
-use tet_io::Source;
+use tet_io::{Source, Writers};
 
 use crate::array::ArrayMeta;
 use crate::error::{Result, broken, fault_in};
@@ -111,6 +111,12 @@ impl ChunkFinder {
     /// As [`Objects::source`].
     pub fn object(&self, id: ObjectId) -> Result<Source> {
         self.objects.source(id)
+    }
+
+    /// Who may have written to the objects of chunks since they were opened.
+    #[must_use]
+    pub fn writers(&self) -> Writers {
+        self.objects.writers()
     }
 
     /// How many objects are worth opening at the same time: 1 where they are not on a server.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tet_io::{Source, Stamp, at_once};
+use tet_io::{Source, Stamp, Writers, at_once};
 
 use crate::error::{Result, broken, fault_in};
 use crate::rule;
@@ -48,6 +48,9 @@ struct Table {
     /// The open sources, each with the time of its last use.
     open: HashMap<ObjectId, (Source, u64)>,
     clock: u64,
+    /// Who may have written to any of them, as far as it is known, and up to which time.
+    writers: Writers,
+    writers_at: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -138,6 +141,7 @@ impl Objects {
         table.ids.insert(name.clone(), id);
         let version = source.version().map(str::to_owned);
         let (len, stamp, is_pinned) = (source.len(), source.stamp(), source.is_pinned());
+        table.writers = table.writers.max(source.writers());
         table.known.push(Known { name, len, stamp, version, is_pinned });
         table.keep(id, source.clone());
         Ok(Some((id, source)))
@@ -169,6 +173,20 @@ impl Objects {
         let found = at_once((names.len(), depth), is_there)?;
         let absent = names.iter().zip(found).filter(|(_, is_there)| !is_there);
         Ok(absent.map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Who may have written to objects since they were opened: to those that are open, and at the time when they were
+    /// found to all.
+    #[must_use]
+    pub fn writers(&self) -> Writers {
+        let mut table = self.table();
+        // Many arrays share the table: where nothing was read since the last time, it holds what was found then.
+        if table.writers_at != Some(table.clock) {
+            let open = table.open.values().map(|(source, _)| source.writers());
+            table.writers = open.max().map_or(table.writers, |now| now.max(table.writers));
+            table.writers_at = Some(table.clock);
+        }
+        table.writers
     }
 
     /// Checks that a source that was opened is still the same file with the same bytes.

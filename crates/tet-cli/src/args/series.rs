@@ -82,8 +82,8 @@ pub struct SeriesListArgs {
 /// ```
 #[derive(Debug, Args)]
 pub struct SeriesGcArgs {
-    /// The folder of parts
-    #[arg(value_name = "NAME.tets")]
+    /// The folder of parts, or a folder of any files
+    #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
     /// Remove the files instead of listing them
     #[arg(long)]
@@ -110,4 +110,7 @@ EXAMPLES
 Files that are not used are parts whose rows a newer part has taken over, and what is left of a process that was killed.
 Other files in the folder stay. In a bucket (s3://, gs://, az://) only files and uploads older than a day are listed and removed: younger
 ones may be those of a program that is appending. On a disk nothing is removed while a process is appending: --apply fails then. Programs that opened
-the folder before may need a removed part: they fail with an error, and can open the folder again.";
+the folder before may need a removed part: they fail with an error, and can open the folder again.
+
+In a folder of any files, these are files and folders of the names .NAME.tet-RANDOM.tmp that have not been written to for a day: a program that
+was killed left them.";

@@ -66,9 +66,7 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     for doubt in doubts.chain(open::doubt(&opened, integrity)) {
         context.warn(doubt);
     }
-    if args.output.is_some() && integrity == Integrity::Unchecked {
-        context.warn(Note::Unchecked);
-    }
+    open::report_unchecked(integrity, context);
     Ok(Exit::Done)
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
     } else {
         report::write(&found.report, context)?;
         found.report.warnings.iter().for_each(|warning| context.warn(warning));
+        open::report_unchecked(found.integrity, context);
     }
     first_of(found.faults)?;
     if args.datasets.is_empty() {
@@ -151,6 +152,7 @@ fn names(asked: &str, catalogs: [&Catalog; 2]) -> Vec<String> {
 /// What was found, and why some datasets could not be compared.
 struct Found {
     report: DiffReport,
+    integrity: Integrity,
     faults: Vec<Failure>,
 }
 
@@ -192,5 +194,9 @@ fn found(
     report.same =
         if differs { Some(false) } else { report.not_compared.is_empty().then_some(true) };
     report.integrity = integrity.map(Integrity::name);
-    Ok(Found { report, faults })
+    let integrity = integrity.unwrap_or(Integrity::Unprotected);
+    if report.integrity.is_some() {
+        report.warnings.extend(files.iter().filter_map(|file| open::doubt(file, integrity)));
+    }
+    Ok(Found { report, integrity, faults })
 }

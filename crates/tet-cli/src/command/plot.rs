@@ -93,6 +93,7 @@ fn one(
     for doubt in doubts.chain(open::doubt(opened, integrity)) {
         context.warn(doubt);
     }
+    open::report_unchecked(integrity, context);
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tet_io::Leftover;
+
 use crate::args::{SeriesGcArgs, SeriesListArgs, SeriesVerb};
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -35,6 +37,9 @@ fn list(args: &SeriesListArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn gc(args: &SeriesGcArgs, context: &mut Context<'_>) -> Result<Exit> {
     let path = context.env().at(&args.folder);
+    if path.is_dir() && !path.join("series.json").exists() {
+        return gc_leftovers(args, &path, context);
+    }
     let unused = match args.apply {
         true => tet_convert::remove_unused_parts(&path),
         false => tet_convert::unused_parts(&path),
@@ -51,6 +56,24 @@ fn gc(args: &SeriesGcArgs, context: &mut Context<'_>) -> Result<Exit> {
     let len = Size(unused.iter().map(|file| file.len).fold(0, u64::saturating_add));
     let done = if args.apply { "removed" } else { "not used:" };
     context.note(format!("{done} {files}, {len}"));
+    Ok(Exit::Done)
+}
+
+/// Lists or removes what killed programs left in a folder of any files.
+fn gc_leftovers(args: &SeriesGcArgs, path: &Path, context: &mut Context<'_>) -> Result<Exit> {
+    let about = |error: tet_io::Error| Failure::from(error).about(&args.folder);
+    let leftovers = Leftover::list(path).map_err(about)?;
+    for leftover in &leftovers {
+        if args.apply {
+            leftover.remove().map_err(about)?;
+        }
+        let name = tet_io::file_name(&leftover.path);
+        context.line(format!("{}  {}", Escaped(&name), Size(leftover.len)))?;
+    }
+    let count = counted(u64::try_from(leftovers.len()).unwrap_or(u64::MAX), "leftover");
+    let len = Size(leftovers.iter().map(|it| it.len).fold(0, u64::saturating_add));
+    let done = if args.apply { "removed" } else { "not used:" };
+    context.note(format!("{done} {count}, {len}"));
     Ok(Exit::Done)
 }
 

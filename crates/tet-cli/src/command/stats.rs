@@ -65,17 +65,16 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     }
     bar.finish();
     catalog.check_unchanged()?;
-    let integrity_of_all = integrity.unwrap_or_else(|| open::integrity(opened));
-    let doubt = open::doubt(opened, integrity_of_all);
-    let warnings: Vec<String> =
-        open::warnings(opened, &args.read).into_iter().chain(doubt).collect();
+    let integrity = integrity.unwrap_or_else(|| open::integrity(opened));
+    let mut warnings = open::warnings(opened, &args.read);
+    warnings.extend(open::doubt(opened, integrity));
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",
             file: tet_io::without_secrets(&args.file).into_owned(),
             format: catalog.format(),
             datasets,
-            integrity: integrity_of_all.name(),
+            integrity: integrity.name(),
             warnings: warnings.clone(),
         })?;
     } else {
@@ -84,6 +83,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             _ => write_all(&datasets, context)?,
         }
         warnings.iter().for_each(|warning| context.warn(warning));
+        open::report_unchecked(integrity, context);
     }
     let exit = first_of(faults)?;
     if args.datasets.is_empty() && args.select.is_none() {

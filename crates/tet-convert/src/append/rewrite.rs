@@ -36,7 +36,9 @@ pub(super) fn rewritten(
     let output = asked.output.map_or(Output::InPlace(&file), Output::NewFile);
     let lens = views.iter().map(byte_len).fold(0, u64::saturating_add);
     let execution = &how.begin(lens);
-    editor.rewrite(opened, &rewrites, output, RewriteOptions { edit: &edit, execution })
+    let how = RewriteOptions { edit: &edit, execution };
+    let rewritten = editor.rewrite(opened, &rewrites, output, how)?;
+    Ok(rewritten.map(|it| it.with_unchecked(opened, &rewrites)))
 }
 
 /// A dataset with all its elements and labels.

@@ -1,5 +1,7 @@
 //! Datasets of a file that are written anew, while the others are copied as they are stored.
 
+use tet_format::Integrity;
+use tet_io::Writers;
 use tet_query::Dataset;
 use tet_tensogram::PackingFit;
 use tet_ztensor::ChecksumChoice;
@@ -81,4 +83,23 @@ pub(crate) fn check_unchanged(opened: &Opened, rewrites: &[Rewrite<'_>]) -> Resu
     opened.catalog.check_unchanged()?;
     let mut views = rewrites.iter().filter_map(|rewrite| rewrite.view);
     Ok(views.try_for_each(Dataset::check_unchanged)?)
+}
+
+impl Rewritten {
+    /// Adds the note that some of the elements were not compared with the checksum that the file has of them, or by another
+    /// read than the one that they were written from while somebody may have written to the file.
+    pub(crate) fn with_unchecked(mut self, opened: &Opened, rewrites: &[Rewrite<'_>]) -> Rewritten {
+        let is_unchecked = |rewrite: &Rewrite<'_>| {
+            let own = || opened.catalog.datasets().get(rewrite.dataset);
+            rewrite.view.or_else(own).is_some_and(|dataset| match dataset.chunks.integrity() {
+                Integrity::Unchecked => true,
+                Integrity::Verified => dataset.writers() != Writers::Absent,
+                _ => false,
+            })
+        };
+        if rewrites.iter().any(is_unchecked) && !self.notes.contains(&Note::Unchecked) {
+            self.notes.push(Note::Unchecked);
+        }
+        self
+    }
 }

@@ -219,6 +219,10 @@ impl Output {
     /// # Errors
     /// It cannot be opened.
     pub(crate) fn file(path: &Path) -> Result<Output> {
-        Ok(Output { len: Source::open(path)?.len(), ..Output::default() })
+        let source = Source::open(path).map_err(|error| {
+            let (path, what) = (path.to_path_buf(), "its length cannot be read".to_owned());
+            tet_io::Error::InPlace { path, what, source: std::io::Error::other(error) }
+        })?;
+        Ok(Output { len: source.len(), ..Output::default() })
     }
 }

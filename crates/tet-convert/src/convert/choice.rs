@@ -116,8 +116,8 @@ pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Res
     let attrs = options.attrs.iter().filter_map(|attr| attr.dataset.as_deref());
     let labels = options.labels.iter().filter_map(|labels| labels.dataset.as_deref());
     let attrs = attrs.chain(labels);
-    let known = || datasets.iter().map(|it| it.name.as_str());
-    match dims.chain(attrs).find(|name| !known().any(|known| known == *name)) {
+    let known: BTreeSet<&str> = datasets.iter().map(|it| it.name.as_str()).collect();
+    match dims.chain(attrs).find(|name| !known.contains(name)) {
         Some(name) => Err(no_such_dataset(name, datasets)),
         None => Ok(()),
     }

@@ -7,7 +7,7 @@ use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
 
 use super::choice::chosen;
-use super::storage::names;
+use super::storage::{WrittenNames, names};
 use crate::model::attributes::{OF_VARIABLE, is_metadata};
 use crate::model::number::{Listing, le_bytes, numbers};
 use crate::model::sparse::{PART_KEY, VALUES, text};
@@ -47,10 +47,11 @@ pub(super) fn retyped(
         }
         asked.extend(held);
     }
+    let written = WrittenNames::new(&datasets);
     for rule in named {
         let name = rule.dataset.as_deref().unwrap_or_default();
-        let names = names(&catalog, &datasets, name)?;
-        for dataset in datasets.iter().filter(|it| names.contains(&it.name)) {
+        let names = names(&catalog, &written, name)?;
+        for dataset in names.into_iter().flat_map(|name| written.datasets(name)) {
             if is_places(dataset) {
                 return Err(Error::SparsePlaces { dataset: dataset.name.clone() });
             }

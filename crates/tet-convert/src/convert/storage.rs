@@ -1,6 +1,6 @@
 //! The rules for chunks and codecs of single datasets, with the names of datasets for `#N` and patterns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tet_query::{Catalog, Dataset};
 
@@ -20,6 +20,7 @@ pub(crate) fn resolved(
     datasets: &[&Dataset],
     options: &ConvertOptions,
 ) -> Result<ConvertOptions> {
+    let written = WrittenNames::new(datasets);
     let mut resolved = options.clone();
     (resolved.tet.chunks, resolved.codecs) = (Vec::new(), Vec::new());
     for rule in &options.tet.chunks {
@@ -28,34 +29,64 @@ pub(crate) fn resolved(
             resolved.tet.chunks.push(rule.clone());
             continue;
         };
-        for name in names(catalog, datasets, text)? {
-            let rule = ChunkRule { dataset: Some(name.clone()), chunks: rule.chunks.clone() };
-            let of_name: Vec<&Dataset> =
-                datasets.iter().copied().filter(|it| it.name == name).collect();
-            check(&rule, &of_name)?;
+        for name in names(catalog, &written, text)? {
+            let rule = ChunkRule { dataset: Some(name.to_owned()), chunks: rule.chunks.clone() };
+            check(&rule, written.datasets(name))?;
             resolved.tet.chunks.push(rule);
         }
     }
     for rule in &options.codecs {
-        let names = names(catalog, datasets, &rule.dataset)?.into_iter();
+        let names = names(catalog, &written, &rule.dataset)?.into_iter().map(str::to_owned);
         resolved.codecs.extend(names.map(|dataset| CodecRule { dataset, ..rule.clone() }));
     }
+    // As those look them up who write: later rules for a dataset stay behind earlier ones.
+    resolved.tet.chunks.sort_by(|a, b| a.dataset.cmp(&b.dataset));
+    resolved.codecs.sort_by(|a, b| a.dataset.cmp(&b.dataset));
     Ok(resolved)
 }
 
+/// The datasets that are written, by their names.
+pub(super) struct WrittenNames<'d, 'c> {
+    datasets: &'d [&'c Dataset],
+    by_name: BTreeMap<&'c str, Vec<&'c Dataset>>,
+}
+
+impl<'d, 'c> WrittenNames<'d, 'c> {
+    pub(super) fn new(datasets: &'d [&'c Dataset]) -> Self {
+        let mut by_name: BTreeMap<&str, Vec<&Dataset>> = BTreeMap::new();
+        for dataset in datasets {
+            by_name.entry(&dataset.name).or_default().push(dataset);
+        }
+        WrittenNames { datasets, by_name }
+    }
+
+    /// The name, if a dataset that is written has it.
+    fn name(&self, name: &str) -> Option<&'c str> {
+        self.by_name.get_key_value(name).map(|(name, _)| *name)
+    }
+
+    /// The datasets of a name.
+    pub(super) fn datasets(&self, name: &str) -> &[&'c Dataset] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// The names of the datasets, among those that are written, that a text means.
-pub(super) fn names(catalog: &Catalog, datasets: &[&Dataset], text: &str) -> Result<Vec<String>> {
-    let is_written = |name: &str| datasets.iter().any(|it| it.name == name);
-    if is_written(text) {
-        return Ok(vec![text.to_owned()]);
+pub(super) fn names<'c>(
+    catalog: &Catalog,
+    written: &WrittenNames<'_, 'c>,
+    text: &str,
+) -> Result<BTreeSet<&'c str>> {
+    if let Some(name) = written.name(text) {
+        return Ok(BTreeSet::from([name]));
     }
     let positions = datasets_named(catalog, text).unwrap_or_default().into_iter();
-    let found = positions.filter_map(|at| Some(catalog.datasets().get(at)?.name.clone()));
-    let found: BTreeSet<String> = found.filter(|name| is_written(name)).collect();
-    if found.is_empty() {
-        return Err(no_such_dataset(text, datasets));
+    let named = positions.filter_map(|at| catalog.datasets().get(at));
+    let named: BTreeSet<&str> = named.filter_map(|it| written.name(&it.name)).collect();
+    if named.is_empty() {
+        return Err(no_such_dataset(text, written.datasets));
     }
-    Ok(found.into_iter().collect())
+    Ok(named)
 }
 
 /// Checks that a rule for chunks holds for one of these datasets, and that they have its axes.

@@ -92,6 +92,10 @@ impl ChunkTable for Computed {
         self.elements.integrity()
     }
 
+    fn writers(&self) -> tet_io::Writers {
+        self.elements.writers()
+    }
+
     fn check_unchanged(&self) -> tet_query::Result<()> {
         self.elements.check_unchanged()
     }

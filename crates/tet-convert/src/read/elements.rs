@@ -87,6 +87,12 @@ impl Elements {
         others.fold(self.first.integrity(), Integrity::and)
     }
 
+    /// Who may have written to the files since they were opened.
+    pub(crate) fn writers(&self) -> tet_io::Writers {
+        let each = self.parts().map(|part| part.dataset().writers());
+        each.max().unwrap_or(tet_io::Writers::Absent)
+    }
+
     /// Checks that the files are those that were opened.
     ///
     /// # Errors

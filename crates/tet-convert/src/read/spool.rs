@@ -83,6 +83,11 @@ impl ReadAt for Spool {
     fn name(&self) -> &str {
         &self.name
     }
+
+    /// Nobody else has a name for it.
+    fn writers(&self) -> tet_io::Writers {
+        tet_io::Writers::Absent
+    }
 }
 
 /// An error of the bytes that others are made of, unless it is one of a file.

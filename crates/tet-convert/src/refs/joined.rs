@@ -1,5 +1,6 @@
 //! The datasets of several files one behind the other, along an axis: their chunks in one grid.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use tet_io::shown;
@@ -44,14 +45,19 @@ pub(super) fn of_files<'c>(
     let is_asked = |dataset: &Dataset| {
         datasets.is_empty() || datasets.contains(&format!("#{}", dataset.index))
     };
+    let grown: BTreeSet<usize> = growing.iter().map(|it| it.dataset.index).collect();
+    let by_name = |file: &'c Opened| {
+        // Of several of a name, the first.
+        let datasets = file.catalog.datasets().iter().rev();
+        datasets.map(|it| (it.name.as_str(), it)).collect::<HashMap<_, _>>()
+    };
+    let named: Vec<_> = others.iter().map(|(other, file)| (other, by_name(file))).collect();
     for dataset in opened.catalog.datasets().iter().filter(|it| is_asked(it)) {
-        let is_grown = growing.iter().any(|it| it.dataset.index == dataset.index);
-        if is_grown || is_metadata(dataset) || dataset.fault.is_some() {
+        if grown.contains(&dataset.index) || is_metadata(dataset) || dataset.fault.is_some() {
             continue;
         }
-        for (other, file) in others {
-            let mut found = file.catalog.datasets().iter();
-            if let Some(found) = found.find(|it| it.name == dataset.name) {
+        for (other, named) in &named {
+            if let Some(found) = named.get(dataset.name.as_str()) {
                 check_same((path, dataset), (other, found), how)?;
             }
         }

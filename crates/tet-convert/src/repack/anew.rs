@@ -45,7 +45,8 @@ pub(super) fn repacked(
     let all = changed.iter().map(|it| byte_len(it)).fold(0, u64::saturating_add);
     let execution = &how.execution.with_progress(options.progress.begin(all));
     let options = RewriteOptions { edit: options, execution };
-    report.finish(editor.rewrite(opened, &rewrites, output, options)?);
+    let rewritten = editor.rewrite(opened, &rewrites, output, options)?;
+    report.finish(rewritten.map(|it| it.with_unchecked(opened, &rewrites)));
     Ok(report)
 }
 

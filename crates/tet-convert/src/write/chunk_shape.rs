@@ -5,7 +5,7 @@ use tet_query::Dataset;
 use crate::chunking::{AUTO_LEN_MAX, auto, filled};
 use crate::model::axes;
 use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{AxisChunk, ChunkChoice, ChunkRule};
+use crate::write::storage::{AxisChunk, ChunkChoice, ChunkRule, rules_of};
 use crate::{Error, Result};
 
 /// The least bytes, decoded, of chunks whose shape is kept, or of shards of chunks whose shapes are.
@@ -116,13 +116,10 @@ pub(crate) fn misfit(dataset: &Dataset, shape: &[u64], chunk_shape: &[u64]) -> E
     Error::ChunkRank { dataset: dataset.name.clone(), shape, chunk_shape }
 }
 
-/// The rules that may hold for a dataset: those for all, then those that name it.
+/// The rules that may hold for a dataset, of rules in the order of names: those for all, then those that name it.
 fn in_order<'r>(rules: &'r [ChunkRule], name: &str) -> impl Iterator<Item = &'r ChunkRule> {
-    let (general, named): (Vec<_>, Vec<_>) = rules
-        .iter()
-        .filter(|rule| rule.dataset.as_deref().is_none_or(|of| of == name))
-        .partition(|rule| rule.dataset.is_none());
-    general.into_iter().chain(named)
+    let of = |dataset| rules_of(rules, dataset, |rule| rule.dataset.as_deref());
+    of(None).iter().chain(of(Some(name)))
 }
 
 /// Whether a rule that may hold for a dataset holds for its axes.

@@ -155,13 +155,25 @@ impl fmt::Display for DTypeRule {
     }
 }
 
-/// The codec of a dataset and its level, by the rules for it and those of the other datasets.
+/// The rules for a dataset, of rules in the order of the names of their datasets.
+pub(crate) fn rules_of<'r, R>(
+    rules: &'r [R],
+    dataset: Option<&str>,
+    name: impl Fn(&R) -> Option<&str>,
+) -> &'r [R] {
+    let start = rules.partition_point(|rule| name(rule) < dataset);
+    let end = rules.partition_point(|rule| name(rule) <= dataset);
+    rules.get(start..end).unwrap_or_default()
+}
+
+/// The codec of a dataset and its level, by the rules for it, in the order of names, and those of the other datasets.
 pub(crate) fn codec_of(
     dataset: &str,
     (of_others, level_of_others): (PayloadCodec, Option<i32>),
     rules: &[CodecRule],
 ) -> (PayloadCodec, Option<i32>) {
-    let rules = || rules.iter().rev().filter(|rule| rule.dataset == dataset);
+    let rules = rules_of(rules, Some(dataset), |rule| Some(&rule.dataset));
+    let rules = || rules.iter().rev();
     let codec = rules().find_map(|rule| rule.codec).unwrap_or(of_others);
     let level = rules().find_map(|rule| rule.level);
     (codec, level.or(level_of_others.filter(|_| codec == of_others)))

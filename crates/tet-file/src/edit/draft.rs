@@ -42,7 +42,8 @@ pub struct FileDraft {
     footer: FooterEdit,
     metadata: Metadata,
     history: Vec<HistoryRow>,
-    datasets: Vec<KeptDataset>,
+    /// The names of the datasets by their positions in the old file.
+    datasets: BTreeMap<usize, String>,
     is_compact: bool,
 }
 
@@ -68,15 +69,15 @@ impl FileDraft {
         }
         let footer = FooterEdit::of(file, &Limits::default())?;
         let footer = footer.unwrap_or_else(|| FooterEdit::empty(DigestChoice::Left));
-        let names = file.datasets().iter().map(|entry| entry.name.clone()).enumerate();
-        let datasets = names.map(|(id, name)| KeptDataset { id, name }).collect();
+        let names = file.datasets().iter().map(|entry| entry.name.clone());
+        let datasets = names.enumerate().collect();
         let (metadata, history) = (file.metadata().clone(), file.history().to_vec());
         Ok(FileDraft { file: file.clone(), footer, metadata, history, datasets, is_compact: false })
     }
 
     /// The names of the datasets that the new file has, in its order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.datasets.iter().map(|dataset| dataset.name.as_str())
+        self.datasets.values().map(String::as_str)
     }
 
     /// Renames a dataset; its metadata stay with it. Whether the names differ is checked by
@@ -86,9 +87,8 @@ impl FileDraft {
     ///
     /// Returns [`Error::Edit`] when the new file has no such dataset.
     pub fn rename(&mut self, id: usize, to: &str) -> Result<()> {
-        let at = self.at(id)?;
-        let Some(dataset) = self.datasets.get_mut(at) else { return Ok(()) };
-        to.clone_into(&mut dataset.name);
+        let name = self.datasets.get_mut(&id).ok_or_else(|| no_dataset(id))?;
+        to.clone_into(name);
         Ok(())
     }
 
@@ -98,8 +98,7 @@ impl FileDraft {
     ///
     /// Returns [`Error::Edit`] when the new file has no such dataset.
     pub fn remove(&mut self, id: usize) -> Result<()> {
-        let at = self.at(id)?;
-        self.datasets.remove(at);
+        self.datasets.remove(&id).ok_or_else(|| no_dataset(id))?;
         self.is_compact = true;
         Ok(())
     }
@@ -181,7 +180,9 @@ impl FileDraft {
         let arranged = if is_same {
             Arranged { image: Image::of(self.file.source()), rows: None }
         } else {
-            arrange(&self.file, &self.datasets, self.is_compact)?
+            let datasets = self.datasets.iter();
+            let kept = datasets.map(|(&id, name)| KeptDataset { id, name: name.clone() });
+            arrange(&self.file, &kept.collect::<Vec<_>>(), self.is_compact)?
         };
         let known = self.digests(arranged.rows.as_deref())?;
         let mut footer = self.footer.clone();
@@ -217,8 +218,8 @@ impl FileDraft {
         let mut metadata = self.metadata.clone();
         let described: Vec<&str> = self.file.datasets().iter().map(|it| it.name.as_str()).collect();
         // What no dataset of the old file has stays.
-        metadata.datasets.retain(|name, _| !described.contains(&name.as_str()));
-        for KeptDataset { id, name } in &self.datasets {
+        described.iter().for_each(|name| drop(metadata.datasets.remove(*name)));
+        for (id, name) in &self.datasets {
             let old = described.get(*id).and_then(|old| self.metadata.dataset(old));
             match old.filter(|about| !about.is_empty()) {
                 Some(about) => metadata.datasets.insert(name.clone(), about.clone()),
@@ -271,19 +272,18 @@ impl FileDraft {
     }
 
     /// The position of a dataset in the new file.
-    fn at(&self, id: usize) -> Result<usize> {
-        let at = self.datasets.iter().position(|dataset| dataset.id == id);
-        at.ok_or_else(|| Error::Edit { what: format!("it has no dataset #{id}") })
-    }
-
     /// A dataset and its metadata, for changes.
     fn about(&mut self, id: usize) -> Result<(&DatasetEntry, &mut DatasetMetadata)> {
-        self.at(id)?;
-        let no_such = || Error::Edit { what: format!("it has no dataset #{id}") };
-        let entry = self.file.datasets().get(id).ok_or_else(no_such)?;
+        let entry = self.file.datasets().get(id).filter(|_| self.datasets.contains_key(&id));
+        let entry = entry.ok_or_else(|| no_dataset(id))?;
         let datasets: &mut BTreeMap<String, DatasetMetadata> = &mut self.metadata.datasets;
         Ok((entry, datasets.entry(entry.name.clone()).or_default()))
     }
+}
+
+/// The error for a position at which the new file has no dataset.
+fn no_dataset(id: usize) -> Error {
+    Error::Edit { what: format!("it has no dataset #{id}") }
 }
 
 /// The image with the spills that a footer refers to at its end, and the footer that refers to them there.

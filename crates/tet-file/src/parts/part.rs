@@ -504,4 +504,9 @@ impl tet_io::ReadAt for Scratch {
     fn name(&self) -> &str {
         SCRATCH
     }
+
+    /// Nobody else has a name for it.
+    fn writers(&self) -> tet_io::Writers {
+        tet_io::Writers::Absent
+    }
 }

@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Overwrite, Publish, Sync, hidden, retried, target};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Result, Step, shown};
 use crate::folder::Folder;
 use crate::stamp::Stamp;
 use crate::url::is_url;
@@ -135,7 +135,8 @@ impl FolderPublisher {
     ///
     /// Returns [`Error::Exists`] when the target appeared meanwhile and may not be replaced, and
     /// [`Error::Io`] with the step that failed. The target is unchanged then, unless only syncing
-    /// its folder failed: then it is the new folder, which may not be durable.
+    /// its folder failed: then it is the new folder, which may not be durable. [`Error::InPlace`] when
+    /// the old folder cannot be removed: the target is the new one.
     pub fn commit(mut self) -> Result<()> {
         let Some(hidden) = self.hidden.clone() else { return Ok(()) };
         if self.sync == Sync::Full {
@@ -150,11 +151,14 @@ impl FolderPublisher {
         let old = replaced.map_err(|error| self.fault(Step::Rename, error))?;
         self.hidden = None;
         let synced = if self.sync == Sync::Full { sync_folder(&self.parent) } else { Ok(()) };
-        if let Some(old) = old {
+        let removed = old.map_or(Ok(()), |old| {
             // What is left of it has a name that identifies it as temporary.
-            let _ = remove(&old);
-        }
-        synced.map_err(|error| self.fault(Step::SyncFolder, error))
+            let what = || format!("the old folder, {}, cannot be removed", shown(&old));
+            let path = || self.target.clone();
+            remove(&old).map_err(|source| Error::InPlace { path: path(), what: what(), source })
+        });
+        synced.map_err(|error| self.fault(Step::SyncFolder, error))?;
+        removed
     }
 
     fn fault(&self, step: Step, error: io::Error) -> Error {
@@ -179,7 +183,7 @@ impl Drop for FolderPublisher {
 
 /// Removes a folder and all below it. Only one folder is open at any time: `remove_dir_all` of the standard
 /// library opens one at each level, and a process that fails for a lack of descriptors has one left.
-fn remove(folder: &Path) -> io::Result<()> {
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let entry = |entry: io::Result<fs::DirEntry>| {
         let entry = entry?;
         Ok((entry.path(), entry.file_type()?.is_dir()))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tet_io::{Source, Stamp};
+use tet_io::{Source, Stamp, Writers};
 
 use super::Catalog;
 use crate::error::{Error, Result};
@@ -46,6 +46,15 @@ impl Catalog {
 
     pub(super) fn sources(&self) -> impl Iterator<Item = &Source> {
         std::iter::once(&self.source).chain(self.shards.iter())
+    }
+
+    /// Who may have written to the file, or to one of several, since they were opened.
+    #[must_use]
+    pub fn writers(&self) -> Writers {
+        let of_files = self.sources().map(Source::writers);
+        let datasets = self.datasets().iter().chain(self.parts());
+        let of_chunks = datasets.map(|dataset| dataset.chunks.writers());
+        of_files.chain(of_chunks).max().unwrap_or(Writers::Absent)
     }
 
     /// Compares the identity of the file, or of each of several, with the one it had when it was

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Integrity, Shape, Span};
-use tet_io::Source;
+use tet_io::{Source, Writers};
 
 use super::Sealed;
 use crate::error::{Error, Result};
@@ -108,6 +108,11 @@ pub trait ChunkTable: Any + Send + Sync {
     fn object(&self, number: u32) -> Result<Option<Source>> {
         let _ = number;
         Ok(None)
+    }
+
+    /// Who may have written to the objects of chunks that were located, since they were opened.
+    fn writers(&self) -> Writers {
+        Writers::Absent
     }
 
     /// Compares the identities of the objects of chunks that were located since the last call with those

@@ -153,7 +153,7 @@ impl<'a> Checks<'a> {
             parts,
             is_contended: how.digests == DigestPolicy::Always
                 && has_digests
-                && dataset.source.writers() != Writers::Absent,
+                && dataset.writers() != Writers::Absent,
             is_apart: AtomicBool::new(false),
             raw: Mutex::default(),
         };
@@ -191,14 +191,12 @@ impl<'a> Checks<'a> {
         if self.how.digests == DigestPolicy::Never || (seals.is_empty() && !is_apart) {
             return Ok(());
         }
-        if self.dataset.source.writers() == Writers::Absent {
+        if self.dataset.writers() == Writers::Absent {
             return Ok(());
         }
+        // Somebody may have written between the reads, also bytes that were put back since.
+        self.doubt.mark();
         let is_of_all = self.plan.is_of_all(self.dataset);
-        // Of a part, the dataset was compared before: by now somebody may have written to it.
-        if is_apart || !is_of_all {
-            self.doubt.mark();
-        }
         for sealed in seals.into_iter().filter(|sealed| is_of_all && sealed.known() == Some(None)) {
             if sealed.compared_again(&self.dataset.source, self.how)?.is_some() {
                 return Err(Error::changed(&self.dataset.source));

@@ -1,5 +1,6 @@
 //! An edited file before it is written.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use tet_cbor as cbor;
@@ -22,7 +23,10 @@ use tet_cbor::Value;
 pub struct Draft {
     source: Source,
     index: Index,
-    lines: Vec<Line>,
+    /// The entries by their positions in the old index.
+    lines: BTreeMap<usize, Line>,
+    /// The positions of the entries of each name.
+    names: BTreeMap<String, BTreeSet<usize>>,
     /// Whether unused space between blobs is reclaimed.
     is_compact: bool,
 }
@@ -30,8 +34,6 @@ pub struct Draft {
 /// One entry of the new index.
 #[derive(Debug)]
 struct Line {
-    /// Its position in the old one.
-    position: usize,
     name: String,
     /// Its fields, if one of them was changed.
     fields: Option<Fields>,
@@ -47,19 +49,18 @@ impl Draft {
     /// The container or the index breaks a rule, or the source cannot be read.
     pub fn open(source: &Source, limits: &Limits) -> Result<Self> {
         let index = read_index(source, limits, &mut |_, _, _| {})?;
-        let lines = index.tensors().map(|tensor| Line {
-            position: tensor.position(),
-            name: tensor.name().to_owned(),
-            fields: None,
-            is_replaced: false,
-        });
-        let lines = lines.collect();
-        Ok(Self { source: source.clone(), index, lines, is_compact: false })
+        let (mut lines, mut names) = (BTreeMap::new(), BTreeMap::<String, BTreeSet<usize>>::new());
+        for tensor in index.tensors() {
+            let (at, name) = (tensor.position(), tensor.name().to_owned());
+            names.entry(name.clone()).or_default().insert(at);
+            lines.insert(at, Line { name, fields: None, is_replaced: false });
+        }
+        Ok(Self { source: source.clone(), index, lines, names, is_compact: false })
     }
 
     /// The current names, in the order of the new index.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.lines.iter().map(|line| line.name.as_str())
+        self.lines.values().map(|line| line.name.as_str())
     }
 
     /// Renames a tensor. Here and below, `#N` selects the tensor at a position of the old index,
@@ -72,14 +73,16 @@ impl Draft {
     pub fn rename(&mut self, name: &str, to: &str) -> Result<()> {
         let at = self.find(name)?;
         check_name(to)?;
-        let is_taken = self.lines.iter().enumerate().any(|(it, line)| it != at && line.name == to);
+        let is_taken = self.names.get(to).is_some_and(|named| named.iter().any(|it| *it != at));
         if is_taken {
             let why = NAME_TAKEN;
             return Err(Error::Unwritable { name: to.to_owned(), why });
         }
         self.fields(at)?.set_name(to);
-        if let Some(line) = self.lines.get_mut(at) {
-            to.clone_into(&mut line.name);
+        if let Some(line) = self.lines.get_mut(&at) {
+            let from = std::mem::replace(&mut line.name, to.to_owned());
+            self.remove_name(&from, at);
+            self.names.entry(to.to_owned()).or_default().insert(at);
         }
         Ok(())
     }
@@ -91,7 +94,9 @@ impl Draft {
     /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] unless exactly one tensor matches.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         let at = self.find(name)?;
-        self.lines.remove(at);
+        if let Some(line) = self.lines.remove(&at) {
+            self.remove_name(&line.name, at);
+        }
         self.is_compact = true;
         Ok(())
     }
@@ -103,10 +108,8 @@ impl Draft {
     ///
     /// Returns [`Error::NoSuchTensor`] when there is none, and [`Error::Ambiguous`] when another tensor has its name.
     pub fn replace(&mut self, position: usize) -> Result<()> {
-        // Lines keep the order of the old index.
-        let at = self.lines.binary_search_by_key(&position, |line| line.position).ok();
         let no_such = || Error::NoSuchTensor { name: format!("#{position}") };
-        let line = at.and_then(|at| self.lines.get_mut(at)).ok_or_else(no_such)?;
+        let line = self.lines.get_mut(&position).ok_or_else(no_such)?;
         line.is_replaced = true;
         self.is_compact = true;
         let positions = self.index.positions(&line.name);
@@ -194,8 +197,8 @@ impl Draft {
 
     /// Refuses to append after an index with blobs past the end of the file.
     pub(super) fn check_bounds(&self) -> Result<()> {
-        for line in &self.lines {
-            let Some(tensor) = self.index.tensor(line.position) else { continue };
+        for position in self.lines.keys() {
+            let Some(tensor) = self.index.tensor(*position) else { continue };
             let is_there = tensor.stored().is_some() || tensor.offset().is_none();
             if !is_there {
                 tensor.check()?;
@@ -207,12 +210,12 @@ impl Draft {
     /// The entries of the new index.
     pub(super) fn resumed(&self, moves: Option<&[Move]>) -> Result<Resumed> {
         let mut resumed = Resumed::default();
-        for line in &self.lines {
+        for (position, line) in &self.lines {
             if line.is_replaced {
                 resumed.replaced.push((line.name.clone(), resumed.index.len()));
                 continue;
             }
-            let Some(tensor) = self.index.tensor(line.position) else { continue };
+            let Some(tensor) = self.index.tensor(*position) else { continue };
             let mut fields = line.fields.clone();
             let blob = tensor.stored();
             let to = moves.zip(blob).and_then(|(moves, blob)| moved(moves, blob));
@@ -242,8 +245,8 @@ impl Draft {
             }
             return Ok((publisher, end, None));
         }
-        let kept = self.lines.iter().filter(|line| !line.is_replaced);
-        let tensors = kept.filter_map(|line| self.index.tensor(line.position));
+        let kept = self.lines.iter().filter(|(_, line)| !line.is_replaced);
+        let tensors = kept.filter_map(|(position, _)| self.index.tensor(*position));
         let blobs = tensors.filter_map(|tensor| tensor.stored()).collect();
         let mut at = MAGIC.len() as u64;
         let (what, wanted, limit) = ("bytes of a file", u64::MAX, u64::MAX);
@@ -261,8 +264,7 @@ impl Draft {
     /// The line of a tensor, after checking that the key may be changed.
     fn custom(&self, name: &str, key: &str) -> Result<usize> {
         let at = self.find(name)?;
-        let position = self.lines.get(at).map_or(0, |line| line.position);
-        let is_sparse = self.index.tensor(position).is_some_and(|tensor| tensor.is_sparse());
+        let is_sparse = self.index.tensor(at).is_some_and(|tensor| tensor.is_sparse());
         let sparse_keys = ["sparse_format", "nnz", "indptr", "indices", "coords"];
         if Field::of(key.as_bytes()).is_some() || is_sparse && sparse_keys.contains(&key) {
             let why = "this key is defined by the format";
@@ -271,29 +273,38 @@ impl Draft {
         Ok(at)
     }
 
+    /// The position of a tensor.
     fn find(&self, name: &str) -> Result<usize> {
-        let mut named = self.lines.iter().enumerate().filter(|(_, line)| line.name == name);
-        let (first, more) = (named.next(), named.next().is_some());
-        if more {
-            let named = self.lines.iter().filter(|line| line.name == name);
-            let positions = named.map(|line| line.position).collect();
-            return Err(Error::Ambiguous { name: name.to_owned(), positions });
+        let named = self.names.get(name).map(|named| named.iter().copied().collect::<Vec<_>>());
+        match named.as_deref() {
+            Some([at]) => return Ok(*at),
+            Some(positions) => {
+                let positions = positions.to_vec();
+                return Err(Error::Ambiguous { name: name.to_owned(), positions });
+            }
+            None => {}
         }
-        let numbered = || {
-            let position = name.strip_prefix('#')?.parse::<usize>().ok()?;
-            self.lines.iter().position(|line| line.position == position)
-        };
-        let found = first.map(|(at, _)| at).or_else(numbered);
-        found.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
+        let position = name.strip_prefix('#').and_then(|at| at.parse::<usize>().ok());
+        let numbered = position.filter(|at| self.lines.contains_key(at));
+        numbered.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
+    }
+
+    fn remove_name(&mut self, name: &str, at: usize) {
+        if let Some(named) = self.names.get_mut(name) {
+            named.remove(&at);
+            if named.is_empty() {
+                self.names.remove(name);
+            }
+        }
     }
 
     /// The fields of a line, for changes.
     fn fields(&mut self, at: usize) -> Result<&mut Fields> {
         let no_such = || Error::NoSuchTensor { name: format!("#{at}") };
         let Self { lines, index, .. } = self;
-        let line = lines.get_mut(at).ok_or_else(no_such)?;
+        let line = lines.get_mut(&at).ok_or_else(no_such)?;
         if line.fields.is_none() {
-            let tensor = index.tensor(line.position).ok_or_else(no_such)?;
+            let tensor = index.tensor(at).ok_or_else(no_such)?;
             line.fields = Fields::read(tensor.entry_bytes(), index.limits().depth_max);
         }
         let name = line.name.clone();

@@ -11,6 +11,7 @@ use super::plan::{self, Reads};
 use crate::args::{QueryFormat, ShowArgs};
 use crate::context::Context;
 use crate::exit::Result;
+use crate::open;
 use crate::render::json::{DatasetShape, DecodedShape, QueryAnswer, SelectionShape};
 
 /// A query, its plan, and its answer if it was executed.
@@ -48,6 +49,15 @@ impl QueryReport<'_> {
             for warning in &self.warnings {
                 context.warn(warning);
             }
+        }
+        let is_unsaid = match (&self.answer, format) {
+            (None, _) => false,
+            // The notes on what was written have it, and are not printed with --quiet.
+            (Some(answer), _) if answer.is_printed() => context.quiet,
+            (_, format) => matches!(format, QueryFormat::Quiet | QueryFormat::Table),
+        };
+        if is_unsaid {
+            open::report_unchecked(self.integrity, context);
         }
         let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview());
         match (&self.answer, format) {

@@ -2,6 +2,7 @@
 //!
 //! The labels of the axis are the first column, where it has some.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -43,8 +44,8 @@ pub(super) fn write(
         })?;
     conversion.notes.extend(notes::of_integrity(integrity).into_iter().chain(notes));
     // The name of an axis and its labels are in the table if a column has the name; without labels a reader uses one.
-    let has =
-        |name: &String| name == ROW_AXIS || table.columns.iter().any(|column| column.name == *name);
+    let columns: BTreeSet<&str> = table.columns.iter().map(|it| it.name.as_ref()).collect();
+    let has = |name: &String| name == ROW_AXIS || columns.contains(name.as_str());
     let rest = |dataset: &Dataset| {
         let mut rest = dataset.clone();
         if rest.dims.first().is_some_and(has) {

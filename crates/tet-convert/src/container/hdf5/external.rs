@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use tet_hdf5::ExternalPart;
-use tet_io::{Folder, ReadAt, Source};
+use tet_io::{Folder, ReadAt, Source, Writers};
 
 /// The most parts of a dataset.
 const PARTS_MAX: usize = 1024;
@@ -108,6 +108,10 @@ impl ReadAt for JoinedParts {
 
     fn name(&self) -> &str {
         "(external storage)"
+    }
+
+    fn writers(&self) -> Writers {
+        self.parts.iter().map(|part| part.file.writers()).max().unwrap_or(Writers::Absent)
     }
 
     fn version(&self) -> io::Result<Option<String>> {

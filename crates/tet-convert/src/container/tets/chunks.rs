@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Grid};
-use tet_io::Source;
+use tet_io::{Source, Writers};
 use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Error};
 
 use super::files::{Files, PartError};
@@ -222,6 +222,11 @@ impl ChunkTable for Chunks {
 
     fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
         Ok(self.located(number).map(|held| held.source.clone()))
+    }
+
+    fn writers(&self) -> Writers {
+        let opened = self.files.opened().map(|file| file.catalog.writers());
+        opened.max().unwrap_or(Writers::Absent)
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {

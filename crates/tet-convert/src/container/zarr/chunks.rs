@@ -123,6 +123,10 @@ impl ChunkTable for Chunks {
         source.map(Some).map_err(|error| of_array(&self.name, error))
     }
 
+    fn writers(&self) -> tet_io::Writers {
+        self.finder.writers()
+    }
+
     fn check_unchanged(&self) -> tet_query::Result<()> {
         let depth = self.finder.depth();
         self.check_objects(|| self.touched.check_recent(depth, |number| self.check(number)))

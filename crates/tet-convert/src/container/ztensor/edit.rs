@@ -1,5 +1,7 @@
 //! Edits of zTensor files, which `tet-ztensor` makes.
 
+use std::collections::BTreeSet;
+
 use tet_format::Shape;
 use tet_io::{Output, Publisher};
 use tet_query::{Dataset, LazyArray};
@@ -37,10 +39,15 @@ impl Editor for ZTensor {
     ) -> Result<u64> {
         let datasets = opened.catalog.datasets();
         // A position, unless a tensor has that name.
+        let numbers: BTreeSet<&str> = datasets
+            .iter()
+            .map(|it| it.name.as_str())
+            .filter(|name| name.starts_with('#'))
+            .collect();
         let named = |at: usize| {
             let number = format!("#{at}");
             let name = datasets.get(at).map_or("", |it| it.name.as_str());
-            if datasets.iter().any(|it| it.name == number) { name.to_owned() } else { number }
+            if numbers.contains(number.as_str()) { name.to_owned() } else { number }
         };
         let mut draft = Draft::open(opened.catalog.source(), &Limits::default())?;
         for edit in edits {

@@ -2,6 +2,7 @@
 
 mod from_dense;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -136,8 +137,8 @@ fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Res
     if options.sparse == SparseOutput::Sparse && is_split {
         let native = sparse_tensors(conversion.catalog).into_iter();
         let native = native.filter(|it| it.storage == SparseStorage::Native);
-        let is_written =
-            |it: &SparseTensor| physical.iter().any(|physical| physical.view.name == it.name);
+        let written: BTreeSet<&str> = physical.iter().map(|it| it.view.name.as_str()).collect();
+        let is_written = |it: &SparseTensor| written.contains(it.name.as_str());
         let notes = native.filter(is_written).map(|it| {
             let (dataset, parts) = (it.name, it.parts);
             Note::InParts { dataset, parts }

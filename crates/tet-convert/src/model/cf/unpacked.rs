@@ -97,6 +97,10 @@ impl ChunkTable for Unpacked {
         self.packed.object(number)
     }
 
+    fn writers(&self) -> tet_io::Writers {
+        self.packed.writers()
+    }
+
     fn check_unchanged(&self) -> tet_query::Result<()> {
         self.packed.check_unchanged()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Digest, ForeignRule, Integrity};
-use tet_io::Source;
+use tet_io::{Source, Writers};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
 /// The chunks of another table, half as long.
@@ -59,6 +59,10 @@ impl ChunkTable for Narrowed {
 
     fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
         self.wide.object(number)
+    }
+
+    fn writers(&self) -> Writers {
+        self.wide.writers()
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {

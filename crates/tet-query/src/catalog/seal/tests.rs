@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_codec::Raw;
 use tet_format::{DType, Digits, ForeignRule, Grid, Integrity, Reach, Severity};
-use tet_io::{Progress, ReadAt};
+use tet_io::{Progress, ReadAt, Writers};
 
 use super::*;
 use crate::budget::DigestPolicy;
@@ -82,8 +82,8 @@ impl ChunkTable for Chunks {
     }
 }
 
-/// Bytes that are read by position.
-struct Positioned(Vec<u8>);
+/// Bytes that are read by position, and who may write to them.
+struct Positioned(Vec<u8>, Writers);
 
 impl ReadAt for Positioned {
     fn len(&self) -> u64 {
@@ -94,6 +94,10 @@ impl ReadAt for Positioned {
         let start = usize::try_from(offset).unwrap();
         out.copy_from_slice(&self.0[start..][..out.len()]);
         Ok(())
+    }
+
+    fn writers(&self) -> Writers {
+        self.1
     }
 }
 
@@ -121,13 +125,22 @@ impl World {
 
     /// Mapped and positioned, with a checksum that is `off` the right one.
     fn both(off: u64) -> [World; 2] {
+        let wanted = (0..COUNT).sum::<u64>() + off;
+        let mapped = World::new(Source::from_bytes(Self::bytes()), wanted);
+        [mapped, World::positioned(wanted, Writers::Absent)]
+    }
+
+    fn positioned(wanted: u64, writers: Writers) -> World {
+        let bytes = Positioned(Self::bytes(), writers);
+        World::new(Source::from_reader(Arc::new(bytes)), wanted)
+    }
+
+    fn bytes() -> Vec<u8> {
         let mut bytes = vec![0xee; 64];
         for (at, byte) in (0..COUNT).zip(&mut bytes[8..]) {
             *byte = u8::try_from(at).unwrap();
         }
-        let wanted = (0..COUNT).sum::<u64>() + off;
-        let positioned = Source::from_reader(Arc::new(Positioned(bytes.clone())));
-        [World::new(Source::from_bytes(bytes), wanted), World::new(positioned, wanted)]
+        bytes
     }
 
     fn how(digests: DigestPolicy) -> Execution {
@@ -181,6 +194,16 @@ fn all_of_a_dataset_is_compared_once() {
         assert_eq!(world.ask(3, 9, 1, DigestPolicy::Auto), CHECKED, "it is known by now");
         assert_eq!(world.ask(3, 9, 1, DigestPolicy::Always), CHECKED);
         assert_eq!(world.digested(), COUNT, "and not looked at again");
+    }
+}
+
+#[test]
+fn nothing_is_verified_where_somebody_may_write_between_two_reads() {
+    for writers in [Writers::Unknown, Writers::Present] {
+        let world = World::positioned((0..COUNT).sum(), writers);
+        for digests in [DigestPolicy::Auto, DigestPolicy::Always] {
+            assert_eq!(world.ask(0, 40, 1, digests), UNCHECKED);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Attributes of datasets, of groups and of the file.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use tet_format::DType;
 use tet_hdf5::write::{DraftAttribute, DraftValue};
@@ -38,7 +40,7 @@ pub(super) fn written<'a>(
     (of, flavor): (Option<DType>, Flavor),
     notes: &mut Vec<Note>,
 ) -> Vec<DraftAttribute> {
-    let mut all: Vec<DraftAttribute> = Vec::new();
+    let (mut all, mut taken) = (Vec::new(), BTreeSet::new());
     let (mut as_json, mut left) = (0, 0);
     for (key, attr) in attrs {
         let to = match flavor {
@@ -47,7 +49,7 @@ pub(super) fn written<'a>(
             flavor => name(key, flavor),
         };
         let is_reserved = flavor == Flavor::NetCdf && RESERVED.contains(&to.as_str());
-        if is_reserved || all.iter().any(|taken| taken.name == to) {
+        if is_reserved || taken.contains(&to) {
             left += 1;
             continue;
         }
@@ -62,6 +64,7 @@ pub(super) fn written<'a>(
         }
         as_json += usize::from(writing == Writing::AsJson);
         all.push(attribute(&to, value));
+        taken.insert(to);
     }
     if as_json != 0 {
         notes.push(Note::AttrsAsJson { dataset: dataset.to_owned(), count: as_json });

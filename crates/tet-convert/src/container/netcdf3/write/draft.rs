@@ -1,5 +1,7 @@
 //! What a file will have: names, dimensions, types and attributes, before its header is written.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tet_file::AttrValue;
 use tet_format::DType;
 use tet_query::{AttrText, LazyArray};
@@ -183,7 +185,10 @@ fn of_labels(
     dims: &mut Dims,
     notes: &mut Vec<Note>,
 ) -> Vec<NcVariable> {
-    let mut made: Vec<(NcVariable, &[String])> = Vec::new();
+    let mut made = Vec::new();
+    // The labels of those that are made, by name.
+    let mut firsts: BTreeMap<String, &[String]> = BTreeMap::new();
+    let taken: BTreeSet<&str> = variables.iter().map(|it| it.name.as_str()).collect();
     for (lazy, variable) in arrays.iter().zip(&*variables) {
         let dataset = lazy.dataset();
         for (&axis, labels) in &dataset.coords {
@@ -193,22 +198,22 @@ fn of_labels(
                 notes.extend(left());
                 continue;
             };
-            if let Some((_, first)) = made.iter().find(|(made, _)| made.name == name) {
+            if let Some(first) = firsts.get(&name) {
                 notes.extend(left().filter(|_| *first != labels.as_slice()));
                 continue;
             }
-            let is_taken = variables.iter().any(|it| it.name == name);
-            let fits = !is_taken && u64::try_from(labels.len()) == Ok(extent);
+            let fits = !taken.contains(name.as_str()) && u64::try_from(labels.len()) == Ok(extent);
             let Some(found) = labels::of(labels).filter(|_| fits) else {
                 notes.extend(left());
                 continue;
             };
             let array = name.clone();
             notes.push(Note::LabelsAsArray { dataset: dataset.name.clone(), array });
-            made.push((of_axis(name, dim, found, dims), labels));
+            firsts.insert(name.clone(), labels);
+            made.push(of_axis(name, dim, found, dims));
         }
     }
-    made.into_iter().map(|(variable, _)| variable).collect()
+    made
 }
 
 fn of_axis(name: String, dim: usize, labels: Labels, dims: &mut Dims) -> NcVariable {
@@ -254,11 +259,11 @@ fn written<'a>(
     (of, version): (Option<DType>, Version),
     notes: &mut Vec<Note>,
 ) -> Vec<(String, NcValue)> {
-    let mut all: Vec<(String, NcValue)> = Vec::new();
+    let (mut all, mut taken) = (Vec::new(), BTreeSet::new());
     let (mut as_json, mut left) = (0, 0);
     for (key, attr) in attrs {
         let name = legal(key);
-        if all.iter().any(|(taken, _)| *taken == name) {
+        if !taken.insert(name.clone()) {
             left += 1;
             continue;
         }

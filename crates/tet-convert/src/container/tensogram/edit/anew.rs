@@ -121,4 +121,9 @@ impl ReadAt for Scratch {
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(out, offset)
     }
+
+    /// Nobody else has a name for it.
+    fn writers(&self) -> tet_io::Writers {
+        tet_io::Writers::Absent
+    }
 }

@@ -1,0 +1,154 @@
+//! How the time of each command grows with the number of datasets and attributes: ten times as many take ten times as long.
+//!
+//! A `.safetensors` file of N tensors and N keys of metadata becomes each format, and each command is run on the result.
+//! Growth is judged, and not seconds: a build without optimization will do.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::run;
+
+/// Growth of more than this, for ten times as many datasets, is quadratic.
+const GROWTH_MAX: f64 = 25.0;
+/// Below these seconds of CPU, starting the program is most of it.
+const SECONDS_MIN: f64 = 2.0;
+/// A command that takes longer than these seconds of CPU is killed.
+const SECONDS_MAX: u32 = 600;
+
+/// The formats, by their suffixes; one that has no attributes of the file leaves them out.
+const FORMATS: [&str; 9] = ["safetensors", "tet", "zt", "tgm", "npz", "nc", "nc3", "h5", "zarr"];
+
+/// The commands: `IN` is the file of a format, `OTHER` the `.safetensors` file, `OUT` an output without its suffix.
+const COMMANDS: [(&str, &str); 19] = [
+    ("info", "info IN"),
+    ("cat", "cat IN layer.5.weight"),
+    ("query", "query -q IN layer.5.weight --sum"),
+    ("stats", "stats IN"),
+    ("diff", "diff OTHER IN"),
+    ("verify", "verify IN"),
+    ("convert", "convert -q IN OUT.tet"),
+    ("codec", "convert -q IN OUT.tet --codec *=raw"),
+    ("chunks", "convert -q IN OUT.tet --chunks *=1"),
+    ("dtype", "convert -q IN OUT.tet --dtype *=float64"),
+    ("attr", "convert -q IN OUT.tet --attr units=K"),
+    ("merge", "convert -q --merge IN OTHER OUT.tet"),
+    ("stack", "convert -q --stack run IN IN OUT.tet"),
+    ("rename", "edit rename IN layer.*=block.* -o OUT.FORMAT"),
+    ("drop", "edit drop IN layer.1* -o OUT.FORMAT"),
+    ("set", "edit set IN *:units=K -o OUT.FORMAT"),
+    ("repack", "edit repack IN --codec *=raw -o OUT.FORMAT"),
+    ("refs", "refs IN -o OUT.json"),
+    ("explain", "explain IN layer.5.weight --sum"),
+];
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// How many datasets and attributes; the smaller files have a tenth of them
+    #[arg(long, default_value_t = 100_000)]
+    count: usize,
+    /// Formats, by their suffixes [default: all]
+    #[arg(long, value_name = "SUFFIX")]
+    format: Vec<String>,
+    /// Commands [default: all]
+    #[arg(long, value_name = "WORD")]
+    only: Vec<String>,
+}
+
+/// Prints a table of seconds, and fails where they grow faster than the number of datasets.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let program = run::program()?;
+    let folder = run::target().join("scale");
+    fs::create_dir_all(&folder)?;
+    let counts = [options.count / 10, options.count];
+    let is_asked =
+        |words: &[String], word: &str| words.is_empty() || words.iter().any(|it| it == word);
+    let others = counts.map(|count| folder.join(format!("{count}.safetensors")));
+    for (path, count) in others.iter().zip(counts) {
+        fs::write(path, tensors(count))?;
+    }
+    println!("{:12}{:10}{:>12}{:>12}{:>9}", "format", "command", counts[0], counts[1], "growth");
+    let mut quadratic = 0_usize;
+    for format in FORMATS.iter().filter(|format| is_asked(&options.format, format)) {
+        let inputs = others.each_ref().map(|path| path.with_extension(format));
+        if *format != "safetensors" {
+            for (other, input) in others.iter().zip(&inputs) {
+                let mut convert = Command::new(&program);
+                convert.args(["convert", "-q", "-f", "--no-sync"]).args([other, input]);
+                run::check(&mut convert)?;
+            }
+        }
+        for (word, line) in COMMANDS.iter().filter(|(word, _)| is_asked(&options.only, word)) {
+            let mut seconds = [0.0; 2];
+            for (at, second) in seconds.iter_mut().enumerate() {
+                *second = spent(&program, line, format, [&inputs[at], &others[at]])?;
+            }
+            let growth = seconds[1] / seconds[0].max(0.01);
+            let is_quadratic = SECONDS_MIN < seconds[1] && GROWTH_MAX < growth;
+            quadratic += usize::from(is_quadratic);
+            let mark = if is_quadratic { "  <-- quadratic" } else { "" };
+            let [small, large] = seconds;
+            println!("{format:12}{word:10}{small:12.2}{large:12.2}{growth:9.1}{mark}");
+        }
+    }
+    fs::remove_dir_all(&folder)?;
+    if quadratic != 0 {
+        bail!(
+            "{quadratic} commands take more than {GROWTH_MAX} times as long for ten times as many datasets"
+        );
+    }
+    Ok(())
+}
+
+/// The bytes of a `.safetensors` file of this many tensors of one element, and as many keys of metadata.
+fn tensors(count: usize) -> Vec<u8> {
+    let mut header = "{\"__metadata__\":{".to_owned();
+    for at in 0..count {
+        let comma = if at == 0 { "" } else { "," };
+        let _ = write!(header, "{comma}\"key{at}\":\"value\"");
+    }
+    header.push('}');
+    for at in 0..count {
+        let (start, end) = (4 * at, 4 * at + 4);
+        let _ = write!(
+            header,
+            ",\"layer.{at}.weight\":{{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[{start},{end}]}}"
+        );
+    }
+    header.push('}');
+    header.extend(std::iter::repeat_n(' ', header.len().wrapping_neg() % 8));
+    let len = (header.len() as u64).to_le_bytes();
+    [&len[..], header.as_bytes(), &vec![0; 4 * count]].concat()
+}
+
+/// Seconds of CPU that a command takes, whether it succeeds or refuses the format.
+fn spent(program: &Path, line: &str, format: &str, [input, other]: [&PathBuf; 2]) -> Result<f64> {
+    let output = other.with_file_name("out");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -t {SECONDS_MAX}; exec \"$@\""), "sh"]).arg(program);
+    for word in line.split(' ') {
+        let word = word.replace("FORMAT", format);
+        match word.as_str() {
+            "IN" => shell.arg(input),
+            "OTHER" => shell.arg(other),
+            word => shell.arg(word.replace("OUT", &output.to_string_lossy())),
+        };
+    }
+    if line.contains("OUT") {
+        shell.arg("--force");
+    }
+    let before = spent_by_children()?;
+    shell.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    Ok(spent_by_children()? - before)
+}
+
+/// Seconds of CPU of all children that ended.
+fn spent_by_children() -> Result<f64> {
+    let text = fs::read_to_string("/proc/self/stat").context("this needs Linux")?;
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: Vec<f64> = fields.skip(13).take(2).filter_map(|it| it.parse().ok()).collect();
+    Ok(ticks.iter().sum::<f64>() / 100.0)
+}
