@@ -28,9 +28,8 @@ use tet_io::publish::in_place;
 use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
-pub(crate) use self::growing::{Growing, growing};
-use self::growing::{extent, unfit};
-use self::order::check_order;
+use self::growing::extent;
+pub(crate) use self::growing::{Growing, check_fixed, growing, unfit};
 use self::rewrite::rewritten;
 use crate::Result;
 use crate::container::tets::is_series;
@@ -87,7 +86,7 @@ pub fn append(
         if let Some(labels) = it.dataset.coords.get(&it.axis) {
             it.more_labels(asked.axis, labels)?;
         }
-        check_coordinates(it, asked.axis, how)?;
+        it.check_coordinates(asked.axis, how)?;
     }
     let changes = growing.iter().map(change).collect();
     let mut report = EditReport::of((&opened, editor), changes)?;
@@ -108,12 +107,6 @@ fn opening(folder: &Path) -> OpenOptions {
 fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a Path, Opened)>> {
     let opening = opening(folder);
     asked.inputs.iter().map(|path| Ok((path.as_path(), open(path, &opening)?))).collect()
-}
-
-/// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
-fn check_coordinates(growing: &Growing<'_>, axis: &str, how: &Execution) -> Result<()> {
-    let is_coordinate = growing.dataset.name == axis && growing.dataset.shape().len() == 1;
-    if is_coordinate { check_order(growing.dataset, &growing.parts, how) } else { Ok(()) }
 }
 
 /// What becomes of a dataset.

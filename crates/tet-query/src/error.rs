@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// The dataset's elements are known, and nothing here computes with them.
     #[error(
-        "dataset {dataset:?} is of {dtype}, which reductions and transforms do not support; its bytes can be converted"
+        "dataset {dataset:?}: elements of {dtype} are compared, counted and copied, and not computed with"
     )]
     Opaque {
         /// The dataset.

@@ -35,7 +35,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
-pub(crate) use self::canonical::{HEADER_KEY, INDEX_KEY, header_to_keep, is_of_origin};
+pub(crate) use self::canonical::{HEADER_KEY, INDEX_KEY, ORDER_KEY, header_to_keep, is_of_origin};
 pub use self::write::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 pub use self::write::write_safetensors_file;
 

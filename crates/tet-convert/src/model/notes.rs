@@ -27,6 +27,13 @@ pub enum Note {
         /// The dtype in the output.
         to: DType,
     },
+    /// Quantized blocks are written as the numbers that they are decoded to.
+    Dequantized {
+        /// The types of the blocks.
+        types: Vec<String>,
+        /// The number of datasets.
+        count: u64,
+    },
     /// An array of rank 0 became shape (1).
     Scalar {
         /// The dataset.
@@ -309,6 +316,11 @@ impl Note {
     fn fmt_values(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed { what } => write!(f, "the input is malformed: {what}"),
+            Self::Dequantized { types, count } => {
+                let (s, verb) = if *count == 1 { ("", "is") } else { ("s", "are") };
+                let types = types.join(", ");
+                write!(f, "{count} dataset{s} of {types} {verb} written as decoded numbers")
+            }
             Self::Unchecked => f.write_str(
                 "some values were written that were not compared with their checksums; \
                  --digests always compares them",

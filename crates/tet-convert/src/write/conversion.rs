@@ -63,6 +63,13 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
+    /// The options for a catalog that has no other datasets than those that are asked for.
+    pub(crate) fn of_all(mut self) -> ConvertOptions {
+        self.tet.include.clear();
+        self.tet.exclude.clear();
+        self
+    }
+
     /// The name whose suffix chooses the kind of the output.
     pub(crate) fn output_name<'p>(&'p self, output: &'p Path) -> &'p Path {
         self.to.as_deref().unwrap_or(output)

@@ -12,6 +12,7 @@ use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::Physical;
 use crate::model::{attributes, notes};
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
@@ -27,6 +28,7 @@ impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             history: true,
             options: &[
                 "--name",
