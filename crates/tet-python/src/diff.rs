@@ -153,6 +153,7 @@ fn of_place<'py>(py: Python<'py>, found: &DifferingElement) -> PyResult<Bound<'p
     let value = |value: &DiffValue| match value {
         DiffValue::Number(number) => scalar(py, *number),
         DiffValue::Text(text) => text.into_bound_py_any(py),
+        DiffValue::Bytes(bytes) => pyo3::types::PyBytes::new(py, bytes).into_bound_py_any(py),
     };
     let [left, right] = &found.values;
     let values = (value(left)?, value(right)?);
