@@ -70,6 +70,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(labels::coordinate, module)?)?;
     module.add_function(wrap_pyfunction!(storage::storage, module)?)?;
     module.add_function(wrap_pyfunction!(storage::is_raw, module)?)?;
+    module.add_function(wrap_pyfunction!(storage::codecs, module)?)?;
     module.add_function(wrap_pyfunction!(references::references, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::summary, module)?)?;

@@ -1,5 +1,6 @@
 //! Where the stored bytes of a dataset are and what decodes them, for programs that read them without this engine.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tet_convert::StoredChunks;
@@ -54,6 +55,27 @@ pub(crate) fn is_raw(py: Python<'_>, selected: &Selected) -> PyResult<bool> {
             places.first().and_then(|place| dataset.chunks.decoder(0, place).numcodecs());
         Ok::<_, Error>(pipeline.is_some_and(|it| it.codecs.is_empty() && !it.is_column_major))
     })
+}
+
+/// The codecs of the first chunk, each with its setting; none where there is no chunk.
+#[pyfunction]
+pub(crate) fn codecs<'py>(
+    py: Python<'py>,
+    selected: &Selected,
+) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+    let held = selected.held()?;
+    let dataset = held.dataset()?;
+    let count = dataset.grid.chunk_count();
+    let pipeline = detached(py, &Job::new(0, None), |_| {
+        let mut places = Vec::new();
+        if 0 < count {
+            dataset.chunks.locate(&[0], &mut places)?;
+        }
+        let first = places.first();
+        Ok::<_, Error>(first.and_then(|place| dataset.chunks.decoder(0, place).numcodecs()))
+    })?;
+    let codecs = pipeline.map(|it| it.codecs).unwrap_or_default();
+    codecs.iter().map(|it| Ok((it.id, it.setting.into_bound_py_any(py)?))).collect()
 }
 
 fn bytes<'py, T: Copy, const N: usize>(

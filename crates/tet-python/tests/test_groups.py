@@ -114,3 +114,14 @@ def test_the_tensor_of_the_attributes_is_no_dataset(tmp_path: Path) -> None:
     tetfile.convert(tmp_path / "x.nc", tmp_path / "x.zt")
     assert list(tetfile.open(tmp_path / "x.zt")) == ["v"]
     assert list(xarray.open_dataset(tmp_path / "x.zt", engine="tet").variables) == ["v"]
+
+
+@pytest.mark.parametrize("suffix", ["h5", "nc"])
+def test_groups_of_attributes_are_groups_of_what_is_written(suffix: str, described: Path, tmp_path: Path) -> None:
+    copy = tmp_path / f"copy.{suffix}"
+    tetfile.convert(described, copy)
+    with h5py.File(copy) as file:
+        assert file["METADATA"].attrs["title"] == "m" and file["METADATA/ISO"].attrs["id"] == 7
+        assert file.attrs["top"] == 1 and not any("/" in name for name in file.attrs)
+    with xarray.open_datatree(copy, engine="netcdf4" if suffix == "nc" else "tet") as tree:
+        assert tree["METADATA"].attrs == {"title": "m"}

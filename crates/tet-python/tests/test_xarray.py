@@ -102,6 +102,18 @@ def test_work_on_datasets_gives_what_netcdf4_gives(name: str, chunks: Any, path:
         xarray.testing.assert_allclose(found, wanted)
 
 
+def test_a_copy_is_compressed_as_the_file_is(path: Path, tmp_path: Path) -> None:
+    sizes = {}
+    for engine in ("tet", "netcdf4"):
+        with xarray.open_dataset(path, engine=engine) as found:
+            assert found["rain"].encoding["zlib"] and found["rain"].encoding["shuffle"]
+            found.to_netcdf(tmp_path / f"{engine}.nc", engine="netcdf4")
+        sizes[engine] = (tmp_path / f"{engine}.nc").stat().st_size
+    assert sizes["tet"] < 1.02 * sizes["netcdf4"]
+    with xarray.open_dataset(path, engine="tet") as found, xarray.open_dataset(tmp_path / "tet.nc", engine="netcdf4") as copy:
+        xarray.testing.assert_identical(found, copy)
+
+
 def test_chunks_are_those_of_the_file(path: Path) -> None:
     with xarray.open_dataset(path, engine="tet", chunks={}) as found:
         assert found["rain"].chunks == ((31,) * 11 + (25,), (3, 3), (9,))

@@ -268,6 +268,22 @@ fn chunks_that_are_missing_are_named() {
 }
 
 /// An error at the end loses nothing that was written: neither of the dataset that is incomplete nor of another.
+/// There are more chunks than a loop over all of them would get through.
+#[test]
+fn missing_chunks_of_a_vast_grid_are_counted_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(&[1 << 45], &[1], "raw", "");
+    let writer =
+        RegionWriter::scratch(folder.path(), &plan, None, RegionOptions::default()).unwrap();
+    writer.write(0, &[1], &[2], &[1, 0, 2, 0], &Progress::default()).unwrap();
+    write_all(&writer, 1, &[5]);
+    let found = published(&plan, &[writer.to_part().unwrap()], None, &folder.path().join("x"));
+    let Err(Error::Missing { named, count }) = found else { panic!("chunks are missing") };
+    assert_eq!(count, (1 << 45) - 2);
+    let first: Vec<u64> = named.iter().map(|(_, coord)| coord[0]).collect();
+    assert_eq!(first, [0, 3, 4, 5, 6, 7, 8, 9]);
+}
+
 #[test]
 fn what_is_missing_is_written_after_an_error() {
     let fill = r#", "fill": "0700""#;

@@ -20,8 +20,8 @@ class Attrs(dict[str, Any]):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("attributes of an open file are read-only: change a copy, as dict(attrs), or the file with `tet edit set`")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    update = pop = popitem = setdefault = clear = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = pop = popitem = setdefault = clear = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Attrs, (dict(self),)

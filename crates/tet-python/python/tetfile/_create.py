@@ -13,10 +13,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from . import _functions, _sources, _tetfile
-from ._dataset import Dataset
+from ._dataset import DECODED, Dataset
 from ._elements import array_of, elements_of
 from ._errors import NotFoundError, UsageError
-from ._hierarchy import DECODED
 from ._places import exists, place, scratch_folder
 from ._plan import Spec, auto_chunks, document, physical
 from ._reductions import Progress

@@ -15,9 +15,14 @@ from ._errors import NotFoundError
 from ._reductions import Progress, Reductions
 
 if TYPE_CHECKING:
+    import xarray
+
     from ._file import File
 
-__all__ = ["Dataset"]
+__all__ = ["DECODED", "Dataset"]
+
+# The attributes that decoding has used up.
+DECODED = ("_FillValue", "missing_value", "scale_factor", "add_offset")
 
 
 class Dataset(Reductions):
@@ -238,6 +243,35 @@ class Dataset(Reductions):
             raise ValueError("elements of a file cannot be had without a copy")
         array = np.asarray(self[...])
         return array if dtype is None else array.astype(dtype, copy=False)
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """All elements, read: what ``dataset[...]`` gives, as an array also of one element.
+
+        >>> tetfile.open("climate.tet")["lat"].values
+        array([ 0., 10., 20., 30.], dtype=float32)
+        """
+        return np.asarray(self[...])
+
+    def to_xarray(self) -> xarray.DataArray:
+        """The elements, read, with the labels of their axes and the attributes, as xarray has them.
+
+        Values are those that indexing gives: open the file with ``decoded=True`` for those that are packed.
+
+        Raises:
+            ImportError: The package xarray is missing.
+
+        >>> tetfile.open("climate.tet")["temp"].sel(time="2024-03", lat=20.0).to_xarray().sel(lon=45.0).values
+        array([293.], dtype=float32)
+        """
+        from xarray import DataArray
+
+        dims = _labels.names(self._core)
+        found = ((at, _labels.along(self._core, at)) for at in range(len(dims)))
+        coords = {dims[at]: (dims[at], labels) for at, labels in found if labels is not None}
+        dropped = DECODED if self._core.is_computed else ()
+        attrs = {key: value for key, value in self.attrs.items() if key not in dropped}
+        return DataArray(self.values, coords, dims, name=self.name.rpartition("/")[2], attrs=attrs)
 
     def memmap(self) -> npt.NDArray[Any]:
         """The elements in a memory map of the file: a read-only array, of which only pages that are used are read.

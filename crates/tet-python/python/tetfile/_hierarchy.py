@@ -13,16 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tetfile
-from ._dataset import Dataset
+from ._dataset import DECODED, Dataset
 from ._dims import Dims
 from ._errors import TetError
 from ._file import File, above
 
 # Names of documents, which no array has.
 _DOCUMENTS = frozenset(["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"])
-# The attribute that names missing values, and those that decoding has used up.
+# The attribute that names missing values.
 _MISSING = "_FillValue"
-DECODED = (_MISSING, "missing_value", "scale_factor", "add_offset")
 # A raw chunk of more bytes is read in parts of about the second number.
 _RAW_MAX = 64 << 20
 _PART_LEN = 4 << 20

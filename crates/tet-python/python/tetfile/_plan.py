@@ -91,6 +91,8 @@ def auto_chunks(shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[int, ...]:
 
 def document(datasets: Mapping[str, Spec], attrs: Mapping[str, Any], storage: Mapping[str, Any]) -> str:
     """The plan of a file as the engine takes it."""
+    if storage.get("level") is not None and storage.get("codec") in (None, "raw"):
+        raise UsageError("compression_level is the level of zstd: give codec='zstd' too")
     known = {
         "tet_plan": 1,
         "attrs": {key: _json(value) for key, value in attrs.items()},

@@ -27,15 +27,17 @@ from xarray.backends.common import AbstractDataStore
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
-from . import _file
+from . import _file, _tetfile
 from ._dataset import Dataset
 from ._dims import Dims
 from ._errors import TetError, UnsupportedError
-from ._places import shown
+from ._places import is_url, shown
 from ._to_tet import DatasetAccessor
 
 __all__ = ["DatasetAccessor", "TetBackend"]
 
+# Files do not tell every level of zlib; this is the usual one.
+_LEVEL = 4
 # Texts of any length, as xarray marks them.
 _TEXT: np.dtype[Any] = np.dtype("O", metadata={"element_type": str})
 
@@ -237,4 +239,18 @@ def _encoding(dataset: Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     if dataset.chunks is not None:
         chunks = tuple(int(np.clip(chunk, 1, max(extent, 1))) for chunk, extent in zip(dataset.chunks, dataset.shape, strict=True))
         found |= {"chunksizes": chunks, "preferred_chunks": dict(zip(names, chunks, strict=True))}
+        # The codecs are those of the first chunk, which takes requests to find on a server.
+        if dataset.file.format == "hdf5" and not is_url(dataset.file.path) and dataset.size:
+            found |= _filters(dataset)
     return found
+
+
+def _filters(dataset: Dataset) -> dict[str, Any]:
+    """The filters of NetCDF-4, as the engine ``netcdf4`` has them and ``to_netcdf`` takes them."""
+    try:
+        codecs = {name for name, _ in _tetfile.codecs(dataset._core)}
+    except TetError:
+        # Reading it raises the error.
+        return {}
+    found: dict[str, Any] = {name: True for name in ("shuffle", "fletcher32") if name in codecs}
+    return found | {"zlib": True, "complevel": _LEVEL} if "zlib" in codecs else found
