@@ -20,7 +20,7 @@ use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
-use self::choice::joined_of;
+use self::choice::{joined_of, pruned};
 use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
@@ -152,17 +152,18 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
             }
         }
     };
-    let options = &of_output(&opened, output, options);
+    let (options, can) = (&of_output(&opened, output, options)?, writer.can());
     let execution = options.execution.silent();
-    let mut opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
+    let mut opened = labeled(opened, can, (&options.tet, &execution), &mut notes)?;
     let mut results = Vec::new();
     if let Some(text) = &options.select {
-        (opened.catalog, results) = selected(opened.catalog, text, options, &mut notes)?;
+        (opened.catalog, results) = selected(opened.catalog, text, (options, can), &mut notes)?;
     }
     results.iter().try_for_each(|it| it.check_seals(&execution))?;
     let computed;
     (opened.catalog, computed) = retyped(opened.catalog, options)?;
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
+    opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
     let report = write_labeled(&opened, output, (target, writer), (options, None), notes);
     report.map_err(|error| {
         let fault = computed.iter().find_map(|it| it.take_fault());

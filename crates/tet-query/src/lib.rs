@@ -89,8 +89,8 @@ pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution, StatisticsPolicy};
 pub use catalog::{
-    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, FixedText, Meaning, Run, Seal,
-    SealDigester, Sealed, TextChunks, TextElements, Texts,
+    AttrText, Catalog, ChunkPlace, ChunkTable, Compression, Dataset, Decoder, Enumeration,
+    FixedText, Meaning, Run, Seal, SealDigester, Sealed, TextChunks, TextElements, Texts,
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};

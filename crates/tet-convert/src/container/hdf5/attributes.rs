@@ -54,7 +54,11 @@ pub(super) fn value(
         1 if is_one => values.swap_remove(0),
         _ => nested(values, &space.shape),
     };
-    Some(AttrText::Json(value.to_string()))
+    // The object that a reference leads to is known by its path.
+    Some(match value {
+        Value::String(text) => AttrText::Text(text),
+        value => AttrText::Json(value.to_string()),
+    })
 }
 
 /// Values as lists of lists of these extents.

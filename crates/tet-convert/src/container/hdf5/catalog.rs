@@ -10,7 +10,8 @@ use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::dims::{self, Dims, Labeled, is_shown};
-use super::{attributes, dataset, environment};
+use super::{attributes, dataset, empty, environment};
+use crate::model::flags;
 use crate::read::opened::Opened;
 use crate::{Error, Format, Result};
 
@@ -99,6 +100,15 @@ pub(super) fn contents(
     Ok(contents)
 }
 
+/// The attribute of the names of axes without a scale.
+const LABELS_KEY: &str = "DIMENSION_LABELS";
+
+/// Whether an attribute is the list of these names.
+fn is_list(attr: &AttrText, names: &[String]) -> bool {
+    let list = attr.json().and_then(|json| serde_json::from_str::<Vec<String>>(json).ok());
+    list.as_deref().or(Some(&[attr.text().to_owned()])) == Some(names)
+}
+
 /// Takes the bytes of an attribute off those that there is room for.
 fn takes_room(room: &mut u64, (name, value): (&str, &AttrText)) -> bool {
     let len = value.text().len().saturating_add(name.len()) as u64;
@@ -138,10 +148,16 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Catalog {
         }
         let name = if is_netcdf { dims::netcdf_path(&labeled.path) } else { labeled.path.clone() };
         let attrs = labeled.attrs.iter().filter(|(name, _)| is_shown(name, is_netcdf));
-        let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut attrs: BTreeMap<String, AttrText> =
+            attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
         let dims = axes.of(labeled);
+        if attrs.get(LABELS_KEY).is_some_and(|labels| is_list(labels, &dims)) {
+            // They are the names of the axes.
+            attrs.remove(LABELS_KEY);
+        }
         let read = dataset::read(file, name, described, (dims, is_netcdf));
-        let dataset = Dataset { attrs, ..read.whole };
+        let mut dataset = empty::matrix(Dataset { attrs, ..read.whole });
+        flags::add(&mut dataset);
         for other in others.get(&labeled.address).into_iter().copied().flatten() {
             // Each name has the attributes, which can be long.
             if dataset.attrs.iter().all(|(name, value)| takes_room(&mut room, (name, value))) {

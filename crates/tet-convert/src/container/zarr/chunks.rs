@@ -8,7 +8,7 @@ use tet_codec::{
     ConfigValue, Decode, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage,
 };
 use tet_format::{DType, ForeignFault, ForeignRule, Shape};
-use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Error as QueryError};
 use tet_zarr::{
     ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule,
 };
@@ -27,6 +27,10 @@ pub(super) struct Chunks {
     pub(super) fill: FillValue,
     pub(super) touched: Touched,
 }
+
+/// The codecs that make chunks shorter.
+const COMPRESSING: [&str; 9] =
+    ["blosc", "bz2", "gzip", "lz4", "lzma", "pcodec", "zfpy", "zlib", "zstd"];
 
 /// The codec number of a chunk that is a deflated member of a zip file.
 pub(super) const ZIPPED: u32 = 1;
@@ -77,6 +81,16 @@ impl ChunkTable for Chunks {
 
     fn is_chunked(&self) -> bool {
         true
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        let codecs = &self.finder.array().codecs;
+        let codec = codecs.iter().find(|it| COMPRESSING.contains(&it.name.as_str()))?;
+        let is_deflate = ["gzip", "zlib"].contains(&codec.name.as_str());
+        let level = codec.number("level").and_then(|it| u32::try_from(it).ok());
+        let deflate_level = level.filter(|level| is_deflate && *level <= 9);
+        let is_shuffled = !is_deflate || codecs.iter().any(|it| it.name == "shuffle");
+        Some(Compression { deflate_level, is_shuffled })
     }
 
     fn shard_shape(&self) -> Option<&Shape> {

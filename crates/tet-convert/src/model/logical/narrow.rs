@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Digest, Integrity};
-use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Sealed};
 
 /// The chunks of another table, half as long.
 pub(super) struct Narrowed {
@@ -23,6 +23,10 @@ impl ChunkTable for Narrowed {
 
     fn is_chunked(&self) -> bool {
         self.wide.is_chunked()
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.wide.compression()
     }
 
     fn has_digests(&self) -> bool {
