@@ -41,13 +41,14 @@ impl Groups {
     /// Returns a path that cannot be, or that two objects have.
     pub(super) fn of(draft: &Hdf5Draft) -> Result<Groups, DraftFault> {
         let mut groups = Groups { list: vec![Group::default()], numbers: Vec::new() };
-        for (number, dataset) in draft.datasets.iter().enumerate() {
-            groups.add_object(&dataset.path, Child::Dataset(number))?;
-        }
+        // The NetCDF library knows a type once it has read it, and reads objects in the order of their links.
         for (number, of) in draft.types.iter().enumerate() {
             if let Some(path) = &of.path {
                 groups.add_object(path, Child::Type(number))?;
             }
+        }
+        for (number, dataset) in draft.datasets.iter().enumerate() {
+            groups.add_object(&dataset.path, Child::Dataset(number))?;
         }
         for group in &draft.groups {
             let parts = parts(&group.path)?;
