@@ -58,6 +58,14 @@ pub enum Error {
         /// The rule, the place and the numbers.
         fault: ForeignFault,
     },
+    /// Parts of the metadata of a file cannot be read, and what they are of is not known.
+    #[error("{}: {what}", tet_io::shown(path))]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// The rule, the place and the numbers of the first.
+        what: String,
+    },
     /// Unused parts are not removed while a process is appending.
     #[error("{} is being appended to: nothing is removed; try again later", tet_io::shown(path))]
     Busy {

@@ -42,6 +42,7 @@ impl Error {
             Self::NotReadable { .. }
             | Self::Foreign { .. }
             | Self::Part { .. }
+            | Self::Unread { .. }
             | Self::Line { .. }
             | Self::NotVerifiable { .. }
             | Self::Array { .. }

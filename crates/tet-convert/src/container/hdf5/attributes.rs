@@ -54,7 +54,7 @@ pub(super) fn value(
         1 if is_one => values.swap_remove(0),
         _ => nested(values, &space.shape),
     };
-    // The object that a reference leads to is known by its path.
+    // A reference is the path of its object.
     Some(match value {
         Value::String(text) => AttrText::Text(text),
         value => AttrText::Json(value.to_string()),

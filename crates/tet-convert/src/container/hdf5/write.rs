@@ -24,6 +24,7 @@ use tet_query::Dataset;
 
 use super::Hdf5;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::{logical, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::texts::outline;
@@ -74,6 +75,7 @@ impl traits::Writer for Hdf5 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Hdf5,
             options: &[
                 "--name",
                 "--chunks",
@@ -94,6 +96,13 @@ impl traits::Writer for Hdf5 {
     /// HDF5 has texts, and NetCDF-4 rows of characters too.
     fn can_as(&self, output: &Path) -> Capabilities {
         Capabilities { chars: Flavor::of(output) == Flavor::NetCdf, ..traits::Writer::can(self) }
+    }
+
+    fn attr_types(&self, name: &Path) -> AttrTypes {
+        match Flavor::of(name) {
+            Flavor::Hdf5 => AttrTypes::Hdf5,
+            Flavor::NetCdf => AttrTypes::NetCdf,
+        }
     }
 
     fn write(
