@@ -14,6 +14,7 @@ use tet_query::{
 use super::attributes::of_values;
 use super::texts;
 use crate::model::associated::{COORDINATES_KEY, named_by, prune};
+use crate::model::axes::names_of;
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
 use crate::{Note, Result};
@@ -154,7 +155,8 @@ impl<'s> Selected<'s> {
         let Some((slab, picks)) = self.place_in(other) else { return Ok(None) };
         let kept = slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
         let kept: Vec<usize> = kept.map(|(axis, _)| axis).collect();
-        let of_kept = |axis: &usize| other.dims.get(*axis).cloned();
+        let names = names_of(other);
+        let of_kept = |axis: &usize| names.get(*axis).cloned();
         let dims = kept.iter().filter_map(of_kept).collect();
         let unlimited = kept.iter().map(|axis| other.unlimited.get(*axis) == Some(&true)).collect();
         let (dataset, computed) = if other.is_text() && picks.is_empty() {
@@ -175,8 +177,9 @@ impl<'s> Selected<'s> {
     /// What is selected of a dataset.
     fn place_in(&self, other: &Dataset) -> Option<(Hyperslab, Vec<AxisPicks>)> {
         let (mut slices, mut picks) = (Vec::new(), Vec::new());
+        let names = names_of(other);
         for (axis, &extent) in other.shape().iter().enumerate() {
-            let dim = other.dims.get(axis);
+            let dim = names.get(axis);
             let own = dim.and_then(|dim| self.dataset.dims.iter().position(|it| it == dim));
             let Some(own) = own else {
                 slices.push(AxisSlice::whole(extent));

@@ -129,7 +129,8 @@ pub(super) fn how(dataset: &Dataset, options: &ConvertOptions) -> Result<Hdf5Opt
 }
 
 /// How the chunks of a dataset are stored that has no codec of its own: as all, or as in the input. Coordinates and
-/// scalars are read by all programs: they have no filter that needs a plugin.
+/// scalars are read by all programs: they have no filter that needs a plugin, and are too short for another one than the
+/// input has.
 fn of_others(dataset: &Dataset, options: &Hdf5Options) -> Hdf5Options {
     let raw = Hdf5Options { codec: Hdf5Codec::Raw, filter: options.filter };
     match options.codec {
@@ -137,6 +138,7 @@ fn of_others(dataset: &Dataset, options: &Hdf5Options) -> Hdf5Options {
             Hdf5Options { codec: Hdf5Codec::Raw, filter: Filter::None }
         }
         Hdf5Codec::Kept => match dataset.chunks.compression() {
+            Some(Compression { deflate_level: None, .. }) if is_coordinate(dataset) => raw,
             Some(Compression { deflate_level, is_shuffled }) => {
                 let level = deflate_level.unwrap_or(DEFLATE_LEVEL);
                 let filter = if is_shuffled { Filter::Shuffle } else { options.filter };
@@ -153,7 +155,7 @@ fn is_coordinate(dataset: &Dataset) -> bool {
     let leaf = dataset.name.rsplit('/').next().unwrap_or_default();
     match dataset.shape() {
         [] => true,
-        [_] => dataset.dims.first().is_some_and(|dim| dim == leaf),
+        [_] => dataset.dims.first().is_none_or(|dim| dim == leaf),
         _ => false,
     }
 }
