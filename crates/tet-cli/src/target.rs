@@ -80,11 +80,13 @@ pub(crate) fn split(asked: &str, is_known: impl Fn(&str) -> bool) -> (&str, Opti
     let splits = || {
         inner.match_indices('[').map(|(at, _)| {
             let (name, slice) = inner.split_at(at);
-            (name.trim_end(), slice.strip_prefix('[').unwrap_or(slice))
+            (name, slice.strip_prefix('[').unwrap_or(slice))
         })
     };
-    let known = splits().find(|(name, _)| is_known(name));
-    known.or_else(|| splits().next()).map_or((asked, None), |(name, slice)| (name, Some(slice)))
+    // A name may end with a blank, too.
+    let trimmed = || splits().map(|(name, slice)| (name.trim_end(), slice));
+    let known = splits().chain(trimmed()).find(|(name, _)| is_known(name));
+    known.or_else(|| trimmed().next()).map_or((asked, None), |(name, slice)| (name, Some(slice)))
 }
 
 /// The only dataset of a file.
@@ -105,9 +107,10 @@ mod tests {
 
     #[test]
     fn a_slice_is_split_from_its_name() {
-        let known = ["temp", "a[0]", "a[0][1]", ""];
+        let known = ["temp", "a[0]", "a[0][1]", "", "b "];
         let cases = [
             ("temp", ("temp", None)),
+            ("b [1:3]", ("b ", Some("1:3"))),
             ("temp[0:3, :]", ("temp", Some("0:3, :"))),
             ("temp [0]", ("temp", Some("0"))),
             ("a[0]", ("a[0]", None)),

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use tet_io::Source;
 use tet_query::{Catalog, Dataset};
 
-use self::choice::{choose, joined_of};
+use self::choice::{choose, joined_of, pruned};
 use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
@@ -167,12 +167,12 @@ fn written(
         // The datasets are those that are asked for.
         _ => options.clone().of_all(),
     };
-    let options = &of_output(&opened, output, options);
+    let (options, can) = (&of_output(&opened, output, options)?, writer.can());
     let execution = options.execution.silent();
-    let mut opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
+    let mut opened = labeled(opened, can, (&options.tet, &execution), &mut notes)?;
     let mut results = Vec::new();
     if let Some(text) = &options.select {
-        (opened.catalog, results) = selected(opened.catalog, text, options, &mut notes)?;
+        (opened.catalog, results) = selected(opened.catalog, text, (options, can), &mut notes)?;
     }
     results.iter().try_for_each(|it| it.check_seals(&execution))?;
     let blocks = block_types(&opened.catalog);
@@ -180,6 +180,7 @@ fn written(
     (opened.catalog, computed) = retyped(opened.catalog, options)?;
     opened.catalog = opened.catalog.viewed(numbers_of);
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
+    opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
     let report = write_labeled(opened, output, (target, writer), (options, None), notes);
     let report = report.map(|report| with_block_types(report, &blocks));
     report.map_err(|error| {
@@ -226,7 +227,7 @@ fn combined(
         notes.extend(of_file);
     }
     if 1 < files.len() {
-        choose(&mut files, &options.tet)?;
+        choose(&mut files, &options.tet, can)?;
     }
     let execution = &options.execution;
     let opened = match (combining, stack) {

@@ -1,5 +1,6 @@
 //! What the containers have in common: attributes, types that some lack, sparse tensors, notes.
 
+pub(crate) mod associated;
 pub(crate) mod attribute_types;
 pub(crate) mod attributes;
 pub(crate) mod axes;
@@ -7,6 +8,7 @@ pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod cf;
 pub(crate) mod dtype;
+pub(crate) mod flags;
 pub(crate) mod item;
 pub(crate) mod logical;
 pub(crate) mod meanings;

@@ -5,12 +5,15 @@
 //!   catalog     a selection or an answer as datasets: elements computed as they are written
 //!   cells       the cells of a reduction as an array
 //!   axes        names and labels of its axes, and the datasets that label them
+//!   windows     coordinates of windows, and their bounds
+//!   associated  the datasets that attributes name, selected as the axes are
 //!   attributes  its name, and the attributes that still hold
 //!   history     how it was made
 //! ```
 //!
 //! A file appears complete or not at all, is never an input, and replaces nothing unasked.
 
+mod associated;
 mod attributes;
 mod axes;
 mod catalog;
@@ -19,6 +22,7 @@ mod held;
 mod history;
 mod policy;
 mod texts;
+mod windows;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -114,8 +118,15 @@ impl ResultCatalog {
         let mut notes = report.notes;
         // Who asks for elements alone knows that they come alone.
         if is_one && !can.attributes || options.layout == TextLayout::Bare {
-            notes.retain(|note| !matches!(note, Note::LeftBehind { .. }));
+            let is_of_others =
+                |it: &Note| matches!(it, Note::LeftBehind { .. } | Note::NamesLeftOut { .. });
+            notes.retain(|note| !is_of_others(note));
         }
+        // Scalars that go along come back as scalars.
+        let main = self.catalog().datasets().first().map(|it| it.name.as_str());
+        let is_known =
+            |it: &Note| matches!(it, Note::Scalar { dataset } if Some(&**dataset) != main);
+        notes.retain(|note| !is_known(note));
         notes.extend(self.zero_note(zeros));
         Ok(Written { bytes: report.output_len, notes })
     }
@@ -134,6 +145,9 @@ impl ResultCatalog {
         self.check_seals(&execution.silent())?;
         let zeros = self.zero_denominators();
         let mut notes = self.notes.clone();
+        if encoding != Encoding::Json {
+            notes.retain(|note| !matches!(note, Note::NamesLeftOut { .. }));
+        }
         let of = (self.catalog(), main);
         notes.extend(match encoding {
             Encoding::Json => json::write((&self.with_history(), main), layout, execution, out)?,

@@ -64,6 +64,30 @@ pub struct Hdf5Draft {
     pub attributes: Vec<DraftAttribute>,
     /// Groups with attributes; one that no dataset is in is made too.
     pub groups: Vec<DraftGroup>,
+    /// The enumerations that datasets are of.
+    pub types: Vec<DraftEnum>,
+}
+
+/// An enumeration: integers with names.
+///
+/// # Examples
+///
+/// ```
+/// use tet_format::DType;
+/// use tet_hdf5::write::{DraftEnum, Hdf5Draft};
+///
+/// let members = vec![("clear".to_owned(), vec![0]), ("cloudy".to_owned(), vec![1])];
+/// let clouds = DraftEnum { path: Some("cloud_t".to_owned()), dtype: DType::UInt8, members };
+/// assert!(Hdf5Draft { types: vec![clouds], ..Hdf5Draft::default() }.check().is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftEnum {
+    /// Its path as an object with a name, which NetCDF-4 wants; without one it is a part of the dataset.
+    pub path: Option<String>,
+    /// The type of the integers.
+    pub dtype: DType,
+    /// The names and their integers, as little-endian bytes.
+    pub members: Vec<(String, Vec<u8>)>,
 }
 
 /// A group with attributes.
@@ -102,6 +126,8 @@ pub struct DraftDataset {
     pub path: String,
     /// The type of its elements, little-endian.
     pub datatype: DraftType,
+    /// The number of the enumeration that its elements are of, if they are.
+    pub enumeration: Option<usize>,
     /// Its extents; none for one element.
     pub shape: Vec<u64>,
     /// Whether each axis can grow. All others have their length for good.
@@ -130,6 +156,7 @@ impl DraftDataset {
         DraftDataset {
             path: path.to_owned(),
             datatype,
+            enumeration: None,
             shape: shape.to_vec(),
             unlimited: Vec::new(),
             fill: None,

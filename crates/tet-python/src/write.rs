@@ -111,7 +111,10 @@ fn set_codec(
     let zstd = level.unwrap_or(3);
     match codec {
         None => {}
-        Some("raw") => options.zarr.compression = ZarrCompression::None,
+        Some("raw") => {
+            options.hdf5.codec = Hdf5Codec::Raw;
+            options.zarr.compression = ZarrCompression::None;
+        }
         Some("zstd") => {
             options.tet.codec = CodecChoice::Zstd { level: zstd };
             options.hdf5.codec = Hdf5Codec::Zstd { level: zstd };

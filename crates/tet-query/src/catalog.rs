@@ -4,6 +4,7 @@
 
 mod attribute;
 mod byte_blocks;
+mod enumeration;
 mod files;
 mod names;
 mod seal;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 
 pub use self::attribute::AttrText;
 pub use self::byte_blocks::rescaled;
+pub use self::enumeration::Enumeration;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 use self::table::NoChunks;
-pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Run};
+pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Compression, Decoder, Run};
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
@@ -30,6 +32,9 @@ use tet_io::{Source, Writers};
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
 use crate::selection::Hyperslab;
+
+/// Groups around a dataset in which names are looked for, beside the root.
+const SCOPES_MAX: usize = 64;
 
 /// The datasets of one open file, shared by cheap clones.
 #[derive(Clone, Debug)]
@@ -119,6 +124,8 @@ pub struct Dataset {
     pub meaning: Option<Arc<Meaning>>,
     /// The texts that its elements are, where they are no numbers; the dataset has no `dtype` then.
     pub text: Option<Texts>,
+    /// The names that the file has for its elements, where these are integers with names.
+    pub enumeration: Option<Arc<Enumeration>>,
 }
 
 impl fmt::Debug for Dataset {
@@ -175,6 +182,7 @@ impl Dataset {
             listed_in: None,
             meaning: None,
             text: None,
+            enumeration: None,
         }
     }
 
@@ -377,6 +385,24 @@ impl Catalog {
     #[must_use]
     pub fn only_named(&self, name: &str) -> Option<&Dataset> {
         self.names.only(&self.datasets, name)
+    }
+
+    /// The only listed dataset of this name in the group of `dataset`, else in the nearest group around it that has
+    /// one: for `g/h/temp` and `time` these are `g/h/time`, `g/time`, `time`. A name that begins with `/` is a path.
+    #[must_use]
+    pub fn in_scope(&self, dataset: &str, name: &str) -> Option<&Dataset> {
+        if let Some(path) = name.strip_prefix('/') {
+            return self.only_named(path);
+        }
+        let mut group = dataset.rsplit_once('/').map(|(group, _)| group);
+        for _ in 0..SCOPES_MAX {
+            let Some(around) = group else { break };
+            if let Some(found) = self.only_named(&format!("{around}/{name}")) {
+                return Some(found);
+            }
+            group = around.rsplit_once('/').map(|(group, _)| group);
+        }
+        self.only_named(name)
     }
 
     /// The dataset of this name, or the one at position N for `#N`, or the part of this name.

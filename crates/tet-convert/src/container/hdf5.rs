@@ -11,6 +11,7 @@ mod chunks;
 mod dataset;
 mod dims;
 mod element;
+mod empty;
 mod external;
 mod texts;
 mod write;

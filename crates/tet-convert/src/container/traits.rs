@@ -125,6 +125,12 @@ pub trait Writer: Sync {
     /// What such a file can hold, and which options apply to it.
     fn can(&self) -> Capabilities;
 
+    /// What an output of this name holds, where files of several conventions have one writer.
+    fn can_as(&self, output: &Path) -> Capabilities {
+        let _ = output;
+        self.can()
+    }
+
     /// Checks that such a file can hold the elements of a dataset of numbers; messages name the format `encoding`.
     ///
     /// # Errors

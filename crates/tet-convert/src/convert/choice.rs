@@ -7,6 +7,7 @@ use tet_query::{Catalog, Dataset, Error as QueryError, nearest_word};
 use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
+use crate::model::associated::{prune, with_associated};
 use crate::model::attributes::is_metadata;
 use crate::model::logical;
 use crate::model::sparse::{SparseStorage, sparse_tensors};
@@ -14,7 +15,7 @@ use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::{ConvertOptions, SparseOutput};
 use crate::write::joined::{Joined, joined};
 use crate::write::options::ImportOptions;
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
 /// The datasets that are asked for by name, pattern of names or `#N`, all but those to be left out, in the order of
 /// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts of others, must
@@ -41,11 +42,61 @@ pub fn chosen<'c>(
     Ok(chosen)
 }
 
+/// The datasets of [`chosen`], and those that belong to them, where some are asked for by name and the output
+/// holds several: the coordinates of their axes, and what their attributes name.
+///
+/// # Errors
+/// As [`chosen`].
+pub(super) fn chosen_with_associated<'c>(
+    catalog: &'c Catalog,
+    options: &ImportOptions,
+    can: Capabilities,
+) -> Result<Vec<&'c Dataset>> {
+    let chosen = chosen(catalog, &options.include, &options.exclude)?;
+    if options.include.is_empty() || !can.several || !can.layouts.is_empty() {
+        return Ok(chosen);
+    }
+    let mut taken = with_associated(catalog, chosen.iter().copied());
+    for index in named(catalog, &options.exclude)? {
+        taken.remove(&index);
+    }
+    let datasets = catalog.datasets().iter().chain(catalog.parts());
+    Ok(datasets.filter(|it| taken.contains(&it.index)).collect())
+}
+
+/// The catalog whose chosen datasets name none that are not written.
+///
+/// # Errors
+/// As [`chosen`].
+pub(super) fn pruned(
+    catalog: Catalog,
+    options: &ImportOptions,
+    can: Capabilities,
+    notes: &mut Vec<Note>,
+) -> Result<Catalog> {
+    if options.include.is_empty() && options.exclude.is_empty() || !can.several {
+        return Ok(catalog);
+    }
+    let written = chosen_with_associated(&catalog, options, can)?;
+    let written: BTreeSet<usize> = written.into_iter().map(|it| it.index).collect();
+    let names = catalog.clone();
+    Ok(catalog.viewed(|mut dataset| {
+        if written.contains(&dataset.index) {
+            notes.extend(prune(&names, &mut dataset, |it| written.contains(&it.index)));
+        }
+        dataset
+    }))
+}
+
 /// Leaves the datasets that are asked for in several files; `#N` is a position in each of them.
 ///
 /// # Errors
 /// No file has a dataset of a name or one that matches, or nothing is left in all of them.
-pub(super) fn choose(files: &mut [(PathBuf, Opened)], options: &ImportOptions) -> Result<()> {
+pub(super) fn choose(
+    files: &mut [(PathBuf, Opened)],
+    options: &ImportOptions,
+    can: Capabilities,
+) -> Result<()> {
     let mut is_known = false;
     for name in options.include.iter().chain(&options.exclude) {
         let found: Vec<_> = files.iter().map(|(_, it)| it.catalog.find_all(name)).collect();
@@ -73,7 +124,8 @@ pub(super) fn choose(files: &mut [(PathBuf, Opened)], options: &ImportOptions) -
         };
         let (include, exclude) = (known(&options.include)?, known(&options.exclude)?);
         let is_none = include.is_empty() && !options.include.is_empty();
-        let taken: Vec<&Dataset> = match chosen(catalog, &include, &exclude) {
+        let asked = ImportOptions { include, exclude, ..ImportOptions::default() };
+        let taken: Vec<&Dataset> = match chosen_with_associated(catalog, &asked, can) {
             _ if is_none => Vec::new(),
             Err(Error::NoArrays { .. }) => Vec::new(),
             taken => taken?,
@@ -141,7 +193,7 @@ pub(super) fn joined_of(
     if options.sparse == SparseOutput::Sparse && !is_native {
         return Ok(Vec::new());
     }
-    let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
+    let datasets = chosen_with_associated(catalog, &options.tet, can)?;
     joined(&datasets, &options.execution.silent())
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tet_format::DType;
 use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab};
 
-use super::choice::chosen;
+use super::choice::chosen_with_associated;
 use crate::container::Capabilities;
 use crate::model::axes::axis;
 use crate::read::opened::Opened;
@@ -139,7 +139,7 @@ pub(crate) fn labeled(
     notes: &mut Vec<Note>,
 ) -> Result<Opened> {
     let catalog = &opened.catalog;
-    let chosen = chosen(catalog, &options.include, &options.exclude)?;
+    let chosen = chosen_with_associated(catalog, options, can)?;
     let texts = chosen.iter().filter(|it| it.is_text() && !can.text);
     let texts = texts.map(|it| it.index).collect();
     let mut arrays = Arrays { catalog, texts, read: BTreeMap::new(), used: BTreeSet::new(), how };

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use tet_query::{AxisRef, Catalog, CatalogLabels, Dataset, Selection, SelectionForm, find_axis};
 
-use super::choice::chosen;
+use super::choice::{chosen, chosen_with_associated};
+use crate::container::Capabilities;
 use crate::model::attributes::is_metadata;
 use crate::model::axes::names_of;
 use crate::write::conversion::ConvertOptions;
@@ -19,16 +20,17 @@ use crate::{Error, Note, Result, ResultCatalog, ResultOptions};
 pub(super) fn selected(
     catalog: Catalog,
     text: &str,
-    options: &ConvertOptions,
+    (options, can): (&ConvertOptions, Capabilities),
     notes: &mut Vec<Note>,
 ) -> Result<(Catalog, Vec<ResultCatalog>)> {
     let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
     let datasets = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
+    let with_associated = chosen_with_associated(&catalog, &options.tet, can)?;
     let mut asked: Vec<(&Dataset, Selection)> = Vec::new();
     match &selection.form {
         SelectionForm::Named(entries) if entries.iter().all(|(axis, _)| is_name(axis)) => {
             let mut found = vec![false; entries.len()];
-            for dataset in datasets.iter().copied().chain(catalog.parts()) {
+            for dataset in with_associated.into_iter().chain(catalog.parts()) {
                 let dims = names_of(dataset);
                 let has = |axis: &AxisRef| find_axis(axis, &dims, dims.len()).is_ok();
                 found.iter_mut().zip(entries).for_each(|(found, (axis, _))| *found |= has(axis));
@@ -63,8 +65,17 @@ pub(super) fn selected(
             notes.push(Note::EmptySelection { dataset: view.name.clone() });
         }
         let result = ResultCatalog::of_selection(&catalog, &view, &slab, &how)?;
-        let selected = result.catalog().datasets().first().cloned();
-        replaced.extend(selected.map(|it| (dataset.index, Dataset { index: dataset.index, ..it })));
+        notes.extend(result.notes.iter().cloned());
+        let [selected, associated @ ..] = result.catalog().datasets() else { continue };
+        let selected = Dataset { index: dataset.index, ..selected.clone() };
+        replaced.insert(dataset.index, selected);
+        // Those that are selected on their own are so again.
+        for part in associated {
+            if let Some(of) = catalog.only_named(&part.name) {
+                let part = Dataset { index: of.index, ..part.clone() };
+                replaced.entry(of.index).or_insert(part);
+            }
+        }
         results.push(result);
     }
     let mut place = |dataset: Dataset| replaced.remove(&dataset.index).unwrap_or(dataset);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tet_file::metadata::HistoryRow;
 use tet_query::Dataset;
 
-use super::choice::{self, check_dense, check_names, chosen, joined_of};
+use super::choice::{self, check_dense, check_names, chosen, chosen_with_associated, joined_of};
 use super::labels::labeled;
 use super::storage::resolved;
 use crate::container::{Capabilities, Writer};
@@ -18,7 +18,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
-use crate::write::options::{ImportOptions, ImportReport, Imported};
+use crate::write::options::{Attribute, ImportOptions, ImportReport, Imported};
 use crate::{Error, Format, Note, Result};
 
 /// Writes the datasets of an open file, or of a result that `history` tells about; `notes` are those of before.
@@ -29,21 +29,38 @@ pub(crate) fn write_opened(
     (options, history): (&ConvertOptions, Option<HistoryRow>),
     mut notes: Vec<Note>,
 ) -> Result<ImportReport> {
-    let options = &of_output(&opened, output, options);
+    let options = &of_output(&opened, output, options)?;
     let execution = options.execution.silent();
     let opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
     write_labeled(opened, output, (target, writer), (options, history), notes)
 }
 
-/// The options for one output: datasets by their names, and where scratch files are.
+/// The options for one output: datasets by their names, and where scratch files are. Attributes for all datasets are
+/// those of the chosen ones.
+///
+/// # Errors
+/// No dataset has a name that is asked for.
 pub(super) fn of_output(
     opened: &Opened,
     output: &Path,
     options: &ConvertOptions,
-) -> ConvertOptions {
-    let tet = options.tet.named(&opened.catalog);
+) -> Result<ConvertOptions> {
+    let mut tet = options.tet.named(&opened.catalog);
+    if !tet.include.is_empty() && tet.attrs.iter().any(|it| it.dataset.is_none()) {
+        let chosen = chosen(&opened.catalog, &tet.include, &tet.exclude)?;
+        let of_one = |attr: &Attribute| match attr.dataset {
+            Some(_) => vec![attr.clone()],
+            None => {
+                let names = chosen.iter().map(|it| Some(it.name.clone()));
+                names.map(|dataset| Attribute { dataset, ..attr.clone() }).collect()
+            }
+        };
+        // Those for one dataset come after those for all.
+        tet.attrs.sort_by_key(|it| it.dataset.is_some());
+        tet.attrs = tet.attrs.iter().flat_map(of_one).collect();
+    }
     let open = OpenOptions { scratch: Some(folder_of(output)), ..options.open.clone() };
-    ConvertOptions { tet, open, ..options.clone() }
+    Ok(ConvertOptions { tet, open, ..options.clone() })
 }
 
 /// The same for a file whose axes have the names and labels that they are written with.
@@ -84,7 +101,7 @@ fn write(
     (format, writer): (Format, &dyn Writer),
     (options, history): (&ConvertOptions, Option<HistoryRow>),
 ) -> Result<ImportReport> {
-    let can = writer.can();
+    let can = writer.can_as(options.output_name(output));
     let joined = joined_of(&opened.catalog, can, options)?;
     let mut conversion = conversion(opened, &joined, can, options)?;
     conversion.history = history;
@@ -156,7 +173,7 @@ pub(crate) fn conversion<'c>(
     let catalog = &opened.catalog;
     let (mut datasets, mut notes, mut left) = (Vec::new(), Vec::new(), None);
     let mut placed = vec![false; joined.len()];
-    for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
+    for dataset in chosen_with_associated(catalog, &options.tet, can)? {
         // Attributes of the file, and labels, have their own places.
         if is_metadata(dataset) || opened.labels.contains(&dataset.index) {
             continue;

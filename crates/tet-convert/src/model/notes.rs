@@ -222,6 +222,15 @@ pub enum Note {
         /// What they have.
         what: &'static str,
     },
+    /// Attributes of the dataset name others that are not in the output: these names are left out.
+    NamesLeftOut {
+        /// The dataset.
+        dataset: String,
+        /// The attributes.
+        attrs: Vec<String>,
+        /// The datasets that they name.
+        names: Vec<String>,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -306,6 +315,13 @@ impl fmt::Display for Note {
             }
             Self::Members { dataset, parts } => {
                 write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))
+            }
+            Self::NamesLeftOut { dataset, attrs, names } => {
+                let (attrs, names) = (listed(attrs), listed(names));
+                write!(
+                    f,
+                    "{dataset:?}: {names} of the attributes {attrs} are not in the output: left out"
+                )
             }
             other => other.fmt_values(f),
         }

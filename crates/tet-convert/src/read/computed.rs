@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Integrity};
-use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Execution, Hyperslab, LazyArray};
+use tet_query::{
+    ChunkPlace, ChunkTable, Compression, Dataset, Decoder, Execution, Hyperslab, LazyArray,
+};
 
 use super::elements::Elements;
 use super::slabs::grid_of_one;
@@ -86,6 +88,10 @@ impl ChunkTable for Computed {
 
     fn is_chunked(&self) -> bool {
         self.lazy().dataset().chunks.is_chunked()
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.lazy().dataset().chunks.compression()
     }
 
     fn integrity(&self) -> Integrity {

@@ -34,12 +34,23 @@ type Attrs = BTreeMap<String, AttrText>;
 /// The name of an array result.
 pub(super) fn name_of_lazy(lazy: &LazyArray) -> String {
     let name = &lazy.dataset().name;
-    lazy.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
+    lazy.transform().map_or(name.clone(), |it| legal(name, it.method.name()))
 }
 
-/// The name of the cells of a reduction.
+/// The name of the cells of a reduction: that of the dataset where the cells are of its quantity, as `cell_methods`
+/// or the axis of quantiles says; else with the reduction behind it.
 pub(super) fn name_of_reduced(dataset: &Dataset, op: Op) -> String {
-    format!("{}-{}", dataset.name, op.name())
+    if is_of_quantity(op) { dataset.name.clone() } else { legal(&dataset.name, op.name()) }
+}
+
+/// A name and what was made of it, as CF and the attributes of Python have names.
+fn legal(name: &str, made: &str) -> String {
+    format!("{name}_{}", made.replace('-', "_"))
+}
+
+/// Whether cells are of the quantity of the dataset, or of its square.
+fn is_of_quantity(op: Op) -> bool {
+    cell_method(op).is_some() || op.plain() == Op::Quantile
 }
 
 /// The attributes of selected values, which may be transformed.
@@ -56,7 +67,8 @@ pub(super) fn of_values(dataset: &Dataset, method: Option<Method>) -> Attrs {
 /// The attributes of the cells of a reduction.
 pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
     let is_packed = ATTRS_OF_PACKING.iter().any(|key| dataset.attrs.contains_key(*key));
-    let has_unit = keeps_unit(reduced.op) && (!is_packed || dataset.meaning.is_some());
+    let has_known_unit = !is_packed || dataset.meaning.is_some();
+    let has_unit = keeps_unit(reduced.op) && has_known_unit;
     let mut attrs = held(dataset, |key| {
         let is_of_values = ATTRS_OF_VALUES.contains(&key) || ATTRS_OF_PACKING.contains(&key);
         !is_of_values && (key != UNITS_KEY || has_unit)
@@ -69,17 +81,84 @@ pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
     if let Some(method) = cell_method(reduced.op) {
         let folded = reduced.axes.iter().filter(|axis| !is_positions(&reduced.along, **axis));
         let names = folded.filter_map(|axis| dataset.dims.get(*axis));
-        let axes: String = names.map(|name| format!("{name}: ")).collect();
-        if !axes.is_empty() {
-            let before = match attrs.get(CELL_METHODS_KEY) {
-                Some(AttrText::Text(before)) => format!("{before} "),
-                _ => String::new(),
-            };
-            let methods = AttrText::Text(format!("{before}{axes}{method}"));
-            attrs.insert(CELL_METHODS_KEY.to_owned(), methods);
+        add_cell_method(&mut attrs, &names.map(String::as_str).collect::<Vec<_>>(), method);
+    }
+    let unit = dataset.attrs.get(UNITS_KEY).filter(|_| has_known_unit);
+    name_quantity(&mut attrs, unit, reduced.op);
+    attrs
+}
+
+/// Adds that values are those of a method along axes, where that is not said yet.
+fn add_cell_method(attrs: &mut Attrs, axes: &[&str], method: &str) {
+    let before = match attrs.get(CELL_METHODS_KEY) {
+        Some(AttrText::Text(before)) => before.as_str(),
+        _ => "",
+    };
+    let axes: String = axes
+        .iter()
+        .filter(|axis| !has_method(before, axis, method))
+        .map(|axis| format!("{axis}: "))
+        .collect();
+    if !axes.is_empty() {
+        let space = if before.is_empty() { "" } else { " " };
+        let methods = AttrText::Text(format!("{before}{space}{axes}{method}"));
+        attrs.insert(CELL_METHODS_KEY.to_owned(), methods);
+    }
+}
+
+/// Whether the text of `cell_methods` has an entry of this method for an axis.
+fn has_method(text: &str, axis: &str, method: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // An entry is some axes, a method and words about it.
+    let entries = words.chunk_by(|before, next| before.ends_with(':') || !next.ends_with(':'));
+    entries.into_iter().any(|entry| {
+        let is_axis = |word: &&&str| word.ends_with(':');
+        let mut axes = entry.iter().take_while(is_axis).map(|word| word.trim_end_matches(':'));
+        let of_entry = entry.iter().find(|word| !is_axis(word));
+        of_entry == Some(&method) && axes.any(|it| it == axis)
+    })
+}
+
+/// Sets what the cells are called, and their unit, where they are not of the quantity of the dataset.
+fn name_quantity(attrs: &mut Attrs, unit: Option<&AttrText>, op: Op) {
+    let unit = match unit {
+        Some(AttrText::Text(unit)) => Some(unit.as_str()),
+        _ => None,
+    };
+    match op.plain() {
+        Op::Var => {
+            let squared = unit.and_then(squared).map(AttrText::Text);
+            attrs.extend(squared.map(|unit| (UNITS_KEY.to_owned(), unit)));
+        }
+        _ if is_of_quantity(op) => {}
+        plain => {
+            attrs.remove("standard_name");
+            attrs.remove("calendar");
+            if let Some(AttrText::Text(name)) = attrs.get_mut("long_name") {
+                *name = format!("{} of {name}", op.name().replace(['-', '_'], " "));
+            }
+            if is_count(plain) && unit.is_some() {
+                attrs.insert(UNITS_KEY.to_owned(), AttrText::Text("1".to_owned()));
+            }
         }
     }
-    attrs
+}
+
+/// The square of a unit, as UDUNITS has it; `None` for the unit of a time since a date, or of a logarithm.
+fn squared(unit: &str) -> Option<String> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, ' ' | '-' | '.' | '/');
+    let is_product = unit.chars().all(is_plain) && !unit.contains(" since ");
+    match unit {
+        "1" | "" => Some(unit.to_owned()),
+        _ if unit.chars().all(|it| it.is_ascii_alphabetic()) => Some(format!("{unit}2")),
+        _ => is_product.then(|| format!("({unit})2")),
+    }
+}
+
+/// Whether cells count elements.
+fn is_count(op: Op) -> bool {
+    use Op::{Count, Histogram, InfCount, NanCount, NullCount};
+    [Count, Histogram, InfCount, NanCount, NullCount].contains(&op)
 }
 
 /// What belongs to the counts of a histogram: the edges of the bins of all cells, or of one cell after the other, and

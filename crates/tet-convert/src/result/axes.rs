@@ -3,15 +3,17 @@
 //! A dataset of one axis, named after a dimension and of its length, labels that dimension. A result
 //! takes it along for every axis it keeps, so that labels find the same elements in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tet_format::Shape;
 use tet_query::{
-    Along, Array, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Dataset, Details,
-    Execution, Hyperslab, LabelLookup, LazyArray, Reduced,
+    Along, Array, AxisGroups, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Dataset,
+    Details, Execution, Hyperslab, LabelLookup, LazyArray, Reduced,
 };
 
-use super::held;
+use super::attributes::of_values;
+use super::{held, windows};
 use crate::Result;
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
@@ -33,10 +35,15 @@ pub(super) struct ResultAxis {
     pub(super) coordinates: Option<Dataset>,
     /// What that dataset is computed of.
     pub(super) computed: Option<Arc<Computed>>,
+    /// The dataset of the catalog whose elements at positions of the axis they are.
+    pub(super) source: Option<Dataset>,
+    /// The dataset of the bounds of the coordinates, where these are made anew.
+    pub(super) bounds: Option<Dataset>,
 }
 
 /// Where the axes of a result come from.
 pub(super) struct Origins<'c> {
+    catalog: &'c Catalog,
     dataset: &'c Dataset,
     slab: &'c Hyperslab,
     labels: CatalogLabels,
@@ -47,13 +54,13 @@ pub(super) struct Origins<'c> {
 
 impl<'c> Origins<'c> {
     pub(super) fn new(
-        catalog: &Catalog,
+        catalog: &'c Catalog,
         (dataset, slab): (&'c Dataset, &'c Hyperslab),
         name: &'c str,
         how: &'c Execution,
     ) -> Origins<'c> {
         let labels = CatalogLabels::new(catalog, dataset, &Execution::default());
-        Origins { dataset, slab, labels, name, how }
+        Origins { catalog, dataset, slab, labels, name, how }
     }
 
     /// The kept axes of the selection, of which some positions are picked.
@@ -70,27 +77,13 @@ impl<'c> Origins<'c> {
     }
 
     fn along(&self, along: &Along, count: u64, details: &Details) -> Result<ResultAxis> {
-        let name = |axis: usize| self.dataset.dims.get(axis).cloned();
         Ok(match along {
             Along::Axis(axis) => self.axis(*axis, None, self.is_clear(*axis))?,
             // Two axes have the same name: a dataset would not say which of them it labels.
             Along::Variables(axis) => self.axis(*axis, None, false)?,
             Along::Picks(picks) => self.axis(picks.axis, Some(picks), self.is_clear(picks.axis))?,
-            Along::Groups(groups) => ResultAxis {
-                name: name(groups.axis),
-                labels: Some(groups.labels.to_vec()),
-                ..ResultAxis::default()
-            },
-            &Along::Windows { axis, first, step, size } => {
-                let positions = self.texts(axis, None)?.unwrap_or_default();
-                let extent = self.slab.axes().get(axis).map_or(0, AxisSlice::count);
-                let label = |nth: u64| {
-                    let start = i128::from(first) + i128::from(step) * i128::from(nth);
-                    window_label(start, start + i128::from(size), extent, &positions)
-                };
-                let labels = (count <= TEXT_COUNT_MAX).then(|| (0..count).map(label).collect());
-                ResultAxis { name: name(axis), labels, ..ResultAxis::default() }
-            }
+            Along::Groups(groups) => self.groups(groups)?,
+            Along::Windows { axis, .. } => self.windows(*axis, along, count)?,
             Along::Quantiles(q) => {
                 let array = Array::from_elements(Shape::from([count]), q);
                 let coordinates = array.map(|array| {
@@ -107,6 +100,63 @@ impl<'c> Origins<'c> {
         })
     }
 
+    /// The axis of groups: the labels at the first position of each, where these are what the group is called.
+    fn groups(&self, groups: &AxisGroups) -> Result<ResultAxis> {
+        let count = u32::try_from(groups.labels.len()).unwrap_or(u32::MAX);
+        let mut firsts = BTreeMap::new();
+        for (at, group) in (0..).zip(groups.group_of.iter()).filter(|(_, group)| **group < count) {
+            firsts.entry(*group).or_insert(at);
+        }
+        let positions: Vec<u64> = firsts.into_values().collect();
+        let picks = AxisPicks { axis: groups.axis, positions: positions.into() };
+        if self.texts(groups.axis, Some(&picks))?.is_some_and(|it| it[..] == groups.labels[..]) {
+            let axis = self.axis(groups.axis, Some(&picks), self.is_clear(groups.axis))?;
+            // Bounds are those of positions.
+            return Ok(ResultAxis { source: None, is_unlimited: false, ..axis });
+        }
+        let (name, labels) = (self.name_of(groups.axis), Some(groups.labels.to_vec()));
+        Ok(ResultAxis { name, labels, ..ResultAxis::default() })
+    }
+
+    /// The axis of windows over an axis.
+    fn windows(&self, axis: usize, along: &Along, count: u64) -> Result<ResultAxis> {
+        let &Along::Windows { first, step, size, .. } = along else {
+            return Ok(ResultAxis::default());
+        };
+        let mut windows = ResultAxis { name: self.name_of(axis), ..ResultAxis::default() };
+        if count <= COUNT_MAX
+            && self.is_clear(axis)
+            && let Some(found) = self.numbers(axis)
+            && let Some(slice) = self.slab.axes().get(axis)
+            && let Some(slab) = Hyperslab::new(vec![*slice], found.shape())
+            && let Some([labels, bounds]) =
+                windows::coordinates(self.catalog, (found, &slab), (along, count), self.how)?
+        {
+            (windows.coordinates, windows.bounds) = (Some(labels), Some(bounds));
+            return Ok(windows);
+        }
+        let positions = self.texts(axis, None)?.unwrap_or_default();
+        let extent = self.slab.axes().get(axis).map_or(0, AxisSlice::count);
+        let label = |nth: u64| {
+            let start = i128::from(first) + i128::from(step) * i128::from(nth);
+            window_label(start, start + i128::from(size), extent, &positions)
+        };
+        windows.labels = (count <= TEXT_COUNT_MAX).then(|| (0..count).map(label).collect());
+        Ok(windows)
+    }
+
+    fn name_of(&self, axis: usize) -> Option<String> {
+        self.dataset.dims.get(axis).cloned()
+    }
+
+    /// The numbers that label an axis, where a dataset has them.
+    fn numbers(&self, axis: usize) -> Option<&Dataset> {
+        let has_own = self.dataset.coords.get(&axis).is_some_and(|labels| !labels.is_empty());
+        let found = self.labels.coordinate_dataset(axis).filter(|_| !has_own)?;
+        let is_number = found.dtype.is_some_and(|it| it.is_integer() || it.is_float());
+        (is_number && found.fault.is_none()).then_some(found)
+    }
+
     /// Whether the name of an axis says which axis and which dataset is meant.
     fn is_clear(&self, axis: usize) -> bool {
         let Some(name) = self.dataset.dims.get(axis) else { return false };
@@ -118,25 +168,27 @@ impl<'c> Origins<'c> {
         let name = self.dataset.dims.get(axis).cloned();
         let is_unlimited = self.dataset.unlimited.get(axis).is_some_and(|it| *it);
         let mut kept = ResultAxis { name, is_unlimited, ..ResultAxis::default() };
-        let has_own = self.dataset.coords.get(&axis).is_some_and(|labels| !labels.is_empty());
-        let found =
-            self.labels.coordinate_dataset(axis).filter(|it| !has_own && it.fault.is_none());
-        let is_number = |it: &&Dataset| it.dtype.is_some_and(|it| it.is_integer() || it.is_float());
         let slice = self.slab.axes().get(axis).copied();
         let count = picks.map_or(slice.map_or(0, |it| it.count()), |it| it.positions.len() as u64);
-        match found.filter(is_number) {
+        match self.numbers(axis) {
             Some(found) if is_clear && count <= COUNT_MAX => {
                 let lazy = self.coordinates(found, slice, picks)?;
                 let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
                 let mut dataset = computed.dataset(found.name.clone());
-                (dataset.dims, dataset.attrs) = (found.dims.clone(), found.attrs.clone());
+                (dataset.dims, dataset.attrs) = (found.dims.clone(), of_values(found, None));
                 dataset.fill.clone_from(&found.fill);
                 (kept.coordinates, kept.computed) = (Some(dataset), Some(computed));
+                kept.source = Some(found.clone());
             }
-            _ if found.is_some_and(|it| it.name == self.name) => {}
+            _ if self.is_named_as(axis) => {}
             _ => kept.labels = self.texts(axis, picks)?,
         }
         Ok(kept)
+    }
+
+    /// Whether the dataset that labels an axis has the name of the result.
+    fn is_named_as(&self, axis: usize) -> bool {
+        self.labels.coordinate_dataset(axis).is_some_and(|it| it.name == self.name)
     }
 
     /// The coordinates at the positions that the result has of an axis.

@@ -6,6 +6,7 @@ use tet_file::metadata::HistoryRow;
 use tet_format::Integrity;
 use tet_query::{Answer, Catalog, Dataset, Execution, Hyperslab, LazyArray, Reduced};
 
+use super::associated::{Associated, Selected, associated};
 use super::attributes::{name_of_lazy, name_of_reduced, of_reduced, of_values, too_long};
 use super::axes::{Origins, ResultAxis};
 use super::history::{self, Step};
@@ -42,7 +43,7 @@ pub struct ResultCatalog {
     /// How the first dataset was made.
     pub(super) history: Option<HistoryRow>,
     /// What differs in it from what was asked for.
-    pub(super) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// The integrity of a result that is in memory.
     held: Option<Integrity>,
 }
@@ -66,7 +67,8 @@ impl ResultCatalog {
             bytes::set_shape(&mut main, slab);
             let step = Step::Texts(slab);
             let axes = Origins::new(catalog, (dataset, slab), &dataset.name, &options.execution);
-            let made = Made { dataset, step, main: to_logical(main), computed: Some(computed) };
+            let selected = Selected::positions(dataset, slab, &[]);
+            let made = Made { selected, step, main: to_logical(main), computed: Some(computed) };
             return made.with_axes(catalog, axes.kept(&[])?, options);
         }
         if !dataset.is_text() {
@@ -79,7 +81,8 @@ impl ResultCatalog {
         let mut main = texts::selected(dataset, slab, &options.execution);
         main.attrs = of_values(dataset, None);
         let axes = Origins::new(catalog, (dataset, slab), &dataset.name, &options.execution);
-        let made = Made { dataset, step: Step::Texts(slab), main, computed: None };
+        let selected = Selected::positions(dataset, slab, &[]);
+        let made = Made { selected, step: Step::Texts(slab), main, computed: None };
         made.with_axes(catalog, axes.kept(&[])?, options)
     }
 
@@ -98,11 +101,13 @@ impl ResultCatalog {
         main.attrs = of_values(dataset, lazy.transform().map(|transform| transform.method));
         if lazy.transform().is_none() {
             main.fill.clone_from(&dataset.fill);
+            main.enumeration.clone_from(&dataset.enumeration);
         }
         let name = main.name.clone();
         let origins = Origins::new(catalog, (dataset, lazy.slab()), &name, &options.execution);
         let axes = origins.kept(&lazy.choice().picks)?;
-        let made = Made { dataset, step: Step::Array(lazy), main, computed: Some(computed) };
+        let selected = Selected::positions(dataset, lazy.slab(), &lazy.choice().picks);
+        let made = Made { selected, step: Step::Array(lazy), main, computed: Some(computed) };
         made.with_axes(catalog, axes, options)
     }
 
@@ -122,7 +127,9 @@ impl ResultCatalog {
         main.attrs = of_reduced(dataset, reduced);
         let axes = Origins::new(catalog, (dataset, slab), &name, &options.execution);
         let axes = axes.reduced(reduced)?;
-        let made = Made { dataset, step: Step::Reduced(slab, reduced), main, computed: None };
+        let (selected, step) =
+            (Selected::cells(dataset, slab, reduced), Step::Reduced(slab, reduced));
+        let made = Made { selected, step, main, computed: None };
         let mut result = made.with_axes(catalog, axes, options)?;
         result.notes.extend(notes.into_iter().chain(notes::of_integrity(reduced.integrity)));
         result.notes.extend(too_long(&name, reduced));
@@ -177,8 +184,8 @@ fn byte_part(dataset: &Dataset, slab: &Hyperslab) -> Result<Option<(Dataset, Hyp
 
 /// A dataset of a result that does not have its axes yet.
 struct Made<'a> {
-    /// The dataset that it was made of.
-    dataset: &'a Dataset,
+    /// What it was made of, and which axes it has position by position.
+    selected: Selected<'a>,
     step: Step<'a>,
     main: Dataset,
     computed: Option<Arc<Computed>>,
@@ -191,26 +198,36 @@ impl Made<'_> {
         axes: Vec<ResultAxis>,
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
-        let Made { dataset, step, mut main, computed: of_main } = self;
+        let Made { selected, step, mut main, computed: of_main } = self;
         let names: Vec<Option<String>> = axes.iter().map(|axis| axis.name.clone()).collect();
         main.dims = dim_names(&names);
         main.unlimited = axes.iter().map(|axis| axis.is_unlimited).collect();
-        let mut datasets = vec![main];
-        let mut of_labels = Vec::new();
-        for (axis, ResultAxis { labels, coordinates, computed, .. }) in axes.into_iter().enumerate()
-        {
-            if let (Some(labels), Some(main)) = (labels, datasets.first_mut()) {
+        let (mut datasets, mut sources) = (vec![main], vec![Some(selected.dataset.clone())]);
+        let (mut of_labels, mut bounds) = (Vec::new(), Vec::new());
+        for (axis, it) in axes.into_iter().enumerate() {
+            if let (Some(labels), Some(main)) = (it.labels, datasets.first_mut()) {
                 main.coords.insert(axis, labels);
             }
-            datasets.extend(coordinates);
+            if let Some(coordinates) = it.coordinates {
+                datasets.push(coordinates);
+                sources.push(it.source);
+            }
+            of_labels.extend(it.computed);
+            bounds.extend(it.bounds);
+        }
+        let (others, notes) =
+            associated(catalog, &selected, (&mut datasets, &sources), &options.execution)?;
+        datasets.extend(bounds);
+        for Associated { dataset, computed } in others {
+            datasets.push(dataset);
             of_labels.extend(computed);
         }
-        let history = history::of(dataset, step, options);
+        let history = history::of(selected.dataset, step, options);
         let source = catalog.source().clone();
         let catalog = Catalog::new(source, catalog.format(), datasets)
             .with_shards(catalog.shards().to_vec())
             .with_attrs(catalog.attrs().clone());
-        let (main, labels, notes, held) = (of_main, of_labels, Vec::new(), None);
+        let (main, labels, held) = (of_main, of_labels, None);
         Ok(ResultCatalog { catalog, main, labels, history, notes, held })
     }
 }

@@ -107,8 +107,8 @@ pub struct TensogramOptions {
     pub filter: Filter,
 }
 
-/// How an HDF5 or NetCDF-4 file is written. Without codec, filter and chunk shape an array is stored in one
-/// piece, unless it can grow.
+/// How an HDF5 or NetCDF-4 file is written. What the input has in several chunks, or compressed, has chunks; without
+/// codec, filter and chunk shape all else is stored in one piece, unless it can grow.
 ///
 /// # Examples
 ///
@@ -135,12 +135,15 @@ pub struct Hdf5Options {
 /// ```
 /// use tet_convert::Hdf5Codec;
 ///
-/// assert_eq!(Hdf5Codec::default(), Hdf5Codec::Raw);
+/// assert_eq!(Hdf5Codec::default(), Hdf5Codec::Kept);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hdf5Codec {
-    /// They are not.
+    /// As in the input, by deflate: at its level and with its shuffle, or at level 4 and shuffled where the input has
+    /// another codec. Chunks keep their shape. What is not compressed there is not.
     #[default]
+    Kept,
+    /// They are not.
     Raw,
     /// By deflate, which every build of HDF5 reads.
     Deflate {

@@ -106,15 +106,15 @@ fn reductions_keep_their_labels() {
         path
     };
     let path = write(&Reduction::along(Op::Count, vec![0]), "a.csv");
-    assert_eq!(fs::read_to_string(path).unwrap(), "x,t-count\n10,2\n-20,2\n30,2\n");
+    assert_eq!(fs::read_to_string(path).unwrap(), "x,t_count\n10,2\n-20,2\n30,2\n");
     let path = write(&Reduction::along(Op::NanMax, vec![1]), "b.nc");
     let file = opened(&path);
-    let found = file.catalog.find("t-nan_max").unwrap();
+    let found = file.catalog.find("t").unwrap();
     assert_eq!((found.dims.as_slice(), found.shape()), (&["day".to_owned()][..], &[2][..]));
     assert_eq!(found.attrs["cell_methods"].text(), "x: maximum");
     let path = write(&Reduction::along(Op::NanMax, vec![1]), "b.tet");
     let file = opened(&path);
-    assert_eq!(file.catalog.find("t-nan_max").unwrap().coords[&0][0], "Jan, 1st");
+    assert_eq!(file.catalog.find("t").unwrap().coords[&0][0], "Jan, 1st");
     let mut histogram = Reduction::all(Op::Histogram);
     histogram.params = Params { bins: 2, range: Some((0.0, 4.0)), ..Params::default() };
     let path = write(&histogram, "c.json");

@@ -40,8 +40,8 @@ fn a_dataset_with_a_damaged_header_is_listed_and_not_written() {
         let error = convert(&path, &out, &ConvertOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Format, "{error}");
         assert!(error.to_string().contains("beta") && !out.exists(), "{error}");
-        let mut options =
-            ConvertOptions { unsupported: UnsupportedChoice::Skipped, ..Default::default() };
+        let mut options = ConvertOptions::default();
+        options.unsupported = UnsupportedChoice::Skipped;
         let report = convert(&path, &out, &options).unwrap();
         let is_named = |it: &Note| matches!(it, Note::Skipped { dataset, .. } if dataset == "beta");
         assert_eq!(report.notes.iter().filter(|it| is_named(it)).count(), 1, "{:?}", report.notes);
@@ -94,7 +94,8 @@ fn what_an_output_cannot_hold_is_skipped() {
         std::io::Write::write_all(&mut zip, &npy("|u1", "False", shape, data)).unwrap();
     }
     zip.finish().unwrap();
-    let options = ConvertOptions { unsupported: UnsupportedChoice::Skipped, ..Default::default() };
+    let mut options = ConvertOptions::default();
+    options.unsupported = UnsupportedChoice::Skipped;
     for (name, skipped) in [("x.tet", "r"), ("x.nc3", "z")] {
         let report = convert(&path, &folder.path().join(name), &options).unwrap();
         let is_named =

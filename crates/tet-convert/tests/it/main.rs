@@ -3,6 +3,7 @@
 
 mod anew;
 mod append;
+mod associated;
 mod check_numpy;
 mod chunks_kept;
 mod common;

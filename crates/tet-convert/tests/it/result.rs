@@ -229,7 +229,7 @@ fn a_written_dataset_says_where_it_comes_from() {
     write_result(&opened, &lazy, "tet", &path, &replacing()).unwrap();
     let again = open(&path, &OpenOptions::default()).unwrap();
     let dataset = &again.catalog.datasets()[0];
-    assert_eq!((dataset.name.as_str(), dataset.shape()), ("temp-sqrt", &[3, 2][..]));
+    assert_eq!((dataset.name.as_str(), dataset.shape()), ("temp_sqrt", &[3, 2][..]));
     assert_eq!(dataset.dims, ["dim0", "dim2"]);
     assert_eq!(dataset.coords[&0], ["label 1", "label 3", "label 5"]);
     let attrs: Vec<&str> = dataset.attrs.keys().map(String::as_str).collect();
@@ -256,7 +256,7 @@ fn plain_values_keep_name_and_attributes_and_differences_their_unit() {
     let center = Some((Method::Center, Axes::All));
     for (method, name, kept) in [
         (None, "temp", &["_FillValue", "title", "units", "valid_range"][..]),
-        (center, "temp-center", &["title", "units"]),
+        (center, "temp_center", &["title", "units"]),
     ] {
         let lazy = lazy(&opened, "1:5", Choice::default(), method);
         let options = ResultOptions { history: None, ..replacing() };

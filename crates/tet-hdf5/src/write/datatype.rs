@@ -2,7 +2,22 @@
 
 use tet_format::DType;
 
-use super::DraftType;
+use super::{DraftEnum, DraftType};
+
+/// The message of an enumeration: the type of its values, the names, the values. Names are padded to a multiple of eight
+/// bytes, as readers of version 1 want them.
+pub(super) fn enumeration(of: &DraftEnum) -> Option<Vec<u8>> {
+    let base = number(of.dtype)?;
+    let [low, high] = u16::try_from(of.members.len()).ok()?.to_le_bytes();
+    let mut bytes = head(8, 1, [low, high, 0], width(of.dtype)?.into());
+    bytes.extend(base);
+    for (name, _) in &of.members {
+        bytes.extend(name.as_bytes());
+        bytes.resize(bytes.len() + 8 - name.len() % 8, 0);
+    }
+    of.members.iter().for_each(|(_, value)| bytes.extend(value));
+    Some(bytes)
+}
 
 /// The type of references to objects.
 pub(super) fn reference() -> Vec<u8> {
@@ -167,5 +182,11 @@ mod tests {
         assert!(matches!(back(long_text()).class, Class::VariableText { .. }));
         assert!(matches!(back(list(&reference())).class, Class::List(_)));
         assert!(message(DraftType::Number(DType::Bitmask)).is_none());
+        let members = vec![("clear".to_owned(), vec![0]), ("overcast".to_owned(), vec![7])];
+        let of = DraftEnum { path: None, dtype: DType::UInt8, members: members.clone() };
+        let Class::Enum { members: found, .. } = back(enumeration(&of).unwrap()).class else {
+            panic!("no enumeration")
+        };
+        assert_eq!(found, members);
     }
 }

@@ -14,6 +14,8 @@ pub(super) enum Child {
     Group(usize),
     /// The dataset of this number.
     Dataset(usize),
+    /// The named type of this number.
+    Type(usize),
 }
 
 /// A group: names and what they lead to, in the order of their creation.
@@ -39,8 +41,14 @@ impl Groups {
     /// Returns a path that cannot be, or that two objects have.
     pub(super) fn of(draft: &Hdf5Draft) -> Result<Groups, DraftFault> {
         let mut groups = Groups { list: vec![Group::default()], numbers: Vec::new() };
+        // The NetCDF library knows a type once it has read it, and reads objects in the order of their links.
+        for (number, of) in draft.types.iter().enumerate() {
+            if let Some(path) = &of.path {
+                groups.add_object(path, Child::Type(number))?;
+            }
+        }
         for (number, dataset) in draft.datasets.iter().enumerate() {
-            groups.add_dataset(&dataset.path, number)?;
+            groups.add_object(&dataset.path, Child::Dataset(number))?;
         }
         for group in &draft.groups {
             let parts = parts(&group.path)?;
@@ -50,11 +58,11 @@ impl Groups {
         Ok(groups)
     }
 
-    fn add_dataset(&mut self, path: &str, number: usize) -> Result<(), DraftFault> {
+    fn add_object(&mut self, path: &str, child: Child) -> Result<(), DraftFault> {
         let mut parts = parts(path)?;
         let name = parts.pop().unwrap_or_default();
         let at = self.group(&parts)?;
-        if self.add(at, name, Child::Dataset(number)) {
+        if self.add(at, name, child) {
             return Ok(());
         }
         Err(DraftFault::TwoObjects { path: path.to_owned() })
@@ -67,7 +75,7 @@ impl Groups {
             let found = self.list.get(at).and_then(|group| group.numbers.get(*part)).copied();
             at = match found {
                 Some(Child::Group(next)) => next,
-                Some(Child::Dataset(_)) => {
+                Some(Child::Dataset(_) | Child::Type(_)) => {
                     let path = parts.get(..=depth).unwrap_or_default().join("/");
                     return Err(DraftFault::TwoObjects { path });
                 }

@@ -14,11 +14,27 @@ pub(super) fn element_size(of: DraftType) -> Option<u32> {
     message.get(4..)?.first_chunk().map(|it| u32::from_le_bytes(*it))
 }
 
+/// The type of a new dataset.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NewType<'m> {
+    /// Its message.
+    Own(&'m [u8]),
+    /// The address of the object that has the message.
+    Named(u64),
+}
+
 /// Adds extents, type, fill, filters and layout.
-pub(super) fn add_shape(dataset: &DraftDataset, tree: u64, header: &mut NewHeader) {
+pub(super) fn add_shape(
+    dataset: &DraftDataset,
+    (tree, datatype): (u64, NewType<'_>),
+    header: &mut NewHeader,
+) {
     let size = element_size(dataset.datatype).unwrap_or(1);
     header.add(kind::DATASPACE, &attribute::extents(&dataset.shape, &dataset.unlimited));
-    header.add(kind::DATATYPE, &datatype::message(dataset.datatype).unwrap_or_default());
+    match datatype {
+        NewType::Own(message) => header.add(kind::DATATYPE, message),
+        NewType::Named(address) => header.add_shared(kind::DATATYPE, address),
+    }
     let is_chunked = matches!(dataset.layout, DraftLayout::Chunked { .. });
     // Space is allocated late, or chunk by chunk; the fill is written if there is one.
     let mut fill = vec![2, if is_chunked { 3 } else { 2 }, 2, 1];
@@ -88,6 +104,7 @@ pub(super) fn add_links(group: &Group, addresses: &Addresses, header: &mut NewHe
         let address = match *child {
             Child::Group(number) => addresses.groups.get(number),
             Child::Dataset(number) => addresses.datasets.get(number),
+            Child::Type(number) => addresses.types.get(number),
         };
         // The order is there, the name is UTF-8, and its length has two bytes.
         let mut link = vec![1, 0x04 | 0x10 | 0x01];

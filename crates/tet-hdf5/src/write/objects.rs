@@ -7,12 +7,13 @@ use super::fault::DraftFault;
 use super::groups::Groups;
 use super::header::NewHeader;
 use super::heap::NewHeaps;
-use super::messages::{add_links, add_shape, element_size, superblock};
+use super::messages::{NewType, add_links, add_shape, element_size, superblock};
 use super::scales::add_scales;
 use super::{
-    DraftAttribute, DraftDataset, DraftLayout, EncodedHdf5, Hdf5Draft, SUPERBLOCK_LEN, UNDEFINED,
-    attribute, len_of, tree,
+    DraftAttribute, DraftDataset, DraftEnum, DraftLayout, EncodedHdf5, Hdf5Draft, SUPERBLOCK_LEN,
+    UNDEFINED, attribute, datatype, len_of, tree,
 };
+use crate::header::kind;
 
 /// The most axes of a dataset.
 const RANK_MAX: usize = 32;
@@ -22,6 +23,7 @@ const RANK_MAX: usize = 32;
 struct Headers {
     heaps: Vec<u8>,
     groups: Vec<Vec<u8>>,
+    types: Vec<Vec<u8>>,
     datasets: Vec<Vec<u8>>,
 }
 
@@ -33,6 +35,12 @@ impl Hdf5Draft {
     /// Returns what cannot be stored.
     pub fn check(&self) -> Result<(), DraftFault> {
         Groups::of(self)?;
+        self.types.iter().try_for_each(check_type)?;
+        let is_known = |number: &usize| *number < self.types.len();
+        let lost = |it: &&DraftDataset| !it.enumeration.iter().all(is_known);
+        if let Some(lost) = self.datasets.iter().find(lost) {
+            return Err(DraftFault::Type { path: lost.path.clone() });
+        }
         self.datasets.iter().try_for_each(check_dataset)?;
         let groups = self.groups.iter().map(|group| (group.path.as_str(), &group.attributes));
         let root = ("", &self.attributes);
@@ -58,9 +66,12 @@ impl Hdf5Draft {
             trees.push(root.unwrap_or(UNDEFINED));
         }
         let count = |count: usize| vec![0; count];
-        let (group_count, dataset_count) = (groups.list.len(), self.datasets.len());
-        let unknown =
-            Addresses { heaps: 0, groups: count(group_count), datasets: count(dataset_count) };
+        let unknown = Addresses {
+            heaps: 0,
+            groups: count(groups.list.len()),
+            types: count(self.types.len()),
+            datasets: count(self.datasets.len()),
+        };
         // The lengths do not depend on the addresses.
         let lengths = self.headers(&groups, &trees, &unknown);
         let mut addresses = Addresses { heaps: at, ..Addresses::default() };
@@ -71,10 +82,12 @@ impl Hdf5Draft {
             address
         };
         addresses.groups = lengths.groups.iter().map(&mut place).collect();
+        addresses.types = lengths.types.iter().map(&mut place).collect();
         addresses.datasets = lengths.datasets.iter().map(&mut place).collect();
         let headers = self.headers(&groups, &trees, &addresses);
         metadata.extend(headers.heaps);
-        headers.groups.iter().chain(&headers.datasets).for_each(|header| metadata.extend(header));
+        let objects = headers.groups.iter().chain(&headers.types).chain(&headers.datasets);
+        objects.for_each(|header| metadata.extend(header));
         let root = addresses.groups.first().copied().unwrap_or(UNDEFINED);
         Ok(EncodedHdf5 { superblock: superblock(root, at), metadata })
     }
@@ -85,7 +98,13 @@ impl Hdf5Draft {
         let scaled = self.references(addresses);
         for (number, (dataset, &tree)) in self.datasets.iter().zip(trees).enumerate() {
             let mut header = NewHeader::default();
-            add_shape(dataset, tree, &mut header);
+            let own = self.message_of(dataset);
+            let named = dataset.enumeration.and_then(|at| {
+                let is_named = self.types.get(at)?.path.is_some();
+                addresses.types.get(at).copied().filter(|_| is_named)
+            });
+            let datatype = named.map_or(NewType::Own(&own), NewType::Named);
+            add_shape(dataset, (tree, datatype), &mut header);
             let about = scaled.get(&number).map(Vec::as_slice).unwrap_or_default();
             add_scales(dataset, (about, addresses), &mut heaps, &mut header);
             for one in &dataset.attributes {
@@ -105,7 +124,15 @@ impl Hdf5Draft {
             done.push(header.finish());
         }
         heaps.close();
-        Headers { heaps: heaps.bytes, groups: done, datasets }
+        let types = self.types.iter().map(header_of).collect();
+        Headers { heaps: heaps.bytes, groups: done, types, datasets }
+    }
+
+    /// The message of the type of a dataset.
+    fn message_of(&self, dataset: &DraftDataset) -> Vec<u8> {
+        let of = dataset.enumeration.and_then(|at| self.types.get(at));
+        let message = of.map_or_else(|| datatype::message(dataset.datatype), datatype::enumeration);
+        message.unwrap_or_default()
     }
 
     /// For each scale the axes that it is of: addresses of datasets and numbers of axes.
@@ -120,6 +147,26 @@ impl Hdf5Draft {
         }
         references
     }
+}
+
+/// The header of a named type; no bytes for one without a name.
+fn header_of(of: &DraftEnum) -> Vec<u8> {
+    if of.path.is_none() {
+        return Vec::new();
+    }
+    let mut header = NewHeader::default();
+    header.add(kind::DATATYPE, &datatype::enumeration(of).unwrap_or_default());
+    header.finish()
+}
+
+/// Checks that a type fits a message.
+fn check_type(of: &DraftEnum) -> Result<(), DraftFault> {
+    let message = datatype::enumeration(of);
+    let is_width = |value: &[u8]| u64::try_from(value.len()).ok() == of.dtype.size();
+    let is_whole = of.members.iter().all(|(name, value)| !name.contains('\0') && is_width(value));
+    let fits = message.is_some_and(|it| it.len() < usize::from(u16::MAX));
+    let path = || of.path.clone().unwrap_or_default();
+    if fits && is_whole { Ok(()) } else { Err(DraftFault::Type { path: path() }) }
 }
 
 fn check_dataset(dataset: &DraftDataset) -> Result<(), DraftFault> {

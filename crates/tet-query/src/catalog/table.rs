@@ -76,6 +76,11 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
+    /// How the chunks are compressed; `None` where they are not.
+    fn compression(&self) -> Option<Compression> {
+        None
+    }
+
     /// The codecs that are known before chunks are located, where that takes requests to a server: one and more for each
     /// file that chunks are in. `None` where it takes none.
     fn far_codecs(&self) -> Option<Vec<String>> {
@@ -143,6 +148,22 @@ pub trait ChunkTable: Any + Send + Sync {
 
     /// What decodes the chunk of this linear grid index, which was located here.
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
+}
+
+/// How a file compresses the chunks of a dataset.
+///
+/// ```
+/// use tet_query::Compression;
+///
+/// let zlib = Compression { deflate_level: Some(4), is_shuffled: true };
+/// assert_ne!(zlib, Compression::default());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compression {
+    /// The level of deflate, from 0 to 9; `None` for another codec.
+    pub deflate_level: Option<u32>,
+    /// Whether the bytes of elements are shuffled first.
+    pub is_shuffled: bool,
 }
 
 /// Elements as they are stored: blocks of bytes, which are decoded to numbers or compared and copied as they are.

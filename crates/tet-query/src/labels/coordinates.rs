@@ -16,9 +16,6 @@ use tet_format::DType;
 /// The longest coordinate dataset that is read for its labels.
 const COORDINATES_MAX: u64 = 1 << 24;
 
-/// Groups around a dataset in which coordinates are looked for, beside the root.
-const SCOPES_MAX: usize = 64;
-
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
 /// A coordinate dataset is read once, however many labels are looked up.
@@ -40,7 +37,7 @@ impl CatalogLabels {
         let how = Execution { digests: DigestPolicy::Always, ..how.silent() };
         let axes = dataset.shape().iter().enumerate();
         let coordinates = |(axis, extent): (usize, &u64)| {
-            let found = in_scope(catalog, &dataset.name, dataset.dims.get(axis)?)?;
+            let found = catalog.in_scope(&dataset.name, dataset.dims.get(axis)?)?;
             (found.shape() == [*extent]).then(|| found.clone())
         };
         let coordinates: Vec<_> = axes.map(coordinates).collect();
@@ -94,20 +91,6 @@ impl CatalogLabels {
             None => labels,
         }))
     }
-}
-
-/// The only dataset of this name in the group of `dataset`, else in the nearest group around it that has one:
-/// for `g/h/temp` and `time` these are `g/h/time`, `g/time`, `time`.
-fn in_scope<'c>(catalog: &'c Catalog, dataset: &str, name: &str) -> Option<&'c Dataset> {
-    let mut group = dataset.rsplit_once('/').map(|(group, _)| group);
-    for _ in 0..SCOPES_MAX {
-        let Some(around) = group else { break };
-        if let Some(found) = catalog.only_named(&format!("{around}/{name}")) {
-            return Some(found);
-        }
-        group = around.rsplit_once('/').map(|(group, _)| group);
-    }
-    catalog.only_named(name)
 }
 
 /// What a dtype makes of labels.

@@ -26,15 +26,17 @@ pub(super) fn options(args: &ConvertArgs) -> Result<Hdf5Options> {
         }
         Some(CodecName::Zstd) => Hdf5Codec::Zstd { level: level.unwrap_or(ZSTD_LEVEL) },
         _ if level.is_some() => {
-            let text = "--level needs --codec gzip or zstd: .h5 and .nc files are raw by default";
+            let text = "--level needs --codec gzip or zstd: without a codec, .h5 and .nc files are compressed as the input is";
             return Err(Failure::usage("options", text).hint("use both, or neither"));
         }
-        _ => Hdf5Codec::Raw,
+        Some(CodecName::Raw) => Hdf5Codec::Raw,
+        _ if args.tgm.filter == Some(FilterName::None) => Hdf5Codec::Raw,
+        _ => Hdf5Codec::Kept,
     };
     options.filter = match args.tgm.filter {
         Some(FilterName::Shuffle) => Filter::Shuffle,
         Some(FilterName::None) => Filter::None,
-        None if options.codec == Hdf5Codec::Raw => Filter::None,
+        None if [Hdf5Codec::Raw, Hdf5Codec::Kept].contains(&options.codec) => Filter::None,
         None => Filter::Shuffle,
     };
     Ok(options)

@@ -14,7 +14,8 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOpt
 
 use super::chunks::of_dataset;
 use super::dims::{self, DIMENSION_LIST, Dims, Labeled, is_shown};
-use super::{attributes, dataset, environment};
+use super::{attributes, dataset, empty, environment};
+use crate::model::flags;
 use crate::read::opened::Opened;
 use crate::{Error, Format, Note, Result};
 
@@ -215,7 +216,10 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Not
                 notes.push(Note::Untied { dataset, of });
             }
             let read = dataset::read(file, name, &described, (dims.clone(), is_netcdf));
-            datasets.push(Dataset { attrs: shown(labeled, is_netcdf, &dims), ..read.whole });
+            let attrs = shown(labeled, is_netcdf, &dims);
+            let mut dataset = empty::matrix(Dataset { attrs, ..read.whole });
+            flags::add(&mut dataset);
+            datasets.push(dataset);
             parts.extend(read.parts);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Unsupported};
 use tet_format::{ForeignRule, Grid, Span};
 use tet_hdf5::{StoredFilter, StoredIndex, rule};
-use tet_query::{ChunkPlace, ChunkTable, Decoder};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder};
 
 use crate::read::slabs::{elements_of, locate};
 
@@ -22,6 +22,7 @@ pub(super) struct Chunks {
     /// The extents that the index knows.
     pub(super) shape: Vec<u64>,
     pub(super) pipeline: Pipeline,
+    pub(super) compression: Option<Compression>,
     /// The first stages of the pipeline that are those of the elements, and no filters.
     pub(super) element_stages: usize,
     /// Bytes of a decoded chunk.
@@ -37,6 +38,21 @@ pub(super) fn stages(
     let stage =
         |filter: &StoredFilter| tet_codec::hdf5_stage(filter.id, &filter.values, element_size);
     filters.iter().map(stage).collect()
+}
+
+/// The registered numbers of filters: deflate, shuffle, Fletcher-32.
+const DEFLATE: u16 = 1;
+const SHUFFLE: u16 = 2;
+const CHECKSUM: u16 = 3;
+
+/// How filters compress.
+pub(super) fn compression(filters: &[StoredFilter]) -> Option<Compression> {
+    let is_compressing = |it: &&StoredFilter| ![SHUFFLE, CHECKSUM].contains(&it.id);
+    let codec = filters.iter().find(is_compressing)?;
+    let level = codec.values.first().copied().filter(|level| *level <= 9);
+    let deflate_level = level.filter(|_| codec.id == DEFLATE);
+    let is_shuffled = codec.id != DEFLATE || filters.iter().any(|it| it.id == SHUFFLE);
+    Some(Compression { deflate_level, is_shuffled })
 }
 
 impl Chunks {
@@ -62,6 +78,10 @@ impl ChunkTable for Chunks {
 
     fn is_chunked(&self) -> bool {
         true
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.compression
     }
 
     fn each_stored(

@@ -10,7 +10,7 @@ use tet_hdf5::{Class, Datatype, Described, ExternalPart, Hdf5File, StoredIndex, 
 use tet_io::Source;
 use tet_query::{ChunkTable, Dataset, Error as QueryError};
 
-use super::chunks::{Absent, Chunks, Pieces, stages};
+use super::chunks::{Absent, Chunks, Pieces, compression, stages};
 use super::element::{self, Element};
 use super::external;
 use super::texts::HeapTexts;
@@ -42,7 +42,9 @@ pub(super) fn read(
         return stored.texts(name, (datatype, axes, None), is_char);
     }
     if let Some(element) = element::element(&described.datatype) {
-        return Read { whole: stored.numbers(name, &element), parts: Vec::new() };
+        let enumeration = element::enumeration(&described.datatype, &element).map(Arc::new);
+        let whole = Dataset { enumeration, ..stored.numbers(name, &element) };
+        return Read { whole, parts: Vec::new() };
     }
     let Class::Compound(fields) = &described.datatype.class else {
         let whole = stored.other(name, &described.datatype, None);
@@ -301,6 +303,7 @@ fn chunked(
         element_stages,
         chunk_len,
         pipeline: Pipeline::new(stages, layout),
+        compression: compression(&described.filters),
         fill,
     };
     Ok((grid, Arc::new(chunks)))

@@ -3,6 +3,7 @@
 use tet_codec::MemberStage;
 use tet_format::DType;
 use tet_hdf5::{Class, Datatype, FloatBits, NumberOrder, StoredMember};
+use tet_query::Enumeration;
 
 use super::bits::Bits;
 
@@ -78,6 +79,19 @@ pub(super) fn element(datatype: &Datatype) -> Option<Element> {
         }
         _ => None,
     }
+}
+
+/// The names of the integers of a datatype, which are read as `element`; `None` for truths and other types.
+pub(super) fn enumeration(datatype: &Datatype, element: &Element) -> Option<Enumeration> {
+    let Class::Enum { members, .. } = &datatype.class else { return None };
+    let is_integer = element.dtype.is_integer() && element.axes.is_empty();
+    let decoded = |(name, value): &(String, Vec<u8>)| {
+        let mut value = value.clone();
+        element.decode(&mut value);
+        (name.clone(), value)
+    };
+    let members = members.iter().map(decoded).collect();
+    is_integer.then_some(Enumeration { dtype: element.dtype, members })
 }
 
 /// The type of the texts in each element, and the extents of arrays of them; `None` for other types.

@@ -14,6 +14,7 @@ mod layout;
 mod names;
 mod put;
 mod scope;
+mod types;
 
 use std::path::Path;
 
@@ -92,6 +93,11 @@ impl traits::Writer for Hdf5 {
         }
     }
 
+    /// HDF5 has texts, and NetCDF-4 rows of characters too.
+    fn can_as(&self, output: &Path) -> Capabilities {
+        Capabilities { chars: Flavor::of(output) == Flavor::NetCdf, ..traits::Writer::can(self) }
+    }
+
     fn attr_types(&self, name: &Path) -> AttrTypes {
         match Flavor::of(name) {
             Flavor::Hdf5 => AttrTypes::Hdf5,
@@ -108,7 +114,7 @@ impl traits::Writer for Hdf5 {
         let flavor = Flavor::of(options.output_name(output));
         // A level that there is not is found before anything is written.
         for dataset in &conversion.datasets {
-            layout::encoder(&layout::how(&dataset.name, options)?, 1)?;
+            layout::encoder(&layout::how(dataset, options)?, 1)?;
         }
         let mut views = Vec::new();
         for dataset in conversion.datasets.clone() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Grid};
 use tet_io::{Source, Writers};
-use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Error};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Dataset, Decoder, Error};
 
 use super::files::{Files, PartError};
 use super::manifest::{Part, Rows};
@@ -210,6 +210,10 @@ impl ChunkTable for Chunks {
 
     fn tet_codec(&self, place: &ChunkPlace) -> Option<Codec> {
         self.located(place.object)?.chunks.tet_codec(&ChunkPlace { object: 0, ..*place })
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.first.chunks.compression()
     }
 
     fn statistics(&self, object: u32) -> Option<(DType, &Statistics)> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tet_codec::{ConfigValue, Decode, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
 use tet_format::{DType, ForeignFault, ForeignRule, Shape};
-use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Error as QueryError};
 use tet_zarr::{
     ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule,
 };
@@ -24,6 +24,10 @@ pub(super) struct Chunks {
     pub(super) fill: FillValue,
     pub(super) touched: Touched,
 }
+
+/// The codecs that make chunks shorter.
+const COMPRESSING: [&str; 9] =
+    ["blosc", "bz2", "gzip", "lz4", "lzma", "pcodec", "zfpy", "zlib", "zstd"];
 
 impl Chunks {
     /// Where a chunk is, unless it is in an object that is known to be absent.
@@ -83,6 +87,16 @@ impl ChunkTable for Chunks {
 
     fn is_chunked(&self) -> bool {
         true
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        let codecs = &self.finder.array().codecs;
+        let codec = codecs.iter().find(|it| COMPRESSING.contains(&it.name.as_str()))?;
+        let is_deflate = ["gzip", "zlib"].contains(&codec.name.as_str());
+        let level = codec.number("level").and_then(|it| u32::try_from(it).ok());
+        let deflate_level = level.filter(|level| is_deflate && *level <= 9);
+        let is_shuffled = !is_deflate || codecs.iter().any(|it| it.name == "shuffle");
+        Some(Compression { deflate_level, is_shuffled })
     }
 
     fn shard_shape(&self) -> Option<&Shape> {

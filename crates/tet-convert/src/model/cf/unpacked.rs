@@ -9,7 +9,7 @@ use half::f16;
 use tet_codec::{ChunkLayout, Decode, Error as CodecError, StoredSpans};
 use tet_format::{DType, Digest, ForeignRule, Integrity};
 use tet_io::Source;
-use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Sealed};
 
 thread_local! {
     /// Stored elements before they are decoded.
@@ -71,6 +71,10 @@ impl ChunkTable for Unpacked {
             place.decoded_len = self.unpacking.decoded_len(place.decoded_len);
         }
         Ok(())
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.packed.compression()
     }
 
     fn has_digests(&self) -> bool {

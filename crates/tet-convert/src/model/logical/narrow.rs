@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Digest, ForeignRule, Integrity};
 use tet_io::{Source, Writers};
-use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Sealed};
 
 /// The chunks of another table, half as long.
 pub(super) struct Narrowed {
@@ -24,6 +24,10 @@ impl ChunkTable for Narrowed {
 
     fn is_chunked(&self) -> bool {
         self.wide.is_chunked()
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.wide.compression()
     }
 
     fn has_digests(&self) -> bool {

@@ -11,11 +11,15 @@ pub(crate) enum Coordinates {
     Texts,
 }
 
-/// Labels as integers where all of them are, as floats where all of them are, and else as texts.
+/// Labels as integers of 32 or 64 bits where all of them are, as floats where all of them are, and else as texts.
 pub(crate) fn coordinates(labels: &[String]) -> Coordinates {
     if let Some(numbers) = all(labels, same::<i32>) {
         let bytes = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
         return Coordinates::Numbers(DType::Int32, bytes);
+    }
+    if let Some(numbers) = all(labels, same::<i64>) {
+        let bytes = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+        return Coordinates::Numbers(DType::Int64, bytes);
     }
     let float = |text: &str| text.parse::<f64>().ok().filter(|it| format!("{it:?}") == text);
     if let Some(numbers) = all(labels, float) {
@@ -46,6 +50,8 @@ mod tests {
         };
         let bytes = vec![1, 0, 0, 0, 254, 255, 255, 255];
         assert_eq!(of(&["1", "-2"]), Coordinates::Numbers(DType::Int32, bytes));
+        let large = Coordinates::Numbers(DType::Int64, 3_000_000_000_i64.to_le_bytes().to_vec());
+        assert_eq!(of(&["3000000000"]), large);
         let half = Coordinates::Numbers(DType::Float64, 0.5_f64.to_le_bytes().to_vec());
         assert_eq!(of(&["0.5"]), half);
         for texts in [&["a", "bcd"][..], &["01", "2"], &["1.50"], &[""]] {

@@ -13,11 +13,13 @@ use super::attributes::{attribute, written};
 use super::axes::{Axes, axes, other_path};
 use super::layout::{Cut, layout};
 use super::scope::{Dim, leaf, parent};
+use super::types::{Types, named_of};
 use super::{Flavor, View, names};
 use crate::Note;
 use crate::Result;
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
+use crate::model::flags;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::fill;
 use crate::write::netcdf::labels::Coordinates;
@@ -114,13 +116,16 @@ pub(super) fn of(
     let dim_paths = axes.dims.iter().map(|dim| dim.path.as_str()).collect();
     let parts =
         Parts { arrays, views, paths, axes, options, flavor, scales, coordinates, dim_paths };
+    let mut types = Types::new(paths, flavor);
     for (number, view) in views.iter().enumerate() {
         let texts = conversion.datasets.get(number).filter(|_| view.datatype == DraftType::Text);
-        datasets.push(parts.dataset((number, texts.copied()), notes)?);
+        let mut dataset = parts.dataset((number, texts.copied()), notes)?;
+        dataset.enumeration = named_of(view).map(|of| types.number(&dataset.path, of));
+        datasets.push(dataset);
         elements.push(texts.map_or(Elements::Array(number), |_| Elements::Texts(number)));
     }
     let (attributes, groups) = about(conversion, paths, flavor);
-    let draft = Hdf5Draft { datasets, attributes, groups };
+    let draft = Hdf5Draft { datasets, attributes, groups, types: types.list };
     Ok(Plan { draft, elements })
 }
 
@@ -250,6 +255,9 @@ impl Parts<'_> {
         let (dataset, rank) = (lazy.dataset(), shape_of(lazy).rank());
         let mut attrs = dataset.attrs.clone();
         attrs.remove(SCALAR_KEY);
+        if let Some(of) = named_of(view) {
+            flags::remove(&mut attrs, of);
+        }
         let is_class = |attr: &AttrText| attr.text() == "DIMENSION_SCALE";
         if self.flavor == Flavor::NetCdf && attrs.get("CLASS").is_some_and(is_class)
             || self.is_scale(at)

@@ -3,7 +3,7 @@
 use tet_codec::{Encode, ZstdEncoder, encode};
 use tet_hdf5::StoredFilter;
 use tet_hdf5::write::DraftLayout;
-use tet_query::{Dataset, LazyArray};
+use tet_query::{Compression, Dataset, LazyArray};
 
 use super::HDF5;
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
@@ -51,11 +51,14 @@ pub(super) fn layout(
     // Chunks of texts are references to them, which filters make little shorter.
     let filters = match cut.texts {
         Some(_) => Vec::new(),
-        None => filters(&how(&lazy.dataset().name, options)?, size),
+        None => filters(&how(lazy.dataset(), options)?, size),
     };
     let is_whole = |texts: &Dataset| is_short(texts.grid.shape());
-    let is_chunked =
-        !filters.is_empty() || cut.unlimited.contains(&true) || !cut.texts.is_none_or(is_whole);
+    let is_kept = options.hdf5.codec == Hdf5Codec::Kept && has_chunks(lazy.dataset());
+    let is_chunked = !filters.is_empty()
+        || is_kept && cut.texts.is_none()
+        || cut.unlimited.contains(&true)
+        || !cut.texts.is_none_or(is_whole);
     let (outer, inner) = shape.split_at(shape.rank().saturating_sub(cut.inner));
     let size = inner.iter().copied().fold(size, u64::saturating_mul);
     let asked = chunks_of(lazy.dataset(), (outer, size), options)?;
@@ -85,17 +88,24 @@ fn is_short(shape: &[u64]) -> bool {
     shape.iter().copied().fold(1, u64::saturating_mul) <= WHOLE_COUNT_MAX
 }
 
+/// Whether the input stores a dataset in several chunks.
+fn has_chunks(dataset: &Dataset) -> bool {
+    dataset.chunks.is_chunked() && 1 < dataset.grid.chunk_count()
+}
+
 /// How the chunks of a dataset are stored. What is compressed by a codec of its own is shuffled too, as elsewhere,
 /// unless the others are compressed and not shuffled.
-pub(super) fn how(dataset: &str, options: &ConvertOptions) -> Result<Hdf5Options> {
-    let of_others = match options.hdf5.codec {
-        Hdf5Codec::Raw => (PayloadCodec::Raw, None),
+pub(super) fn how(dataset: &Dataset, options: &ConvertOptions) -> Result<Hdf5Options> {
+    let own = of_others(dataset, &options.hdf5);
+    let codec = match own.codec {
+        Hdf5Codec::Raw | Hdf5Codec::Kept => (PayloadCodec::Raw, None),
         Hdf5Codec::Deflate { level } => (PayloadCodec::Gzip, i32::try_from(level).ok()),
         Hdf5Codec::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
     };
-    let asked = storage::codec_of(dataset, of_others, &options.codecs);
-    if asked == of_others {
-        return Ok(options.hdf5);
+    let dataset = &dataset.name;
+    let asked = storage::codec_of(dataset, codec, &options.codecs);
+    if asked == codec {
+        return Ok(own);
     }
     let refused = || storage::no_codec(dataset, HDF5, asked);
     let codec = match asked {
@@ -109,13 +119,45 @@ pub(super) fn how(dataset: &str, options: &ConvertOptions) -> Result<Hdf5Options
         (PayloadCodec::Zstd, level) => Hdf5Codec::Zstd { level: level.unwrap_or(ZSTD_LEVEL) },
         _ => return Err(refused()),
     };
-    let is_plain = options.hdf5.codec != Hdf5Codec::Raw && options.hdf5.filter == Filter::None;
+    let is_plain = own.codec != Hdf5Codec::Raw && own.filter == Filter::None;
     let filter = match codec {
-        Hdf5Codec::Raw => Filter::None,
+        Hdf5Codec::Raw | Hdf5Codec::Kept => Filter::None,
         _ if is_plain => Filter::None,
         _ => Filter::Shuffle,
     };
     Ok(Hdf5Options { codec, filter })
+}
+
+/// How the chunks of a dataset are stored that has no codec of its own: as all, or as in the input. Coordinates and
+/// scalars are read by all programs: they have no filter that needs a plugin, and are too short for another one than the
+/// input has.
+fn of_others(dataset: &Dataset, options: &Hdf5Options) -> Hdf5Options {
+    let raw = Hdf5Options { codec: Hdf5Codec::Raw, filter: options.filter };
+    match options.codec {
+        Hdf5Codec::Zstd { .. } if is_coordinate(dataset) => {
+            Hdf5Options { codec: Hdf5Codec::Raw, filter: Filter::None }
+        }
+        Hdf5Codec::Kept => match dataset.chunks.compression() {
+            Some(Compression { deflate_level: None, .. }) if is_coordinate(dataset) => raw,
+            Some(Compression { deflate_level, is_shuffled }) => {
+                let level = deflate_level.unwrap_or(DEFLATE_LEVEL);
+                let filter = if is_shuffled { Filter::Shuffle } else { options.filter };
+                Hdf5Options { codec: Hdf5Codec::Deflate { level }, filter }
+            }
+            None => raw,
+        },
+        _ => *options,
+    }
+}
+
+/// Whether a dataset has the coordinates of its only axis, or no axis.
+fn is_coordinate(dataset: &Dataset) -> bool {
+    let leaf = dataset.name.rsplit('/').next().unwrap_or_default();
+    match dataset.shape() {
+        [] => true,
+        [_] => dataset.dims.first().is_none_or(|dim| dim == leaf),
+        _ => false,
+    }
 }
 
 /// The filters of elements of this size, in the order in which they are applied.
@@ -129,7 +171,7 @@ fn filters(options: &Hdf5Options, size: u64) -> Vec<StoredFilter> {
     let is_shuffled = options.filter == Filter::Shuffle && 1 < size;
     let shuffle = is_shuffled.then(|| filter(SHUFFLE, "shuffle", size));
     let codec = match options.codec {
-        Hdf5Codec::Raw => None,
+        Hdf5Codec::Raw | Hdf5Codec::Kept => None,
         Hdf5Codec::Deflate { level } => Some(filter(DEFLATE, "deflate", level.into())),
         Hdf5Codec::Zstd { level } => Some(filter(ZSTD, "zstd", u64::try_from(level).unwrap_or(0))),
     };
@@ -153,7 +195,7 @@ pub(super) fn encoder(
     if let Hdf5Codec::Deflate { level } = codec {
         encode::deflate(&[], level, &mut Vec::new()).map_err(tet_file::Error::Codec)?;
     }
-    if codec == Hdf5Codec::Raw && !is_shuffled {
+    if matches!(codec, Hdf5Codec::Raw | Hdf5Codec::Kept) && !is_shuffled {
         return Ok(None);
     }
     Ok(Some(Box::new(move |decoded: &[u8], out: &mut Vec<u8>| {

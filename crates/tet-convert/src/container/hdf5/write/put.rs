@@ -184,7 +184,7 @@ impl Out<'_> {
             }
             DraftLayout::Chunked { chunk_shape, chunks, .. } => {
                 let zero = || vec![0; usize::try_from(size).unwrap_or(1)];
-                let encode = layout::encoder(&layout::how(&lazy.dataset().name, options)?, size)?;
+                let encode = layout::encoder(&layout::how(lazy.dataset(), options)?, size)?;
                 let how = WholeChunks {
                     chunk_shape: Shape::from(&chunk_shape[..]),
                     fill: dataset.fill.clone().unwrap_or_else(zero),

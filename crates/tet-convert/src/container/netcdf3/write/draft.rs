@@ -59,10 +59,21 @@ pub(super) enum Elements {
     Bytes(Vec<u8>),
 }
 
-impl NcVariable {
-    /// Bytes of its elements and of the fill behind them.
-    pub(super) fn padded_len(&self) -> u64 {
-        self.len.next_multiple_of(4)
+impl Draft {
+    /// Whether the first dimension of a variable is that of records, which has no positions.
+    pub(super) fn has_records(&self, variable: &NcVariable) -> bool {
+        variable.dims.first().and_then(|dim| self.dims.get(*dim)).is_some_and(|(_, it)| *it == 0)
+    }
+
+    /// Bytes of a variable, or of a record of it, and of the fill behind them.
+    pub(super) fn vsize(&self, variable: &NcVariable) -> u64 {
+        if !self.has_records(variable) {
+            return variable.len.next_multiple_of(4);
+        }
+        let inner = variable.dims.iter().skip(1).filter_map(|dim| self.dims.get(*dim));
+        let len =
+            inner.fold(variable.stored.size(), |len, (_, extent)| len.saturating_mul(*extent));
+        len.checked_next_multiple_of(4).unwrap_or(u64::MAX)
     }
 }
 

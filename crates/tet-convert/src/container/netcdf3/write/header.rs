@@ -24,13 +24,22 @@ pub(super) fn bytes(draft: &Draft) -> Result<Vec<u8>> {
         let (what, limit) = ("bytes of the header", HEADER_LEN_MAX);
         return Err(tet_query::Error::Limit { what, wanted: len, limit }.into());
     }
-    let mut at = len;
-    let mut begins = draft.variables.iter().map(|variable| {
-        let begin = at;
-        at = at.saturating_add(variable.padded_len());
-        begin
-    });
-    Ok(len_of(&mut begins))
+    Ok(len_of(&mut begins(draft, len).into_iter()))
+}
+
+/// Where each variable begins, behind a header of this length. The records of all come behind the variables of fixed
+/// length, whose elements are in the order of the variables; there are no records.
+fn begins(draft: &Draft, header_len: u64) -> Vec<u64> {
+    let mut at = header_len;
+    let mut begins = vec![header_len; draft.variables.len()];
+    for has_records in [false, true] {
+        let variables = draft.variables.iter().zip(&mut begins);
+        for (variable, begin) in variables.filter(|(it, _)| draft.has_records(it) == has_records) {
+            *begin = at;
+            at = at.saturating_add(draft.vsize(variable));
+        }
+    }
+    begins
 }
 
 struct Encoder {
@@ -51,7 +60,8 @@ impl Encoder {
         it.attributes(&draft.attrs);
         it.list(VARIABLES, draft.variables.len());
         for variable in &draft.variables {
-            it.variable(variable, begins.next().unwrap_or_default());
+            let vsize = draft.vsize(variable);
+            it.variable((variable, vsize), begins.next().unwrap_or_default());
         }
         it.out
     }
@@ -98,13 +108,13 @@ impl Encoder {
         }
     }
 
-    fn variable(&mut self, variable: &NcVariable, begin: u64) {
+    fn variable(&mut self, (variable, vsize): (&NcVariable, u64), begin: u64) {
         self.text(variable.name.as_bytes());
         self.count(variable.dims.len());
         variable.dims.iter().for_each(|&dim| self.count(dim));
         self.attributes(&variable.attrs);
         self.word(variable.stored.tag().unwrap_or_default());
-        self.number(variable.padded_len());
+        self.number(vsize);
         self.out.extend(begin.to_be_bytes());
     }
 }
