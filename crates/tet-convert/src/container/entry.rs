@@ -141,7 +141,8 @@ pub(super) fn placed(
 pub(super) fn check(
     source: &Source,
     options: &VerifyOptions,
-    (entries, overlap): (&[Entry], Option<&'static ForeignRule>),
+    entries: &[Entry],
+    overlap: Option<&'static ForeignRule>,
     seen: &mut ForeignSeen,
     found: &mut dyn FnMut(ForeignFound),
 ) -> Result<()> {

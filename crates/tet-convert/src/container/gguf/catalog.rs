@@ -75,7 +75,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             for (name, part, header) in &model.parts {
                 let mut found = |it| take(&mut findings, name.as_deref(), it);
                 let overlap = Some(&rule::DATA_OVERLAP);
-                entry::check(part, options, (&header.entries, overlap), &mut seen, &mut found)?;
+                entry::check(part, options, &header.entries, overlap, &mut seen, &mut found)?;
             }
         }
     }

@@ -100,7 +100,7 @@ impl Model {
                 continue;
             }
             let other = name.of_number(number);
-            match part(&source, &other, (number, count), options, found)? {
+            match part(&source, &other, number, count, options, found)? {
                 Some((source, header)) => self.parts.push((Some(other), source, header)),
                 None => missing.push(other),
             }
@@ -128,7 +128,8 @@ impl Model {
 fn part(
     source: &Source,
     name: &str,
-    (number, count): (u32, u64),
+    number: u32,
+    count: u64,
     options: &OpenOptions,
     found: Found<'_>,
 ) -> Result<Option<(Source, Header)>> {

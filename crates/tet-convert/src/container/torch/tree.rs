@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         match value {
-            Value::Tensor(tensor) => self.tensor((id, tensor), path, depth),
+            Value::Tensor(tensor) => self.tensor(id, tensor, path, depth),
             Value::Storage(storage) => {
                 let tensor = Item::Tensor(Cow::Owned(elements(storage)));
                 self.tree.items.push((path.to_owned(), tensor));
@@ -111,8 +111,8 @@ impl<'a> Walk<'a> {
                 self.entries(entries, path, depth)?;
                 self.state(id, path, depth)
             }
-            Value::List(items) | Value::Tuple(items) => self.list((id, items), path, depth),
-            Value::Object(object) => self.object((id, object), path, depth),
+            Value::List(items) | Value::Tuple(items) => self.list(id, items, path, depth),
+            Value::Object(object) => self.object(id, object, path, depth),
             value => {
                 match scalar(self.pickle, value) {
                     Some(attr) if !path.is_empty() => self.attr(path, attr)?,
@@ -125,7 +125,8 @@ impl<'a> Walk<'a> {
 
     fn tensor(
         &mut self,
-        (id, tensor): (Id, &'a Rebuilt),
+        id: Id,
+        tensor: &'a Rebuilt,
         path: &str,
         depth: u64,
     ) -> Result<(), ForeignFault> {
@@ -161,7 +162,8 @@ impl<'a> Walk<'a> {
 
     fn list(
         &mut self,
-        (id, items): (Id, &'a [Id]),
+        id: Id,
+        items: &'a [Id],
         path: &str,
         depth: u64,
     ) -> Result<(), ForeignFault> {
@@ -194,7 +196,8 @@ impl<'a> Walk<'a> {
 
     fn object(
         &mut self,
-        (id, object): (Id, &'a Object),
+        id: Id,
+        object: &'a Object,
         path: &str,
         depth: u64,
     ) -> Result<(), ForeignFault> {
