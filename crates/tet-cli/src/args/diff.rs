@@ -65,8 +65,8 @@ EXAMPLES
   tet diff a.tet b.tet --json | jq '.datasets[].name'
 
 EXIT STATUS
-  0 nothing differs, 1 something differs; other numbers are errors, as of all commands: 6 if values of a type cannot
-  be compared";
+  0 nothing differs, 1 something differs; other numbers are errors, as of all commands: 6 if
+  values of a type cannot be compared";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\

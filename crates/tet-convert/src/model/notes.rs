@@ -250,7 +250,8 @@ impl fmt::Display for Note {
                 write!(f, "{dataset:?}: {from} is stored as {}; every value is kept", to.name())
             }
             Self::AsBits { dataset, from, to } => {
-                let hint = if is_float_name(from) { "; --dtype float32 writes numbers" } else { "" };
+                let hint =
+                    if is_float_name(from) { "; --dtype float32 writes numbers" } else { "" };
                 write!(f, "{dataset:?}: {from} is written as its {} bits{hint}", to.name())
             }
             Self::Scalar { dataset } => {
