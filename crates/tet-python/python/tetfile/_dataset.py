@@ -268,10 +268,19 @@ class Dataset(Reductions):
 
         dims = _labels.names(self._core)
         found = ((at, _labels.along(self._core, at)) for at in range(len(dims)))
-        coords = {dims[at]: (dims[at], labels) for at, labels in found if labels is not None}
+        coords = {
+            dims[at]: (dims[at], labels, self._attrs_of_labels(at) if labels.dtype.kind in "iuf" else {})
+            for at, labels in found
+            if labels is not None
+        }
         dropped = DECODED if self._core.is_computed else ()
         attrs = {key: value for key, value in self.attrs.items() if key not in dropped}
         return DataArray(self.values, coords, dims, name=self.name.rpartition("/")[2], attrs=attrs)
+
+    def _attrs_of_labels(self, axis: int) -> Mapping[str, Any]:
+        """The attributes of the coordinate along an axis."""
+        coordinate = _tetfile.coordinate(self._core, axis)
+        return {} if coordinate is None else _attrs.values(coordinate.attrs())
 
     def memmap(self) -> npt.NDArray[Any]:
         """The elements in a memory map of the file: a read-only array, of which only pages that are used are read.

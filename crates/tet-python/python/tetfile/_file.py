@@ -161,8 +161,8 @@ class Group(Mapping[str, Any]):
     def children(self) -> dict[str, Dataset | Group]:
         """The datasets and groups of the next level, by name.
 
-        >>> tetfile.open("groups.h5")["ocean"].children()
-        {'deep': <tetfile.Group ...>, 'temp': <tetfile.Dataset ocean/temp: float32 (2, 2)>}
+        >>> list(tetfile.open("groups.h5")["ocean"].children())
+        ['deep', 'temp']
         """
         start = f"{self._path}/" if self._path else ""
         groups = [path[len(start) :] for path in self._file._groups() if path.startswith(start)]
