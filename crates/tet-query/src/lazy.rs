@@ -77,6 +77,8 @@ impl LazyArray {
         if Hyperslab::new(slab.axes().to_vec(), dataset.shape()).is_none() {
             return Err(Error::misfit(dataset));
         }
+        let count = dataset.grid.chunk_count().min(slab.element_count().unwrap_or(u64::MAX));
+        dataset.check_chunk_count(count)?;
         let axes: Vec<LazyAxis> = LazyAxis::kept(dataset, slab);
         Ok(LazyArray {
             dataset: dataset.clone(),

@@ -45,6 +45,14 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// The payloads decode to more than is allowed.
+    #[error("the data decode to {wanted} bytes, the limit for a file of this length is {limit}")]
+    Expansion {
+        /// What they decode to.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
     /// Memory for a decoder could not be allocated.
     #[error("out of memory for decoding")]
     Memory,
@@ -76,7 +84,7 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::File(error) => error.kind(),
-            Error::Rows { .. } | Error::Memory => Kind::Limit,
+            Error::Rows { .. } | Error::Expansion { .. } | Error::Memory => Kind::Limit,
             Error::Canceled => Kind::Usage,
             Error::NotSound { .. } | Error::Unused { .. } | Error::Sum { .. } => Kind::Format,
         }

@@ -49,6 +49,7 @@ mod texts_written;
 mod torch;
 mod whole_values;
 mod zarr;
+mod zarr_lost;
 mod zarr_outer;
 mod zarr_write;
 mod ztensor;

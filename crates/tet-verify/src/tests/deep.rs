@@ -25,6 +25,22 @@ fn of_frame(stored: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn payloads_are_bounded_before_they_are_decoded() {
+    let source = Source::from_bytes(of_frame(&encoded(&[7; 40])));
+    for (level, decoded_max, is_within) in
+        [(Level::Deep, 40, true), (Level::Deep, 39, false), (Level::Structure, 39, true)]
+    {
+        let options =
+            VerifyOptions { level, decoded_max: Some(decoded_max), ..VerifyOptions::default() };
+        let verified = verify(&source, &options);
+        assert_eq!(verified.is_ok(), is_within, "{level:?} {decoded_max}");
+        if let Err(error) = verified {
+            assert!(matches!(error, Error::Expansion { wanted: 40, limit: 39 }), "{error}");
+        }
+    }
+}
+
+#[test]
 fn payloads_that_lie_are_found() {
     let good = encoded(&[7; 40]);
     let skippable = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];

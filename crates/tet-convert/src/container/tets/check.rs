@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use tet_format::ForeignFault;
 use tet_io::{Source, at_once};
-use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
+use tet_verify::{
+    ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+};
 
 use super::files::{Files, PartError};
 use super::manifest::Manifest;
 use super::series::catalog;
 use crate::Result;
+use crate::read::chunk_check::DecodedTotal;
 use crate::read::opened::OpenOptions;
 
 /// Checks the manifest and all parts, each as a `.tet` file is checked.
@@ -50,6 +53,10 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         if let Err((file, fault)) = sound(files.open_source(nth, source))? {
             findings.take_in(&file, found(fault));
         }
+    }
+    if options.level != Level::Structure {
+        // Each part was bounded when it was checked, and here all of them are.
+        DecodedTotal::new(options, seen.file_len).add(seen.decoded_len)?;
     }
     if files.opened().count() == files.parts().len() {
         match sound(catalog(source, &manifest, &files))? {

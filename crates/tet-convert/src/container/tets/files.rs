@@ -148,7 +148,8 @@ impl Files {
             return self.folder.get(&part.file)?.ok_or_else(missing);
         }
         let path = match self.folder.find(&part.file) {
-            Ok(path) => path.ok_or_else(missing)?,
+            Ok(Some(path)) if path.is_file() => path,
+            Ok(_) => return Err(missing()),
             Err(tet_io::Error::LinkOutside { .. }) => return Err(broken(&rule::PART_NAME)),
             Err(error) => return Err(error.into()),
         };

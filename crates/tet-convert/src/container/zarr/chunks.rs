@@ -41,7 +41,7 @@ impl Chunks {
             }
             return Ok(ChunkPlace::absent(self.chunk_len));
         };
-        let (codec, row) = self.pipelines.codec_of(&found);
+        let (codec, row) = self.pipelines.codec_of(&found, self.finder.objects().store());
         let name = self.finder.objects().name(found.object);
         // A file that lost its bytes must not pass for an absent one, whose elements are the fill value.
         if found.span.is_empty() && self.chunk_len != 0 {

@@ -6,7 +6,7 @@ use tet_codec::{
     ChecksumKind, Decode, Deflate, ElementLayout, Error, NumcodecsPipeline, Pipeline, Room, Stage,
 };
 use tet_query::{ChunkPlace, Decoder};
-use tet_zarr::Located;
+use tet_zarr::{Located, Store};
 
 /// The name of the checksum in errors.
 pub(super) const CHECKSUM: &str = "CRC-32 of the zip file";
@@ -15,8 +15,9 @@ pub(super) const CHECKSUM: &str = "CRC-32 of the zip file";
 const STORED: u32 = 1;
 const DEFLATED: u32 = 2;
 
-/// A longer stored member that can be read in parts is read so, and not compared.
-const COMPARED_MAX: u64 = 64 << 20;
+/// A longer stored member that can be read in parts is read so, and not compared; on a server one that takes more than
+/// one request.
+const COMPARED_MAX: u64 = 16 << 20;
 
 /// What decodes the chunks of an array that are not members of a zip file, and those that are.
 pub(super) struct Pipelines {
@@ -32,11 +33,17 @@ impl Pipelines {
     }
 
     /// The codec number and the row of a chunk.
-    pub(super) fn codec_of(&self, found: &Located) -> (u32, u64) {
+    pub(super) fn codec_of(&self, found: &Located, store: &Store) -> (u32, u64) {
+        let compared_max = match store {
+            Store::Zip(zip) if zip.source().access().is_remote() => {
+                zip.source().access().request_len.min(COMPARED_MAX)
+            }
+            _ => COMPARED_MAX,
+        };
         let is_ranged = self.plain.stages().is_empty();
         match (found.crc32, found.inflated_len) {
             (Some(crc32), Some(_)) => (DEFLATED, crc32.into()),
-            (Some(_), None) if is_ranged && COMPARED_MAX < found.span.len() => (0, 0),
+            (Some(_), None) if is_ranged && compared_max < found.span.len() => (0, 0),
             (Some(crc32), None) => (STORED, crc32.into()),
             (None, _) => (0, 0),
         }
