@@ -19,11 +19,13 @@ mod oracle;
 mod package;
 mod planted;
 mod python;
+mod race;
 mod reference;
 mod remote;
 mod run;
 mod suite;
 mod tidy;
+mod unreadable;
 
 use clap::{Parser, Subcommand};
 
@@ -51,6 +53,10 @@ enum Task {
     Crash(crash::Options),
     /// Runs the commands on a file system whose reads and writes fail, and whose files change
     Badfs(badfs::Options),
+    /// Reads files while they are replaced: each answer is of one state
+    Race(race::Options),
+    /// Fails the commands that read, at every call by which they look for, list and read files
+    Unreadable(unreadable::Options),
     /// Fuzzes what reads bytes, by libFuzzer and by chance, and writes the ledger
     Fuzz(fuzz::Options),
     /// Changes every bit of small files, one after the other, and asks them everything
@@ -92,6 +98,8 @@ fn main() -> anyhow::Result<()> {
         Task::Docs(options) => docs::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Badfs(options) => badfs::run(&options),
+        Task::Race(options) => race::run(&options),
+        Task::Unreadable(options) => unreadable::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Bitflip => suite::run(&[("damage", "bitflip")]),
         Task::Truncate => suite::run(&[("truncate", "")]),

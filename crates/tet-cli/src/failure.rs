@@ -374,7 +374,10 @@ fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
         E::NoTexts { .. } => ("no-text", String::new()),
         E::Incomparable { .. } => ("incomparable", String::new()),
         E::Misfit { .. } => ("misfit", String::new()),
-        _ => ("opaque", "tet convert copies such a dataset unchanged".to_owned()),
+        _ => {
+            let hint = "tet convert copies such a dataset unchanged, tet cat -o OUT.raw its bytes";
+            ("opaque", hint.to_owned())
+        }
     }
 }
 

@@ -3,36 +3,49 @@
 /// As many datasets are named one by one.
 const ALONE_MAX: usize = 3;
 
-/// Puts warnings together that differ only in the dataset at their beginning, `"NAME": `; others stay as they are,
-/// in their order.
+/// Puts warnings together that differ only in the dataset at their beginning, `"NAME": ` or `dataset "NAME": `; others
+/// stay as they are, in their order.
 pub(crate) fn aggregated(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
-    // The names of the datasets, and what is said of them; a warning of no dataset has no names.
-    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for warning in warnings {
-        let split = warning.split_once("\": ").filter(|(name, _)| name.starts_with('"'));
-        let Some((name, what)) = split else {
-            groups.push((Vec::new(), warning));
-            continue;
-        };
-        let place = *places.entry(what.to_owned()).or_insert(groups.len());
+        let split = named(&warning).split_once("\": ").filter(|(name, _)| name.starts_with('"'));
+        let place = split.map_or(groups.len(), |(_, what)| {
+            *places.entry(what.to_owned()).or_insert(groups.len())
+        });
         if place == groups.len() {
-            groups.push((Vec::new(), what.to_owned()));
+            groups.push(Group::default());
         }
-        if let Some((names, _)) = groups.get_mut(place) {
-            names.push(format!("{name}\""));
+        if let Some(group) = groups.get_mut(place) {
+            group.warnings.push(warning);
         }
     }
-    groups.into_iter().flat_map(|(names, what)| lines(&names, &what)).collect()
+    groups.into_iter().flat_map(|group| group.lines()).collect()
 }
 
-fn lines(names: &[String], what: &str) -> Vec<String> {
-    match names {
-        [] => vec![what.to_owned()],
-        [first, second, .., last] if ALONE_MAX < names.len() => {
-            vec![format!("{} datasets ({first}, {second}, ..., {last}): {what}", names.len())]
+/// A warning without the word before the name of a dataset.
+fn named(warning: &str) -> &str {
+    warning.strip_prefix("dataset ").unwrap_or(warning)
+}
+
+/// Warnings that say the same, or one.
+#[derive(Default)]
+struct Group {
+    warnings: Vec<String>,
+}
+
+impl Group {
+    fn lines(self) -> Vec<String> {
+        if self.warnings.len() <= ALONE_MAX {
+            return self.warnings;
         }
-        names => names.iter().map(|name| format!("{name}: {what}")).collect(),
+        let split = |warning: &String| {
+            let (name, what) = named(warning).split_once("\": ")?;
+            Some((format!("{name}\""), what.to_owned()))
+        };
+        let parts: Vec<(String, String)> = self.warnings.iter().filter_map(split).collect();
+        let [(first, what), (second, _), .., (last, _)] = &parts[..] else { return self.warnings };
+        vec![format!("{} datasets ({first}, {second}, ..., {last}): {what}", parts.len())]
     }
 }
 
@@ -48,6 +61,10 @@ mod tests {
         assert_eq!(aggregated(few), [bits(0), bits(1), bits(2), "no digests".to_owned()]);
         let many = (0..543).map(bits).chain([of("a\": b", "lost"), "\"x".to_owned()]);
         let wanted = "543 datasets (\"l.0\", \"l.1\", ..., \"l.542\"): as bits";
+        let faults = (0..4).map(|at| format!("dataset \"l.{at}\": lost"));
+        let lost = "4 datasets (\"l.0\", \"l.1\", ..., \"l.3\"): lost";
+        assert_eq!(aggregated(faults), [lost]);
+        assert_eq!(aggregated(["dataset \"a\": lost".to_owned()]), ["dataset \"a\": lost"]);
         assert_eq!(aggregated(many), [wanted, "\"a\\\": b\": lost", "\"x"]);
     }
 }

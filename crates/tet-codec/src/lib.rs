@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod aec;
+mod blocks;
 pub mod blosc2;
 mod codec;
 mod crc32c;
@@ -34,6 +35,7 @@ mod zfp;
 mod zstd;
 
 pub use aec::{Aec, AecDecoder, AecEncoder, AecFault};
+pub use blocks::NumberBlock;
 pub use blosc2::Blosc2;
 pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
 pub use crc32c::Crc32c;

@@ -28,9 +28,8 @@ use tet_io::publish::in_place;
 use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
-pub(crate) use self::growing::{Growing, growing};
-use self::growing::{extent, unfit};
-use self::order::check_order;
+use self::growing::extent;
+pub(crate) use self::growing::{Growing, check_fixed, growing, unfit};
 use self::rewrite::rewritten;
 use crate::Result;
 use crate::container::tets::is_series;
@@ -88,7 +87,7 @@ pub fn append(
         if let Some(labels) = it.dataset.coords.get(&it.axis) {
             it.more_labels(asked.axis, labels)?;
         }
-        check_coordinates(it, asked.axis, how)?;
+        it.check_coordinates(asked.axis, how)?;
     }
     let changes = growing.iter().map(change).collect();
     let mut report = EditReport::of((&opened, editor), changes)?;
@@ -116,12 +115,6 @@ fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a P
         Ok((path.as_path(), opened))
     };
     asked.inputs.iter().map(open_input).collect()
-}
-
-/// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
-fn check_coordinates(growing: &Growing<'_>, axis: &str, how: &Execution) -> Result<()> {
-    let is_coordinate = growing.dataset.name == axis && growing.dataset.shape().len() == 1;
-    if is_coordinate { check_order(growing.dataset, &growing.parts, how) } else { Ok(()) }
 }
 
 /// What becomes of a dataset.
@@ -273,13 +266,7 @@ fn history(
 ) -> Vec<HistoryRow> {
     let mut history = before.to_vec();
     history.extend(options.history.map(|origin| {
-        let name = |path: &PathBuf| {
-            // The query of a URL may be a signature.
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let is_url = tet_io::is_url(path);
-            name.split('?').next().filter(|_| is_url).map_or(name.clone(), str::to_owned)
-        };
-        let first = asked.inputs.first().map(name).unwrap_or_default();
+        let first = asked.inputs.first().map(|path| tet_io::file_name(path)).unwrap_or_default();
         let mut row = HistoryRow::new("append", &first, &origin.at.to_string());
         row.params.insert("axis".to_owned(), asked.axis.to_owned());
         row.params.insert("files".to_owned(), asked.inputs.len().to_string());

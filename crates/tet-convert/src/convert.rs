@@ -14,12 +14,13 @@ mod select;
 mod storage;
 mod written;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tet_io::Source;
-use tet_query::Dataset;
+use tet_query::{Catalog, Dataset};
 
-use self::choice::joined_of;
+use self::choice::{choose, joined_of};
 use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
@@ -27,14 +28,16 @@ use self::select::selected;
 pub(crate) use self::storage::resolved;
 pub(crate) use self::written::{conversion, folder_of, write_opened};
 use self::written::{of_output, report, write_labeled};
-use crate::container::tensogram::{Choice, numbered, stacked};
+use crate::concat::joined_files;
+use crate::container::tensogram::{numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, writable};
 use crate::merge::merged;
+use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
-use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
+use crate::write::conversion::{ConvertOptions, UnreadChoice, UnsupportedChoice};
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result, ResultCatalog};
 
@@ -51,7 +54,16 @@ pub use self::choice::chosen;
 /// no way to store; an option names what is not there; the output exists, is the input, or cannot be
 /// written; the caller canceled.
 pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
-    converted(&[(input, &|how| open(input, how))], output, options)
+    converted(&[(input, &|how| open(input, how))], output, Combining::Merge, options)
+}
+
+/// How several files become one, which are not stacked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Combining<'a> {
+    /// The datasets of all.
+    Merge,
+    /// Those of the first, grown along this axis by those of the others.
+    Concat(&'a str),
 }
 
 /// Writes the arrays of several files to one, as [`convert`] does those of one file.
@@ -78,12 +90,25 @@ pub fn convert_merged(
     output: &Path,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
+    convert_combined(inputs, output, Combining::Merge, options)
+}
+
+/// Writes the arrays of several files to one.
+///
+/// # Errors
+/// As [`convert_merged`] and [`concat`](crate::concat).
+pub(crate) fn convert_combined(
+    inputs: &[PathBuf],
+    output: &Path,
+    combining: Combining<'_>,
+    options: &ConvertOptions,
+) -> Result<ImportReport> {
     let openers: Vec<_> =
         inputs.iter().map(|path| move |how: &OpenOptions| open(path, how)).collect();
     let inputs = inputs.iter().zip(&openers);
     let inputs: Vec<Input<'_>> =
         inputs.map(|(path, opener)| (path.as_path(), opener as Opening<'_>)).collect();
-    converted(&inputs, output, options)
+    converted(&inputs, output, combining, options)
 }
 
 /// Writes the arrays of a source to a file, as [`convert`] does those of the file at a path.
@@ -110,7 +135,8 @@ pub fn convert_source(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let path = path_of(source);
-    converted(&[(&path, &|how| open_source(source.clone(), how))], output, options)
+    let opener: Opening<'_> = &|how| open_source(source.clone(), how);
+    converted(&[(&path, opener)], output, Combining::Merge, options)
 }
 
 /// The path of an input, for messages, and what opens it.
@@ -120,36 +146,26 @@ type Opening<'a> = &'a dyn Fn(&OpenOptions) -> Result<Opened>;
 fn converted(
     inputs: &[Input<'_>],
     output: &Path,
+    combining: Combining<'_>,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    let outcome = written(inputs, output, options);
+    let outcome = written(inputs, output, combining, options);
     let is_canceled = options.execution.progress.is_canceled();
     outcome.map_err(|error| if is_canceled { Error::Canceled } else { error })
 }
 
-fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
+fn written(
+    inputs: &[Input<'_>],
+    output: &Path,
+    combining: Combining<'_>,
+    options: &ConvertOptions,
+) -> Result<ImportReport> {
     let (target, writer) = writable(options.output_name(output))?;
-    let (mut files, mut notes) = (Vec::new(), Vec::new());
-    // Several files are stacked as a whole.
-    let stack = options.stack.as_deref().filter(|_| 1 < inputs.len());
-    let each = &ConvertOptions {
-        stack: options.stack.clone().filter(|_| stack.is_none()),
-        ..options.clone()
-    };
-    for &input in inputs {
-        let (opened, of_file) = prepared(input, output, writer.can(), each)?;
-        files.push((input.0.to_path_buf(), opened));
-        notes.extend(of_file);
-    }
-    let opened = match files.pop() {
-        Some((_, opened)) if files.is_empty() => opened,
-        last => {
-            files.extend(last);
-            match stack {
-                Some(axis) => stacked_files(files, axis, &options.tet, &options.execution)?,
-                None => merged(files, options.conflict, &options.execution)?,
-            }
-        }
+    let (opened, mut notes) = combined(inputs, output, (combining, writer.can()), options)?;
+    let options = &match inputs {
+        [_] if options.stack.is_none() => options.clone(),
+        // The datasets are those that are asked for.
+        _ => options.clone().of_all(),
     };
     let options = &of_output(&opened, output, options);
     let execution = options.execution.silent();
@@ -159,15 +175,72 @@ fn written(inputs: &[Input<'_>], output: &Path, options: &ConvertOptions) -> Res
         (opened.catalog, results) = selected(opened.catalog, text, options, &mut notes)?;
     }
     results.iter().try_for_each(|it| it.check_seals(&execution))?;
+    let blocks = block_types(&opened.catalog);
     let computed;
     (opened.catalog, computed) = retyped(opened.catalog, options)?;
+    opened.catalog = opened.catalog.viewed(numbers_of);
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
-    let report = write_labeled(&opened, output, (target, writer), (options, None), notes);
+    let report = write_labeled(opened, output, (target, writer), (options, None), notes);
+    let report = report.map(|report| with_block_types(report, &blocks));
     report.map_err(|error| {
         let fault = computed.iter().find_map(|it| it.take_fault());
         let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));
         fault.map_or(error, Error::from)
     })
+}
+
+/// The types of the quantized blocks that datasets are stored in, by their names.
+fn block_types(catalog: &Catalog) -> BTreeMap<String, String> {
+    let quantized = catalog.datasets().iter().filter(|dataset| is_dequantized(dataset));
+    quantized.map(|dataset| (dataset.name.clone(), dataset.dtype_name.clone())).collect()
+}
+
+/// The report with a note on the types of blocks that are written as numbers.
+fn with_block_types(mut report: ImportReport, blocks: &BTreeMap<String, String>) -> ImportReport {
+    let written = report.datasets.iter().filter_map(|it| blocks.get(&it.name));
+    let types: BTreeSet<&String> = written.clone().collect();
+    let types: Vec<String> = types.into_iter().cloned().collect();
+    let count = u64::try_from(written.count()).unwrap_or(u64::MAX);
+    report.notes.extend((count != 0).then_some(Note::Dequantized { types, count }));
+    report
+}
+
+/// The inputs as one file, and notes on what of them is not read. Of several, and of messages that are stacked, it has
+/// the datasets that are asked for.
+fn combined(
+    inputs: &[Input<'_>],
+    output: &Path,
+    (combining, can): (Combining<'_>, Capabilities),
+    options: &ConvertOptions,
+) -> Result<(Opened, Vec<Note>)> {
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    // Several files are stacked as a whole.
+    let stack = options.stack.as_deref().filter(|_| 1 < inputs.len());
+    let each = &ConvertOptions {
+        stack: options.stack.clone().filter(|_| stack.is_none()),
+        ..options.clone()
+    };
+    for &input in inputs {
+        let (opened, of_file) = prepared(input, output, can, each)?;
+        files.push((input.0.to_path_buf(), opened));
+        notes.extend(of_file);
+    }
+    if 1 < files.len() {
+        choose(&mut files, &options.tet)?;
+    }
+    let execution = &options.execution;
+    let opened = match (combining, stack) {
+        (_, Some(axis)) => stacked_files(files, axis, execution)?,
+        (Combining::Concat(axis), None) => joined_files(files, axis, execution)?,
+        (Combining::Merge, None) => match files.pop() {
+            Some((_, opened)) if files.is_empty() => opened,
+            last => {
+                files.extend(last);
+                merged(files, options.conflict, execution)?
+            }
+        },
+    };
+    Ok((opened, notes))
 }
 
 /// An input whose datasets have the names that they are written by, and notes on what of it is not read.
@@ -178,16 +251,16 @@ fn prepared(
     options: &ConvertOptions,
 ) -> Result<(Opened, Vec<Note>)> {
     let mut opened = opened_for(input, output, options)?;
-    let is_all = options.tet.include.is_empty();
-    if is_all && options.unsupported != UnsupportedChoice::Skipped {
+    if needs_all(options) {
         opened.check_complete()?;
     }
     let (input, _) = input;
     let mut notes = Vec::new();
     if let Some(axis) = &options.stack {
-        let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
-        let choice = Choice { axis, include, exclude };
-        (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
+        let chosen = chosen(&opened.catalog, &options.tet.include, &options.tet.exclude)?;
+        let taken: BTreeSet<usize> = chosen.into_iter().map(|it| it.index).collect();
+        let catalog = opened.catalog.clone().filtered(|it| taken.contains(&it.index));
+        (opened.catalog, notes) = stacked(input, &catalog, axis)?;
     }
     if opened.format == Format::TENSOGRAM && !can.same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
@@ -220,6 +293,12 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
     Ok(opened)
 }
 
+/// Whether a part of an input that cannot be read is an error.
+fn needs_all(options: &ConvertOptions) -> bool {
+    let is_skipped = options.unsupported == UnsupportedChoice::Skipped;
+    options.unread == UnreadChoice::Refused && options.tet.include.is_empty() && !is_skipped
+}
+
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
 ///
 /// # Errors
@@ -231,7 +310,7 @@ pub fn append_ztensor(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
-    if options.tet.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped {
+    if needs_all(options) {
         opened.check_complete()?;
     }
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };

@@ -10,11 +10,12 @@ pub(crate) mod report;
 use std::collections::{BTreeMap, HashMap};
 
 use tet_io::Output;
-use tet_query::{Catalog, Dataset, Execution, Pattern};
+use tet_query::{AttrText, Catalog, Dataset, Execution, Pattern};
 
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::{label_texts, of_range};
 use crate::edit::report::EditReport;
+use crate::model::attribute_types::{TYPES_KEY, note};
 use crate::model::axes::axis;
 use crate::read::opened::{Opened, path_of};
 use crate::write::options::{AxisLabels, DimNames, LabelSource};
@@ -47,7 +48,39 @@ pub fn edit(
     opened.check_complete()?;
     let editor = editor_for(opened, edits)?;
     check_names(opened, edits)?;
-    editor.edit(opened, edits, output, options)
+    let edits: Vec<FileEdit> = edits.iter().cloned().chain(notes(opened, edits)).collect();
+    editor.edit(opened, &edits, output, options)
+}
+
+/// The edits of the notes on the types of attributes that others set or remove: the new values have no type.
+fn notes(opened: &Opened, edits: &[FileEdit]) -> Vec<FileEdit> {
+    let types = container(opened.format).and_then(|it| it.writer()).map(|it| it.can().attr_types);
+    let Some(types) = types else { return Vec::new() };
+    let mut changed: BTreeMap<Option<usize>, BTreeMap<String, AttrText>> = BTreeMap::new();
+    let attrs_of = |target: Option<usize>| match target {
+        None => opened.catalog.attrs().clone(),
+        Some(at) => {
+            opened.catalog.datasets().get(at).map(|it| it.attrs.clone()).unwrap_or_default()
+        }
+    };
+    for edit in edits {
+        if let FileEdit::Attr { dataset, key, value } = edit {
+            let attrs = changed.entry(*dataset).or_insert_with(|| attrs_of(*dataset));
+            match value {
+                Some(value) => drop(attrs.insert(key.clone(), value.clone())),
+                None => drop(attrs.remove(key)),
+            }
+        }
+    }
+    let of = |at: Option<usize>| opened.catalog.datasets().get(at?)?.dtype;
+    let note_of = |target, attrs: &_| note(attrs, of(target), types);
+    let edit = |(dataset, attrs): (Option<usize>, BTreeMap<String, AttrText>)| {
+        let new = note_of(dataset, &attrs);
+        let is_changed = note_of(dataset, &attrs_of(dataset)) != new;
+        let key = TYPES_KEY.to_owned();
+        is_changed.then_some(FileEdit::Attr { dataset, key, value: new })
+    };
+    changed.into_iter().filter_map(edit).collect()
 }
 
 /// Checks that a file can be edited so, without writing anything.

@@ -61,15 +61,16 @@ pub use container::{
     Rewritten, StorageChange,
 };
 pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
-pub use diff::catalog_diff;
+pub use diff::{catalog_diff, contents, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
 pub use error::{Error, Result};
 pub use format::Format;
+pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
 pub use model::cf::{ValidRange, decoded};
 pub use model::item::{field_of_text, json_of_field};
-pub use model::logical::{as_bytes, as_counted, is_opaque};
+pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaque};
 pub use model::notes::Note;
 pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_document, open_source};
@@ -86,7 +87,7 @@ pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
     Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
-    SparseOutput, TensogramOptions, UnsupportedChoice,
+    SparseOutput, TensogramOptions, UnreadChoice, UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
 pub use write::options::{

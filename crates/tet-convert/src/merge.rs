@@ -4,16 +4,18 @@
 //! ```text
 //!   merge    opened files --> one catalog, whose datasets are those of all --> convert
 //!   stack    opened files --> one catalog, whose datasets have an axis more --> convert
-//!   concat   the first file --> a scratch file of .tet --> append the others --> convert
+//!   concat   opened files --> one catalog, whose datasets have grown --> convert
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use tet_format::{Grid, Shape};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Tolerance};
 
-use crate::model::attributes::is_metadata;
+use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
+use crate::model::meanings::{Differing, differing_attr};
 use crate::read::opened::Opened;
 use crate::write::conversion::Conflict;
 use crate::{Error, Result};
@@ -37,8 +39,10 @@ pub(crate) fn merged(
 ) -> Result<Opened> {
     let mut union = Union::default();
     let (mut notes, mut sources) = (Vec::new(), Vec::new());
+    let mut labels = BTreeSet::new();
     for (path, opened) in &files {
-        union.add(path, opened, conflict, how)?;
+        let of_file = union.add(path, opened, conflict, how)?;
+        labels.extend(opened.labels.iter().filter_map(|at| of_file.get(at)));
         notes.extend(opened.notes.iter().cloned());
         sources.push(opened.catalog.source().clone());
         sources.extend(opened.catalog.shards().iter().cloned());
@@ -53,7 +57,7 @@ pub(crate) fn merged(
     let catalog = Catalog::new(source, MERGED, datasets);
     let attrs = union.attrs.into_iter().map(|(key, (_, value))| (key, value)).collect();
     let catalog = catalog.with_attrs(attrs).with_shards(sources.collect()).with_parts(union.parts);
-    let (tet, labels) = (None, BTreeSet::new());
+    let tet = None;
     let (findings, regions) = (Vec::new(), Vec::new());
     Ok(Opened { catalog, tet, findings, regions, notes, labels, ..first })
 }
@@ -69,14 +73,16 @@ struct Union {
 }
 
 impl Union {
+    /// Adds the datasets of a file; returns the positions of those that are new, by those in the file.
     fn add(
         &mut self,
         path: &Path,
         opened: &Opened,
         conflict: Conflict,
         how: &Execution,
-    ) -> Result<()> {
+    ) -> Result<BTreeMap<usize, usize>> {
         let catalog = &opened.catalog;
+        let mut places = BTreeMap::new();
         let (mut datasets, mut axes) = (Vec::new(), BTreeMap::<&String, BTreeSet<u64>>::new());
         for dataset in catalog.datasets() {
             if is_metadata(dataset) {
@@ -87,7 +93,10 @@ impl Union {
             }
             let known = self.datasets.iter_mut().find(|(_, it)| it.name == dataset.name);
             match known {
-                None => datasets.push((path.to_path_buf(), dataset.clone())),
+                None => {
+                    places.insert(dataset.index, self.datasets.len() + datasets.len());
+                    datasets.push((path.to_path_buf(), dataset.clone()));
+                }
                 Some((other, known)) => {
                     let what =
                         differing(known, dataset, how)?.filter(|_| conflict != Conflict::First);
@@ -112,9 +121,10 @@ impl Union {
         }
         for (key, value) in catalog.attrs() {
             match self.attrs.get(key) {
-                Some((other, known)) if known != value => {
+                Some((other, known)) if !known.is_same(value) => {
                     if conflict != Conflict::First && !OWN_KEYS.contains(&key.as_str()) {
-                        let detail = "its values are not the same".to_owned();
+                        let [one, two] = AttrText::shown_apart(known, value);
+                        let detail = format!("its values are {one} and {two}");
                         return Err(differs("attribute", key, detail, [other, path]));
                     }
                 }
@@ -125,7 +135,7 @@ impl Union {
             }
         }
         self.parts.extend(catalog.parts().iter().cloned());
-        Ok(())
+        Ok(places)
     }
 }
 
@@ -147,9 +157,7 @@ pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Opt
     if a.dtype_name != b.dtype_name {
         return Ok(Some(format!("its types are {} and {}", a.dtype_name, b.dtype_name)));
     }
-    if a.shape() != b.shape() {
-        return Ok(Some(format!("its shapes are {:?} and {:?}", a.shape(), b.shape())));
-    }
+    let [a, b] = &[without_axis(a), without_axis(b)];
     let what = match () {
         // A file that has no names or labels for them does not contradict the other.
         () if !a.dims.is_empty() && !b.dims.is_empty() && a.dims != b.dims => {
@@ -158,17 +166,45 @@ pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Opt
         () if !a.coords.is_empty() && !b.coords.is_empty() && a.coords != b.coords => {
             Some("its axes have other labels")
         }
-        () if a.attrs != b.attrs => Some("its attributes are not the same"),
         () => None,
     };
     if what.is_some() {
         return Ok(what.map(str::to_owned));
+    }
+    if let Some(Differing { key, shown: [one, two] }) = differing_attr(&a.attrs, &b.attrs) {
+        return Ok(Some(format!("its attribute {key:?} is {one} and {two}")));
+    }
+    differing_elements(a, b, how)
+}
+
+/// What the elements of two datasets differ in; a scalar is one, whether its container has scalars or not.
+pub(crate) fn differing_elements(
+    a: &Dataset,
+    b: &Dataset,
+    how: &Execution,
+) -> Result<Option<String>> {
+    let [a, b] = &[without_axis(a), without_axis(b)];
+    if a.dtype_name != b.dtype_name {
+        return Ok(Some(format!("its types are {} and {}", a.dtype_name, b.dtype_name)));
+    }
+    if a.shape() != b.shape() {
+        return Ok(Some(format!("its shapes are {:?} and {:?}", a.shape(), b.shape())));
     }
     let slab = Hyperslab::whole(a.shape());
     let exact = Tolerance { nan_equal: true, ..Tolerance::default() };
     let found = a.diff(&slab, (b, &slab), &exact, &how.silent())?.value;
     let differing = found.differing;
     Ok((differing != 0).then(|| format!("{differing} of {} elements differ", found.count)))
+}
+
+/// A dataset; a scalar that a container has as one element has no axis.
+fn without_axis(dataset: &Dataset) -> Dataset {
+    let no_axes = || Grid::new(Shape::default(), Shape::default());
+    let Some(grid) = no_axes().filter(|_| is_scalar(dataset)) else { return dataset.clone() };
+    let mut attrs = dataset.attrs.clone();
+    attrs.remove(SCALAR_KEY);
+    let (dims, coords) = (Vec::new(), BTreeMap::new());
+    Dataset { grid, dims, coords, attrs, ..dataset.clone() }
 }
 
 /// Checks that two files have the same dataset.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tet_io::{Folder, Source, is_url};
 
 use crate::container::{Input, container, containers, sniff};
+use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::{Error, Result};
@@ -93,7 +94,8 @@ fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opene
         return Err(Error::NotReadable { path: path.to_path_buf(), format });
     };
     let mut opened = container.open(Input { path, source }, options)?;
-    opened.catalog = opened.catalog.viewed(to_logical);
+    let types = container.writer().map_or(AttrTypes::Json, |it| it.can().attr_types);
+    opened.catalog = typed(opened.catalog.viewed(to_logical), types);
     opened.form_rules = container.form_rules();
     Ok(opened)
 }

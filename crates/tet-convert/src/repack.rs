@@ -162,8 +162,7 @@ pub fn repack(
     options.progress.check()?;
     let mut history = tet.history().to_vec();
     history.extend(options.history.map(|origin| {
-        let name = path_of(source);
-        let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = tet_io::file_name(&path_of(source));
         let mut row = HistoryRow::new("repack", &name, &origin.at.to_string());
         row.params.insert("datasets".to_owned(), changed.len().to_string());
         row

@@ -16,13 +16,13 @@ use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
 
 use crate::container::holds_one;
 use crate::merge::differing;
-use crate::model::attributes::{SCALAR_KEY, UNITS_KEY, is_metadata, is_scalar};
+use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
 use crate::model::axes::dim_names;
 use crate::model::logical::{to_logical, to_physical};
+use crate::model::meanings::{Differing, differing_either, differing_keys};
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
 use crate::read::opened::Opened;
-use crate::write::options::ImportOptions;
 use crate::write::stream;
 use crate::{Error, Note, Result};
 
@@ -37,22 +37,17 @@ const STACKED: &str = "several files";
 pub(crate) fn stacked_files(
     mut files: Vec<(PathBuf, Opened)>,
     axis: &str,
-    chosen: &ImportOptions,
     how: &Execution,
 ) -> Result<Opened> {
     name_as_first(&mut files);
     let Some((first_path, first)) = files.first() else {
         return Err(Error::NoDatasets { encoding: STACKED });
     };
-    let is_chosen = |it: &&Dataset| {
-        let is_left = chosen.exclude.contains(&it.name);
-        let is_asked = chosen.include.is_empty() || chosen.include.contains(&it.name);
-        !is_left && is_asked && !is_metadata(it)
-    };
+    let is_chosen = |it: &&Dataset| !is_metadata(it);
     let labels = labels(&files);
     let coordinates: BTreeSet<&String> =
         first.catalog.datasets().iter().flat_map(|it| &it.dims).collect();
-    let (mut datasets, mut notes) = (Vec::new(), Vec::new());
+    let (mut datasets, mut notes, mut places) = (Vec::new(), Vec::new(), BTreeMap::new());
     for dataset in first.catalog.datasets().iter().filter(is_chosen) {
         let mut parts = vec![(first_path.as_path(), dataset)];
         for (path, other) in files.iter().skip(1) {
@@ -72,6 +67,7 @@ pub(crate) fn stacked_files(
         let is_coordinate = dataset.shape().len() == 1 && coordinates.contains(&dataset.name);
         if is_coordinate || dataset.is_text() {
             check_equal(&parts, how)?;
+            places.insert(dataset.index, datasets.len());
             datasets.push(dataset.clone());
         } else {
             datasets.push(stacked(&parts, (axis, labels.as_deref()), &mut notes, how)?);
@@ -92,6 +88,7 @@ pub(crate) fn stacked_files(
     let catalog = catalog.with_shards(sources.into_iter().skip(1).collect());
     let of_files = files.iter().flat_map(|(_, it)| it.notes.iter().cloned());
     let mut opened = Opened::new(first.format, catalog);
+    opened.labels = first.labels.iter().filter_map(|at| places.get(at).copied()).collect();
     opened.notes = of_files.chain(notes).collect();
     Ok(opened)
 }
@@ -118,7 +115,6 @@ fn labels(files: &[(PathBuf, Opened)]) -> Option<Vec<String>> {
 
 /// Checks that two datasets of one name can be parts of one.
 fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
-    let units = [one, two].map(|it| it.attrs.get(UNITS_KEY));
     let detail = match () {
         () if one.dtype_name != two.dtype_name => {
             format!("its types are {} and {}", one.dtype_name, two.dtype_name)
@@ -128,8 +124,12 @@ fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
         }
         () if one.dims != two.dims => "its axes have other names".to_owned(),
         () if one.coords != two.coords => "its axes have other labels".to_owned(),
-        () if units[0] != units[1] => "its units are not the same".to_owned(),
-        () => return Ok(()),
+        () => match differing_either(&one.attrs, &two.attrs) {
+            Some(Differing { key, shown: [one, two] }) => {
+                format!("its attribute {key:?} is {one} and {two}")
+            }
+            None => return Ok(()),
+        },
     };
     Err(apart(&one.name, &detail, paths))
 }
@@ -202,7 +202,7 @@ fn stacked(
 }
 
 /// The attributes of the type that the bits are of, for elements that nothing computes with.
-fn bits(dataset: &Dataset) -> Result<BTreeMap<String, AttrText>> {
+pub(crate) fn bits(dataset: &Dataset) -> Result<BTreeMap<String, AttrText>> {
     let physical = to_physical(dataset, STACKED, |_| true)?;
     let added = physical.view.attrs.into_iter();
     Ok(added.filter(|(key, _)| !dataset.attrs.contains_key(key)).collect())
@@ -234,9 +234,7 @@ fn common_attrs<'a>(
 ) -> Option<Note> {
     let mut different = BTreeSet::new();
     for other in all {
-        let keys = attrs.keys().chain(other.keys());
-        let is_other = |key: &&String| attrs.get(*key) != other.get(*key);
-        different.extend(keys.filter(is_other).cloned());
+        different.extend(differing_keys(attrs, other));
     }
     attrs.retain(|key, _| !different.contains(key));
     Note::left_behind(dataset, "attributes that differ between the files", different.len())

@@ -11,13 +11,20 @@ const PAGES_MAX: usize = 64;
 /// A page, or `None` before it is read. Its lock is locked during the read.
 type Slot<T> = Arc<Mutex<Option<Arc<T>>>>;
 
-/// Pages by number.
+/// Pages by number; the page that was used least recently is removed first.
 #[derive(Debug)]
-pub(crate) struct PageCache<T>(Mutex<BTreeMap<u64, Slot<T>>>);
+pub(crate) struct PageCache<T>(Mutex<Pages<T>>);
+
+#[derive(Debug)]
+struct Pages<T> {
+    /// Each page with the number of its last use.
+    slots: BTreeMap<u64, (u64, Slot<T>)>,
+    use_count: u64,
+}
 
 impl<T> Default for PageCache<T> {
     fn default() -> Self {
-        PageCache(Mutex::default())
+        PageCache(Mutex::new(Pages { slots: BTreeMap::new(), use_count: 0 }))
     }
 }
 
@@ -35,10 +42,16 @@ impl<T> PageCache<T> {
 
     fn slot(&self, page: u64) -> Slot<T> {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if PAGES_MAX <= pages.len() && !pages.contains_key(&page) {
-            pages.pop_first();
+        let Pages { slots, use_count } = &mut *pages;
+        *use_count = use_count.wrapping_add(1);
+        if PAGES_MAX <= slots.len() && !slots.contains_key(&page) {
+            let oldest = slots.iter().min_by_key(|(_, (last_use, _))| *last_use);
+            let oldest = oldest.map(|(&page, _)| page);
+            oldest.map(|oldest| slots.remove(&oldest));
         }
-        Arc::clone(pages.entry(page).or_default())
+        let (last_use, slot) = slots.entry(page).or_default();
+        *last_use = *use_count;
+        Arc::clone(slot)
     }
 }
 
@@ -85,6 +98,21 @@ mod tests {
     fn the_cache_is_limited() {
         let cache = PageCache::default();
         (0..1000).for_each(|page| drop(cache.get(page, || Ok(page))));
-        assert_eq!(cache.0.lock().unwrap().len(), PAGES_MAX);
+        assert_eq!(cache.0.lock().unwrap().slots.len(), PAGES_MAX);
+    }
+
+    #[test]
+    fn low_pages_are_read_once_after_a_scan() {
+        let cache = PageCache::default();
+        (0..1000).for_each(|page| drop(cache.get(page, || Ok(page))));
+        let mut read_count = 0;
+        for page in [0, 1, 0, 1, 0, 1] {
+            let read = cache.get(page, || {
+                read_count += 1;
+                Ok(page)
+            });
+            assert_eq!(*read.unwrap(), page);
+        }
+        assert_eq!(read_count, 2);
     }
 }

@@ -23,6 +23,11 @@
     )
 )]
 
+#[cfg(target_endian = "big")]
+compile_error!(
+    "elements of files are little endian, and used as they are stored: hosts are little endian too"
+);
+
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;

@@ -129,6 +129,18 @@ pub enum Error {
         /// What it is instead.
         what: &'static str,
     },
+    /// A symbolic link leads to nothing.
+    #[error("{} is a link to a file that does not exist: fetch the file", shown(path))]
+    DeadLink {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A symbolic link leads out of the folder in which files are looked for.
+    #[error("{} is a link that leads out of the folder, which is not followed", shown(path))]
+    LinkOutside {
+        /// The path.
+        path: PathBuf,
+    },
     /// The path where a folder is to be is that of something else.
     #[error("{} is not a folder", shown(path))]
     NotFolder {
@@ -275,6 +287,8 @@ impl Error {
         match self {
             Self::Io { path, .. }
             | Self::NotRegular { path, .. }
+            | Self::DeadLink { path }
+            | Self::LinkOutside { path }
             | Self::NotFolder { path }
             | Self::Changed { path }
             | Self::PastEnd { path, .. }
@@ -299,6 +313,16 @@ impl Error {
         match self {
             Self::Io { path, source, .. } => Some((path, source)),
             _ => None,
+        }
+    }
+
+    /// The same error about an open file, for the path by which it is known.
+    pub(crate) fn at(self, shown: &Path) -> Self {
+        let path = shown.to_path_buf();
+        match self {
+            Self::Io { step, source, .. } => Self::Io { step, path, source },
+            Self::NotRegular { what, .. } => Self::NotRegular { path, what },
+            error => error,
         }
     }
 

@@ -1,11 +1,16 @@
 //! A folder as input: files by key, names of children, all below one root.
 //!
 //! A key is a relative path with `/` between its parts. A key cannot leave the folder: each part
-//! must be an ordinary name. Symbolic links below the folder are followed, also to places outside
-//! of it, as other readers do: who may create links in a folder may also copy files into it.
+//! must be an ordinary name, and a symbolic link may not lead out of the folder. Where the document of a folder is such
+//! a link itself, as in the caches of Hugging Face, DataLad and DVC, links may lead to where this cache is.
+//!
+//! A file is absent only if its folder has no entry of this name. What has a name and cannot be read is an error: a link
+//! to nothing, a folder, a pipe, a file among the parents, a name without permission.
 //!
 //! A folder may also be at a URL: the file of a key is then that of the URL with the key behind it. The store of all URLs
 //! opens it, or one that the folder was made with.
+
+mod entry;
 
 use std::borrow::Cow;
 use std::fs;
@@ -15,7 +20,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, Step};
 use crate::source::{
-    FolderEntry, PendingUpload, Source, UrlList, UrlStore, open_regular, store_of,
+    Backend, FolderEntry, PendingUpload, Source, UrlList, UrlStore, store_of, what_is,
 };
 use crate::stamp::Stamp;
 use crate::url::is_url;
@@ -37,6 +42,8 @@ pub struct Folder {
     path: PathBuf,
     /// What has its files, where that is another store than the one of all URLs.
     store: Option<Arc<dyn UrlStore>>,
+    /// The open folder, where it is one of this machine.
+    root: Option<Arc<entry::Root>>,
 }
 
 /// A URL, and the store that has its file.
@@ -47,7 +54,7 @@ type Stored<'p> = (Arc<dyn UrlStore>, &'p str);
 /// ```
 /// use tet_io::FolderFile;
 ///
-/// let file = FolderFile { bytes: Vec::new(), len: 1 << 30, stamp: None };
+/// let file = FolderFile { bytes: Vec::new(), len: 1 << 30, stamp: None, version: None };
 /// assert!(file.bytes.len() as u64 != file.len, "it was too long to be read");
 /// ```
 #[derive(Clone, Debug)]
@@ -58,6 +65,8 @@ pub struct FolderFile {
     pub len: u64,
     /// Its state when it was opened, if it is a file of this machine.
     pub stamp: Option<Stamp>,
+    /// The version of a file on a server that has versions.
+    pub version: Option<String>,
 }
 
 /// The names in a folder, sorted.
@@ -80,8 +89,9 @@ pub struct FolderList {
     pub folders: Vec<String>,
     /// Whether names were left out, because there were too many.
     pub is_cut: bool,
-    /// How many names are not UTF-8, or are neither a file nor a folder.
-    pub other_count: u64,
+    /// The other names: of pipes and devices, of links that lead to nothing, out of the folder or to a folder above them,
+    /// and those that are not UTF-8, as far as they can be shown.
+    pub others: Vec<String>,
 }
 
 impl Folder {
@@ -95,13 +105,32 @@ impl Folder {
         let path = path.as_ref();
         if is_url(path) {
             store_of(path)?;
-            return Ok(Self { path: path.to_path_buf(), store: None });
+            return Ok(Self { path: path.to_path_buf(), store: None, root: None });
         }
-        let metadata = fs::metadata(path).map_err(|error| Error::io(Step::Open, path, error))?;
-        if !metadata.is_dir() {
-            return Err(Error::io(Step::Open, path, io::ErrorKind::NotADirectory.into()));
-        }
-        Ok(Self { path: path.to_path_buf(), store: None })
+        let root = Some(Arc::new(entry::Root::open(path)?));
+        Ok(Self { path: path.to_path_buf(), store: None, root })
+    }
+
+    /// The folder of a document, which may be a link to a cache.
+    fn of_document(document: &Path) -> Result<Self> {
+        let folder = document.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let path = folder.unwrap_or(Path::new(".")).to_path_buf();
+        let mut root = entry::Root::open(&path)?;
+        root.document = Some(
+            std::path::absolute(document)
+                .map_err(|error| Error::io(Step::Resolve, document, error))?,
+        );
+        Ok(Self { path, store: None, root: Some(Arc::new(root)) })
+    }
+
+    /// Checks that the path still leads to the folder that was opened: files that are not there now may have been in it.
+    /// Of a folder on a server nothing is known.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Changed`] when it does not, and [`Error::Io`] when that cannot be found out.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.root.as_ref().map_or(Ok(()), |root| root.check_unchanged())
     }
 
     /// The folder at a URL of `store`, whatever the store of all URLs is. Like others it is not looked for.
@@ -129,7 +158,7 @@ impl Folder {
     /// ```
     #[must_use]
     pub fn of_store(store: Arc<dyn UrlStore>, url: &str) -> Self {
-        Self { path: url.into(), store: Some(store) }
+        Self { path: url.into(), store: Some(store), root: None }
     }
 
     /// The path it was opened with.
@@ -195,26 +224,35 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoName`] for what is not a key, and what [`Source::open`] returns.
+    /// Returns [`Error::NoName`] for what is not a key, and what [`Folder::get`] returns.
     pub fn open_file(&self, key: &str) -> Result<Source> {
         let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
+        if self.root.is_some() {
+            let absent = || Error::io(Step::Open, &path, io::ErrorKind::NotFound.into());
+            return self.get(key)?.ok_or_else(absent);
+        }
         let Some(store) = &self.store else { return Source::open(path) };
         let url = path.to_str().ok_or_else(|| Error::NoName { path: path.clone() })?;
         Ok(store.open(url)?.of_store(Arc::clone(store)))
     }
 
-    /// Opens the file of a key for positioned reads; `None` if there is none, if a folder has this
-    /// name, or if it is not a key.
+    /// Opens the file of a key for positioned reads; `None` if its folder has no entry of this name, or if it is not a key.
     ///
     /// # Errors
     ///
-    /// Returns what [`Source::open`] returns for a file that exists.
+    /// Returns [`Error::DeadLink`], [`Error::LinkOutside`] and [`Error::NotRegular`] for names of what is no file of
+    /// this folder, and what [`Source::open`] returns.
     pub fn get(&self, key: &str) -> Result<Option<Source>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
+        if let Some(root) = &self.root {
+            let opened = root.open_file(key, &path)?;
+            return Ok(
+                opened.map(|(file, stamp)| Source::opened(Backend::Pread(file), &path, stamp))
+            );
+        }
         match self.open_file(key) {
             Ok(source) => Ok(Some(source)),
-            Err(Error::Io { source, .. }) if is_absence(&source) => Ok(None),
-            Err(Error::NotRegular { .. }) if path.is_dir() => Ok(None),
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -223,48 +261,50 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns what [`Source::open`] returns for a file that exists, and [`Error::Io`] when it cannot be read.
+    /// As [`Folder::get`], and [`Error::Io`] when it cannot be read.
     pub fn read(&self, key: &str, len_max: u64) -> Result<Option<FolderFile>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
-        if self.is_url() {
+        let Some(root) = &self.root else {
             let Some(source) = self.get(key)? else { return Ok(None) };
             let len = source.len();
             let bytes = if len <= len_max { source.read_vec(0, len)? } else { Vec::new() };
-            return Ok(Some(FolderFile { bytes, len, stamp: None }));
-        }
-        let (file, stamp) = match open_regular(&path) {
-            Ok(opened) => opened,
-            Err(Error::Io { source, .. }) if is_absence(&source) => return Ok(None),
-            Err(Error::NotRegular { .. }) if path.is_dir() => return Ok(None),
-            Err(error) => return Err(error),
+            let version = source.version().map(str::to_owned);
+            return Ok(Some(FolderFile { bytes, len, stamp: None, version }));
         };
+        let Some((file, stamp)) = root.open_file(key, &path)? else { return Ok(None) };
         let mut bytes = Vec::new();
         if stamp.size <= len_max {
             let read = file.take(stamp.size).read_to_end(&mut bytes);
             read.map_err(|error| Error::io(Step::Read, &path, error))?;
         }
-        Ok(Some(FolderFile { bytes, len: stamp.size, stamp: Some(stamp) }))
+        Ok(Some(FolderFile { bytes, len: stamp.size, stamp: Some(stamp), version: None }))
     }
 
-    /// Whether the file of a key is in this folder or below it, also where links lead; `None` where there is no
-    /// file. What is not a key is not inside.
+    /// The path of the file of a key in a folder of this machine; `None` as for [`Folder::get`]. A file on a server is not
+    /// looked up.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::get`], but for what [`Source::open`] returns.
+    pub fn find(&self, key: &str) -> Result<Option<PathBuf>> {
+        let Some(path) = self.path_of(key) else { return Ok(None) };
+        match &self.root {
+            Some(root) => Ok(root.find(key, &path)?.map(|_| path)),
+            None => Ok(Some(path)),
+        }
+    }
+
+    /// The state of the file of a key in a folder of this machine, wherever links lead; `None` where there is none.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when that cannot be found out.
-    pub fn is_inside(&self, key: &str) -> Result<Option<bool>> {
-        let Some(path) = self.path_of(key) else { return Ok(Some(false)) };
-        if self.is_url() {
-            return Ok(self.get(key)?.map(|_| true));
-        }
-        let failed = |error| Error::io(Step::Stat, &path, error);
-        match fs::canonicalize(&path) {
-            Ok(place) => {
-                let root = fs::canonicalize(&self.path).map_err(failed)?;
-                Ok(Some(place.starts_with(root)))
-            }
-            Err(error) if is_absence(&error) => Ok(None),
-            Err(error) => Err(failed(error)),
+    pub fn stamp_of(&self, key: &str) -> Result<Option<Stamp>> {
+        let Some(path) = self.path_of(key).filter(|_| self.root.is_some()) else { return Ok(None) };
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(Some(Stamp::from_metadata(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(Step::Stat, &path, error)),
         }
     }
 
@@ -272,21 +312,21 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] when the file exists and its length cannot be read.
+    /// As [`Folder::get`].
     pub fn len_of(&self, key: &str) -> Result<Option<u64>> {
-        let Some(path) = self.path_of(key) else { return Ok(None) };
-        if self.is_url() {
+        if self.root.is_none() {
             return Ok(self.get(key)?.map(|source| source.len()));
         }
-        match fs::metadata(&path) {
-            Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
-            Err(error) if is_absence(&error) => Ok(None),
-            Err(error) => Err(Error::io(Step::Stat, &path, error)),
+        let Some(path) = self.find(key)? else { return Ok(None) };
+        let metadata = fs::metadata(&path).map_err(|error| Error::io(Step::Stat, &path, error))?;
+        if !metadata.is_file() {
+            return Err(Error::NotRegular { path, what: what_is(&metadata) });
         }
+        Ok(Some(metadata.len()))
     }
 
     /// The names in a folder below this one (`""` is this one), `count_max` of them at most; none
-    /// if there is no such folder.
+    /// if there is no such folder. Links are followed within this folder, and never to a folder above them.
     ///
     /// # Errors
     ///
@@ -298,24 +338,22 @@ impl Folder {
         if let Some((store, url)) = self.stored(&path)? {
             let UrlList { files, folders, is_cut } = store.list(url, count_max)?;
             let files = files.into_iter().map(|file| file.name).collect();
-            return Ok(FolderList { files, folders, is_cut, other_count: 0 });
+            return Ok(FolderList { files, folders, is_cut, others: Vec::new() });
+        }
+        if !key.is_empty() && self.find(key)?.is_none() {
+            return Ok(FolderList::default());
         }
         let failed = |error| Error::io(Step::Read, &path, error);
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) if is_absence(&error) => return Ok(FolderList::default()),
-            Err(error) => return Err(failed(error)),
-        };
         let mut list = FolderList::default();
-        for entry in entries {
+        for entry in fs::read_dir(&path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            if count_max <= list.files.len() + list.folders.len() {
+            if count_max <= list.files.len() + list.folders.len() + list.others.len() {
                 list.is_cut = true;
                 break;
             }
             let file_type = entry.file_type().map_err(failed)?;
             let (is_file, is_folder) = if file_type.is_symlink() {
-                let target = fs::metadata(entry.path()).ok();
+                let target = self.root.as_ref().and_then(|root| root.target(&entry.path()));
                 (
                     target.as_ref().is_some_and(fs::Metadata::is_file),
                     target.as_ref().is_some_and(fs::Metadata::is_dir),
@@ -326,11 +364,13 @@ impl Folder {
             match entry.file_name().into_string() {
                 Ok(name) if is_file => list.files.push(name),
                 Ok(name) if is_folder => list.folders.push(name),
-                _ => list.other_count = list.other_count.saturating_add(1),
+                Ok(name) => list.others.push(name),
+                Err(name) => list.others.push(name.to_string_lossy().into_owned()),
             }
         }
         list.files.sort_unstable();
         list.folders.sort_unstable();
+        list.others.sort_unstable();
         Ok(list)
     }
 
@@ -410,8 +450,10 @@ impl Source {
             let folder = url.rfind('/').and_then(|at| url.get(..=at));
             return Ok(Folder::of_store(Arc::clone(store), folder.unwrap_or_default()));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Folder::open(folder.unwrap_or(Path::new(".")))
+        if is_url(path) || path.as_os_str().is_empty() {
+            return Folder::open(path.parent().unwrap_or(Path::new(".")));
+        }
+        Folder::of_document(path)
     }
 }
 
@@ -422,12 +464,6 @@ fn is_key(key: &str) -> bool {
         let is_name = components.next() == Some(Component::Normal(part.as_ref()));
         is_name && components.next().is_none() && !part.contains('\0')
     })
-}
-
-/// Whether an error of the system means that there is no such file.
-fn is_absence(error: &io::Error) -> bool {
-    use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory | IsADirectory | InvalidFilename)
 }
 
 #[cfg(test)]
@@ -455,7 +491,7 @@ mod tests {
         assert_eq!(folder.read("g/x", 3).unwrap().unwrap().bytes, b"abc");
         let file = folder.read("g/x", 2).unwrap().unwrap();
         assert_eq!((file.bytes.len(), file.len), (0, 3));
-        for absent in ["g", "x", "g/x/y", "../x", ""] {
+        for absent in ["x", "g/y", "../x", ""] {
             assert!(folder.get(absent).unwrap().is_none(), "{absent}");
             assert_eq!(folder.len_of(absent).unwrap(), None, "{absent}");
             assert!(folder.read(absent, 10).unwrap().is_none(), "{absent}");

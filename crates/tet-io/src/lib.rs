@@ -43,7 +43,8 @@ pub use mmap::use_huge_pages;
 pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{
-    FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, UrlFolderPublisher, commit_all,
+    FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, UrlFolderPublisher,
+    commit_all, is_temporary,
 };
 pub use read_at::{Access, ReadAt};
 pub use size::parse_size;
@@ -52,7 +53,7 @@ pub use source::{
     UrlUpload, View, has_url_store, may_copy_on_server, set_url_store,
 };
 pub use stamp::Stamp;
-pub use url::{is_url, local_path, without_secrets};
+pub use url::{file_name, is_url, local_path, without_secrets};
 pub use writers::Writers;
 
 #[cfg(doctest)]

@@ -34,6 +34,7 @@ use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 use url_file::UrlFile;
 
 pub use folder::FolderPublisher;
+pub use hidden::is_temporary;
 pub use several::{Settled, commit_all};
 pub use url_folder::UrlFolderPublisher;
 
@@ -191,6 +192,9 @@ impl Publisher {
     pub fn begin_on(vfs: Box<dyn Vfs>, target: &Path, options: &Publish) -> Result<Self> {
         if is_url(target) {
             return Self::begin_url(vfs, target, options);
+        }
+        if target.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(Error::NoName { path: target.to_path_buf() });
         }
         let target = target::resolve(&*vfs, target)?;
         target::check(&*vfs, &target, options)?;

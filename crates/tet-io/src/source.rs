@@ -473,6 +473,23 @@ impl Source {
         if at_open.is_unchanged(&now) { Ok(()) } else { Err(Error::Changed { path }) }
     }
 
+    /// The same, and that the path still leads to this file: other files that it names may have been replaced with it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::check_unchanged`], and [`Error::Io`] when that cannot be found out.
+    pub fn check_in_place(&self) -> Result<()> {
+        self.check_unchanged()?;
+        let (Some(path), Some(stamp)) = (self.path(), self.stamp()) else { return Ok(()) };
+        let changed = || Error::Changed { path: path.to_path_buf() };
+        match std::fs::metadata(path) {
+            Ok(now) if !cfg!(unix) || stamp.is_same_file(&Stamp::from_metadata(&now)) => Ok(()),
+            Ok(_) => Err(changed()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(changed()),
+            Err(error) => Err(Error::io(Step::Stat, path, error)),
+        }
+    }
+
     /// Who may have changed the file since it was opened without changing its stamp: writes through
     /// a mapping, or one long write, change the file's time only once.
     ///
@@ -515,7 +532,11 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
         use std::os::unix::fs::OpenOptionsExt;
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
-    let file = options.open(path).map_err(|error| Error::io(Step::Open, path, error))?;
+    regular(options.open(path).map_err(|error| Error::io(Step::Open, path, error))?, path)
+}
+
+/// A file with its state, unless it is something else.
+pub(crate) fn regular(file: File, path: &Path) -> Result<(File, Stamp)> {
     let metadata = file.metadata().map_err(|error| Error::io(Step::Stat, path, error))?;
     if !metadata.is_file() {
         return Err(Error::NotRegular { path: path.to_path_buf(), what: what_is(&metadata) });

@@ -43,6 +43,19 @@ pub fn without_secrets(path: &Path) -> Cow<'_, str> {
     format!("{scheme}://{server}{path}").into()
 }
 
+/// The last component of a path or a URL, as it is written into files and lists: without the query of a URL, which may
+/// be a signature.
+///
+/// ```
+/// assert_eq!(tet_io::file_name("a/b.tet".as_ref()), "b.tet");
+/// assert_eq!(tet_io::file_name("https://host/a/b.tet?sig=s/x".as_ref()), "b.tet");
+/// ```
+#[must_use]
+pub fn file_name(path: &Path) -> String {
+    let shown = if is_url(path) { PathBuf::from(&*without_secrets(path)) } else { path.to_owned() };
+    shown.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The path of a `file://` URL; other paths and URLs stay as they are.
 ///
 /// ```

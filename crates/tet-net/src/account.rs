@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::credentials::{Origin, Secret};
+use crate::credentials::{Origin, Secret, TextFiles};
 use crate::http::Client;
 use crate::ranges::RangeFailure;
 
@@ -15,22 +15,33 @@ const AHEAD: SignedDuration = SignedDuration::from_mins(5);
 /// How long a secret is used at least, so that one with a short life is not fetched for each request.
 const USED_MIN: SignedDuration = SignedDuration::from_secs(30);
 
-/// The secrets that were fetched; clones share them.
+/// The secrets that were fetched, and the files that name their origins; clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Arc<Mutex<Fetches>>);
-
-#[derive(Default)]
-struct Fetches {
-    known: Vec<Known>,
-    /// The last that failed, and when.
-    failed: Option<(Origin, RangeFailure, Instant)>,
+pub(crate) struct Secrets {
+    origins: Arc<Mutex<Vec<(Origin, Arc<Mutex<Fetches>>)>>>,
+    pub(crate) files: TextFiles,
 }
 
-/// A secret, and until when it is used.
-struct Known {
-    origin: Origin,
-    secret: Secret,
-    until: Timestamp,
+impl Secrets {
+    /// What was fetched from an origin. Its lock is locked during requests to the origin, and that of all origins is not.
+    fn of_origin(&self, origin: &Origin) -> Arc<Mutex<Fetches>> {
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, fetches)) = origins.iter().find(|(known, _)| known == origin) {
+            return Arc::clone(fetches);
+        }
+        let fetches = Arc::<Mutex<Fetches>>::default();
+        origins.push((origin.clone(), Arc::clone(&fetches)));
+        fetches
+    }
+}
+
+/// What was fetched from one origin.
+#[derive(Default)]
+struct Fetches {
+    /// The secret, and until when it is used.
+    secret: Option<(Secret, Timestamp)>,
+    /// The last failure, and when it was.
+    failed: Option<(RangeFailure, Instant)>,
 }
 
 /// For whom requests are made.
@@ -65,25 +76,24 @@ impl Account {
             _ => {}
         }
         let began = Instant::now();
-        let mut all = self.secrets.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fetches = self.secrets.of_origin(&self.origin);
+        let mut fetches = fetches.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Timestamp::now();
-        all.known.retain(|known| now < known.until);
-        if let Some(known) = all.known.iter().find(|known| known.origin == self.origin) {
-            return Ok(Some(known.secret.clone()));
+        if let Some((secret, until)) = &fetches.secret
+            && now < *until
+        {
+            return Ok(Some(secret.clone()));
         }
-        if let Some((origin, failure, at)) = &all.failed
-            && *origin == self.origin
+        if let Some((failure, at)) = &fetches.failed
             && began < *at
         {
             return Err(failure.copy());
         }
-        let origin = self.origin.clone();
-        let fetched = origin.fetch(client).inspect_err(|failure| {
-            all.failed = Some((origin.clone(), failure.copy(), Instant::now()));
+        let fetched = self.origin.fetch(client).inspect_err(|failure| {
+            fetches.failed = Some((failure.copy(), Instant::now()));
         })?;
-        let (secret, until) = (fetched.secret, until(now, fetched.expiry));
-        all.known.push(Known { origin, secret: secret.clone(), until });
-        Ok(Some(secret))
+        fetches.secret = Some((fetched.secret.clone(), until(now, fetched.expiry)));
+        Ok(Some(fetched.secret))
     }
 
     /// Adds to a refusal why requests are not signed, if they are not.
@@ -108,6 +118,24 @@ fn until(now: Timestamp, expiry: Option<Timestamp>) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Settings;
+    use crate::credentials::{Printed, Program};
+
+    #[test]
+    fn a_slow_origin_is_waited_for_by_its_own_requests_only() {
+        let origin = |key: &str| {
+            let line = format!(
+                "printf '{{\"Version\": 1, \"AccessKeyId\": \"{key}\", \"SecretAccessKey\": \"s\"}}'"
+            );
+            Origin::Program(Program { line, named_by: key.to_owned(), prints: Printed::Keys })
+        };
+        let (secrets, client) = (Secrets::default(), Client::new(&Settings::default()));
+        let slow = secrets.of_origin(&origin("slow"));
+        let _requested = slow.lock().unwrap();
+        let secret = Account::new(origin("other"), &secrets).secret(&client);
+        let Ok(Some(Secret::Keys(keys))) = secret else { panic!() };
+        assert_eq!(keys.key, "other");
+    }
 
     #[test]
     fn a_secret_is_used_until_shortly_before_its_end() {

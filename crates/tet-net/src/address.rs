@@ -79,7 +79,7 @@ impl Address {
 
     fn s3(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
-        let profile = Profile::read(lookup)?;
+        let profile = Profile::read(lookup, &secrets.files)?;
         Ok(Address::S3(Bucket {
             endpoint: profile.endpoint,
             region: profile.region.unwrap_or_else(|| "us-east-1".to_owned()),

@@ -13,6 +13,7 @@
 mod aws;
 mod entra;
 mod fetched;
+mod files;
 mod google;
 mod metadata;
 mod program;
@@ -31,13 +32,16 @@ use entra::Login;
 use fetched::Fetched;
 use google::GoogleFile;
 use metadata::Metadata;
-use program::Program;
+#[cfg(test)]
+pub(crate) use program::Printed;
+pub(crate) use program::Program;
 use role::Role;
 use single_sign_on::SingleSignOn;
 
 pub(crate) use aws::Profile;
 pub(crate) use entra::origin as of_azure;
 pub(crate) use fetched::{Keys, Secret};
+pub(crate) use files::TextFiles;
 pub(crate) use google::origin as of_google;
 
 /// Where secrets are from.

@@ -497,7 +497,7 @@ fn refusal(status: u16, headers: &HeaderMap) -> RangeFailure {
             let text = "another program wrote this file, and the parts of this upload are gone";
             RangeFailure::Final(io::Error::new(NotFound, text))
         }
-        404 | 410 => {
+        404 => {
             RangeFailure::Final(io::Error::new(NotFound, format!("not found (status {status})")))
         }
         401 | 403 => RangeFailure::denied(status),

@@ -76,6 +76,12 @@ pub(crate) fn unsupported_file(py: Python<'_>, path: &Path, message: &str) -> Py
     made(py, "UnsupportedError", &message, place).unwrap_or_else(|failed| failed)
 }
 
+/// The exception of an argument that does not fit a file.
+pub(crate) fn usage(py: Python<'_>, path: &Path, message: &str) -> PyErr {
+    let place = Place::default().path(path);
+    made(py, "UsageError", message, place).unwrap_or_else(|failed| failed)
+}
+
 /// An exception of a class of this package.
 fn made(py: Python<'_>, class: &str, message: &str, place: Place) -> PyResult<PyErr> {
     let known = PyDict::new(py);
@@ -238,6 +244,11 @@ fn class(error: &tet::Error) -> &'static str {
     if matches!(io(error), Some(tet_io::Error::Changed { .. })) {
         return "ChangedError";
     }
+    if let tet::Error::File(error) = error
+        && let Some(found) = class_of_several(error)
+    {
+        return found;
+    }
     if let tet::Error::File(
         tet_convert::Error::NotReadable { .. }
         | tet_convert::Error::NotVerifiable { .. }
@@ -248,14 +259,26 @@ fn class(error: &tet::Error) -> &'static str {
     {
         return "UnsupportedError";
     }
-    // Several datasets have the class of the first.
-    if let tet::Error::File(tet_convert::Error::Several { faults, .. }) = error
-        && let [tet_convert::Error::NoReferences { .. } | tet_convert::Error::Clipped { .. }, ..] =
-            faults.as_slice()
-    {
-        return "UnsupportedError";
-    }
     let Some(question) = query(error) else { return of_kind(error.kind()) };
+    class_of_query(question)
+}
+
+/// The class that several datasets share: damage if one is damaged, else that of the first.
+fn class_of_several(error: &tet_convert::Error) -> Option<&'static str> {
+    let tet_convert::Error::Several { faults, .. } = error else { return None };
+    let classes = faults.iter().map(|fault| match fault {
+        tet_convert::Error::NoReferences { .. } | tet_convert::Error::Clipped { .. } => {
+            "UnsupportedError"
+        }
+        tet_convert::Error::Query(question) => class_of_query(question),
+        other => of_kind(other.kind()),
+    });
+    let classes: Vec<_> = classes.collect();
+    let damage = classes.iter().find(|class| **class == "DamagedError");
+    damage.or(classes.first()).copied()
+}
+
+fn class_of_query(question: &QueryError) -> &'static str {
     match question {
         question if question.is_unsupported() => "UnsupportedError",
         QueryError::NoSuchDataset { .. } | QueryError::Ambiguous { .. } => "NotFoundError",

@@ -133,6 +133,12 @@ impl OpenFile {
         Ok(stamp.unwrap_or((source.len(), source.version().map_or(0, number))))
     }
 
+    /// What of the file cannot be read and concerns no dataset that is listed.
+    fn unread(&self) -> PyResult<Vec<String>> {
+        let open = self.state.get()?;
+        Ok(open.opened.losses().map(ToString::to_string).collect())
+    }
+
     /// What is odd about the file, or wrong with a part of it.
     fn findings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;

@@ -114,7 +114,7 @@ pub(crate) fn summary<'py>(
     let mut reductions: Vec<Reduction> = ops.iter().copied().map(skipping).collect();
     if quartiles {
         let q = vec![0.25, 0.5, 0.75];
-        let params = Params { q, between: Between::Inside, ..Params::of(Op::Quantile) };
+        let params = Params { q, between: Between::LineOrMiddle, ..Params::of(Op::Quantile) };
         reductions.push(Reduction { params, ..skipping(Op::Quantile) });
     }
     selected.reduced(py, &reductions, progress)

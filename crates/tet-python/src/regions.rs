@@ -127,6 +127,13 @@ impl Regions {
         detached(py, &Job::new(0, None), |_| writer.truncate(dataset, extent).map_err(Failure))
     }
 
+    /// Gives up a dataset, which is no longer in the file.
+    fn forget(&self, py: Python<'_>, dataset: usize) -> PyResult<()> {
+        let writer = self.get()?;
+        py.detach(|| writer.forget(dataset));
+        Ok(())
+    }
+
     /// Writes the elements of a region, from contiguous memory.
     #[pyo3(signature = (dataset, start, extents, elements, progress=None))]
     fn write(
@@ -161,13 +168,13 @@ impl Regions {
         py.detach(|| drop(writer));
     }
 
-    /// Writes the file: with the plan of all datasets, or the edited copy where there is none. `how` is whether a file is
-    /// replaced, and whether statistics are written.
+    /// Writes the file: with the plan of the datasets of these numbers, or the edited copy where there is none. `how` is
+    /// whether a file is replaced, and whether statistics are written.
     #[pyo3(signature = (plan, target, how, operation, progress=None))]
     fn publish<'py>(
         &self,
         py: Python<'py>,
-        plan: Option<&str>,
+        plan: Option<(&str, Vec<usize>)>,
         target: PathBuf,
         how: (bool, bool),
         operation: &str,
@@ -177,9 +184,12 @@ impl Regions {
         let done = detached(py, &Job::long(progress), |progress| {
             let part = writer.to_part()?;
             let base = writer.base();
-            let plan = match (&self.edit, plan) {
-                (Some(plan), _) => plan.clone(),
-                (None, text) => FilePlan::from_json(text.unwrap_or_default())?,
+            let (plan, part) = match (&self.edit, plan) {
+                (Some(plan), _) => (plan.clone(), part),
+                (None, named) => {
+                    let (text, numbers) = named.unwrap_or_default();
+                    (FilePlan::from_json(text)?, part.select_datasets(&numbers))
+                }
             };
             let mut options = options(how);
             let mut history = Vec::new();

@@ -1,14 +1,14 @@
 //! Files of other formats.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
-    AxisAppend, ChunkChoice, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
-    ImportReport, ZarrCompression,
+    AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
+    ImportReport, UnreadChoice, ZarrCompression,
 };
 use tet_file::write::CodecChoice;
 use tet_format::DType;
@@ -28,11 +28,13 @@ struct Asked {
     overwrite: bool,
     /// Types, each of a dataset or of all.
     dtypes: Vec<(Option<String>, String)>,
-    /// `kept`, `auto`, or extents.
-    chunks: Chunks,
+    /// `kept`, `auto`, or extents, each of a dataset or of all.
+    chunks: Vec<(Option<String>, Chunks)>,
     codec: Option<String>,
     level: Option<i32>,
     stats: bool,
+    /// Whether parts of the metadata that cannot be read are left out.
+    salvage: bool,
     memory: Option<u64>,
     threads: Option<usize>,
 }
@@ -43,8 +45,21 @@ enum Chunks {
     Shape(Vec<u64>),
 }
 
+impl Chunks {
+    fn choice(self) -> PyResult<ChunkChoice> {
+        match self {
+            Chunks::Shape(shape) => Ok(ChunkChoice::Shape(shape)),
+            Chunks::Word(word) if word == "kept" => Ok(ChunkChoice::Kept),
+            Chunks::Word(word) if word == "auto" => Ok(ChunkChoice::Auto),
+            Chunks::Word(word) => {
+                Err(unknown("chunks", &word, "kept, auto, or one extent for each axis"))
+            }
+        }
+    }
+}
+
 impl Asked {
-    fn options(self) -> PyResult<ConvertOptions> {
+    fn options(self, output: &Path) -> PyResult<ConvertOptions> {
         let mut options = ConvertOptions::default();
         let bounds = Bounds { memory: self.memory, threads: self.threads };
         options.execution = bounds.execution(options.execution.digests);
@@ -53,23 +68,38 @@ impl Asked {
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };
-        let chunks = match self.chunks {
-            Chunks::Shape(shape) => ChunkChoice::Shape(shape),
-            Chunks::Word(word) if word == "kept" => ChunkChoice::Kept,
-            Chunks::Word(word) if word == "auto" => ChunkChoice::Auto,
-            Chunks::Word(word) => {
-                return Err(unknown("chunks", &word, "kept, auto, or one extent for each axis"));
-            }
-        };
-        options.tet.chunks = chunks.into();
+        for (dataset, chunks) in self.chunks {
+            options.tet.chunks.push(ChunkRule { dataset, chunks: chunks.choice()? });
+        }
+        if self.salvage {
+            options.unread = UnreadChoice::Noted;
+        }
         for (dataset, name) in self.dtypes {
             let known = "a type of numbers, as float32";
             let dtype = DType::from_name(&name).ok_or_else(|| unknown("dtype", &name, known))?;
             options.dtypes.push(DTypeRule { dataset, dtype });
         }
+        check_codec(output, self.codec.as_deref())?;
         set_codec(&mut options, self.codec.as_deref(), self.level)?;
         Ok(options)
     }
+}
+
+/// The format of the output has the codec.
+fn check_codec(output: &Path, codec: Option<&str>) -> PyResult<()> {
+    let option = match codec {
+        None | Some("raw") => return Ok(()),
+        Some("gzip") => "--codec gzip",
+        Some(_) => "--codec",
+    };
+    // Without a suffix that is known the conversion itself fails.
+    let Ok((format, writer)) = tet_convert::writable(output) else { return Ok(()) };
+    if writer.can().options.contains(&option) {
+        return Ok(());
+    }
+    let codec = codec.unwrap_or_default();
+    let text = format!("{} files are not compressed with {codec}: omit codec", format.name());
+    Python::attach(|py| Err(crate::error::usage(py, output, &text)))
 }
 
 /// Sets how elements are compressed; `None` is what the format of the output usually has.
@@ -87,6 +117,8 @@ fn set_codec(
             options.hdf5.codec = Hdf5Codec::Zstd { level: zstd };
             options.hdf5.filter = Filter::Shuffle;
             options.zarr.compression = ZarrCompression::Zstd { level: zstd };
+            options.ztensor.encoding = tet_ztensor::EncodingChoice::Zstd { level: zstd };
+            options.tensogram.recipe.compression = tet_tensogram::Compressing::Zstd { level: zstd };
         }
         Some("gzip") => {
             let level = level.and_then(|level| u32::try_from(level).ok()).unwrap_or(4);
@@ -109,7 +141,7 @@ pub(crate) fn convert<'py>(
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut options = asked.extract::<Asked>()?.options()?;
+    let mut options = asked.extract::<Asked>()?.options(&output)?;
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
         input.convert(&output, &options)
@@ -127,7 +159,7 @@ pub(crate) fn convert_pieces<'py>(
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut options = asked.extract::<Asked>()?.options()?;
+    let mut options = asked.extract::<Asked>()?.options(&output)?;
     let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
@@ -212,6 +244,8 @@ fn shown<'py>(py: Python<'py>, report: &ImportReport) -> PyResult<Bound<'py, PyD
     dict.set_item("datasets", names.collect::<Vec<_>>())?;
     let notes = report.notes.iter().map(ToString::to_string);
     dict.set_item("notes", notes.collect::<Vec<_>>())?;
+    let losses = report.notes.iter().filter(|note| note.is_loss()).map(ToString::to_string);
+    dict.set_item("losses", losses.collect::<Vec<_>>())?;
     dict.set_item("input_len", report.input_len)?;
     dict.set_item("decoded_len", report.decoded_len)?;
     dict.set_item("output_len", report.output_len)?;

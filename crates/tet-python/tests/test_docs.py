@@ -7,7 +7,10 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,10 +37,32 @@ def test_examples_do_what_they_show(name: str, files: Path, tmp_path: Path, monk
 
 @pytest.mark.parametrize("name", ["python", "python-examples"])
 def test_the_guide_does_what_it_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parents[3] / f"docs/guide/{name}.md"
     monkeypatch.chdir(tmp_path)
-    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, globs={"os": os})
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for number, block in enumerate(blocks_of(name)):
+        # Each can be pasted by itself.
+        runner.run(doctest.DocTestParser().get_doctest(block, {}, f"{name} {number}", None, None))
+    found = runner.summarize(verbose=False)
     assert found.failed == 0 and found.attempted > 30
+
+
+@pytest.mark.parametrize("name", ["python", "python-examples"])
+def test_the_guide_has_the_types_that_the_package_states(name: str, tmp_path: Path) -> None:
+    paths = []
+    for number, block in enumerate(blocks_of(name)):
+        paths.append(tmp_path / f"block_{number}.py")
+        paths[-1].write_text("".join(each.source for each in doctest.DocTestParser().get_examples(block)))
+    # Functions of the examples have no types, and other packages no stubs.
+    lenient = ["--allow-untyped-defs", "--allow-untyped-calls", "--ignore-missing-imports", "--follow-imports=silent"]
+    command = [sys.executable, "-m", "mypy", "--strict", *lenient, f"--cache-dir={tmp_path}", *map(str, paths)]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+def blocks_of(name: str) -> list[str]:
+    """The examples of a page of the guide."""
+    page = Path(__file__).parents[3] / f"docs/guide/{name}.md"
+    return re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
 
 
 def test_everything_public_has_an_example() -> None:

@@ -266,3 +266,27 @@ def test_answers_of_documents_carry_labels(files: Path) -> None:
         assert f.query(picked).to_xarray().coords["lat"].values.tolist() == [20]
         values = f.query({"dataset": "temp", "selection": {"time": {"index": 2}}}).to_xarray()
         assert values.dims == ("lat", "lon") and values.sel(lat=10, lon=45).item() == f["temp"][2, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "std", "var", "prod", "any", "all", "argmax", "argmin", "median", "ptp"])
+def test_functions_of_numpy_reduce_datasets(name: str, tmp_path: Path) -> None:
+    array = np.random.default_rng(5).random((4, 5))
+    tetfile.create(tmp_path / "x.tet", {"x": array}).commit()
+    dataset, function = tetfile.open(tmp_path / "x.tet")["x"], getattr(np, name)
+    for axis in (None, 0, 1):
+        np.testing.assert_allclose(function(dataset, axis=axis), function(array, axis=axis), rtol=1e-14)
+    if name in ("sum", "mean", "std", "prod"):
+        assert function(dataset, dtype="f4").dtype == np.float32
+    if name in ("sum", "std"):
+        assert function(dataset, axis=1, keepdims=True).shape == (4, 1)
+        with pytest.raises(TypeError, match="writes to no array"):
+            function(dataset, axis=1, out=np.empty(4))
+
+
+def test_the_first_argument_may_name_axes(files: Path) -> None:
+    temp = tetfile.open(files / "climate.nc")["temp"]
+    assert np.array_equal(temp.mean("time"), temp.mean(dim="time"))
+    assert np.array_equal(temp.max(["time", "lon"]), temp.max(axis=(0, 2)))
+    assert np.array_equal(temp.sum(("lat", 2)), temp.sum(axis=(1, 2)))
+    with pytest.raises(tetfile.NotFoundError):
+        temp.mean("depth")

@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         out["a"][[0, 1]] = 0
     with pytest.raises(tetfile.UsageError, match="'a' is there already"):
         out["a"] = np.zeros(3)
-    with pytest.raises(tetfile.UnsupportedError, match="texts may be the labels of an axis"):
+    with pytest.raises(tetfile.UnsupportedError, match="texts can be the labels of an axis"):
         out["words"] = np.array(["a", "b"])
     with pytest.raises(tetfile.UsageError, match="give one positive extent for each axis"):
         tetfile.Spec((3, 4), "f4", chunks=(3,))

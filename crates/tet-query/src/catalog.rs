@@ -3,6 +3,7 @@
 //! Every container enters here: it lists its datasets and brings one [`ChunkTable`] each.
 
 mod attribute;
+mod byte_blocks;
 mod files;
 mod names;
 mod seal;
@@ -15,10 +16,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::attribute::AttrText;
+pub use self::byte_blocks::rescaled;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 use self::table::NoChunks;
-pub use self::table::{ChunkPlace, ChunkTable, Decoder, Run};
+pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Run};
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;

@@ -7,8 +7,10 @@
 //! Boxes are compared on all threads, and what is found does not depend on their number: counts are added,
 //! the largest difference and the first place are the same in any order.
 
+mod blocks;
 mod boxes;
 mod found;
+mod missing;
 mod pair;
 mod structure;
 mod tally;
@@ -21,8 +23,10 @@ use std::sync::{Mutex, PoisonError};
 
 use tet_format::{DType, Integrity};
 
+use self::blocks::BlockPair;
 use self::boxes::Boxes;
-pub use self::found::{DiffValue, DifferingElement, ElementDiff};
+pub use self::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
+use self::missing::missing;
 use self::pair::{Pairs, compare};
 pub use self::structure::{CatalogDiff, DatasetDiff, MetadataDiff};
 use self::tally::Tally;
@@ -81,32 +85,71 @@ impl Dataset {
         if self.text.is_some() && other.text.is_some() {
             return diff_texts([(self, slab), (other, other_slab)], how);
         }
-        let [left, right] = [LazyArray::values(self, slab)?, LazyArray::values(other, other_slab)?];
-        let dtypes = [left.dtype(), right.dtype()];
-        let why = || incomparable(not_compared(dtypes, tolerance));
-        let pairs = Pairs::of(dtypes, tolerance).ok_or_else(why)?;
-        let boxes = Boxes::of([&left, &right], pairs.is_bitwise(), how)?;
-        let mut tally = Tally { skipped: boxes.skipped(), ..Tally::default() };
-        how.progress.advance(tally.skipped.saturating_mul(boxes.element_size()))?;
-        if boxes.skipped() == 0 {
-            [&left, &right].iter().try_for_each(|it| it.check_seal(how))?;
+        let pair = [(self, slab), (other, other_slab)];
+        if let Some(blocks) = BlockPair::of(pair).filter(|_| blocks::are_enough(tolerance)) {
+            let found = blocks.diff(slab, how)?;
+            let is_number = self.why().is_none() && other.why().is_none() && self.dtype.is_some();
+            if found.differing == 0 || !is_number {
+                return Ok(found);
+            }
+            // Of quantized numbers it is said how far they are apart.
+            let numbers = diff_numbers(pair, tolerance, how)?;
+            let is_told = 0 < numbers.differing || !tolerance.is_exact();
+            return Ok(if is_told { numbers } else { found });
         }
-        let found = compared([&left, &right], &boxes, pairs, how)?;
-        tally.add(found);
-        [self, other].iter().try_for_each(|it| it.check_unchanged())?;
-        let integrity = match tally.skipped {
-            0 => left.integrity().and(right.integrity()),
-            _ => Integrity::Unchecked,
-        };
-        Ok(Answer { value: tally.answer(slab), integrity })
+        if blocks::are_alike([self, other]) && self.dtype.is_none() {
+            return Err(incomparable("the selected elements are parts of blocks".to_owned()));
+        }
+        diff_numbers(pair, tolerance, how)
     }
+}
+
+/// Compares the selected numbers of two datasets; the selections have one shape.
+fn diff_numbers(
+    pair: [(&Dataset, &Hyperslab); 2],
+    tolerance: &Tolerance,
+    how: &Execution,
+) -> Result<Answer<ElementDiff>> {
+    let [(left, slab), (right, other_slab)] = pair;
+    let missing = [missing(left), missing(right)];
+    let arrays = [LazyArray::values(left, slab)?, LazyArray::values(right, other_slab)?];
+    let dtypes = arrays.each_ref().map(LazyArray::dtype);
+    let pairs = Pairs::of(dtypes, tolerance, [&missing[0], &missing[1]]);
+    let pairs = pairs.ok_or_else(|| Error::Incomparable {
+        dataset: left.name.clone(),
+        why: not_compared(dtypes, tolerance),
+    })?;
+    compare_arrays([&arrays[0], &arrays[1]], pairs, slab, how)
+}
+
+/// Compares two arrays of one shape; `slab` has the positions of the first.
+fn compare_arrays(
+    [left, right]: [&LazyArray; 2],
+    pairs: Pairs<'_>,
+    slab: &Hyperslab,
+    how: &Execution,
+) -> Result<Answer<ElementDiff>> {
+    let boxes = Boxes::of([left, right], pairs.is_bitwise(), how)?;
+    let mut tally = Tally { skipped: boxes.skipped(), ..Tally::default() };
+    how.progress.advance(tally.skipped.saturating_mul(boxes.element_size()))?;
+    if boxes.skipped() == 0 {
+        [left, right].iter().try_for_each(|it| it.check_seal(how))?;
+    }
+    let found = compared([left, right], &boxes, pairs, how)?;
+    tally.add(found);
+    [left, right].iter().try_for_each(|it| it.dataset().check_unchanged())?;
+    let integrity = match tally.skipped {
+        0 => left.integrity().and(right.integrity()),
+        _ => Integrity::Unchecked,
+    };
+    Ok(Answer { value: tally.answer(slab), integrity })
 }
 
 /// Reads and compares all boxes.
 fn compared(
     arrays: [&LazyArray; 2],
     boxes: &Boxes,
-    pairs: Pairs,
+    pairs: Pairs<'_>,
     how: &Execution,
 ) -> Result<Tally> {
     let sizes = arrays.map(|array| array.dtype().size().unwrap_or(0));

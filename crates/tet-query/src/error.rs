@@ -43,7 +43,7 @@ pub enum Error {
         positions: Vec<usize>,
     },
     /// A dataset is damaged or of a kind that is not known, and cannot be read.
-    #[error("dataset {dataset:?} cannot be read: {cause}")]
+    #[error("{}", unreadable(dataset, cause))]
     Unreadable {
         /// The dataset.
         dataset: String,
@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// The dataset's elements are known, and nothing here computes with them.
     #[error(
-        "dataset {dataset:?} is of {dtype}, which reductions and transforms do not support; its bytes can be converted"
+        "dataset {dataset:?}: elements of {dtype} are compared, counted and copied, and not computed with"
     )]
     Opaque {
         /// The dataset.
@@ -342,6 +342,15 @@ impl From<SelectionError> for Error {
     fn from(error: SelectionError) -> Self {
         Error::Selection(Box::new(error))
     }
+}
+
+/// Why a dataset cannot be read; a cause that names the dataset is enough.
+fn unreadable(dataset: &str, cause: &Error) -> String {
+    let cause = cause.to_string();
+    if cause.contains(&format!("{dataset:?}")) {
+        return cause;
+    }
+    format!("dataset {dataset:?} cannot be read: {cause}")
 }
 
 impl Error {

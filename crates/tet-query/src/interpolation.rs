@@ -12,8 +12,8 @@ pub enum Between {
     Line,
     /// Their mean: the median, whatever quantile is asked for.
     Middle,
-    /// By linear interpolation that stays between the neighbors; the quantile 0.5 is the median.
-    Inside,
+    /// By linear interpolation, and the quantile 0.5 is the median: what a summary has.
+    LineOrMiddle,
 }
 
 /// Where a quantile lies among elements in order.
@@ -36,13 +36,13 @@ pub(crate) fn places(count: u64, q: &[f64], between: Between) -> Vec<Place> {
         let low = at.floor();
         match between {
             Between::Middle => Place { low: last / 2, high: count / 2, part: 0.5, between },
-            Between::Inside if q == 0.5 => {
+            Between::LineOrMiddle if q == 0.5 => {
                 Place { low: last / 2, high: count / 2, part: 0.5, between: Between::Middle }
             }
-            Between::Line | Between::Inside if at >= last as f64 => {
+            Between::Line | Between::LineOrMiddle if at >= last as f64 => {
                 Place { low: last, high: last, part: count as f64, between }
             }
-            Between::Line | Between::Inside => {
+            Between::Line | Between::LineOrMiddle => {
                 let (low, part) = (low as u64, at - low);
                 Place { low, high: low + 1, part, between }
             }
@@ -62,27 +62,9 @@ impl Place {
                 let fits = sum.is_finite() || low.is_infinite() || high.is_infinite();
                 if fits { sum / 2.0 } else { low / 2.0 + high / 2.0 }
             }
-            Between::Inside if low == high || self.part == 0.0 => low,
-            Between::Inside if !(high - low).is_finite() => self.far(low, high),
             // From the nearer end, so that both ends come out exactly.
             _ if self.part >= 0.5 => high - (high - low) * (1.0 - self.part),
             _ => low + (high - low) * self.part,
-        }
-    }
-
-    /// Between neighbors whose distance is past the largest number.
-    fn far(self, low: f64, high: f64) -> f64 {
-        match (low.is_finite(), high.is_finite()) {
-            (true, true) => low * (1.0 - self.part) + high * self.part,
-            (true, false) => high,
-            (false, true) => low,
-            (false, false) => {
-                if self.part < 0.5 {
-                    low
-                } else {
-                    high
-                }
-            }
         }
     }
 }
@@ -119,26 +101,26 @@ mod tests {
         assert!(value(&infinite, 0.5, Between::Line).is_nan());
     }
 
+    /// The values are those of `numpy.quantile` and `numpy.median`.
     #[test]
-    fn a_quantile_inside_never_leaves_its_neighbors() {
-        let (infinite, most) = (f64::INFINITY, 1.7e308);
-        for (elements, q, wanted) in [
-            (&[1.0, infinite][..], 0.5, infinite),
-            (&[1.0, 2.0, infinite], 0.5, 2.0),
-            (&[infinite, infinite], 0.25, infinite),
-            (&[1.0, infinite], 0.25, infinite),
-            (&[-infinite, 1.0], 0.75, -infinite),
-            (&[-infinite, infinite], 0.25, -infinite),
-            (&[-infinite, infinite], 0.75, infinite),
-            (&[-most, most], 0.5, 0.0),
-            (&[-most, most], 0.75, 0.75 * most - 0.25 * most),
-            (&[1.0, 2.0, 3.0, 4.0, infinite], 0.75, 4.0),
-            (&[1.0, 2.0], 0.75, 1.75),
-            (&[3.0], 0.25, 3.0),
-            (&[1.0, infinite], 1.0, infinite),
+    fn a_summary_has_the_quantiles_of_a_line_and_the_median() {
+        let infinite = f64::INFINITY;
+        let nan = f64::NAN;
+        for (elements, wanted) in [
+            (&[1.0, infinite][..], [infinite, infinite, nan]),
+            (&[1.0, 2.0, infinite], [1.5, 2.0, infinite]),
+            (&[infinite, infinite], [nan, infinite, nan]),
+            (&[-infinite, 1.0], [nan, -infinite, -infinite]),
+            (&[-infinite, infinite], [nan, nan, nan]),
+            (&[1.0, 2.0, infinite, infinite], [1.75, infinite, nan]),
+            (&[1.0, 2.0], [1.25, 1.5, 1.75]),
+            (&[3.0], [3.0; 3]),
         ] {
-            let place = places(elements.len() as u64, &[q], Between::Inside)[0];
-            assert_eq!(place.value(|at| elements[at as usize]), wanted, "{q} of {elements:?}");
+            let places = places(elements.len() as u64, &[0.25, 0.5, 0.75], Between::LineOrMiddle);
+            for (place, wanted) in places.into_iter().zip(wanted) {
+                let value = place.value(|at| elements[at as usize]);
+                assert!(value == wanted || value.is_nan() && wanted.is_nan(), "{elements:?}");
+            }
         }
     }
 }

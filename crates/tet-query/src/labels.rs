@@ -13,7 +13,7 @@ pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
 pub(crate) use self::table::Side;
 pub use self::table::{FloatWidth, Labels};
-pub use self::times::Times;
+pub use self::times::{Times, have_same_units};
 
 use crate::error::Result;
 

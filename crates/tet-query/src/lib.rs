@@ -89,13 +89,14 @@ pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution, StatisticsPolicy};
 pub use catalog::{
-    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, FixedText, Meaning, Run, Seal,
-    SealDigester, Sealed, TextChunks, TextElements, Texts,
+    AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, FixedText, Meaning,
+    Run, Seal, SealDigester, Sealed, TextChunks, TextElements, Texts, rescaled,
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
 pub use diff::{
-    CatalogDiff, DatasetDiff, DiffValue, DifferingElement, ElementDiff, MetadataDiff, Tolerance,
+    CatalogDiff, DatasetDiff, DiffBlock, DiffValue, DifferingElement, ElementDiff, MetadataDiff,
+    Tolerance,
 };
 pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::repair::{Output, RepairOptions, remaining, unused};
 
 /// Writes a copy of the source with digests, and with statistics of its chunks where they take at most 0.2 % of the
-/// payloads. Returns its length, or `None` if the source already has what it would get.
+/// payloads. Returns its length, or `None` if the source already has what it would get: it is not replaced then, and a new
+/// file is a copy.
 ///
 /// History, metadata, unknown keys and the footer version do not change.
 ///
@@ -43,7 +44,10 @@ pub fn protect(
     if has_digests && statistics.is_none() {
         // All digests have been compared.
         source.check_unchanged()?;
-        return Ok(None);
+        return match output {
+            Output::InPlace(_) => Ok(None),
+            Output::NewFile(_) => copied(source, output, publish, progress).map(Some),
+        };
     }
     if let Some(span) = unused(&file)?.0.first() {
         return Err(Error::Unused { offset: span.start(), len: span.len() });
@@ -66,6 +70,16 @@ pub fn protect(
         Some(first) => Err(Error::NotSound { first: Box::new(first) }),
         None => Ok(Some(image.len())),
     }
+}
+
+/// Writes the source as it is; its length.
+fn copied(
+    source: &Source,
+    output: Output<'_>,
+    publish: &Publish,
+    progress: &Progress,
+) -> Result<u64> {
+    output.begin(source, publish)?.commit_image::<Error>(&Image::of(source), source, progress)
 }
 
 #[cfg(test)]

@@ -62,9 +62,11 @@ pub struct ArrayMeta {
     pub element: ZarrElement,
     /// The order of the bytes of a stored number, from the type (2) or the codec `bytes` (3).
     pub byte_order: ZarrOrder,
-    /// The bytes of the fill value of one element, numbers with the lowest byte first. `None` if
-    /// it is undefined, which reads as zeros, and for types that are not read.
+    /// The bytes of the fill value of one element, numbers with the lowest byte first, and those of other elements
+    /// without zeros at the end. `None` if it is undefined, which reads as zeros, and for types that are not read.
     pub fill: Option<Vec<u8>>,
+    /// Whether chunks that are not stored have elements: version 3 requires a fill value.
+    pub has_fill: bool,
     /// The codecs of an innermost chunk, in the order in which a writer applies them.
     ///
     /// For version 2 these are `transpose` for the order F, `bytes`, the filters and the
@@ -148,7 +150,7 @@ fn extents(
 }
 
 /// The shape of an array.
-fn shape_of(document: &Object) -> Result<Shape, Broken> {
+pub(crate) fn shape_of(document: &Object) -> Result<Shape, Broken> {
     let shape = extents(document.get("shape"), &rule::SHAPE)?;
     let count = shape.element_count().filter(|count| *count < 1 << 63);
     if count.is_none() {

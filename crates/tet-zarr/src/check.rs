@@ -72,6 +72,11 @@ pub fn check(finder: &ChunkFinder, report: &mut dyn FnMut(ZarrFault)) -> Result<
                 add(fault, &key);
                 return Ok(());
             }
+            // What is there and is no readable file does not keep the others from being checked.
+            Err(Error::Io(_)) if !finder.objects().store().is_far() => {
+                add(broken(&rule::UNREADABLE, 0, 0), key);
+                return Ok(());
+            }
             Err(error) => return Err(error),
         };
         if array.shards.is_empty() {
@@ -163,7 +168,7 @@ pub(crate) fn each_object(finder: &ChunkFinder, visit: &mut Visit<'_>) -> Result
     let mut folders = vec![(String::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let list = finder.objects().store().list(&join_parts(&array.path, &folder), NAMES_MAX)?;
-        for name in &list.files {
+        for name in list.files.iter().chain(&list.others) {
             if folder.is_empty() && is_document(name) {
                 continue;
             }
@@ -171,6 +176,14 @@ pub(crate) fn each_object(finder: &ChunkFinder, visit: &mut Visit<'_>) -> Result
             let coordinate = array.keys.coordinate(&relative, counts.len());
             let inside = coordinate.filter(|it| it.iter().zip(&counts).all(|(at, n)| at < n));
             visit(&join(&array.path, &relative), inside.as_deref())?;
+        }
+        // What has the name of an object and is a folder is no object.
+        for name in &list.folders {
+            let relative = join(&folder, name);
+            let coordinate = array.keys.coordinate(&relative, counts.len());
+            if let Some(at) = coordinate.filter(|it| it.iter().zip(&counts).all(|(at, n)| at < n)) {
+                visit(&join(&array.path, &relative), Some(&at))?;
+            }
         }
         // A key has at most a part for each axis and one before them.
         if depth <= counts.len() {

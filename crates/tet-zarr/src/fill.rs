@@ -8,11 +8,9 @@ use crate::element::{ZarrElement, ZarrOrder};
 use crate::error::{Broken, broken};
 use crate::rule;
 
-/// The most bytes of a fill value.
-const FILL_LEN_MAX: u64 = 1 << 20;
-
 /// The bytes of a fill value, numbers with the lowest byte first and texts as they are stored; `None` where it is undefined
-/// (`null`), or where the type is not read.
+/// (`null`), or where the type is not read. Raw bytes, structures and texts of a fixed length are without zeros at the
+/// end: the length that a document declares takes no memory.
 ///
 /// `order` is that of the type, for values in base64.
 pub(crate) fn element_of(
@@ -28,7 +26,7 @@ pub(crate) fn element_of(
         ZarrElement::Unsupported { .. } => return Ok(None),
         ZarrElement::Number(dtype) => number(value, *dtype, order),
         ZarrElement::Time { .. } => match value {
-            Value::String(text) if text == "NaT" => Some(i64::MIN.to_le_bytes().to_vec()),
+            Value::String(text) => (text == "NaT").then(|| i64::MIN.to_le_bytes().to_vec()),
             _ => integer(value, DType::Int64),
         },
         ZarrElement::Raw { size } | ZarrElement::Structure { size, .. } => raw(value, *size),
@@ -54,6 +52,7 @@ fn number(value: &Value, dtype: DType, order: ZarrOrder) -> Option<Vec<u8>> {
     match dtype {
         DType::Bool => match value {
             Value::Bool(value) => Some(vec![u8::from(*value)]),
+            Value::String(_) => None,
             _ => whole(value).and_then(|value| {
                 Some(vec![u8::from(match value {
                     0 => false,
@@ -92,9 +91,13 @@ fn with_zero(mut real: Vec<u8>) -> Vec<u8> {
     real
 }
 
-/// A whole number, also one that is written with a decimal point.
+/// A whole number, also one that is written with a decimal point, or as text.
 fn whole(value: &Value) -> Option<i128> {
-    let Value::Number(number) = value else { return None };
+    let number = match value {
+        Value::Number(number) => number,
+        Value::String(text) => return text.trim().parse().ok(),
+        _ => return None,
+    };
     if let Some(value) = number.as_i64() {
         return Some(value.into());
     }
@@ -131,7 +134,10 @@ fn float(value: &Value, dtype: DType) -> Option<Vec<u8>> {
             "NaN" => f64::NAN,
             "Infinity" => f64::INFINITY,
             "-Infinity" => f64::NEG_INFINITY,
-            _ => return bits(text, dtype),
+            text => match bits(text, dtype) {
+                Some(bytes) => return Some(bytes),
+                None => text.trim().parse().ok()?,
+            },
         },
         _ => return None,
     };
@@ -213,10 +219,10 @@ fn base64_number(text: &str, size: u64, count: u64, order: ZarrOrder) -> Option<
     Some(bytes)
 }
 
-/// A text, with zeros behind it: of bytes in base64, of characters as it is.
+/// A text: of bytes in base64, of characters as it is.
 fn fixed_text(value: &Value, size: u64, is_points: bool, order: ZarrOrder) -> Option<Vec<u8>> {
-    let len = usize::try_from(size).ok().filter(|_| size <= FILL_LEN_MAX)?;
-    let mut bytes = match value {
+    let len = usize::try_from(size).ok()?;
+    let bytes = match value {
         Value::String(text) if is_points => {
             let points = text.chars().map(u32::from);
             let little = points.flat_map(|point| match order {
@@ -232,28 +238,30 @@ fn fixed_text(value: &Value, size: u64, is_points: bool, order: ZarrOrder) -> Op
         Value::Number(_) if whole(value) == Some(0) => Vec::new(),
         _ => return None,
     };
-    if len < bytes.len() {
-        return None;
-    }
-    bytes.resize(len, 0);
-    Some(bytes)
+    (bytes.len() <= len).then(|| without_zeros(bytes))
+}
+
+fn without_zeros(mut bytes: Vec<u8>) -> Vec<u8> {
+    let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(len);
+    bytes
 }
 
 fn raw(value: &Value, size: u64) -> Option<Vec<u8>> {
-    let len = usize::try_from(size).ok().filter(|_| size <= FILL_LEN_MAX)?;
+    let len = usize::try_from(size).ok()?;
     let bytes = match value {
         Value::String(text) => match text.strip_prefix("0x") {
-            Some(digits) if digits.len() == len * 2 => hex(digits)?,
+            Some(digits) if digits.len() / 2 == len && digits.len() % 2 == 0 => hex(digits)?,
             _ => base64::decode(text.as_bytes())?,
         },
         Value::Array(list) => {
             let byte = |value: &Value| u8::try_from(value.as_u64()?).ok();
             list.iter().map(byte).collect::<Option<Vec<u8>>>()?
         }
-        Value::Number(_) if whole(value) == Some(0) => vec![0; len],
+        Value::Number(_) if whole(value) == Some(0) => return Some(Vec::new()),
         _ => return None,
     };
-    (bytes.len() == len).then_some(bytes)
+    (bytes.len() == len).then(|| without_zeros(bytes))
 }
 
 fn hex(digits: &str) -> Option<Vec<u8>> {
@@ -290,6 +298,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_as_text_are_numbers() {
+        assert_eq!(of(json!("0"), DType::UInt16), Some(vec![0, 0]));
+        assert_eq!(of(json!(" -2"), DType::Int8), Some(vec![0xfe]));
+        assert_eq!(of(json!("7.5"), DType::Float32), of(json!(7.5), DType::Float32));
+        assert_eq!(of(json!("1e2"), DType::Float64), of(json!(100), DType::Float64));
+        assert_eq!(of(json!("nan"), DType::Float16), of(json!("NaN"), DType::Float16));
+        assert_eq!(of(json!("2"), DType::Complex64), of(json!([2, 0]), DType::Complex64));
+        for (text, dtype) in [("7.5", DType::Int16), ("70000", DType::UInt16), ("1", DType::Bool)] {
+            assert_eq!(of(json!(text), dtype), None, "{text}");
+        }
+    }
+
+    #[test]
     fn attributes_of_xarray_are_float64_in_base64() {
         let of = |text: &str, dtype| of_attribute(&json!(text), &ZarrElement::Number(dtype));
         assert_eq!(of("AAAAAAAA+H8=", DType::Float32), Some(f32::NAN.to_le_bytes().to_vec()));
@@ -300,15 +321,15 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_filled_up() {
+    fn texts_are_without_zeros_at_their_end() {
         let of = |value: Value, is_points| {
             let element = ZarrElement::FixedText { size: 8, is_points };
             element_of(Some(&value), &element, ZarrOrder::Big).ok().flatten()
         };
-        assert_eq!(of(json!("YWI="), false), Some(b"ab\0\0\0\0\0\0".to_vec()));
-        assert_eq!(of(json!("b"), true), Some(vec![0, 0, 0, b'b', 0, 0, 0, 0]));
-        assert_eq!(of(json!(0), true), Some(vec![0; 8]));
-        assert_eq!(of(json!(""), false), Some(vec![0; 8]));
+        assert_eq!(of(json!("YWI="), false), Some(b"ab".to_vec()));
+        assert_eq!(of(json!("b"), true), Some(vec![0, 0, 0, b'b']));
+        assert_eq!(of(json!(0), true), Some(vec![]));
+        assert_eq!(of(json!(""), false), Some(vec![]));
         for value in [json!("abc"), json!(1), json!([])] {
             assert_eq!(of(value.clone(), true), None, "{value}");
         }
@@ -323,6 +344,7 @@ mod tests {
             (json!(0.5), DType::Int32),
             (json!("x"), DType::Float32),
             (json!("0x7fc0"), DType::Float32),
+            (json!("1e2"), DType::Int32),
             (json!([1]), DType::Complex64),
             (json!(2), DType::Bool),
             (json!({}), DType::Int8),

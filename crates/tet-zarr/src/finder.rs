@@ -11,7 +11,7 @@ use crate::error::{Result, broken, fault_in};
 use crate::objects::{ObjectId, Objects};
 use crate::rule;
 use crate::shard::{ShardIndex, ShardLevel};
-use crate::store::{ObjectName, Store};
+use crate::store::{DocumentState, KeyPlace, ObjectName, Store};
 
 /// The most bytes of shard indexes that are kept.
 const CACHE_LEN_MAX: usize = 128 << 20;
@@ -24,7 +24,7 @@ const CACHE_LEN_MAX: usize = 128 << 20;
 /// use tet_format::Span;
 /// use tet_zarr::{Located, ObjectId};
 ///
-/// let located = Located { object: ObjectId(0), span: Span::EMPTY, inflated_len: None };
+/// let located = Located { object: ObjectId(0), span: Span::EMPTY, inflated_len: None, crc32: None };
 /// assert!(located.span.is_empty());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct Located {
     pub span: Span,
     /// The length after inflating (raw deflate), for a deflated member of a zip file.
     pub inflated_len: Option<u64>,
+    /// The CRC-32 of the bytes, of those that are inflated, where the zip file has one of these bytes alone.
+    pub crc32: Option<u32>,
 }
 
 /// Finds the chunks of one array. Threads may share it.
@@ -56,6 +58,8 @@ pub struct Located {
 pub struct ChunkFinder {
     array: Arc<ArrayMeta>,
     objects: Objects,
+    /// The documents of the array.
+    documents: Vec<DocumentState>,
     indexes: Mutex<Cache>,
 }
 
@@ -70,10 +74,22 @@ struct Cache {
 }
 
 impl ChunkFinder {
-    /// The finder of an array.
-    #[must_use]
-    pub fn new(array: Arc<ArrayMeta>, objects: Objects) -> ChunkFinder {
-        ChunkFinder { array, objects, indexes: Mutex::default() }
+    pub(crate) fn new(
+        array: Arc<ArrayMeta>,
+        objects: Objects,
+        documents: Vec<DocumentState>,
+    ) -> ChunkFinder {
+        ChunkFinder { array, objects, documents, indexes: Mutex::default() }
+    }
+
+    /// Checks that the array is still the one whose metadata were read: chunks that are not there are absent from it
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// Returns `ZR-P5` when it is not, and errors of the environment.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.objects.store().check_unchanged(&self.documents)
     }
 
     /// The array.
@@ -183,7 +199,7 @@ impl ChunkFinder {
             let index = self.index(&key, &located, number, level)?;
             let entry = level.entry_number(&inside).unwrap_or(usize::MAX);
             match index.entry(entry).map_err(|fault| fault_in(&key, fault))? {
-                Some(span) => located.span = span,
+                Some(span) => located = Located { span, crc32: None, ..located },
                 None => return Ok(None),
             }
         }
@@ -192,7 +208,13 @@ impl ChunkFinder {
 
     /// Where a whole object is.
     pub(crate) fn find_object(&self, key: &str) -> Result<Option<Located>> {
-        let Some(place) = self.objects.store().locate(key)? else { return Ok(None) };
+        let store = self.objects.store();
+        let Some(place) = store.locate(key)? else {
+            if let Store::Zip(zip) = store {
+                zip.check_names()?;
+            }
+            return Ok(None);
+        };
         let Some((object, len)) = self.objects.locate(&place.name)? else { return Ok(None) };
         let whole = Span::new(0, len).unwrap_or(Span::EMPTY);
         let span = place.part.unwrap_or(whole);
@@ -200,7 +222,8 @@ impl ChunkFinder {
             let fault = broken(&rule::PAYLOAD_BOUNDS, span.end(), whole.end());
             return Err(fault_in(key, tet_format::ForeignFault { at: span.start(), ..fault }));
         }
-        Ok(Some(Located { object, span, inflated_len: place.inflated_len }))
+        let KeyPlace { inflated_len, crc32, .. } = place;
+        Ok(Some(Located { object, span, inflated_len, crc32 }))
     }
 
     /// The index of a shard, read once while it is kept.

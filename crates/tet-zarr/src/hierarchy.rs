@@ -2,19 +2,21 @@
 
 mod consolidated;
 mod discovery;
+mod stale;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tet_io::Stamp;
+use tet_format::Shape;
 
-use crate::array::{ArrayMeta, ZarrFormat};
+use crate::array::{ArrayMeta, ZarrFormat, shape_of};
 use crate::error::{Broken, Error, Result, ZarrFault, broken, fault_in};
 use crate::finder::ChunkFinder;
-use crate::json::{self, DOCUMENT_LEN_MAX, Object};
+use crate::json::{self, Object};
 use crate::objects::Objects;
 use crate::rule;
-use crate::store::Store;
+use crate::store::{DocumentState, Store, StoredDocument};
 
 /// The most groups and arrays.
 const NODES_MAX: usize = 1 << 20;
@@ -38,6 +40,29 @@ pub struct ZarrGroup {
     pub format: ZarrFormat,
     /// The attributes.
     pub attributes: Object,
+}
+
+/// A group or an array whose metadata cannot be read.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_zarr::{Hierarchy, Store};
+///
+/// let hierarchy = Hierarchy::open(Store::folder("x.zarr")?)?;
+/// for node in hierarchy.unreadable() {
+///     println!("{}: {}", node.path, node.cause);
+/// }
+/// # Ok::<(), tet_zarr::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct UnreadableNode {
+    /// The path in the hierarchy, without a first `/`; empty for the root.
+    pub path: String,
+    /// The extents of an array, where they are known.
+    pub shape: Option<Shape>,
+    /// Why it cannot be read.
+    pub cause: Arc<Error>,
 }
 
 /// Where the metadata of a hierarchy was read.
@@ -77,8 +102,8 @@ struct Opened {
     objects: Objects,
     nodes: Nodes,
     metadata: ZarrMetadata,
-    root_key: String,
-    root_stamp: Option<Stamp>,
+    /// The document that has all metadata, where one does.
+    consolidated: Vec<DocumentState>,
 }
 
 /// What was read so far.
@@ -86,38 +111,48 @@ struct Opened {
 struct Nodes {
     groups: Vec<ZarrGroup>,
     arrays: Vec<Arc<ArrayMeta>>,
+    unreadable: Vec<UnreadableNode>,
     findings: Vec<ZarrFault>,
+    /// The documents of arrays, by their paths.
+    documents: HashMap<String, Vec<DocumentState>>,
+    /// The paths of the nodes that are not readable.
+    lost: HashSet<String>,
 }
 
 impl Hierarchy {
-    /// Reads the metadata of a store. A document that cannot be read is a finding; the other nodes
-    /// are read.
+    /// Reads the metadata of a store. A document that cannot be read is a finding, and its node one of
+    /// [`Hierarchy::unreadable`]; the other nodes are read.
     ///
     /// # Errors
     ///
-    /// Returns `ZR-M1` when the root has no document, `ZR-M13` when its document is of no node, and errors
+    /// Returns `ZR-M1` when the root has no document, why the root cannot be read when there is nothing else, and errors
     /// of the environment.
     pub fn open(store: Store) -> Result<Hierarchy> {
         let mut nodes = Nodes::default();
         let root = consolidated::read(&store, &mut nodes)?;
-        let (metadata, root) = match root {
-            Some(root) => (ZarrMetadata::Consolidated, root),
-            None => (ZarrMetadata::Listed, discovery::read(&store, &mut nodes)?),
+        let metadata = match root {
+            Some(_) => ZarrMetadata::Consolidated,
+            None => ZarrMetadata::Listed,
         };
-        let Some((root_key, root_stamp)) = root else {
+        if root.is_none() && !discovery::read(&store, &mut nodes)? {
             return Err(fault_in("zarr.json", broken(&rule::ROOT_MISSING, 0, 0)));
-        };
-        if let [ZarrFault { fault, key, .. }] = nodes.findings.as_slice()
-            && std::ptr::eq(fault.rule, &rule::NODE_TYPE)
+        }
+        // What was listed is of the folder that was opened.
+        store.check_unchanged(&[])?;
+        if let [root] = nodes.unreadable.as_slice()
+            && root.path.is_empty()
             && nodes.groups.is_empty()
             && nodes.arrays.is_empty()
+            && let Error::Fault { fault, key } = &*root.cause
         {
             return Err(fault_in(key, *fault));
         }
         nodes.groups.sort_by(|a, b| a.path.cmp(&b.path));
         nodes.arrays.sort_by(|a, b| a.path.cmp(&b.path));
+        nodes.unreadable.sort_by(|a, b| a.path.cmp(&b.path));
         let objects = Objects::new(store);
-        Ok(Hierarchy(Arc::new(Opened { objects, nodes, metadata, root_key, root_stamp })))
+        let consolidated = root.into_iter().collect();
+        Ok(Hierarchy(Arc::new(Opened { objects, nodes, metadata, consolidated })))
     }
 
     /// The groups, sorted by path.
@@ -132,8 +167,13 @@ impl Hierarchy {
         &self.0.nodes.arrays
     }
 
-    /// What is wrong with the metadata. A finding with a path and of severity error stands for a
-    /// node that is in neither list.
+    /// The groups and arrays whose metadata cannot be read, sorted by path.
+    #[must_use]
+    pub fn unreadable(&self) -> &[UnreadableNode] {
+        &self.0.nodes.unreadable
+    }
+
+    /// What is wrong with the metadata.
     #[must_use]
     pub fn findings(&self) -> &[ZarrFault] {
         &self.0.nodes.findings
@@ -145,16 +185,17 @@ impl Hierarchy {
         self.0.metadata
     }
 
-    /// The key of the document of the root.
-    #[must_use]
-    pub fn root_key(&self) -> &str {
-        &self.0.root_key
-    }
-
-    /// The stamp of the file of the root document, if it is a file.
-    #[must_use]
-    pub fn root_stamp(&self) -> Option<Stamp> {
-        self.0.root_stamp
+    /// Compares consolidated metadata with the documents of all nodes. Calls `report` with each finding.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of the environment.
+    pub fn check_consolidated(&self, report: &mut dyn FnMut(ZarrFault)) -> Result<()> {
+        let store = self.0.objects.store();
+        if self.0.metadata == ZarrMetadata::Listed || store.is_far() {
+            return Ok(());
+        }
+        stale::check(&self.0.nodes, store, report)
     }
 
     /// The objects of the store.
@@ -166,7 +207,12 @@ impl Hierarchy {
     /// The finder of the chunks of an array.
     #[must_use]
     pub fn finder(&self, array: &Arc<ArrayMeta>) -> ChunkFinder {
-        ChunkFinder::new(array.clone(), self.0.objects.clone())
+        let documents = match self.0.metadata {
+            ZarrMetadata::Consolidated => Some(&self.0.consolidated),
+            ZarrMetadata::Listed => self.0.nodes.documents.get(&array.path),
+        };
+        let documents = documents.cloned().unwrap_or_default();
+        ChunkFinder::new(array.clone(), self.0.objects.clone(), documents)
     }
 }
 
@@ -175,6 +221,32 @@ impl Nodes {
     fn report(&mut self, key: &str, path: &str, fault: Broken) {
         let (key, path) = (key.to_owned(), Some(path.to_owned()));
         self.findings.push(ZarrFault { fault, key, path });
+    }
+
+    /// Adds a finding about a document that cannot be read.
+    fn report_error(&mut self, key: &str, path: &str, error: &Error) {
+        match error {
+            Error::Fault { fault, .. } => self.report(key, path, *fault),
+            Error::Io(_) => self.report(key, path, broken(&rule::UNREADABLE, 0, 0)),
+        }
+    }
+
+    /// Adds a node that cannot be read.
+    fn add_unreadable(&mut self, key: &str, path: &str, cause: Error) {
+        self.report_error(key, path, &cause);
+        if self.lost.insert(path.to_owned()) {
+            let (path, shape, cause) = (path.to_owned(), None, Arc::new(cause));
+            self.unreadable.push(UnreadableNode { path, shape, cause });
+        }
+    }
+
+    /// Adds an array that cannot be read, with the shape that its document has.
+    fn add_unreadable_array(&mut self, key: &str, path: &str, document: &Object, fault: Broken) {
+        let count = self.unreadable.len();
+        self.add_unreadable(key, path, fault_in(key, fault));
+        if let Some(node) = self.unreadable.get_mut(count) {
+            node.shape = shape_of(document).ok();
+        }
     }
 
     /// Whether another node fits.
@@ -194,7 +266,7 @@ impl Nodes {
     fn add_v2_array(&mut self, key: &str, path: &str, document: &Object, attributes: Object) {
         match ArrayMeta::of_v2(path, document, attributes) {
             Ok(array) => self.add_array(key, array),
-            Err(fault) => self.report(key, path, fault),
+            Err(fault) => self.add_unreadable_array(key, path, document, fault),
         }
     }
 
@@ -206,40 +278,34 @@ impl Nodes {
                 format: ZarrFormat::V2,
                 attributes,
             }),
-            found => self.report(key, path, broken(&rule::FORMAT, found.unwrap_or(0), 2)),
+            found => {
+                let fault = broken(&rule::FORMAT, found.unwrap_or(0), 2);
+                self.add_unreadable(key, path, fault_in(key, fault));
+            }
         }
     }
 
-    /// Adds the node of a `zarr.json`; whether it is a group.
-    fn add_v3(&mut self, key: &str, path: &str, document: &Object) -> bool {
+    /// Adds the node of a `zarr.json`.
+    fn add_v3(&mut self, key: &str, path: &str, document: &Object) -> NodeKind {
         match document.get("node_type").and_then(Value::as_str) {
             Some("array") => {
                 match ArrayMeta::of_v3(path, document) {
                     Ok(array) => self.add_array(key, array),
-                    Err(fault) => self.report(key, path, fault),
+                    Err(fault) => self.add_unreadable_array(key, path, document, fault),
                 }
-                false
+                NodeKind::Array
             }
             Some("group") => {
-                let format = document.get("zarr_format").and_then(Value::as_u64);
-                if format != Some(3) {
-                    self.report(key, path, broken(&rule::FORMAT, format.unwrap_or(0), 3));
+                match group_of_v3(path, document) {
+                    Ok(group) => self.groups.push(group),
+                    Err(fault) => self.add_unreadable(key, path, fault_in(key, fault)),
                 }
-                let attributes = match document.get("attributes") {
-                    None => Object::new(),
-                    Some(Value::Object(attributes)) => attributes.clone(),
-                    Some(_) => {
-                        self.report(key, path, broken(&rule::ATTRIBUTES, 0, 0));
-                        Object::new()
-                    }
-                };
-                let (path, format) = (path.to_owned(), ZarrFormat::V3);
-                self.groups.push(ZarrGroup { path, format, attributes });
-                true
+                NodeKind::Folder
             }
             _ => {
-                self.report(key, path, broken(&rule::NODE_TYPE, 0, 0));
-                false
+                let fault = broken(&rule::NODE_TYPE, 0, 0);
+                self.add_unreadable_array(key, path, document, fault);
+                NodeKind::Folder
             }
         }
     }
@@ -250,39 +316,54 @@ impl Nodes {
         }
         self.arrays.push(Arc::new(array));
     }
-
-    /// The document of a key, if there is one; a fault becomes a finding.
-    fn read_document(&mut self, store: &Store, key: &str, path: &str) -> Result<Document> {
-        let read = match store.read(key, DOCUMENT_LEN_MAX) {
-            Ok(None) => return Ok(Document::Absent),
-            Ok(Some(read)) => read,
-            Err(Error::Fault { fault, key }) => {
-                self.report(&key, path, fault);
-                return Ok(Document::Broken);
-            }
-            Err(error) if path.is_empty() || store.is_far() => return Err(error),
-            // A file that cannot be read does not hide the others.
-            Err(_) => {
-                self.report(key, path, broken(&rule::UNREADABLE, 0, 0));
-                return Ok(Document::Broken);
-            }
-        };
-        match json::object(&read.0) {
-            Ok(object) => Ok(Document::Read(object, read.1)),
-            Err(fault) => {
-                self.report(key, path, fault);
-                Ok(Document::Broken)
-            }
-        }
-    }
 }
 
-/// The key of the root document and its stamp.
-type Root = (String, Option<Stamp>);
+/// The group of a `zarr.json`.
+fn group_of_v3(path: &str, document: &Object) -> Result<ZarrGroup, Broken> {
+    let format = document.get("zarr_format").and_then(Value::as_u64);
+    if format != Some(3) {
+        return Err(broken(&rule::FORMAT, format.unwrap_or(0), 3));
+    }
+    let attributes = match document.get("attributes") {
+        None => Object::new(),
+        Some(Value::Object(attributes)) => attributes.clone(),
+        Some(_) => return Err(broken(&rule::ATTRIBUTES, 0, 0)),
+    };
+    Ok(ZarrGroup { path: path.to_owned(), format: ZarrFormat::V3, attributes })
+}
 
-/// What a key has.
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeKind {
+    /// An array.
+    Array,
+    /// A group, a folder without a document, or a node that may be a group, which may have nodes below it.
+    Folder,
+}
+
+/// The document of a key at a path.
 enum Document {
     Absent,
-    Broken,
-    Read(Object, Option<Stamp>),
+    /// There is one, and it cannot be read.
+    Broken(Error),
+    Read(Object, DocumentState),
+}
+
+/// Reads the document of a key of the node at `path`.
+///
+/// # Errors
+///
+/// The environment fails: the root cannot be read, or a server.
+fn read_document(store: &Store, key: &str, path: &str) -> Result<Document> {
+    let StoredDocument { bytes, state } = match store.read(key) {
+        Ok(None) => return Ok(Document::Absent),
+        Ok(Some(read)) => read,
+        Err(error @ Error::Io(_)) if path.is_empty() || store.is_far() => return Err(error),
+        // A file that cannot be read does not hide the others.
+        Err(error) => return Ok(Document::Broken(error)),
+    };
+    Ok(match json::object(&bytes) {
+        Ok(object) => Document::Read(object, state),
+        Err(fault) => Document::Broken(fault_in(key, fault)),
+    })
 }

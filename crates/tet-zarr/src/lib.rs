@@ -44,7 +44,7 @@ pub use codec::{CodecFamily, ZarrCodec};
 pub use element::{TimeKind, ZarrElement, ZarrField, ZarrOrder};
 pub use error::{Error, Result, ZarrFault};
 pub use finder::{ChunkFinder, Located};
-pub use hierarchy::{Hierarchy, ZarrGroup, ZarrMetadata};
+pub use hierarchy::{Hierarchy, UnreadableNode, ZarrGroup, ZarrMetadata};
 pub use key::{KeyEncoding, KeyStyle};
 pub use objects::{ObjectId, Objects};
 pub use shard::{IndexLocation, ShardLevel};

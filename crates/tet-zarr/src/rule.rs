@@ -33,6 +33,14 @@ tet_format::foreign_rules! { pub,
         "consolidated metadata must be an object of documents", "";
     "ZR-M15" STORAGE_TRANSFORMERS "metadata" Error Structure Hidden:
         "there must be no storage transformers", "";
+    "ZR-M16" NO_FILL "metadata" Error Structure Hidden:
+        "an array of version 3 must have a fill value: chunks that are not stored have no elements", "";
+    "ZR-M17" STALE "metadata" Warning Structure Hidden:
+        "consolidated metadata should be that of the documents of arrays and groups",
+        "consolidate the metadata again";
+    "ZR-M18" STALE_SHAPE "metadata" Warning Structure Decimal:
+        "the shape in consolidated metadata should be that of the document of the array",
+        "consolidate the metadata again";
     "ZR-K1" KEY "key" Error Structure Hidden:
         "a key must be a relative path of ordinary names", "";
     "ZR-K2" KEY_ENCODING "key" Error Structure Hidden:
@@ -43,7 +51,8 @@ tet_format::foreign_rules! { pub,
     "ZR-K4" DUPLICATE_NODE "key" Warning Structure Hidden:
         "a path should be one node of one format", "";
     "ZR-K5" UNREADABLE "key" Error Structure Hidden:
-        "a metadata document or a folder must be readable", "check its permissions";
+        "a document, a chunk or a folder must be readable: no link to nothing or out of the folder, no pipe",
+        "fetch the file, or check its permissions";
     "ZR-S1" SHARD_CHUNKS "shard" Error Structure Decimal:
         "chunks inside a shard must divide the shard evenly", "";
     "ZR-S2" SHARD_INDEX_CODECS "shard" Error Structure Hidden:
@@ -96,6 +105,11 @@ tet_format::foreign_rules! { pub,
     "ZR-Z6" ZIP_SHARD "zip" Error Structure Hidden:
         "shards must be stored in a zip file without compression",
         "write the zip file without compression: the chunks are compressed already";
+    "ZR-Z7" ZIP_CHECKSUM "zip" Error Elements Hidden:
+        "a member of a zip file must match its CRC-32", "the file is damaged: fetch or copy it again";
+    "ZR-Z8" ZIP_NAME "zip" Error Structure Hidden:
+        "a member of a zip file must have the name of its entry in the directory",
+        "the file is damaged: fetch or copy it again";
     "ZR-L1" LIMIT_DOCUMENT "metadata" Error Structure Decimal:
         "metadata documents are read up to 64 MiB", "";
     "ZR-L2" LIMIT_AXES "metadata" Error Structure Decimal:

@@ -1,17 +1,19 @@
 //! Stores: where the objects of a hierarchy are, each with a key.
 
+mod document;
 mod references;
 mod zip;
 
 use std::path::Path;
 
 use tet_format::Span;
-use tet_io::{Folder, FolderFile, FolderList, Source, Stamp};
+use tet_io::{Folder, FolderList, Source};
 
+pub(crate) use document::{DocumentState, StoredDocument};
 pub use references::References;
 pub use zip::ZipStore;
 
-use crate::error::{Result, fault_in};
+use crate::error::Result;
 
 /// Where the objects of a hierarchy are.
 ///
@@ -21,7 +23,7 @@ use crate::error::{Result, fault_in};
 /// use tet_zarr::Store;
 ///
 /// let store = Store::folder(std::env::temp_dir())?;
-/// assert!(store.locate("no/such/object")?.is_none());
+/// assert!(store.locate("../outside")?.is_none());
 /// # Ok::<(), tet_zarr::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -58,7 +60,7 @@ pub enum ObjectName {
 /// ```
 /// use tet_zarr::{ObjectName, KeyPlace};
 ///
-/// let place = KeyPlace { name: ObjectName::Zip, part: None, inflated_len: None };
+/// let place = KeyPlace { name: ObjectName::Zip, part: None, inflated_len: None, crc32: None };
 /// assert!(place.inflated_len.is_none(), "the bytes are stored as they are");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,8 @@ pub struct KeyPlace {
     pub part: Option<Span>,
     /// The length after inflating, for a deflated member of a zip file.
     pub inflated_len: Option<u64>,
+    /// The CRC-32 of the bytes, of those that are inflated, for a member of a zip file.
+    pub crc32: Option<u32>,
 }
 
 impl Store {
@@ -105,8 +109,8 @@ impl Store {
         matches!(self, Store::Folder(folder) if folder.is_url())
     }
 
-    /// Where the object of a key is; `None` if there is none. In a folder the file is looked up,
-    /// but not opened; on a server it is not looked up either, and [`Store::open`] says that there is none.
+    /// Where the object of a key is; `None` if there is none. In a folder the file is not looked up: [`Store::open`] says
+    /// that there is none.
     ///
     /// # Errors
     ///
@@ -115,9 +119,8 @@ impl Store {
         match self {
             Store::Folder(folder) => {
                 let name = ObjectName::File(key.to_owned());
-                let place = KeyPlace { name, part: None, inflated_len: None };
-                let is_there = self.is_far() || folder.len_of(key)?.is_some();
-                Ok(is_there.then_some(place))
+                let place = KeyPlace { name, part: None, inflated_len: None, crc32: None };
+                Ok(folder.path_of(key).map(|_| place))
             }
             Store::Zip(zip) => zip.locate(key),
             Store::References(references) => references.locate(key),
@@ -149,38 +152,6 @@ impl Store {
             Store::Zip(zip) => Ok(zip.list(key, count_max)),
             Store::References(references) => Ok(references.list(key, count_max)),
         }
-    }
-
-    /// The bytes of an object, at most `len_max` of them.
-    ///
-    /// # Errors
-    ///
-    /// Returns a fault when it is longer, errors of [`Store::locate`], and errors of reading.
-    pub(crate) fn read(&self, key: &str, len_max: u64) -> Result<Option<(Vec<u8>, Option<Stamp>)>> {
-        if let Store::Folder(folder) = self {
-            let Some(FolderFile { bytes, len, stamp }) = folder.read(key, len_max)? else {
-                return Ok(None);
-            };
-            if len_max < len {
-                let fault = crate::error::broken(&crate::rule::LIMIT_DOCUMENT, len, len_max);
-                return Err(fault_in(key, fault));
-            }
-            return Ok(Some((bytes, stamp)));
-        }
-        let Some(place) = self.locate(key)? else { return Ok(None) };
-        let Some(source) = self.open(&place.name)? else { return Ok(None) };
-        let span = place.part.or(Span::new(0, source.len())).unwrap_or(Span::EMPTY);
-        let found = place.inflated_len.unwrap_or(span.len()).max(span.len());
-        if len_max < found {
-            let fault = crate::error::broken(&crate::rule::LIMIT_DOCUMENT, found, len_max);
-            return Err(fault_in(key, fault));
-        }
-        let stored = source.read_vec(span.start(), span.len())?;
-        let bytes = match place.inflated_len {
-            None => stored,
-            Some(len) => zip::inflate(&stored, len).map_err(|fault| fault_in(key, fault))?,
-        };
-        Ok(Some((bytes, source.stamp())))
     }
 }
 

@@ -46,8 +46,7 @@ pub fn each_stored(finder: &ChunkFinder, take: &mut Take<'_>) -> Result<()> {
         goes_on = match finder.find_object(key) {
             Ok(None) => true,
             Ok(Some(located)) => inside(finder, (key, 0), located, (&origin, &unit), take)?,
-            Err(Error::Fault { .. }) => take(&origin),
-            Err(error) => return Err(error),
+            Err(Error::Fault { .. } | Error::Io(_)) => take(&origin),
         };
         Ok(())
     })

@@ -3,10 +3,10 @@
 mod report;
 mod shape;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use tet_convert::{Opened, ValidRange, catalog_diff};
+use tet_convert::{Opened, ValidRange, catalog_diff, contents, with_members};
 use tet_query::{
     Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity, Tolerance,
 };
@@ -17,7 +17,7 @@ use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::json::DiffReport;
+use crate::render::json::{DiffReport, NotCompared};
 use crate::target;
 
 /// Runs the command.
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
         if args.decoded {
             opened.catalog = tet_convert::decoded(opened.catalog, ValidRange::Ignored);
         }
+        opened.catalog = contents(opened.catalog);
         Ok::<Opened, Failure>(opened)
     };
     let files = [opened(&args.left)?, opened(&args.right)?];
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
         let unchanged = opened.catalog.check_unchanged();
         unchanged.map_err(|error| Failure::from(error).about(path))?;
     }
-    let same = found.report.same;
+    let differs = found.report.same == Some(false);
     if args.json {
         context.json(&found.report)?;
     } else {
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
             opened.check_complete().map_err(|error| Failure::from(error).about(path))?;
         }
     }
-    Ok(if same { Exit::Done } else { Exit::No })
+    Ok(if differs { Exit::No } else { Exit::Done })
 }
 
 /// What is compared with what.
@@ -107,12 +108,18 @@ impl Compared {
         let found = [left, right].map(|(catalog, _)| catalog.find(name));
         match found {
             [Ok(a), Ok(b)] => {
-                let slab = |(catalog, path): (&Catalog, &Path), dataset| {
+                let slab = |(catalog, path): (&Catalog, &Path), dataset: &Dataset| {
                     target::resolve(catalog, dataset, slice, how)
                         .map_err(|failure| failure.about(path))
                 };
-                self.slabs.push([slab(left, a)?, slab(right, b)?]);
-                self.files.both.push([a.clone(), b.clone()]);
+                let members = [(left.0, a), (right.0, b)].map(|(it, of)| with_members(it, [of]));
+                let pairs = CatalogDiff::of(members, [&BTreeMap::new(), &BTreeMap::new()]);
+                for both in pairs.both {
+                    self.slabs.push([slab(left, &both[0])?, slab(right, &both[1])?]);
+                    self.files.both.push(both);
+                }
+                let only = self.files.only.iter_mut().zip(pairs.only);
+                only.for_each(|(all, more)| all.extend(more));
             }
             [Ok(a), Err(Error::NoSuchDataset { .. })] => self.files.only[0].push(a.clone()),
             [Err(Error::NoSuchDataset { .. }), Ok(b)] => self.files.only[1].push(b.clone()),
@@ -168,16 +175,22 @@ fn found(
         let mut found = DatasetDiff::of(datasets, slabs, tolerance.as_ref(), how)?;
         let elements = found.elements.as_ref().map(|elements| elements.integrity);
         integrity = integrity.into_iter().chain(elements).reduce(Integrity::and);
-        if !found.is_same() {
+        if found.differs() {
             report.datasets.push(shape::of_dataset((left, &both[0]), &found, how)?);
-            // Types that are not compared differ, which is an answer.
-            let fault = found.fault.take().filter(|it| !matches!(it, Error::Incomparable { .. }));
-            faults.extend(fault.map(Failure::from));
+        } else if let Some(why) = found.why() {
+            report.not_compared.push(NotCompared { name: both[0].name.clone(), why });
         }
+        // Of types that differ it is an answer that they are not compared.
+        let fault = found.fault.take();
+        let fault =
+            fault.filter(|it| !matches!(it, Error::Incomparable { .. }) || !found.differs());
+        faults.extend(fault.map(Failure::from));
     }
-    report.same = report.datasets.is_empty()
-        && report.attrs.is_empty()
-        && report.only.iter().all(Vec::is_empty);
+    let differs = !report.datasets.is_empty()
+        || !report.attrs.is_empty()
+        || report.only.iter().any(|names| !names.is_empty());
+    report.same =
+        if differs { Some(false) } else { report.not_compared.is_empty().then_some(true) };
     report.integrity = integrity.map(Integrity::name);
     Ok(Found { report, faults })
 }

@@ -94,7 +94,7 @@ fn source(path: &Path, asked: &Path) -> Result<Source> {
 
 fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
     let source = source(&context.env().at(&args.file), &args.file)?;
-    let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = tet_io::file_name(&args.file);
     let output = args.sum.clone().unwrap_or_else(|| default_list(&args.file));
     let target = context.env().at(&output);
     let (force, sync) = open::publish_options(args.write);
@@ -117,9 +117,10 @@ fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The default path of the list of a file.
+/// The default path of the list of a file; for a URL, in the current folder.
 fn default_list(file: &Path) -> PathBuf {
-    let mut name = OsString::from(file);
+    let is_url = tet_io::is_url(file);
+    let mut name = if is_url { tet_io::file_name(file).into() } else { OsString::from(file) };
     name.push(".sum");
     name.into()
 }

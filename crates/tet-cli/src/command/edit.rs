@@ -154,11 +154,7 @@ fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec
         edits.extend(attrs(opened, attr.dataset.as_deref(), &attr.key, Some(&value))?);
     }
     for text in &args.unset {
-        let (dataset, key) = match text.split_once(':') {
-            Some(("", key)) => (None, key),
-            Some((dataset, key)) if dataset != "tet" => (Some(dataset), key),
-            _ => (None, text.as_str()),
-        };
+        let (dataset, key) = convert::attr_key(text);
         edits.extend(attrs(opened, dataset, key, None)?);
     }
     let mut dims = args.dims.iter().map(|text| convert::dims(text)).collect::<Result<Vec<_>>>()?;

@@ -127,17 +127,21 @@ fn write(
     } else {
         listing::write(opened.catalog.datasets(), stored, (args, opened.format), context)?;
     }
+    let mut reasons = Vec::new();
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
-        let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
         if let Some(tet_query::Error::Compound { members, .. }) = dataset.why() {
             let shown: Vec<&str> = members.iter().take(MEMBERS_SHOWN).map(String::as_str).collect();
             let more = if MEMBERS_SHOWN < members.len() { ", ..." } else { "" };
             let text = format!("members: {}{more}", shown.join(", "));
             context.line(format!("  {}", context.paint.faint(Escaped(&text))))?;
-        } else if let Some(why) = why {
-            let mark = context.paint.wrong("!");
-            context.line(format!("  {mark} {}", crate::escape::Message(&why)))?;
+            continue;
         }
+        let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
+        reasons.extend(why);
+    }
+    for why in crate::warning::aggregated(reasons) {
+        let mark = context.paint.wrong("!");
+        context.line(format!("  {mark} {}", crate::escape::Message(&why)))?;
     }
     write_sparse(opened, context)?;
     if args.layout || args.all {

@@ -180,12 +180,11 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     for line in lines(datasets, context) {
         context.line(line)?;
     }
-    for stats in datasets {
-        if let Some(why) = &stats.why {
-            let what = format!("omitted: {why}");
-            let mark = context.paint.wrong("!");
-            context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
-        }
+    let reasons = datasets.iter().filter_map(|stats| stats.why.clone());
+    for why in crate::warning::aggregated(reasons) {
+        let what = format!("omitted: {why}");
+        let mark = context.paint.wrong("!");
+        context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
     }
     Ok(())
 }

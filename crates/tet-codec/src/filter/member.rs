@@ -35,10 +35,11 @@ impl MemberStage {
         is_inside.then_some(member)
     }
 
-    /// The bytes of the member in one structure.
+    /// The bytes of the member in one structure; fewer where the structure ends before it.
     #[must_use]
-    pub fn of<'a>(&self, structure: &'a [u8]) -> Option<&'a [u8]> {
-        structure.get(self.start..)?.get(..self.len)
+    pub fn of<'a>(&self, structure: &'a [u8]) -> &'a [u8] {
+        let bytes = structure.get(self.start..).unwrap_or_default();
+        bytes.get(..self.len).unwrap_or(bytes)
     }
 }
 
@@ -63,7 +64,7 @@ impl Stage for MemberStage {
         }
         room.check(NAME, decoded_len)?;
         out.clear();
-        let members = stored.chunks_exact(self.size).filter_map(|structure| self.of(structure));
+        let members = stored.chunks_exact(self.size).map(|structure| self.of(structure));
         members.for_each(|member| out.extend_from_slice(member));
         Ok(())
     }

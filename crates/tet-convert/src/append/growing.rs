@@ -9,18 +9,17 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use tet_io::shown;
-use tet_query::{Catalog, Dataset};
+use tet_query::{Catalog, Dataset, Execution};
 
+use super::order::check_order;
 use crate::container::holds_one;
 use crate::edit::datasets_named;
+use crate::merge::differing_elements;
 use crate::model::attributes::is_metadata;
 use crate::model::axes::names_of;
+use crate::model::meanings::{Differing, differing_meaning};
 use crate::read::opened::{Opened, path_of};
 use crate::{Error, Result};
-
-/// Attributes without which the values of a dataset mean something else.
-const MEANINGS: [&str; 6] =
-    ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
 
 /// What is appended to which axis.
 ///
@@ -59,8 +58,17 @@ impl Growing<'_> {
         extents.fold(0, u64::saturating_add)
     }
 
+    /// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
+    pub(crate) fn check_coordinates(&self, axis: &str, how: &Execution) -> Result<()> {
+        // In a group it has the name of the group before its own.
+        let name = self.dataset.name.rsplit('/').next().unwrap_or_default();
+        let is_named = self.dataset.name == axis || name == axis;
+        let is_coordinate = is_named && self.dataset.shape().len() == 1;
+        if is_coordinate { check_order(self.dataset, &self.parts, how) } else { Ok(()) }
+    }
+
     /// The labels of the new positions, behind those that the axis has.
-    pub(super) fn more_labels(&self, axis: &str, labels: &[String]) -> Result<Vec<String>> {
+    pub(crate) fn more_labels(&self, axis: &str, labels: &[String]) -> Result<Vec<String>> {
         let name = &self.dataset.name;
         let mut taken: HashSet<&String> = labels.iter().collect();
         let mut all = Vec::new();
@@ -134,6 +142,40 @@ pub(crate) fn growing<'c>(
         check_left(inputs, &growing, asked.axis, |it| axis < it.shape().len())?;
     }
     Ok(growing)
+}
+
+/// Checks that the datasets of inputs that do not grow are those of the file.
+///
+/// # Errors
+/// An input has one that the file lacks, or has it with another type, shape or elements, or elements cannot be read.
+pub(crate) fn check_fixed(
+    (path, opened): (&Path, &Opened),
+    growing: &[Growing<'_>],
+    inputs: &[(&Path, Opened)],
+    how: &Execution,
+) -> Result<()> {
+    let grown: HashSet<&str> = growing.iter().map(|it| it.dataset.name.as_str()).collect();
+    let is_one = |input: &Opened| holds_one(input.format);
+    for (other, input) in inputs.iter().filter(|(_, input)| !is_one(input)) {
+        let fixed = input.catalog.datasets().iter().filter(|it| !is_metadata(it));
+        for part in fixed.filter(|it| !grown.contains(it.name.as_str())) {
+            let (name, other, path) = (&part.name, shown(other), shown(path));
+            let Some(dataset) = opened.catalog.only_named(name) else {
+                return Err(unfit(format!("{other} has a dataset {name:?}, and {path} has none")));
+            };
+            let differs = differing_elements(dataset, part, how)?.or_else(|| {
+                let meaning = differing_meaning(&dataset.attrs, &part.attrs)?;
+                Some(format!("{} is {} and {}", meaning.key, meaning.shown[0], meaning.shown[1]))
+            });
+            if let Some(what) = differs {
+                let what = format!(
+                    "{name:?} does not grow, and is not the same in {path} and {other}: {what}"
+                );
+                return Err(unfit(what));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The positions of the datasets that may grow, where not all may.
@@ -233,15 +275,13 @@ fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) ->
     if !part.dims.is_empty() && !dataset.dims.is_empty() && part.dims != dataset.dims {
         return differs("axes", &part.dims, &dataset.dims);
     }
-    for key in MEANINGS {
-        let texts = [dataset, part].map(|it| it.attrs.get(key).map(|value| value.text()));
-        if let [Some(wanted), Some(found)] = texts
-            && wanted != found
-        {
-            return differs(key, &found, &wanted);
+    match differing_meaning(&dataset.attrs, &part.attrs) {
+        None => Ok(()),
+        Some(Differing { key, shown: [wanted, found] }) => {
+            let (name, path) = (&dataset.name, shown(path));
+            Err(unfit(format!("{name:?} has the {key} {wanted}, and {found} in {path}")))
         }
     }
-    Ok(())
 }
 
 /// Checks that datasets that are found by the number of an axis have one axis in common: the same extents, and as many new
@@ -299,6 +339,6 @@ pub(super) fn extent(dataset: &Dataset, axis: usize) -> u64 {
 }
 
 /// The error for files that do not go together.
-pub(super) fn unfit(what: String) -> Error {
+pub(crate) fn unfit(what: String) -> Error {
     tet_file::Error::Edit { what }.into()
 }

@@ -16,11 +16,11 @@ use std::time::Duration;
 use tet_codec::digest;
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_io::{FileLock, Folder, Output, Overwrite, Publish, Source, is_url, shown};
-use tet_query::{Dataset, Execution, Hyperslab, Tolerance};
+use tet_query::Execution;
 
 use super::growing::{AxisAppend, Growing, extent, growing, unfit};
 use super::new_part::{Planned, metadata_of, write_part};
-use super::{change, check_coordinates, grow_labels, history, opened_inputs};
+use super::{change, check_fixed, grow_labels, history, opened_inputs};
 use crate::container::tets::parts::folder_at;
 use crate::container::tets::{
     DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
@@ -28,6 +28,7 @@ use crate::container::tets::{
 use crate::container::{EditMode, EditOptions};
 use crate::convert::{convert, folder_of};
 use crate::edit::report::{DatasetChange, EditReport};
+use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::ConvertOptions;
@@ -174,14 +175,14 @@ impl Attempt<'_> {
             let what = format!("{} grows along {axis:?}, not {:?}", shown(self.shown), asked.axis);
             return Err(unfit(what));
         }
-        let catalog = series.catalog.clone().viewed(to_logical);
+        let catalog = typed(series.catalog.clone().viewed(to_logical), AttrTypes::Json);
         let opened = opened_of(catalog);
         let growing = growing(&opened, asked, self.inputs)?;
-        self.check_others(opened.catalog.datasets(), &growing)?;
+        check_fixed((self.shown, &opened), &growing, self.inputs, how)?;
         let mut metadata = metadata_of(&series, &growing);
         for it in &growing {
             grow_labels(it, &mut metadata)?;
-            check_coordinates(it, asked.axis, how)?;
+            it.check_coordinates(asked.axis, how)?;
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
         let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;
@@ -219,30 +220,6 @@ impl Attempt<'_> {
         })?;
         report.file_len = Some(len);
         Ok(report)
-    }
-
-    /// Checks that the datasets of inputs that do not grow are those of the folder.
-    fn check_others(&self, datasets: &[Dataset], growing: &[Growing<'_>]) -> Result<()> {
-        let grows = |name: &str| growing.iter().any(|it| it.dataset.name == name);
-        for (path, input) in self.inputs {
-            for part in input.catalog.datasets().iter().filter(|it| !grows(&it.name)) {
-                let (name, path) = (&part.name, shown(path));
-                let Some(dataset) = datasets.iter().find(|it| it.name == *name) else {
-                    let what = format!(
-                        "{path} has a dataset {name:?}, and {} has none",
-                        shown(self.shown)
-                    );
-                    return Err(unfit(what));
-                };
-                if !is_equal(dataset, part, self.how)? {
-                    let folder = shown(self.shown);
-                    return Err(unfit(format!(
-                        "{name:?} does not grow, and is not the same in {path} as in {folder}"
-                    )));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// How the part is written: over no file.
@@ -293,16 +270,6 @@ impl Attempt<'_> {
 /// Whether the system refused something in this way.
 fn is_of(error: &tet_io::Error, kind: ErrorKind) -> bool {
     error.system().is_some_and(|(_, error)| error.kind() == kind)
-}
-
-/// Whether two datasets have the same type, shape and elements.
-fn is_equal(a: &Dataset, b: &Dataset, how: &Execution) -> Result<bool> {
-    if a.dtype_name != b.dtype_name || a.shape() != b.shape() {
-        return Ok(false);
-    }
-    let slab = Hyperslab::whole(a.shape());
-    let exact = Tolerance { nan_equal: true, ..Tolerance::default() };
-    Ok(a.diff(&slab, (b, &slab), &exact, &how.silent())?.value.differing == 0)
 }
 
 /// The manifest with the new part.

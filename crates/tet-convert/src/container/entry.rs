@@ -6,15 +6,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tet_codec::Swapped;
-use tet_format::{DType, ForeignFault, ForeignRule, Span};
+use tet_codec::{NumberBlock, Swapped};
+use tet_format::{DType, ForeignFault, ForeignRule, Grid, Span};
 use tet_io::Source;
-use tet_query::{AttrText, Dataset};
+use tet_query::{AttrText, ChunkTable, Dataset, rescaled};
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
-use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
+use crate::model::blocks::BlockChunks;
+use crate::model::dtype::unit_of;
+use crate::read::slabs::{Slabs, grid, grid_of_units, no_bytes, too_deep, unread};
 use crate::{Error, Result};
 
 /// The order of the bytes of a number.
@@ -39,8 +41,6 @@ pub(super) struct Entry {
     pub(super) attrs: BTreeMap<String, AttrText>,
     /// The rule that it breaks.
     pub(super) fault: Option<ForeignFault>,
-    /// Why a sound array is not read.
-    pub(super) unsupported: Option<String>,
 }
 
 impl Entry {
@@ -48,31 +48,65 @@ impl Entry {
     pub(super) fn dataset(self, source: &Source) -> Dataset {
         let broken = |fault| tet_query::Error::Foreign { dataset: self.name.clone(), fault };
         let fault = too_deep(&self.shape).or_else(|| self.fault.map(broken));
-        let fault = fault.or(self.unsupported.map(|why| tet_query::Error::Unsupported { why }));
-        let dtype = self.dtype.filter(|_| fault.is_none());
-        let bits = dtype.map(|dtype| u64::from(dtype.bit_width()));
-        let sound = bits.and_then(|bits| Some((grid(&self.shape, bits)?, bits)));
-        let swapped = match (self.order, dtype) {
-            // Both parts of a complex number are swapped.
-            (ByteOrder::Big, Some(DType::Complex64)) => Swapped::new(4),
-            (ByteOrder::Big, Some(DType::Complex128)) => Swapped::new(8),
-            (ByteOrder::Big, Some(dtype)) => dtype.size().and_then(Swapped::new),
-            _ => None,
+        let sound = if fault.is_none() { self.chunks() } else { None };
+        let is_opaque = fault.is_none() && sound.as_ref().is_some_and(|it| it.dtype.is_none());
+        let opaque = || {
+            let (dataset, dtype) = (self.name.clone(), self.dtype_name.clone());
+            tet_query::Error::Opaque { dataset, dtype }
         };
-        let (grid, chunks) = match sound {
-            Some((grid, bits)) => {
-                let slabs = Slabs::new(grid.clone(), bits, self.stored).swapped(swapped);
-                (grid, Arc::new(slabs) as Arc<_>)
-            }
-            None => unread(&self.shape, None),
-        };
+        let fault = fault.or_else(|| is_opaque.then(opaque));
+        let Chunks { grid, chunks, dtype } = sound.unwrap_or_else(|| {
+            let (grid, chunks) = unread(&self.shape, None);
+            Chunks { grid, chunks, dtype: self.dtype }
+        });
         Dataset {
-            dtype: self.dtype,
+            dtype,
             attrs: self.attrs,
             fault: fault.map(Arc::new),
             ..Dataset::unknown(source.clone(), self.name, self.dtype_name, grid, chunks)
         }
     }
+
+    /// How the elements of a sound array are cut.
+    fn chunks(&self) -> Option<Chunks> {
+        let Some(dtype) = self.dtype else { return self.block_chunks() };
+        let bits = u64::from(dtype.bit_width());
+        let grid = grid(&self.shape, bits)?;
+        let swapped = match (self.order, dtype) {
+            // Both parts of a complex number are swapped.
+            (ByteOrder::Big, DType::Complex64) => Swapped::new(4),
+            (ByteOrder::Big, DType::Complex128) => Swapped::new(8),
+            (ByteOrder::Big, dtype) => dtype.size().and_then(Swapped::new),
+            _ => None,
+        };
+        let slabs = Slabs::new(grid.clone(), bits, self.stored).swapped(swapped);
+        Some(Chunks { grid, chunks: Arc::new(slabs), dtype: Some(dtype) })
+    }
+
+    /// The same of elements in blocks, which are float32 where they are decoded.
+    fn block_chunks(&self) -> Option<Chunks> {
+        let unit = unit_of(&self.dtype_name)?;
+        let grid = grid_of_units(&self.shape, unit)?;
+        let bytes = rescaled(&grid, unit.count, unit.len)?;
+        let bytes = Arc::new(Slabs::new(bytes, 8, self.stored));
+        let (chunks, dtype) = match (NumberBlock::from_name(&self.dtype_name), self.order) {
+            (None, _) => (BlockChunks::opaque(bytes, unit.count, unit.len), None),
+            (Some(number), ByteOrder::Little) => {
+                (BlockChunks::decoded(bytes, number, &grid), Some(DType::Float32))
+            }
+            (Some(number), ByteOrder::Big) => {
+                (BlockChunks::decoded(bytes, number.swapped(), &grid), Some(DType::Float32))
+            }
+        };
+        Some(Chunks { grid, chunks: Arc::new(chunks), dtype })
+    }
+}
+
+/// How an array is cut, and the type of its elements where there is one.
+struct Chunks {
+    grid: Grid,
+    chunks: Arc<dyn ChunkTable>,
+    dtype: Option<DType>,
 }
 
 /// Bytes of so many elements in blocks, as a file may have: `None` for 2^63 and more.

@@ -26,7 +26,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
 
 pub(crate) use self::numbers::numbered;
-pub(crate) use self::stack::{Choice, stacked};
+pub(crate) use self::stack::stacked;
 
 /// Rules of the order of frames, which cost nothing of a message: order, preceders, no metadata.
 const FORM_RULES: [&str; 3] = ["TGM-F6", "TGM-F7", "TGM-M9"];

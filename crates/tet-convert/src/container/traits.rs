@@ -8,6 +8,7 @@ use tet_query::Dataset;
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use crate::model::attribute_types::AttrTypes;
 use crate::model::logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -132,6 +133,12 @@ pub trait Writer: Sync {
         logical::to_physical(dataset, encoding, |_| true).map(drop)
     }
 
+    /// The types that numbers of attributes have in a file of this name.
+    fn attr_types(&self, name: &Path) -> AttrTypes {
+        let _ = name;
+        self.can().attr_types
+    }
+
     /// Whether datasets that share their bytes go on to share them.
     fn keeps_shared_bytes(&self, options: &ConvertOptions) -> bool {
         let _ = options;
@@ -168,6 +175,8 @@ pub struct Capabilities {
     pub same_names: bool,
     /// Whether it has a place for attributes of a dataset and of the file.
     pub attributes: bool,
+    /// The types that numbers of attributes have there.
+    pub attr_types: AttrTypes,
     /// Whether it has a history, besides attributes.
     pub history: bool,
     /// How it lays out one array as text, with labels of axes in the same text; none where it is no text.
@@ -186,6 +195,7 @@ impl Capabilities {
         chars: false,
         same_names: false,
         attributes: true,
+        attr_types: AttrTypes::None,
         history: false,
         layouts: &[],
         options: &[],

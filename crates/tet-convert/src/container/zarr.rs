@@ -10,6 +10,7 @@ mod elements;
 mod shards;
 mod texts;
 mod write;
+mod zipped;
 
 pub(crate) use self::write::{Cut, Elements, capabilities, draft};
 
@@ -18,7 +19,7 @@ use std::path::Path;
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
-use tet_zarr::{Hierarchy, Store};
+use tet_zarr::{Hierarchy, Store, ZipStore};
 
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
@@ -57,9 +58,8 @@ impl Container for Zarr {
 
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
         if head.bytes.starts_with(b"PK") {
-            let Ok(store) = Store::zip(head.source.clone()) else { return Ok(false) };
-            let has = |name: &&str| matches!(store.locate(name), Ok(Some(_)));
-            return Ok(DOCUMENTS.iter().any(has));
+            let Ok(zip) = ZipStore::open(head.source.clone()) else { return Ok(false) };
+            return Ok(DOCUMENTS.iter().any(|name| zip.has(name)));
         }
         if is_document(head.source) {
             return Ok(true);
@@ -82,6 +82,11 @@ impl Container for Zarr {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         tet_zarr::rule::ALL
+    }
+
+    fn form_rules(&self) -> &'static [&'static str] {
+        const FORM: &[&str] = &[tet_zarr::rule::NO_FILL.id];
+        FORM
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -1,15 +1,16 @@
 //! Which datasets are written, and as what: by name, and as the sparse tensors that they are parts of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use tet_query::{Catalog, Dataset, nearest_word};
+use tet_query::{Catalog, Dataset, Error as QueryError, nearest_word};
 use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
 use crate::model::attributes::is_metadata;
 use crate::model::logical;
 use crate::model::sparse::{SparseStorage, sparse_tensors};
-use crate::read::opened::path_of;
+use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::{ConvertOptions, SparseOutput};
 use crate::write::joined::{Joined, joined};
 use crate::write::options::ImportOptions;
@@ -38,6 +39,62 @@ pub fn chosen<'c>(
         return Err(Error::NoArrays { path: path_of(catalog.source()), is_filtered: true });
     }
     Ok(chosen)
+}
+
+/// Leaves the datasets that are asked for in several files; `#N` is a position in each of them.
+///
+/// # Errors
+/// No file has a dataset of a name or one that matches, or nothing is left in all of them.
+pub(super) fn choose(files: &mut [(PathBuf, Opened)], options: &ImportOptions) -> Result<()> {
+    let mut is_known = false;
+    for name in options.include.iter().chain(&options.exclude) {
+        let found: Vec<_> = files.iter().map(|(_, it)| it.catalog.find_all(name)).collect();
+        if found.iter().all(std::result::Result::is_err) {
+            return found.into_iter().find_map(|it| it.err()).map_or(Ok(()), |it| Err(it.into()));
+        }
+        is_known = true;
+    }
+    if !is_known {
+        return Ok(());
+    }
+    let mut is_empty = true;
+    for (_, opened) in files.iter_mut() {
+        let catalog = &opened.catalog;
+        let known = |names: &[String]| -> Result<Vec<String>> {
+            let is_missing = |name: &String| match catalog.find_all(name) {
+                Err(QueryError::NoSuchDataset { .. }) => Ok(true),
+                found => found.map(|_| false),
+            };
+            let mut known = Vec::new();
+            for name in names {
+                known.extend((!is_missing(name)?).then(|| name.clone()));
+            }
+            Ok(known)
+        };
+        let (include, exclude) = (known(&options.include)?, known(&options.exclude)?);
+        let is_none = include.is_empty() && !options.include.is_empty();
+        let taken: Vec<&Dataset> = match chosen(catalog, &include, &exclude) {
+            _ if is_none => Vec::new(),
+            Err(Error::NoArrays { .. }) => Vec::new(),
+            taken => taken?,
+        };
+        is_empty &= taken.is_empty();
+        let places: BTreeMap<usize, usize> =
+            taken.iter().enumerate().map(|(place, it)| (it.index, place)).collect();
+        let parts = catalog.parts().iter().filter(|it| !places.contains_key(&it.index));
+        let datasets = taken.into_iter().cloned().collect();
+        let new = Catalog::new(catalog.source().clone(), catalog.format(), datasets);
+        let new = new.with_attrs(catalog.attrs().clone()).with_parts(parts.cloned().collect());
+        let labels = opened.labels.iter().filter_map(|at| places.get(at).copied()).collect();
+        opened.catalog = new.with_shards(catalog.shards().to_vec());
+        opened.labels = labels;
+    }
+    match files.first() {
+        Some((path, _)) if is_empty => {
+            Err(Error::NoArrays { path: path.clone(), is_filtered: true })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The indexes of datasets and parts that are named, or whose names match.

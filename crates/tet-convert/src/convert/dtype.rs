@@ -60,7 +60,8 @@ pub(super) fn retyped(
     let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
     for dataset in datasets {
         let Some(&dtype) = asked.get(&dataset.index) else { continue };
-        if dataset.dtype == Some(dtype) && dataset.why().is_none() {
+        let is_number = dataset.why().is_none() && dataset.blocks().is_none();
+        if dataset.dtype == Some(dtype) && is_number {
             continue;
         }
         let (view, of) = viewed(dataset, dtype, &options.execution)?;

@@ -10,8 +10,10 @@ use super::choice::{self, check_dense, check_names, chosen, joined_of};
 use super::labels::labeled;
 use super::storage::resolved;
 use crate::container::{Capabilities, Writer};
+use crate::model::attribute_types::noted;
 use crate::model::attributes::is_metadata;
-use crate::model::{logical, ties};
+use crate::model::logical::{self, CHAR};
+use crate::model::ties;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
 use crate::write::joined::Joined;
@@ -30,7 +32,7 @@ pub(crate) fn write_opened(
     let options = &of_output(&opened, output, options);
     let execution = options.execution.silent();
     let opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
-    write_labeled(&opened, output, (target, writer), (options, history), notes)
+    write_labeled(opened, output, (target, writer), (options, history), notes)
 }
 
 /// The options for one output: datasets by their names, and where scratch files are.
@@ -46,13 +48,14 @@ pub(super) fn of_output(
 
 /// The same for a file whose axes have the names and labels that they are written with.
 pub(super) fn write_labeled(
-    opened: &Opened,
+    mut opened: Opened,
     output: &Path,
     (target, writer): (Format, &dyn Writer),
     (options, history): (&ConvertOptions, Option<HistoryRow>),
     mut notes: Vec<Note>,
 ) -> Result<ImportReport> {
-    let mut report = write(opened, output, (target, writer), (options, history))?;
+    opened.catalog = noted(opened.catalog, writer.attr_types(options.output_name(output)));
+    let mut report = write(&opened, output, (target, writer), (options, history))?;
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => written.contains(dataset.as_str()),
@@ -220,9 +223,6 @@ fn members<'c>(
     }
     Ok(held)
 }
-
-/// The type of the characters of texts of NetCDF.
-const CHAR: &str = "char";
 
 /// What the elements of a dataset are that is left out where an output cannot hold them.
 fn without_numbers(dataset: &Dataset) -> Option<&'static str> {

@@ -57,12 +57,13 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
     let mut masks = Vec::new();
     for name in ["_FillValue", "missing_value"] {
         let values = numbers(&dataset, name).map_or_else(Vec::new, |list| list.values);
-        let values = values.into_iter().filter(|value| !value.to_f64().is_nan());
-        let before = masks.len();
-        masks.extend(values.map(|value| in_sign(value, stored, signed)));
-        if before != masks.len() {
+        // NaN is masked as it is.
+        let (plain, marks): (Vec<Bound>, Vec<Bound>) =
+            values.into_iter().partition(|value| value.to_f64().is_nan());
+        if !marks.is_empty() || !plain.is_empty() && stored.is_float() {
             masked.push(name);
         }
+        masks.extend(marks.into_iter().map(|value| in_sign(value, stored, signed)));
     }
     let valid = match range {
         ValidRange::Ignored => None,
@@ -80,6 +81,11 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
         promoted(signed)
     } else if is_truth(&dataset) {
         DType::Bool
+    } else if !masked.is_empty() {
+        let meaning = Meaning { stored, scale: None, offset: None, masked };
+        return Dataset { meaning: Some(Arc::new(meaning)), ..dataset };
+    } else if signed == stored {
+        return dataset;
     } else {
         return renamed(dataset, signed);
     };

@@ -2,6 +2,7 @@
 //! whose name begins with `$`.
 
 use serde_json::{Map, Number, Value as Json, json};
+use tet_format::DType;
 use tet_query::AttrText;
 use tet_ztensor::Value;
 
@@ -9,6 +10,7 @@ use tet_ztensor::Value;
 pub(crate) fn attr(value: Value) -> AttrText {
     match value {
         Value::Text(text) => AttrText::Text(text),
+        Value::Float(it) if !it.is_finite() => AttrText::number(DType::Float64, &it.to_le_bytes()),
         value => AttrText::Json(json_of_field(value).to_string()),
     }
 }
@@ -56,9 +58,26 @@ fn of_map(pairs: Vec<(Value, Value)>) -> Json {
 pub(crate) fn field(attr: &AttrText) -> Value {
     match attr {
         AttrText::Text(text) => Value::Text(text.clone()),
-        AttrText::Json(text) | AttrText::Numbers { json: text, .. } => {
+        AttrText::Numbers { json, .. } => match serde_json::from_str(json) {
+            Ok(value) => to_number(value),
+            Err(_) => Value::Text(json.clone()),
+        },
+        AttrText::Json(text) => {
             serde_json::from_str(text).map_or_else(|_| Value::Text(text.clone()), to_value)
         }
+    }
+}
+
+/// The item of a number that an attribute has, or of a list of them: names of numbers that JSON lacks are no texts.
+fn to_number(json: Json) -> Value {
+    match json {
+        Json::Array(items) => Value::Array(items.into_iter().map(to_number).collect()),
+        Json::String(name) => Value::Float(match name.as_str() {
+            "Infinity" => f64::INFINITY,
+            "-Infinity" => f64::NEG_INFINITY,
+            _ => f64::NAN,
+        }),
+        number => to_value(number),
     }
 }
 

@@ -3,24 +3,30 @@
 //! ```text
 //!   bfloat16  uint16   bool  uint8   int8  int16   float8_...  uint8      logical_dtype
 //!   complex64  float32 with a last axis of 2       float4_...  packed     logical_shape
+//!
+//! Floats of eight and four bits are computed with as float32, and stay what they are when they are written.
 //! ```
 
 mod narrow;
 
 use std::sync::Arc;
 
+use tet_codec::NumberBlock;
 use tet_format::{DType, Grid, Shape};
-use tet_query::{AttrText, Dataset};
+use tet_query::{AttrText, Dataset, rescaled};
 
 use self::narrow::Narrowed;
 use crate::model::attributes::{SCALAR_KEY, is_scalar, shape_of_text, shape_text};
-use crate::model::dtype::bits_of;
+use crate::model::blocks::{BlockChunks, UnreadChunks};
+use crate::model::dtype::{Unit, bits_of, unit_of};
 use crate::{Error, Note, Result};
 
 /// The attribute of the type that the bits are of.
 pub(crate) const DTYPE_KEY: &str = "logical_dtype";
 /// The attribute of the shape, where the stored one is another.
 pub(crate) const SHAPE_KEY: &str = "logical_shape";
+/// The type of the characters of texts of NetCDF.
+pub(crate) const CHAR: &str = "char";
 /// The name of the axis that the two parts of complex numbers are stored along.
 pub(crate) const PARTS_DIM: &str = "complex";
 
@@ -51,11 +57,15 @@ impl Physical {
     }
 }
 
-/// Bytes of all elements.
-pub(crate) fn byte_len(dataset: &Dataset) -> u64 {
-    let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
-    let bits = u128::from(bits_of(&dataset.dtype_name).unwrap_or(8)) * u128::from(count);
-    u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
+/// Bytes of all elements, as they are stored.
+#[must_use]
+pub fn byte_len(dataset: &Dataset) -> u64 {
+    let count = u128::from(dataset.grid.shape().element_count().unwrap_or(u64::MAX));
+    let len = match (bits_of(&dataset.dtype_name), dataset.blocks()) {
+        (None, Some(it)) => count.div_ceil(u128::from(it.count.max(1))) * u128::from(it.len),
+        (bits, _) => (u128::from(bits.unwrap_or(8)) * count).div_ceil(8),
+    };
+    u64::try_from(len).unwrap_or(u64::MAX)
 }
 
 /// A dataset as a container with these types stores it; `encoding` is the container's name.
@@ -68,10 +78,11 @@ pub(crate) fn to_physical(
     has: impl Fn(DType) -> bool,
 ) -> Result<Physical> {
     let dtype = match (dataset.dtype, dataset.why()) {
+        _ if stays_in_blocks(dataset) => return packed(dataset, encoding),
         (Some(dtype), None) => dtype,
-        (None, Some(tet_query::Error::Opaque { .. })) => return packed(dataset, encoding),
         _ => return Err(unreadable(dataset, encoding)),
     };
+    let dataset = &numbers_of(dataset.clone());
     let as_is = |dtype| Physical {
         view: Dataset { dtype: Some(dtype), ..dataset.clone() },
         stored: dtype,
@@ -145,11 +156,13 @@ pub(crate) fn of_parts(fill: &[u8], size: usize) -> Option<Vec<u8>> {
     (is_one && fill.chunks_exact(size).all(|part| part == first)).then(|| first.to_vec())
 }
 
-/// The elements of a dataset that nothing computes with, as the bytes that hold them; `None` for any
-/// other dataset.
+/// The elements of a dataset that no number of whole bytes holds, as the bytes of their blocks, with the attributes
+/// that say what they are; `None` for any other dataset, and for one that is written as the numbers that it is decoded
+/// to.
 #[must_use]
 pub fn as_bytes(dataset: &Dataset) -> Option<Dataset> {
-    packed(dataset, "raw").ok().filter(|_| is_opaque(dataset)).map(|physical| physical.view)
+    let packed = stays_in_blocks(dataset).then(|| packed(dataset, "raw"));
+    packed.and_then(Result::ok).map(|physical| physical.view)
 }
 
 /// Whether nothing here computes with the elements of a dataset, which is sound.
@@ -158,56 +171,73 @@ pub fn is_opaque(dataset: &Dataset) -> bool {
     matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }))
 }
 
+/// Whether the elements of a dataset are decoded from quantized blocks, and written as the numbers that they are.
+#[must_use]
+pub fn is_dequantized(dataset: &Dataset) -> bool {
+    dataset.blocks().is_some() && !stays_in_blocks(dataset)
+}
+
+/// A dataset of quantized blocks as the numbers that they are decoded to; another dataset as it is.
+pub(crate) fn numbers_of(dataset: Dataset) -> Dataset {
+    match dataset.dtype.filter(|_| is_dequantized(&dataset)) {
+        Some(dtype) => Dataset { dtype_name: dtype.name().to_owned(), ..dataset },
+        None => dataset,
+    }
+}
+
+/// Whether the elements of a dataset are written as the blocks that they are stored in.
+fn stays_in_blocks(dataset: &Dataset) -> bool {
+    let is_float = |name| bits_of(name).is_some() && DType::from_name(name).is_none();
+    is_opaque(dataset) || dataset.blocks().is_some() && is_float(&dataset.dtype_name)
+}
+
 /// The elements of a dataset that nothing computes with, as if they were bytes: to be counted, and not
 /// to be read. `None` for any other dataset.
 #[must_use]
 pub fn as_counted(dataset: &Dataset) -> Option<Dataset> {
-    let counted = || Dataset { dtype: Some(DType::UInt8), fault: None, ..dataset.clone() };
+    let counted = || {
+        let chunks = Arc::new(UnreadChunks::new(dataset.grid.clone()));
+        Dataset { dtype: Some(DType::UInt8), fault: None, chunks, ..dataset.clone() }
+    };
     is_opaque(dataset).then(counted)
 }
 
-/// Elements that nothing computes with, as bytes.
+/// Elements in blocks, as bytes.
 fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Physical> {
-    let bits = bits_of(&dataset.dtype_name).ok_or_else(|| unknown(dataset, encoding))?;
-    let grid = rescaled(&dataset.grid, bits, 8).ok_or_else(|| unknown(dataset, encoding))?;
-    let is_other = grid.shape() != dataset.grid.shape();
-    let (dtype, fault, fill) = (Some(DType::UInt8), None, None);
-    let mut view = Dataset { dtype, grid, fault, fill, ..dataset.clone() };
+    let mut view = dataset.block_bytes().ok_or_else(|| unknown(dataset, encoding))?;
     set_logical_dtype(&mut view, dataset);
-    if is_other {
+    if view.shape() != dataset.shape() {
         view.attrs.insert(SHAPE_KEY.to_owned(), shape_text(dataset.shape()));
     }
     Ok(Physical { view, stored: DType::UInt8, inner: 0, from: Some(dataset.dtype_name.clone()) })
 }
 
-/// The grid of the same bits as elements of another width: along the last axis where these fill
-/// whole elements there, else as one line of one chunk.
-fn rescaled(grid: &Grid, from: u64, to: u64) -> Option<Grid> {
-    if from == to {
-        return Some(grid.clone());
+/// A dataset whose elements are in blocks of a known type: decoded, where they can be.
+fn in_blocks(dataset: Dataset) -> Dataset {
+    if !is_opaque(&dataset) || dataset.blocks().is_some() {
+        return dataset;
     }
-    let scale = |extent: u64| {
-        let bits = extent.checked_mul(from)?;
-        bits.is_multiple_of(to).then_some(bits / to)
-    };
-    let (shape, chunk) = (grid.shape().as_slice(), grid.chunk_shape().as_slice());
-    if let (Some((last, head)), Some((last_chunk, chunk_head))) =
-        (shape.split_last(), chunk.split_last())
-        && let in_chunk = if grid.is_padded() { last_chunk } else { last_chunk.min(last) }
-        && let Some((last, last_chunk)) = scale(*last).zip(scale(*in_chunk))
-    {
-        let shape = head.iter().copied().chain([last]).collect();
-        let chunk = chunk_head.iter().copied().chain([last_chunk.max(1)]).collect();
-        return grid.reshaped(shape, chunk);
+    let Some(Unit { count, len }) = unit_of(&dataset.dtype_name) else { return dataset };
+    if rescaled(&dataset.grid, count, len).is_none() {
+        return dataset;
     }
-    let bits = grid.shape().element_count()?.checked_mul(from)?;
-    let len = bits.is_multiple_of(to).then_some(bits / to)?;
-    let is_one = grid.chunk_count() <= 1 && !grid.is_padded();
-    if is_one { Grid::new([len].into(), [len.max(1)].into()) } else { None }
+    let bytes = Arc::clone(&dataset.chunks);
+    match NumberBlock::from_name(&dataset.dtype_name) {
+        Some(number) => {
+            let chunks = Arc::new(BlockChunks::decoded(bytes, number, &dataset.grid));
+            let (dtype, fault, fill) = (Some(DType::Float32), None, None);
+            Dataset { dtype, chunks, fault, fill, ..dataset }
+        }
+        None => Dataset { chunks: Arc::new(BlockChunks::opaque(bytes, count, len)), ..dataset },
+    }
 }
 
 /// A dataset as what its attributes set_logical_dtype that it is; as it is where they do not fit it.
 pub(crate) fn to_logical(dataset: Dataset) -> Dataset {
+    in_blocks(of_attributes(dataset))
+}
+
+fn of_attributes(dataset: Dataset) -> Dataset {
     let Some(AttrText::Text(name)) = dataset.attrs.get(DTYPE_KEY) else { return dataset };
     match of_name(&dataset, name) {
         Some(mut logical) => {
@@ -248,7 +278,7 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
             (*last == 2 && *last_chunk == 2).then(|| Dataset { grid, dims, fill, ..named(logical) })
         }
         (DType::UInt8, None) => {
-            let grid = unpacked(dataset, bits_of(name)?)?;
+            let grid = unpacked(dataset, unit_of(name)?)?;
             let opaque =
                 tet_query::Error::Opaque { dataset: dataset.name.clone(), dtype: name.to_owned() };
             Some(Dataset { grid, fill: None, fault: Some(Arc::new(opaque)), ..named(None) })
@@ -258,18 +288,19 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
 }
 
 /// The grid of packed elements.
-fn unpacked(dataset: &Dataset, bits: u64) -> Option<Grid> {
+fn unpacked(dataset: &Dataset, unit: Unit) -> Option<Grid> {
+    let Unit { count, len } = unit;
     let Some(shape) = dataset.attrs.get(SHAPE_KEY) else {
         // Where there are no elements any width fills whole bytes.
-        let is_same = bits == 8 || dataset.shape().contains(&0);
+        let is_same = count == len || dataset.shape().contains(&0);
         return is_same.then(|| dataset.grid.clone());
     };
     let shape = shape_of_text(shape.text())?;
-    let along = rescaled(&dataset.grid, 8, bits).filter(|grid| grid.shape().as_slice() == shape);
+    let along = rescaled(&dataset.grid, len, count).filter(|grid| grid.shape().as_slice() == shape);
     along.or_else(|| {
         let chunk = shape.iter().map(|&extent| extent.max(1)).collect();
         let grid = Grid::new(shape.into(), chunk)?;
-        let back = rescaled(&grid, bits, 8)?;
+        let back = rescaled(&grid, count, len)?;
         (back.shape() == dataset.grid.shape() && dataset.grid.chunk_count() <= 1).then_some(grid)
     })
 }

@@ -27,6 +27,13 @@ pub enum Note {
         /// The dtype in the output.
         to: DType,
     },
+    /// Quantized blocks are written as the numbers that they are decoded to.
+    Dequantized {
+        /// The types of the blocks.
+        types: Vec<String>,
+        /// The number of datasets.
+        count: u64,
+    },
     /// An array of rank 0 became shape (1).
     Scalar {
         /// The dataset.
@@ -293,6 +300,19 @@ pub(crate) fn of_integrity(integrity: Integrity) -> Option<Note> {
 }
 
 impl Note {
+    /// Whether the output lacks something of the input, or has values that are not sure to be those of the input.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        matches!(
+            self,
+            Self::LeftOut { .. }
+                | Self::Skipped { .. }
+                | Self::LeftBehind { .. }
+                | Self::Texts { .. }
+                | Self::Unchecked
+        )
+    }
+
     /// The note that `count` parts of a dataset, or of the file, are left out; `None` for no parts.
     pub(crate) fn left_behind(dataset: &str, what: &'static str, count: usize) -> Option<Note> {
         let dataset = dataset.to_owned();
@@ -307,6 +327,11 @@ impl Note {
             Self::BeingWritten => f.write_str(
                 "another program has the input open for writing: this may mix two states of it",
             ),
+            Self::Dequantized { types, count } => {
+                let (s, verb) = if *count == 1 { ("", "is") } else { ("s", "are") };
+                let types = types.join(", ");
+                write!(f, "{count} dataset{s} of {types} {verb} written as decoded numbers")
+            }
             Self::Unchecked => f.write_str(
                 "some values were written that were not compared with their checksums; \
                  --digests always compares them",

@@ -1,6 +1,8 @@
 //! Checks the chunks of a dataset: each is looked up, and read where elements are checked.
 
-use tet_format::{ForeignFault, ForeignRule};
+use std::collections::HashSet;
+
+use tet_format::{ForeignFault, ForeignRule, usual_decoded_max};
 use tet_query::{ChunkPlace, Dataset, Error as QueryError, Execution, Hyperslab, Texts};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Level, VerifyOptions};
 
@@ -17,12 +19,46 @@ const LISTED_MAX: u64 = 1 << 23;
 /// chunk that is longer than the memory limit.
 pub(crate) type ChunkRules<'a> = (&'a VerifyOptions, &'static ForeignRule, &'static ForeignRule);
 
+/// What the payloads of a file decode to while it is checked: it is counted before each is decoded.
+pub(crate) struct DecodedTotal {
+    sum: u64,
+    /// The limit, if one was given.
+    max: Option<u64>,
+    /// Bytes of the files of the payloads, each once.
+    file_len: u64,
+    objects: HashSet<(usize, u32)>,
+}
+
+impl DecodedTotal {
+    /// The total of a file of this length.
+    pub(crate) fn new(options: &VerifyOptions, file_len: u64) -> DecodedTotal {
+        DecodedTotal { sum: 0, max: options.decoded_max, file_len, objects: HashSet::new() }
+    }
+
+    /// Counts a payload that decodes to `len` bytes.
+    pub(crate) fn add(&mut self, len: u64) -> Result<()> {
+        self.sum = self.sum.saturating_add(len);
+        let limit = self.max.unwrap_or_else(|| usual_decoded_max(self.file_len));
+        let wanted = self.sum;
+        if wanted <= limit { Ok(()) } else { Err(QueryError::Expansion { wanted, limit }.into()) }
+    }
+
+    /// Counts a chunk, and the file that it is in.
+    fn add_chunk(&mut self, dataset: &Dataset, place: &ChunkPlace) -> Result<()> {
+        if place.object != 0 && self.objects.insert((dataset.index, place.object)) {
+            let len = dataset.object(place)?.map_or(0, |object| object.len());
+            self.file_len = self.file_len.saturating_add(len);
+        }
+        self.add(place.decoded_len)
+    }
+}
+
 /// Checks a dataset.
 pub(crate) fn check_chunks(
     dataset: &Dataset,
     how: ChunkRules<'_>,
     findings: &mut ForeignFindings<'_>,
-    seen: &mut ForeignSeen,
+    (seen, total): (&mut ForeignSeen, &mut DecodedTotal),
 ) -> Result<()> {
     seen.dataset_count += 1;
     match dataset.why() {
@@ -42,7 +78,7 @@ pub(crate) fn check_chunks(
     let mut checked = 0;
     let mut stopped = None;
     let mut check = |linear: u64, findings: &mut ForeignFindings<'_>| -> Result<()> {
-        chunk(dataset, linear, how, (findings, &mut *seen))?;
+        chunk(dataset, linear, how, (findings, &mut *seen, &mut *total))?;
         checked += 1;
         if checked % BATCH == 0 {
             progress.advance(0).map_err(tet_verify::Error::from)?;
@@ -110,7 +146,7 @@ fn chunk(
     dataset: &Dataset,
     linear: u64,
     (options, decodes, too_long): ChunkRules<'_>,
-    (findings, seen): (&mut ForeignFindings<'_>, &mut ForeignSeen),
+    (findings, seen, total): (&mut ForeignFindings<'_>, &mut ForeignSeen, &mut DecodedTotal),
 ) -> Result<()> {
     let mut places: Vec<ChunkPlace> = Vec::new();
     let located = dataset.chunks.locate(&[linear], &mut places);
@@ -118,6 +154,12 @@ fn chunk(
     match located {
         Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
             report(fault);
+            return Ok(());
+        }
+        Err(QueryError::Io(error))
+            if is_no_file(&error) && !dataset.source.access().is_remote() =>
+        {
+            report(ForeignFault { rule: decodes, at: 0, found: 0, wanted: 0 });
             return Ok(());
         }
         Err(error) => return Err(error.into()),
@@ -144,6 +186,9 @@ fn chunk(
             report(ForeignFault { rule: too_long, at, found: len, wanted: len_max });
             continue;
         }
+        if !decoder.is_identity() {
+            total.add_chunk(dataset, place)?;
+        }
         seen.payload_len = seen.payload_len.saturating_add(place.stored.len());
         match read(dataset, linear, place) {
             Ok(()) => {}
@@ -159,6 +204,16 @@ fn chunk(
         }
     }
     Ok(())
+}
+
+/// Whether the file of a chunk has a name, and is none that can be opened.
+fn is_no_file(error: &tet_io::Error) -> bool {
+    use tet_io::Error::{DeadLink, Io, LinkOutside, NotRegular};
+    match error {
+        DeadLink { .. } | LinkOutside { .. } | NotRegular { .. } => true,
+        Io { step, .. } => matches!(step, tet_io::Step::Open | tet_io::Step::Stat),
+        _ => false,
+    }
 }
 
 /// Reads a chunk; decodes it where it is not stored as it is.

@@ -112,16 +112,18 @@ impl OpenOptions {
 
     /// The file of this name next to another one of the same container, read as is asked for. Bytes in memory have none.
     pub(crate) fn beside(&self, source: &Source, name: &str) -> tet_io::Result<Source> {
-        let Some(path) = source.path() else {
+        let nowhere = || {
             let nowhere = io::ErrorKind::NotFound.into();
-            return Err(tet_io::Error::io(Step::Open, name.as_ref(), nowhere));
+            tet_io::Error::io(Step::Open, name.as_ref(), nowhere)
         };
+        if source.path().is_none() {
+            return Err(nowhere());
+        }
         let folder = source.folder()?;
         if folder.is_url() {
-            folder.open_file(name)
-        } else {
-            self.source(&path.with_file_name(name))
+            return folder.open_file(name);
         }
+        self.source(&folder.find(name)?.ok_or_else(nowhere)?)
     }
 }
 

@@ -10,6 +10,8 @@ use tet_codec::{Raw, Swapped};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
+use crate::model::dtype::Unit;
+
 /// Where the elements of an array are, one after the other.
 pub struct Slabs {
     grid: Grid,
@@ -109,12 +111,27 @@ impl ChunkTable for Slabs {
 
 /// The grid of an array that is read in place; `None` when its chunks cannot be counted.
 pub(crate) fn grid(shape: &[u64], element_bits: u64) -> Option<Grid> {
-    let chunk_shape = if element_bits.is_multiple_of(8) {
-        crate::chunking::in_place(shape, element_bits / 8)
-    } else {
-        // A part of such an array need not end with a byte.
-        shape.iter().map(|&extent| extent.max(1)).collect()
-    };
+    if !element_bits.is_multiple_of(8) {
+        let unit = Unit::of_bits(element_bits)?;
+        // A row of such an array need not end with a byte.
+        return grid_of_units(shape, unit).or_else(|| Some(grid_of_one(shape)));
+    }
+    let chunk_shape = crate::chunking::in_place(shape, element_bits / 8);
+    Grid::new(Shape::from(shape), Shape::from(chunk_shape))
+}
+
+/// The grid of an array whose elements are stored in blocks: each chunk is whole blocks of a row. `None` where rows are
+/// not, or chunks cannot be counted.
+pub(crate) fn grid_of_units(shape: &[u64], unit: Unit) -> Option<Grid> {
+    /// Bytes of an element that blocks are decoded to.
+    const VALUE_LEN: u64 = 4;
+    let (last, head) = shape.split_last()?;
+    let blocks = last.is_multiple_of(unit.count).then_some(last / unit.count)?;
+    let in_blocks: Vec<u64> = head.iter().copied().chain([blocks]).collect();
+    let unit_len = unit.len.max(unit.count.checked_mul(VALUE_LEN)?);
+    let mut chunk_shape = crate::chunking::in_place(&in_blocks, unit_len);
+    let last_chunk = chunk_shape.last_mut()?;
+    *last_chunk = last_chunk.checked_mul(unit.count)?;
     Grid::new(Shape::from(shape), Shape::from(chunk_shape))
 }
 
@@ -174,7 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_half_a_byte_are_one_chunk() {
+    fn chunks_of_half_bytes_are_whole_bytes() {
+        let large = grid(&[3, 1 << 22], 4).unwrap();
+        assert_eq!(large.chunk_shape().as_slice(), [1, 1 << 20]);
+        let odd = grid(&[1 << 22, 3], 4).unwrap();
+        assert_eq!(odd.chunk_count(), 1);
         let grid = grid(&[3, 2], 4).unwrap();
         assert_eq!(grid.chunk_count(), 1);
         let slabs = Slabs::new(grid, 4, Span::new(10, 3).unwrap());

@@ -9,6 +9,7 @@ use super::address::AddressBook;
 use super::document::{Content, ReferenceSet};
 use super::plan::Planned;
 use crate::container::zarr::{self, Elements};
+use crate::model::attribute_types::{AttrTypes, with_note};
 use crate::model::axes::name_axes;
 use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -25,7 +26,7 @@ pub(super) fn drafted(
 ) -> Result<ReferenceSet> {
     let (datasets, contents): (Vec<Dataset>, Vec<Content>) =
         planned.into_iter().map(|it| (it.dataset, it.content)).unzip();
-    let datasets = named(datasets)?;
+    let datasets = named(datasets.into_iter().map(|it| with_note(it, AttrTypes::Json)).collect())?;
     let lazy = outlines(&datasets)?;
     let mut of = Conversion { datasets: datasets.iter().collect(), ..of };
     let draft = zarr::draft(&mut of, &lazy, convert)?;

@@ -58,8 +58,7 @@ impl ResultCatalog {
         slab: &Hyperslab,
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
-        if let Some(bytes) = as_bytes(dataset) {
-            let part = bytes::selected(dataset, &bytes, slab)?;
+        if let Some((bytes, part)) = byte_part(dataset, slab)? {
             let lazy = LazyArray::values(&bytes, &part)?;
             let computed = Computed::new(Elements::of(Arc::new(lazy)), &options.execution);
             let mut main = computed.dataset(dataset.name.clone());
@@ -72,7 +71,10 @@ impl ResultCatalog {
         }
         if !dataset.is_text() {
             let lazy = Arc::new(LazyArray::values(dataset, slab)?);
-            return ResultCatalog::of_array(catalog, &lazy, options);
+            let mut result = ResultCatalog::of_array(catalog, &lazy, options)?;
+            let types = dataset.blocks().map(|_| vec![dataset.dtype_name.clone()]);
+            result.notes.extend(types.map(|types| Note::Dequantized { types, count: 1 }));
+            return Ok(result);
         }
         let mut main = texts::selected(dataset, slab, &options.execution);
         main.attrs = of_values(dataset, None);
@@ -159,6 +161,17 @@ impl ResultCatalog {
     /// The reason of an error that a decoder has no words for.
     pub(crate) fn take_fault(&self) -> Option<tet_query::Error> {
         self.computed().find_map(|it| it.take_fault())
+    }
+}
+
+/// The bytes that a dataset is written as, and the part of them with the selected elements; `None` where it is written as
+/// numbers: also where the elements do not start and end at a byte, and are decoded to numbers.
+fn byte_part(dataset: &Dataset, slab: &Hyperslab) -> Result<Option<(Dataset, Hyperslab)>> {
+    let Some(bytes) = as_bytes(dataset) else { return Ok(None) };
+    match bytes::selected(dataset, &bytes, slab) {
+        Ok(part) => Ok(Some((bytes, part))),
+        Err(_) if dataset.dtype.is_some() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Step<'a> {
 pub(super) fn of(dataset: &Dataset, step: Step<'_>, options: &ResultOptions) -> Option<HistoryRow> {
     let origin = options.history?;
     let path = dataset.listed_in.as_ref().unwrap_or(&dataset.source).path();
-    let source = path.and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+    let source = path.map(tet_io::file_name).unwrap_or_default();
     let op = match step {
         Step::Reduced(_, reduced) => reduced.op.name(),
         Step::Array(lazy) if lazy.transform().is_some() => "transform",

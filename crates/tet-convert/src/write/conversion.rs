@@ -54,6 +54,8 @@ pub struct ConvertOptions {
     pub shard_len: Option<u64>,
     /// What happens with datasets that cannot be written.
     pub unsupported: UnsupportedChoice,
+    /// What happens with parts of the metadata of the input that cannot be read.
+    pub unread: UnreadChoice,
     /// How one array is written as text; `None` is bare elements, or columns, in a table, and all there is in JSON.
     pub layout: Option<TextLayout>,
     /// A name whose suffix chooses the kind of the output, whatever that of the output is.
@@ -61,6 +63,13 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
+    /// The options for a catalog that has no other datasets than those that are asked for.
+    pub(crate) fn of_all(mut self) -> ConvertOptions {
+        self.tet.include.clear();
+        self.tet.exclude.clear();
+        self
+    }
+
     /// The name whose suffix chooses the kind of the output.
     pub(crate) fn output_name<'p>(&'p self, output: &'p Path) -> &'p Path {
         self.to.as_deref().unwrap_or(output)
@@ -86,6 +95,20 @@ pub enum Conflict {
     Refused,
     /// Those of the first file that has them are taken.
     First,
+}
+
+/// What happens with parts of the metadata of an input that cannot be read, and concern no dataset that is known.
+///
+/// ```
+/// assert_eq!(tet_convert::UnreadChoice::default(), tet_convert::UnreadChoice::Refused);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnreadChoice {
+    /// They are left out, with a note.
+    Noted,
+    /// They are an error, unless datasets are chosen by name.
+    #[default]
+    Refused,
 }
 
 /// How a Tensogram file is written.

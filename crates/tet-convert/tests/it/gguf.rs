@@ -4,7 +4,7 @@ use crate::common::{fixture, opened, read};
 use tet_convert::{Format, OpenOptions, open_source, verify};
 use tet_format::DType;
 use tet_io::Source;
-use tet_query::{AttrText, Execution, Hyperslab};
+use tet_query::{AttrText, DiffBlock, Execution, Hyperslab, Tolerance};
 use tet_verify::VerifyOptions;
 
 fn element(at: usize) -> f64 {
@@ -39,10 +39,18 @@ fn files_of_the_gguf_library_are_read() {
                 assert_eq!(found.get(at).unwrap().to_f64(), Some(element(at)), "{name} {at}");
             }
         }
-        for kind in ["Q4_0", "Q8_0"] {
-            let dataset = file.catalog.find(&format!("blocks.{kind}")).unwrap();
+        for (kind, step) in [("Q4_0", 50.0 / 8.0), ("Q8_0", 50.0 / 127.0)] {
+            let block_name = format!("blocks.{kind}");
+            let dataset = file.catalog.find(&block_name).unwrap();
             assert_eq!((dataset.shape(), dataset.dtype_name.as_str()), (&[2, 32][..], kind));
-            assert!(dataset.why().unwrap().to_string().contains("block-quantized"));
+            assert_eq!(dataset.dtype, Some(DType::Float32));
+            // The library does not swap the scales of blocks.
+            let is_little = !file.catalog.attrs().contains_key("general.alignment");
+            let found = read(&file, &block_name);
+            for at in (0..64).filter(|_| is_little) {
+                let value = found.get(at).unwrap().to_f64().unwrap();
+                assert!((value - element(at)).abs() <= step, "{kind} {at}: {value}");
+            }
         }
         let attrs = file.catalog.attrs();
         let json = |dtype, json: &str| AttrText::Numbers { dtype, json: json.to_owned() };
@@ -57,6 +65,103 @@ fn files_of_the_gguf_library_are_read() {
         assert!(report.is_ok());
         assert_eq!(codes(&std::fs::read(fixture(name)).unwrap()), ["GG-N4"]);
     }
+}
+
+/// A file with a tensor `t` of two rows of the type of this number, whose blocks are these bytes.
+fn quantized(tag: u32, shape: [u64; 2], blocks: &[u8]) -> Vec<u8> {
+    let mut out = b"GGUF".to_vec();
+    out.extend(3_u32.to_le_bytes());
+    [1_u64, 0, 1].iter().for_each(|number| out.extend(number.to_le_bytes()));
+    out.extend(b"t");
+    out.extend(2_u32.to_le_bytes());
+    shape.iter().rev().for_each(|extent| out.extend(extent.to_le_bytes()));
+    out.extend(tag.to_le_bytes());
+    out.extend(0_u64.to_le_bytes());
+    out.resize(out.len().next_multiple_of(32), 0);
+    out.extend(blocks);
+    out
+}
+
+fn in_memory(bytes: &[u8]) -> tet_convert::Opened {
+    open_source(Source::from_bytes(bytes), &OpenOptions::default()).expect("it is read")
+}
+
+/// Bytes of random blocks, whose scales are finite: the exponents of their float16 are not all ones.
+fn random_blocks(len: usize) -> Vec<u8> {
+    (0..len).map(|at| (at.wrapping_mul(2_654_435_761) >> 7) as u8 & 0xbb).collect()
+}
+
+#[test]
+fn parts_of_rows_of_blocks_are_those_of_the_whole() {
+    let blocks = random_blocks(2 * 3 * 144);
+    let opened = in_memory(&quantized(12, [2, 768], &blocks));
+    let dataset = opened.catalog.find("t").unwrap();
+    let whole = read(&opened, "t");
+    let mut wanted = vec![0; 2 * 768 * 4];
+    let number = tet_codec::NumberBlock::from_name("Q4_K").unwrap();
+    number.decode(&blocks, 0, &mut wanted).unwrap();
+    assert_eq!(whole.bytes(), wanted);
+    for (rows, columns, step) in [
+        (0..2, 0..1, 1),
+        (1..2, 255..258, 1),
+        (0..2, 3..768, 7),
+        (0..1, 500..501, 1),
+        (0..2, 10..700, 300),
+    ] {
+        let slice = |range: &std::ops::Range<u64>, step| tet_query::AxisSlice {
+            start: range.start,
+            stop: range.end,
+            step,
+            axis: tet_query::Axis::Kept,
+        };
+        let axes = vec![slice(&rows, 1), slice(&columns, step)];
+        let slab = Hyperslab::new(axes, dataset.shape()).unwrap();
+        let part = dataset.read(&slab, &Execution::default()).unwrap().value;
+        let places = rows.flat_map(|row| {
+            columns.clone().step_by(step as usize).map(move |column| (row * 768 + column) as usize)
+        });
+        let wanted: Vec<u8> = places.flat_map(|at| wanted[4 * at..4 * at + 4].to_vec()).collect();
+        assert_eq!(part.bytes(), wanted);
+    }
+}
+
+#[test]
+fn blocks_are_compared_by_their_bytes() {
+    let compared = |tag: u32, shape: [u64; 2], blocks: [&[u8]; 2], tolerance: Tolerance| {
+        let files = blocks.map(|blocks| in_memory(&quantized(tag, shape, blocks)));
+        let [left, right] = files.each_ref().map(|file| file.catalog.find("t").unwrap());
+        let slab = Hyperslab::whole(left.shape());
+        left.diff(&slab, (right, &slab), &tolerance, &Execution::default()).unwrap().value
+    };
+    let exact = Tolerance::default();
+    for (tag, count, len) in [(20, 32, 18), (12, 256, 144)] {
+        let blocks = random_blocks(6 * len);
+        let shape = [2, 3 * count as u64];
+        let same = compared(tag, shape, [&blocks, &blocks], exact);
+        assert_eq!((same.differing, same.count), (0, 6 * count as u64));
+        let mut other = blocks.clone();
+        other[4 * len + len - 1] ^= 1;
+        let found = compared(tag, shape, [&blocks, &other], exact);
+        assert_eq!(found.differing, 1);
+        // Where numbers are decoded, it is said how far they are apart.
+        let is_decoded = tag == 12;
+        assert_eq!(found.max_abs.is_some(), is_decoded);
+        assert_eq!(
+            found.block,
+            (!is_decoded).then_some(DiffBlock { count: count as u64, len: len as u64 })
+        );
+        let first = found.first.unwrap();
+        assert_eq!((first.position[0], first.position[1] / count as u64), (1, 1));
+        let near = Tolerance { atol: 1e9, ..exact };
+        let found = compared(tag, shape, [&blocks, &other], near);
+        assert_eq!(found.differing, u64::from(!is_decoded));
+    }
+    // A scale of zero makes zeros of all quantized numbers: the bytes differ all the same.
+    let zero = [0; 18];
+    let mut other = zero;
+    other[17] = 1;
+    let found = compared(2, [1, 32], [&zero, &other], exact);
+    assert_eq!((found.differing, found.block.is_some()), (1, true));
 }
 
 fn codes(bytes: &[u8]) -> Vec<String> {
@@ -142,7 +247,7 @@ fn walk(bytes: &[u8]) {
 
 #[test]
 fn every_byte_changed_and_every_length_cut_is_read_or_refused() {
-    for sound in [file(1, 0), file(3, 26)] {
+    for sound in [file(1, 0), file(3, 26), quantized(2, [2, 32], &random_blocks(36))] {
         for at in 0..sound.len() {
             walk_if_gguf(&sound[..at]);
             for change in [0x01, 0x80, 0xff] {

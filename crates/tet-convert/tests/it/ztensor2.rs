@@ -64,8 +64,10 @@ fn files_of_version_2_are_read() {
     assert_eq!(complex.bytes(), [1.0_f32, -1.0, 2.0, -2.0].map(f32::to_le_bytes).concat());
     for (name, dtype) in [("f8", "float8_e4m3fn"), ("f4", "float4_e2m1fn")] {
         let dataset = file.catalog.find(name).unwrap();
-        assert_eq!((dataset.dtype, dataset.dtype_name.as_str()), (None, dtype));
+        assert_eq!((dataset.dtype, dataset.dtype_name.as_str()), (Some(DType::Float32), dtype));
     }
+    // The last byte of an odd number of elements is filled up.
+    assert_eq!(values(&file, "f4").len(), 3);
     // The parts of sparse tensors are those of version 0.1.0.
     assert_eq!(values(&file, "csr.indptr"), [0.0, 1.0, 1.0, 3.0]);
     assert_eq!(values(&file, "csr.indices"), [1.0, 0.0, 3.0]);

@@ -20,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tet_codec::{Strength, compare, digest};
 use tet_format::write::WriteError;
 use tet_format::{ChunkStatistics, Codec, Digest, Span};
-use tet_io::{Publish, Publisher, Source, Step, is_url};
+use tet_io::{Overwrite, Publish, Publisher, Source, Step, is_url};
 
 use super::base::StoredChunk;
 use super::plan::FilePlan;
@@ -129,6 +129,29 @@ impl FilePart {
             return Ok(part);
         }
         Ok(FilePart { place: Place::File(path.to_path_buf()), ..part })
+    }
+
+    /// The chunks of these datasets alone, which are numbered in their order from then on.
+    ///
+    /// ```
+    /// use tet_file::parts::{FilePart, PartChunk};
+    /// use tet_format::{Codec, Digest, Span};
+    /// use tet_io::Source;
+    ///
+    /// let (span, digest) = (Span::new(4, 2).unwrap(), Digest::default());
+    /// let chunk = PartChunk { dataset: 2, linear: 7, span, codec: Codec::Raw, digest, statistics: None };
+    /// let part = FilePart::of_chunks(Source::from_bytes(*b"head12"), [chunk]);
+    /// assert_eq!(part.clone().select_datasets(&[0, 2]).chunk_count(), 1);
+    /// assert_eq!(part.select_datasets(&[0]).chunk_count(), 0);
+    /// ```
+    #[must_use]
+    pub fn select_datasets(self, numbers: &[usize]) -> FilePart {
+        let mut rows = BTreeMap::new();
+        for (new, &old) in numbers.iter().enumerate() {
+            let chunks = self.rows.range((old, 0)..(old.saturating_add(1), 0));
+            rows.extend(chunks.map(|(&(_, linear), row)| ((new, linear), *row)));
+        }
+        FilePart { rows, ..self }
     }
 
     /// The part that a source is.
@@ -279,8 +302,8 @@ pub(super) struct PartWriter {
     file: File,
     /// What messages name.
     shown: PathBuf,
-    /// The file while it is written, and its name after that; `None` for a scratch file.
-    paths: Option<(PathBuf, PathBuf)>,
+    /// Gives the file its name when it is closed; `None` for a scratch file.
+    publisher: Mutex<Option<Publisher>>,
     /// Where a scratch file is written to when it is closed.
     url: Option<PathBuf>,
     state: Mutex<State>,
@@ -306,12 +329,12 @@ impl PartWriter {
             part.write(0, &head)?;
             return Ok(part);
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let hidden = path.with_file_name(format!(".{name}.new"));
-        let fault = |error| tet_io::Error::io(Step::Create, &hidden, error);
-        let file = File::options().read(true).write(true).create_new(true).open(&hidden);
-        let paths = Some((hidden.clone(), path.to_path_buf()));
-        let part = PartWriter::of(file.map_err(fault)?, hidden.clone(), paths);
+        let publish = Publish { force: Overwrite::Replace, ..Publish::default() };
+        let mut publisher = Publisher::begin(path, &publish)?;
+        let unsupported = || std::io::Error::from(std::io::ErrorKind::Unsupported);
+        let file = publisher.file().reader().and_then(|file| file.ok_or_else(unsupported));
+        let file = file.map_err(|error| tet_io::Error::io(Step::Create, path, error))?;
+        let part = PartWriter::new(file, path.to_path_buf(), Some(publisher));
         part.write(0, &head)?;
         Ok(part)
     }
@@ -325,14 +348,14 @@ impl PartWriter {
         let shown = tet_io::scratch_in(folder);
         let fault = |error| tet_io::Error::io(Step::Create, &shown, error);
         let file = tempfile::tempfile_in(folder).map_err(fault)?;
-        Ok(PartWriter::of(file, shown, None))
+        Ok(PartWriter::new(file, shown, None))
     }
 
-    fn of(file: File, shown: PathBuf, paths: Option<(PathBuf, PathBuf)>) -> PartWriter {
+    fn new(file: File, shown: PathBuf, publisher: Option<Publisher>) -> PartWriter {
         PartWriter {
             file,
             shown,
-            paths,
+            publisher: Mutex::new(publisher),
             url: None,
             state: Mutex::new(State { end: HEAD_LEN, rows: BTreeMap::new() }),
         }
@@ -373,7 +396,7 @@ impl PartWriter {
         Ok(stored)
     }
 
-    /// Ends the part and gives it its name. Returns the number of its chunks.
+    /// Syncs the part and gives it its name. Returns the number of its chunks.
     ///
     /// # Errors
     ///
@@ -386,13 +409,8 @@ impl PartWriter {
             return Ok(state.rows.len());
         }
         self.write(state.end, &end_of(&state))?;
-        if let Some((hidden, path)) = self.paths.take() {
-            let renamed = std::fs::rename(&hidden, &path);
-            if let Err(error) = renamed {
-                let _ = std::fs::remove_file(&hidden);
-                return Err(tet_io::Error::io(Step::Rename, &path, error).into());
-            }
-        }
+        let publisher = self.publisher.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        publisher.map_or(Ok(()), Publisher::commit)?;
         Ok(state.rows.len())
     }
 
@@ -464,14 +482,6 @@ fn end_of(state: &State) -> Vec<u8> {
     bytes.extend([0; 4]);
     bytes.extend(END_MAGIC);
     bytes
-}
-
-impl Drop for PartWriter {
-    fn drop(&mut self) {
-        if let Some((hidden, _)) = &self.paths {
-            let _ = std::fs::remove_file(hidden);
-        }
-    }
 }
 
 const SCRATCH: &str = "a scratch file";

@@ -63,7 +63,7 @@ pub fn publish(
     progress: &Progress,
 ) -> Result<Published> {
     let chunks = chunks_of(plan, parts)?;
-    check_all(plan, &chunks, base)?;
+    check_all(plan, &chunks, base, progress)?;
     // The writer stores no chunk of its own but fill values.
     let options = WriteOptions {
         encoder: CodecChoice::Raw,
@@ -240,25 +240,44 @@ fn chunks_of<'p>(plan: &FilePlan, parts: &'p [FilePart]) -> Result<Places<'p>> {
     Ok(chunks)
 }
 
-/// Every chunk is somewhere.
-fn check_all(plan: &FilePlan, chunks: &Places<'_>, base: Option<&BaseFile>) -> Result<()> {
+/// Every chunk is somewhere. Without a base this takes as long as there are chunks that were written, however many the
+/// plan has.
+fn check_all(
+    plan: &FilePlan,
+    chunks: &Places<'_>,
+    base: Option<&BaseFile>,
+    progress: &Progress,
+) -> Result<()> {
     let (mut named, mut count) = (Vec::new(), 0_u64);
     for (id, planned) in plan.datasets().iter().enumerate() {
         if planned.fill().is_some() {
             continue;
         }
         let grid = planned.grid();
-        let mut coord = vec![0; grid.rank()];
-        for linear in 0..grid.chunk_count() {
-            let is_there = chunks.contains_key(&(id, linear))
-                || base.is_some_and(|base| base.has(plan, id, &coord));
-            if !is_there {
-                count += 1;
-                if named.len() < NAMED_MAX {
-                    named.push((planned.spec().name.clone(), coord.clone()));
-                }
+        let mut note = |coord: Vec<u64>| {
+            if named.len() < NAMED_MAX {
+                named.push((planned.spec().name.clone(), coord));
             }
-            grid.advance(&mut coord);
+        };
+        if let Some(base) = base {
+            let mut coord = vec![0; grid.rank()];
+            for linear in 0..grid.chunk_count() {
+                if !chunks.contains_key(&(id, linear)) && !base.has(plan, id, &coord) {
+                    count = count.saturating_add(1);
+                    note(coord.clone());
+                }
+                grid.advance(&mut coord);
+                progress.check()?;
+            }
+            continue;
+        }
+        let written = chunks.range((id, 0)..(id.saturating_add(1), 0)).map(|(key, _)| key.1);
+        let mut next = 0;
+        for linear in written.chain([grid.chunk_count()]) {
+            count = count.saturating_add(linear.saturating_sub(next));
+            (next..linear).take(NAMED_MAX).for_each(|missing| note(grid.coord_of(missing)));
+            next = linear.saturating_add(1);
+            progress.check()?;
         }
     }
     if count == 0 { Ok(()) } else { Err(Error::Missing { named, count }) }

@@ -160,6 +160,19 @@ impl RegionWriter {
         Ok(())
     }
 
+    /// Gives up the elements of a dataset of which only some chunks are complete. Its number stays its own.
+    pub fn forget(&self, id: usize) {
+        let mut partials = self.lock();
+        let here: Vec<Key> = partials
+            .chunks
+            .range((id, 0)..(id.saturating_add(1), 0))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in here {
+            partials.remove(key);
+        }
+    }
+
     /// A dataset by its number.
     fn dataset(&self, id: usize) -> Result<Arc<PlannedDataset>> {
         let datasets = self.datasets.read().unwrap_or_else(PoisonError::into_inner);

@@ -230,6 +230,25 @@ fn a_writer_that_is_dropped_leaves_nothing() {
 }
 
 #[test]
+fn a_writer_that_was_killed_does_not_block_the_next_one() {
+    let plan = plan(&[4, 4], &[2, 2], "raw", "");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.part");
+    let create = || RegionWriter::create(&path, &plan, RegionOptions::default()).unwrap();
+    std::mem::forget(create());
+    let writer = create();
+    write_all(&writer, 0, &[4, 4]);
+    writer.close().unwrap();
+    assert_eq!(FilePart::open(&path, &plan).unwrap().chunk_count(), 4);
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+    let hidden = names.filter(|name| name != "p.part");
+    for name in hidden {
+        let name = name.into_string().unwrap();
+        assert!(tet_io::is_temporary(&name), "{name}");
+    }
+}
+
+#[test]
 fn chunks_that_are_missing_are_named() {
     let plan = plan(&[4, 4], &[2, 2], "raw", "");
     let folder = tempfile::tempdir().unwrap();

@@ -14,6 +14,20 @@ const TRY_COUNT_MAX: usize = 16;
 /// The target's name is shortened to this length, for the limits of the system.
 const NAME_CHARS: usize = 40;
 
+/// Whether a name is one of a file or folder that was not published, by a process that was killed or is still writing.
+///
+/// ```
+/// assert!(tet_io::is_temporary(".a.tet.tet-0123456789abcdef.tmp"));
+/// assert!(!tet_io::is_temporary("a.tet") && !tet_io::is_temporary(".a.tmp"));
+/// ```
+#[must_use]
+pub fn is_temporary(name: &str) -> bool {
+    let stem = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    let random = stem.and_then(|stem| stem.rsplit_once(".tet-")).map(|(_, random)| random);
+    random
+        .is_some_and(|it| it.len() == 16 && it.bytes().all(|it| b"0123456789abcdef".contains(&it)))
+}
+
 /// Calls `create` with hidden names in the target's folder until one is free.
 pub(super) fn create<T>(
     target: &Path,

@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-use super::fetched::{Keys, Secret, text_of};
+use super::fetched::{Keys, Secret};
+use super::files::TextFiles;
 use super::metadata::Metadata;
 use super::program::{Printed, Program};
 use super::role::{By, Role};
@@ -41,8 +43,8 @@ impl Profile {
     /// # Errors
     ///
     /// Returns an error when a file cannot be read, or a profile that is named is in none.
-    pub(crate) fn read(lookup: &Lookup) -> io::Result<Profile> {
-        let files = Files::read(lookup)?;
+    pub(crate) fn read(lookup: &Lookup, texts: &TextFiles) -> io::Result<Profile> {
+        let files = Files::read(lookup, texts)?;
         let asked = lookup.get("AWS_PROFILE");
         let name = asked.as_deref().unwrap_or("default");
         let found = files.section(name);
@@ -70,15 +72,14 @@ impl Profile {
 type Section<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The texts of the files.
-struct Files([String; 2]);
+struct Files([Arc<str>; 2]);
 
 impl Files {
-    fn read(lookup: &Lookup) -> io::Result<Files> {
+    fn read(lookup: &Lookup, texts: &TextFiles) -> io::Result<Files> {
         let text = |variable: &str, usual: &str| {
             let home = || lookup.get("HOME").map(|home| Path::new(&home).join(usual));
             let path = lookup.get(variable).map(PathBuf::from).or_else(home);
-            let text = path.map(|path| text_of(&path)).transpose()?;
-            io::Result::Ok(text.flatten().unwrap_or_default())
+            path.map_or_else(|| Ok("".into()), |path| texts.read(&path))
         };
         let credentials = text("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")?;
         Ok(Files([credentials, text("AWS_CONFIG_FILE", ".aws/config")?]))
@@ -311,7 +312,7 @@ mod tests {
         all.retain(|it| variables.iter().all(|known| known.0 != it.0));
         all.extend(variables.iter().map(|it| (it.0.to_owned(), it.1.to_owned())));
         let find = move |name: &str| all.iter().find(|it| it.0 == name).map(|it| it.1.clone());
-        Profile::read(&Lookup::new(find))
+        Profile::read(&Lookup::new(find), &TextFiles::default())
     }
 
     fn given(profile: Profile) -> Keys {

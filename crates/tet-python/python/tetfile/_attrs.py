@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -12,13 +12,28 @@ from . import _types
 Stored: TypeAlias = "str | tuple[str | None, str]"
 
 
-def values(stored: dict[str, Stored]) -> dict[str, Any]:
+class Attrs(dict[str, Any]):
+    """Attributes of a file, which are read: what changes them raises :class:`TypeError`. ``dict(attrs)`` is a copy to change."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("attributes of an open file are read-only: change a copy, as dict(attrs), or the file with `tet edit set`")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    update = pop = popitem = setdefault = clear = _refuse  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Attrs, (dict(self),)
+
+
+def values(stored: dict[str, Stored]) -> Attrs:
     """The attributes by name.
 
     A number is a scalar of NumPy and a list of numbers an array, of the type that the file has; any other value is what
     its JSON is.
     """
-    return {name: value_of(value) for name, value in stored.items()}
+    return Attrs({name: value_of(value) for name, value in stored.items()})
 
 
 def value_of(stored: Stored) -> Any:

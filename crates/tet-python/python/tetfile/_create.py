@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from . import _functions, _tetfile
+from . import _functions, _sources, _tetfile
 from ._dataset import Dataset
+from ._elements import array_of, elements_of
 from ._errors import NotFoundError, UsageError
 from ._hierarchy import DECODED
 from ._places import exists, place, scratch_folder
-from ._plan import Spec, auto_chunks, document, elements_of, physical
+from ._plan import Spec, auto_chunks, document, physical
 from ._reductions import Progress
 
 __all__ = ["Target", "Writer", "create"]
@@ -38,14 +40,16 @@ def create(
 ) -> Writer:
     """Begins a new file, which appears when it is committed: complete, or not at all.
 
-    Datasets are assigned by name: arrays of NumPy, datasets of open files and parts of them, arrays of xarray, iterators of blocks along the first
-    axis, or a :class:`Spec` whose regions are written afterwards, in any order and from any thread. Elements that are
-    written are kept in a scratch file in the folder of ``path``, compressed.
+    Datasets are assigned by name: arrays of NumPy, datasets of open files and parts of them, those of h5py, netCDF4 and zarr with
+    their attributes, arrays of xarray and of pandas with their labels, iterators of blocks along the first axis, or a
+    :class:`Spec` whose regions are written afterwards, in any order and from any thread. Elements that are
+    written are kept in a scratch file in the folder of ``path``, compressed. Masked elements become NaN, or the fill value of an
+    array of integers, which is then the attribute ``_FillValue``.
 
     Args:
         path: The file. ``x.tet`` is written as it is; another suffix, as of :func:`convert`, is converted to.
-        datasets: The first datasets.
-        attrs: The attributes of the file.
+        datasets: The first datasets, such as those of an open file or a dataset of xarray, whose attributes the file has then.
+        attrs: The attributes of the file, more than those.
         overwrite: Whether a file that exists is replaced.
         codec: How chunks are compressed.
         compression_level: The level of zstd, 3 unless it is given.
@@ -64,7 +68,8 @@ def create(
     >>> tetfile.open("new.tet")["height"][:, 0]
     array([0., 1., 2.], dtype=float32)
     """
-    writer = Writer(path, attrs, overwrite, codec, compression_level, stats, memory, threads)
+    about = {**getattr(datasets, "attrs", {}), **(attrs or {})}
+    writer = Writer(path, about, overwrite, codec, compression_level, stats, memory, threads)
     for name, value in (datasets or {}).items():
         writer[name] = value
     return writer
@@ -147,6 +152,7 @@ class Writer(Targets):
             raise TypeError(f"the name of a dataset is text, not {type(name).__name__}")
         if name in self._targets:
             raise UsageError(f"dataset {name!r} is there already: write to a region of it", dataset=name)
+        value = _sources.labeled(value)
         if isinstance(value, Spec):
             self._add(name, value)
         elif isinstance(value, Dataset):
@@ -156,8 +162,12 @@ class Writer(Targets):
         elif isinstance(value, Iterator) or (isinstance(value, Iterable) and not _is_array(value)):
             self._add_blocks(name, iter(value))
         else:
-            array = np.asarray(value)
-            self._add(name, Spec(array.shape, array.dtype))[...] = array
+            found = _sources.of_others(value)
+            array = array_of(value) if found is None else found.elements
+            attrs = _sources.attrs_of(array, name, whole=True) if found is None else found.attrs
+            dims = None if found is None else found.dims
+            with self._filling(name, Spec(array.shape, array.dtype, dims=dims, attrs=attrs)) as target:
+                target[...] = array
 
     def _add(self, name: str, spec: Spec) -> Target:
         self._check_open()
@@ -166,45 +176,58 @@ class Writer(Targets):
         self._targets[name] = target
         return target
 
+    @contextmanager
+    def _filling(self, name: str, spec: Spec) -> Iterator[Target]:
+        """A new dataset, which is gone if its elements cannot be written."""
+        target = self._add(name, spec)
+        try:
+            yield target
+        except BaseException:
+            self._regions.forget(target._number)
+            self._targets.pop(name, None)
+            raise
+
     def _add_dataset(self, name: str, value: Dataset) -> None:
         """A dataset of a file, or a part of one, chunk by chunk."""
         # Elements that are decoded are not to be decoded again.
         dropped = DECODED if value._core.is_computed else ()
         attrs = {key: each for key, each in value.attrs.items() if key not in dropped}
-        target = self._add(name, Spec(value.shape, value.dtype, chunks=value.chunks, dims=value.dims, attrs=attrs))
-        for key in value.iter_chunks():
-            target[key] = value[key]
+        spec = Spec(value.shape, value.dtype, chunks=value.chunks, dims=value.dims, attrs=attrs)
+        with self._filling(name, spec) as target:
+            for key in value.iter_chunks():
+                target[key] = value[key]
 
     def _add_labeled(self, name: str, value: Any) -> None:
         """An array of xarray, with its coordinates along its own axes."""
         from ._to_tet import encoded
 
-        variables = encoded(value, name)
-        for each, (spec, array) in variables.items():
-            if each == name or each not in self._targets:
-                self._add(each, spec)[...] = array
+        with ExitStack() as filling:
+            for each, (spec, array) in encoded(value, name).items():
+                if each == name or each not in self._targets:
+                    filling.enter_context(self._filling(each, spec))[...] = array
 
     def _add_blocks(self, name: str, blocks: Iterator[Any]) -> None:
         """Blocks one after the other along the first axis; how many there are shows at the end."""
-        first = np.asarray(next(blocks, None))
+        first = array_of(next(blocks, None))
         if first.dtype == object or first.ndim == 0:
             raise UsageError(f"the blocks of {name!r} are not arrays with at least one axis", dataset=name)
-        rest = first.shape[1:]
+        rest, attrs = first.shape[1:], _sources.attrs_of(first, name, whole=False)
         row_len = max(1, int(np.prod(rest, dtype=object)) * first.dtype.itemsize)
         # More than any file holds; the layout counts bytes and chunks in 64 bits.
-        spec = Spec(((1 << 55) // row_len, *rest), first.dtype, chunks=auto_chunks(first.shape, first.dtype))
-        target = self._add(name, spec)
-        at = 0
-        block: Any = first
-        while block is not None:
-            array = np.asarray(block)
-            if array.shape[1:] != rest:
-                raise UsageError(f"a block of {name!r} has shape {array.shape}, the first one {first.shape}")
-            target[at : at + len(array)] = array
-            at += len(array)
-            block = next(blocks, None)
-        self._regions.truncate(target._number, at)
-        target.spec = Spec((at, *rest), first.dtype, chunks=spec.chunks)
+        extent = (1 << 55) // row_len
+        spec = Spec((extent, *rest), first.dtype, chunks=auto_chunks(first.shape, first.dtype), attrs=attrs)
+        with self._filling(name, spec) as target:
+            at = 0
+            block: Any = first
+            while block is not None:
+                array = array_of(block)
+                if array.shape[1:] != rest:
+                    raise UsageError(f"a block of {name!r} has shape {array.shape}, the first one {first.shape}")
+                target[at : at + len(array)] = array
+                at += len(array)
+                block = next(blocks, None)
+            self._regions.truncate(target._number, at)
+            target.spec = Spec((at, *rest), first.dtype, chunks=spec.chunks, attrs=attrs)
 
     def commit(self, progress: Progress = None) -> None:
         """Writes the file and puts it in its place.
@@ -227,7 +250,7 @@ class Writer(Targets):
         specs = {name: target.spec for name, target in self._targets.items()}
         plan = document(specs, self.attrs, self._storage)
         if self._path.endswith(".tet"):
-            self._regions.publish(plan, self._path, (self._overwrite, self._stats), "create", progress)
+            self._regions.publish((plan, self._numbers()), self._path, (self._overwrite, self._stats), "create", progress)
         else:
             self._convert(plan, progress)
         self._is_open = False
@@ -235,7 +258,7 @@ class Writer(Targets):
     def _convert(self, plan: str, progress: Progress) -> None:
         with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(self._path)}.", dir=scratch_folder(self._path)) as folder:
             between = Path(folder) / "all.tet"
-            self._regions.publish(plan, between, (False, self._stats), "create")
+            self._regions.publish((plan, self._numbers()), between, (False, self._stats), "create")
             codec = None if self._storage["codec"] == "raw" else self._storage["codec"]
             _functions.convert(
                 between,
@@ -247,6 +270,9 @@ class Writer(Targets):
                 threads=self._threads,
                 progress=progress,
             )
+
+    def _numbers(self) -> list[int]:
+        return [target._number for target in self._targets.values()]
 
     def discard(self) -> None:
         """Gives up the file; nothing is left of it.
@@ -291,8 +317,9 @@ class Writer(Targets):
 class Target:
     """A dataset that is being written: ``target[key] = elements``.
 
-    Keys are integers, slices without steps, and ``...``. Elements are broadcast and converted as NumPy does, but for
-    integers that would change their value, which raise :class:`OverflowError`. Regions that cover whole chunks are
+    Keys are integers, slices without steps, and ``...``. Elements are broadcast and converted as NumPy does, but those that the
+    type does not have raise :class:`OverflowError`: fractions of integers, infinities that would be made, times between those
+    that the dataset counts. Dates become numbers of the units of the dataset, masked elements its ``_FillValue``. Regions that cover whole chunks are
     compressed and written at once; of others the elements stay in memory until their chunk is complete.
 
     >>> with tetfile.create("ones.tet") as f:
@@ -343,7 +370,8 @@ class Target:
 
     def __setitem__(self, key: Any, elements: Any) -> None:
         start, extents, shown = _region(key, self.spec.shape)
-        array = np.broadcast_to(elements_of(elements, self.spec.dtype, self.name), shown).reshape(extents)
+        found = elements_of(elements, self.spec.dtype, self.spec.attrs, self.name)
+        array = np.broadcast_to(found, shown).reshape(extents)
         stored, inner = physical(array)
         if not self.spec.shape:
             start, extents = [0], [1]

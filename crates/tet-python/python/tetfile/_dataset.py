@@ -141,8 +141,8 @@ class Dataset(Reductions):
         return self._core.chunks if self._core.is_chunked else None
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """The attributes: text, scalars and arrays of NumPy, or what their JSON is.
+    def attrs(self) -> _attrs.Attrs:
+        """The attributes, read-only: text, scalars and arrays of NumPy, or what their JSON is.
 
         >>> tetfile.open("climate.tet")["temp"].attrs["units"]
         'K'

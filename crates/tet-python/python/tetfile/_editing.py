@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from . import _file, _tetfile
 from ._create import Codec, Target, create
 from ._dataset import Dataset
+from ._elements import elements_of
 from ._errors import ChangedError, UsageError
 from ._places import scratch_folder
 from ._plan import Spec
@@ -48,7 +47,8 @@ def append(
 
     Args:
         path: The file.
-        datasets: The elements to add, by name; the extents along the other axes are those of the dataset.
+        datasets: The elements to add, by name, as the dataset stores them; the extents along the other axes are those of the
+            dataset. Dates become numbers of its units, masked elements its ``_FillValue``.
         axis: The axis, by its number or its name. All datasets with an axis of this name grow together.
         codec: How new chunks of a ``.tet`` file are compressed: ``"raw"`` or ``"zstd"``, or as the file is.
         compression_level: The level of zstd.
@@ -60,6 +60,7 @@ def append(
     Raises:
         UsageError: The elements do not fit the datasets, a dataset with the axis is left out, or files of this format do not
             grow.
+        OverflowError: A dataset does not have the value of an element, as a time of day where it counts whole days.
         OSError: The system refuses to write.
 
     >>> with tetfile.create("log.tet") as f:
@@ -75,7 +76,7 @@ def append(
         for name, value in datasets.items():
             held = file.dataset(name)
             number = axis_of(held, axis)
-            array = np.asarray(value)
+            array = elements_of(value, held.dtype, held.attrs, name)
             check_extents(held, array.shape, number)
             found[name] = (behind(held, number), array)
             growths.append((name, number, array.shape[number]))
@@ -83,13 +84,23 @@ def append(
             check_all_grow(file, found, axis)
         return found, growths
 
+    storage = {"codec": codec, "level": compression_level, "stats": stats, "memory": memory, "threads": threads}
+    append_to(path, writes, axis, storage)
+
+
+def append_to(
+    path: str | os.PathLike[str],
+    writes: Callable[[_file.File], tuple[Writes, list[tuple[str, int, int]]]],
+    axis: int | str,
+    storage: Mapping[str, Any],
+) -> None:
+    """Appends along an axis by what ``writes`` says of the file."""
     with _file.open(path) as file:
         if file.format != "tet":
-            if (codec, compression_level, stats) != (None, None, True):
+            if (storage.get("codec"), storage.get("level"), storage["stats"]) != (None, None, True):
                 raise UsageError(f"a {file.format} file keeps its codec: codec, compression_level and stats are for .tet")
-            _append_file(file, writes(file)[0], axis, (memory, threads))
+            _append_file(file, writes(file)[0], axis, (storage.get("memory"), storage.get("threads")))
             return
-    storage = {"codec": codec, "level": compression_level, "stats": stats, "memory": memory, "threads": threads}
     edit(path, writes, "append", storage)
 
 
@@ -155,7 +166,7 @@ def _store(regions: _tetfile.Regions, number: int, held: Dataset, start: tuple[i
     ends = tuple(at + more for at, more in zip(start, elements.shape, strict=True))
     # The dataset may be longer than it was.
     shape = tuple(map(max, held.shape, ends))
-    target = Target(regions, held.name, Spec(shape, held.dtype, chunks=held._core.chunks), number)
+    target = Target(regions, held.name, Spec(shape, held.dtype, chunks=held._core.chunks, attrs=held.attrs), number)
     key = tuple(slice(at, end) for at, end in zip(start, ends, strict=True))
     if hasattr(elements, "dask"):
         import dask.array

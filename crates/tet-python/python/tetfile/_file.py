@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -26,6 +26,10 @@ __all__ = ["File", "Group", "open"]
 Io: TypeAlias = Literal["auto", "pread", "mmap"]
 Digests: TypeAlias = Literal["auto", "always", "never"]
 StatsPolicy: TypeAlias = Literal["verified", "never", "trust"]
+# Formats that have groups, also such as have nothing but attributes.
+_HIERARCHIES = ("hdf5", "zarr", "tet", "tets", "ztensor")
+# The tensor that a zTensor file has its attributes in.
+_METADATA = "__metadata__"
 Options: TypeAlias = tuple[str, tuple[str, str], bool, int | None, int | None]
 
 
@@ -76,11 +80,38 @@ def open(
     return File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
 
 
-class Group(Mapping[str, "Dataset | Group"]):
+class Names(KeysView[str]):
+    """The names of the datasets of a group, which is what it iterates over."""
+
+    def __init__(self, group: Group, pattern: str | None) -> None:
+        super().__init__(group)
+        self._group, self._pattern = group, pattern
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._group if self._has(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._has(name) and name in self._group._below()
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == other if isinstance(other, list) else super().__eq__(other)
+
+    def _has(self, name: str) -> bool:
+        return self._pattern is None or fnmatchcase(name, self._pattern)
+
+
+class Group(Mapping[str, Any]):
     """The datasets under a path of a file, by their names from there on.
 
-    Iterating gives the names of datasets, in all groups below. A key is the name of a dataset or the path of a group.
-    Datasets that share a name, as those of Tensogram files may, are ``#N``: their positions in the file.
+    Iterating gives the names of datasets, in all groups below; :meth:`children` is one level. A key is the name of a dataset or
+    the path of a group; one that begins with a slash counts from the file. Datasets that share a name, as those of
+    Tensogram files may, are ``#N``: their positions in the file. :meth:`dataset` and :meth:`group` have types that checkers know.
 
     >>> ocean = tetfile.open("groups.h5")["ocean"]
     >>> list(ocean), ocean["deep/salt"].shape
@@ -110,23 +141,45 @@ class Group(Mapping[str, "Dataset | Group"]):
         return self._path
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """The attributes of the group.
+    def attrs(self) -> _attrs.Attrs:
+        """The attributes of the group, read-only.
 
         >>> tetfile.open("groups.h5")["ocean"].attrs
         {'source': 'buoys'}
         """
         return self._file._attrs_of(self._path)
 
-    def keys(self, pattern: str | None = None) -> Any:
+    @property
+    def groups(self) -> list[str]:
+        """The names of the groups of the next level.
+
+        >>> tetfile.open("groups.h5").groups
+        ['ocean']
+        """
+        return [name for name, each in self.children().items() if isinstance(each, Group)]
+
+    def children(self) -> dict[str, Dataset | Group]:
+        """The datasets and groups of the next level, by name.
+
+        >>> tetfile.open("groups.h5")["ocean"].children()
+        {'deep': <tetfile.Group ...>, 'temp': <tetfile.Dataset ocean/temp: float32 (2, 2)>}
+        """
+        start = f"{self._path}/" if self._path else ""
+        groups = [path[len(start) :] for path in self._file._groups() if path.startswith(start)]
+        found = {}
+        for name in (*self._below(), *(f"{group}/" for group in groups if group)):
+            first, slash, _ = name.partition("/")
+            if first not in found:
+                found[first] = self.group(first) if slash else self.dataset(first)
+        return found
+
+    def keys(self, pattern: str | None = None) -> Names:
         """The names of datasets; those that match ``pattern``, where ``*`` stands for anything.
 
         >>> tetfile.open("groups.h5").keys("*/t*")
         ['ocean/temp']
         """
-        if pattern is None:
-            return super().keys()
-        return [name for name in self if fnmatchcase(name, pattern)]
+        return Names(self, pattern)
 
     def dataset(self, name: str) -> Dataset:
         """The dataset of this name, or the one at position N of the file for ``#N``.
@@ -138,19 +191,44 @@ class Group(Mapping[str, "Dataset | Group"]):
         'ocean/deep/salt'
         """
         full = f"{self._path}/{name}" if self._path and not name.startswith("#") else name
-        return Dataset(self._file, self._file._core.dataset(full))
+        try:
+            return Dataset(self._file, self._file._core.dataset(full))
+        except NotFoundError:
+            plain = self._from_file(name)
+            if plain == full or plain not in self._file._names():
+                raise
+        return Dataset(self._file, self._file._core.dataset(plain))
 
-    def __getitem__(self, name: str) -> Dataset | Group:
+    def group(self, name: str) -> Group:
+        """The group of this path.
+
+        Raises:
+            NotFoundError: There is no such group.
+
+        >>> tetfile.open("groups.h5").group("ocean").path
+        'ocean'
+        """
+        path = self._from_file(name)
+        if not path:
+            return self._file
+        if path not in self._file._groups():
+            raise NotFoundError(f"no group {name!r}", path=self._file.path)
+        return Group(self._file, path)
+
+    def _from_file(self, name: str) -> str:
+        """A path from the file on, without slashes at its ends."""
+        parts = (name,) if name.startswith("/") else (self._path, name)
+        return "/".join(part for each in parts for part in each.split("/") if part)
+
+    def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
             raise TypeError(f"the name of a dataset is text, not {type(name).__name__}")
         try:
             return self.dataset(name)
         except NotFoundError:
-            path = "/".join(part for part in (self._path, name.strip("/")) if part)
-            start = f"{path}/"
-            if name and any(known.startswith(start) for known in self._file._names()):
-                return Group(self._file, path)
-            raise
+            if not name or self._from_file(name) not in ("", *self._file._groups()):
+                raise
+        return self.group(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._below())
@@ -167,6 +245,7 @@ class Group(Mapping[str, "Dataset | Group"]):
         return [name[len(start) :] for name in names if name.startswith(start)]
 
     def __contains__(self, name: object) -> bool:
+        """Whether there is a dataset of this name, or a group."""
         if not isinstance(name, str):
             return False
         try:
@@ -217,6 +296,7 @@ class File(Group):
         self._where = path if isinstance(path, str) else path.name
         self._options = options
         self._stamp = self._core.stamp()
+        self._known_groups: dict[str, dict[str, _attrs.Stored]] | None = None
         super().__init__(self, "")
 
     @property
@@ -257,8 +337,8 @@ class File(Group):
         return self._core.format
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """The attributes of the file.
+    def attrs(self) -> _attrs.Attrs:
+        """The attributes of the file, read-only.
 
         >>> tetfile.open("climate.nc").attrs["title"]
         'A small climate'
@@ -355,8 +435,8 @@ class File(Group):
         concat: str | None = None,
         others: Sequence[str | os.PathLike[str]] = (),
         url: str | None = None,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
+        include: str | Iterable[str] = (),
+        exclude: str | Iterable[str] = (),
         inline: int = 4096,
         overwrite: bool = False,
     ) -> dict[str, Any]:
@@ -396,8 +476,8 @@ class File(Group):
         from . import _references
 
         asked = {
-            "include": list(include),
-            "exclude": list(exclude),
+            "include": _functions.names_of(include),
+            "exclude": _functions.names_of(exclude),
             "inline": inline,
             "url": url,
             "zarr_format": zarr_format,
@@ -413,8 +493,8 @@ class File(Group):
         group: str = "",
         *,
         url: str | None = None,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
+        include: str | Iterable[str] = (),
+        exclude: str | Iterable[str] = (),
         inline: int = 4096,
     ) -> xarray.Dataset:
         """A virtual dataset of VirtualiZarr: an ``xarray.Dataset`` of manifests of the stored bytes of a group.
@@ -431,7 +511,7 @@ class File(Group):
         """
         from . import _virtual
 
-        return _virtual.dataset(self, group.strip("/"), url, include, exclude, inline)
+        return _virtual.dataset(self, group.strip("/"), url, _functions.names_of(include), _functions.names_of(exclude), inline)
 
     def __enter__(self) -> File:
         return self
@@ -452,21 +532,36 @@ class File(Group):
         return _reopened, (self._source, self._options, self._stamp)
 
     def _names(self) -> tuple[str, ...]:
-        return self._core.names()
+        names = self._core.names()
+        # What the attributes of a zTensor file are stored in is no dataset.
+        return tuple(name for name in names if name != _METADATA) if _METADATA in names and self.format == "ztensor" else names
 
-    def _attrs_of(self, path: str) -> dict[str, Any]:
-        """The attributes of a group. Those of groups are named ``group/name`` among those of the file."""
-        stored = self._core.attrs()
-        groups = {"/".join(name.split("/")[:depth]) for name in self._names() for depth in range(1, name.count("/") + 1)}
-        found = {}
-        for name, value in stored.items():
-            group, _, rest = name.rpartition("/")
-            if group in groups:
-                if group == path:
-                    found[rest] = value
-            elif not path:
-                found[name] = value
-        return _attrs.values(found)
+    def _groups(self) -> dict[str, dict[str, _attrs.Stored]]:
+        """The stored attributes of each group, by its path; those of the file have the path ``""``.
+
+        Those of groups are named ``group/name`` among those of the file.
+        """
+        if self._known_groups is None:
+            found: dict[str, dict[str, _attrs.Stored]] = {"": {}}
+            for name in self._names():
+                found |= {group: {} for group in above(name) if group not in found}
+            for name, value in self._core.attrs().items():
+                group, _, rest = name.rpartition("/")
+                if group not in found and self.format not in _HIERARCHIES:
+                    group, rest = "", name
+                found |= {path: {} for path in (*above(group), group) if path not in found}
+                found[group][rest] = value
+            self._known_groups = found
+        return self._known_groups
+
+    def _attrs_of(self, path: str) -> _attrs.Attrs:
+        """The attributes of a group."""
+        return _attrs.values(self._groups().get(path, {}))
+
+
+def above(path: str) -> Iterator[str]:
+    """The paths of the groups that a path is in."""
+    return (path[:at] for at, char in enumerate(path) if char == "/")
 
 
 _OPEN: WeakValueDictionary[Any, File] = WeakValueDictionary()

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from . import _labels, _ranges, _tetfile
-from ._errors import UsageError
-from ._places import know_urls
+from ._errors import UnsupportedError, UsageError
+from ._places import exists, is_url, know_urls, place, shown
 from ._reductions import Progress
 from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
 
 __all__ = ["convert", "repair", "verify"]
+
+
+# How many of the things that an output lacks a warning names.
+_LOSSES_MAX = 8
 
 
 def verify(
@@ -31,7 +37,7 @@ def verify(
     """Checks a file. What is wrong with it is no exception: it is in the report.
 
     Args:
-        path: A file or a folder of any format that is checked, as :func:`open` takes them.
+        path: A file or a folder of any format that is checked, as :func:`open` takes them, or a :class:`File`.
         filesystem: What has it, as for :func:`open`.
         level: ``"structure"`` reads no elements, ``"checksums"`` compares them with the checksums of the file, ``"deep"``
             decodes them too.
@@ -48,7 +54,7 @@ def verify(
     >>> report.ok, report.integrity, report.findings[0].dataset
     (False, 'mismatch', 'temp')
     """
-    found = _tetfile.verify(_ranges.place(path, filesystem), level, strict, memory, threads, progress)
+    found = _tetfile.verify(_ranges.place(getattr(path, "_source", path), filesystem), level, strict, memory, threads, progress)
     findings = [Finding(**finding) for finding in found.pop("findings")]
     return Report(findings=findings, **found)
 
@@ -116,38 +122,45 @@ def convert(
     output: str | os.PathLike[str],
     *,
     filesystem: Any = None,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
     overwrite: bool = False,
     dtype: str | Mapping[str, str] | None = None,
-    chunks: Literal["kept", "auto"] | Sequence[int] = "kept",
+    chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
     stats: bool = True,
+    strict: bool = False,
+    salvage: bool = False,
     memory: int | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Conversion:
     """Writes the datasets of a file to a new file, whose suffix tells the format.
 
-    Every value stays what it is, unless ``dtype`` asks for shorter floats.
+    Every value that is written stays what it is, unless ``dtype`` asks for shorter floats. What the format of the output has no
+    place for, as most have none for texts, is left out with a warning, and listed in :attr:`Conversion.losses`.
 
     The output appears complete or not at all.
 
     Args:
-        input: A file or a folder of any format that is read, as :func:`open` takes them.
+        input: A file or a folder of any format that is read, as :func:`open` takes them, or a :class:`File`.
         output: Such as ``x.tet``, ``x.nc``, ``x.h5``, ``x.zarr``, ``x.npz``, ``x.safetensors``.
         filesystem: What has the input, as for :func:`open`.
-        include: Only these datasets.
+        include: Only these datasets: a name, or several.
         exclude: All but these datasets.
         overwrite: Whether an output that exists is replaced.
         dtype: The type that numbers become, of these datasets (``{"temp": "float32"}``), or of all: one of floats for
             datasets of floats, one of integers for those of integers, but not for the coordinates of an axis. Floats
             become the nearest of a shorter type.
-        chunks: The chunks that the input has, chunks that fit the array, or one extent for each axis.
-        codec: How chunks are compressed, where the format has a choice.
+        chunks: The chunks that the input has, chunks that fit the array, one extent for each axis, or extents by the names of
+            axes (``{"time": 100}``), where other axes keep the extents that chunks have.
+        codec: How chunks are compressed, where the format has a choice; what the format usually does unless it is given.
         compression_level: The level of the codec.
         stats: Whether a ``.tet`` file gets statistics of its chunks, where they are at most 0.2 % of the payloads.
+        strict: Whether it is an error that something is left out; nothing is written then.
+        salvage: Whether parts of the metadata that cannot be read are left out with a warning. Otherwise they are an error: no
+            one knows what they were of.
         memory: The most bytes in flight.
         threads: Threads that read and compress, all processors unless it is given.
         progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
@@ -155,26 +168,80 @@ def convert(
     Raises:
         FileExistsError: The output exists, and ``overwrite`` is not set.
         OSError: The system refuses to read or to write.
-        UsageError: The output has no way to store a dataset, or ``dtype`` does not have the value of an element.
+        DamagedError: The file is damaged.
+        UnsupportedError: Datasets are of a type that is not read, or with ``strict`` something would be left out.
+        UsageError: The output has no such codec, or ``dtype`` does not have the value of an element.
 
     >>> done = tetfile.convert("climate.nc", "small.h5", include=["temp"], codec="gzip")
     >>> tetfile.open("small.h5")["temp"].shape
     (12, 4, 8)
     """
+    if codec is None and compression_level is not None:
+        raise UsageError("compression_level is the level of a codec: give codec too")
+    source = _ranges.place(getattr(input, "_source", input), filesystem)
     asked = {
-        "include": list(include),
-        "exclude": list(exclude),
+        "include": names_of(include),
+        "exclude": names_of(exclude),
         "overwrite": overwrite,
         "dtypes": [*dtype.items()] if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)],
-        "chunks": chunks if isinstance(chunks, str) else list(chunks),
+        "chunks": _chunk_rules(chunks, source),
         "codec": codec,
         "level": compression_level,
         "stats": stats,
+        "salvage": salvage,
         "memory": memory,
         "threads": threads,
     }
     know_urls(output)
-    return Conversion(**_tetfile.convert(_ranges.place(input, filesystem), output, asked, progress))
+    done = _strictly(source, output, asked, progress) if strict else _tetfile.convert(source, output, asked, progress)
+    if losses := done["losses"]:
+        more = f"; and {len(losses) - _LOSSES_MAX} more, in Conversion.losses" if len(losses) > _LOSSES_MAX else ""
+        text = f"{shown(os.fspath(output))} lacks what the input has: {'; '.join(losses[:_LOSSES_MAX])}{more}"
+        warnings.warn(text, stacklevel=2)
+    return Conversion(**done)
+
+
+def names_of(names: str | Iterable[str]) -> list[str]:
+    """Names of datasets: one, or several."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _chunk_rules(chunks: Any, source: Any) -> list[tuple[str | None, Any]]:
+    """Chunks of datasets by name, or of all."""
+    if isinstance(chunks, str):
+        return [(None, chunks)]
+    if not isinstance(chunks, Mapping):
+        return [(None, [int(extent) for extent in chunks])]
+    from . import _file
+
+    with _file.File(source, ("auto", ("auto", "verified"), False, None, None)) as file:
+        datasets = [(name, file.dataset(name)) for name in file]
+        unknown = chunks.keys() - {dim for _, dataset in datasets for dim in dataset.dims or ()}
+        if unknown:
+            raise UsageError(f"no dataset has an axis {sorted(unknown)}")
+        found: list[tuple[str | None, Any]] = []
+        for name, dataset in datasets:
+            held, dims = dataset._core.chunks, dataset.dims or ()
+            if not chunks.keys().isdisjoint(dims):
+                found.append((name, [int(chunks.get(dim, extent)) for dim, extent in zip(dims, held, strict=True)]))
+    return found
+
+
+def _strictly(source: Any, output: str | os.PathLike[str], asked: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Converts beside the output, which takes its place if nothing is left out."""
+    where = place(output)
+    if is_url(where) or os.path.isdir(where):
+        raise UsageError(f"strict writes new files and folders of this machine: {shown(where)} is none")
+    if not asked["overwrite"] and exists(where):
+        raise FileExistsError(17, "File exists: pass overwrite=True to replace it", where)
+    name = os.path.basename(where)
+    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=os.path.dirname(where)) as folder:
+        between = os.path.join(folder, name)
+        done = _tetfile.convert(source, between, asked, progress)
+        if done["losses"]:
+            raise UnsupportedError("; ".join(done["losses"]), path=where)
+        os.rename(between, where)
+    return done
 
 
 def _json(document: str | Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from . import _tetfile
 from ._dataset import Dataset
 from ._dims import Dims
 from ._errors import TetError
-from ._file import File
+from ._file import File, above
 
 # Names of documents, which no array has.
 _DOCUMENTS = frozenset(["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"])
@@ -78,7 +78,7 @@ def of_file(file: File) -> Hierarchy:
             arrays[name] = _array(file.dataset(name), name, names, dims)
         except (TetError, _NoPlaceError) as error:
             left_out[name] = str(error)
-    paths = sorted({""} | {group for path in arrays for group in above(path)})
+    paths = sorted({*file._groups()} | {group for path in arrays for group in above(path)})
     return Hierarchy({path: _plain(file._attrs_of(path)) for path in paths}, arrays, left_out)
 
 
@@ -93,7 +93,7 @@ def _array(dataset: Dataset, name: str, names: frozenset[str], dims: Dims) -> Ar
     dtype = dataset.dtype
     if dtype != object and dtype.kind not in "biufc":
         raise _NoPlaceError(f"Zarr has no elements of {dataset.dtype_name}")
-    attrs = dataset.attrs
+    attrs = dict(dataset.attrs)
     if dataset._core.is_computed:
         attrs = {key: value for key, value in attrs.items() if key not in DECODED}
     missing = attrs.pop(_MISSING, None)
@@ -118,11 +118,6 @@ def _check_name(name: str, names: frozenset[str]) -> None:
     for group in above(name):
         if group in names:
             raise _NoPlaceError(f"its name is below the array {group!r}")
-
-
-def above(path: str) -> Iterator[str]:
-    """The paths of the groups that a path is in."""
-    return (path[:at] for at, char in enumerate(path) if char == "/")
 
 
 def _plain(attrs: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -77,6 +78,12 @@ def plan(
         message = "A plan of the file exists: publish it, or discard it with tetfile.WritePlan.of(path).discard()"
         raise FileExistsError(17, message, home.folder) from None
     return WritePlan(target, dict(datasets), text, (overwrite, stats))
+
+
+def discard_stale(path: str | os.PathLike[str]) -> None:
+    """Discards the plan of a file, if there is one, and its parts: those of a process that was killed."""
+    with suppress(FileNotFoundError):
+        WritePlan.of(path).discard()
 
 
 class WritePlan:
@@ -176,8 +183,10 @@ class WritePlan:
         """
         target = place(path)
         kept = json.loads(_home(target).plan())
+        attrs = {each["name"]: each["attrs"] for each in json.loads(kept["plan"])["datasets"]}
         specs = {
-            name: Spec(shape, _dtype(dtype), chunks=chunks) for name, (shape, dtype, chunks) in kept["datasets"].items()
+            name: Spec(shape, _dtype(dtype), chunks=chunks, attrs=attrs[name])
+            for name, (shape, dtype, chunks) in kept["datasets"].items()
         }
         return WritePlan(target, specs, kept["plan"], (kept["overwrite"], kept.get("stats", True)))
 

@@ -41,6 +41,8 @@ def place(path: str | os.PathLike[str]) -> str:
     """A path as it is from any folder: absolute, or a URL."""
     know_urls(path)
     where = os.fspath(path)
+    if is_url(where) and not where.partition("://")[2].strip("/"):
+        raise ValueError(f"{where!r} is a URL without a host")
     return where if is_url(where) else os.path.abspath(where)
 
 

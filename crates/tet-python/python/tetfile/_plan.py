@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tetfile
+from ._elements import elements_of
 from ._errors import UnsupportedError, UsageError
 
 __all__ = ["Spec"]
@@ -30,12 +31,13 @@ class Spec:
 
     Attributes:
         shape: The extents.
-        dtype: The type of the elements in NumPy: numbers, ``bool``, complex numbers, ``datetime64``, and ``bfloat16`` and
-            ``float8`` of the package ``ml_dtypes``.
+        dtype: The type of the elements in NumPy: numbers, ``bool``, complex numbers, ``datetime64``, ``timedelta64``, and
+            ``bfloat16`` and ``float8`` of the package ``ml_dtypes``.
         chunks: The extents of a chunk; chosen, of about 4 MiB, where they are not given.
         dims: The names of the axes.
         labels: Texts along axes, by name of the axis or its number.
-        attrs: The attributes: text, numbers, arrays, or what JSON has.
+        attrs: The attributes: text, numbers, arrays, or what JSON has. With ``units``, as ``"days since 2000-01-01"``, dates
+            become numbers of these units; ``_FillValue`` is what masked elements become.
         fill: What stands where nothing is written; without it everything must be written.
 
     >>> tetfile.Spec((365, 180, 360), "float32", dims=("time", "lat", "lon")).chunks
@@ -109,15 +111,10 @@ def _dataset(name: str, spec: Spec) -> dict[str, Any]:
     if inner:
         shape, chunks = shape + inner, chunks + inner
         dims = [*dims, "complex"] if dims else dims
-    if stored != spec.dtype.name and spec.dtype.kind != "M":
+    if stored != spec.dtype.name and spec.dtype.kind not in "mM":
         attrs[_DTYPE_KEY] = spec.dtype.name
-    if spec.dtype.kind == "M":
-        unit, count = np.datetime_data(spec.dtype)
-        if unit not in _TIME_UNITS or count != 1:
-            raise UsageError(f"dataset {name!r} is of {spec.dtype}: convert it to datetime64[ns]", dataset=name)
-        attrs.setdefault("units", f"{_TIME_UNITS[unit]} since 1970-01-01")
-        attrs.setdefault("calendar", "proleptic_gregorian")
-        attrs.setdefault("_FillValue", int(np.iinfo(np.int64).min))
+    if spec.dtype.kind in "mM":
+        _add_units(attrs, spec.dtype, name)
     found: dict[str, Any] = {"name": name, "dtype": stored, "shape": shape, "chunks": chunks, "attrs": attrs}
     if dims:
         found["dims"] = dims
@@ -126,13 +123,29 @@ def _dataset(name: str, spec: Spec) -> dict[str, Any]:
     if spec.fill is not None:
         if inner:
             raise UsageError(f"dataset {name!r} is complex and has no fill value: write all of it", dataset=name)
-        found["fill"] = physical(np.asarray(spec.fill).astype(spec.dtype).reshape(1))[0].tobytes().hex()
+        fill = elements_of(spec.fill, spec.dtype, spec.attrs, name).reshape(1)
+        found["fill"] = physical(fill)[0].tobytes().hex()
     return found
+
+
+def _add_units(attrs: dict[str, Any], dtype: np.dtype[Any], name: str) -> None:
+    """What the integers count that times are stored as."""
+    unit, count = np.datetime_data(dtype)
+    if "units" not in attrs:
+        if unit not in _TIME_UNITS or count != 1:
+            kind = "datetime64" if dtype.kind == "M" else "timedelta64"
+            raise UsageError(f"dataset {name!r} is of {dtype}: convert it to {kind}[ns]", dataset=name)
+        if dtype.kind == "M":
+            attrs |= {"units": f"{_TIME_UNITS[unit]} since 1970-01-01", "calendar": "proleptic_gregorian"}
+        else:
+            # xarray makes differences of times of it.
+            attrs |= {"units": _TIME_UNITS[unit], "dtype": dtype.name}
+    attrs.setdefault("_FillValue", int(np.iinfo(np.int64).min))
 
 
 def stored_name(dtype: np.dtype[Any]) -> tuple[str, list[int]]:
     """The type of the format that has the elements, and the extents that one element takes."""
-    if dtype.kind == "M":
+    if dtype.kind in "mM":
         return "int64", []
     name = dtype.name
     if name in _STORED:
@@ -143,7 +156,13 @@ def stored_name(dtype: np.dtype[Any]) -> tuple[str, list[int]]:
         return f"float{dtype.itemsize * 4}", [2]
     if name == "bool" or name.startswith("float8_") or name == "bfloat16":
         return f"uint{dtype.itemsize * 8}", []
-    raise UnsupportedError(f"elements of {dtype} are not written: texts may be the labels of an axis")
+    if dtype.kind in "OSUT":
+        advice = "texts can be the labels of an axis: Spec(shape, dtype, dims=('x',), labels={'x': texts})"
+    elif dtype.kind in "fc":
+        advice = f"convert them to {'float64' if dtype.kind == 'f' else 'complex128'}"
+    else:
+        advice = "write numbers, and each member of a structure as a dataset of its own"
+    raise UnsupportedError(f"elements of {dtype} are not written: {advice}")
 
 
 def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
@@ -154,19 +173,6 @@ def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
         return np.ascontiguousarray(array, dtype=stored), inner
     plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     return plain.reshape(-1).view(stored), inner
-
-
-def elements_of(value: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
-    """A value as elements of a type; integers keep their value."""
-    array = np.asarray(value)
-    if array.dtype == dtype:
-        return array
-    if dtype.kind == "M" or array.dtype.kind in "OUSM":
-        return array.astype(dtype)
-    made = array.astype(dtype)
-    if dtype.kind in "iu" and not np.can_cast(array.dtype, dtype) and not np.array_equal(made, array):
-        raise OverflowError(f"dataset {name!r} is of {dtype}, and the elements have values that it does not")
-    return made
 
 
 def _json(value: Any) -> Any:

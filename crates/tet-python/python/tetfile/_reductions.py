@@ -7,7 +7,8 @@ chunks, threads or memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from functools import wraps
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ class Bar(Protocol):
 
 
 Progress: TypeAlias = "Callable[[int, int], object] | Bar | None"
-AxisLike: TypeAlias = "int | Sequence[int] | None"
+AxisLike: TypeAlias = "int | str | Sequence[int | str] | None"
 DimLike: TypeAlias = "str | Sequence[str] | None"
 Where: TypeAlias = "str | Mapping[str, Any] | None"
 
@@ -41,10 +42,28 @@ _NAMES = frozenset(
 _EXTREMA = frozenset(["min", "max", "arg_min", "arg_max"])
 
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _of_numpy(method: _Method) -> _Method:
+    """Takes what the function of NumPy of the name passes, so that ``np.mean(dataset)`` reduces the dataset."""
+
+    @wraps(method)
+    def called(self: Any, *args: Any, dtype: npt.DTypeLike | None = None, out: None = None, **options: Any) -> Any:
+        if out is not None:
+            raise TypeError(f"{method.__name__} writes to no array: assign its result to out[...]")
+        if isinstance(options.get("where"), np.ndarray):
+            raise TypeError("where is a test of elements, such as '> 0', not an array: index the dataset to use a mask")
+        found = method(self, *args, **options)
+        return found if dtype is None else np.asarray(found).astype(dtype)[()]
+
+    return cast(_Method, called)
+
+
 class Reductions:
     """The reductions of :class:`tetfile.Dataset`.
 
-    ``axis`` counts axes as in NumPy, ``dim`` names them; without both, all elements are reduced to one value.
+    ``axis`` counts axes as in NumPy, or names them as in xarray, as ``dim`` does; without both, all elements are reduced to one value.
     ``skipna=None`` skips NaN where the dataset was opened with ``decoded=True`` and has masked elements, and otherwise
     lets them propagate, as NumPy does. ``where`` is a test that elements have to pass to count, such as
     ``"> 273.15"``, ``">= 0, < 40"`` or ``"not-null"``, or the filter of a query document, such as ``{"gt": 273.15}``.
@@ -56,6 +75,7 @@ class Reductions:
 
     _core: _tetfile.Selected
 
+    @_of_numpy
     def sum(
         self,
         axis: AxisLike = None,
@@ -76,6 +96,7 @@ class Reductions:
         """
         return self._reduce("sum", axis, dim, skipna, where, keepdims, progress)
 
+    @_of_numpy
     def prod(
         self,
         axis: AxisLike = None,
@@ -93,6 +114,7 @@ class Reductions:
         """
         return self._reduce("product", axis, dim, skipna, where, keepdims, progress)
 
+    @_of_numpy
     def mean(
         self,
         axis: AxisLike = None,
@@ -110,8 +132,8 @@ class Reductions:
         axes are multiplied.
 
         >>> temp = tetfile.open("climate.tet")["temp"]
-        >>> temp.mean(dim="time").shape
-        (4, 8)
+        >>> temp.mean("time").shape, np.mean(temp, axis=(0, 2)).shape
+        ((4, 8), (4,))
         >>> round(float(temp.mean(weights={"lat": np.cos(np.radians(temp.labels("lat")))})), 6)
         298.441032
         """
@@ -119,6 +141,7 @@ class Reductions:
             return self._weighted_mean(axis, dim, skipna, weights, where, keepdims, progress)
         return self._reduce("mean", axis, dim, skipna, where, keepdims, progress)
 
+    @_of_numpy
     def min(
         self,
         axis: AxisLike = None,
@@ -139,6 +162,7 @@ class Reductions:
         """
         return self._reduce("min", axis, dim, skipna, where, keepdims, progress)
 
+    @_of_numpy
     def max(
         self,
         axis: AxisLike = None,
@@ -159,6 +183,7 @@ class Reductions:
         """
         return self._reduce("max", axis, dim, skipna, where, keepdims, progress)
 
+    @_of_numpy
     def var(
         self,
         axis: AxisLike = None,
@@ -177,6 +202,7 @@ class Reductions:
         """
         return self._reduce("var", axis, dim, skipna, where, keepdims, progress, ddof=ddof)
 
+    @_of_numpy
     def std(
         self,
         axis: AxisLike = None,
@@ -304,6 +330,7 @@ class Reductions:
         """
         return self._reduce("count", axis, dim, False, where, keepdims, progress, nonzero=True)
 
+    @_of_numpy
     def any(
         self,
         axis: AxisLike = None,
@@ -320,6 +347,7 @@ class Reductions:
         """
         return self.count_nonzero(axis, dim=dim, where=where, keepdims=keepdims, progress=progress) > 0
 
+    @_of_numpy
     def all(
         self,
         axis: AxisLike = None,
@@ -398,7 +426,8 @@ class Reductions:
         if axis is None:
             return None
         rank = len(self._core.shape)
-        wanted = [axis] if isinstance(axis, int | np.integer) else list(axis)
+        given = [axis] if isinstance(axis, int | np.integer | str) else list(axis)
+        wanted = [self._axis_of(each) if isinstance(each, str) else each for each in given]
         for number in wanted:
             if not -rank <= number < rank:
                 raise np.exceptions.AxisError(number, rank)

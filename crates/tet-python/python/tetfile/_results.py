@@ -284,17 +284,19 @@ class Conversion:
 
     Attributes:
         datasets: The names of the datasets, in the order of the output.
-        notes: What the output has in another way than the input; values are the same.
-        input_len: Bytes of the input.
+        notes: What the output has in another way than the input, or not at all.
+        losses: Those of the notes that are of something that is left out, as texts or attributes; they are warnings too.
+        input_len: Bytes of the input file; of a folder those that were read when it was opened.
         decoded_len: Bytes of all elements.
         output_len: Bytes of the output.
 
-    >>> tetfile.convert("climate.nc", "copy.npz").datasets
+    >>> tetfile.convert("climate.nc", "copy.h5").datasets
     ['temp', 'time', 'lat', 'lon', 'month']
     """
 
     datasets: list[str]
     notes: list[str]
+    losses: list[str]
     input_len: int
     decoded_len: int
     output_len: int

@@ -30,7 +30,7 @@ _SINCE = re.compile(
     r"\s*(\w+)\s+since\s+(\d{1,4})-(\d{1,2})-(\d{1,2})"
     r"(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2}(?:\.\d*)?))?)?\s*(Z|UTC|[+-]\d{1,2}(?::?\d{2})?)?\s*"
 )
-_STANDARD = ("standard", "gregorian", "proleptic_gregorian")
+STANDARD = ("standard", "gregorian", "proleptic_gregorian")
 # The first day of the Gregorian calendar, which "standard" has from then on.
 _REFORM = np.datetime64("1582-10-15")
 _INT64 = np.iinfo(np.int64)
@@ -58,13 +58,18 @@ def units(attrs: dict[str, Any]) -> Units | None:
     return Units(found[0], calendar.lower(), length, _epoch(found, calendar.lower()))
 
 
+def length(unit: Any) -> int | None:
+    """The nanoseconds of a unit of differences of times, or ``None`` where it is none."""
+    return _UNITS.get(unit.strip().lower()) if isinstance(unit, str) else None
+
+
 def _epoch(found: re.Match[str], calendar: str) -> int | None:
     _, year, month, day, hour, minute, second, zone = found.groups()
     try:
         date = np.datetime64(f"{int(year):04}-{int(month):02}-{int(day):02}")
     except ValueError:
         return None
-    if calendar not in _STANDARD or (calendar != "proleptic_gregorian" and date < _REFORM):
+    if calendar not in STANDARD or (calendar != "proleptic_gregorian" and date < _REFORM):
         return None
     seconds = 3600 * int(hour or 0) + 60 * int(minute or 0) - _zone(zone or "")
     fraction = round(float(second or 0) * 1e9)
@@ -91,7 +96,7 @@ def decoded(numbers: Array, of: Units) -> Array:
         known = times[~np.isnat(times)]
         if of.calendar == "proleptic_gregorian" or not known.size or known.min().astype("datetime64[D]") >= _REFORM:
             return times
-    found = _cftime(of).num2date(numbers, of.text, of.calendar, only_use_cftime_datetimes=True)
+    found = cftime(of).num2date(numbers, of.text, of.calendar, only_use_cftime_datetimes=True)
     return np.asarray(found, dtype=object)
 
 
@@ -119,13 +124,14 @@ def _datetimes(numbers: Array, length: int, epoch: int) -> Array:
     raise ValueError("the times are further away than dates have names")
 
 
-def _cftime(of: Units) -> Any:
+def cftime(of: Units) -> Any:
+    """The package cftime, which the calendar needs."""
     try:
-        import cftime  # type: ignore[import-untyped]
+        import cftime as package  # type: ignore[import-untyped]
     except ImportError as error:
         message = f"times of the calendar {of.calendar!r} ({of.text!r}) need the package cftime: pip install cftime"
         raise ImportError(message) from error
-    return cftime
+    return package
 
 
 # Text of a date, and to what precision: year, month, day, hour, minute, second, fraction.
@@ -248,7 +254,7 @@ class Moments:
         """
         if self.is_plain:
             return of.count(self._coarser(unit))
-        _cftime(self.units).datetime(*of.fields, calendar=self.units.calendar)
+        cftime(self.units).datetime(*of.fields, calendar=self.units.calendar)
         return _packed(of) // _packed_step(unit)
 
     def _coarser(self, unit: str) -> str:
@@ -273,6 +279,6 @@ class Moments:
         if self.units.epoch is not None and self.is_plain:
             since = int(of.count("s")) * 10**9 + of.nanosecond - self.units.epoch
             return since / self.units.length
-        cftime = _cftime(self.units)
-        date = cftime.datetime(*of.fields, of.nanosecond // 1000, calendar=self.units.calendar)
-        return float(cftime.date2num(date, self.units.text, self.units.calendar))
+        package = cftime(self.units)
+        date = package.datetime(*of.fields, of.nanosecond // 1000, calendar=self.units.calendar)
+        return float(package.date2num(date, self.units.text, self.units.calendar))

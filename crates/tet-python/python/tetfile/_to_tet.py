@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from math import isqrt
 from typing import Any
 
 import numpy as np
 import xarray
 from xarray import Variable
-from xarray.conventions import cf_encoder, encode_dataset_coordinates
 
 from . import _editing, _file
 from ._create import Codec, create
 from ._dataset import Dataset
+from ._encoded import encoded_variables, units_of_bounds
 from ._errors import UsageError
-from ._parts import WritePlan, plan
+from ._parts import WritePlan, discard_stale, plan
 from ._plan import Spec, auto_chunks
 
 # How values are packed, which elements that are added keep.
@@ -57,11 +58,11 @@ class DatasetAccessor:
 
         Args:
             path: The file.
-            overwrite: Whether a file that exists is replaced.
+            overwrite: Whether a file that exists is replaced, and the parts discarded that a process left which was killed.
             region: Writes to these slices of an existing file, by dimension. Variables without any of them are not
                 allowed. The file is replaced by an edited copy.
-            append_dim: Writes behind the end of this dimension of an existing file, in an edited copy of it. Variables without
-                it must be those that the file has.
+            append_dim: Writes behind the end of this dimension of an existing file, in an edited copy of it; a folder of parts,
+                ``x.tets``, gets one more part. Variables without it must be those that the file has.
             compute: Whether the file is written now. Otherwise a ``dask.delayed`` object is returned which does it.
             codec: How chunks are compressed: ``"raw"``, or ``"zstd"``; what the file has where it is edited.
             compression_level: The level of zstd.
@@ -70,7 +71,9 @@ class DatasetAccessor:
 
         Raises:
             FileExistsError: The file exists, and it is neither replaced nor edited.
-            UsageError: The dataset does not fit the file.
+            UsageError: The dataset does not fit the file, which has other units, or texts are no labels.
+            OverflowError: The type, the packing or the units of a variable, those of the file where it is edited, do not have a
+                value.
 
         >>> import xarray, tetfile.xarray
         >>> days = xarray.Dataset({"t": ("day", [10.0, 11.0])}, {"day": [0, 1]})
@@ -79,6 +82,8 @@ class DatasetAccessor:
         >>> xarray.open_dataset("days.tet")["t"].sel(day=3).item()
         11.0
         """
+        if region is not None and not isinstance(region, Mapping):
+            raise TypeError(f"region is a mapping of dimensions to slices, as {{'time': slice(0, 10)}}, not {region!r}")
         if region is not None and append_dim is not None:
             raise ValueError("region and append_dim exclude each other")
         storage: dict[str, Any] = {"codec": codec, "level": compression_level, "stats": stats, "memory": memory}
@@ -95,7 +100,7 @@ class DatasetAccessor:
 def _write(
     dataset: xarray.Dataset, path: str | os.PathLike[str], overwrite: bool, compute: bool, storage: dict[str, Any]
 ) -> Any:
-    variables, attrs = _encoded(dataset)
+    variables, attrs = encoded_variables(dataset)
     lazy = {name: variable for name, variable in variables.items() if _is_dask(variable)}
     lazy = {name: _regular(variable) for name, variable in lazy.items()}
     labels = _labels(variables)
@@ -118,6 +123,8 @@ def _write(
                 out[name] = spec
                 out[name][...] = np.asarray(variables[name].data)
         return None
+    if overwrite:
+        discard_stale(path)
     made = plan(path, specs, **how)
     try:
         with made.part(memory=memory) as part:
@@ -189,7 +196,10 @@ def _edit(
             growths.append((name, axis, variable.shape[axis]))
         return found, growths
 
-    _editing.edit(path, writes, "append" if append_dim else "write", storage)
+    if append_dim is None:
+        _editing.edit(path, writes, "write", storage)
+    else:
+        _editing.append_to(path, writes, append_dim, storage)
 
 
 def _check_dims(file: _file.File, variables: Mapping[str, Variable]) -> None:
@@ -230,25 +240,33 @@ def _inside(held: Dataset, variable: Variable, region: Mapping[str, slice]) -> t
     return tuple(first)
 
 
-def _encoded(dataset: xarray.Dataset) -> tuple[dict[str, Variable], dict[str, Any]]:
-    """The variables as the CF conventions store them."""
-    variables, attrs = encode_dataset_coordinates(dataset)
-    encoded, attrs = cf_encoder(variables, attrs)
-    return {str(name): variable for name, variable in encoded.items()}, dict(attrs)
-
-
 def _encoded_as(dataset: xarray.Dataset, file: _file.File) -> dict[str, Variable]:
     """The variables packed as those of the file are."""
     changed = dataset.copy()
-    for name in changed.variables:
+    for name, variable in changed.variables.items():
         if str(name) not in file:
             continue
         held = file.dataset(str(name))
         known = {key: value for key, value in held.attrs.items() if key in _PACKING}
-        changed[name].encoding = known | {"dtype": held.dtype}
-        for key in known:
+        for key in known.keys() & variable.attrs.keys():
+            # Elements that are not decoded, or numbers that have units.
+            if not _is_equal(variable.attrs[key], known[key]):
+                message = f"{name!r} has {key} {variable.attrs[key]!r}, and {known[key]!r} in the file: convert it"
+                raise UsageError(message, dataset=str(name))
+        is_raw = not variable.attrs.keys().isdisjoint(("scale_factor", "add_offset"))
+        changed[name].encoding = {"dtype": held.dtype} if is_raw else known | {"dtype": held.dtype}
+        for key in () if is_raw else known:
             changed[name].attrs.pop(key, None)
-    return {name: variable for name, variable in _encoded(changed)[0].items() if not _is_text(variable)}
+    attrs = {name: file.dataset(name).attrs for name in file}
+    units = units_of_bounds(attrs) | {name: each for name, each in attrs.items() if "units" in each}
+    return {name: variable for name, variable in encoded_variables(changed, units)[0].items() if not _is_text(variable)}
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    try:
+        return np.array_equal(one, other, equal_nan=True)
+    except TypeError:
+        return bool(np.array_equal(one, other))
 
 
 def _spec(variable: Variable, labels: Mapping[str, list[str]]) -> Spec:
@@ -273,12 +291,17 @@ def _divided(block: tuple[int, ...], item_len: int) -> tuple[int, ...]:
     """Chunks that a block consists of, along the first axes, of no more bytes than are read at once."""
     chunks = list(block)
     for axis, extent in enumerate(block):
-        for parts in range(1, extent + 1):
-            chunks[axis] = extent // parts
-            if extent % parts == 0 and int(np.prod(chunks, dtype=object)) * item_len <= _CHUNK_LEN_MAX:
-                return tuple(chunks)
-        chunks[axis] = 1
+        rest = int(np.prod(chunks[axis + 1 :], dtype=object)) * item_len
+        chunks[axis] = _divisor(extent, max(1, _CHUNK_LEN_MAX // max(1, rest)))
+        if chunks[axis] > 1 or rest <= _CHUNK_LEN_MAX:
+            break
     return tuple(chunks)
+
+
+def _divisor(extent: int, most: int) -> int:
+    """The largest divisor of an extent that is at most so large."""
+    pairs = ((low, extent // low) for low in range(1, isqrt(extent) + 1) if extent % low == 0)
+    return max((each for pair in pairs for each in pair if each <= most), default=1)
 
 
 def _regular(variable: Variable) -> Variable:
@@ -321,7 +344,7 @@ def _is_dask(variable: Variable) -> bool:
 
 def encoded(array: Any, name: str) -> dict[str, tuple[Spec, Any]]:
     """An array of xarray and its coordinates, as datasets of a file."""
-    variables, _ = _encoded(array.to_dataset(name=name))
+    variables, _ = encoded_variables(array.to_dataset(name=name))
     labels = _labels(variables)
     shown = {each: variable for each, variable in variables.items() if not _is_text(variable)}
     return {each: (_spec(variable, labels), np.asarray(variable.data)) for each, variable in shown.items()}

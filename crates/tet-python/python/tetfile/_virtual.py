@@ -16,7 +16,7 @@ import xarray
 from . import _hierarchy, _tetfile
 from ._dataset import Dataset
 from ._errors import NotFoundError, UnsupportedError, UsageError
-from ._file import File
+from ._file import File, above
 from ._hierarchy import Array
 from ._places import shown
 
@@ -161,7 +161,7 @@ def _chosen(
     names = [name for name in file if (not include or name in include) and name not in exclude]
     places = {name: _place(found, name, inline, file) for name in names}
     arrays = {name: found.arrays[name] for name in names}
-    above = {""}.union(*map(_hierarchy.above, names))
+    above = {""}.union(*map(above, names))
     groups = {path: attrs for path, attrs in found.groups.items() if path in above}
     return _hierarchy.Hierarchy(groups, arrays, {}), places
 

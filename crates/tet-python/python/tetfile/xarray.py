@@ -30,7 +30,7 @@ from xarray.core import indexing
 from . import _file
 from ._dataset import Dataset
 from ._dims import Dims
-from ._errors import TetError
+from ._errors import TetError, UnsupportedError
 from ._places import shown
 from ._to_tet import DatasetAccessor
 
@@ -40,7 +40,7 @@ __all__ = ["DatasetAccessor", "TetBackend"]
 _TEXT: np.dtype[Any] = np.dtype("O", metadata={"element_type": str})
 
 # Suffixes that no other engine of xarray reads.
-_SUFFIXES = (".tet", ".tgm", ".zt", ".safetensors", ".gguf", ".npz")
+_SUFFIXES = (".tet", ".tets", ".tgm", ".zt", ".safetensors", ".gguf", ".npz", ".npy", ".zarr.zip")
 
 
 class TetBackend(BackendEntrypoint):
@@ -87,7 +87,8 @@ class TetBackend(BackendEntrypoint):
             memory=memory,
             threads=threads,
         )
-        store = _Store(file, (group or "").strip("/"))
+        dropped = [drop_variables] if isinstance(drop_variables, str) else drop_variables or ()
+        store = _Store(file, (group or "").strip("/"), frozenset(dropped))
         if group and not store.is_there():
             file.close()
             raise KeyError(f"no group {group!r} in {shown(file.path)}")
@@ -114,9 +115,8 @@ class TetBackend(BackendEntrypoint):
         """Every group below ``group`` with its variables, by path."""
         top = (group or "").strip("/")
         with _file.open(filename_or_obj, filesystem=filesystem) as file:
-            names = [name for name in file if not top or name.startswith(f"{top}/")]
-        below = [name[len(top) :].lstrip("/").split("/") for name in names]
-        paths = {"/".join(parts[:depth]) for parts in below for depth in range(len(parts))} | {""}
+            groups = [path for path in file._groups() if not top or path.startswith(f"{top}/")]
+        paths = {path[len(top) :].strip("/") for path in groups} | {""}
         found = {}
         for path in sorted(paths):
             inner = "/".join(part for part in (top, path) if part)
@@ -139,7 +139,9 @@ class TetBackend(BackendEntrypoint):
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether the suffix is one that no other engine reads."""
-        return isinstance(filename_or_obj, str | os.PathLike) and str(os.fspath(filename_or_obj)).endswith(_SUFFIXES)
+        if not isinstance(filename_or_obj, str | os.PathLike):
+            return False
+        return str(os.fspath(filename_or_obj)).rstrip("/").endswith(_SUFFIXES)
 
 
 class _Lazy(BackendArray):
@@ -166,27 +168,34 @@ class _Lazy(BackendArray):
 class _Store(AbstractDataStore):
     """The datasets of one group, for xarray."""
 
-    def __init__(self, file: _file.File, group: str) -> None:
+    def __init__(self, file: _file.File, group: str, dropped: frozenset[str]) -> None:
         self.file = file
         self.group = group
+        self.dropped = dropped
 
     def is_there(self) -> bool:
         """Whether the file has the group."""
-        return any(name.startswith(f"{self.group}/") for name in self.file)
+        return self.group in self.file._groups()
 
     def get_variables(self) -> dict[str, Variable]:
         """The variables."""
+        for loss in self.file._core.unread():
+            warn(f"{shown(self.file.path)}: {loss}", stacklevel=2)
         variables: dict[str, Variable] = {}
         dims = Dims(self.file)
         labeled: dict[str, Dataset] = {}
         for name, dataset in self._datasets():
+            if name in self.dropped:
+                continue
             try:
+                if dataset.fault is not None:
+                    raise UnsupportedError(dataset.fault)
                 lazy = indexing.LazilyIndexedArray(_Lazy(dataset))
             except TetError as error:
                 warn(f"{name!r} is left out: {error}", stacklevel=2)
                 continue
             names = dims.of(dataset)
-            attrs, encoding = dataset.attrs, _encoding(dataset, names)
+            attrs, encoding = dict(dataset.attrs), _encoding(dataset, names)
             if dataset.dtype == object:
                 # The engine made texts of the characters.
                 attrs.pop("_Encoding", None)
@@ -201,7 +210,7 @@ class _Store(AbstractDataStore):
 
     def get_attrs(self) -> dict[str, Any]:
         """The attributes."""
-        return (self.file[self.group] if self.group else self.file).attrs
+        return dict(self.file._attrs_of(self.group))
 
     def get_encoding(self) -> dict[str, Any]:
         """The names of the axes that can grow."""

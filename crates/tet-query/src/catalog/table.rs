@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_file::Statistics;
@@ -129,8 +130,25 @@ pub trait ChunkTable: Any + Send + Sync {
         self.check_unchanged()
     }
 
+    /// The blocks of bytes that the elements are, where these are not numbers of whole bytes: floats of few bits,
+    /// quantized numbers, and types that nothing here computes with.
+    fn blocks(&self) -> Option<&ByteBlocks> {
+        None
+    }
+
     /// What decodes the chunk of this linear grid index, which was located here.
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
+}
+
+/// Elements as they are stored: blocks of bytes, which are decoded to numbers or compared and copied as they are.
+#[derive(Clone, Debug)]
+pub struct ByteBlocks {
+    /// The chunks of the bytes.
+    pub chunks: Arc<dyn ChunkTable>,
+    /// Elements of a block.
+    pub count: u64,
+    /// Bytes of a block.
+    pub len: u64,
 }
 
 /// The table of a dataset that cannot be read.
@@ -204,10 +222,13 @@ impl<'a> Deref for Decoder<'a> {
     }
 }
 
+/// Bytes of a chunk that a decoder is asked about, at least a block of any type.
+const PROBE_LEN: u64 = 1 << 16;
+
 impl Decoder<'_> {
     /// Whether it serves ranges of elements; otherwise a chunk is always decoded whole.
     pub(crate) fn is_ranged(&self) -> bool {
-        let layout = ChunkLayout { stored_len: 64, decoded_len: 64, element_size: 8 };
+        let layout = ChunkLayout { stored_len: PROBE_LEN, decoded_len: PROBE_LEN, element_size: 8 };
         self.is_identity() || matches!(self.stored_spans(layout, 0..1), StoredSpans::Range(_))
     }
 }

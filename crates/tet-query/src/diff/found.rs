@@ -30,6 +30,26 @@ pub struct ElementDiff {
     pub first: Option<DifferingElement>,
     /// The first element of the largest difference.
     pub worst: Option<DifferingElement>,
+    /// The blocks that were compared as bytes, of which `differing` counts those that differ; `None` where elements were.
+    pub block: Option<DiffBlock>,
+}
+
+/// Elements that are stored together.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::DiffBlock;
+///
+/// let q4_k = DiffBlock { count: 256, len: 144 };
+/// assert_eq!(q4_k.len * 8 * 2, q4_k.count * 9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiffBlock {
+    /// Elements of a block.
+    pub count: u64,
+    /// Bytes of a block.
+    pub len: u64,
 }
 
 /// An element that differs.
@@ -65,4 +85,6 @@ pub enum DiffValue {
     Number(Scalar),
     /// A string.
     Text(String),
+    /// The bytes of a block.
+    Bytes(Vec<u8>),
 }

@@ -13,20 +13,41 @@ const STRETCH_LEN: usize = 4096;
 
 /// How the pairs of two dtypes are compared.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pairs {
+pub(super) struct Pairs<'a> {
     dtypes: [DType; 2],
     tolerance: Tolerance,
+    /// Bytes that are compared as one.
+    block_len: Option<u64>,
+    /// The numbers that stand for missing elements in each dataset.
+    missing: [&'a [Scalar]; 2],
 }
 
-impl Pairs {
+impl<'a> Pairs<'a> {
     /// `None` for dtypes that are not compared.
-    pub(super) fn of(dtypes: [DType; 2], tolerance: &Tolerance) -> Option<Pairs> {
+    pub(super) fn of(
+        dtypes: [DType; 2],
+        tolerance: &Tolerance,
+        missing: [&'a [Scalar]; 2],
+    ) -> Option<Self> {
         let is_known = |dtype: DType| dtype.size().is_some();
         let all = |is: fn(DType) -> bool| dtypes.into_iter().all(is);
         let can = dtypes[0] == dtypes[1]
             || (tolerance.ulp == 0 && (all(DType::is_float) || all(is_integer)))
             || all(DType::is_complex);
-        (can && all(is_known)).then_some(Pairs { dtypes, tolerance: *tolerance })
+        let tolerance = *tolerance;
+        (can && all(is_known)).then_some(Pairs { dtypes, tolerance, block_len: None, missing })
+    }
+
+    /// Blocks of so many bytes, which are equal or not.
+    pub(super) fn of_blocks(len: u64) -> Self {
+        let (dtypes, tolerance) = ([DType::UInt8; 2], Tolerance::default());
+        Pairs { dtypes, tolerance, block_len: Some(len), missing: [&[]; 2] }
+    }
+
+    /// Whether one of two numbers alone is a missing one.
+    fn is_missing_in_one(&self, values: [Scalar; 2]) -> bool {
+        let [left, right] = values;
+        is_one_of(self.missing[0], left) != is_one_of(self.missing[1], right)
     }
 
     /// Whether the same bytes are always equal elements.
@@ -40,9 +61,20 @@ impl Pairs {
     }
 }
 
+/// Whether a number is one of some others, also of a narrower type.
+fn is_one_of(missing: &[Scalar], value: Scalar) -> bool {
+    missing.iter().any(|missing| match (*missing, value) {
+        (Scalar::Int(missing), Scalar::Int(value)) => missing == value,
+        (missing, value) => missing.to_f64().is_some_and(|it| value.to_f64() == Some(it)),
+    })
+}
+
 /// Compares the elements of two stretches of memory; `linear` numbers those of the stretch.
-pub(super) fn compare(pairs: Pairs, bytes: [&[u8]; 2], linear: impl Fn(u64) -> u64) -> Tally {
+pub(super) fn compare(pairs: Pairs<'_>, bytes: [&[u8]; 2], linear: impl Fn(u64) -> u64) -> Tally {
     let [left, right] = pairs.dtypes;
+    if let Some(len) = pairs.block_len {
+        return compare_blocks(usize::try_from(len).unwrap_or(usize::MAX), bytes, linear);
+    }
     if left != right {
         return compare_widened(pairs, bytes, linear);
     }
@@ -52,6 +84,23 @@ pub(super) fn compare(pairs: Pairs, bytes: [&[u8]; 2], linear: impl Fn(u64) -> u
         DType::Complex128 => typed::<[f64; 2]>(pairs, bytes, linear),
         dtype => dispatch!(dtype, T => typed::<T>(pairs, bytes, linear)).unwrap_or_default(),
     }
+}
+
+/// Counts the blocks of `len` bytes that differ.
+fn compare_blocks(len: usize, [left, right]: [&[u8]; 2], linear: impl Fn(u64) -> u64) -> Tally {
+    let mut tally = Tally::default();
+    if left == right {
+        return tally;
+    }
+    let blocks = left.chunks(len.max(1)).zip(right.chunks(len.max(1)));
+    for (nth, _) in blocks.enumerate().filter(|(_, (left, right))| left != right) {
+        tally.differing += 1;
+        if tally.first.is_none() {
+            let linear = linear((nth as u64).saturating_mul(len as u64));
+            tally.take_first(Some(Place { linear, values: [Scalar::Null; 2] }));
+        }
+    }
+    tally
 }
 
 /// An element that is compared with others of its type.
@@ -74,7 +123,11 @@ trait Paired: bytemuck::Pod {
 }
 
 /// Compares elements of one type.
-fn typed<T: Paired>(pairs: Pairs, [left, right]: [&[u8]; 2], linear: impl Fn(u64) -> u64) -> Tally {
+fn typed<T: Paired>(
+    pairs: Pairs<'_>,
+    [left, right]: [&[u8]; 2],
+    linear: impl Fn(u64) -> u64,
+) -> Tally {
     let mut tally = Tally::default();
     let size = size_of::<T>();
     let stretch = STRETCH_LEN / size;
@@ -87,27 +140,25 @@ fn typed<T: Paired>(pairs: Pairs, [left, right]: [&[u8]; 2], linear: impl Fn(u64
         for (at, (left, right)) in elements.enumerate() {
             let [left, right]: [T; 2] = [left, right].map(bytemuck::pod_read_unaligned);
             if !left.same(right, pairs.tolerance.nan_equal) {
-                take(&mut tally, &pairs.tolerance, [left, right], || {
-                    linear((nth * stretch + at) as u64)
-                });
+                take(&mut tally, &pairs, [left, right], || linear((nth * stretch + at) as u64));
             }
         }
     }
     tally
 }
 
-/// Counts a pair of different values, unless the tolerance allows it.
+/// Counts a pair of different values, unless the tolerance allows it: a missing element is near to no other.
 fn take<T: Paired>(
     tally: &mut Tally,
-    tolerance: &Tolerance,
+    pairs: &Pairs<'_>,
     [left, right]: [T; 2],
     linear: impl Fn() -> u64,
 ) {
-    let distance = left.distance(right);
+    let (distance, tolerance) = (left.distance(right), &pairs.tolerance);
     if let Some(distance) = distance {
-        if distance.is_at_most(tolerance.atol + tolerance.rtol * right.magnitude())
-            || (tolerance.ulp > 0 && left.within_steps(right, tolerance.ulp))
-        {
+        let is_near = distance.is_at_most(tolerance.atol + tolerance.rtol * right.magnitude())
+            || (tolerance.ulp > 0 && left.within_steps(right, tolerance.ulp));
+        if is_near && !pairs.is_missing_in_one([left.scalar(), right.scalar()]) {
             return;
         }
         let relative = distance.to_f64() / right.magnitude();
@@ -125,7 +176,7 @@ fn take<T: Paired>(
 }
 
 /// Compares elements of two types as those of a wider one.
-fn compare_widened(pairs: Pairs, bytes: [&[u8]; 2], linear: impl Fn(u64) -> u64) -> Tally {
+fn compare_widened(pairs: Pairs<'_>, bytes: [&[u8]; 2], linear: impl Fn(u64) -> u64) -> Tally {
     let [left, right] = pairs.dtypes;
     match [widened(left, bytes[0]), widened(right, bytes[1])] {
         [Wide::Ints(left), Wide::Ints(right)] => wide(pairs, [&left, &right], linear),
@@ -136,7 +187,11 @@ fn compare_widened(pairs: Pairs, bytes: [&[u8]; 2], linear: impl Fn(u64) -> u64)
     }
 }
 
-fn wide<T: Paired>(pairs: Pairs, [left, right]: [&[T]; 2], linear: impl Fn(u64) -> u64) -> Tally {
+fn wide<T: Paired>(
+    pairs: Pairs<'_>,
+    [left, right]: [&[T]; 2],
+    linear: impl Fn(u64) -> u64,
+) -> Tally {
     let bytes = [bytemuck::cast_slice(left), bytemuck::cast_slice(right)];
     typed::<T>(pairs, bytes, linear)
 }

@@ -98,7 +98,8 @@ pub struct DatasetDiff {
     /// What differs but for elements.
     pub metadata: Vec<MetadataDiff>,
     /// What the elements are found to be; `None` where they were not compared: without a tolerance, where their
-    /// selections have different shapes, or where `fault` is set.
+    /// selections have different shapes, where they are structures, whose members are compared as the datasets that they
+    /// are, or where `fault` is set.
     pub elements: Option<Answer<ElementDiff>>,
     /// Why the elements cannot be compared.
     pub fault: Option<Error>,
@@ -121,7 +122,10 @@ impl DatasetDiff {
         let [(_, left), (_, right)] = datasets;
         let mut found = DatasetDiff { metadata, elements: None, fault: None };
         let is_alike = slabs[0].kept_shape() == slabs[1].kept_shape();
-        let Some(tolerance) = tolerance.filter(|_| is_alike) else { return Ok(found) };
+        let is_structure =
+            |dataset: &Dataset| matches!(dataset.why(), Some(Error::Compound { .. }));
+        let are_values = is_alike && !(is_structure(left) && is_structure(right));
+        let Some(tolerance) = tolerance.filter(|_| are_values) else { return Ok(found) };
         match left.diff(slabs[0], (right, slabs[1]), tolerance, how) {
             Ok(elements) => found.elements = Some(elements),
             Err(Error::Canceled) => return Err(Error::Canceled),
@@ -136,17 +140,22 @@ impl DatasetDiff {
     pub fn why(&self) -> Option<String> {
         self.fault.as_ref().map(|fault| match fault {
             Error::Incomparable { why, .. } => why.clone(),
+            Error::Unreadable { cause, .. } => cause.to_string(),
             fault => fault.to_string(),
         })
     }
 
-    /// Whether nothing differs, as far as it was compared.
+    /// Whether nothing differs, and elements that were to be compared were.
     #[must_use]
     pub fn is_same(&self) -> bool {
+        self.fault.is_none() && !self.differs()
+    }
+
+    /// Whether something is known to differ: elements that were not compared do not.
+    #[must_use]
+    pub fn differs(&self) -> bool {
         let differs = |elements: &Answer<ElementDiff>| elements.differing > 0;
-        self.metadata.is_empty()
-            && self.fault.is_none()
-            && !self.elements.as_ref().is_some_and(differs)
+        !self.metadata.is_empty() || self.elements.as_ref().is_some_and(differs)
     }
 }
 
@@ -192,7 +201,8 @@ impl MetadataDiff {
         if left.dtype_name != right.dtype_name {
             found.push(MetadataDiff::DType([left, right].map(|it| it.dtype_name.clone())));
         }
-        if left.shape() != right.shape() {
+        let are_known = left.has_shape && right.has_shape;
+        if are_known && left.shape() != right.shape() {
             found.push(MetadataDiff::Shape([left, right].map(|it| it.shape().to_vec())));
         }
         if left.dims != right.dims {
@@ -225,10 +235,10 @@ fn differing(
         .collect()
 }
 
-/// Whether two attributes have the same value; the types of numbers, which not all formats have, do not count.
+/// Whether two attributes have the same value, or both are missing.
 fn is_same_value(left: Option<&AttrText>, right: Option<&AttrText>) -> bool {
     match (left, right) {
-        (Some(left), Some(right)) => left.json() == right.json() && left.text() == right.text(),
+        (Some(left), Some(right)) => left.is_same(right),
         _ => left.is_none() && right.is_none(),
     }
 }

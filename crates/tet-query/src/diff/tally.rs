@@ -98,6 +98,7 @@ impl Tally {
             max_rel: self.max_rel,
             first: self.first.map(shown),
             worst: self.worst.map(|(_, place)| shown(place)),
+            block: None,
         }
     }
 }

@@ -26,6 +26,13 @@ pub struct Tolerance {
     pub nan_equal: bool,
 }
 
+impl Tolerance {
+    /// Whether different numbers are never equal.
+    pub(super) fn is_exact(&self) -> bool {
+        self.rtol == 0.0 && self.atol == 0.0 && self.ulp == 0
+    }
+}
+
 impl Default for Tolerance {
     fn default() -> Self {
         Tolerance { rtol: 0.0, atol: 0.0, ulp: 0, nan_equal: true }

@@ -95,6 +95,29 @@ impl TimeUnits {
     }
 }
 
+/// Whether the numbers of two datasets with these attributes count the same: their units and calendars are the same text,
+/// or times of one unit since one date, however it is spelled.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use tet_query::{AttrText, have_same_units};
+///
+/// let attrs = |units: &str| BTreeMap::from([("units".to_owned(), AttrText::Text(units.to_owned()))]);
+/// assert!(have_same_units(&attrs("days since 1998-01-01"), &attrs("day since 1998-1-1 00:00:00")));
+/// assert!(!have_same_units(&attrs("days since 1998-01-01"), &attrs("days since 1998-01-02")));
+/// ```
+#[must_use]
+pub fn have_same_units(one: &BTreeMap<String, AttrText>, two: &BTreeMap<String, AttrText>) -> bool {
+    let is_same = |key| match (one.get(key), two.get(key)) {
+        (Some(one), Some(two)) => one.is_same(two),
+        (one, two) => one.is_none() && two.is_none(),
+    };
+    let times = || TimeUnits::of(one).filter(|units| TimeUnits::of(two) == Some(*units));
+    is_same("units") && is_same("calendar") || times().is_some()
+}
+
 /// The number of a group; 0 without one.
 fn number(found: &Captures<'_>, group: usize) -> Instant {
     found.get(group).and_then(|text| text.as_str().parse().ok()).unwrap_or(0)

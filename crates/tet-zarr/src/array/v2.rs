@@ -48,6 +48,7 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
         element,
         byte_order,
         fill,
+        has_fill: true,
         codecs,
         shards: Vec::new(),
         dimension_names,

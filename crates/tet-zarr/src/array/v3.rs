@@ -57,14 +57,19 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
         Some(Value::Object(attributes)) => attributes.clone(),
         Some(_) => return Err(broken(&rule::ATTRIBUTES, 0, 0)),
     };
-    let (dimension_names, notes) = dimension_names(document, shape.rank());
+    let (dimension_names, mut notes) = dimension_names(document, shape.rank());
+    let fill_value = document.get("fill_value").filter(|value| !value.is_null());
+    if fill_value.is_none() {
+        notes.push(broken(&rule::NO_FILL, 0, 0));
+    }
     Ok(ArrayMeta {
         path: path.to_owned(),
         format: ZarrFormat::V3,
         grid: grid_of(&shape, &chunk_shape)?,
         shape,
         object_shape,
-        fill: fill::element_of(document.get("fill_value"), &element, ZarrOrder::Little)?,
+        fill: fill::element_of(fill_value, &element, ZarrOrder::Little)?,
+        has_fill: fill_value.is_some(),
         element,
         byte_order,
         codecs,

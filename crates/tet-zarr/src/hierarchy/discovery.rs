@@ -1,8 +1,8 @@
 //! Discovery: folders are listed from the root on, but never those of an array's chunks.
 
-use super::{Document, Nodes, Root};
+use super::{Document, NodeKind, Nodes, read_document};
 use crate::array::join;
-use crate::error::{Result, broken, len};
+use crate::error::{Error, Result, broken, fault_in, len};
 use crate::json::Object;
 use crate::rule;
 use crate::store::Store;
@@ -16,11 +16,10 @@ const NAMES_MAX: usize = 1 << 20;
 /// The most folders that are read.
 const FOLDERS_MAX: u64 = 1 << 20;
 
-/// Reads the documents of all nodes; `None` if the root has none.
-pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
-    let mut root = None;
+/// Reads the documents of all nodes; whether the root has one.
+pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<bool> {
     let mut paths = vec![String::new()];
-    // Links may lead to folders above, so folders are counted too.
+    // Several links may lead to one folder, so folders are counted too.
     let mut folder_count = 0;
     while let Some(path) = paths.pop() {
         folder_count += 1;
@@ -33,9 +32,8 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
             break;
         }
         let node = read_node(store, nodes, &path)?;
-        if path.is_empty() {
-            let Some(found) = node.document else { return Ok(None) };
-            root = Some(found);
+        if path.is_empty() && !node.has_document {
+            return Ok(false);
         }
         if node.kind == NodeKind::Array {
             continue;
@@ -43,11 +41,14 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
         let list = match store.list(&path, NAMES_MAX) {
             Ok(list) => list,
             Err(error) if path.is_empty() || store.is_far() => return Err(error),
-            Err(_) => {
-                nodes.report(&path, &path, broken(&rule::UNREADABLE, 0, 0));
+            Err(error) => {
+                nodes.add_unreadable(&path, &path, error);
                 continue;
             }
         };
+        for name in list.others.iter().filter(|name| !name.starts_with('.')) {
+            add_other(store, nodes, &join(&path, name));
+        }
         if list.is_cut {
             let limit = len(NAMES_MAX);
             nodes.report(&path, &path, broken(&rule::LIMIT_NODES, limit, limit));
@@ -59,64 +60,82 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
         }
         paths.extend(list.folders.iter().map(|name| join(&path, name)));
     }
-    Ok(root)
+    Ok(true)
 }
 
-/// What a folder is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NodeKind {
-    /// An array, or a node that cannot be read and may be one.
-    Array,
-    /// A group, or a folder without a document, which may have nodes below it.
-    Folder,
+/// Adds what is no file and no folder, and may be a node: a link that leads nowhere, or out of the hierarchy.
+fn add_other(store: &Store, nodes: &mut Nodes, path: &str) {
+    if path.ends_with("zarr.json") {
+        return;
+    }
+    let error = match store {
+        Store::Folder(folder) => folder.get(path).err().map(Error::Io),
+        _ => None,
+    };
+    let fault = || fault_in(path, broken(&rule::UNREADABLE, 0, 0));
+    nodes.add_unreadable(path, path, error.unwrap_or_else(fault));
 }
 
 struct Node {
     kind: NodeKind,
-    document: Option<Root>,
+    has_document: bool,
 }
 
 fn read_node(store: &Store, nodes: &mut Nodes, path: &str) -> Result<Node> {
-    let mut kind = NodeKind::Folder;
-    let mut document = None;
+    let mut node = Node { kind: NodeKind::Folder, has_document: false };
     let key = join(path, "zarr.json");
-    match nodes.read_document(store, &key, path)? {
-        Document::Read(object, stamp) => {
-            if !nodes.add_v3(&key, path, &object) {
-                kind = NodeKind::Array;
-            }
-            document = Some((key, stamp));
+    match read_document(store, &key, path)? {
+        Document::Read(object, state) => {
+            node.kind = nodes.add_v3(&key, path, &object);
+            nodes.documents.insert(path.to_owned(), vec![state]);
+            node.has_document = true;
         }
-        Document::Broken => document = Some((key, None)),
+        Document::Broken(error) => {
+            nodes.add_unreadable(&key, path, error);
+            node.has_document = true;
+        }
         Document::Absent => {}
     }
-    for (name, of_kind) in [(".zarray", NodeKind::Array), (".zgroup", NodeKind::Folder)] {
+    for (name, kind) in [(".zarray", NodeKind::Array), (".zgroup", NodeKind::Folder)] {
         let key = join(path, name);
-        let object = match nodes.read_document(store, &key, path)? {
-            Document::Absent => continue,
-            Document::Broken => None,
-            Document::Read(object, stamp) => Some((object, stamp)),
-        };
-        if of_kind == NodeKind::Array {
-            kind = NodeKind::Array;
+        let document = read_document(store, &key, path)?;
+        if matches!(document, Document::Absent) {
+            continue;
         }
-        if document.is_some() {
+        if kind == NodeKind::Array {
+            node.kind = kind;
+        }
+        if node.has_document {
             nodes.report(&key, path, broken(&rule::DUPLICATE_NODE, 0, 0));
             continue;
         }
-        let Some((object, stamp)) = object else {
-            document = Some((key, None));
-            continue;
+        node.has_document = true;
+        let (object, state) = match document {
+            Document::Read(object, state) => (object, state),
+            Document::Broken(error) => {
+                nodes.add_unreadable(&key, path, error);
+                continue;
+            }
+            Document::Absent => continue,
         };
-        let attributes = match nodes.read_document(store, &join(path, ".zattrs"), path)? {
-            Document::Read(attributes, _) => attributes,
-            Document::Absent | Document::Broken => Object::new(),
+        let mut states = vec![state];
+        let attributes = match read_document(store, &join(path, ".zattrs"), path)? {
+            Document::Read(attributes, state) => {
+                states.push(state);
+                attributes
+            }
+            Document::Absent => Object::new(),
+            // Without its attributes its elements have another meaning.
+            Document::Broken(error) => {
+                nodes.add_unreadable(&join(path, ".zattrs"), path, error);
+                continue;
+            }
         };
-        match of_kind {
+        nodes.documents.insert(path.to_owned(), states);
+        match kind {
             NodeKind::Array => nodes.add_v2_array(&key, path, &object, attributes),
             NodeKind::Folder => nodes.add_v2_group(&key, path, &object, attributes),
         }
-        document = Some((key, stamp));
     }
-    Ok(Node { kind, document })
+    Ok(node)
 }

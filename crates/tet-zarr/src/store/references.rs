@@ -42,6 +42,7 @@ struct Opened {
     references: BTreeMap<String, Box<RawValue>>,
     templates: BTreeMap<String, String>,
     folder: Folder,
+    document: Source,
 }
 
 /// What a key leads to.
@@ -82,7 +83,13 @@ impl References {
             }
             members = serde_json::from_str(refs.get()).map_err(|_| wrong())?;
         }
-        Ok(References(Arc::new(Opened { references: members, templates, folder })))
+        let document = document.clone();
+        Ok(References(Arc::new(Opened { references: members, templates, folder, document })))
+    }
+
+    /// The document.
+    pub(super) fn document(&self) -> &Source {
+        &self.0.document
     }
 
     /// Where the object of a key is.
@@ -96,9 +103,10 @@ impl References {
                 name: ObjectName::Inline(key.to_owned()),
                 part: Span::new(0, len(bytes.len())),
                 inflated_len: None,
+                crc32: None,
             },
             Reference::Part { file, part } => {
-                KeyPlace { name: ObjectName::File(file), part, inflated_len: None }
+                KeyPlace { name: ObjectName::File(file), part, inflated_len: None, crc32: None }
             }
         }))
     }

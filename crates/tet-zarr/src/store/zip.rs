@@ -1,13 +1,14 @@
 //! A zip file as a store (APPNOTE 6.3.10, sections 4.3 to 4.5): stored members are spans of the
 //! file, deflated members have their length.
 
-use std::sync::Arc;
+use std::io::{self, Read};
+use std::sync::{Arc, OnceLock};
 
 use tet_format::Span;
 use tet_io::{FolderList, Source};
 
 use super::{KeyPlace, ObjectName};
-use crate::error::{Broken, Result, broken, fault_in, len};
+use crate::error::{Broken, Error, Result, ZarrFault, broken, fault_in, len};
 use crate::rule;
 
 /// The longest directory that is read, in bytes.
@@ -21,6 +22,9 @@ const ENTRY_LEN: usize = 46;
 
 /// The bytes of the header of a member before its name.
 const HEADER_LEN: u64 = 30;
+
+/// The bytes that are read at once to compare a member.
+const WINDOW_LEN: usize = 1 << 18;
 
 /// A zip file whose members are objects. Clones share the directory.
 ///
@@ -45,6 +49,8 @@ struct Opened {
     /// Where each entry begins in the directory, sorted by name; of equal names the last is kept.
     entries: Vec<u32>,
     duplicate_count: u64,
+    /// The first member whose header does not match its entry, once all were compared.
+    mismatch: OnceLock<Option<(String, Broken)>>,
 }
 
 /// A member as the directory describes it.
@@ -53,6 +59,7 @@ struct Entry<'a> {
     name: &'a [u8],
     flags: u16,
     method: u16,
+    crc32: u32,
     stored_len: u64,
     len: u64,
     header_at: u64,
@@ -94,7 +101,9 @@ impl ZipStore {
         entries.sort_by(|a, b| name(a).cmp(name(b)));
         entries.dedup_by(|a, b| name(a) == name(b));
         let duplicate_count = len(before - entries.len());
-        Ok(ZipStore(Arc::new(Opened { source, directory, entries, duplicate_count })))
+        let mismatch = OnceLock::new();
+        let opened = Opened { source, directory, entries, duplicate_count, mismatch };
+        Ok(ZipStore(Arc::new(opened)))
     }
 
     /// The file.
@@ -107,6 +116,52 @@ impl ZipStore {
     #[must_use]
     pub fn duplicate_count(&self) -> u64 {
         self.0.duplicate_count
+    }
+
+    /// Whether there is a member of a key, which may be one that is not read.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        let Opened { directory, entries, .. } = &*self.0;
+        entries.binary_search_by(|at| name_at(directory, *at).cmp(key.as_bytes())).is_ok()
+    }
+
+    /// The names of the members, sorted, without those of folders.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        let Opened { directory, entries, .. } = &*self.0;
+        let names = entries.iter().map(|at| name_at(directory, *at));
+        names.filter_map(|name| str::from_utf8(name).ok()).filter(|name| !name.ends_with('/'))
+    }
+
+    /// Checks that each member has the name of its entry, once, in a file of this machine: where a name is damaged, the
+    /// member that has it seems to be absent.
+    ///
+    /// # Errors
+    ///
+    /// As [`ZipStore::locate`].
+    pub(crate) fn check_names(&self) -> Result<()> {
+        if self.0.source.access().is_remote() {
+            return Ok(());
+        }
+        if self.0.mismatch.get().is_none() {
+            let mut mismatch = None;
+            for key in self.keys() {
+                match self.locate(key) {
+                    Err(Error::Fault { fault, key })
+                        if !std::ptr::eq(fault.rule, &rule::ZIP_METHOD) =>
+                    {
+                        mismatch = Some((key, fault));
+                        break;
+                    }
+                    Err(error @ Error::Io(_)) => return Err(error),
+                    _ => {}
+                }
+            }
+            let _ = self.0.mismatch.set(mismatch);
+        }
+        match self.0.mismatch.get().and_then(Option::as_ref) {
+            Some((key, fault)) => Err(fault_in(key, *fault)),
+            None => Ok(()),
+        }
     }
 
     /// Where the member of a key is.
@@ -135,12 +190,17 @@ impl ZipStore {
         if file_len < header_end {
             return Err(failed(broken(&rule::ZIP_MEMBER, header_end, file_len)));
         }
-        let header = source.read_vec(entry.header_at, HEADER_LEN)?;
+        let head_len = HEADER_LEN.saturating_add(len(entry.name.len()));
+        let header = source.read_vec(entry.header_at, head_len.min(file_len - entry.header_at))?;
         let name_len = u16_at(&header, 26).unwrap_or(0);
         let extra_len = u16_at(&header, 28).unwrap_or(0);
         let is_header = header.starts_with(b"PK\x03\x04");
         if !is_header || usize::from(name_len) != entry.name.len() {
             return Err(failed(broken(&rule::ZIP_MEMBER, name_len.into(), len(entry.name.len()))));
+        }
+        let name_at = usize::try_from(HEADER_LEN).unwrap_or(usize::MAX);
+        if header.get(name_at..) != Some(entry.name) {
+            return Err(failed(broken(&rule::ZIP_NAME, 0, 0)));
         }
         let start = header_end.saturating_add(u64::from(name_len)).saturating_add(extra_len.into());
         let span = Span::new(start, entry.stored_len).filter(|span| span.end() <= file_len);
@@ -149,7 +209,72 @@ impl ZipStore {
             return Err(failed(broken(&rule::ZIP_MEMBER, end, file_len)));
         };
         let inflated_len = (entry.method == 8).then_some(entry.len);
-        Ok(Some(KeyPlace { name: ObjectName::Zip, part: Some(span), inflated_len }))
+        let (name, part, crc32) = (ObjectName::Zip, Some(span), Some(entry.crc32));
+        Ok(Some(KeyPlace { name, part, inflated_len, crc32 }))
+    }
+
+    /// Reads all members, and compares each with its CRC-32. `charge` is asked before a deflated member is unpacked to
+    /// this many bytes. Calls `report` with each finding.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of reading, and those of `charge`.
+    pub fn check_members<E: From<Error>>(
+        &self,
+        charge: &mut dyn FnMut(u64) -> std::result::Result<(), E>,
+        report: &mut dyn FnMut(ZarrFault),
+    ) -> std::result::Result<(), E> {
+        for key in self.keys() {
+            let mut add = |key: String, fault| report(ZarrFault { fault, key, path: None });
+            match self.locate(key) {
+                Ok(Some(place)) => {
+                    charge(place.inflated_len.unwrap_or(0))?;
+                    if let Some(fault) = self.check_member(&place)? {
+                        add(key.to_owned(), fault);
+                    }
+                }
+                Ok(None) => {}
+                Err(Error::Fault { fault, key }) => add(key, fault),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a member; what is wrong with its bytes.
+    fn check_member(&self, place: &KeyPlace) -> Result<Option<Broken>> {
+        let (Some(span), Some(wanted)) = (place.part, place.crc32) else { return Ok(None) };
+        let stored = SpanReader { source: &self.0.source, at: span.start(), end: span.end() };
+        let limit = place.inflated_len.map(|len| len.saturating_add(1));
+        let mut bytes: Box<dyn Read> = match limit {
+            Some(limit) => Box::new(flate2::read::DeflateDecoder::new(stored).take(limit)),
+            None => Box::new(stored),
+        };
+        let (mut crc, mut count) = (flate2::Crc::new(), 0);
+        let mut window = vec![0; WINDOW_LEN];
+        let cut = loop {
+            match bytes.read(&mut window) {
+                Ok(0) => break false,
+                Ok(read) => {
+                    crc.update(window.get(..read).unwrap_or_default());
+                    count += len(read);
+                }
+                Err(error) => match error.downcast::<tet_io::Error>() {
+                    Ok(error) => return Err(error.into()),
+                    Err(_) => break true,
+                },
+            }
+        };
+        let at = |fault: Broken| Some(Broken { at: span.start(), ..fault });
+        let wanted_len = place.inflated_len.unwrap_or(span.len());
+        if cut || count != wanted_len {
+            return Ok(at(broken(&rule::ZIP_MEMBER, count, wanted_len)));
+        }
+        let found = crc.sum();
+        if found == wanted {
+            return Ok(None);
+        }
+        Ok(at(broken(&rule::ZIP_CHECKSUM, found.into(), wanted.into())))
     }
 
     /// The names directly below a key.
@@ -164,9 +289,26 @@ impl ZipStore {
     }
 }
 
+/// Reads the bytes of a span.
+struct SpanReader<'a> {
+    source: &'a Source,
+    at: u64,
+    end: u64,
+}
+
+impl Read for SpanReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let count = rest.min(out.len());
+        let out = out.get_mut(..count).unwrap_or_default();
+        self.source.read_exact_at(self.at, out).map_err(io::Error::other)?;
+        self.at = self.at.saturating_add(len(count));
+        Ok(count)
+    }
+}
+
 /// The bytes of a deflated member of this length.
 pub(super) fn inflate(stored: &[u8], wanted: u64) -> std::result::Result<Vec<u8>, Broken> {
-    use std::io::Read;
     let mut bytes = Vec::new();
     // One byte more shows a member that is too long.
     let mut inflated = flate2::read::DeflateDecoder::new(stored).take(wanted.saturating_add(1));
@@ -175,6 +317,14 @@ pub(super) fn inflate(stored: &[u8], wanted: u64) -> std::result::Result<Vec<u8>
         return Err(broken(&rule::ZIP_MEMBER, len(bytes.len()), wanted));
     }
     Ok(bytes)
+}
+
+/// The fault of bytes that do not have a CRC-32.
+pub(crate) fn crc_fault(wanted: u32, bytes: &[u8]) -> Option<Broken> {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    let found = crc.sum();
+    (found != wanted).then(|| broken(&rule::ZIP_CHECKSUM, found.into(), wanted.into()))
 }
 
 /// Where the directory is: from the end record, or that of Zip64.
@@ -225,8 +375,8 @@ fn entry(directory: &[u8], at: usize) -> Option<Entry<'_>> {
     directory.get(extra_end..end)?;
     let small = [u32_at(fixed, 24)?, u32_at(fixed, 20)?, u32_at(fixed, 42)?];
     let [len, stored_len, header_at] = widened(small, extra)?;
-    let (flags, method) = (u16_at(fixed, 8)?, u16_at(fixed, 10)?);
-    Some(Entry { name, flags, method, stored_len, len, header_at, end })
+    let (flags, method, crc32) = (u16_at(fixed, 8)?, u16_at(fixed, 10)?, u32_at(fixed, 16)?);
+    Some(Entry { name, flags, method, crc32, stored_len, len, header_at, end })
 }
 
 /// Numbers of 32 bits; those with all bits set are in the Zip64 field, in this order.

@@ -81,19 +81,27 @@ pub(in crate::command) fn dims(text: &str) -> Result<DimNames> {
     }
 }
 
+/// Keys of attributes that `tet` sets, which name no dataset.
+const OWN_KEYS: [&str; 3] = ["tet:scalar", "tet:types", "tet:attrs"];
+
 /// `title=Climate` or `temp:units=degC`; `:cf:role=x` for all datasets, with a colon in the key.
 pub(in crate::command) fn attr(text: &str) -> Result<Attribute> {
     let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
         let text = format!("{text:?} is not an attribute");
         return Err(Failure::usage("attribute", text).hint("write KEY=VALUE or DATASET:KEY=VALUE"));
     };
-    let (dataset, key) = match key.split_once(':') {
-        Some(("", key)) => (None, key),
-        // `tet:` is a prefix of keys such as `tet:scalar`, not the name of a dataset.
-        Some((dataset, key)) if dataset != "tet" => (Some(dataset.to_owned()), key),
-        _ => (None, key),
-    };
+    let (dataset, key) = attr_key(key);
+    let dataset = dataset.map(str::to_owned);
     Ok(Attribute { dataset, key: key.to_owned(), value: value_of(value) })
+}
+
+/// The dataset and the key of `DATASET:KEY`, `KEY` or `:KEY`; keys such as `tet:scalar` are those of all datasets.
+pub(in crate::command) fn attr_key(text: &str) -> (Option<&str>, &str) {
+    match text.split_once(':') {
+        Some(("", key)) => (None, key),
+        Some((dataset, key)) if !OWN_KEYS.contains(&text) => (Some(dataset), key),
+        _ => (None, text),
+    }
 }
 
 /// JSON if it is, as `0.5` or `[0,1]`, else a text.
@@ -156,6 +164,8 @@ mod tests {
             ("title=A=B", (None, "title", "A=B")),
             ("temp:units=degC", (Some("temp"), "units", "degC")),
             ("tet:scalar=1", (None, "tet:scalar", "1")),
+            ("tet:units=K", (Some("tet"), "units", "K")),
+            (":tet:units=K", (None, "tet:units", "K")),
         ];
         for (text, (dataset, key, value)) in cases {
             let attr = attr(text).expect("an attribute");

@@ -10,9 +10,12 @@ use crate::escape::{Escaped, Message};
 use crate::exit::Result;
 use crate::render::json::{
     Attr, DatasetDiffShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
-    DifferingValue, ElementDiffShape,
+    DifferingValue, ElementDiffShape, NotCompared,
 };
 use crate::size::{counted, grouped};
+
+/// Bytes of a block that are shown.
+const BYTES_SHOWN: usize = 16;
 
 /// Prints what differs, and how much of the files it is; a file that equals the other takes a note alone.
 pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()> {
@@ -27,9 +30,14 @@ pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()
     for dataset in &report.datasets {
         write_dataset(dataset, context)?;
     }
-    let unread = if report.values_compared { "" } else { "; values were not compared" };
+    write_not_compared(&report.not_compared, context)?;
+    let unread = match report.not_compared.len() as u64 {
+        _ if !report.values_compared => "; values were not compared".to_owned(),
+        0 => String::new(),
+        count => format!("; values of {} were not compared", grouped(count)),
+    };
     let datasets = counted(report.compared, "shared dataset");
-    if report.same {
+    if report.same != Some(false) {
         context.note(format!("no differences: {datasets}{unread}"));
         return Ok(());
     }
@@ -39,6 +47,22 @@ pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()
     let verb = if report.datasets.len() == 1 { "differs" } else { "differ" };
     let differing = grouped(report.datasets.len() as u64);
     context.line(format!("{differing} of {datasets} {verb}{unread}"))
+}
+
+/// Prints why values of datasets were not compared, once for those of one reason.
+fn write_not_compared(datasets: &[NotCompared], context: &mut Context<'_>) -> Result<()> {
+    let line = |it: &NotCompared| format!("{:?}: not compared: {}", it.name, reason(it));
+    for line in crate::warning::aggregated(datasets.iter().map(line)) {
+        context.line(Message(&line))?;
+    }
+    Ok(())
+}
+
+/// The reason without the name of the dataset, where it begins with that.
+fn reason(dataset: &NotCompared) -> &str {
+    let why = dataset.why.as_str();
+    let named = why.strip_prefix(&format!("dataset {:?}", dataset.name));
+    named.map_or(why, |why| why.trim_start_matches([':', ' ']))
 }
 
 fn write_dataset(dataset: &DatasetDiffShape, context: &mut Context<'_>) -> Result<()> {
@@ -96,7 +120,14 @@ fn of_labels(found: &DifferingLabels) -> String {
 fn of_values(found: &ElementDiffShape) -> Vec<String> {
     let (differing, count) = (grouped(found.differing), counted(found.count, "value"));
     let verb = if found.differing == 1 { "differs" } else { "differ" };
-    let mut head = format!("{differing} of {count} {verb}");
+    let mut head = match &found.block {
+        Some(block) if block.count != 1 => {
+            let blocks = counted(found.count / block.count.max(1), "block");
+            format!("{differing} of {blocks} of {} values {verb}, by their bytes", block.count)
+        }
+        Some(_) => format!("{differing} of {count} {verb}, by their bytes"),
+        None => format!("{differing} of {count} {verb}"),
+    };
     if found.nan_count > 0 {
         head.push_str(&format!(", {} by NaN", grouped(found.nan_count)));
     }
@@ -113,6 +144,14 @@ fn of_values(found: &ElementDiffShape) -> Vec<String> {
     std::iter::once(head).chain(lines).collect()
 }
 
+/// The first of many digits of bytes.
+fn shortened(digits: &str) -> String {
+    match digits.get(..BYTES_SHOWN * 2) {
+        Some(first) if first.len() < digits.len() => format!("0x{first}..."),
+        _ => format!("0x{digits}"),
+    }
+}
+
 fn of_place(place: &DifferingPlace) -> String {
     let position: Vec<String> = place.position.iter().map(u64::to_string).collect();
     let label = |(dim, label): (&String, &String)| format!("{}={}", Escaped(dim), quoted(label));
@@ -124,6 +163,7 @@ fn of_place(place: &DifferingPlace) -> String {
     let value = |value: &DifferingValue| match value {
         DifferingValue::Number(number) => number.shortest(),
         DifferingValue::Text(text) => quoted(text),
+        DifferingValue::Bytes { bytes } => shortened(bytes),
     };
     let [left, right] = place.values.each_ref().map(value);
     format!("[{}]{labels}: {left} -> {right}", position.join(", "))

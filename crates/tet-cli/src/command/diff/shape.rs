@@ -13,8 +13,8 @@ use crate::command::info::attr;
 use crate::exit::Result;
 use crate::open;
 use crate::render::json::{
-    DatasetDiffShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace, DifferingValue,
-    ElementDiffShape,
+    DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
+    DifferingValue, ElementDiffShape,
 };
 use crate::render::number::Number;
 
@@ -26,12 +26,13 @@ pub(super) fn report(args: &DiffArgs, files: &[Opened; 2], found: &CatalogDiff) 
         schema: "tet.diff/1",
         files: [&args.left, &args.right].map(|path| tet_io::without_secrets(path).into_owned()),
         formats: [files[0].catalog.format(), files[1].catalog.format()],
-        same: true,
+        same: None,
         values_compared: !args.quick,
         compared: found.both.len() as u64,
         only: [names(&found.only[0]), names(&found.only[1])],
         attrs: found.attrs.iter().map(|(name, values)| differing(name, values)).collect(),
         datasets: Vec::new(),
+        not_compared: Vec::new(),
         integrity: None,
         warnings: warnings.collect(),
     }
@@ -100,7 +101,13 @@ fn of_elements(
         max_rel: found.max_rel.map(Number::F64),
         first: place(&found.first)?,
         worst: place(&found.worst)?,
+        block: found.block.map(|it| DiffBlockShape { count: it.count, len: it.len }),
     })
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn of_place(
@@ -120,6 +127,7 @@ fn of_place(
     let value = |value: &DiffValue| match value {
         DiffValue::Number(number) => DifferingValue::Number(Number::from(*number)),
         DiffValue::Text(text) => DifferingValue::Text(text.clone()),
+        DiffValue::Bytes(bytes) => DifferingValue::Bytes { bytes: hex(bytes) },
     };
     let [left, right] = &found.values;
     let values = [value(left), value(right)];

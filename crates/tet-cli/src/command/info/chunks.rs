@@ -58,7 +58,11 @@ pub(crate) fn stored(dataset: &Dataset, is_asked: bool) -> Stored {
         dataset.why(),
         Some(tet_query::Error::Opaque { .. } | tet_query::Error::Compound { .. })
     );
-    let decoded_len = elements.zip(element_size).and_then(|(count, size)| count.checked_mul(size));
+    let decoded_len = match dataset.blocks() {
+        // Numbers of less than a byte, and quantized ones, are as long as their blocks.
+        Some(_) => Some(tet_convert::byte_len(dataset)),
+        None => elements.zip(element_size).and_then(|(count, size)| count.checked_mul(size)),
+    };
     let mut stored = Stored { chunk_count, decoded_len, ..Stored::default() };
     let is_too_many = dataset.source.len().max(COUNT_MAX) < chunk_count;
     if is_too_many || dataset.fault.is_some() && !is_opaque {

@@ -47,6 +47,17 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
         let made = make(args, context, |output, publish| apply(chosen, output, publish))?;
         applied = Some(made);
     }
+    // Errors that no edit repairs are not a success, although only `tet verify` lists them.
+    let is_repaired = |remaining: &[Finding]| {
+        let is_lost = !plan.lost.is_empty() || !plan.withheld.is_empty();
+        remaining.is_empty() && !is_lost && plan.error_count == 0
+    };
+    let is_sound = plan.edits.is_empty() && is_repaired(&plan.remaining);
+    if is_sound && args.output.is_some() {
+        make(args, context, |output, publish| Ok(copy(&plan.source, output, publish)?))?;
+        let (file_len, remaining) = (plan.source.len(), Vec::new());
+        applied = Some(Applied { edit_count: 0, file_len, remaining });
+    }
     let remaining = applied.as_ref().map_or(&plan.remaining, |applied| &applied.remaining);
     let is_made = |edit: &Edit<A, L, C>| applied.is_some() && is_chosen(edit);
     let made = plan.edits.iter().map(|edit| shape(edit, is_made(edit), false));
@@ -63,11 +74,7 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
         lost: plan.lost.iter().map(how.lost).collect(),
         remaining: remaining.iter().map(finding).collect(),
     };
-    // Errors that no edit repairs are not a success, although only `tet verify` lists them.
-    let is_repaired = remaining.is_empty()
-        && plan.lost.is_empty()
-        && plan.withheld.is_empty()
-        && plan.error_count == 0;
+    let is_repaired = is_repaired(remaining);
     if args.json {
         context.json(&shape)?;
     } else if !context.quiet {
@@ -128,7 +135,7 @@ fn write<E, T: Display, O>(
     if !is_made && args.all && !plan.edits.is_empty() {
         context.line(paint.advice("the edits would not improve the file: nothing is written"))?;
     }
-    write_end(args, &shape.edits, backup, context)?;
+    write_end(args, shape, backup, context)?;
     if plan.is_whole() && plan.error_count != 0 {
         context.line(paint.advice("errors remain: `tet verify` lists them"))?;
     }
@@ -212,11 +219,11 @@ fn why(proof: &str) -> &'static str {
 /// Prints what to do next, and what was written.
 fn write_end(
     args: &RepairArgs,
-    edits: &[EditShape],
+    shape: &Repaired,
     backup: Option<&Path>,
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let is_made = edits.iter().any(|edit| edit.applied);
+    let edits = &shape.edits;
     if edits.iter().any(|edit| edit.withheld) {
         let advice = "--salvage also makes the edits that lose data";
         context.line(context.paint.advice(advice))?;
@@ -224,7 +231,7 @@ fn write_end(
     if let Some(backup) = backup {
         context.note(format!("copied the damaged file to {}", tet_io::shown(backup)));
     }
-    if is_made {
+    if shape.output.is_some() {
         context.note(format!("wrote {}", tet_io::shown(target(args))));
     } else if args.apply.is_empty() && edits.iter().any(|edit| !edit.withheld) && !args.all {
         context.line(context.paint.advice("nothing is changed: use --all to make these edits"))?;
@@ -270,7 +277,7 @@ fn back_up(
         let mut name = args.file.clone().into_os_string();
         name.push(if number == 0 { ".bak".to_owned() } else { format!(".bak.{number}") });
         let name = PathBuf::from(name);
-        match copy(source, &context.env().at(&name), &publish) {
+        match copy(source, Output::NewFile(&context.env().at(&name)), &publish) {
             Ok(()) => return Ok(Some(name)),
             Err(tet_io::Error::Exists { .. }) => {}
             Err(error) => return Err(Failure::from(error).about(&name)),
@@ -280,8 +287,8 @@ fn back_up(
     Err(Failure::usage("backup", text).hint("remove old copies, or use --no-backup"))
 }
 
-fn copy(source: &Source, path: &Path, publish: &Publish) -> tet_io::Result<()> {
-    let mut publisher = Output::NewFile(path).begin(source, publish)?;
+fn copy(source: &Source, output: Output<'_>, publish: &Publish) -> tet_io::Result<()> {
+    let mut publisher = output.begin(source, publish)?;
     if let Some(all) = Span::new(0, source.len()) {
         publisher.copy_from(source, all)?;
     }

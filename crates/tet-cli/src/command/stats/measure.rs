@@ -96,7 +96,7 @@ impl<'a> Measure<'a> {
 
     fn quartiles(&self) -> Result<QuartilesShape> {
         let q = vec![0.25, 0.5, 0.75];
-        let params = Params { q, between: Between::Inside, ..Params::of(Op::Quantile) };
+        let params = Params { q, between: Between::LineOrMiddle, ..Params::of(Op::Quantile) };
         let reduced = self.reduce(Op::Quantile, params)?;
         let at = |at| reduced.values.get(at).map_or(Number::Null, Number::from);
         Ok(QuartilesShape { q25: at(0), q50: at(1), q75: at(2) })

@@ -16,8 +16,8 @@ pub(crate) struct DiffReport {
     pub(crate) files: [String; 2],
     /// The containers.
     pub(crate) formats: [&'static str; 2],
-    /// Whether nothing differs, as far as it was compared.
-    pub(crate) same: bool,
+    /// Whether nothing differs; `null` where nothing does that was compared, and something was not.
+    pub(crate) same: Option<bool>,
     /// Whether values were compared.
     pub(crate) values_compared: bool,
     /// The datasets that both files have.
@@ -28,11 +28,22 @@ pub(crate) struct DiffReport {
     pub(crate) attrs: Vec<DifferingAttr>,
     /// The datasets that differ, in the order of the first file.
     pub(crate) datasets: Vec<DatasetDiffShape>,
+    /// The other datasets whose values were to be compared, and were not.
+    pub(crate) not_compared: Vec<NotCompared>,
     /// The integrity state of the values; absent when none were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) integrity: Option<&'static str>,
     /// Warnings about the answer.
     pub(crate) warnings: Vec<String>,
+}
+
+/// A dataset whose values were not compared.
+#[derive(Debug, Serialize)]
+pub(crate) struct NotCompared {
+    /// The name.
+    pub(crate) name: String,
+    /// Why.
+    pub(crate) why: String,
 }
 
 /// What differs between two datasets; members without a difference are omitted.
@@ -106,6 +117,18 @@ pub(crate) struct ElementDiffShape {
     pub(crate) first: Option<DifferingPlace>,
     /// The first place of the largest difference.
     pub(crate) worst: Option<DifferingPlace>,
+    /// The blocks that were compared as bytes: `differing` is their number; absent where values were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) block: Option<DiffBlockShape>,
+}
+
+/// Values that are stored together.
+#[derive(Debug, Serialize)]
+pub(crate) struct DiffBlockShape {
+    /// Values of a block.
+    pub(crate) count: u64,
+    /// Bytes of a block.
+    pub(crate) len: u64,
 }
 
 /// A place where values differ.
@@ -127,4 +150,9 @@ pub(crate) enum DifferingValue {
     Number(Number),
     /// A string.
     Text(String),
+    /// The bytes of a block.
+    Bytes {
+        /// As hexadecimal digits.
+        bytes: String,
+    },
 }

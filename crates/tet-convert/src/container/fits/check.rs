@@ -11,7 +11,7 @@ use super::catalog;
 use super::rule;
 use super::sum::{Sum, is_same};
 use super::unit::{self, Unit, Units};
-use crate::read::chunk_check::check_chunks;
+use crate::read::chunk_check::{DecodedTotal, check_chunks};
 use crate::{Error, Result};
 
 /// Checks a file. Data without a sum are read, so that a disk that cannot read them is noticed.
@@ -78,6 +78,7 @@ fn tiles(
     options: &VerifyOptions,
     (findings, seen): (&mut ForeignFindings<'_>, &mut ForeignSeen),
 ) -> Result<()> {
+    let mut total = DecodedTotal::new(options, source.len());
     for (unit, index) in units.datasets().zip(0..) {
         if !matches!(unit.tiles, Some(Ok(_))) || unit.fault.is_some() {
             continue;
@@ -86,7 +87,7 @@ fn tiles(
         let dataset = Dataset { index, ..catalog::dataset(unit, source, None) };
         let how = (options, &rule::TILE_DECODES, &rule::LIMIT_TILE);
         let mut of_tiles = ForeignSeen::default();
-        check_chunks(&dataset, how, findings, &mut of_tiles)?;
+        check_chunks(&dataset, how, findings, (&mut of_tiles, &mut total))?;
         let more = of_tiles.chunk_count.saturating_sub(1);
         seen.chunk_count = seen.chunk_count.saturating_add(more);
         let others = seen.decoded_len.saturating_sub(unit.data_len);

@@ -2,6 +2,8 @@
 
 use tet_format::DType;
 
+use crate::model::dtype::{Unit, unit_of};
+
 /// The type of a tensor: its number, its name, elements of a block, bytes of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
@@ -12,62 +14,71 @@ pub(super) struct Block {
 }
 
 /// The types of ggml. The numbers that are absent were types that no version of it reads any more.
-const BLOCKS: &[(u32, &str, u64, u64)] = &[
-    (0, "F32", 1, 4),
-    (1, "F16", 1, 2),
-    (2, "Q4_0", 32, 18),
-    (3, "Q4_1", 32, 20),
-    (6, "Q5_0", 32, 22),
-    (7, "Q5_1", 32, 24),
-    (8, "Q8_0", 32, 34),
-    (9, "Q8_1", 32, 36),
-    (10, "Q2_K", 256, 84),
-    (11, "Q3_K", 256, 110),
-    (12, "Q4_K", 256, 144),
-    (13, "Q5_K", 256, 176),
-    (14, "Q6_K", 256, 210),
-    (15, "Q8_K", 256, 292),
-    (16, "IQ2_XXS", 256, 66),
-    (17, "IQ2_XS", 256, 74),
-    (18, "IQ3_XXS", 256, 98),
-    (19, "IQ1_S", 256, 50),
-    (20, "IQ4_NL", 32, 18),
-    (21, "IQ3_S", 256, 110),
-    (22, "IQ2_S", 256, 82),
-    (23, "IQ4_XS", 256, 136),
-    (24, "I8", 1, 1),
-    (25, "I16", 1, 2),
-    (26, "I32", 1, 4),
-    (27, "I64", 1, 8),
-    (28, "F64", 1, 8),
-    (29, "IQ1_M", 256, 56),
-    (30, "BF16", 1, 2),
-    (34, "TQ1_0", 256, 54),
-    (35, "TQ2_0", 256, 66),
-    (39, "MXFP4", 32, 17),
-    (40, "NVFP4", 64, 36),
-    (41, "Q1_0", 128, 18),
+const TYPES: &[(u32, &str)] = &[
+    (0, "F32"),
+    (1, "F16"),
+    (2, "Q4_0"),
+    (3, "Q4_1"),
+    (6, "Q5_0"),
+    (7, "Q5_1"),
+    (8, "Q8_0"),
+    (9, "Q8_1"),
+    (10, "Q2_K"),
+    (11, "Q3_K"),
+    (12, "Q4_K"),
+    (13, "Q5_K"),
+    (14, "Q6_K"),
+    (15, "Q8_K"),
+    (16, "IQ2_XXS"),
+    (17, "IQ2_XS"),
+    (18, "IQ3_XXS"),
+    (19, "IQ1_S"),
+    (20, "IQ4_NL"),
+    (21, "IQ3_S"),
+    (22, "IQ2_S"),
+    (23, "IQ4_XS"),
+    (24, "I8"),
+    (25, "I16"),
+    (26, "I32"),
+    (27, "I64"),
+    (28, "F64"),
+    (29, "IQ1_M"),
+    (30, "BF16"),
+    (34, "TQ1_0"),
+    (35, "TQ2_0"),
+    (39, "MXFP4"),
+    (40, "NVFP4"),
+    (41, "Q1_0"),
 ];
 
 impl Block {
     /// The type of a number; `None` for one that is not known.
     pub(super) fn of(tag: u32) -> Option<Block> {
-        let &(tag, name, count, len) = BLOCKS.iter().find(|it| it.0 == tag)?;
-        Some(Block { tag, name, count, len })
+        let &(tag, name) = TYPES.iter().find(|it| it.0 == tag)?;
+        let unit = match dtype(tag) {
+            Some(dtype) => Unit { count: 1, len: dtype.size()? },
+            None => unit_of(name)?,
+        };
+        Some(Block { tag, name, count: unit.count, len: unit.len })
     }
 
     /// The type of its elements; `None` for quantized ones.
     pub(super) const fn dtype(self) -> Option<DType> {
-        Some(match self.tag {
-            0 => DType::Float32,
-            1 => DType::Float16,
-            24 => DType::Int8,
-            25 => DType::Int16,
-            26 => DType::Int32,
-            27 => DType::Int64,
-            28 => DType::Float64,
-            30 => DType::BFloat16,
-            _ => return None,
-        })
+        dtype(self.tag)
     }
+}
+
+/// The type of numbers of a tag.
+const fn dtype(tag: u32) -> Option<DType> {
+    Some(match tag {
+        0 => DType::Float32,
+        1 => DType::Float16,
+        24 => DType::Int8,
+        25 => DType::Int16,
+        26 => DType::Int32,
+        27 => DType::Int64,
+        28 => DType::Float64,
+        30 => DType::BFloat16,
+        _ => return None,
+    })
 }

@@ -221,16 +221,8 @@ impl Tensor {
             Err(fault) => (no_bytes(), Some(fault)),
         };
         let type_name = block.map_or("unknown", |block| block.name);
-        let why = || {
-            format!(
-                "{:?} is of the block-quantized type {type_name}, which is not decoded: \
-                     gguf.dequantize of the gguf Python package makes numbers of it",
-                self.name
-            )
-        };
-        let unsupported = (dtype.is_none() && fault.is_none()).then(why);
         let dtype_name = dtype.map_or(type_name, |dtype| dtype.name()).to_owned();
         let (name, shape, attrs) = (self.name, self.shape, BTreeMap::new());
-        Entry { name, dtype, dtype_name, shape, stored, order, attrs, fault, unsupported }
+        Entry { name, dtype, dtype_name, shape, stored, order, attrs, fault }
     }
 }

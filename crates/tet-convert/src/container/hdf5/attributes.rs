@@ -54,7 +54,11 @@ pub(super) fn value(
         1 if is_one => values.swap_remove(0),
         _ => nested(values, &space.shape),
     };
-    Some(AttrText::Json(value.to_string()))
+    // A reference is the path of its object.
+    Some(match value {
+        Value::String(text) => AttrText::Text(text),
+        value => AttrText::Json(value.to_string()),
+    })
 }
 
 /// Values as lists of lists of these extents.

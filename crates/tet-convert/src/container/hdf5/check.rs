@@ -8,7 +8,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, 
 
 use super::{catalog, environment};
 use crate::Result;
-use crate::read::chunk_check::check_chunks;
+use crate::read::chunk_check::{DecodedTotal, check_chunks};
 
 /// Checks a file: its structure; the place of every chunk; and, where elements are checked too, that
 /// every chunk decodes.
@@ -35,6 +35,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     });
     match read {
         Ok(catalog) => {
+            let mut total = DecodedTotal::new(options, source.len());
             for dataset in catalog.datasets() {
                 if let Some(tet_query::Error::Foreign { fault, .. }) = dataset.why()
                     && found.contains(&(fault.rule.id, fault.at, None))
@@ -43,7 +44,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
                     continue;
                 }
                 let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
-                check_chunks(dataset, how, &mut findings, &mut seen)?;
+                check_chunks(dataset, how, &mut findings, (&mut seen, &mut total))?;
             }
         }
         Err(ReadError::Fault(fault)) => {

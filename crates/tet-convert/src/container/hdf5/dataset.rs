@@ -15,7 +15,7 @@ use super::element::{self, Element};
 use super::external;
 use super::texts::HeapTexts;
 use crate::chunking;
-use crate::model::logical::of_parts;
+use crate::model::blocks::BlockChunks;
 use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -45,7 +45,8 @@ pub(super) fn read(
         return Read { whole: stored.numbers(name, &element), parts: Vec::new() };
     }
     let Class::Compound(fields) = &described.datatype.class else {
-        return Read { whole: stored.other(name), parts: Vec::new() };
+        let whole = stored.other(name, &described.datatype, None);
+        return Read { whole, parts: Vec::new() };
     };
     let parts = members::parts(&stored, &name, fields);
     let bytes = element::bytes(vec![described.datatype.size.into()]);
@@ -149,19 +150,47 @@ impl Stored<'_> {
         Read { whole, parts }
     }
 
-    /// A dataset of elements that are not read.
-    pub(super) fn other(&self, name: String) -> Dataset {
-        let dtype_name = element::name(&self.described.datatype);
+    /// A dataset of elements that are not read; their bytes are known, where these are all that there is of them.
+    pub(super) fn other(
+        &self,
+        name: String,
+        datatype: &Datatype,
+        member: Option<tet_codec::MemberStage>,
+    ) -> Dataset {
+        let dtype_name = element::name(datatype);
         let fault = match self.described.space.is_null {
             true => no_elements(&name),
             false => no_numbers(&name, &dtype_name),
         };
         let shape = &self.described.space.shape;
         let dims = if self.dims.len() == shape.len() { self.dims.to_vec() } else { Vec::new() };
-        let (grid, chunks) = unread(shape, None);
-        let source = self.file.source().clone();
+        let blocks = self.blocks(&name, datatype, member);
+        let (source, grid, chunks) = blocks.unwrap_or_else(|| {
+            let (grid, chunks) = unread(shape, None);
+            (self.file.source().clone(), grid, chunks)
+        });
         let whole = Dataset::unknown(source, name, dtype_name, grid, chunks);
         Dataset { fault: Some(Arc::new(fault)), dims, ..whole }
+    }
+
+    /// Elements as blocks of bytes.
+    fn blocks(
+        &self,
+        name: &str,
+        datatype: &Datatype,
+        member: Option<tet_codec::MemberStage>,
+    ) -> Option<(Source, Grid, Arc<dyn ChunkTable>)> {
+        let size = u64::from(datatype.size);
+        let bytes = element::is_whole(datatype).then(|| element::bytes(vec![size]))?;
+        let bytes = self.numbers(name.to_owned(), &Element { member, ..bytes });
+        let ([shape @ .., _], [chunk @ .., _]) =
+            (bytes.shape(), bytes.grid.chunk_shape().as_slice())
+        else {
+            return None;
+        };
+        let grid = bytes.grid.reshaped(shape.into(), chunk.into())?;
+        let chunks = bytes.fault.is_none().then(|| BlockChunks::opaque(bytes.chunks, 1, size))?;
+        Some((bytes.source, grid, Arc::new(chunks)))
     }
 }
 
@@ -281,17 +310,16 @@ fn chunked(
 fn own_fill(described: &Described, element: &Element) -> Option<Vec<u8>> {
     described.fill.as_ref()?;
     let size = element.dtype.size()?;
-    of_parts(fill(described, element, size)?.element(), usize::try_from(size).ok()?)
+    fill(described, element, size)?.repeated(usize::try_from(size).ok()?)
 }
 
 /// The decoder of elements that are not stored.
 fn fill(described: &Described, element: &Element, size: u64) -> Option<FillValue> {
-    let len = usize::try_from(size).ok()?;
     let stored = described.fill.as_deref();
     let member = element.member;
-    let stored = stored.and_then(|fill| member.map_or(Some(fill), |member| member.of(fill)));
+    let stored = stored.map(|fill| member.map_or(fill, |member| member.of(fill)));
     // The value of an array in each element is repeated as a whole.
-    let mut bytes = stored.map_or_else(|| vec![0; len], <[u8]>::to_vec);
+    let mut bytes = stored.unwrap_or_default().to_vec();
     element.decode(&mut bytes);
-    FillValue::new(&bytes)
+    FillValue::padded(&bytes, if bytes.is_empty() { size } else { bytes.len() as u64 })
 }

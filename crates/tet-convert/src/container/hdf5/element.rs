@@ -92,6 +92,19 @@ pub(super) fn texts(datatype: &Datatype) -> Option<(&Datatype, Vec<u64>)> {
     }
 }
 
+/// Whether the bytes of an element are all that there is of it: those of a reference, of a list and of a text of any
+/// length say where it is in their file.
+pub(super) fn is_whole(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        Class::Reference(_) | Class::List(_) | Class::VariableText { .. } => false,
+        Class::Array { base, .. } | Class::Enum { base, .. } | Class::Complex(base) => {
+            is_whole(base)
+        }
+        Class::Compound(members) => members.iter().all(|member| is_whole(&member.datatype)),
+        _ => datatype.size != 0,
+    }
+}
+
 /// The bytes of elements of this type, along these axes.
 pub(super) const fn bytes(axes: Vec<u64>) -> Element {
     Element { dtype: DType::UInt8, swapped: 1, axes, bits: None, member: None }

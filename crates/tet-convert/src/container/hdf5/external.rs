@@ -65,17 +65,21 @@ pub(super) fn open(file: &Source, parts: &[ExternalPart], len: u64) -> Result<So
 
 /// The file of this name in a folder or below it.
 fn source_of(folder: &Folder, name: &str) -> Result<Source, String> {
-    let is_inside = folder.is_inside(name).map_err(|error| error.to_string())?;
-    let Some(is_inside) = is_inside else {
-        return Err(format!("the file {name:?} of its elements is missing"));
-    };
-    if !is_inside {
-        return Err(format!(
-            "its elements are in the file {name:?}, which is not in the folder of this file or below it"
-        ));
+    if folder.path_of(name).is_none() {
+        return Err(outside(name));
     }
-    let source = folder.get(name).map_err(|error| error.to_string())?;
-    source.ok_or_else(|| format!("the file {name:?} of its elements is missing"))
+    match folder.get(name) {
+        Ok(Some(source)) => Ok(source),
+        Ok(None) => Err(format!("the file {name:?} of its elements is missing")),
+        Err(tet_io::Error::LinkOutside { .. }) => Err(outside(name)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn outside(name: &str) -> String {
+    format!(
+        "its elements are in the file {name:?}, which is not in the folder of this file or below it"
+    )
 }
 
 impl ReadAt for JoinedParts {

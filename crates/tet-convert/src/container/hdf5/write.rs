@@ -23,6 +23,7 @@ use tet_query::Dataset;
 
 use super::Hdf5;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::{logical, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::texts::outline;
@@ -73,6 +74,7 @@ impl traits::Writer for Hdf5 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Hdf5,
             options: &[
                 "--name",
                 "--chunks",
@@ -87,6 +89,13 @@ impl traits::Writer for Hdf5 {
             text: true,
             chars: true,
             ..Capabilities::ARRAYS
+        }
+    }
+
+    fn attr_types(&self, name: &Path) -> AttrTypes {
+        match Flavor::of(name) {
+            Flavor::Hdf5 => AttrTypes::Hdf5,
+            Flavor::NetCdf => AttrTypes::NetCdf,
         }
     }
 

@@ -23,6 +23,7 @@ use tet_query::{Dataset, Execution, LazyArray};
 use self::draft::{Elements, NcVariable};
 use super::NetCdf3;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file;
@@ -37,6 +38,7 @@ impl traits::Writer for NetCdf3 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Classic,
             options: &["--dims", "--labels", "--attr"],
             chars: true,
             ..Capabilities::ARRAYS

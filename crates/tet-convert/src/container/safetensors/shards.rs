@@ -189,6 +189,8 @@ fn read(
         };
         shards.push(shard);
     }
+    // Writers remove the index before they replace the first shard, so that all are of one model while it is there.
+    source.check_in_place()?;
     let places = laid(&index, &shards, found);
     check_agreement(&index, &shards, found);
     Ok(Ok(Model { index, shards, places }))

@@ -25,26 +25,11 @@ use crate::{Error, Note, Result};
 /// The longest list of differing attributes, in bytes.
 const LIST_LEN_MAX: usize = 1 << 20;
 
-/// Which datasets are stacked, and along what.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice<'a> {
-    /// The name of the new axis.
-    pub(crate) axis: &'a str,
-    /// Only these; empty is all.
-    pub(crate) include: &'a [String],
-    /// All but these.
-    pub(crate) exclude: &'a [String],
-}
-
-/// The catalog in which datasets that share a name are one.
+/// The catalog in which datasets that share a name are one, along a new axis of this name.
 ///
 /// # Errors
 /// Those that share a name are of several types or shapes; the file cannot be read again.
-pub(crate) fn stacked(
-    path: &Path,
-    catalog: &Catalog,
-    choice: &Choice<'_>,
-) -> Result<(Catalog, Vec<Note>)> {
+pub(crate) fn stacked(path: &Path, catalog: &Catalog, axis: &str) -> Result<(Catalog, Vec<Note>)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<&Dataset>> = Vec::new();
     for dataset in catalog.datasets() {
@@ -57,13 +42,11 @@ pub(crate) fn stacked(
     let (mut datasets, mut notes, mut objects) = (Vec::new(), Vec::new(), None);
     for group in groups {
         let [first, rest @ ..] = group.as_slice() else { continue };
-        let is_left = choice.exclude.contains(&first.name)
-            || !choice.include.is_empty() && !choice.include.contains(&first.name);
-        if rest.is_empty() || is_left {
+        if rest.is_empty() {
             datasets.push((*first).clone());
             continue;
         }
-        check(&group, choice.axis)?;
+        check(&group, axis)?;
         let has_one_grid = group.iter().all(|it| it.grid == first.grid);
         let tables = if has_one_grid {
             group.iter().map(|it| Arc::clone(&it.chunks)).collect()
@@ -75,7 +58,7 @@ pub(crate) fn stacked(
             group.iter().map(|it| objects.single(path, it)).collect::<Result<_>>()?
         };
         let grid = if has_one_grid { first.grid.clone() } else { grid_of_one(first.shape()) };
-        datasets.push(stack(first, &group, tables, &grid, choice.axis, &mut notes)?);
+        datasets.push(stack(first, &group, tables, &grid, axis, &mut notes)?);
     }
     let attrs = catalog.attrs().clone();
     let stacked = Catalog::new(catalog.source().clone(), catalog.format(), datasets);

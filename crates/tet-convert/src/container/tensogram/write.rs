@@ -15,6 +15,7 @@ use tet_tensogram::{
 
 use super::Tensogram;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::attributes::shape_of_text;
 use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
@@ -66,6 +67,7 @@ impl traits::Writer for Tensogram {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             same_names: true,
             options: &[
                 "--dims",

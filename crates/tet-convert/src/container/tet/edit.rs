@@ -63,8 +63,7 @@ impl Editor for Tet {
 
 /// What was done, for the history of the file.
 fn row(opened: &Opened, edits: &[FileEdit], origin: Origin) -> HistoryRow {
-    let path = opened.catalog.source().path().and_then(|path| path.file_name());
-    let source = path.unwrap_or_default().to_string_lossy();
+    let source = opened.catalog.source().path().map(tet_io::file_name).unwrap_or_default();
     let mut row = HistoryRow::new("edit", &source, &origin.at.to_string());
     for (number, edit) in edits.iter().take(LISTED_MAX).enumerate() {
         let text: String = edit.describe(&opened.catalog).chars().take(TEXT_LEN_MAX).collect();

@@ -12,6 +12,7 @@ use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::{Physical, to_physical};
 use crate::model::{attributes, notes};
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
@@ -27,6 +28,7 @@ impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             history: true,
             options: &[
                 "--name",
@@ -118,8 +120,8 @@ impl traits::Writer for Tet {
 /// How the file was made, where that is recorded.
 fn history(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Option<HistoryRow> {
     let converted = options.tet.history.map(|origin| {
-        let path = conversion.catalog.source().path().and_then(|path| path.file_name());
-        let name = path.unwrap_or_default().to_string_lossy().into_owned();
+        let path = conversion.catalog.source().path();
+        let name = path.map(tet_io::file_name).unwrap_or_default();
         let mut row = HistoryRow::new("convert", &name, &origin.at.to_string());
         row.params.extend(options.select.clone().map(|text| ("select".to_owned(), text)));
         let dtypes: Vec<String> = options.dtypes.iter().map(ToString::to_string).collect();

@@ -142,16 +142,16 @@ impl Files {
 
     fn found(&self, part: &Part) -> Result<Source, PartError> {
         let broken = |rule| part.fault(rule, [0; 2]);
-        let path = self.folder.path_of(&part.file).ok_or_else(|| broken(&rule::PART_NAME))?;
+        self.folder.path_of(&part.file).ok_or_else(|| broken(&rule::PART_NAME))?;
+        let missing = || broken(&rule::PART_MISSING);
         if self.folder.is_url() {
-            return self.folder.get(&part.file)?.ok_or_else(|| broken(&rule::PART_MISSING));
+            return self.folder.get(&part.file)?.ok_or_else(missing);
         }
-        match self.folder.is_inside(&part.file)? {
-            Some(true) if path.is_file() => {}
-            // A link may lead out of the folder.
-            Some(false) => return Err(broken(&rule::PART_NAME)),
-            _ => return Err(broken(&rule::PART_MISSING)),
-        }
+        let path = match self.folder.find(&part.file) {
+            Ok(path) => path.ok_or_else(missing)?,
+            Err(tet_io::Error::LinkOutside { .. }) => return Err(broken(&rule::PART_NAME)),
+            Err(error) => return Err(error.into()),
+        };
         Ok(match self.options.io {
             Io::Auto | Io::Pread => self.pool.open(&path)?,
             Io::Mmap => self.options.source(&path)?,

@@ -136,10 +136,7 @@ fn is_ours(name: &str) -> bool {
     let [begin, end] = PART_NAME;
     let digits = name.strip_prefix(begin).and_then(|name| name.strip_suffix(end));
     let is_hex = |text: &str| text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
-    let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
-    let of_hidden = hidden.and_then(|name| name.rsplit_once(".tet-"));
-    let is_hidden = of_hidden.is_some_and(|(target, digits)| {
-        is_hex(digits) && (target == DOCUMENT || target.starts_with(begin))
-    });
-    digits.is_some_and(is_hex) || is_hidden
+    let target = name.strip_prefix('.').filter(|_| tet_io::is_temporary(name));
+    let is_hidden = |it: &str| it.starts_with(DOCUMENT) || it.starts_with(begin);
+    digits.is_some_and(is_hex) || target.is_some_and(is_hidden)
 }

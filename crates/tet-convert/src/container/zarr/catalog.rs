@@ -1,20 +1,22 @@
 //! The catalog of a Zarr hierarchy: its arrays, read in place.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 use tet_format::DType;
-use tet_io::Source;
-use tet_query::{AttrText, Catalog, Dataset};
+use tet_io::{Source, Step};
+use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
-use tet_zarr::{ArrayMeta, DIMENSIONS, Hierarchy, TimeKind, ZarrElement};
+use tet_zarr::{ArrayMeta, DIMENSIONS, Error, Hierarchy, TimeKind, UnreadableNode, ZarrElement};
 
-use super::{elements, hierarchy, of_file};
+use super::{DOCUMENTS, elements, hierarchy, of_file};
 use crate::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 use crate::model::axes::dim_names;
 use crate::read::opened::Opened;
+use crate::read::slabs::{too_deep, unread};
 use crate::{Format, Note, Result};
 
 /// Opens the hierarchy that `source` belongs to.
@@ -22,26 +24,33 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     let opened = hierarchy(&source).map_err(|error| of_file(path, error))?;
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
+    let catalog = catalog(path, &source, &opened);
     for it in opened.findings() {
-        let dataset = it.path.clone().map(|path| (0, path));
+        // What concerns no dataset of the catalog concerns the file.
+        let dataset = it.path.as_deref().map(|node| name_of(path, node));
+        let dataset = dataset.filter(|name| catalog.only_named(name).is_some());
         let (fault, field) = (it.fault, it.fault.rule.region);
+        let dataset = dataset.map(|name| (0, name));
         findings.take(ForeignFound { fault, field, len: 0, dataset });
     }
-    let catalog = catalog(path, &source, &opened);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    let notes = catalog.datasets().iter().zip(opened.arrays()).filter_map(times).collect();
+    let notes = opened.arrays().iter().filter_map(|array| times(path, array)).collect();
     Ok(Opened { findings, notes, ..Opened::new(Format::ZARR, catalog) })
 }
 
-/// The catalog of a hierarchy.
+/// The catalog of a hierarchy: its arrays, and what may be one and cannot be read, sorted by name.
 pub(super) fn catalog(path: &Path, source: &Source, hierarchy: &Hierarchy) -> Catalog {
-    let arrays = hierarchy.arrays().iter();
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
-    for array in arrays {
+    let mut lost = hierarchy.unreadable().iter().peekable();
+    for array in hierarchy.arrays() {
+        while let Some(node) = lost.next_if(|node| node.path < array.path) {
+            datasets.push(unreadable(path, source, node));
+        }
         let (whole, of_whole) = dataset(path, source, hierarchy, array);
         datasets.push(whole);
         parts.extend(of_whole);
     }
+    datasets.extend(lost.map(|node| unreadable(path, source, node)));
     let mut attrs = BTreeMap::new();
     for group in hierarchy.groups() {
         for (name, value) in &group.attributes {
@@ -69,11 +78,48 @@ fn dataset(
     hierarchy: &Hierarchy,
     array: &Arc<ArrayMeta>,
 ) -> (Dataset, Vec<Dataset>) {
-    let name = if array.path.is_empty() { root_name(path) } else { array.path.clone() };
+    let name = name_of(path, &array.path);
     let names = array.dimension_names.as_deref().unwrap_or_default();
     let dims = if names.len() == array.shape.rank() { dim_names(names) } else { Vec::new() };
     let (whole, parts) = elements::read(source, hierarchy, array, (name, dims));
     (Dataset { attrs: attrs(array, array.element.dtype()), ..whole }, parts)
+}
+
+/// A node that cannot be read as a dataset, with its shape if that is known.
+fn unreadable(path: &Path, source: &Source, node: &UnreadableNode) -> Dataset {
+    let name = name_of(path, &node.path);
+    let cause = match &*node.cause {
+        Error::Fault { fault, key } if ends_with_document(key, &node.path) => {
+            QueryError::Foreign { dataset: name.clone(), fault: *fault }
+        }
+        Error::Fault { fault, key } => {
+            QueryError::Shard { dataset: name.clone(), shard: key.clone(), fault: *fault }
+        }
+        Error::Io(error) => match error.system() {
+            Some((path, system)) => {
+                let again = io::Error::new(system.kind(), system.to_string());
+                QueryError::Io(tet_io::Error::io(Step::Read, path, again))
+            }
+            None => QueryError::Malformed { why: error.to_string() },
+        },
+        error => QueryError::Malformed { why: error.to_string() },
+    };
+    let lost = Dataset::unreadable(source.clone(), name, cause);
+    let Some(shape) = node.shape.as_ref().filter(|shape| too_deep(shape).is_none()) else {
+        return lost;
+    };
+    let (grid, chunks) = unread(shape, None);
+    Dataset { grid, chunks, has_shape: true, ..lost }
+}
+
+/// Whether a key is that of a document of the node at a path.
+fn ends_with_document(key: &str, path: &str) -> bool {
+    key.strip_prefix(path).is_some_and(|rest| DOCUMENTS.contains(&rest.trim_start_matches('/')))
+}
+
+/// The name of the dataset at a path of the hierarchy.
+fn name_of(path: &Path, node: &str) -> String {
+    if node.is_empty() { root_name(path) } else { node.to_owned() }
 }
 
 /// The name of an array that is the root: that of its folder or file.
@@ -86,9 +132,9 @@ fn root_name(path: &Path) -> String {
 }
 
 /// That integers are times, if they are.
-fn times((dataset, array): (&Dataset, &Arc<ArrayMeta>)) -> Option<Note> {
+fn times(path: &Path, array: &ArrayMeta) -> Option<Note> {
     let units = units(&array.element)?;
-    Some(Note::Times { dataset: dataset.name.clone(), units })
+    Some(Note::Times { dataset: name_of(path, &array.path), units })
 }
 
 /// What integers that are times count, as CF names it.

@@ -1,12 +1,16 @@
 //! What is wrong with a Zarr hierarchy, all of it.
 
+use std::collections::HashSet;
+
 use tet_io::Source;
-use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
-use tet_zarr::{Error as ReadError, ZarrFault, rule};
+use tet_verify::{
+    ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+};
+use tet_zarr::{Error as ReadError, Store, ZarrFault, rule};
 
 use super::{DOCUMENTS, catalog, hierarchy, of_file};
 use crate::Result;
-use crate::read::chunk_check::check_chunks;
+use crate::read::chunk_check::{DecodedTotal, check_chunks};
 use crate::read::opened::path_of;
 
 /// Checks a hierarchy: its documents, the indexes of its shards, the place of every chunk; and, where
@@ -19,7 +23,12 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         ..ForeignSeen::default()
     };
     let path = path_of(source);
-    let take = |findings: &mut ForeignFindings<'_>, it: ZarrFault| {
+    let mut known = HashSet::new();
+    let mut take = |findings: &mut ForeignFindings<'_>, it: ZarrFault| {
+        // What is wrong with a member of a zip file is also what is wrong with a chunk.
+        if !known.insert((it.fault.rule.id, it.key.clone(), it.fault.at, it.fault.found)) {
+            return;
+        }
         let dataset = it.path.map(|path| (0, path));
         let (fault, field) = (it.fault, it.fault.rule.region);
         findings.take_in(&it.key, ForeignFound { fault, field, len: 0, dataset });
@@ -32,7 +41,19 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         }
         Err(error) => return Err(of_file(&path, error)),
     };
+    let failed = |error| of_file(&path, error);
     opened.findings().iter().for_each(|it| take(&mut findings, it.clone()));
+    opened.check_consolidated(&mut |it| take(&mut findings, it)).map_err(failed)?;
+    let mut total = DecodedTotal::new(options, source.len());
+    let store = opened.objects().store();
+    if let (Store::Zip(zip), Level::Deep) = (store, options.level) {
+        let mut charge = |len| total.add(len).map_err(MemberError::Total);
+        let checked = zip.check_members(&mut charge, &mut |it| take(&mut findings, it));
+        checked.map_err(|error| match error {
+            MemberError::Read(error) => failed(error),
+            MemberError::Total(error) => error,
+        })?;
+    }
     for array in opened.arrays() {
         let finder = opened.finder(array);
         let checked = tet_zarr::check(&finder, &mut |it| take(&mut findings, it));
@@ -41,13 +62,19 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             Err(ReadError::Fault { fault, key }) => {
                 take(&mut findings, ZarrFault { fault, key, path: Some(array.path.clone()) });
             }
-            Err(error) => return Err(of_file(&path, error)),
+            Err(error) => return Err(failed(error)),
         }
+        finder.check_unchanged().map_err(failed)?;
     }
     let catalog = catalog::catalog(&path, source, &opened);
     for dataset in catalog.datasets() {
-        let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
-        check_chunks(dataset, how, &mut findings, &mut seen)?;
+        // What is wrong with metadata was found above.
+        if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
+            let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+            check_chunks(dataset, how, &mut findings, (&mut seen, &mut total))?;
+        } else {
+            seen.dataset_count += 1;
+        }
     }
     source.check_unchanged()?;
     // Of a folder the source is one document.
@@ -55,4 +82,16 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         seen.file_len = seen.file_len.saturating_add(seen.stored_len);
     }
     Ok(findings.report(&seen))
+}
+
+/// Why members of a zip file are not checked.
+enum MemberError {
+    Read(ReadError),
+    Total(crate::Error),
+}
+
+impl From<ReadError> for MemberError {
+    fn from(error: ReadError) -> Self {
+        MemberError::Read(error)
+    }
 }

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tet_codec::{
-    ConfigValue, Decode, Deflate, ElementLayout, FillValue, MemberStage, Pipeline, Stage,
-};
+use tet_codec::{ConfigValue, Decode, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
 use tet_format::{DType, ForeignFault, ForeignRule, Shape};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
 use tet_zarr::{
@@ -14,6 +12,7 @@ use tet_zarr::{
 };
 
 use super::shards::{self, ShardStage};
+use super::zipped::{self, Pipelines};
 use crate::read::touched::Touched;
 
 /// The chunks of an array.
@@ -21,24 +20,24 @@ pub(super) struct Chunks {
     pub(super) name: String,
     pub(super) finder: ChunkFinder,
     pub(super) chunk_len: u64,
-    pub(super) pipeline: Pipeline,
-    /// The same behind the deflate of a zip file.
-    pub(super) zipped: Pipeline,
+    pub(super) pipelines: Pipelines,
     pub(super) fill: FillValue,
     pub(super) touched: Touched,
 }
 
-/// The codec number of a chunk that is a deflated member of a zip file.
-pub(super) const ZIPPED: u32 = 1;
-
 impl Chunks {
     /// Where a chunk is, unless it is in an object that is known to be absent.
     fn place(&self, linear: u64, absent: &HashSet<ObjectName>) -> tet_zarr::Result<ChunkPlace> {
-        let coordinate = self.finder.array().grid.coord_of(linear);
+        let array = self.finder.array();
+        let coordinate = array.grid.coord_of(linear);
         let Some(found) = self.finder.find_but(&coordinate, absent)? else {
+            if !array.has_fill {
+                let fault = ForeignFault { rule: &rule::NO_FILL, at: 0, found: 0, wanted: 0 };
+                return Err(tet_zarr::Error::Fault { fault, key: array.path.clone() });
+            }
             return Ok(ChunkPlace::absent(self.chunk_len));
         };
-        let codec = if found.inflated_len.is_some() { ZIPPED } else { 0 };
+        let (codec, row) = self.pipelines.codec_of(&found);
         let name = self.finder.objects().name(found.object);
         // A file that lost its bytes must not pass for an absent one, whose elements are the fill value.
         if found.span.is_empty() && self.chunk_len != 0 {
@@ -55,11 +54,18 @@ impl Chunks {
             Some(ObjectName::Zip) => 0,
             _ => found.object.0.saturating_add(1),
         };
-        Ok(ChunkPlace { object, codec, ..ChunkPlace::new(found.span, self.chunk_len) })
+        Ok(ChunkPlace { object, codec, row, ..ChunkPlace::new(found.span, self.chunk_len) })
     }
 
     fn check(&self, number: u32) -> tet_zarr::Result<()> {
         self.finder.objects().check_unchanged(ObjectId(number))
+    }
+
+    /// Checks the objects by `check`, and that the array has its metadata still: what is not there is an absent chunk of
+    /// these alone.
+    fn check_objects(&self, check: impl FnOnce() -> tet_zarr::Result<()>) -> tet_query::Result<()> {
+        let unchanged = check().and_then(|()| self.finder.check_unchanged());
+        unchanged.map_err(|error| of_array(&self.name, error))
     }
 }
 
@@ -86,7 +92,7 @@ impl ChunkTable for Chunks {
 
     fn far_codecs(&self) -> Option<Vec<String>> {
         let is_far = self.finder.objects().store().is_far();
-        is_far.then(|| vec![self.pipeline.full_name().to_owned()])
+        is_far.then(|| vec![self.pipelines.plain.full_name().to_owned()])
     }
 
     fn each_stored(
@@ -108,7 +114,7 @@ impl ChunkTable for Chunks {
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
-        matches!(fault, tet_codec::Error::Checksum { .. }).then_some(&rule::PAYLOAD_CHECKSUM)
+        rule_of(fault)
     }
 
     fn object(&self, number: u32) -> tet_query::Result<Option<tet_io::Source>> {
@@ -118,23 +124,31 @@ impl ChunkTable for Chunks {
     }
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.touched.check_recent(self.finder.depth(), |number| self.check(number));
-        unchanged.map_err(|error| of_array(&self.name, error))
+        let depth = self.finder.depth();
+        self.check_objects(|| self.touched.check_recent(depth, |number| self.check(number)))
     }
 
     fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        let unchanged = self.touched.check_all(self.finder.depth(), |number| self.check(number));
-        unchanged.map_err(|error| of_array(&self.name, error))
+        let depth = self.finder.depth();
+        self.check_objects(|| self.touched.check_all(depth, |number| self.check(number)))
     }
 
     fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {
         if place.is_absent() {
-            Decoder::Shared(&self.fill)
-        } else if place.codec == ZIPPED {
-            Decoder::Shared(&self.zipped)
-        } else {
-            Decoder::Shared(&self.pipeline)
+            return Decoder::Shared(&self.fill);
         }
+        self.pipelines.decoder(place)
+    }
+}
+
+/// The rule that a payload breaks which does not decode with this error.
+pub(super) fn rule_of(fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
+    match fault {
+        tet_codec::Error::Checksum { codec } if *codec == zipped::CHECKSUM => {
+            Some(&rule::ZIP_CHECKSUM)
+        }
+        tet_codec::Error::Checksum { .. } => Some(&rule::PAYLOAD_CHECKSUM),
+        _ => None,
     }
 }
 
@@ -164,8 +178,8 @@ pub(super) struct Made<'a> {
     pub(super) array: &'a ArrayMeta,
 }
 
-/// The decoder of a chunk, and the same behind the deflate of a zip file; an error is why there is none.
-pub(super) fn pipelines(made: &Made<'_>) -> Result<[Pipeline; 2], String> {
+/// The decoders of chunks; an error is why there are none.
+pub(super) fn pipelines(made: &Made<'_>) -> Result<Pipelines, String> {
     let extents = made.array.grid.chunk_shape();
     let (filters, axes) = undone(&made.array.codecs, extents, made)?;
     let layout = ElementLayout::new(made.size).with_order(&axes, extents);
@@ -175,10 +189,8 @@ pub(super) fn pipelines(made: &Made<'_>) -> Result<[Pipeline; 2], String> {
         layout = layout.with_width(width).ok_or("its byte order is not supported")?;
     }
     let member = made.member.map(|member| Arc::new(member) as Arc<dyn Stage>);
-    let mut stages: Vec<Arc<dyn Stage>> = member.into_iter().chain(filters).collect();
-    let plain = Pipeline::new(stages.clone(), layout.clone());
-    stages.push(Arc::new(Deflate::raw()));
-    Ok([plain, Pipeline::new(stages, layout)])
+    let stages: Vec<Arc<dyn Stage>> = member.into_iter().chain(filters).collect();
+    Ok(Pipelines::new(stages, layout))
 }
 
 /// The stages of codecs, and which axis of the array each stored axis is.
@@ -232,13 +244,12 @@ fn shard(
     let layout = ElementLayout::new(size).with_order(&axes, &chunk);
     let layout = layout.ok_or("its order of axes is no permutation")?;
     // The bytes of elements have their order when the whole shard is there.
-    let zeros = || vec![0; usize::try_from(size).unwrap_or(1)];
-    let mut fill = array.fill.clone().unwrap_or_else(zeros);
+    let mut fill = array.fill.clone().unwrap_or_default();
     if let (Some((dtype, ZarrOrder::Big)), None) = (made.numbers, made.member) {
         let width = usize::try_from(number_width(dtype)).unwrap_or(1);
         fill.chunks_exact_mut(width).for_each(<[u8]>::reverse);
     }
-    let fill = FillValue::new(&fill).ok_or("its fill value has no bytes")?;
+    let fill = FillValue::padded(&fill, size).ok_or("its fill value has no bytes")?;
     let pipeline = Pipeline::new(stages, layout);
     Ok(ShardStage::new(level, (extents, &chunk), size, (pipeline, fill)))
 }

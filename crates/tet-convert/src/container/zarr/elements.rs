@@ -10,7 +10,6 @@ use tet_zarr::{ArrayMeta, Hierarchy, ZarrElement, ZarrField, ZarrOrder};
 
 use super::chunks::{Chunks, Made, pipelines};
 use super::texts::TextTable;
-use crate::model::logical::of_parts;
 use crate::read::slabs::{too_deep, unread};
 use crate::read::touched::Touched;
 
@@ -104,7 +103,7 @@ impl Stored<'_> {
     fn own_fill(&self, elements: &Elements, chunks: &Chunks) -> Option<Vec<u8>> {
         self.array.fill.as_ref()?;
         let size = usize::try_from(elements.dtype.size()?).ok()?;
-        of_parts(chunks.fill.element(), size)
+        chunks.fill.repeated(size)
     }
 
     fn chunks(&self, name: &str, elements: &Elements) -> Result<Arc<Chunks>, QueryError> {
@@ -116,17 +115,16 @@ impl Stored<'_> {
         let numbers = Some((elements.dtype, elements.order));
         let member = elements.member;
         let made = pipelines(&Made { size, member, numbers, array });
-        let [pipeline, zipped] = made.map_err(|why| refused(name, &why))?;
-        let stored = array.fill.as_deref();
-        let stored = stored.and_then(|fill| member.map_or(Some(fill), |member| member.of(fill)));
-        let zeros = || vec![0; usize::try_from(size).unwrap_or(1)];
-        let mut fill = stored.map_or_else(zeros, <[u8]>::to_vec);
+        let pipelines = made.map_err(|why| refused(name, &why))?;
+        let stored = array.fill.as_deref().unwrap_or_default();
+        let mut fill = member.map_or(stored, |member| member.of(stored)).to_vec();
         // The fill value of a structure has its bytes as they are stored.
         if member.is_some() && elements.order == ZarrOrder::Big {
             let width = usize::try_from(super::chunks::number_width(elements.dtype)).unwrap_or(1);
+            fill.resize(fill.len().next_multiple_of(width), 0);
             fill.chunks_exact_mut(width).for_each(<[u8]>::reverse);
         }
-        let fill = FillValue::new(&fill);
+        let fill = FillValue::padded(&fill, size);
         let fill = fill.ok_or_else(|| refused(name, "its fill value has no bytes"))?;
         let count = array.grid.chunk_shape().element_count();
         let chunk_len = count.and_then(|count| count.checked_mul(size)).ok_or_else(uncounted)?;
@@ -136,8 +134,7 @@ impl Stored<'_> {
             name,
             finder,
             chunk_len,
-            pipeline,
-            zipped,
+            pipelines,
             fill,
             touched: Touched::default(),
         }))

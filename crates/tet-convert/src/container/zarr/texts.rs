@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
-use tet_codec::{Deflate, ElementLayout, FillValue, Pipeline, Stage};
+use tet_codec::{ElementLayout, FillValue, Stage};
 use tet_format::{ForeignRule, Shape};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks};
-use tet_zarr::{ArrayMeta, Hierarchy, rule};
+use tet_zarr::{ArrayMeta, Hierarchy};
 
-use super::chunks::{Chunks, ZIPPED, stage};
+use super::chunks::{Chunks, rule_of, stage};
+use super::zipped::Pipelines;
 use crate::read::touched::Touched;
 
 /// The codec between texts and bytes.
@@ -47,25 +48,15 @@ impl TextTable {
                 Some(stages) => stages.extend(stage(codec)?),
             }
         }
-        let mut stages = stages.ok_or("no codec makes bytes of its texts")?;
+        let stages = stages.ok_or("no codec makes bytes of its texts")?;
         let count = array.grid.chunk_shape().element_count();
         let count = count.ok_or("its chunks cannot be counted")?;
-        let layout = ElementLayout::new(1);
-        let pipeline = Pipeline::new(stages.clone(), layout.clone());
-        stages.push(Arc::new(Deflate::raw()));
-        let zipped = Pipeline::new(stages, layout);
+        let pipelines = Pipelines::new(stages, ElementLayout::new(1));
         let fill = FillValue::new(&[0]).ok_or("its fill value has no bytes")?;
         let finder = hierarchy.finder(array);
         let name = name.to_owned();
-        let chunks = Chunks {
-            name,
-            finder,
-            chunk_len: count,
-            pipeline,
-            zipped,
-            fill,
-            touched: Touched::default(),
-        };
+        let chunks =
+            Chunks { name, finder, chunk_len: count, pipelines, fill, touched: Touched::default() };
         let fill = String::from_utf8_lossy(array.fill.as_deref().unwrap_or_default()).into_owned();
         Ok(TextTable { source: source.clone(), chunks, fill, count })
     }
@@ -117,8 +108,6 @@ impl TextChunks for TextTable {
         let object = self.chunks.object(place.object)?;
         let source = object.as_ref().unwrap_or(&self.source);
         let stored = source.read_vec(place.stored.start(), len)?;
-        let pipeline =
-            if place.codec == ZIPPED { &self.chunks.zipped } else { &self.chunks.pipeline };
         let chunk = || self.chunks.finder.array().grid.coord_of(linear).into();
         let failed = |fault| QueryError::Codec {
             dataset: self.chunks.name.clone(),
@@ -126,7 +115,7 @@ impl TextChunks for TextTable {
             at: place.stored.start(),
             fault,
         };
-        let bytes = pipeline.undo_all(&stored, len_max).map_err(failed)?;
+        let bytes = self.chunks.pipelines.undo_all(place, &stored, len_max).map_err(failed)?;
         let cut = tet_codec::Error::Lengths {
             codec: TEXTS,
             stored_len: bytes.len() as u64,
@@ -150,7 +139,7 @@ impl ChunkTable for TextTable {
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
-        matches!(fault, tet_codec::Error::Checksum { .. }).then_some(&rule::PAYLOAD_CHECKSUM)
+        rule_of(fault)
     }
 
     fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {

@@ -28,6 +28,7 @@ use self::chunk::ChunkEncoder;
 use super::Zarr;
 use crate::Result;
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::{self, Physical};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -44,6 +45,7 @@ impl traits::Writer for Zarr {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             text: true,
             options: &[
                 "--name",

@@ -20,6 +20,7 @@ use super::attrs::escaped;
 use super::sparse::check_budget;
 use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
+use crate::model::attribute_types::AttrTypes;
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
 use crate::model::item::field;
@@ -49,6 +50,7 @@ impl traits::Writer for ZTensor {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            attr_types: AttrTypes::Json,
             sparse: true,
             options: &[
                 "--dims",

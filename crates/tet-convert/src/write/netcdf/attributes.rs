@@ -42,12 +42,35 @@ pub(crate) fn value(
     }
     let text = |text: &str| TypedValue::Text(text.to_owned());
     let Some(json) = attr.json() else { return (text(attr.text()), Writing::AsIs) };
-    let Some((values, listing)) = numbers(attr) else { return (text(json), Writing::AsJson) };
+    let Some((values, listing)) = parts(attr).or_else(|| numbers(attr)) else {
+        return (text(json), Writing::AsJson);
+    };
     let mut candidates = candidates(attr, &values).into_iter().filter(|it| has(*it));
     match candidates.find_map(|dtype| of_type(dtype, &values, listing)) {
         Some(value) => (value, Writing::AsIs),
         None => (text(json), Writing::AsJson),
     }
+}
+
+/// Truths as 0 and 1, and the parts of complex numbers one by one: a note on the types of attributes tells what they are.
+fn parts(attr: &AttrText) -> Option<(Vec<Value>, Listing)> {
+    let AttrText::Numbers { dtype, json } = attr else { return None };
+    if *dtype != DType::Bool && !dtype.is_complex() {
+        return None;
+    }
+    let (values, listing) = match serde_json::from_str(json).ok()? {
+        Value::Array(values) => (values, Listing::List),
+        value => (vec![value], Listing::One),
+    };
+    let mut parts = Vec::new();
+    for value in values {
+        match value {
+            Value::Array(pair) => parts.extend(pair),
+            Value::Bool(truth) => parts.push(Value::from(u8::from(truth))),
+            value => parts.push(value),
+        }
+    }
+    Some((parts, listing))
 }
 
 /// A value of the type of the variable, where it should be one and can be.
@@ -70,6 +93,9 @@ fn candidates(attr: &AttrText, values: &[Value]) -> Vec<DType> {
         AttrText::Numbers { dtype, .. } => {
             let wider = match dtype {
                 DType::UInt8 => DType::Int16,
+                DType::Bool => DType::Int8,
+                DType::Complex64 => DType::Float32,
+                DType::Complex128 => DType::Float64,
                 DType::Float16 | DType::BFloat16 => DType::Float32,
                 _ => DType::Int32,
             };

@@ -39,7 +39,7 @@ fn wanted(column: &[f64], setup: &Setup) -> Vec<Scalar> {
         }
         _ if sorted.is_empty() => Scalar::Null,
         Between::Middle => Scalar::Float64(median(&sorted)),
-        Between::Line | Between::Inside => Scalar::Float64(quantile(&sorted, q)),
+        Between::Line | Between::LineOrMiddle => Scalar::Float64(quantile(&sorted, q)),
     };
     setup.q.iter().map(value).collect()
 }

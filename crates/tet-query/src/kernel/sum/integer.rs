@@ -392,6 +392,9 @@ fn quotient(sum: i128, count: u64) -> f64 {
     {
         return sum as f64 / count as f64;
     }
+    if sum == 0 {
+        return 0.0;
+    }
     let magnitude = sum.unsigned_abs();
     let count = u128::from(count);
     let mut bits = magnitude / count;

@@ -57,7 +57,12 @@ fn part(stored: &Stored<'_>, name: String, at: u64, datatype: &Datatype) -> Data
     if let (Some(element), Some(_)) = (element::element(datatype), inside) {
         return stored.numbers(name, &Element { member: inside, ..element });
     }
-    let dtype_name = element::name(datatype);
-    let fault = no_numbers(&name, &dtype_name);
-    Dataset { dtype_name, fault: Some(Arc::new(fault)), dtype: None, ..stored.other(name) }
+    match inside {
+        Some(_) => stored.other(name, datatype, inside),
+        None => {
+            let dtype_name = element::name(datatype);
+            let fault = Some(Arc::new(no_numbers(&name, &dtype_name)));
+            Dataset { dtype_name, fault, ..stored.other(name, &stored.described.datatype, None) }
+        }
+    }
 }

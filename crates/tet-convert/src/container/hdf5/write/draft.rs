@@ -320,14 +320,15 @@ fn about(
     paths: &[String],
     flavor: Flavor,
 ) -> (Vec<DraftAttribute>, Vec<DraftGroup>) {
-    let mut groups: BTreeSet<&str> = BTreeSet::new();
-    for path in paths {
-        let mut group = parent(path);
-        while !group.is_empty() && groups.insert(group) {
-            group = parent(group);
+    let datasets: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
+    // Groups that have nothing but attributes are groups too, unless a dataset has their path or one above.
+    let is_group = |path: &str| {
+        let mut above = path;
+        while !above.is_empty() && !datasets.contains(above) {
+            above = parent(above);
         }
-    }
-    let is_group = |path: &str| groups.contains(path);
+        above.is_empty() && path.split('/').all(|name| !name.is_empty())
+    };
     let mut by_group: BTreeMap<&str, BTreeMap<String, AttrText>> = BTreeMap::new();
     for (key, attr) in conversion.catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key)) {
         let (group, name) =

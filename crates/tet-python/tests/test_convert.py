@@ -1,0 +1,130 @@
+"""What a conversion leaves out is said, and what it cannot read is an error."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import tetfile
+import tetfile.xarray
+import xarray
+
+
+@pytest.fixture
+def stations(tmp_path: Path) -> Path:
+    """Numbers, and texts that label no axis of theirs."""
+    path = tmp_path / "stations.h5"
+    with h5py.File(path, "w") as out:
+        out["x"] = np.arange(2)
+        out["name"] = ["a", "b"]
+    return path
+
+
+def test_texts_that_are_left_out_are_a_warning(stations: Path, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r'o.tet lacks what the input has: "name": texts \(2\) are left out'):
+        done = tetfile.convert(stations, tmp_path / "o.tet")
+    assert done.losses == ['"name": texts (2) are left out'] and done.losses[0] in done.notes
+    assert list(tetfile.open(tmp_path / "o.tet")) == ["x"]
+
+
+def test_strict_writes_nothing_that_lacks_something(stations: Path, tmp_path: Path) -> None:
+    with pytest.raises(tetfile.UnsupportedError, match="texts"):
+        tetfile.convert(stations, tmp_path / "o.tet", strict=True)
+    assert os.listdir(tmp_path) == ["stations.h5"]
+    for suffix in ("tet", "zarr"):
+        tetfile.convert(stations, tmp_path / f"o.{suffix}", strict=True, exclude="name")
+        assert list(tetfile.open(tmp_path / f"o.{suffix}")) == ["x"]
+        with pytest.raises((FileExistsError, tetfile.UsageError)):
+            tetfile.convert(stations, tmp_path / f"o.{suffix}", strict=True, exclude="name")
+    tetfile.convert(stations, tmp_path / "o.tet", strict=True, exclude="name", overwrite=True)
+
+
+def test_one_name_is_one_name(stations: Path, tmp_path: Path) -> None:
+    assert tetfile.convert(stations, tmp_path / "o.tet", include="x").datasets == ["x"]
+
+
+def test_an_open_file_is_converted_and_checked(stations: Path, tmp_path: Path) -> None:
+    with tetfile.open(stations) as file:
+        assert tetfile.convert(file, tmp_path / "o.tet", include="x").datasets == ["x"]
+    with tetfile.open(tmp_path / "o.tet") as file:
+        assert tetfile.verify(file).ok
+
+
+def test_metadata_that_are_cut_off_are_an_error(tmp_path: Path) -> None:
+    made = xarray.Dataset({"v": ("x", np.arange(9000.0))}, {"x": np.arange(9000.0)})
+    made.to_netcdf(tmp_path / "whole.nc", encoding={"v": {"zlib": True, "chunksizes": (9000,)}})
+    whole = (tmp_path / "whole.nc").read_bytes()
+    path = tmp_path / "cut.nc"
+    for length in (100, 3000, len(whole) - 10):
+        path.write_bytes(whole[:length])
+        with pytest.raises(tetfile.DamagedError):
+            tetfile.convert(path, tmp_path / "o.tet")
+        assert not (tmp_path / "o.tet").exists()
+    path.write_bytes(whole[:100])
+    with pytest.warns(UserWarning, match="parts of the metadata"):
+        tetfile.convert(path, tmp_path / "o.tet", salvage=True)
+    with pytest.warns(UserWarning, match="cut.nc"):
+        xarray.open_dataset(path, engine="tet").close()
+
+
+def test_types_that_are_not_read_are_no_damage(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as out:
+        out["x"] = np.arange(2)
+        references = np.array([out["x"].ref], dtype=h5py.ref_dtype)
+        out["r1"] = out["r2"] = references
+        out["r3"] = references
+    with pytest.raises(tetfile.UnsupportedError) as caught:
+        tetfile.convert(tmp_path / "x.h5", tmp_path / "o.tet")
+    assert str(caught.value).count("cannot be read") <= 3
+    with pytest.raises(tetfile.UnsupportedError) as caught:
+        tetfile.open(tmp_path / "x.h5")["r1"][...]
+    assert str(caught.value).count('dataset "r1"') == 1
+
+
+@pytest.mark.parametrize("suffix", ["npz", "safetensors", "npy", "csv"])
+def test_a_codec_that_the_output_lacks_is_refused(suffix: str, stations: Path, tmp_path: Path) -> None:
+    for codec in ("zstd", "gzip"):
+        with pytest.raises(tetfile.UsageError, match="omit codec"):
+            tetfile.convert(stations, tmp_path / f"o.{suffix}", include="x", codec=codec)  # type: ignore[arg-type]
+    with pytest.raises(tetfile.UsageError, match="compression_level"):
+        tetfile.convert(stations, tmp_path / f"o.{suffix}", include="x", compression_level=5)
+
+
+@pytest.mark.parametrize("suffix", ["tet", "zt", "tgm"])
+def test_gzip_is_refused_and_zstd_is_used(suffix: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", x=np.zeros(100_000))
+    with pytest.raises(tetfile.UsageError, match="gzip"):
+        tetfile.convert(tmp_path / "x.npz", tmp_path / f"o.{suffix}", codec="gzip")
+    done = tetfile.convert(tmp_path / "x.npz", tmp_path / f"o.{suffix}", codec="zstd")
+    assert done.output_len < 40_000
+    assert (tetfile.open(tmp_path / f"o.{suffix}")["x"][...] == 0).all()
+
+
+def test_chunks_are_given_by_the_names_of_axes(files: Path, tmp_path: Path) -> None:
+    tetfile.convert(files / "climate.nc", tmp_path / "o.tet", chunks={"time": 3, "lat": 2})
+    with tetfile.open(tmp_path / "o.tet") as file:
+        assert file["temp"].chunks == (3, 2, 4) and file["time"].chunks == (3,)
+    with pytest.raises(tetfile.UsageError, match="depth"):
+        tetfile.convert(files / "climate.nc", tmp_path / "p.tet", chunks={"depth": 3})
+
+
+def test_virtual_datasets_are_left_out_of_the_engine(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as out:
+        out["x"] = np.arange(3)
+        layout = h5py.VirtualLayout((3,), "i8")
+        layout[:] = h5py.VirtualSource(out["x"])
+        out.create_virtual_dataset("v", layout)
+        out["empty"] = h5py.Empty("f4")
+    with pytest.warns(UserWarning, match="is left out"):
+        found = xarray.open_dataset(tmp_path / "x.h5", engine="tet").load()
+    assert list(found.variables) == ["x"]
+    found = xarray.open_dataset(tmp_path / "x.h5", engine="tet", drop_variables=["v", "empty"])
+    assert list(found.variables) == ["x"]
+
+
+def test_a_url_has_a_host() -> None:
+    with pytest.raises(ValueError, match="without a host"):
+        tetfile.open("http://")
