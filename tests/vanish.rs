@@ -8,7 +8,7 @@
 //! values     other elements or attributes: nothing in the file says that they are not those that were meant
 //! described  another type, shape or axis
 //! renamed    another name, and as many datasets
-//! vanished   fewer datasets than before, and not a word: never
+//! vanished   fewer datasets than before, and not a word: never, but for the columns of a table of text
 //! ```
 //!
 //! Containers whose bytes are all behind checksums must have none of the others either. `cargo xtask vanish` makes all
@@ -68,7 +68,8 @@ fn is_silent(sample: &Sample, fate: Fate) -> bool {
     match fate {
         Fate::Refused | Fate::Same => false,
         Fate::Values | Fate::Described | Fate::Renamed => SEALED.contains(&sample.name),
-        Fate::Vanished => true,
+        // Every text is a table: without quotes, names or line ends it is another one.
+        Fate::Vanished => sample.name != "csv",
     }
 }
 

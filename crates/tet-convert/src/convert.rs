@@ -252,8 +252,7 @@ fn prepared(
     options: &ConvertOptions,
 ) -> Result<(Opened, Vec<Note>)> {
     let mut opened = opened_for(input, output, options)?;
-    let is_all = options.tet.include.is_empty();
-    if is_all && options.unsupported != UnsupportedChoice::Skipped {
+    if needs_all(options) {
         opened.check_complete()?;
     }
     let (input, _) = input;
@@ -295,6 +294,11 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
     Ok(opened)
 }
 
+/// Whether a part of an input that cannot be read is an error.
+fn needs_all(options: &ConvertOptions) -> bool {
+    options.tet.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped
+}
+
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
 ///
 /// # Errors
@@ -306,7 +310,7 @@ pub fn append_ztensor(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
-    if options.tet.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped {
+    if needs_all(options) {
         opened.check_complete()?;
     }
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
