@@ -5,6 +5,8 @@
 //!   whole.zarr --select--> parts of any container --concat, append, merge, stack--> OUT   =   whole.zarr --convert--> OUT
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

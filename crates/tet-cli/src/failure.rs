@@ -183,7 +183,7 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
     Failure::new(Exit::from(error.kind()), code, message).about(path).hint(hint)
 }
 
-/// The failure of references to stored chunks, and of what has no advice.
+/// The failure of references to stored chunks, of a choice of datasets, and of what has no advice.
 fn of_references(error: &tet_convert::Error, message: String) -> Failure {
     use tet_convert::Error as E;
     let (exit, code, hint) = match error {
@@ -192,6 +192,12 @@ fn of_references(error: &tet_convert::Error, message: String) -> Failure {
             "edges",
             "--edges inline fills them in the document, --edges sidecar in a file beside it",
         ),
+        E::OneDataset { .. } => (Exit::Usage, "one-dataset", "name it with --dataset"),
+        E::NoDatasets { .. } => (Exit::Usage, "no-datasets", "tet info lists what a file contains"),
+        E::Columns { .. } | E::ColumnLabels { .. } => {
+            (Exit::Usage, "columns", "choose datasets with --dataset, or write a .npz or .nc file")
+        }
+        E::ColumnName { .. } => (Exit::Usage, "columns", "write a .npz or .nc file"),
         E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
         E::Refs { .. } => (Exit::Usage, "references", ""),
         E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
@@ -499,12 +505,6 @@ impl From<tet_convert::Error> for Failure {
             E::Parts { rule, .. } => {
                 plain(rule.id).hint("--sparse split copies the component arrays unchanged")
             }
-            E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
-            E::NoDatasets { .. } => plain("no-datasets").hint("tet info lists what a file contains"),
-            E::Columns { .. } | E::ColumnLabels { .. } => {
-                plain("columns").hint("choose datasets with --dataset, or write a .npz or .nc file")
-            }
-            E::ColumnName { .. } => plain("columns").hint("write a .npz or .nc file"),
             error @ (E::Outside { .. } | E::Link { .. }) => of_output(&error, message),
             E::Several { encoding, faults } => several(encoding, faults),
             E::Incomplete { fault, .. } => incomplete(&fault, message),

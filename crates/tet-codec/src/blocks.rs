@@ -35,9 +35,12 @@ pub struct NumberBlock {
     name: &'static str,
     count: u64,
     len: u64,
-    decode: [fn(&[u8], usize, &mut [u8]); 2],
+    decode: [DecodeBlock; 2],
     is_swapped: bool,
 }
+
+/// Decodes elements of a block from a position on, as many as the output has room for.
+type DecodeBlock = fn(&[u8], usize, &mut [u8]);
 
 /// The types, by their names in NumPy's extensions and in ggml.
 static ALL: [NumberBlock; 16] = [

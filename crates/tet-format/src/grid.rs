@@ -40,6 +40,18 @@ impl Grid {
         Some(Grid(Arc::new(Geometry { shape, chunk_shape, counts, chunk_count, is_padded })))
     }
 
+    /// The grid of a scalar: one chunk of one element.
+    ///
+    /// ```
+    /// assert_eq!(tet_format::Grid::of_scalar().chunk_count(), 1);
+    /// ```
+    #[must_use]
+    pub fn of_scalar() -> Grid {
+        let (shape, chunk_shape) = (Shape::default(), Shape::default());
+        let (counts, chunk_count, is_padded) = (Vec::new(), 1, false);
+        Grid(Arc::new(Geometry { shape, chunk_shape, counts, chunk_count, is_padded }))
+    }
+
     /// The same where chunks at the far edge are stored whole, as HDF5 and Zarr do: what is outside
     /// the shape has no meaning.
     ///

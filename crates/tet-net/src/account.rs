@@ -15,10 +15,13 @@ const AHEAD: SignedDuration = SignedDuration::from_mins(5);
 /// How long a secret is used at least, so that one with a short life is not fetched for each request.
 const USED_MIN: SignedDuration = SignedDuration::from_secs(30);
 
+/// An origin, and what was fetched from it.
+type OriginFetches = (Origin, Arc<Mutex<Fetches>>);
+
 /// The secrets that were fetched, and the files that name their origins; clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    origins: Arc<Mutex<Vec<(Origin, Arc<Mutex<Fetches>>)>>>,
+    origins: Arc<Mutex<Vec<OriginFetches>>>,
     pub(crate) files: TextFiles,
 }
 

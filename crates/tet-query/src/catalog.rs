@@ -26,7 +26,7 @@ pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Compression, Decoder, 
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
-use tet_format::{DType, Grid, Shape};
+use tet_format::{DType, Grid};
 use tet_io::{Source, Writers};
 
 use crate::error::{Error, Result};
@@ -201,7 +201,7 @@ impl Dataset {
     /// ```
     #[must_use]
     pub fn unreadable(source: Source, name: impl Into<String>, cause: Error) -> Dataset {
-        let grid = Grid::new(Shape::default(), Shape::default()).expect("a scalar is one chunk");
+        let grid = Grid::of_scalar();
         Dataset {
             has_shape: false,
             fault: Some(Arc::new(cause)),

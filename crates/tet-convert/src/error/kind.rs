@@ -58,53 +58,13 @@ impl Error {
             | Self::Parts { .. }
             | Self::NotArrays { .. }
             | Self::Archive { .. } => Kind::Format,
-            Self::NoArrays { .. }
-            | Self::ChunkRank { .. }
-            | Self::ChunkZero { .. }
-            | Self::DimsRank { .. }
-            | Self::Rank { .. }
-            | Self::LabelCount { .. }
-            | Self::NoLabeledAxis { .. }
-            | Self::NoLabels { .. }
-            | Self::UnknownTarget { .. }
-            | Self::NotWritable { .. }
-            | Self::NotEditable { .. }
-            | Self::NoChunkAxis { .. }
-            | Self::NoCodec { .. }
-            | Self::Merge { .. }
-            | Self::OneDataset { .. }
-            | Self::NoDatasets { .. }
-            | Self::Columns { .. }
-            | Self::ColumnName { .. }
-            | Self::ColumnLabels { .. }
-            | Self::NoDType { .. }
-            | Self::NoSuchDType { .. }
-            | Self::Reserved { .. }
-            | Self::Unfit { .. }
-            | Self::ShardShape { .. }
-            | Self::OtherFolder { .. }
-            | Self::Outside { .. }
-            | Self::Link { .. }
-            | Self::TooWide { .. }
-            | Self::PartOfBytes { .. }
-            | Self::Collision { .. }
-            | Self::Object { .. }
-            | Self::NoStack { .. }
-            | Self::SelectsInOne { .. }
-            | Self::NoSuchKind { .. }
-            | Self::SparsePlaces { .. }
-            | Self::HasNames { .. }
-            | Self::Stack { .. }
-            | Self::Busy { .. }
-            | Self::NoReferences { .. }
-            | Self::Clipped { .. }
-            | Self::Refs { .. }
-            | Self::Canceled => Kind::Usage,
             Self::Memory { .. }
             | Self::Budget { .. }
             | Self::Dense { .. }
             | Self::LongEdges { .. } => Kind::Limit,
             Self::Write(_) => Kind::Io,
+            // The others are of the caller's choice.
+            _ => Kind::Usage,
         }
     }
 }

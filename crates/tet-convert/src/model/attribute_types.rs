@@ -222,7 +222,9 @@ fn of_value(value: &Value, dtype: DType) -> Option<AttrText> {
             for value in list {
                 match value {
                     Value::Array(pair) if part.is_some() && is_pair(pair) => {
-                        pair.iter().try_for_each(|it| Some(bytes.extend(one(it)?)))?;
+                        for part in pair {
+                            bytes.extend(one(part)?);
+                        }
                     }
                     value => bytes.extend(one(value)?),
                 }

@@ -262,14 +262,6 @@ impl fmt::Display for Note {
             }
             Self::Skipped { why, .. } => write!(f, "skipped: {why}"),
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
-            Self::PartOf { number: 0, .. } => f.write_str(
-                "the file is one part of a checkpoint of torch.distributed.checkpoint: \
-                 torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes one file of the folder",
-            ),
-            Self::PartOf { number, count, whole } => {
-                write!(f, "the file is part {number} of {count} of a model")?;
-                if whole.is_empty() { Ok(()) } else { write!(f, ": open {whole:?} for all of it") }
-            }
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
             Self::Numbered { dataset, last } => {
                 write!(
@@ -311,20 +303,7 @@ impl fmt::Display for Note {
             Self::Untied { dataset, of } => {
                 write!(f, "{dataset:?} has the bytes of {of:?}: they are written a second time")
             }
-            Self::InParts { dataset, parts } => {
-                write!(f, "{dataset:?} is sparse, and written as {}", listed(parts))
-            }
-            Self::Members { dataset, parts } => {
-                write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))
-            }
-            Self::NamesLeftOut { dataset, attrs, names } => {
-                let (attrs, names) = (listed(attrs), listed(names));
-                write!(
-                    f,
-                    "{dataset:?}: {names} of the attributes {attrs} are not in the output: left out"
-                )
-            }
-            other => other.fmt_values(f),
+            other => other.fmt_lists(f),
         }
     }
 }
@@ -375,6 +354,34 @@ impl Note {
     pub(crate) fn left_behind(dataset: &str, what: &'static str, count: usize) -> Option<Note> {
         let dataset = dataset.to_owned();
         (count != 0).then_some(Note::LeftBehind { dataset, what, count })
+    }
+
+    /// The text of a note on several names.
+    fn fmt_lists(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartOf { number: 0, .. } => f.write_str(
+                "the file is one part of a checkpoint of torch.distributed.checkpoint: \
+                 torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes one file of the folder",
+            ),
+            Self::PartOf { number, count, whole } => {
+                write!(f, "the file is part {number} of {count} of a model")?;
+                if whole.is_empty() { Ok(()) } else { write!(f, ": open {whole:?} for all of it") }
+            }
+            Self::InParts { dataset, parts } => {
+                write!(f, "{dataset:?} is sparse, and written as {}", listed(parts))
+            }
+            Self::Members { dataset, parts } => {
+                write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))
+            }
+            Self::NamesLeftOut { dataset, attrs, names } => {
+                let (attrs, names) = (listed(attrs), listed(names));
+                write!(
+                    f,
+                    "{dataset:?}: {names} of the attributes {attrs} are not in the output: left out"
+                )
+            }
+            other => other.fmt_values(f),
+        }
     }
 
     /// The notes that are of values and of axes.

@@ -163,7 +163,12 @@ fn attributes_come_back_with_their_types() {
     dataset.attributes.clone_from(&attributes);
     let group = DraftGroup { path: "g".to_owned(), attributes: attributes.clone() };
     let other = DraftGroup { path: "no/data".to_owned(), attributes: attributes.clone() };
-    let draft = Hdf5Draft { datasets: vec![dataset], attributes, groups: vec![group, other] };
+    let draft = Hdf5Draft {
+        datasets: vec![dataset],
+        attributes,
+        groups: vec![group, other],
+        types: Vec::new(),
+    };
     let file = file(&draft, &[]);
     for path in ["", "g", "g/x", "no/data"] {
         let (found, faults) =

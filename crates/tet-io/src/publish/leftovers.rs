@@ -96,7 +96,9 @@ mod tests {
             ".b.zarr.tet-0123456789abcdef.tmp",
             ".c.zarr.tet-0123456789abcdef.tmp",
         );
-        [made, inner].map(|name| fs::create_dir(at(name)).unwrap());
+        for name in [made, inner] {
+            fs::create_dir(at(name)).unwrap();
+        }
         fs::write(at(made).join("zarr.json"), "12").unwrap();
         // A program is writing into this one.
         fs::write(at(inner).join("zarr.json"), "12").unwrap();

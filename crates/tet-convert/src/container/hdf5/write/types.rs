@@ -8,12 +8,15 @@ use tet_query::Enumeration;
 use super::scope::leaf;
 use super::{Flavor, View};
 
+/// The type of the integers of an enumeration, and its members.
+type EnumKey = (&'static str, Vec<(String, Vec<u8>)>);
+
 /// The enumerations of a file.
 #[derive(Debug)]
 pub(super) struct Types {
     pub(super) list: Vec<DraftEnum>,
     /// The numbers of those that are there, by the type of their integers and their members.
-    numbers: BTreeMap<(&'static str, Vec<(String, Vec<u8>)>), usize>,
+    numbers: BTreeMap<EnumKey, usize>,
     taken: BTreeSet<String>,
     flavor: Flavor,
 }
