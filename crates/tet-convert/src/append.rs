@@ -29,7 +29,8 @@ use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
 use self::growing::extent;
-pub(crate) use self::growing::{Growing, check_fixed, growing, unfit};
+pub(crate) use self::growing::{Growing, check_fixed, growing};
+pub(crate) use self::order::unfit;
 use self::rewrite::rewritten;
 use crate::Result;
 use crate::container::tets::is_series;

@@ -14,47 +14,14 @@ use tet_format::Grid;
 use tet_query::{Dataset, Execution, Hyperslab, TextChunks, Texts};
 
 use crate::append::{AxisAppend, Growing, check_fixed, growing, unfit};
-use crate::container::writable;
-use crate::convert::{Combining, convert_combined};
 use crate::model::logical::{CHAR, to_logical, to_physical};
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
 use crate::read::opened::Opened;
 use crate::read::slabs::{grid_of_one, unread};
 use crate::stack::bits;
-use crate::write::conversion::ConvertOptions;
-use crate::write::options::ImportReport;
 use crate::write::{stream, texts};
 use crate::{Error, Result};
-
-/// Writes the datasets of the first file, grown along an axis by those of the others, to the new file `output`. What
-/// [`append`](crate::append) asks of files that are appended holds for the others; datasets that do not grow are the same
-/// in all files.
-///
-/// # Errors
-/// As [`convert`](crate::convert) for the first file and the output, and as [`append`](crate::append) for the others.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_convert::{ConvertOptions, concat};
-///
-/// let months = ["may.nc".into(), "june.nc".into()];
-/// concat(&months, "time", "spring.tet".as_ref(), &ConvertOptions::default())?;
-/// # Ok::<(), tet_convert::Error>(())
-/// ```
-pub fn concat(
-    inputs: &[PathBuf],
-    axis: &str,
-    output: &Path,
-    options: &ConvertOptions,
-) -> Result<ImportReport> {
-    if inputs.is_empty() {
-        let (format, _) = writable(options.output_name(output))?;
-        return Err(Error::NoDatasets { encoding: format.name() });
-    }
-    convert_combined(inputs, output, Combining::Concat(axis), options)
-}
 
 /// Several opened files as one, which has the datasets of the first, grown along an axis.
 ///

@@ -111,6 +111,35 @@ pub(crate) fn convert_combined(
     converted(&inputs, output, combining, options)
 }
 
+/// Writes the datasets of the first file, grown along an axis by those of the others, to the new file `output`. What
+/// [`append`](crate::append) asks of files that are appended holds for the others; datasets that do not grow are the same
+/// in all files.
+///
+/// # Errors
+/// As [`convert`](crate::convert) for the first file and the output, and as [`append`](crate::append) for the others.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{ConvertOptions, concat};
+///
+/// let months = ["may.nc".into(), "june.nc".into()];
+/// concat(&months, "time", "spring.tet".as_ref(), &ConvertOptions::default())?;
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+pub fn concat(
+    inputs: &[PathBuf],
+    axis: &str,
+    output: &Path,
+    options: &ConvertOptions,
+) -> Result<ImportReport> {
+    if inputs.is_empty() {
+        let (format, _) = writable(options.output_name(output))?;
+        return Err(Error::NoDatasets { encoding: format.name() });
+    }
+    convert_combined(inputs, output, Combining::Concat(axis), options)
+}
+
 /// Writes the arrays of a source to a file, as [`convert`] does those of the file at a path.
 ///
 /// # Errors

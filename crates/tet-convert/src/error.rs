@@ -133,13 +133,15 @@ pub enum Error {
     #[error(
         "{} is a zip archive in which no member is an array of NumPy{}",
         tet_io::shown(path),
-        members_of(members)
+        members_of(members, readable)
     )]
     NotArrays {
         /// The archive.
         path: PathBuf,
         /// The names of its members.
         members: Vec<String>,
+        /// Those that can be opened once they are unpacked.
+        readable: Vec<String>,
     },
     /// The chunk shape's rank is not the dataset's.
     #[error("chunk shape {chunk_shape:?} has {} axes, dataset {dataset:?} of shape {shape:?} has {}", chunk_shape.len(), shape.len())]

@@ -48,7 +48,6 @@ pub mod export {
 }
 
 pub use append::{AxisAppend, append};
-pub use concat::concat;
 pub use container::tets::parts::{
     SeriesPart, UnusedFile, remove_unused_parts, series_parts, unused_parts,
 };
@@ -60,7 +59,7 @@ pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
-pub use convert::{append_ztensor, chosen, convert, convert_merged, convert_source};
+pub use convert::{append_ztensor, chosen, concat, convert, convert_merged, convert_source};
 pub use diff::{catalog_diff, contents, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tet_io::{Folder, Source, is_url};
 
-use crate::container::{Input, container, containers, sniff};
+use crate::container::{Input, container, containers, has_reader, sniff};
 use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -88,13 +88,21 @@ pub fn open_source(source: Source, options: &OpenOptions) -> Result<Opened> {
     of_source(&path, source, options)
 }
 
+/// The error for an archive that has no array, with the members that can be opened once they are unpacked.
+fn with_readable(error: Error) -> Error {
+    let Error::NotArrays { path, members, .. } = error else { return error };
+    let readable = members.iter().filter(|name| has_reader(name.as_ref())).cloned().collect();
+    Error::NotArrays { path, members, readable }
+}
+
 /// Opens what `source` has.
 fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
     let format = sniff(&source)?;
     let Some(container) = container(format) else {
         return Err(Error::NotReadable { path: path.to_path_buf(), format });
     };
-    let mut opened = container.open(Input { path, source }, options)?;
+    let opened = container.open(Input { path, source }, options);
+    let mut opened = opened.map_err(with_readable)?;
     let types = container.writer().map_or(AttrTypes::Json, |it| it.can().attr_types);
     opened.catalog = typed(opened.catalog.viewed(to_logical), types);
     opened.form_rules = container.form_rules();

@@ -22,7 +22,7 @@ pub use self::enumeration::Enumeration;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 use self::table::NoChunks;
-pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Compression, Decoder, Run};
+pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Run, StoredCompression};
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
 use tet_file::TetFile;

@@ -89,9 +89,9 @@ pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution, StatisticsPolicy};
 pub use catalog::{
-    AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Compression, Dataset, Decoder,
-    Enumeration, FixedText, Meaning, Run, Seal, SealDigester, Sealed, TextChunks, TextElements,
-    Texts, rescaled,
+    AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Enumeration,
+    FixedText, Meaning, Run, Seal, SealDigester, Sealed, StoredCompression, TextChunks,
+    TextElements, Texts, rescaled,
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};

@@ -34,7 +34,7 @@ const BANNED: &[(&str, &str)] = &[
 ];
 
 /// Names of other packages that have such a word in them.
-const OF_OTHERS: &str = "torch.utils";
+const OF_OTHERS: [&str; 2] = ["torch.utils", "format_utils"];
 
 /// Words that no page for users has, with the plainer one.
 const REPLACED: &[(&str, &str)] = &[
@@ -99,7 +99,8 @@ pub(super) fn check(name: &str, text: &str, findings: &mut Findings) {
 }
 
 fn banned(place: &str, line: &str, findings: &mut Findings) {
-    let lower = line.to_ascii_lowercase().replace(OF_OTHERS, "");
+    let lower = line.to_ascii_lowercase();
+    let lower = OF_OTHERS.iter().fold(lower, |line, name| line.replace(name, ""));
     for (word, advice) in BANNED {
         let exact = word.bytes().any(|byte| byte.is_ascii_uppercase());
         let found = if exact { line.contains(word) } else { lower.contains(word) };

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use tet_io::shown;
 use tet_query::{Catalog, Dataset, Execution};
 
-use super::order::check_order;
+use super::order::{check_order, unfit};
+use crate::Result;
 use crate::container::holds_one;
 use crate::edit::datasets_named;
 use crate::merge::differing_elements;
@@ -19,7 +20,6 @@ use crate::model::attributes::is_metadata;
 use crate::model::axes::names_of;
 use crate::model::meanings::{Differing, differing_meaning};
 use crate::read::opened::{Opened, path_of};
-use crate::{Error, Result};
 
 /// What is appended to which axis.
 ///
@@ -336,9 +336,4 @@ fn others(dataset: &Dataset, axis: usize) -> Vec<u64> {
 
 pub(super) fn extent(dataset: &Dataset, axis: usize) -> u64 {
     dataset.shape().get(axis).copied().unwrap_or(0)
-}
-
-/// The error for files that do not go together.
-pub(crate) fn unfit(what: String) -> Error {
-    tet_file::Error::Edit { what }.into()
 }

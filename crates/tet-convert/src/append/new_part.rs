@@ -11,7 +11,8 @@ use tet_file::write::WriteOptions;
 use tet_format::write::DatasetSpec;
 use tet_query::{Execution, Hyperslab, LazyArray};
 
-use super::growing::{Growing, extent, unfit};
+use super::growing::{Growing, extent};
+use super::order::unfit;
 use super::{codec_of, write, write_parts};
 use crate::container::tets::{Begun, Series};
 use crate::convert::folder_of;

@@ -5,8 +5,7 @@ use std::path::Path;
 use tet_format::DType;
 use tet_query::{Dataset, Execution, Hyperslab};
 
-use super::growing::unfit;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Longer coordinates are not compared.
 const COUNT_MAX: u64 = 1 << 24;
@@ -70,6 +69,11 @@ fn key(dtype: DType, bytes: &[u8]) -> Option<i128> {
 fn float(value: f64) -> Option<i128> {
     let magnitude = i128::from(value.abs().to_bits());
     (!value.is_nan()).then_some(if value < 0.0 { -magnitude } else { magnitude })
+}
+
+/// The error for files that do not go together.
+pub(crate) fn unfit(what: String) -> Error {
+    tet_file::Error::Edit { what }.into()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tet_io::Output;
 use tet_query::{Dataset, Execution, LazyArray};
 
-use super::growing::{AxisAppend, Growing, unfit};
+use super::growing::{AxisAppend, Growing};
+use super::order::unfit;
 use crate::Result;
 use crate::container::{EditOptions, Editor, Rewrite, RewriteOptions, Rewritten, StorageChange};
 use crate::model::logical::{byte_len, to_physical};

@@ -18,8 +18,9 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_io::{FileLock, Folder, Output, Overwrite, Publish, Source, is_url, shown};
 use tet_query::Execution;
 
-use super::growing::{AxisAppend, Growing, extent, growing, unfit};
+use super::growing::{AxisAppend, Growing, extent, growing};
 use super::new_part::{Planned, metadata_of, write_part};
+use super::order::unfit;
 use super::{change, check_fixed, grow_labels, history, opened_inputs};
 use crate::container::tets::parts::folder_at;
 use crate::container::tets::{

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use tet_format::ForeignFault;
 
 use crate::Format;
-use crate::container::has_reader;
 
 pub(super) fn advice(format: Format) -> &'static str {
     match format {
@@ -52,12 +51,10 @@ pub(super) fn of_level(level: Option<i32>) -> String {
 const MEMBERS_SHOWN: usize = 8;
 
 /// The first members of an archive: those that can be opened once they are unpacked, or else any.
-pub(super) fn members_of(members: &[String]) -> String {
-    let has_reader = |name: &&String| has_reader(name.as_ref());
-    let readable: Vec<String> = members.iter().filter(has_reader).cloned().collect();
+pub(super) fn members_of(members: &[String], readable: &[String]) -> String {
     let (verb, names) = match readable.is_empty() {
         true => ("it has ", members),
-        false => ("unpack it, then open ", readable.as_slice()),
+        false => ("unpack it, then open ", readable),
     };
     let shown: Vec<String> = names.iter().take(MEMBERS_SHOWN).map(|it| format!("{it:?}")).collect();
     let more = if shown.len() < names.len() { ", ..." } else { "" };

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Integrity};
 use tet_query::{
-    ChunkPlace, ChunkTable, Compression, Dataset, Decoder, Execution, Hyperslab, LazyArray,
+    ChunkPlace, ChunkTable, Dataset, Decoder, Execution, Hyperslab, LazyArray, StoredCompression,
 };
 
 use super::elements::Elements;
@@ -90,7 +90,7 @@ impl ChunkTable for Computed {
         self.lazy().dataset().chunks.is_chunked()
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         self.lazy().dataset().chunks.compression()
     }
 

@@ -12,6 +12,15 @@ use crate::error::{Error, Result, Step};
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// A file or a folder that was not published, and has not been written to for a day.
+///
+/// ```
+/// let folder = std::env::temp_dir().join(format!("tet-left-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join(".a.tet.tet-0123456789abcdef.tmp"), "of now")?;
+/// assert!(tet_io::Leftover::list(&folder)?.is_empty());
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
     /// Its path.
@@ -23,15 +32,6 @@ pub struct Leftover {
 
 impl Leftover {
     /// Those in a folder, by name; folders below it are not looked at, unless they are of temporary names.
-    ///
-    /// ```
-    /// let folder = std::env::temp_dir().join(format!("tet-left-{}", std::process::id()));
-    /// std::fs::create_dir_all(&folder)?;
-    /// std::fs::write(folder.join(".a.tet.tet-0123456789abcdef.tmp"), "of now")?;
-    /// assert!(tet_io::Leftover::list(&folder)?.is_empty());
-    /// # std::fs::remove_dir_all(&folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ pub trait ChunkTable: Any + Send + Sync {
     }
 
     /// How the chunks are compressed; `None` where they are not.
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         None
     }
 
@@ -153,13 +153,13 @@ pub trait ChunkTable: Any + Send + Sync {
 /// How a file compresses the chunks of a dataset.
 ///
 /// ```
-/// use tet_query::Compression;
+/// use tet_query::StoredCompression;
 ///
-/// let zlib = Compression { deflate_level: Some(4), is_shuffled: true };
-/// assert_ne!(zlib, Compression::default());
+/// let zlib = StoredCompression { deflate_level: Some(4), is_shuffled: true };
+/// assert_ne!(zlib, StoredCompression::default());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compression {
+pub struct StoredCompression {
     /// The level of deflate, from 0 to 9; `None` for another codec.
     pub deflate_level: Option<u32>,
     /// Whether the bytes of elements are shuffled first.

@@ -10,7 +10,7 @@ use tet_file::{AttrValue, DatasetEntry, RowOrder, Statistics, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
 use tet_format::{Codec, DType, Digest, Integrity, Strict};
 
-use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Compression, Dataset, Decoder};
+use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, StoredCompression};
 use crate::error::{Error, Result};
 
 /// The most unused rows between two that are read together.
@@ -228,11 +228,11 @@ impl ChunkTable for TetChunks {
         Some(Codec::from_tag(place.codec))
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         let mut first = Vec::new();
         self.locate(&[0], &mut first).ok()?;
         let is_raw = self.tet_codec(first.first()?)? == Codec::Raw;
-        (!is_raw).then_some(Compression { deflate_level: None, is_shuffled: true })
+        (!is_raw).then_some(StoredCompression { deflate_level: None, is_shuffled: true })
     }
 
     fn statistics(&self, _object: u32) -> Option<(DType, &Statistics)> {

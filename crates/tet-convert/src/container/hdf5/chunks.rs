@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Unsupported};
 use tet_format::{ForeignRule, Grid, Span};
 use tet_hdf5::{StoredFilter, StoredIndex, rule};
-use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, StoredCompression};
 
 use crate::read::slabs::{elements_of, locate};
 
@@ -22,7 +22,7 @@ pub(super) struct Chunks {
     /// The extents that the index knows.
     pub(super) shape: Vec<u64>,
     pub(super) pipeline: Pipeline,
-    pub(super) compression: Option<Compression>,
+    pub(super) compression: Option<StoredCompression>,
     /// The first stages of the pipeline that are those of the elements, and no filters.
     pub(super) element_stages: usize,
     /// Bytes of a decoded chunk.
@@ -46,13 +46,13 @@ const SHUFFLE: u16 = 2;
 const CHECKSUM: u16 = 3;
 
 /// How filters compress.
-pub(super) fn compression(filters: &[StoredFilter]) -> Option<Compression> {
+pub(super) fn compression(filters: &[StoredFilter]) -> Option<StoredCompression> {
     let is_compressing = |it: &&StoredFilter| ![SHUFFLE, CHECKSUM].contains(&it.id);
     let codec = filters.iter().find(is_compressing)?;
     let level = codec.values.first().copied().filter(|level| *level <= 9);
     let deflate_level = level.filter(|_| codec.id == DEFLATE);
     let is_shuffled = codec.id != DEFLATE || filters.iter().any(|it| it.id == SHUFFLE);
-    Some(Compression { deflate_level, is_shuffled })
+    Some(StoredCompression { deflate_level, is_shuffled })
 }
 
 impl Chunks {
@@ -80,7 +80,7 @@ impl ChunkTable for Chunks {
         true
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         self.compression
     }
 

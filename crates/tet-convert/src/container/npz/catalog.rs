@@ -30,7 +30,8 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     // An `.npz` without members is a file of no datasets; another archive is none of arrays.
     let is_npz = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("npz"));
     if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
-        return Err(Error::NotArrays { path: path.to_path_buf(), members: members.others });
+        let (path, readable) = (path.to_path_buf(), Vec::new());
+        return Err(Error::NotArrays { path, members: members.others, readable });
     }
     let options_of_check = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options_of_check);

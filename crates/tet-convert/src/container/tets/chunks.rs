@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Grid};
 use tet_io::{Source, Writers};
-use tet_query::{ChunkPlace, ChunkTable, Compression, Dataset, Decoder, Error};
+use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Error, StoredCompression};
 
 use super::files::{Files, PartError};
 use super::manifest::{Part, Rows};
@@ -212,7 +212,7 @@ impl ChunkTable for Chunks {
         self.located(place.object)?.chunks.tet_codec(&ChunkPlace { object: 0, ..*place })
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         self.first.chunks.compression()
     }
 

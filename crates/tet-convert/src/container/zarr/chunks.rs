@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tet_codec::{ConfigValue, Decode, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
 use tet_format::{DType, ForeignFault, ForeignRule, Shape};
-use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Error as QueryError};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, StoredCompression};
 use tet_zarr::{
     ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule,
 };
@@ -89,14 +89,14 @@ impl ChunkTable for Chunks {
         true
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         let codecs = &self.finder.array().codecs;
         let codec = codecs.iter().find(|it| COMPRESSING.contains(&it.name.as_str()))?;
         let is_deflate = ["gzip", "zlib"].contains(&codec.name.as_str());
         let level = codec.number("level").and_then(|it| u32::try_from(it).ok());
         let deflate_level = level.filter(|level| is_deflate && *level <= 9);
         let is_shuffled = !is_deflate || codecs.iter().any(|it| it.name == "shuffle");
-        Some(Compression { deflate_level, is_shuffled })
+        Some(StoredCompression { deflate_level, is_shuffled })
     }
 
     fn shard_shape(&self) -> Option<&Shape> {

@@ -9,7 +9,7 @@ use half::f16;
 use tet_codec::{ChunkLayout, Decode, Error as CodecError, StoredSpans};
 use tet_format::{DType, Digest, ForeignRule, Integrity};
 use tet_io::Source;
-use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
 thread_local! {
     /// Stored elements before they are decoded.
@@ -73,7 +73,7 @@ impl ChunkTable for Unpacked {
         Ok(())
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         self.packed.compression()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Digest, ForeignRule, Integrity};
 use tet_io::{Source, Writers};
-use tet_query::{ChunkPlace, ChunkTable, Compression, Decoder, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
 /// The chunks of another table, half as long.
 pub(super) struct Narrowed {
@@ -26,7 +26,7 @@ impl ChunkTable for Narrowed {
         self.wide.is_chunked()
     }
 
-    fn compression(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<StoredCompression> {
         self.wide.compression()
     }
 

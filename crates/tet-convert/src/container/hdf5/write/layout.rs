@@ -3,7 +3,7 @@
 use tet_codec::{Encode, ZstdEncoder, encode};
 use tet_hdf5::StoredFilter;
 use tet_hdf5::write::DraftLayout;
-use tet_query::{Compression, Dataset, LazyArray};
+use tet_query::{Dataset, LazyArray, StoredCompression};
 
 use super::HDF5;
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
@@ -138,8 +138,8 @@ fn of_others(dataset: &Dataset, options: &Hdf5Options) -> Hdf5Options {
             Hdf5Options { codec: Hdf5Codec::Raw, filter: Filter::None }
         }
         Hdf5Codec::Kept => match dataset.chunks.compression() {
-            Some(Compression { deflate_level: None, .. }) if is_coordinate(dataset) => raw,
-            Some(Compression { deflate_level, is_shuffled }) => {
+            Some(StoredCompression { deflate_level: None, .. }) if is_coordinate(dataset) => raw,
+            Some(StoredCompression { deflate_level, is_shuffled }) => {
                 let level = deflate_level.unwrap_or(DEFLATE_LEVEL);
                 let filter = if is_shuffled { Filter::Shuffle } else { options.filter };
                 Hdf5Options { codec: Hdf5Codec::Deflate { level }, filter }
