@@ -167,6 +167,17 @@ pub struct StoredCompression {
 }
 
 /// Elements as they are stored: blocks of bytes, which are decoded to numbers or compared and copied as they are.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::ByteBlocks;
+///
+/// // Blocks of Q4_0 have 32 elements in 18 bytes.
+/// fn bits_of_element(blocks: &ByteBlocks) -> f64 {
+///     8.0 * blocks.len as f64 / blocks.count as f64
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ByteBlocks {
     /// The chunks of the bytes.
