@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use tet_io::Source;
 use tet_query::{Catalog, Dataset};
 
-use self::choice::{choose, joined_of, pruned};
+use self::choice::{choose, chosen_of_any, joined_of, pruned};
 use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
@@ -287,8 +287,7 @@ fn prepared(
     let (input, _) = input;
     let mut notes = Vec::new();
     if let Some(axis) = &options.stack {
-        let chosen = chosen(&opened.catalog, &options.tet.include, &options.tet.exclude)?;
-        let taken: BTreeSet<usize> = chosen.into_iter().map(|it| it.index).collect();
+        let taken = chosen_of_any(&opened.catalog, &options.tet)?;
         let catalog = opened.catalog.clone().filtered(|it| taken.contains(&it.index));
         (opened.catalog, notes) = stacked(input, &catalog, axis)?;
     }

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -344,7 +345,8 @@ def test_files_of_other_formats_grow(tmp_path: Path, suffix: str) -> None:
     with tetfile.create(tmp_path / "x.tet") as out:
         out["a"] = tetfile.Spec((3, 10), "f4", dims=("t", "x"), attrs={"units": "K"})
         out["a"][...] = wanted[:3]
-    tetfile.convert(tmp_path / "x.tet", path)
+    with pytest.warns(UserWarning, match="lacks") if suffix in ("npz", "safetensors") else nullcontext():
+        tetfile.convert(tmp_path / "x.tet", path)
     axis: int | str = "t" if tetfile.open(path)["a"].dims else 0
     for at in range(3, 35, 16):
         tetfile.append(path, {"a": wanted[at : at + 16]}, axis=axis)

@@ -147,6 +147,31 @@ pub(super) fn choose(
     }
 }
 
+/// The positions of the datasets that are asked for, where several may have one name.
+///
+/// # Errors
+/// No dataset has the name; no name matches the pattern.
+pub(super) fn chosen_of_any(catalog: &Catalog, options: &ImportOptions) -> Result<BTreeSet<usize>> {
+    let positions = |names: &[String]| -> Result<BTreeSet<usize>> {
+        let mut all = BTreeSet::new();
+        for name in names {
+            match catalog.find_all(name) {
+                Ok(datasets) => all.extend(datasets.into_iter().map(|it| it.index)),
+                Err(QueryError::Ambiguous { positions, .. }) => all.extend(positions),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(all)
+    };
+    let (mut taken, left) = (positions(&options.include)?, positions(&options.exclude)?);
+    if options.include.is_empty() {
+        let data = catalog.datasets().iter().filter(|it| !is_metadata(it));
+        taken.extend(data.map(|it| it.index));
+    }
+    taken.retain(|index| !left.contains(index));
+    Ok(taken)
+}
+
 /// The indexes of datasets and parts that are named, or whose names match.
 ///
 /// # Errors

@@ -12,8 +12,8 @@ use tet_format::{DType, Span};
 use tet_hdf5::write::{DraftDataset, DraftEnum, DraftLayout, DraftType, Hdf5Draft, SUPERBLOCK_LEN};
 use tet_io::Progress;
 use tet_query::{
-    Axes, Catalog, Compression, Dataset, Execution, Hyperslab, NoLabels, Op, Reduction, Selection,
-    Window, WindowAlign, WindowMode,
+    Axes, Catalog, Dataset, Execution, Hyperslab, NoLabels, Op, Reduction, Selection,
+    StoredCompression, Window, WindowAlign, WindowMode,
 };
 
 const DATASETS: [(&str, &[&str], &[u64]); 6] = [
@@ -43,7 +43,11 @@ const ATTRS: [(&str, &[(&str, &str)]); 2] = [
 /// A grid of temperatures with all that belongs to it; elements count up from 0.
 fn grid(folder: &Path) -> PathBuf {
     let path = folder.join("grid.tet");
-    let zstd = WriteOptions { encoder: CodecChoice::Zstd { level: 1 }, ..Default::default() };
+    let zstd = WriteOptions {
+        encoder: CodecChoice::Zstd { level: 1 },
+        overwrite: tet_io::Overwrite::Replace,
+        ..Default::default()
+    };
     let spec = |(name, _, shape): &(&str, &[&str], &[u64])| {
         DatasetSpec::new(*name, DType::Float64, *shape, *shape)
     };
@@ -207,7 +211,7 @@ fn what_is_compressed_stays_so() {
         let catalog = opened(&output).catalog;
         ["temp", "time"].map(|name| catalog.find(name).unwrap().chunks.compression())
     };
-    let deflate = Some(Compression { deflate_level: Some(4), is_shuffled: true });
+    let deflate = Some(StoredCompression { deflate_level: Some(4), is_shuffled: true });
     assert_eq!(stored("a.nc", Hdf5Codec::Kept, &input), [deflate, None]);
     assert_eq!(stored("raw.nc", Hdf5Codec::Raw, &input), [None; 2]);
     let [temp, time] = stored("zstd.nc", Hdf5Codec::Zstd { level: 1 }, &input);

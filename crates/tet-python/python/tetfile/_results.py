@@ -175,6 +175,7 @@ class Finding:
         advice: What to do about it; empty if that is not known.
         byte: Where in the file.
         dataset: The dataset, if it is about one.
+        attribute: The attribute, if it is about one.
         chunk: The coordinates of the chunk, if it is about one.
 
     >>> tetfile.verify("broken.tet").findings[0].severity
@@ -187,6 +188,7 @@ class Finding:
     advice: str
     byte: int
     dataset: str | None
+    attribute: str | None
     chunk: tuple[int, ...] | None
 
 

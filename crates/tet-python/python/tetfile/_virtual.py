@@ -161,8 +161,8 @@ def _chosen(
     names = [name for name in file if (not include or name in include) and name not in exclude]
     places = {name: _place(found, name, inline, file) for name in names}
     arrays = {name: found.arrays[name] for name in names}
-    above = {""}.union(*map(above, names))
-    groups = {path: attrs for path, attrs in found.groups.items() if path in above}
+    kept = {""}.union(*map(above, names))
+    groups = {path: attrs for path, attrs in found.groups.items() if path in kept}
     return _hierarchy.Hierarchy(groups, arrays, {}), places
 
 
