@@ -25,7 +25,7 @@ EXPECTED = {
         TestNetCDF4Classic.test_encoding_kwarg_fixed_width_string
         TestNetCDF4WithDask.test_encoding_kwarg_fixed_width_string test_roundtrip_string_encoded_characters""",
     "the encoding does not have how chunks are compressed": """
-        test_compression_encoding test_compression_encoding_legacy test_compressor_encoding test_dump_encodings
+        test_compression_encoding test_compressor_encoding
         test_encoding_kwarg_compression""",
     "the encoding has chunks as `chunksizes` and `preferred_chunks`, not by the names that to_zarr takes": """
         test_chunk_encoding test_chunk_encoding_with_dask test_shard_encoding[3]""",
