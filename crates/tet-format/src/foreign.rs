@@ -133,7 +133,7 @@ pub struct ForeignFault {
     pub at: u64,
     /// The value in the file, or one derived from it; saturated if it does not fit.
     pub found: u64,
-    /// The value that the rule requires, or its limit.
+    /// The value that the rule requires, or its limit; as `found` where it is no number.
     pub wanted: u64,
 }
 
@@ -142,6 +142,7 @@ impl fmt::Display for ForeignFault {
         let ForeignFault { rule, at, found, wanted } = self;
         write!(f, "{} [{}] at byte {at}", rule.text, rule.id)?;
         match rule.digits {
+            _ if found == wanted => Ok(()),
             Digits::Decimal => write!(f, ": found {found}, wanted {wanted}"),
             Digits::Hexadecimal => write!(f, ": found {found:#x}, wanted {wanted:#x}"),
             Digits::Hidden => Ok(()),
@@ -176,5 +177,7 @@ mod tests {
         assert!(!COUNTED.is_limit() && ForeignRule { id: "X-L2", ..RULE }.is_limit());
         let fault = ForeignFault { rule: &HEX, ..fault };
         assert!(fault.to_string().ends_with("found 0x10, wanted 0x11"));
+        let fault = ForeignFault { found: 0, wanted: 0, ..fault };
+        assert!(fault.to_string().ends_with("at byte 8"));
     }
 }

@@ -108,7 +108,7 @@ mod tests {
         let nan = f64::NAN;
         for (elements, wanted) in [
             (&[1.0, infinite][..], [infinite, infinite, nan]),
-            (&[1.0, 2.0, infinite], [1.5, 2.0, infinite]),
+            (&[1.0, 2.0, infinite], [1.5, 2.0, nan]),
             (&[infinite, infinite], [nan, infinite, nan]),
             (&[-infinite, 1.0], [nan, -infinite, -infinite]),
             (&[-infinite, infinite], [nan, nan, nan]),

@@ -115,6 +115,7 @@ impl fmt::Display for Finding {
             return Ok(());
         }
         match wanted {
+            Some(wanted) if wanted == found => Ok(()),
             Some(wanted) if is_magic => {
                 write!(f, ": found {found:#010x}, wanted {wanted:#010x}")
             }

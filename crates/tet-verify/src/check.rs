@@ -15,7 +15,7 @@ mod subject;
 mod superblock;
 
 use tet_file::integrity::KeyState;
-use tet_format::{Rule, usual_decoded_max};
+use tet_format::Rule;
 use tet_io::Source;
 use tet_report::{Integrity, Level, Pool};
 
@@ -26,7 +26,7 @@ pub(crate) use self::subject::Seen;
 use self::subject::{Holds, Subject};
 use crate::VerifyOptions;
 use crate::collect::Collector;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Checks a whole file.
 pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector) -> Result<Seen> {
@@ -41,13 +41,6 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
         None => Payloads::default(),
     };
     (seen.stored_len, seen.decoded_len) = (payloads.stored_len, payloads.decoded_len);
-    if options.level != Level::Structure {
-        let limit = options.decoded_max.unwrap_or_else(|| usual_decoded_max(source.len()));
-        let wanted = payloads.decoded_len;
-        if limit < wanted {
-            return Err(Error::Expansion { wanted, limit });
-        }
-    }
     let spans = Some(payloads.spans.as_slice()).filter(|_| payloads.are_sound);
     let digests = integrity::check(&subject, index, &bounds, spans, out)?;
     let statistics = statistics::check(&subject, index, &bounds, out)?;

@@ -36,6 +36,8 @@ pub enum AttrTypes {
     None,
     /// Those of JSON: texts, and numbers without types.
     Json,
+    /// Those of CBOR: as JSON, and NaN and infinities.
+    Cbor,
     /// Those of classic NetCDF.
     Classic,
     /// Those of NetCDF-4.
@@ -45,13 +47,18 @@ pub enum AttrTypes {
 }
 
 impl AttrTypes {
+    /// Whether a number shows its type by its digits alone.
+    fn is_untyped(self) -> bool {
+        matches!(self, AttrTypes::Json | AttrTypes::Cbor)
+    }
+
     /// Whether numbers keep their type.
     fn has(self, dtype: DType) -> bool {
         let is_narrow = dtype.is_float() && dtype.bit_width() == 16;
         let is_special = is_narrow || dtype == DType::Bool || dtype.is_complex();
         match self {
             AttrTypes::None | AttrTypes::Hdf5 => true,
-            AttrTypes::Json => false,
+            AttrTypes::Json | AttrTypes::Cbor => false,
             AttrTypes::NetCdf => !is_special,
             AttrTypes::Classic => {
                 !is_special && dtype != DType::Int64 && !dtype.is_unsigned_integer()
@@ -96,13 +103,13 @@ pub(crate) fn note(attrs: &Attrs, of: Option<DType>, types: AttrTypes) -> Option
         let name = match attr {
             AttrText::Numbers { dtype, json } => {
                 let is_shown = types.has(*dtype)
-                    || types == AttrTypes::Json && shown(key, json, of) == Some(*dtype);
+                    || types.is_untyped() && shown(key, json, of, types) == Some(*dtype);
                 (!is_shown).then(|| dtype.name())?
             }
             AttrText::Text(text) => {
                 let is_float =
                     of.is_some_and(DType::is_float) && OF_VARIABLE.contains(&key.as_str());
-                let is_number = types == AttrTypes::Json && is_float && is_special(text);
+                let is_number = types.is_untyped() && is_float && is_special(text);
                 is_number.then_some(TEXT)?
             }
             AttrText::Json(_) => return None,
@@ -120,8 +127,8 @@ fn note_in(attrs: &mut Attrs, of: Option<DType>, types: AttrTypes) {
     }
 }
 
-/// The type that JSON without a note is read as, or written as where there are types.
-fn shown(key: &str, json: &str, of: Option<DType>) -> Option<DType> {
+/// The type that a number without a note is read as, or written as where there are types.
+fn shown(key: &str, json: &str, of: Option<DType>, types: AttrTypes) -> Option<DType> {
     let value: Value = serde_json::from_str(json).ok()?;
     let attr = match value {
         Value::String(text) => AttrText::Text(text),
@@ -132,6 +139,9 @@ fn shown(key: &str, json: &str, of: Option<DType>) -> Option<DType> {
             AttrText::Numbers { dtype, .. } => Some(dtype),
             _ => None,
         };
+    }
+    if types == AttrTypes::Cbor && has_special(json) {
+        return Some(DType::Float64);
     }
     let (values, _) = super::number::numbers(&attr)?;
     let is_whole = values.iter().all(|value| value.is_i64());
@@ -154,7 +164,7 @@ fn type_in(attrs: &mut Attrs, of: Option<DType>, types: AttrTypes) {
         let new = match names.get(key).map(String::as_str) {
             Some(TEXT) => None,
             Some(name) => DType::from_name(name).and_then(|dtype| of_type(attr, dtype)),
-            None if types == AttrTypes::Json => of_variable(key, attr, of),
+            None if types.is_untyped() => of_variable(key, attr, of),
             None => None,
         };
         if let Some(new) = new {
@@ -189,6 +199,15 @@ fn of_variable(key: &str, attr: &AttrText, of: Option<DType>) -> Option<AttrText
 /// Whether a text is the name of a float that JSON has no number for.
 fn is_special(text: &str) -> bool {
     matches!(text, "NaN" | "Infinity" | "-Infinity")
+}
+
+/// Whether a number, or one of a list, is none of JSON.
+fn has_special(json: &str) -> bool {
+    let is_one = |value: &Value| value.as_str().is_some_and(is_special);
+    match serde_json::from_str(json) {
+        Ok(Value::Array(list)) => list.iter().any(is_one),
+        value => value.is_ok_and(|value| is_one(&value)),
+    }
 }
 
 /// An attribute as one of a type; `None` where it does not fit.
@@ -307,6 +326,7 @@ mod tests {
         assert!(!of("_FillValue", typed(DType::Int16, "-9")));
         assert!(!of("long_name", AttrText::Text("NaN".to_owned())));
         assert!(of("valid_max", typed(DType::Float32, "5.0")));
+        assert!(of("nan", typed(DType::Float64, "\"NaN\"")));
         assert!(of("version", typed(DType::Int16, "5")));
     }
 

@@ -11,7 +11,7 @@ mod job;
 use tet_file::integrity::chunk_digests;
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{IndexRow, ROW_LEN, RowContext, check_payload, check_row};
-use tet_format::{Codec, Digest, Error as Fault, Span, layout};
+use tet_format::{Codec, Digest, Error as Fault, Span, layout, usual_decoded_max};
 use tet_io::Progress;
 use tet_report::Pool;
 
@@ -22,10 +22,13 @@ use super::payload::Payloads;
 use super::statistics::Statistics;
 use super::subject::{Seen, Subject};
 use crate::collect::{Collector, Entry};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Checks every payload. Returns the number of bytes read, and whether each was compared with its
 /// digest.
+///
+/// # Errors
+/// The payloads decode to more bytes than the options allow; one that several rows share is decoded once.
 pub(super) fn check(
     subject: &Subject<'_>,
     (index, payload_end): (Index, u64),
@@ -46,7 +49,8 @@ pub(super) fn check(
         });
         checked.is_some_and(|checked| checked.is_ok()) && faults.is_empty()
     };
-    let mut run = Run { subject, pool, progress, out, done: 0, is_all: digests.are_sound };
+    let mut run =
+        Run { subject, pool, progress, out, done: 0, decoded: 0, is_all: digests.are_sound };
     let mut shared: Vec<(Span, u32, Ask)> = Vec::new();
     let mut start = 0;
     while start < index.row_count {
@@ -103,6 +107,7 @@ struct Run<'a> {
     progress: &'a Progress,
     out: &'a mut Collector,
     done: u64,
+    decoded: u64,
     is_all: bool,
 }
 
@@ -111,6 +116,14 @@ impl Run<'_> {
         let (source, progress) = (self.subject.source, self.progress);
         let lens = jobs.iter().map(|job| job.span.len());
         self.done = lens.fold(self.done, u64::saturating_add);
+        let decoded_lens = jobs.iter().filter_map(|job| job.asks.first()).map(|ask| ask.raw_len);
+        self.decoded = decoded_lens.fold(self.decoded, u64::saturating_add);
+        let usual = || usual_decoded_max(source.len());
+        let (wanted, limit) =
+            (self.decoded, self.subject.options.decoded_max.unwrap_or_else(usual));
+        if limit < wanted {
+            return Err(Error::Expansion { wanted, limit });
+        }
         let findings = self
             .pool
             .map(jobs, Scratch::default, |scratch, job| run_job(source, progress, job, scratch))?;

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tet_codec::Swapped;
-use tet_format::{DType, Shape};
+use tet_format::{DType, ForeignRule, Shape};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
 use tet_tensogram::{
     ByteOrder, Descriptor, DescriptorStage, Error as Theirs, Fault, Limits, Metadata, ObjectAt,
-    Pairs, RESERVED_KEY, Region, TensogramFile, Value,
+    Pairs, RESERVED_KEY, Region, TensogramFile, Value, rule,
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
@@ -34,11 +34,12 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
     let file = TensogramFile::open(source.clone(), &Limits::default());
     let file = file.map_err(|error| of_file(path, error))?;
     if let Some(only) = only
-        && let Some(catalog) = of_one(&file, only).map_err(|error| of_file(path, error))?
+        && let Some(opened) = of_one(&file, only).map_err(|error| of_file(path, error))?
     {
-        return Ok(Opened::new(Format::TENSOGRAM, catalog));
+        return Ok(opened);
     }
     let options = VerifyOptions::default();
+    let mut notes = Vec::new();
     let mut findings = ForeignFindings::new(&options);
     let mut report = |fault| findings.take(found(fault));
     let mut lost = Lost::default();
@@ -75,7 +76,7 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
             }
             let position = datasets.len();
             let by_number = lost.name((object.message, span), object.number, object.frame.at());
-            let dataset = dataset(&file, &object, (&metadata, by_number), position, &mut report);
+            let dataset = dataset(&file, &object, (&metadata, by_number), position, &mut notes);
             datasets.push(dataset.map_err(|error| of_file(path, error))?);
         }
         if file.len() == 1 {
@@ -90,12 +91,13 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
         let cause = tet_query::Error::Foreign { dataset: format!("#{count}"), fault };
         catalog = catalog.with_positions(count, Arc::new(cause));
     }
+    notes.into_iter().for_each(|note| findings.take(note));
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Opened { findings, regions, ..Opened::new(Format::TENSOGRAM, catalog) })
 }
 
-/// The catalog of one object of a message of many.
-fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs> {
+/// One object of a message of many.
+fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Opened>, Theirs> {
     if file.len() != 1 || !file.gaps().is_empty() {
         return Ok(None);
     }
@@ -105,13 +107,27 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs
     if metadata.base.iter().any(is_name) {
         return Ok(None);
     }
-    let dataset =
-        dataset(file, &object, (&metadata, name(&metadata, 0, number)), number, &mut |_| ())?;
+    let (by_number, mut notes) = (name(&metadata, 0, number), Vec::new());
+    let dataset = dataset(file, &object, (&metadata, by_number), number, &mut notes)?;
     let source = file.source().clone();
     let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset])
         .with_attrs(file_attrs(&metadata));
     // It keeps its position among those that are left out.
-    Ok(Some(catalog.viewed(|dataset| Dataset { index: number, ..dataset })))
+    let catalog = catalog.viewed(|dataset| Dataset { index: number, ..dataset });
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    notes.into_iter().for_each(|note| findings.take(note));
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Some(Opened { findings, ..Opened::new(Format::TENSOGRAM, catalog) }))
+}
+
+/// Elements are read in an order that their descriptor does not say.
+const ASSUMED: [&ForeignRule; 2] = [&rule::NOTE_STRIDES, &rule::NOTE_BYTE_ORDER];
+
+/// What is worth knowing of one dataset.
+fn note_on(dataset: &Dataset, fault: Fault) -> ForeignFound {
+    let named = Some((dataset.index as u64, dataset.name.clone()));
+    ForeignFound { fault, field: "descriptor", len: 0, dataset: named }
 }
 
 /// A fault that costs a part of the file.
@@ -151,7 +167,7 @@ fn dataset(
     object: &ObjectAt,
     (metadata, by_number): (&Metadata, String),
     index: usize,
-    report: &mut dyn FnMut(Fault),
+    notes: &mut Vec<ForeignFound>,
 ) -> Result<Dataset, Theirs> {
     let nothing = Pairs::new();
     let entry = metadata.base.get(object.number).unwrap_or(&nothing);
@@ -166,7 +182,7 @@ fn dataset(
     };
     let mut dataset = unread_dataset(file.source(), index, name);
     match described {
-        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, report)?,
+        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, notes)?,
         Err(error) => {
             dataset.fault = Some(Arc::new(fault_of(&dataset, error)?));
             dataset.has_shape = false;
@@ -184,8 +200,10 @@ fn store(
     descriptor: &Descriptor,
     object: &ObjectAt,
     file: &TensogramFile,
-    report: &mut dyn FnMut(Fault),
+    notes: &mut Vec<ForeignFound>,
 ) -> Result<(), Theirs> {
+    let assumed = descriptor.faults().iter().filter(|fault| ASSUMED.contains(&fault.rule));
+    notes.extend(assumed.map(|fault| note_on(dataset, *fault)));
     dataset.dtype_name = descriptor.dtype_word().to_owned();
     dataset.dtype = descriptor.dtype();
     let mut shape = descriptor.shape().to_vec();
@@ -211,7 +229,7 @@ fn store(
             return Ok(());
         }
     };
-    region.notes().iter().for_each(|note| report(*note));
+    notes.extend(region.notes().iter().map(|fault| note_on(dataset, *fault)));
     let size = dataset.dtype.and_then(DType::size).unwrap_or(1);
     let is_plain = DescriptorStage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
     if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {

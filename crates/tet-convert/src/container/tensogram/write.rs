@@ -67,7 +67,7 @@ impl traits::Writer for Tensogram {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
-            attr_types: AttrTypes::Json,
+            attr_types: AttrTypes::Cbor,
             same_names: true,
             options: &[
                 "--dims",

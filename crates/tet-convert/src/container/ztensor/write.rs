@@ -51,7 +51,7 @@ impl traits::Writer for ZTensor {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
-            attr_types: AttrTypes::Json,
+            attr_types: AttrTypes::Cbor,
             sparse: true,
             options: &[
                 "--dims",
