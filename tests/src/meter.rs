@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 
 use tet_format::Span;
-use tet_io::ReadAt;
+use tet_io::{ReadAt, Writers};
 
 /// A file's bytes in memory, read by position alone: no view of them is given.
 #[derive(Debug)]
@@ -20,6 +20,10 @@ impl ReadAt for Bytes {
         let bytes = self.0.get(start..).and_then(|rest| rest.get(..out.len()));
         out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
+    }
+
+    fn writers(&self) -> Writers {
+        Writers::Absent
     }
 }
 
