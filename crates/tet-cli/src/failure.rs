@@ -17,8 +17,11 @@ const NAMES_SHOWN_MAX: usize = 12;
 /// `datasets: temp, pressure`, escaped, and cut if there are many.
 pub(crate) fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let count = names.len();
-    let shown: Vec<String> =
-        names.take(NAMES_SHOWN_MAX).map(|name| Escaped(name).to_string()).collect();
+    let shown = |name: &str| match name {
+        "" => "\"\"".to_owned(),
+        name => Escaped(name).to_string(),
+    };
+    let shown: Vec<String> = names.take(NAMES_SHOWN_MAX).map(shown).collect();
     match count.saturating_sub(shown.len()) {
         0 if shown.is_empty() => "the file contains no dataset".to_owned(),
         0 => format!("datasets: {}", shown.join(", ")),

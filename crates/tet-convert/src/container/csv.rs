@@ -121,7 +121,8 @@ impl Writer for Csv {
             return labeled(conversion, dataset, (encoding, layout), target);
         }
         // A line of names shows where values begin, where numbers do not.
-        if dataset.is_text() || dataset.shape().contains(&0) {
+        let is_plain = options.layout == Some(TextLayout::Bare);
+        if dataset.is_text() || dataset.shape().contains(&0) && !is_plain {
             return if columns::is_column(dataset) {
                 table::write(conversion, form, target)
             } else {

@@ -67,7 +67,8 @@ fn structure(units: &Units, found: &mut dyn FnMut(ForeignFound)) {
         }
     }
     if let Some(fault) = units.lost {
-        found(ForeignFound { fault, field: "header", len: 0, dataset: None });
+        let dataset = Some((units.datasets().count() as u64, units.lost_name()));
+        found(ForeignFound { fault, field: "header", len: 0, dataset });
     }
 }
 
