@@ -155,7 +155,11 @@ fn is_checked(report: &Report) -> bool {
 
 /// What was checked, as text.
 fn checked_text(report: &Report) -> String {
-    let is_whole = report.payload_len == report.stored_len && report.gap_len_left == 0;
+    // What a broken structure hides is in no total.
+    let is_broken = |it: &Finding| it.severity == Severity::Error && it.level == Level::Structure;
+    let is_whole = report.payload_len == report.stored_len
+        && report.gap_len_left == 0
+        && !report.findings.iter().any(is_broken);
     let mut words = match report.level {
         Level::Deep if is_checked(report) && is_whole => "every byte",
         // Without checksums the bytes can only be decoded.
