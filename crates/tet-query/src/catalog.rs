@@ -447,6 +447,12 @@ impl Catalog {
         self.names.has(&self.datasets, name) || self.part(name).is_some() || is_lost()
     }
 
+    /// Whether several listed datasets have this name.
+    #[must_use]
+    pub fn is_ambiguous(&self, name: &str) -> bool {
+        matches!(self.names.find(&self.datasets, name), Err(Error::Ambiguous { .. }))
+    }
+
     /// The only part of this name.
     #[must_use]
     pub fn part(&self, name: &str) -> Option<&Dataset> {

@@ -16,6 +16,7 @@ mod catalog;
 mod check;
 mod checkpoint;
 mod element;
+pub(super) mod index;
 mod legacy;
 mod numpy;
 mod pickle;
