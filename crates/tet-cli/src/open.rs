@@ -170,7 +170,8 @@ pub(crate) fn warnings(opened: &Opened, args: &ReadArgs) -> Vec<String> {
         found.truncate(SHOWN_MAX);
         found.push(format!("{}: `tet info` prints all", counted(more, "more warning")));
     }
-    loss(opened).into_iter().chain(found).chain(digests).collect()
+    let part = opened.part_of().map(ToString::to_string);
+    part.into_iter().chain(loss(opened)).chain(found).chain(digests).collect()
 }
 
 /// What is wrong with a file, but for what its datasets list.

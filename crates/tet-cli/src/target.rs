@@ -31,7 +31,7 @@ pub(crate) fn find_all<'a>(
     select: Option<&str>,
     how: &Execution,
 ) -> Result<Vec<Target<'a>>> {
-    let (name, bracket) = split(asked, |name| catalog.find(name).is_ok());
+    let (name, bracket) = split(asked, |name| catalog.has(name));
     let datasets = if name.is_empty() { vec![only(catalog)?] } else { catalog.find_all(name)? };
     let select = match (bracket, select) {
         (Some(_), Some(_)) => {

@@ -90,6 +90,7 @@ pub fn append(
         }
         it.check_coordinates(asked.axis, how)?;
     }
+    check_fixed((file, &opened), (asked, &growing), &inputs, how)?;
     let changes = growing.iter().map(change).collect();
     let mut report = EditReport::of((&opened, editor), changes)?;
     let written = match &opened.tet {

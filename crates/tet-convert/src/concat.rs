@@ -40,7 +40,7 @@ pub(crate) fn joined_files(
     let others: Vec<(&Path, Opened)> = paths.iter().map(PathBuf::as_path).zip(others).collect();
     let asked = AxisAppend { axis, ..AxisAppend::default() };
     let growing = growing(&first, &asked, &others).map_err(of_joining)?;
-    check_fixed((&path, &first), &growing, &others, how).map_err(of_joining)?;
+    check_fixed((&path, &first), (&asked, &growing), &others, how).map_err(of_joining)?;
     let mut joined = BTreeMap::new();
     for it in &growing {
         let part = it.check_coordinates(axis, how).and_then(|()| of_parts(it, axis, how));

@@ -32,6 +32,7 @@ mod ztensor2;
 pub use self::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
+pub(crate) use self::others::OTHER_DOCUMENT;
 pub use self::others::{reading_advice, writing_advice};
 pub use self::rewrite::{Rewrite, Rewritten, StorageChange};
 pub use self::sniff::sniff;

@@ -130,7 +130,7 @@ pub fn datasets_named(catalog: &Catalog, text: &str) -> Result<Vec<usize>> {
 /// As [`datasets_named`]; `from` names several datasets and `to` has another number of `*`.
 pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<FileEdit>> {
     let positions = datasets_named(catalog, from)?;
-    let pattern = Pattern::parse(from).filter(|_| catalog.find(from).is_err());
+    let pattern = Pattern::parse(from).filter(|_| !catalog.has(from));
     let Some(pattern) = pattern else {
         let rename = |dataset| FileEdit::Rename { dataset, to: to.to_owned() };
         return Ok(positions.into_iter().map(rename).collect());

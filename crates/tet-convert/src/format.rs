@@ -43,6 +43,8 @@ impl Format {
     pub const FITS: Format = Format::new("fits", "a FITS file");
     /// Checkpoints of PyTorch.
     pub const TORCH: Format = Format::new("torch", "a PyTorch checkpoint");
+    /// The index of a checkpoint of PyTorch in several files.
+    pub const TORCH_INDEX: Format = Format::new("torch-index", "an index of PyTorch checkpoints");
     /// The elements of one array, little endian and row-major.
     pub const RAW: Format = Format::new("raw", "a file of raw elements");
     /// One array as text.

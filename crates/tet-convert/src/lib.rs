@@ -82,7 +82,7 @@ pub use refs::{
 pub use repack::{Repack, StorageRule, repack};
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};
-pub use verify::{foreign_rules, verify};
+pub use verify::{foreign_rules, part_of, verify};
 pub use write::array::Written;
 pub use write::conversion::{
     Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,

@@ -200,7 +200,12 @@ pub(crate) fn differing_elements(
     let exact = Tolerance { nan_equal: true, ..Tolerance::default() };
     let found = a.diff(&slab, (b, &slab), &exact, &how.silent())?.value;
     let differing = found.differing;
-    Ok((differing != 0).then(|| format!("{differing} of {} elements differ", found.count)))
+    let first = found.first.map(|first| format!(", the first at {:?}", first.position));
+    let text = || {
+        let first = first.unwrap_or_default();
+        format!("{differing} of {} elements differ{first}", found.count)
+    };
+    Ok((differing != 0).then(text))
 }
 
 /// A dataset; a scalar that a container has as one element has no axis.

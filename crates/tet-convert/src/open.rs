@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tet_io::{Folder, Source, is_url};
 
-use crate::container::{Input, container, containers, has_reader, sniff};
+use crate::container::{Input, OTHER_DOCUMENT, container, containers, has_reader, sniff};
 use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -39,6 +39,7 @@ pub fn document_of(path: &Path) -> PathBuf {
         return path.to_path_buf();
     }
     let documents = containers().into_iter().flat_map(|it| it.folder_documents());
+    let documents = documents.copied().chain([OTHER_DOCUMENT]);
     let mut documents = documents.map(|name| path.join(name));
     documents.find(|document| document.is_file()).unwrap_or_else(|| path.to_path_buf())
 }

@@ -124,6 +124,12 @@ fn labels(files: &[(PathBuf, Opened)]) -> Option<Vec<String>> {
 
 /// Checks that two datasets of one name can be parts of one.
 fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
+    let detail = differing_kind(one, two);
+    detail.map_or(Ok(()), |detail| Err(apart(&one.name, &detail, paths)))
+}
+
+/// Why two arrays cannot be parts of one: their types, shapes or axes, or what their values mean, differ.
+pub(crate) fn differing_kind(one: &Dataset, two: &Dataset) -> Option<String> {
     let [one, two] = &[without_axis(one), without_axis(two)];
     let detail = match () {
         () if one.dtype_name != two.dtype_name => {
@@ -138,10 +144,10 @@ fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
             Some(Differing { key, shown: [one, two] }) => {
                 format!("its attribute {key:?} is {one} and {two}")
             }
-            None => return Ok(()),
+            None => return None,
         },
     };
-    Err(apart(&one.name, &detail, paths))
+    Some(detail)
 }
 
 /// The error for datasets of one name that differ between two files.

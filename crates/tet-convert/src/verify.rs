@@ -7,7 +7,8 @@ use tet_verify::{Report, VerifyOptions};
 use crate::container::{container, containers, sniff};
 use crate::open::open_source;
 use crate::read::opened::{OpenOptions, path_of};
-use crate::{Error, Format, Result};
+use crate::read::set::part_note;
+use crate::{Error, Format, Note, Result};
 
 /// Checks a file and reports what is wrong with it.
 ///
@@ -27,6 +28,19 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         open_source(source.clone(), &OpenOptions::default())?;
     }
     Ok(report)
+}
+
+/// The note that a file is one part of a model of several files, which are not checked with it.
+///
+/// # Errors
+///
+/// The source cannot be read.
+pub fn part_of(source: &Source) -> Result<Option<Note>> {
+    if part_note(&path_of(source)).is_none() || container(sniff(source)?).is_none() {
+        return Ok(None);
+    }
+    let opened = open_source(source.clone(), &OpenOptions::default());
+    Ok(opened.ok().and_then(|opened| opened.part_of().cloned()))
 }
 
 /// The rules of every container that has rules in addition to those of `.tet`.

@@ -139,6 +139,11 @@ impl OpenFile {
         Ok(open.opened.losses().map(ToString::to_string).collect())
     }
 
+    /// That the file is one part of a model of several files, where the others are not open.
+    fn part_of(&self) -> PyResult<Option<String>> {
+        Ok(self.state.get()?.opened.part_of().map(ToString::to_string))
+    }
+
     /// What is odd about the file, wrong with a part of it, or not listed.
     fn findings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;

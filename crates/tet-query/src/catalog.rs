@@ -50,6 +50,7 @@ pub struct Catalog {
     parts: Arc<Vec<Dataset>>,
     attrs: Arc<BTreeMap<String, AttrText>>,
     names: Arc<Names>,
+    part_names: Arc<Names>,
     /// The first position that means no dataset, and why.
     uncounted: Option<(usize, Arc<Error>)>,
 }
@@ -301,9 +302,20 @@ impl Catalog {
             dataset.list(index, &source);
         }
         let (shards, datasets, parts) = (Arc::default(), Arc::new(datasets), Arc::default());
-        let (attrs, names) = (Arc::default(), Arc::default());
-        let (unopened, uncounted) = ((0, 0), None);
-        Catalog { source, shards, unopened, format, datasets, parts, attrs, names, uncounted }
+        let (attrs, unopened, uncounted) = (Arc::default(), (0, 0), None);
+        let (names, part_names) = (Arc::default(), Arc::default());
+        Catalog {
+            source,
+            shards,
+            unopened,
+            format,
+            datasets,
+            parts,
+            attrs,
+            names,
+            part_names,
+            uncounted,
+        }
     }
 
     /// The same with the attributes of the file.
@@ -326,7 +338,7 @@ impl Catalog {
         for (index, part) in (self.datasets.len()..).zip(&mut parts) {
             part.list(index, &self.source);
         }
-        Catalog { parts: Arc::new(parts), ..self }
+        Catalog { parts: Arc::new(parts), part_names: Arc::default(), ..self }
     }
 
     /// The same with each dataset made into another view of it.
@@ -412,19 +424,51 @@ impl Catalog {
     /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`];
     /// [`Error::Unreadable`] for a position behind a part of the file that is lost.
     pub fn find(&self, name: &str) -> Result<&Dataset> {
+        self.known(name)?.ok_or_else(|| names::missing(&self.datasets, name))
+    }
+
+    /// Whether [`Catalog::find`] knows this name, also where several have it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_io::Source;
+    /// use tet_query::{Catalog, Dataset, Error};
+    ///
+    /// let source = Source::from_bytes(Vec::new());
+    /// let why = "its metadata is damaged".to_owned();
+    /// let temp = Dataset::unreadable(source.clone(), "temp", Error::Unsupported { why });
+    /// let catalog = Catalog::new(source, "tet", vec![temp]);
+    /// assert!(catalog.has("temp") && catalog.has("#0") && !catalog.has("wind"));
+    /// ```
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        let is_lost = || matches!(self.known(name), Err(Error::Unreadable { .. }));
+        self.names.has(&self.datasets, name) || self.part(name).is_some() || is_lost()
+    }
+
+    /// Whether several listed datasets have this name.
+    #[must_use]
+    pub fn is_ambiguous(&self, name: &str) -> bool {
+        matches!(self.names.find(&self.datasets, name), Err(Error::Ambiguous { .. }))
+    }
+
+    /// The only part of this name.
+    #[must_use]
+    pub fn part(&self, name: &str) -> Option<&Dataset> {
+        self.part_names.only(&self.parts, name)
+    }
+
+    /// As [`Catalog::find`]; `None` for a name that is not known.
+    fn known(&self, name: &str) -> Result<Option<&Dataset>> {
         let found = self.names.find(&self.datasets, name);
         if let Some((count, cause)) = &self.uncounted
-            && found.as_ref().map_or(true, |found| found.name != name)
+            && found.as_ref().map_or(true, |it| it.is_none_or(|it| it.name != name))
             && name.strip_prefix('#').and_then(|at| at.parse().ok()).is_some_and(|at| *count <= at)
         {
             return Err(Error::Unreadable { dataset: name.to_owned(), cause: Arc::clone(cause) });
         }
-        let is_unknown = matches!(found, Err(Error::NoSuchDataset { .. }));
-        let mut parts = self.parts.iter().filter(|part| is_unknown && part.name == name);
-        match (parts.next(), parts.next()) {
-            (Some(part), None) => Ok(part),
-            _ => found,
-        }
+        Ok(found?.or_else(|| self.part(name)))
     }
 
     /// The datasets that a text names: as [`Catalog::find`], or those whose names match a
@@ -434,15 +478,21 @@ impl Catalog {
     ///
     /// As [`Catalog::find`], and [`Error::NoSuchDataset`] for a pattern that no name matches.
     pub fn find_all(&self, text: &str) -> Result<Vec<&Dataset>> {
-        let found = self.find(text);
-        if let (Err(Error::NoSuchDataset { .. }), Some(pattern)) = (&found, Pattern::parse(text)) {
-            let matching = self.datasets.iter().filter(|it| pattern.matches(&it.name));
-            let matching: Vec<&Dataset> = matching.collect();
-            if !matching.is_empty() {
-                return Ok(matching);
-            }
+        let matching = self.matching(text)?;
+        if matching.is_empty() { Err(names::missing(&self.datasets, text)) } else { Ok(matching) }
+    }
+
+    /// The datasets of [`Catalog::find_all`]; none where no name matches.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::find`], but for a name that is not known.
+    pub fn matching(&self, text: &str) -> Result<Vec<&Dataset>> {
+        if let Some(dataset) = self.known(text)? {
+            return Ok(vec![dataset]);
         }
-        Ok(vec![found?])
+        let Some(pattern) = Pattern::parse(text) else { return Ok(Vec::new()) };
+        Ok(self.datasets.iter().filter(|it| pattern.matches(&it.name)).collect())
     }
 }
 

@@ -90,6 +90,18 @@ impl Default for Tuning {
     }
 }
 
+/// The least logarithm of the counters of a first pass: one for each value of a byte.
+const DIGIT_MIN: u32 = 8;
+
+impl Tuning {
+    /// The same for a search among this many elements, which takes no more counters than there are elements: those of
+    /// a small dataset would cost more than its elements.
+    pub(crate) fn among(&self, count: u64) -> Tuning {
+        let digit = u64::BITS - count.leading_zeros();
+        Tuning { digit: self.digit.min(digit.max(DIGIT_MIN)), ..*self }
+    }
+}
+
 #[cfg(test)]
 impl Tuning {
     /// Sizes with which a few elements are many tasks, tiles, parts and strips.

@@ -90,7 +90,7 @@ impl Compared {
     /// Adds the datasets that a selector names, in one of the files at least.
     fn add(&mut self, asked: &str, sides: [(&Catalog, &Path); 2], how: &Execution) -> Result<()> {
         let catalogs = sides.map(|(catalog, _)| catalog);
-        let is_known = |name: &str| catalogs.iter().any(|catalog| catalog.find(name).is_ok());
+        let is_known = |name: &str| catalogs.iter().any(|catalog| catalog.has(name));
         let (name, slice) = target::split(asked, is_known);
         for name in names(name, catalogs) {
             self.add_named(&name, slice, sides, how)?;
@@ -99,16 +99,17 @@ impl Compared {
     }
 
     /// Adds the dataset of a name, which one of the files has at least.
-    fn add_named(
+    fn add_named<'c>(
         &mut self,
         name: &str,
         slice: Option<&str>,
-        [left, right]: [(&Catalog, &Path); 2],
+        [left, right]: [(&'c Catalog, &Path); 2],
         how: &Execution,
     ) -> Result<()> {
-        let found = [left, right].map(|(catalog, _)| catalog.find(name));
-        match found {
-            [Ok(a), Ok(b)] => {
+        let found =
+            |(catalog, _): (&'c Catalog, &Path)| catalog.has(name).then(|| catalog.find(name));
+        match [left, right].map(found) {
+            [Some(Ok(a)), Some(Ok(b))] => {
                 let slab = |(catalog, path): (&Catalog, &Path), dataset: &Dataset| {
                     target::resolve(catalog, dataset, slice, how)
                         .map_err(|failure| failure.about(path))
@@ -122,10 +123,13 @@ impl Compared {
                 let only = self.files.only.iter_mut().zip(pairs.only);
                 only.for_each(|(all, more)| all.extend(more));
             }
-            [Ok(a), Err(Error::NoSuchDataset { .. })] => self.files.only[0].push(a.clone()),
-            [Err(Error::NoSuchDataset { .. }), Ok(b)] => self.files.only[1].push(b.clone()),
-            [Err(error), _] => return Err(Failure::from(error).about(left.1)),
-            [_, Err(error)] => return Err(Failure::from(error).about(right.1)),
+            [Some(Ok(a)), None] => self.files.only[0].push(a.clone()),
+            [None, Some(Ok(b))] => self.files.only[1].push(b.clone()),
+            [Some(Err(error)), _] => return Err(Failure::from(error).about(left.1)),
+            [_, Some(Err(error))] => return Err(Failure::from(error).about(right.1)),
+            [None, None] => {
+                left.0.find(name).map_err(|error| Failure::from(error).about(left.1)).map(drop)?
+            }
         }
         Ok(())
     }
@@ -141,8 +145,8 @@ impl Compared {
 /// The names that match a pattern in one of the catalogs at least, those of the first before others; a text that
 /// is no pattern, or that nothing matches, is a name.
 fn names(asked: &str, catalogs: [&Catalog; 2]) -> Vec<String> {
-    let matching = catalogs.map(|catalog| catalog.find_all(asked).unwrap_or_default());
-    let is_name = catalogs.iter().any(|catalog| catalog.find(asked).is_ok());
+    let matching = catalogs.map(|catalog| catalog.matching(asked).unwrap_or_default());
+    let is_name = catalogs.iter().any(|catalog| catalog.has(asked));
     let mut seen = HashSet::new();
     let names = matching.into_iter().flatten().map(|dataset| dataset.name.clone());
     let names: Vec<String> = names.filter(|name| !is_name && seen.insert(name.clone())).collect();

@@ -67,7 +67,9 @@ fn selected(args: &InfoArgs, mut opened: Opened) -> Result<Opened> {
     }
     let mut kept = HashSet::new();
     for asked in &args.datasets {
-        let (_, slice) = target::split(asked, |name| opened.catalog.find_all(name).is_ok());
+        let (_, slice) = target::split(asked, |name| {
+            opened.catalog.matching(name).is_ok_and(|it| !it.is_empty())
+        });
         if slice.is_some() {
             let text = format!("{asked:?} has a slice, and info lists whole datasets");
             return Err(Failure::usage("slice", text).hint("`tet cat` prints slices"));

@@ -229,7 +229,7 @@ fn explain_axis(failure: Failure, opened: &Opened, query: &Query) -> Failure {
     let Some(reduction) = &query.reduction else { return failure };
     let op = crate::args::flag(reduction.op);
     let is_dataset =
-        |axis: &&AxisRef| matches!(axis, AxisRef::Name(name) if opened.catalog.find(name).is_ok());
+        |axis: &&AxisRef| matches!(axis, AxisRef::Name(name) if opened.catalog.has(name));
     match reduction.axes.iter().find(is_dataset) {
         Some(AxisRef::Name(name)) => failure.hint(format!(
             "--{op} took \"{}\" as an axis: put the dataset before --{op}",

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tet_convert::Note;
 use tet_io::{Source, Writers};
 use tet_verify::{Finding, Integrity, Level, Report, Severity, Strictness, VerifyOptions};
 
@@ -24,8 +25,9 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
     for path in &args.files {
         context.check_cancelled()?;
         let exit = match verify(path, args, context) {
-            Ok((report, writers)) => {
+            Ok((report, writers, part)) => {
                 let exit = print_report(path, &report, args, context)?;
+                part.iter().for_each(|part| context.warn(part));
                 if writers == Writers::Present && report.integrity != Integrity::Verified {
                     context.warn(MIXED);
                 }
@@ -45,15 +47,20 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
     Ok(worst)
 }
 
-/// The report of a file, and whether another program has it open for writing.
-fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<(Report, Writers)> {
+/// The report of a file, whether another program has it open for writing, and the note that it is a part of a model.
+fn verify(
+    path: &Path,
+    args: &VerifyArgs,
+    context: &Context<'_>,
+) -> Result<(Report, Writers, Option<Note>)> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(tet_convert::document_of(&context.env().at(path)))
         .map_err(|error| about(error.into()))?;
     let bar = Bar::new(context, "verifying", 0);
     let report = tet_convert::verify(&source, &options(args, &bar, context));
     bar.finish();
-    let report = report.map(|report| (report, source.writers()));
+    let report =
+        report.and_then(|report| Ok((report, source.writers(), tet_convert::part_of(&source)?)));
     report.map_err(|error| match error {
         tet_convert::Error::NotVerifiable { format, .. } => {
             // The message contains the path as the user wrote it.

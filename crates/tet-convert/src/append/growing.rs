@@ -144,21 +144,29 @@ pub(crate) fn growing<'c>(
     Ok(growing)
 }
 
-/// Checks that the datasets of inputs that do not grow are those of the file.
+/// Checks that the datasets of inputs that do not grow are those of the file: all of them, or, where those that grow were
+/// asked for by name, the coordinates of their other axes.
 ///
 /// # Errors
 /// An input has one that the file lacks, or has it with another type, shape or elements, or elements cannot be read.
 pub(crate) fn check_fixed(
     (path, opened): (&Path, &Opened),
-    growing: &[Growing<'_>],
+    (asked, growing): (&AxisAppend<'_>, &[Growing<'_>]),
     inputs: &[(&Path, Opened)],
     how: &Execution,
 ) -> Result<()> {
     let grown: HashSet<&str> = growing.iter().map(|it| it.dataset.name.as_str()).collect();
+    let axes: HashSet<&str> =
+        growing.iter().flat_map(|it| &it.dataset.dims).map(String::as_str).collect();
+    let is_coordinate = |it: &Dataset| {
+        let leaf = it.name.rsplit('/').next().unwrap_or_default();
+        leaf != asked.axis && axes.contains(leaf) && it.shape().len() == 1
+    };
+    let is_meant = |it: &Dataset| asked.datasets.is_empty() || is_coordinate(it);
     let is_one = |input: &Opened| holds_one(input.format);
     for (other, input) in inputs.iter().filter(|(_, input)| !is_one(input)) {
         let fixed = input.catalog.datasets().iter().filter(|it| !is_metadata(it));
-        for part in fixed.filter(|it| !grown.contains(it.name.as_str())) {
+        for part in fixed.filter(|it| !grown.contains(it.name.as_str()) && is_meant(it)) {
             let (name, other, path) = (&part.name, shown(other), shown(path));
             let Some(dataset) = opened.catalog.only_named(name) else {
                 return Err(unfit(format!("{other} has a dataset {name:?}, and {path} has none")));
@@ -221,7 +229,7 @@ fn of_dataset<'c>(
             dataset.shape()
         )));
     }
-    if opened.catalog.datasets().iter().filter(|it| it.name == *name).count() != 1 {
+    if opened.catalog.only_named(name).is_none() {
         let file = shown(&path_of(opened.catalog.source()));
         return Err(unfit(format!(
             "several datasets of {file} are named {name:?}: \
@@ -243,14 +251,13 @@ fn part_of<'i>(
     dataset: &Dataset,
     input: &'i Opened,
 ) -> Result<Option<&'i Dataset>> {
-    let mut same = input.catalog.datasets().iter().filter(|it| it.name == dataset.name);
-    match (same.next(), same.next()) {
-        (Some(part), None) => return Ok(Some(part)),
-        (Some(_), Some(_)) => {
-            let (name, path) = (&dataset.name, path_of(input.catalog.source()));
-            return Err(unfit(format!("{} has several datasets {name:?}", shown(&path))));
-        }
-        (None, _) => {}
+    let name = &dataset.name;
+    if let Some(part) = input.catalog.only_named(name) {
+        return Ok(Some(part));
+    }
+    if input.catalog.is_ambiguous(name) {
+        let path = path_of(input.catalog.source());
+        return Err(unfit(format!("{} has several datasets {name:?}", shown(&path))));
     }
     let has_npy = [opened, input].iter().any(|it| holds_one(it.format));
     let is_one = has_npy && opened.catalog.datasets().len() == 1;
@@ -274,6 +281,12 @@ fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) ->
     }
     if !part.dims.is_empty() && !dataset.dims.is_empty() && part.dims != dataset.dims {
         return differs("axes", &part.dims, &dataset.dims);
+    }
+    for (at, labels) in dataset.coords.iter().filter(|(at, _)| **at != axis) {
+        let Some(others) = part.coords.get(at).filter(|others| *others != labels) else { continue };
+        let first = labels.iter().zip(others).position(|(one, two)| one != two).unwrap_or(0);
+        let what = format!("label of position {first} of axis {at}");
+        return differs(&what, &others.get(first), &labels.get(first));
     }
     match differing_meaning(&dataset.attrs, &part.attrs) {
         None => Ok(()),
@@ -313,10 +326,9 @@ fn check_left(
     has_axis: impl Fn(&Dataset) -> bool,
 ) -> Result<()> {
     for (number, (path, input)) in inputs.iter().enumerate() {
-        let is_taken = |it: &Dataset| {
-            let parts = growing.iter().filter_map(|grown| grown.parts.get(number));
-            parts.map(|(_, part)| part.index).any(|index| index == it.index)
-        };
+        let parts = growing.iter().filter_map(|grown| grown.parts.get(number));
+        let taken: HashSet<usize> = parts.map(|(_, part)| part.index).collect();
+        let is_taken = |it: &Dataset| taken.contains(&it.index);
         let mut left = input.catalog.datasets().iter().filter(|it| !is_metadata(it));
         if let Some(left) = left.find(|it| has_axis(it) && !is_taken(it)) {
             let (path, name) = (shown(path), &left.name);

@@ -185,7 +185,7 @@ impl Attempt<'_> {
         let catalog = typed(series.catalog.clone().viewed(to_logical), AttrTypes::Json);
         let opened = opened_of(catalog);
         let growing = growing(&opened, asked, self.inputs)?;
-        check_fixed((self.shown, &opened), &growing, self.inputs, how)?;
+        check_fixed((self.shown, &opened), (asked, &growing), self.inputs, how)?;
         let mut metadata = metadata_of(&series, &growing);
         for it in &growing {
             grow_labels(it, &mut metadata)?;

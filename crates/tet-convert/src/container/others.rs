@@ -52,6 +52,9 @@ const fn other(
 
 const POINTER_WRITE: &str = "write the file, then add it with git";
 
+/// The file by which a folder of a format that is not read is known: that of `torch.distributed.checkpoint`.
+pub(crate) const OTHER_DOCUMENT: &str = ".metadata";
+
 /// The first row that fits counts.
 #[rustfmt::skip]
 static OTHERS: &[Other] = &[
@@ -105,6 +108,8 @@ static OTHERS: &[Other] = &[
     other(("html", "a web page (HTML)"),
         &[(0, b"<!DOCTYPE html"), (0, b"<!doctype html"), (0, b"<html")], &["html", "htm"],
         "check the URL: a server may answer with a page, such as one to log in", ""),
+    other(("torch-dcp", "a checkpoint of torch.distributed.checkpoint, a folder of .distcp files"), &[], &["distcp"],
+        "make one file of the folder: torch.distributed.checkpoint.format_utils.dcp_to_torch_save(FOLDER, \"x.pt\")", ""),
     other(("onnx", "an ONNX model"), &[], &["onnx"],
         "save its initializers with the onnx package and NumPy", ""),
     other(("matlab4", "a MATLAB 4 file"), &[], &["mat"], MATLAB_READ, MATLAB_WRITE),

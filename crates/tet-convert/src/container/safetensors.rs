@@ -18,8 +18,8 @@ mod check;
 mod dtype;
 mod edit;
 mod header;
-mod index;
-mod rule;
+pub(crate) mod index;
+pub(crate) mod rule;
 mod shards;
 mod write;
 

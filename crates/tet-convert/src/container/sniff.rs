@@ -2,7 +2,7 @@
 
 use tet_io::Source;
 
-use super::others::{OTHER_HEAD_LEN, of_bytes, of_suffix_alone};
+use super::others::{OTHER_DOCUMENT, OTHER_HEAD_LEN, of_bytes, of_suffix, of_suffix_alone};
 use super::table::containers;
 use super::traits::Head;
 use crate::{Format, Result};
@@ -39,7 +39,16 @@ pub fn sniff(source: &Source) -> Result<Format> {
     }
     // Last, for the first bytes of a safetensors file are a length: any bytes.
     let bytes = source.read_vec(0, source.len().min(OTHER_HEAD_LEN))?;
+    if let Some(format) = of_document(source) {
+        return Ok(format);
+    }
     Ok(of_bytes(&bytes).or_else(|| by_name(source)).unwrap_or(Format::UNKNOWN))
+}
+
+/// The format of a folder that is not read, by its document.
+fn of_document(source: &Source) -> Option<Format> {
+    let is_named = source.path()?.file_name()?.to_str()? == OTHER_DOCUMENT;
+    if is_named { of_suffix("distcp") } else { None }
 }
 
 /// The format of a file whose bytes are of no known kind, where files of that format have no magic.

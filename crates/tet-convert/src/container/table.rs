@@ -28,6 +28,7 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &hdf5::Hdf5,
     &safetensors::SafeTensors,
     &safetensors::Index,
+    &torch::index::Index,
     &zarr::Zarr,
     &torch::Torch,
     &npz::Npz,

@@ -6,8 +6,8 @@
 //!   name/data/0 ...    storages: the elements of one or several tensors
 //! ```
 //!
-//! The file is a zip archive whose members are not compressed; before version 1.6 it was pickles and storages, one after
-//! the other. The pickle is read as data: nothing in it is
+//! The file is a zip archive, and members that another program compressed are unpacked when they are read; before version
+//! 1.6 it was pickles and storages, one after the other. The pickle is read as data: nothing in it is
 //! imported, called or executed. Tensors become datasets, whose names are the keys that lead to them, joined by
 //! dots; numbers and texts become attributes of the file.
 
@@ -16,6 +16,7 @@ mod catalog;
 mod check;
 mod checkpoint;
 mod element;
+pub(super) mod index;
 mod legacy;
 mod numpy;
 mod pickle;
@@ -49,7 +50,7 @@ impl Container for Torch {
 
     /// Zip files, of which those without a pickle are other archives; and the older form.
     fn magics(&self) -> &'static [&'static [u8]] {
-        const MAGICS: [&[u8]; 5] = legacy::magics(b"PK\x03\x04");
+        const MAGICS: [&[u8]; 6] = legacy::magics(b"PK\x03\x04");
         &MAGICS
     }
 

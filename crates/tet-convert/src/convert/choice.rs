@@ -99,9 +99,13 @@ pub(super) fn choose(
 ) -> Result<()> {
     let mut is_known = false;
     for name in options.include.iter().chain(&options.exclude) {
-        let found: Vec<_> = files.iter().map(|(_, it)| it.catalog.find_all(name)).collect();
-        if found.iter().all(std::result::Result::is_err) {
-            return found.into_iter().find_map(|it| it.err()).map_or(Ok(()), |it| Err(it.into()));
+        let is_found =
+            |opened: &Opened| opened.catalog.matching(name).is_ok_and(|it| !it.is_empty());
+        if !files.iter().any(|(_, opened)| is_found(opened)) {
+            return match files.first() {
+                Some((_, first)) => Ok(first.catalog.find_all(name).map(drop)?),
+                None => Ok(()),
+            };
         }
         is_known = true;
     }
@@ -112,13 +116,9 @@ pub(super) fn choose(
     for (_, opened) in files.iter_mut() {
         let catalog = &opened.catalog;
         let known = |names: &[String]| -> Result<Vec<String>> {
-            let is_missing = |name: &String| match catalog.find_all(name) {
-                Err(QueryError::NoSuchDataset { .. }) => Ok(true),
-                found => found.map(|_| false),
-            };
             let mut known = Vec::new();
             for name in names {
-                known.extend((!is_missing(name)?).then(|| name.clone()));
+                known.extend((!catalog.matching(name)?.is_empty()).then(|| name.clone()));
             }
             Ok(known)
         };

@@ -1,6 +1,6 @@
 //! Writes the datasets of an open file in the format of a writer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use tet_file::metadata::HistoryRow;
@@ -18,7 +18,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
-use crate::write::options::{Attribute, ImportOptions, ImportReport, Imported};
+use crate::write::options::{Attribute, ImportReport, Imported};
 use crate::{Error, Format, Note, Result};
 
 /// Writes the datasets of an open file, or of a result that `history` tells about; `notes` are those of before.
@@ -172,7 +172,8 @@ pub(crate) fn conversion<'c>(
 ) -> Result<Conversion<'c>> {
     let catalog = &opened.catalog;
     let (mut datasets, mut notes, mut left) = (Vec::new(), Vec::new(), None);
-    let mut placed = vec![false; joined.len()];
+    let (mut placed, tensors) = (vec![false; joined.len()], tensors_of_parts(joined));
+    let named = choice::named(catalog, options.tet.include.iter().chain(&options.tet.exclude))?;
     for dataset in chosen_with_associated(catalog, &options.tet, can)? {
         // Attributes of the file, and labels, have their own places.
         if is_metadata(dataset) || opened.labels.contains(&dataset.index) {
@@ -182,7 +183,7 @@ pub(crate) fn conversion<'c>(
             datasets.push(dataset.stored());
             continue;
         }
-        let members = members(opened, dataset, can, &options.tet, &mut notes)?;
+        let members = members(opened, dataset, (can, &named), &mut notes);
         if !members.is_empty() {
             datasets.extend(members);
             continue;
@@ -195,7 +196,10 @@ pub(crate) fn conversion<'c>(
             continue;
         }
         // A tensor takes the place of its first part.
-        match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
+        match tensors
+            .get(&dataset.index)
+            .and_then(|at| Some((joined.get(*at)?, placed.get_mut(*at)?)))
+        {
             None => datasets.push(dataset),
             Some((_, true)) => {}
             Some((tensor, is_placed)) => {
@@ -210,27 +214,37 @@ pub(crate) fn conversion<'c>(
     Ok(Conversion { catalog, datasets, joined, notes, history: None })
 }
 
+/// The places in the list of the tensors that datasets are parts of, by the positions of these.
+fn tensors_of_parts(joined: &[Joined]) -> HashMap<usize, usize> {
+    let mut places = HashMap::new();
+    for (tensor, at) in joined.iter().zip(0..) {
+        for part in tensor.parts() {
+            places.entry(*part).or_insert(at);
+        }
+    }
+    places
+}
+
 /// The members of a dataset of structures that an output holds; none where it holds one dataset, and of another
 /// dataset. Those that are asked for by name, or excluded, are not among them. Notes have what is left out.
 fn members<'c>(
     opened: &'c Opened,
     dataset: &Dataset,
-    can: Capabilities,
-    options: &ImportOptions,
+    (can, named): (Capabilities, &BTreeSet<usize>),
     notes: &mut Vec<Note>,
-) -> Result<Vec<&'c Dataset>> {
+) -> Vec<&'c Dataset> {
     let Some(tet_query::Error::Compound { members, .. }) = dataset.why() else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let catalog = &opened.catalog;
-    let named = choice::named(catalog, options.include.iter().chain(&options.exclude))?;
     let is_held = |part: &&Dataset| {
         let is_found = catalog.find(&part.name).is_ok_and(|found| found.index == part.index);
         let is_fit = part.dtype.is_some() && part.why().is_none() || can.text && part.is_text();
         can.several && is_found && is_fit
     };
-    let names: BTreeSet<&str> = members.iter().map(String::as_str).collect();
-    let parts = catalog.parts().iter().filter(|part| names.contains(part.name.as_str()));
+    let mut names = BTreeSet::new();
+    let parts = members.iter().filter(|name| names.insert(name.as_str()));
+    let parts = parts.filter_map(|name| catalog.part(name));
     let parts = parts.filter(|part| !named.contains(&part.index));
     let (held, left): (Vec<&Dataset>, Vec<&Dataset>) = parts.partition(is_held);
     if !held.is_empty() {
@@ -238,7 +252,7 @@ fn members<'c>(
         notes.push(Note::Members { dataset: dataset.name.clone(), parts });
         notes.extend(Note::left_behind(&dataset.name, "members of structures", left.len()));
     }
-    Ok(held)
+    held
 }
 
 /// What the elements of a dataset are that is left out where an output cannot hold them.

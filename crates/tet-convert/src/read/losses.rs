@@ -32,10 +32,7 @@ impl Opened {
         if !is_error || finding.place.attribute.is_some() {
             return false;
         }
-        let is_listed = |name: &String| {
-            let found = self.catalog.find(name);
-            !matches!(found, Err(tet_query::Error::NoSuchDataset { .. }))
-        };
+        let is_listed = |name: &String| self.catalog.has(name);
         let place = &finding.place;
         !place.dataset_name.as_ref().map_or(place.dataset.is_some(), is_listed)
     }

@@ -147,6 +147,12 @@ impl Opened {
         self.notes.iter().filter(|note| note.is_of_file())
     }
 
+    /// The note that the file is one part of a model of several files, where the others are not open.
+    #[must_use]
+    pub fn part_of(&self) -> Option<&Note> {
+        self.notes.iter().find(|note| matches!(note, Note::PartOf { .. }))
+    }
+
     /// Whether a finding is about the form of the file alone: all of it can be read.
     #[must_use]
     pub fn is_form(&self, finding: &Finding) -> bool {

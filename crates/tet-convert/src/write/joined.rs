@@ -27,9 +27,9 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// Whether a dataset is one of its parts.
-    pub(crate) fn has(&self, dataset: &Dataset) -> bool {
-        self.parts.contains(&dataset.index)
+    /// The positions of its parts.
+    pub(crate) fn parts(&self) -> &[usize] {
+        &self.parts
     }
 }
 

@@ -73,6 +73,64 @@ fn a_part_without_a_name_ends_what_needs_all_of_a_file() {
 }
 
 #[test]
+fn tensors_of_a_file_with_more_than_tensors_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.safetensors");
+    let tensor = r#""w":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}"#;
+    let gap = r#""w":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}"#;
+    for (rule, header, buffer) in [
+        ("ST-B4", format!("{{{tensor}}}"), &[1, 2, 3, 0, 0][..]),
+        ("ST-B3", format!("{{{gap}}}"), &[9, 9, 1, 2, 3]),
+        ("ST-H7", format!("{{\"__metadata__\":{{\"a\":\"b\",\"n\":1}},{tensor}}}"), &[1, 2, 3]),
+    ] {
+        let len = u64::try_from(header.len()).unwrap().to_le_bytes();
+        fs::write(&path, [&len[..], header.as_bytes(), buffer].concat()).unwrap();
+        let opened = open(&path, &OpenOptions::default()).unwrap();
+        assert_eq!(crate::common::read(&opened, "w").bytes(), [1, 2, 3], "{rule}");
+        let ids: Vec<&str> = opened.losses().map(|it| it.code.id()).collect();
+        assert_eq!(ids, [rule]);
+        assert!(!verify(&Source::open(&path).unwrap(), &VerifyOptions::default()).unwrap().is_ok());
+        let out = folder.path().join(format!("{rule}.npz"));
+        let error = convert(&path, &out, &ConvertOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(rule) && !out.exists(), "{error}");
+        let mut options = ConvertOptions::default();
+        options.unsupported = UnsupportedChoice::Skipped;
+        let report = convert(&path, &out, &options).unwrap();
+        let is_warned = |it: &Note| matches!(it, Note::Warned { what } if what.contains(rule));
+        assert!(report.notes.iter().any(is_warned), "{:?}", report.notes);
+    }
+}
+
+#[test]
+fn a_member_of_another_method_is_the_only_one_that_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    for name in ["a.npy", "b.npy"] {
+        let stored = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored);
+        zip.start_file(name, stored).unwrap();
+        std::io::Write::write_all(&mut zip, &npy("|u1", "False", "(3,)", &[1, 2, 3])).unwrap();
+    }
+    zip.finish().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    let named = bytes.windows(5).enumerate().filter(|(_, it)| *it == b"a.npy");
+    for at in named.map(|(at, _)| at).collect::<Vec<_>>() {
+        // bzip2, in the header of the member and in the directory.
+        let place = if bytes[at - 30..].starts_with(b"PK\x03\x04") { at - 22 } else { at - 36 };
+        bytes[place] = 12;
+    }
+    fs::write(&path, bytes).unwrap();
+    let opened = open(&path, &OpenOptions::default()).unwrap();
+    assert_eq!(crate::common::read(&opened, "b").bytes(), [1, 2, 3]);
+    let lost = opened.catalog.find("a").unwrap();
+    assert!(!lost.has_shape && lost.why().unwrap().to_string().contains("bzip2"), "{lost:?}");
+    let out = folder.path().join("x.tet");
+    let error = convert(&path, &out, &ConvertOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("\"a\""), "{error}");
+}
+
+#[test]
 fn verify_is_not_ok_for_what_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");

@@ -325,3 +325,78 @@ fn an_archive_is_unpacked_without_a_name() {
     convert(&archive, &out, &options).expect("done");
     assert!(0 < report_count.load(Ordering::Relaxed));
 }
+
+/// A checkpoint of one tensor of bytes, as PyTorch writes it.
+fn pickled(world: &World, name: &str, tensor: &str, elements: &[u8]) {
+    let count = u8::try_from(elements.len()).expect("a short tensor");
+    let text = |text: &str| {
+        [&[b'X', u8::try_from(text.len()).expect("short"), 0, 0, 0], text.as_bytes()].concat()
+    };
+    let pickle = [
+        &b"\x80\x02}"[..],
+        &text(tensor),
+        concat!("ctorch._util", "s\n_rebuild_tensor_v2\n((").as_bytes(),
+        &text("storage"),
+        b"ctorch\nByteStorage\n",
+        &text("0"),
+        &text("cpu"),
+        &[b'K', count],
+        b"tQK\x00",
+        &[b'K', count, 0x85, b'K', 1, 0x85],
+        b"\x89ccollections\nOrderedDict\n)RtRs.",
+    ];
+    let mut zip = zip::ZipWriter::new(fs::File::create(world.path(name)).expect("a file"));
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (member, bytes) in [("m/data.pkl", pickle.concat()), ("m/data/0", elements.to_vec())] {
+        zip.start_file(member, stored).expect("a member");
+        std::io::Write::write_all(&mut zip, &bytes).expect("a file");
+    }
+    zip.finish().expect("an archive");
+}
+
+#[test]
+fn an_index_of_pytorch_checkpoints_is_one_model() {
+    let world = World::new();
+    pickled(&world, "pytorch_model-00001-of-00002.bin", "a", &[1, 2]);
+    pickled(&world, "pytorch_model-00002-of-00002.bin", "b", &[3]);
+    let index = r#"{"metadata": {"total_size": 3}, "weight_map": {
+        "a": "pytorch_model-00001-of-00002.bin", "b": "pytorch_model-00002-of-00002.bin",
+        "c": "pytorch_model-00002-of-00002.bin"}}"#;
+    let path = world.put("pytorch_model.bin.index.json", index.as_bytes());
+    let opened = opened(&path);
+    let names: Vec<&str> = opened.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(crate::common::read(&opened, "a").bytes(), [1, 2]);
+    assert_eq!(crate::common::read(&opened, "b").bytes(), [3]);
+    let lost = opened.catalog.find("c").expect("it is listed");
+    assert!(!lost.has_shape && lost.why().is_some());
+    let source = Source::open(&path).expect("a file");
+    let report = verify(&source, &VerifyOptions::default()).expect("it is checked");
+    let ids: Vec<&str> = report.findings.iter().map(|it| it.code.id()).collect();
+    assert_eq!((report.is_ok(), ids), (false, vec!["ST-I8"]));
+    let index = r#"{"weight_map": {"a": "pytorch_model-00001-of-00002.bin", "b2": "gone.bin"}}"#;
+    let opened = crate::common::opened(&world.put("other.bin.index.json", index.as_bytes()));
+    let gone =
+        opened.catalog.find("b2").expect("it is listed").why().expect("a reason").to_string();
+    assert!(gone.contains("gone.bin"), "{gone}");
+}
+
+#[test]
+fn one_part_of_a_model_is_called_so() {
+    let world = World::new();
+    pickled(&world, "m-00001-of-00002.bin", "a", &[1]);
+    world.shard("m-00002-of-00003.safetensors", "{}", &[("b", &[1])]);
+    for (name, words) in
+        [("m-00001-of-00002.bin", "part 1 of 2"), ("m-00002-of-00003.safetensors", "part 2 of 3")]
+    {
+        let path = world.path(name);
+        let note = opened(&path).part_of().expect("a note").to_string();
+        assert!(note.contains(words), "{note}");
+        let source = Source::open(&path).expect("a file");
+        assert!(tet_convert::part_of(&source).expect("it is read").is_some());
+    }
+    world.put(".metadata", b"\x80\x02}.");
+    let error = open(world.folder.path(), &OpenOptions::default()).expect_err("no container");
+    assert!(error.to_string().contains("torch.distributed.checkpoint"), "{error}");
+}

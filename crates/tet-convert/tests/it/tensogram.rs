@@ -247,3 +247,34 @@ fn one_object_of_many_takes_few_reads() {
     let whole = open_source(Source::open(&path).unwrap(), &how).unwrap();
     assert_eq!(whole.catalog.datasets().len(), 2000, "where there is no such one, all are listed");
 }
+
+#[test]
+fn objects_of_other_units_are_not_stacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("t.npy");
+    fs::write(&input, crate::common::npy("<f8", "False", "(1,)", &[0; 8])).unwrap();
+    let message = |units: &str| {
+        let path = folder.path().join(format!("{units}.tgm"));
+        let mut options = ConvertOptions::default();
+        let (key, value) =
+            ("units".to_owned(), tet_file::metadata::AttrValue::Text(units.to_owned()));
+        options.tet.attrs.push(tet_convert::Attribute { dataset: None, key, value });
+        convert(&input, &path, &options).unwrap();
+        fs::read(&path).unwrap()
+    };
+    let (kelvin, celsius) = (message("K"), message("degC"));
+    let mut options = ConvertOptions::default();
+    options.stack = Some("time".to_owned());
+    for (name, second, is_same) in [("same", &kelvin, true), ("other", &celsius, false)] {
+        let path = folder.path().join(format!("{name}.tgm"));
+        fs::write(&path, [&kelvin[..], second].concat()).unwrap();
+        let stacked = convert(&path, &folder.path().join(format!("{name}.tet")), &options);
+        match stacked {
+            Ok(report) => assert!(is_same && report.datasets[0].shape == [2, 1], "{name}"),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(!is_same && text.contains("units") && text.contains("degC"), "{text}");
+            }
+        }
+    }
+}

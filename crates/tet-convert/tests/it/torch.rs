@@ -271,11 +271,14 @@ fn every_rule_has_a_file_that_breaks_it() {
     assert_eq!(member("m/byteorder", b"middle"), ["PT-A2"]);
     assert_eq!(of(b"\x80\x02N"), ["PT-P1"]);
     assert_eq!(of(b"\x80\x02X\xff\xff\xff\xff."), ["PT-P1"]);
-    assert_eq!(of(b"\x80\x02P1\n."), ["PT-P2"]);
+    assert_eq!(of(b"\x80\x02\x99."), ["PT-P2"]);
     assert_eq!(of(b"\x80\x06N."), ["PT-P3"]);
     assert_eq!(of(b"\x80\x02(0."), ["PT-P4"]);
     assert_eq!(of(b"\x80\x02h\x05."), ["PT-P5"]);
     assert_eq!(of(b"\x80\x02)Q."), ["PT-P6"]);
+    assert_eq!(of(b"P1\n."), ["PT-P6"]);
+    assert_eq!(of(b"I1x\n."), ["PT-P8"]);
+    assert_eq!(of(b"Vopen\\u12\n."), ["PT-P8"]);
     assert_eq!(one(tensor("ShortStorage", 0, &[2, 3], &[3])), ["PT-P7"]);
     assert_eq!(of(&vec![b'N'; (32 << 20) + 1]), ["PT-L1"]);
     assert_eq!(of(&vec![b'N'; (4 << 20) + 1]), ["PT-L2"]);
@@ -297,9 +300,65 @@ fn every_rule_has_a_file_that_breaks_it() {
     assert_eq!(of(b"\x80\x02]q\x00h\x00a."), ["PT-N2", "PT-N3", "PT-N4"]);
     assert_eq!(of(&map(&[("a", b"M\x10\x27".to_vec())])), ["PT-N4"]);
     assert_eq!(one([&rebuild("sparse_tensor")[..], b")R"].concat()), ["PT-N4", "PT-N5"]);
-    let compressed = [("m/data.pkl", &sound()[..]), ("m/data/0", &[7; 4000])];
-    let found = codes(&archive(&compressed, CompressionMethod::Deflated));
-    assert_eq!(found, ["PT-N3", "PT-D5", "PT-D5", "PT-D5"]);
+    let stored = [("m/data.pkl", &sound()[..]), ("m/data/0", &[7; 4000])];
+    let mut other = archive(&stored, CompressionMethod::Stored);
+    set_method(&mut other, "m/data/0", 12);
+    assert_eq!(codes(&other), ["PT-N3", "PT-D5", "PT-D5", "PT-D5"]);
+    let mut damaged = archive(&stored, CompressionMethod::Deflated);
+    let at = damaged.windows(8).position(|it| it == b"m/data/0").unwrap();
+    damaged[at + 9] ^= 0xff;
+    assert_eq!(codes(&damaged), ["PT-N3", "PT-D6"]);
+}
+
+/// Sets the method of a member in its header and in the directory.
+fn set_method(zip: &mut [u8], name: &str, method: u8) {
+    let named = zip.windows(name.len()).enumerate();
+    let places: Vec<usize> =
+        named.filter(|(_, it)| *it == name.as_bytes()).map(|(at, _)| at).collect();
+    for at in places {
+        let local = at.checked_sub(30).filter(|at| zip[*at..].starts_with(b"PK\x03\x04"));
+        let listed = at.checked_sub(46).filter(|at| zip[*at..].starts_with(b"PK\x01\x02"));
+        let place = local.map(|at| at + 8).or(listed.map(|at| at + 10)).unwrap();
+        zip[place] = method;
+    }
+}
+
+#[test]
+fn members_that_are_deflated_are_read() {
+    let storage = [&STORAGE[..], &[0; 4000]].concat();
+    let members =
+        [("m/data.pkl", &sound()[..]), ("m/byteorder", b"little"), ("m/data/0", &storage)];
+    let bytes = archive(&members, CompressionMethod::Deflated);
+    assert_eq!(codes(&bytes), ["PT-N3"]);
+    let file = opened(bytes);
+    assert_eq!(numbers(&file, "t"), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    assert_eq!(numbers(&file, "inner.b"), [1.0, 3.0]);
+}
+
+#[test]
+fn protocols_of_text_are_read() {
+    // As pickle.dump writes it with protocol 0: a map of a tensor, numbers and texts.
+    let storage = b"('storage', <class 'torch.ShortStorage'>, '0', 'cpu', 6)";
+    let tensor = [
+        &b"c"[..],
+        concat!("torch._util", "s").as_bytes(),
+        b"\n_rebuild_tensor_v2\np1\n(P",
+        storage,
+        b"\nI0\n(I2\nI3\nt(I3\nI1\ntI00\nccollections\nOrderedDict\n(tRtR",
+    ]
+    .concat();
+    let pickle = [
+        &b"(dp0\nVw\n"[..],
+        &tensor,
+        b"sVn\nL1099511627776L\nsS'it\\'s'\nF0.5\nsVe\\u20ac\nI01\ns.",
+    ];
+    let file = opened(file(&pickle.concat(), &STORAGE));
+    assert_eq!(names(&file), ["w"]);
+    assert_eq!(numbers(&file, "w"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let attrs = file.catalog.attrs();
+    assert_eq!(attrs["n"].text(), "1099511627776");
+    assert_eq!(attrs["it's"].text(), "0.5");
+    assert_eq!(attrs["e\u{20ac}"].text(), "true");
 }
 
 #[test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import TracebackType
@@ -77,7 +78,10 @@ def open(
     ...     f["temp"].mean()
     np.float64(298.5)
     """
-    return File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
+    file = File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
+    if part := file._core.part_of():
+        warnings.warn(part, stacklevel=2)
+    return file
 
 
 class Names(KeysView[str]):

@@ -26,35 +26,44 @@ pub(super) struct Names {
 /// Who has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
+    /// The place of the only one in the list.
     One(usize),
     Several,
 }
 
 impl Names {
-    /// The dataset of this name, or the one at position N for `#N`.
-    pub(super) fn find<'a>(&self, datasets: &'a [Dataset], name: &str) -> Result<&'a Dataset> {
+    /// The dataset of this name, or the one at position N for `#N`; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Ambiguous`] for a name that several have.
+    pub(super) fn find<'a>(
+        &self,
+        datasets: &'a [Dataset],
+        name: &str,
+    ) -> Result<Option<&'a Dataset>> {
         let number = || name.strip_prefix('#')?.parse::<usize>().ok();
         match self.named(datasets, name) {
-            Some(Named::One(at)) => at_position(datasets, at),
+            Some(Named::One(at)) => Ok(datasets.get(at)),
             Some(Named::Several) => {
                 let all = datasets.iter().filter(|dataset| dataset.name == name);
                 let positions = all.map(|dataset| dataset.index).collect();
-                return Err(Error::Ambiguous { name: name.to_owned(), positions });
+                Err(Error::Ambiguous { name: name.to_owned(), positions })
             }
-            None => number().and_then(|at| at_position(datasets, at)),
+            None => Ok(number().and_then(|at| at_position(datasets, at))),
         }
-        .ok_or_else(|| {
-            let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
-            let suggestion =
-                nearest_word(name, known.iter().map(String::as_str)).map(str::to_owned);
-            Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
-        })
+    }
+
+    /// Whether a dataset has this name, or there is one at position N for `#N`.
+    pub(super) fn has(&self, datasets: &[Dataset], name: &str) -> bool {
+        let number = || name.strip_prefix('#')?.parse::<usize>().ok();
+        let is_position = || number().is_some_and(|at| at_position(datasets, at).is_some());
+        self.named(datasets, name).is_some() || is_position()
     }
 
     /// The only dataset of this name.
     pub(super) fn only<'a>(&self, datasets: &'a [Dataset], name: &str) -> Option<&'a Dataset> {
         match self.named(datasets, name)? {
-            Named::One(at) => at_position(datasets, at),
+            Named::One(at) => datasets.get(at),
             Named::Several => None,
         }
     }
@@ -65,29 +74,33 @@ impl Names {
         {
             return self.table.get_or_init(|| table(datasets)).get(name).copied();
         }
-        let mut named = datasets.iter().filter(|dataset| dataset.name == name);
+        let mut named = datasets.iter().zip(0..).filter(|(dataset, _)| dataset.name == name);
         match (named.next(), named.next()) {
-            (Some(dataset), None) => Some(Named::One(dataset.index)),
+            (Some((_, at)), None) => Some(Named::One(at)),
             (Some(_), Some(_)) => Some(Named::Several),
             (None, _) => None,
         }
     }
 }
 
-/// The dataset at a position in its file; a catalog may have a part of the datasets of a file.
+/// The error for a name that none of these datasets has.
+pub(super) fn missing(datasets: &[Dataset], name: &str) -> Error {
+    let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
+    let suggestion = nearest_word(name, known.iter().map(String::as_str)).map(str::to_owned);
+    Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
+}
+
+/// The dataset at a position in its file; a catalog may have a part of the datasets of a file, in their order.
 fn at_position(datasets: &[Dataset], position: usize) -> Option<&Dataset> {
-    let is_meant = |dataset: &&Dataset| dataset.index == position;
-    datasets.get(position).filter(is_meant).or_else(|| datasets.iter().find(is_meant))
+    let at = datasets.binary_search_by_key(&position, |dataset| dataset.index).ok()?;
+    datasets.get(at)
 }
 
 fn table(datasets: &[Dataset]) -> HashMap<Box<str>, Named> {
     let mut table = HashMap::with_capacity(datasets.len());
-    for dataset in datasets {
+    for (dataset, at) in datasets.iter().zip(0..) {
         let name = dataset.name.as_str().into();
-        table
-            .entry(name)
-            .and_modify(|it| *it = Named::Several)
-            .or_insert(Named::One(dataset.index));
+        table.entry(name).and_modify(|it| *it = Named::Several).or_insert(Named::One(at));
     }
     table
 }

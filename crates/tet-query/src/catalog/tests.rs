@@ -6,7 +6,7 @@ use tet_format::write::{DatasetSpec, Declaration, FileWriter};
 use tet_format::{Codec, DType, Rule, Superblock};
 use tet_io::Source;
 
-use super::Catalog;
+use super::{Catalog, Dataset};
 use crate::budget::Execution;
 use crate::error::{Error, Result};
 use crate::selection::{AxisSlice, Hyperslab};
@@ -52,6 +52,27 @@ fn read(catalog: &Catalog, name: &str, axes: &[(u64, u64)]) -> Result<Vec<u8>> {
         |&(start, stop): &(u64, u64)| AxisSlice { start, stop, step: 1, axis: Default::default() };
     let slab = Hyperslab::new(axes.iter().map(slice).collect(), dataset.shape()).unwrap();
     Ok(dataset.read(&slab, &Execution::default())?.value.into_bytes())
+}
+
+#[test]
+fn parts_are_found_by_their_names_unless_several_have_one() {
+    let catalog = open(bytes());
+    let part = |name: &str| Dataset { name: name.to_owned(), ..catalog.datasets()[0].clone() };
+    let many = (0..200).map(|at| part(&format!("p{at}")));
+    let parts = many.chain([part("twice"), part("twice"), part("line")]).collect();
+    let catalog = catalog.with_parts(parts);
+    // More often than the names are gone through.
+    for at in (0..200).cycle().take(600) {
+        let name = format!("p{at}");
+        assert_eq!(catalog.find(&name).unwrap().index, 2 + at);
+        assert!(catalog.has(&name) && !catalog.has("nothing"));
+    }
+    assert!(matches!(catalog.find("twice"), Err(Error::NoSuchDataset { .. })));
+    assert_eq!(catalog.find("line").unwrap().index, 1);
+    let filtered = catalog.filtered(|it| it.name == "line");
+    assert_eq!(filtered.find("#1").unwrap().name, "line");
+    assert_eq!(filtered.find("line").unwrap().index, 1);
+    assert!(filtered.find("#0").is_err() && filtered.matching("x*").unwrap().is_empty());
 }
 
 const WHOLE: &[(u64, u64)] = &[(0, 3), (0, 4)];

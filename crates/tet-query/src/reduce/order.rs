@@ -64,7 +64,8 @@ impl Asked<'_> {
         }
         if shape.is_empty() {
             let count = self.roles.cell_elements();
-            let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning);
+            let tuning = self.how.tuning.among(count);
+            let outlook = outlook(self.dtype, count, setup.q.len(), &tuning);
             let digits = outlook.ok_or_else(|| self.undefined())?.digits;
             let setup = Setup { digits, ..setup };
             let maker = rank_maker(self.dtype, Step::Digits, setup, self.filter());
@@ -94,7 +95,7 @@ impl Asked<'_> {
 
     /// The cost of [`Asked::sought`] among at most `count` elements.
     fn sought_cost(&self, setup: &Setup, count: u64) -> Result<Cost> {
-        let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning)
+        let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning.among(count))
             .ok_or_else(|| self.undefined())?;
         let cost = |step, digits| {
             let setup = Setup { digits, ..setup.clone() };
@@ -113,7 +114,8 @@ impl Asked<'_> {
 
     /// The order statistics of the one cell there is.
     fn sought(&self, setup: &Setup) -> Result<Answer> {
-        let mut passes = RankPasses { asked: self, setup };
+        let tuning = self.how.tuning.among(self.roles.cell_elements());
+        let mut passes = RankPasses { asked: self, setup, tuning };
         let found = quantiles(self.dtype, setup, &mut passes).ok_or_else(|| self.undefined())??;
         Ok(Answer { values: found.values, nan_count: found.nan_count, ..Answer::default() })
     }
@@ -177,6 +179,7 @@ impl Asked<'_> {
 struct RankPasses<'a> {
     asked: &'a Asked<'a>,
     setup: &'a Setup,
+    tuning: Tuning,
 }
 
 impl Passing for RankPasses<'_> {
@@ -187,7 +190,7 @@ impl Passing for RankPasses<'_> {
     }
 
     fn tuning(&self) -> &Tuning {
-        &self.asked.how.tuning
+        &self.tuning
     }
 
     fn changed(&self) -> Error {

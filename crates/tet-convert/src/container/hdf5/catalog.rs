@@ -215,7 +215,8 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Not
                 let (dataset, of) = (name.clone(), labeled.path.clone());
                 notes.push(Note::Untied { dataset, of });
             }
-            let read = dataset::read(file, name, &described, (dims.clone(), is_netcdf));
+            let room = dataset::MEMBERS_MAX.saturating_sub(parts.len());
+            let read = dataset::read(file, name, &described, (dims.clone(), is_netcdf), room);
             let attrs = shown(labeled, is_netcdf, &dims);
             let mut dataset = empty::matrix(Dataset { attrs, ..read.whole });
             flags::add(&mut dataset);

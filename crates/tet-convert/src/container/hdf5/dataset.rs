@@ -22,6 +22,8 @@ use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 const BYTES: &str = "bytes";
 /// The type of the characters of texts of NetCDF.
 const CHAR: &str = "char";
+/// The most members of all datasets of a file: many datasets may share one type of many members.
+pub(super) const MEMBERS_MAX: usize = 1 << 20;
 
 /// A dataset, and its parts, which are found by name and not listed.
 pub(super) struct Read {
@@ -29,12 +31,14 @@ pub(super) struct Read {
     pub(super) parts: Vec<Dataset>,
 }
 
-/// A dataset of this name, with a fault where it cannot be read; `dims` are the names of its axes.
+/// A dataset of this name, with a fault where it cannot be read; `dims` are the names of its axes, and there is `room` for
+/// as many parts.
 pub(super) fn read(
     file: &Hdf5File,
     name: String,
     described: &Described,
     (dims, is_netcdf): (Vec<String>, bool),
+    room: usize,
 ) -> Read {
     let stored = Stored { file, described, dims: &dims };
     if let Some((datatype, axes)) = element::texts(&described.datatype) {
@@ -50,12 +54,21 @@ pub(super) fn read(
         let whole = stored.other(name, &described.datatype, None);
         return Read { whole, parts: Vec::new() };
     };
-    let parts = members::parts(&stored, &name, fields);
+    let parts = members::parts(&stored, &name, (fields, room));
     let bytes = element::bytes(vec![described.datatype.size.into()]);
     let whole = Dataset::of_bytes(stored.numbers(name.clone(), &bytes));
     let dtype_name = element::name(&described.datatype);
-    let members = parts.iter().map(|part| part.name.clone()).collect();
-    let compound = QueryError::Compound { dataset: name, members };
+    let compound = match &parts {
+        Some(parts) => {
+            let members = parts.iter().map(|part| part.name.clone()).collect();
+            QueryError::Compound { dataset: name, members }
+        }
+        None => {
+            let what = "it has structures, and those of this file have more members than";
+            unsupported(&name, &format!("{what} the {MEMBERS_MAX} that are read"))
+        }
+    };
+    let parts = parts.unwrap_or_default();
     let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
     Read { whole: Dataset { dtype_name, fault, ..whole }, parts }
 }

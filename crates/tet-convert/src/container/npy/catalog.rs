@@ -94,8 +94,9 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
         _ => tet_query::Error::Malformed { why },
     };
     let (grid, chunks) = unread(shape, place.seal);
+    let has_shape = matches!(fault, NpyFault::Dtype { .. });
     let fault = Some(Arc::new(why));
-    Dataset { fault, ..Dataset::unknown(place.source, name, dtype_name, grid, chunks) }
+    Dataset { fault, has_shape, ..Dataset::unknown(place.source, name, dtype_name, grid, chunks) }
 }
 
 /// That integers are times, if they are.

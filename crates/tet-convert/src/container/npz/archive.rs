@@ -1,6 +1,7 @@
 //! The members of a `.npz`: a zip archive of `.npy` files, whose directory is not trusted.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use tet_io::Source;
 use zip::read::{ArchiveOffset, Config, ZipFile};
@@ -10,7 +11,8 @@ use zip::{CompressionMethod, ZipArchive};
 use super::directory::Directory;
 use super::fault::NpzFault;
 use crate::error::is_of_system;
-use crate::read::spool::SourceReader;
+use crate::read::opened::OpenOptions;
+use crate::read::spool::{SourceReader, Spool};
 
 /// Deflate makes at most this many bytes out of one.
 const DEFLATE_RATIO_MAX: u64 = 1032;
@@ -20,7 +22,7 @@ const DEFLATE_RATIO_MAX: u64 = 1032;
 pub(crate) struct Archive {
     zip: ZipArchive<SourceReader>,
     /// Names that several members have: the last one of each is listed.
-    repeated: Vec<String>,
+    repeated: Arc<[String]>,
 }
 
 /// A member that may be an array.
@@ -66,7 +68,7 @@ impl Archive {
         if zip.has_overlapping_entries()? {
             return Err(NpzFault::Overlap);
         }
-        Ok(Self { zip, repeated: directory.repeated })
+        Ok(Self { zip, repeated: directory.repeated.into() })
     }
 
     /// Names that several members have.
@@ -118,6 +120,22 @@ impl Archive {
     /// One member as it is stored, compressed or not.
     pub(crate) fn raw(&mut self, position: usize) -> Result<ZipFile<'_, SourceReader>, NpzFault> {
         Ok(self.zip.by_index_raw(position)?)
+    }
+
+    /// The bytes of a compressed member, which are unpacked when they are first read; errors call it `name`.
+    pub(crate) fn unpacked(
+        &self,
+        (position, name): (usize, &str),
+        len: u64,
+        options: &OpenOptions,
+    ) -> Source {
+        let archive = self.clone();
+        Spool::source(format!("the member {name:?}"), len, options, move |out| {
+            let mut archive = archive.clone();
+            let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+            let mut member = archive.member(position).map_err(damaged)?;
+            io::copy(&mut member, out).map(drop)
+        })
     }
 
     pub(crate) fn member(&mut self, position: usize) -> Result<OpenMember<'_>, NpzFault> {

@@ -1,21 +1,21 @@
 //! The arrays of an `.npz` archive as datasets, and the CRC-32 of its members.
 
 use std::collections::HashSet;
-use std::io;
 use std::path::Path;
 
 use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_io::Source;
-use tet_query::{Catalog, Seal, SealDigester, Sealed};
+use tet_query::{Catalog, Dataset, Seal, SealDigester, Sealed};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::archive::{Archive, Member, Members};
+use super::fault::NpzFault;
 use super::rule::{self, MEMBER_CRC};
 use super::seal::MemberSeal;
 use crate::container::npy::{self, Header, Place};
+use crate::error::is_of_system;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::read::slabs::no_bytes;
-use crate::read::spool::Spool;
 use crate::{Error, Format, Note, Result};
 
 /// Opens the archive at `path`: a dataset for each array.
@@ -40,7 +40,16 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     let mut notes = Vec::from_iter(others);
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
     for member in members.arrays {
-        let mut open = archive.member(member.position).map_err(|it| failed(Some(&member), it))?;
+        let mut open = match archive.member(member.position) {
+            Ok(open) => open,
+            Err(NpzFault::Read(error)) if is_of_system(&error) => {
+                return Err(failed(Some(&member), NpzFault::Read(error)));
+            }
+            Err(fault) => {
+                datasets.push(unopened(&source, member.name, &fault));
+                continue;
+            }
+        };
         let (len, offset, crc) = (open.len, open.offset, open.crc);
         let header =
             Header::read(&mut open).and_then(|header| header.check_len(len).map(|()| header));
@@ -91,16 +100,19 @@ pub(super) fn check_names(
     }
 }
 
+/// A member of which the name is known and nothing else.
+fn unopened(source: &Source, name: String, fault: &NpzFault) -> Dataset {
+    let why = format!("{name:?} cannot be read: {fault}");
+    let cause = match fault {
+        NpzFault::Method { .. } | NpzFault::Encrypted => tet_query::Error::Unsupported { why },
+        _ => tet_query::Error::Malformed { why },
+    };
+    Dataset::unreadable(source.clone(), name, cause)
+}
+
 /// A compressed member as a `.npy` file that is unpacked when it is first read.
 fn unpacked(archive: &Archive, member: &Member, len: u64, options: &OpenOptions) -> Place {
-    let (archive, position) = (archive.clone(), member.position);
-    let name = format!("the member {:?}", member.name);
-    let source = Spool::source(name, len, options, move |out| {
-        let mut archive = archive.clone();
-        let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let mut member = archive.member(position).map_err(damaged)?;
-        io::copy(&mut member, out).map(drop)
-    });
+    let source = archive.unpacked((member.position, &member.name), len, options);
     Place { source, at: 0, seal: Some(Sealed::new(CheckedWhenUnpacked)) }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use tet_format::directory::{is_path_like, is_unprintable};
-use tet_format::{ForeignFault, ForeignRule, Span};
+use tet_format::{ForeignFault, ForeignRule, Severity, Span};
 use tet_io::Source;
 use tet_verify::ForeignFound;
 
@@ -144,13 +144,14 @@ pub(super) fn read_text(source: &Source) -> Result<Option<String>> {
 /// A header that was kept apart from its file; `None` when it is none of a file with a buffer of
 /// `buffer_len` bytes.
 pub(crate) fn of_text(text: &str, buffer_len: u64) -> Option<Header> {
-    let mut judge = Judge { found: &mut |_| {}, broken: None };
+    let mut is_faulty = false;
+    let mut found = |it: ForeignFound| is_faulty |= it.fault.rule.severity == Severity::Error;
+    let mut judge = Judge { found: &mut found, broken: None };
     let mut header = entries(text, &mut judge)?;
     header.buffer = Span::new(place(text.len()), buffer_len)?;
     lay(&mut header, &mut judge);
     header.tensors.iter_mut().zip(0..).for_each(|(it, at)| check(it, at, &mut judge));
-    let is_sound = judge.broken.is_none() && header.tensors.iter().all(|it| it.fault.is_none());
-    is_sound.then_some(header)
+    (!is_faulty).then_some(header)
 }
 
 /// The bytes of the header, as text.
@@ -211,8 +212,12 @@ fn entries(text: &str, judge: &mut Judge<'_>) -> Option<Header> {
             tensor(scanner, key_at, key, judge).map(|read| header.tensors.extend(read))
         };
         let Err(Unfit::Type(at)) = read else { return read };
-        let rule = if is_metadata { &rule::METADATA } else { &rule::ENTRY };
-        judge.refuse(rule, Spot::new(place(at), "value", 1), (0, 0));
+        let spot = Spot::new(place(at), "value", 1);
+        if is_metadata {
+            judge.take(&rule::METADATA, spot, (0, 0));
+        } else {
+            judge.refuse(&rule::ENTRY, spot, (0, 0));
+        }
         *scanner = before;
         scanner.skip()
     });
@@ -240,7 +245,16 @@ fn metadata<'a>(
         return Ok(read);
     }
     scanner.object(|scanner, at, key| {
-        read.push((key.to_string(), scanner.string()?.into_owned()));
+        let before = scanner.clone();
+        match scanner.string() {
+            Ok(value) => read.push((key.to_string(), value.into_owned())),
+            Err(Unfit::Type(at)) => {
+                judge.take(&rule::METADATA, Spot::new(place(at), "value", 1), (0, 0));
+                *scanner = before;
+                scanner.skip()?;
+            }
+            Err(error) => return Err(error),
+        }
         if !keys.insert(key) {
             twice(at, judge);
         }
@@ -309,6 +323,10 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
         }
         if room < end {
             judge.refuse(&rule::BUFFER_BOUNDS, spot(stored_at, end - begin), (end, room));
+        } else if end_before < begin {
+            // Bytes of no tensor: a part of the file is not listed, and the tensors are.
+            let gap = Spot::new(start.saturating_add(end_before), "stored", begin - end_before);
+            judge.take(&rule::BUFFER_GAPLESS, gap, (begin, end_before));
         } else if begin != end_before {
             judge.refuse(&rule::BUFFER_GAPLESS, spot(stored_at, end - begin), (begin, end_before));
         }
@@ -317,7 +335,7 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
     }
     if end_before < room && judge.broken.is_none() {
         let spot = Spot::new(start.saturating_add(end_before), "end", room - end_before);
-        judge.refuse(&rule::BUFFER_END, spot, (room, end_before));
+        judge.take(&rule::BUFFER_END, spot, (room, end_before));
     }
     if !start.is_multiple_of(8) && !header.buffer.is_empty() {
         judge.take(&rule::BUFFER_ALIGNED, Spot::new(start, "start", 1), (start, 8));

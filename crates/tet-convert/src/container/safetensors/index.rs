@@ -33,43 +33,43 @@ pub(crate) const TOTAL_KEY: &str = "total_size";
 
 /// The content of an index.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(crate) struct ShardIndex {
     /// The shards, in the order in which they are first named.
-    pub(super) shards: Vec<Named>,
+    pub(crate) shards: Vec<Named>,
     /// The tensors, in the order of the map.
-    pub(super) tensors: Vec<Mapped>,
+    pub(crate) tensors: Vec<Mapped>,
     /// Its other metadata, as JSON, but for the bytes of all tensors.
-    pub(super) about: Vec<(String, String)>,
+    pub(crate) about: Vec<(String, String)>,
     /// The bytes of all tensors, and where that is.
-    pub(super) total: Option<(u64, u64)>,
+    pub(crate) total: Option<(u64, u64)>,
 }
 
 /// A shard.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(crate) struct Named {
     /// The name of its file.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Where in the index it is first named.
-    pub(super) at: u64,
+    pub(crate) at: u64,
 }
 
 /// A tensor.
 #[derive(Debug)]
-pub(super) struct Mapped {
+pub(crate) struct Mapped {
     /// Its name.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The position of its shard.
-    pub(super) shard: usize,
+    pub(crate) shard: usize,
     /// Where in the index its key is.
-    pub(super) at: u64,
+    pub(crate) at: u64,
 }
 
 /// Reads and checks an index, and passes to `found` all that is wrong; the error is the first breach
 /// that leaves no tensor readable.
-pub(super) fn read(
+pub(crate) fn read(
     source: &Source,
     found: &mut dyn FnMut(ForeignFound),
-) -> Result<std::result::Result<Index, ForeignFault>> {
+) -> Result<std::result::Result<ShardIndex, ForeignFault>> {
     let mut judge = Judge { found, broken: None };
     let text = text(source, &mut judge)?;
     let index = text.and_then(|text| entries(&text, &mut judge));
@@ -101,8 +101,8 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
 }
 
 /// The content of the text.
-fn entries(text: &str, judge: &mut Judge<'_>) -> Option<Index> {
-    let mut index = Index::default();
+fn entries(text: &str, judge: &mut Judge<'_>) -> Option<ShardIndex> {
+    let mut index = ShardIndex::default();
     let mut seen: HashSet<String> = HashSet::new();
     let mut scanner = Scanner::new(text);
     let read = scanner.object(|scanner, at, key| {
@@ -149,7 +149,11 @@ fn twice(at: u64, judge: &mut Judge<'_>) {
 }
 
 /// The shard of each tensor.
-fn map(scanner: &mut Scanner<'_>, index: &mut Index, judge: &mut Judge<'_>) -> Result<(), Unfit> {
+fn map(
+    scanner: &mut Scanner<'_>,
+    index: &mut ShardIndex,
+    judge: &mut Judge<'_>,
+) -> Result<(), Unfit> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let (mut tensor_count, mut shards_over) = (0_usize, 0_usize);
     scanner.object(|scanner, at, name| {
@@ -187,7 +191,11 @@ fn map(scanner: &mut Scanner<'_>, index: &mut Index, judge: &mut Judge<'_>) -> R
 }
 
 /// The metadata of the index.
-fn about(scanner: &mut Scanner<'_>, index: &mut Index, judge: &mut Judge<'_>) -> Result<(), Unfit> {
+fn about(
+    scanner: &mut Scanner<'_>,
+    index: &mut ShardIndex,
+    judge: &mut Judge<'_>,
+) -> Result<(), Unfit> {
     let mut keys = HashSet::new();
     scanner.object(|scanner, at, key| {
         let value_at = scanner.place();
@@ -206,7 +214,7 @@ fn about(scanner: &mut Scanner<'_>, index: &mut Index, judge: &mut Judge<'_>) ->
 /// The members of an object of JSON that was kept apart from its index, but for the bytes of all
 /// tensors; none where it is no object.
 pub(crate) fn members(text: &str) -> Vec<(String, String)> {
-    let mut index = Index::default();
+    let mut index = ShardIndex::default();
     let mut judge = Judge { found: &mut |_| {}, broken: None };
     match about(&mut Scanner::new(text), &mut index, &mut judge) {
         Ok(()) => index.about,

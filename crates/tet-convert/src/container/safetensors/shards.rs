@@ -16,7 +16,7 @@ use tet_verify::{
 
 use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
-use super::index::{self, Index};
+use super::index::{self, ShardIndex};
 use super::{catalog, check, rule};
 use crate::read::opened::{FileRegion, OpenOptions, Opened, path_of};
 use crate::{Error, Format, Result};
@@ -30,7 +30,7 @@ type Found<'a> = &'a mut dyn FnMut(Option<&str>, ForeignFound);
 
 /// A model, as far as it is there.
 struct Model {
-    index: Index,
+    index: ShardIndex,
     shards: Vec<Shard>,
     /// Where each tensor of the index is in its shard, or why it is not.
     places: Vec<std::result::Result<usize, ForeignFault>>,
@@ -227,7 +227,7 @@ fn shard(
 
 /// Where each tensor of the index is, and what else shards hold.
 fn laid(
-    index: &Index,
+    index: &ShardIndex,
     shards: &[Shard],
     found: Found<'_>,
 ) -> Vec<std::result::Result<usize, ForeignFault>> {
@@ -268,7 +268,7 @@ fn laid(
 }
 
 /// Checks that index and shards agree about the model.
-fn check_agreement(index: &Index, shards: &[Shard], found: Found<'_>) {
+fn check_agreement(index: &ShardIndex, shards: &[Shard], found: Found<'_>) {
     let mut strings: HashMap<&str, &str> = HashMap::new();
     for (shard, named) in shards.iter().zip(&index.shards) {
         let Ok(Sound { header, .. }) = shard else { continue };

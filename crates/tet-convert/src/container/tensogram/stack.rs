@@ -20,10 +20,11 @@ use super::catalog::of_file;
 use super::seal;
 use crate::model::logical::DTYPE_KEY;
 use crate::read::slabs::{grid_of_one, locate};
+use crate::stack::differing_kind;
 use crate::{Error, Note, Result};
 
-/// The longest list of differing attributes, in bytes.
-const LIST_LEN_MAX: usize = 1 << 20;
+/// The longest lists of differing attributes, in bytes of all.
+const LIST_LEN_MAX: usize = 16 << 20;
 
 /// The catalog in which datasets that share a name are one, along a new axis of this name.
 ///
@@ -78,13 +79,8 @@ fn check(group: &[&Dataset], axis: &str) -> Result<()> {
     // Of what is lost nothing is known, and the stack cannot be read.
     let known = group.iter().enumerate().filter(|(_, it)| !it.dtype_name.is_empty());
     for (at, other) in known {
-        if first.dtype_name != other.dtype_name {
-            let (one, two) = (&first.dtype_name, &other.dtype_name);
-            return refuse(format!("the first one is of {one}, and that of number {at} of {two}"));
-        }
-        if first.shape() != other.shape() {
-            let (one, two) = (first.shape(), other.shape());
-            return refuse(format!("the first shape is {one:?}, and that of number {at} {two:?}"));
+        if let Some(detail) = differing_kind(first, other) {
+            return refuse(format!("{detail}, in the first one and that of number {at}"));
         }
     }
     Ok(())
@@ -131,24 +127,29 @@ fn stack(
 /// The attributes of all, once where they are the same and else as a list.
 fn merged_attrs(group: &[&Dataset], notes: &mut Vec<Note>) -> BTreeMap<String, AttrText> {
     let mut all = BTreeMap::new();
-    let (mut left, count) = (0, group.len());
-    let mut keys: Vec<&String> = group.iter().flat_map(|it| it.attrs.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    for key in keys {
-        let values = || group.iter().map(|it| it.attrs.get(key));
-        if let Some(Some(value)) = values().next()
-            && values().all(|other| other == Some(value))
+    let (mut left, count, mut len) = (0, group.len(), 0_usize);
+    let mut keys: BTreeMap<&String, Vec<&AttrText>> = BTreeMap::new();
+    for (key, value) in group.iter().flat_map(|it| &it.attrs) {
+        keys.entry(key).or_default().push(value);
+    }
+    for (key, values) in keys {
+        if let [value, others @ ..] = values.as_slice()
+            && values.len() == count
+            && others.iter().all(|other| other == value)
         {
-            all.insert(key.clone(), value.clone());
+            all.insert(key.clone(), (*value).clone());
             continue;
         }
-        let len = values().flatten().map(|value| value.text().len()).fold(0, usize::saturating_add);
-        if LIST_LEN_MAX < len.saturating_add(count) {
+        // The lists of all keys: each may be of another object.
+        let texts = values.iter().map(|value| value.text().len());
+        let with_list = texts.fold(len.saturating_add(count), usize::saturating_add);
+        if LIST_LEN_MAX < with_list {
             left += 1;
             continue;
         }
-        let list: Vec<Json> = values().map(|value| value.map_or(Json::Null, json_of)).collect();
+        len = with_list;
+        let values = group.iter().map(|it| it.attrs.get(key));
+        let list: Vec<Json> = values.map(|value| value.map_or(Json::Null, json_of)).collect();
         all.insert(key.clone(), AttrText::Json(Json::Array(list).to_string()));
     }
     if left != 0 {

@@ -15,6 +15,7 @@ use crate::container::npz::NpzFault;
 use crate::container::npz::archive::Archive;
 use crate::container::npz::seal::MemberSeal;
 use crate::error::is_of_system;
+use crate::read::opened::OpenOptions;
 
 /// The name of the pickle behind that of the folder.
 const PICKLE: &str = "/data.pkl";
@@ -45,7 +46,7 @@ fn folder(names: &[String]) -> Option<&str> {
 }
 
 /// Reads all but the storages.
-pub(super) fn read(source: &Source) -> Result<Checkpoint, Stop> {
+pub(super) fn read(source: &Source, options: &OpenOptions) -> Result<Checkpoint, Stop> {
     let mut archive = Archive::open(source)?;
     archive.check_names()?;
     let names = archive.names()?;
@@ -68,14 +69,20 @@ pub(super) fn read(source: &Source) -> Result<Checkpoint, Stop> {
     let (mut storages, mut members) = (BTreeMap::new(), Vec::new());
     let prefix = format!("{folder}/data/");
     for (name, position) in names.iter().zip(0..) {
-        let open = archive.member(position)?;
-        let span = open.offset.and_then(|at| Span::new(at, open.len));
-        let crc = open.crc;
-        let span = span.filter(|span| span.end() <= source.len());
-        let member = span.map(|span| {
-            let sealed = Sealed::new(MemberSeal { span, crc, rule: &rule::MEMBER_CRC });
-            Member { span, sealed: Some(Arc::new(sealed)) }
-        });
+        let member = match archive.member(position).map(|it| (it.len, it.offset, it.crc)) {
+            Ok((len, at, crc)) => {
+                let unpacked = || archive.unpacked((position, name), len, options);
+                let unpacked = at.is_none().then(unpacked);
+                let file_len = unpacked.as_ref().unwrap_or(source).len();
+                let span = Span::new(at.unwrap_or(0), len).filter(|it| it.end() <= file_len);
+                span.map(|span| {
+                    let sealed = Sealed::new(MemberSeal { span, crc, rule: &rule::MEMBER_CRC });
+                    Member { unpacked, span, sealed: Some(Arc::new(sealed)) }
+                })
+            }
+            Err(NpzFault::Method { .. } | NpzFault::Encrypted) => None,
+            Err(fault) => return Err(fault.into()),
+        };
         members.extend(member.clone());
         if let Some(key) = name.strip_prefix(&prefix) {
             storages.insert(key.to_owned(), member);

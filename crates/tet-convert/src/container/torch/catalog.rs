@@ -27,7 +27,7 @@ use crate::{Error, Format, Note, Result};
 /// Opens the file at `path`.
 pub(super) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result<Opened> {
     let broken = |fault| Error::Foreign { path: path.to_path_buf(), format: Format::TORCH, fault };
-    let checkpoint = read(&source)?.map_err(broken)?;
+    let checkpoint = read(&source, opening)?.map_err(broken)?;
     let tree = tree(&checkpoint, &source).map_err(broken)?;
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
@@ -53,10 +53,13 @@ pub(super) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result
 }
 
 /// The members of a file; the inner error is the rule that it breaks.
-pub(super) fn read(source: &Source) -> Result<std::result::Result<Checkpoint, ForeignFault>> {
+pub(super) fn read(
+    source: &Source,
+    options: &OpenOptions,
+) -> Result<std::result::Result<Checkpoint, ForeignFault>> {
     let head = source.read_vec(0, source.len().min(16))?;
     let is_legacy = legacy::MAGICS.iter().any(|magic| head.starts_with(magic));
-    match if is_legacy { legacy::read(source) } else { archive::read(source) } {
+    match if is_legacy { legacy::read(source) } else { archive::read(source, options) } {
         Ok(checkpoint) => Ok(Ok(checkpoint)),
         Err(Stop::Fault(fault)) => Ok(Err(fault)),
         Err(Stop::Source(error)) => Err(error.into()),
@@ -293,8 +296,11 @@ fn dataset(name: &str, tensor: &Rebuilt, checkpoint: &Checkpoint, source: &Sourc
         };
         return unlisted(source, name.to_owned(), &why);
     };
+    let mut source = source.clone();
     let (dtype_name, chunks, fault) = match placed(tensor, checkpoint) {
         Ok(placed) => {
+            let unpacked = placed.member.and_then(|member| member.unpacked.clone());
+            source = unpacked.unwrap_or(source);
             let dtype_name = placed.dtype_name;
             let is_opaque = DType::from_name(dtype_name).is_none();
             let (dataset, dtype) = (name.to_owned(), dtype_name.to_owned());
@@ -314,12 +320,7 @@ fn dataset(name: &str, tensor: &Rebuilt, checkpoint: &Checkpoint, source: &Sourc
     let (fault, attrs) = (fault.map(Arc::new), BTreeMap::new());
     let dtype = DType::from_name(dtype_name);
     let (name, dtype_name) = (name.to_owned(), dtype_name.to_owned());
-    Dataset {
-        dtype,
-        attrs,
-        fault,
-        ..Dataset::unknown(source.clone(), name, dtype_name, grid, chunks)
-    }
+    Dataset { dtype, attrs, fault, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
 }
 
 /// Where the elements of a tensor are.

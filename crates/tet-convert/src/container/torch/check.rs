@@ -1,6 +1,6 @@
 //! What is wrong with a checkpoint, all of it: its archive, its pickle, its tensors, and the CRC-32 of its members.
 
-use tet_format::{ForeignFault, Span};
+use tet_format::{ForeignFault, Span, usual_decoded_max};
 use tet_io::Source;
 use tet_query::Execution;
 use tet_verify::{
@@ -8,8 +8,10 @@ use tet_verify::{
 };
 
 use super::catalog::{self, Unread};
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, Member};
+use super::rule;
 use super::tree::Item;
+use crate::read::opened::OpenOptions;
 use crate::{Error, Result};
 
 /// Checks a file.
@@ -18,7 +20,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let file_len = source.len();
     let integrity = Integrity::Unprotected;
     let mut seen = ForeignSeen { file_len, integrity, ..ForeignSeen::default() };
-    let checkpoint = catalog::read(source)?;
+    let checkpoint = catalog::read(source, &OpenOptions::default())?;
     let tree = checkpoint.as_ref().map_err(|fault| *fault);
     let tree = tree.and_then(|it| Ok((it, catalog::tree(it, source)?)));
     match tree {
@@ -72,13 +74,31 @@ fn sums(
     options: &VerifyOptions,
     found: &mut dyn FnMut(ForeignFound),
 ) -> Result<Integrity> {
-    let all = checkpoint.members.iter().fold(0_u64, |len, it| len.saturating_add(it.span.len()));
+    let sum = |members: &mut dyn Iterator<Item = &Member>| {
+        members.fold(0_u64, |len, it| len.saturating_add(it.span.len()))
+    };
+    let all = sum(&mut checkpoint.members.iter());
+    let wanted = sum(&mut checkpoint.members.iter().filter(|it| it.unpacked.is_some()));
+    let limit = options.decoded_max.unwrap_or_else(|| usual_decoded_max(source.len()));
+    if limit < wanted {
+        let what = "bytes that the members unpack to";
+        return Err(tet_query::Error::Limit { what, wanted, limit }.into());
+    }
     let progress = options.progress.begin(all);
     let how = Execution { progress: progress.clone(), ..Execution::default() };
     let mut integrity = Integrity::Verified;
     for member in &checkpoint.members {
         let Some(sealed) = &member.sealed else { continue };
-        let fault: Option<ForeignFault> = sealed.compare(source, &how)?;
+        let fault: Option<ForeignFault> = match &member.unpacked {
+            None => sealed.compare(source, &how)?,
+            Some(unpacked) => match sealed.compare(unpacked, &how) {
+                Err(tet_query::Error::Io(error)) if error.kind() == tet_io::Kind::Format => {
+                    let rule = &rule::MEMBER_DATA;
+                    Some(ForeignFault { rule, at: 0, found: 0, wanted: member.span.len() })
+                }
+                fault => fault?,
+            },
+        };
         progress.advance(member.span.len()).map_err(tet_verify::Error::from)?;
         if let Some(fault) = fault {
             integrity = Integrity::Mismatch;

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use tet_format::{ForeignFault, Span};
+use tet_io::Source;
 use tet_query::Sealed;
 
 use super::pickle::Pickle;
@@ -30,9 +31,12 @@ impl From<tet_io::Error> for Stop {
     }
 }
 
-/// A member that is not compressed.
+/// A member.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
+    /// Its bytes, where it is compressed in the archive.
+    pub(super) unpacked: Option<Source>,
+    /// Where they are, in the file of the archive unless they are unpacked.
     pub(super) span: Span,
     /// Its checksum, where it has one.
     pub(super) sealed: Option<Arc<Sealed>>,
@@ -49,6 +53,6 @@ pub(super) struct Checkpoint {
     pub(super) storages: BTreeMap<String, Option<Member>>,
     /// The number of members with constants of TorchScript.
     pub(super) constant_count: usize,
-    /// All members that are stored, for a check of their bytes.
+    /// All members that can be read, for a check of their bytes.
     pub(super) members: Vec<Member>,
 }

@@ -17,17 +17,19 @@ use super::pickle::{self, Pickle, Value};
 use crate::container::entry::ByteOrder;
 use crate::model::dtype::bits_of;
 
-/// The first pickle, by its protocol: the number that all such files begin with. Those of 4 and 5 have a frame around it.
-pub(super) const MAGICS: [&[u8]; 4] = [
+/// The first pickle, by its protocol: the number that all such files begin with. Those of 0 and 1 have it as text, those of 4 and 5 have a
+/// frame around it.
+pub(super) const MAGICS: [&[u8]; 5] = [
+    b"L119547037146038",
     b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
     b"\x80\x03\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
     b"\x80\x04\x95\x0d\0\0\0\0\0\0\0\x8a\x0a\x6c\xfc\x9c",
     b"\x80\x05\x95\x0d\0\0\0\0\0\0\0\x8a\x0a\x6c\xfc\x9c",
 ];
 /// The magics of such files behind another one.
-pub(super) const fn magics(first: &'static [u8]) -> [&'static [u8]; 5] {
-    let [two, three, four, five] = MAGICS;
-    [first, two, three, four, five]
+pub(super) const fn magics(first: &'static [u8]) -> [&'static [u8]; 6] {
+    let [zero, two, three, four, five] = MAGICS;
+    [first, zero, two, three, four, five]
 }
 /// The pickles before that of what was saved: the magic, the version and the system.
 const PICKLES_BEFORE: usize = 3;
@@ -61,7 +63,7 @@ pub(super) fn read(source: &Source) -> Result<Checkpoint, Stop> {
             break;
         };
         at = span.end();
-        storages.insert(key, Some(Member { span, sealed: None }));
+        storages.insert(key, Some(Member { unpacked: None, span, sealed: None }));
     }
     let (order, members) = (ByteOrder::Little, Vec::new());
     Ok(Checkpoint { pickle, pickle_at: 0, order, storages, constant_count: 0, members })

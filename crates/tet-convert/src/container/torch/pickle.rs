@@ -5,11 +5,12 @@
 //!                                classes with their arguments and states
 //! ```
 //!
-//! The opcodes are those of protocols 2 to 5, as `pickletools` of Python describes them. Time and memory follow
+//! The opcodes are those of protocols 0 to 5, as `pickletools` of Python describes them. Time and memory follow
 //! from the length of the pickle, which has no loops: every opcode makes one value at most.
 
 mod calls;
 mod cursor;
+mod lines;
 mod machine;
 mod value;
 

@@ -11,7 +11,7 @@ tet_format::foreign_rules! { pub(crate),
         "an opcode must end inside the pickle, and the last one be STOP",
         "the file is damaged: fetch or copy it again";
     "PT-P2" OPCODE "pickle" Error Structure Hexadecimal:
-        "an opcode must be one that torch.save writes, of the protocols 2 to 5",
+        "an opcode must be one of the protocols 0 to 5 that torch.save writes",
         "save the file again with torch.save";
     "PT-P3" PROTOCOL "pickle" Error Structure Decimal:
         "the protocol must be at most 5",
@@ -28,6 +28,9 @@ tet_format::foreign_rules! { pub(crate),
     "PT-P7" TENSOR "pickle" Error Structure Hidden:
         "a tensor must have a storage, an offset, a shape, and as many strides",
         "the file is damaged, or of a later version of PyTorch";
+    "PT-P8" LINE "pickle" Error Structure Hidden:
+        "a line of the protocols 0 and 1 must be a number, a text or the number of a memo",
+        "the file is damaged: fetch or copy it again";
     "PT-L1" LIMIT_PICKLE "pickle" Error Structure Decimal:
         "a pickle may be at most 33554432 bytes long",
         "";
@@ -50,8 +53,11 @@ tet_format::foreign_rules! { pub(crate),
         "a member must have the CRC-32 that the archive lists",
         "the file is damaged, or was saved without checksums (torch.serialization.set_crc32_options)";
     "PT-D5" STORAGE_PACKED "data" Error Structure Hidden:
-        "the storage of a tensor must be a member that is not compressed, and inside the file",
+        "the storage of a tensor must be a member that is stored or deflated, and inside the file",
         "an archive of another program: save it again with torch.save";
+    "PT-D6" MEMBER_DATA "data" Error Elements Decimal:
+        "a compressed member must unpack to the bytes that the archive lists",
+        "the file is damaged: fetch or copy it again";
     "PT-N1" NAME_TWICE "pickle" Warning Structure Hidden:
         "a name must be the name of one tensor",
         "a repeated name selects the first one: select by number, as #N";

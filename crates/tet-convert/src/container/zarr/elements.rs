@@ -15,8 +15,6 @@ use crate::read::touched::Touched;
 
 /// What the name of the part ends with that has the bytes of texts.
 const BYTES: &str = "bytes";
-/// The most fields of an array that are parts of it.
-const PARTS_MAX: usize = 1024;
 
 /// An array as a dataset of this name and these dimension names, and its parts.
 pub(super) fn read(
@@ -177,9 +175,6 @@ impl Stored<'_> {
     /// Appends the fields of structures that begin at byte `start` of an element.
     fn fields(&self, name: &str, (fields, start): (&[ZarrField], u64), parts: &mut Vec<Dataset>) {
         for field in fields {
-            if PARTS_MAX <= parts.len() {
-                return;
-            }
             let name = format!("{name}.{}", field.name);
             let at = start.saturating_add(field.start);
             match &field.element {

@@ -9,16 +9,31 @@ use tet_query::Dataset;
 use super::{Stored, no_numbers};
 use crate::container::hdf5::element::{self, Element};
 
-/// The most members of a dataset that are parts of it.
-const MEMBERS_MAX: usize = 1024;
 /// Structures within each other.
 const DEPTH_MAX: u32 = 8;
 
-/// The members of a dataset of structures, and the members of these.
-pub(super) fn parts(stored: &Stored<'_>, name: &str, members: &[StoredMember]) -> Vec<Dataset> {
-    let mut parts = Vec::new();
-    take(stored, name, (members, 0, 0), &mut parts);
-    parts
+/// The members of a dataset of structures, and the members of these; `None` for more than there is `room` for.
+pub(super) fn parts(
+    stored: &Stored<'_>,
+    name: &str,
+    (members, room): (&[StoredMember], usize),
+) -> Option<Vec<Dataset>> {
+    (count(members, 0) <= room).then(|| {
+        let mut parts = Vec::new();
+        take(stored, name, (members, 0, 0), &mut parts);
+        parts
+    })
+}
+
+/// The number of members, and of members of these.
+fn count(members: &[StoredMember], depth: u32) -> usize {
+    let each = members.iter().map(|member| match &member.datatype.class {
+        Class::Compound(inner) if is_structure(&member.datatype) && depth < DEPTH_MAX => {
+            count(inner, depth + 1)
+        }
+        _ => 1,
+    });
+    each.fold(0, usize::saturating_add)
 }
 
 /// Appends the members of a structure that begins at byte `start` of an element.
@@ -29,9 +44,6 @@ fn take(
     parts: &mut Vec<Dataset>,
 ) {
     for member in members {
-        if MEMBERS_MAX <= parts.len() {
-            return;
-        }
         let name = format!("{name}.{}", member.name);
         let at = start.saturating_add(member.offset.into());
         match &member.datatype.class {

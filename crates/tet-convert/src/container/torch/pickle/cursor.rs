@@ -22,16 +22,17 @@ pub(super) fn broken(
 /// The next byte of a pickle.
 pub(super) struct Cursor {
     pub(super) at: usize,
+    /// Where the bytes of the file end; texts that were decoded are behind them.
+    pub(super) end: usize,
 }
 
 impl Cursor {
     /// The range of the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8], len: usize) -> Parsed<Range<usize>> {
         let begin = self.at;
-        let end = begin.checked_add(len).filter(|end| *end <= bytes.len());
-        let end = end.ok_or_else(|| {
-            broken(&rule::PICKLE_CUT, begin, bytes.len(), begin.saturating_add(len))
-        })?;
+        let end = begin.checked_add(len).filter(|end| *end <= self.end.min(bytes.len()));
+        let end = end
+            .ok_or_else(|| broken(&rule::PICKLE_CUT, begin, self.end, begin.saturating_add(len)))?;
         self.at = end;
         Ok(begin..end)
     }
@@ -66,9 +67,9 @@ impl Cursor {
     /// A line without its line feed.
     pub(super) fn line(&mut self, bytes: &[u8]) -> Parsed<Range<usize>> {
         let begin = self.at;
-        let rest = bytes.get(begin..).unwrap_or_default();
+        let rest = bytes.get(begin..self.end).unwrap_or_default();
         let Some(len) = rest.iter().position(|&byte| byte == b'\n') else {
-            return Err(broken(&rule::PICKLE_CUT, begin, bytes.len(), bytes.len()));
+            return Err(broken(&rule::PICKLE_CUT, begin, self.end, self.end));
         };
         let end = begin.saturating_add(len);
         self.at = end.saturating_add(1);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::super::rule;
 use super::calls;
 use super::cursor::{Cursor, Parsed, broken};
+use super::lines::{self, Line};
 use super::value::{Bytes, Id, Pickle, VALUE_COUNT_MAX, Value};
 
 /// Reads the pickle that begins at `begin`, and the offset of what follows it.
@@ -14,9 +15,9 @@ use super::value::{Bytes, Id, Pickle, VALUE_COUNT_MAX, Value};
 /// Returns the rule that it breaks, with an offset in `bytes`.
 pub(crate) fn read(bytes: Vec<u8>, begin: usize) -> Parsed<(Pickle, usize)> {
     let (values, states, stack, marks, memo) = Default::default();
+    let cursor = Cursor { at: begin, end: bytes.len() };
     let pickle = Pickle { bytes, values, states, copied: 0, root: 0 };
-    let mut machine =
-        Machine { pickle, stack, marks, memo, cursor: Cursor { at: begin }, at: begin };
+    let mut machine = Machine { pickle, stack, marks, memo, cursor, at: begin };
     while machine.step()? {}
     machine.pickle.root = machine.pop()?;
     Ok((machine.pickle, machine.cursor.at))
@@ -54,8 +55,11 @@ impl Machine {
             b'X' | 0x8c | 0x8d | b'T' | b'U' | b'B' | b'C' | 0x8e | 0x96 => self.bytes(opcode)?,
             b']' | b'a' | b'e' | b'l' | b')' | b't' | 0x85..=0x87 => self.sequence(opcode)?,
             b'}' | b's' | b'u' | b'd' | 0x8f..=0x91 => self.map(opcode)?,
-            b'q' | b'r' | 0x94 | b'h' | b'j' => self.memory(opcode)?,
-            b'c' | 0x93 | b'R' | b'b' | 0x81 | 0x92 | b'o' | b'Q' => self.object(opcode)?,
+            b'I' | b'L' | b'F' | b'S' | b'V' => self.line(opcode)?,
+            b'q' | b'r' | 0x94 | b'h' | b'j' | b'p' | b'g' => self.memory(opcode)?,
+            b'c' | 0x93 | b'R' | b'b' | 0x81 | 0x92 | b'o' | b'i' | b'Q' | b'P' => {
+                self.object(opcode)?;
+            }
             other => return Err(broken(&rule::OPCODE, self.at, other.into(), 0)),
         }
         Ok(true)
@@ -87,6 +91,24 @@ impl Machine {
             }
         };
         self.push(value)
+    }
+
+    /// A number or text of the protocols 0 and 1, which is a line.
+    fn line(&mut self, opcode: u8) -> Parsed<()> {
+        let range = self.cursor.line(&self.pickle.bytes)?;
+        let value = match opcode {
+            b'S' | b'V' => match lines::text(&self.pickle.bytes, range, opcode == b'S') {
+                Some(Line::Inside(range)) => Some(Value::Text(range)),
+                Some(Line::Decoded(text)) => {
+                    let begin = self.pickle.bytes.len();
+                    self.pickle.bytes.extend_from_slice(text.as_bytes());
+                    Some(Value::Text(begin..self.pickle.bytes.len()))
+                }
+                None => None,
+            },
+            opcode => lines::number(&self.pickle.text(&range), opcode),
+        };
+        self.push(value.ok_or_else(|| broken(&rule::LINE, self.at, 0, 0))?)
     }
 
     fn bytes(&mut self, opcode: u8) -> Parsed<()> {
@@ -167,9 +189,14 @@ impl Machine {
         let key = match opcode {
             b'q' | b'h' => self.number(1)?,
             b'r' | b'j' => self.number(4)?,
+            b'p' | b'g' => {
+                let line = self.cursor.line(&self.pickle.bytes)?;
+                let key = self.pickle.text(&line).trim().parse();
+                key.map_err(|_| broken(&rule::LINE, self.at, 0, 0))?
+            }
             _ => u64::try_from(self.memo.len()).unwrap_or(u64::MAX),
         };
-        if matches!(opcode, b'h' | b'j') {
+        if matches!(opcode, b'h' | b'j' | b'g') {
             let id = self.memo.get(&key).copied();
             let key = usize::try_from(key).unwrap_or(usize::MAX);
             let id = id.ok_or_else(|| broken(&rule::MEMO, self.at, key, self.memo.len()))?;
@@ -186,9 +213,21 @@ impl Machine {
     fn object(&mut self, opcode: u8) -> Parsed<()> {
         match opcode {
             b'c' => {
-                let module = self.cursor.line(&self.pickle.bytes)?;
-                let name = self.cursor.line(&self.pickle.bytes)?;
-                self.push(Value::Global { module, name })
+                let class = self.global()?;
+                self.push(class)
+            }
+            b'i' => {
+                let class = self.global()?;
+                let class = self.pickle.push(class, self.at)?;
+                let items = self.pop_mark()?;
+                let arguments = self.pickle.push(Value::Tuple(items), self.at)?;
+                self.call(class, arguments)
+            }
+            b'P' => {
+                let line = self.cursor.line(&self.pickle.bytes)?;
+                let storage = lines::storage(&self.pickle.bytes, line);
+                let storage = storage.ok_or_else(|| broken(&rule::STORAGE, self.at, 0, 0))?;
+                self.push(Value::Storage(Box::new(storage)))
             }
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
@@ -236,6 +275,12 @@ impl Machine {
                 self.call(function, arguments)
             }
         }
+    }
+
+    fn global(&mut self) -> Parsed<Value> {
+        let module = self.cursor.line(&self.pickle.bytes)?;
+        let name = self.cursor.line(&self.pickle.bytes)?;
+        Ok(Value::Global { module, name })
     }
 
     fn call(&mut self, function: Id, arguments: Id) -> Parsed<()> {
