@@ -116,9 +116,7 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::Io { step: tet_io::Step::SyncFolder, .. } => {
             ("io", "the new file is in place; a power failure may lose it")
         }
-        tet_io::Error::InPlace { .. } => {
-            ("in-place", "`tet series gc FOLDER` lists what is left in a folder")
-        }
+        tet_io::Error::InPlace { .. } => ("in-place", "look at what is there before you try again"),
         tet_io::Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => ("not-found", "check the path"),
             ErrorKind::PermissionDenied => ("permission", ""),
@@ -295,6 +293,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::File(error) => file_failure(error),
         E::Selection(wrong) => plain("selection").hint(wrong.fault.hint().unwrap_or_default()),
         E::Ambiguous { .. } => plain("ambiguous"),
+        E::InFile { file, fault } => query_failure(fault).about(file),
         // Some causes name the dataset already.
         E::Unreadable { dataset, cause } if cause.to_string().contains(&format!("{dataset:?}")) => {
             query_failure(cause)
@@ -454,6 +453,7 @@ impl From<tet_convert::Error> for Failure {
             E::Io(error) => error.into(),
             E::File(error) => error.into(),
             E::Query(error) => error.into(),
+            E::InFile { path, error } => Failure::from(*error).about(&path),
             E::Canceled => Failure::interrupted(),
             E::Write(error) => error.into(),
             E::Verify(error) => error.into(),

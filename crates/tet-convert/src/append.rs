@@ -39,7 +39,7 @@ use crate::convert::folder_of;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
 use crate::model::logical::to_physical;
-use crate::open::{document_of, open};
+use crate::open::{document_of, of_several, open};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::bands::Bands;
 use crate::write::stream;
@@ -78,7 +78,7 @@ pub fn append(
         return series::append(file, asked, options, how);
     }
     let folder = folder_of(asked.output.unwrap_or(file));
-    let opened = open(file, &opening(&folder))?;
+    let opened = of_several(file, open(file, &opening(&folder)))?;
     opened.check_complete()?;
     let editor = editor_of(&opened, EditKind::Append)?;
     check_reserve(&opened, options)?;
@@ -94,10 +94,11 @@ pub fn append(
     let changes = growing.iter().map(change).collect();
     let mut report = EditReport::of((&opened, editor), changes)?;
     let written = match &opened.tet {
-        Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how))?,
-        None => rewritten((&opened, editor), &growing, (asked, &inputs), (options, how))?,
+        Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how)),
+        None => rewritten((&opened, editor), &growing, (asked, &inputs), (options, how)),
     };
-    report.finish(written);
+    // What is wrong with an input names it.
+    report.finish(written.map_err(|error| error.in_file(file))?);
     Ok(report)
 }
 
@@ -110,7 +111,7 @@ fn opening(folder: &Path) -> OpenOptions {
 fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a Path, Opened)>> {
     let opening = opening(folder);
     let open_input = |path: &'a PathBuf| {
-        let opened = open(path, &opening)?;
+        let opened = of_several(path, open(path, &opening))?;
         if asked.datasets.is_empty() {
             opened.check_complete()?;
         }

@@ -34,7 +34,7 @@ use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, writable};
 use crate::merge::merged;
 use crate::model::logical::{is_dequantized, numbers_of};
-use crate::open::{open, open_source};
+use crate::open::{of_several, open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
 use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
@@ -250,8 +250,11 @@ fn combined(
         stack: options.stack.clone().filter(|_| stack.is_none()),
         ..options.clone()
     };
+    let is_one = inputs.len() == 1;
     for &input in inputs {
-        let (opened, of_file) = prepared(input, output, can, each)?;
+        let (opened, of_file) = prepared(input, output, can, each)
+            .map_err(|error| if is_one { error } else { error.in_file(input.0) })?;
+        let opened = if is_one { Ok(opened) } else { of_several(input.0, Ok(opened)) }?;
         files.push((input.0.to_path_buf(), opened));
         notes.extend(of_file);
     }
@@ -337,7 +340,7 @@ pub fn append_ztensor(
     place: AppendPlace,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    let opened = open(input, &OpenOptions::default())?;
+    let opened = of_several(input, open(input, &OpenOptions::default()))?;
     if needs_all(options) {
         opened.check_complete()?;
     }

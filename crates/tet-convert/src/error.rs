@@ -39,6 +39,14 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
+    /// One of several files cannot be opened or read.
+    #[error("{}: {error}", tet_io::shown(path))]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: Box<Error>,
+    },
     /// The file breaks a rule of its container, which is not `.tet`.
     #[error("{} is {format}, {}", tet_io::shown(path), broken(fault))]
     Foreign {

@@ -28,6 +28,13 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     of_source(path, source, options)
 }
 
+/// One of several files: errors, also those of reading its datasets, name it.
+pub(crate) fn of_several(path: &Path, opened: Result<Opened>) -> Result<Opened> {
+    let mut opened = opened.map_err(|error| error.in_file(path))?;
+    opened.catalog = opened.catalog.of_file(path);
+    Ok(opened)
+}
+
 /// The file of a path: that of a folder is the document by which its container is known. A URL is that of a folder if
 /// it ends with `/`, or as the folders of a format do.
 #[must_use]

@@ -41,7 +41,7 @@ use self::joined::JoinedParts;
 use self::plan::{Planned, Planner};
 use crate::container::zarr;
 use crate::convert::conversion;
-use crate::open::open;
+use crate::open::{of_several, open};
 use crate::read::opened::Opened;
 use crate::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
 use crate::write::file::Counted;
@@ -94,7 +94,11 @@ pub fn write_references(
     output: &Path,
     options: &RefsOptions,
 ) -> Result<RefsReport> {
-    let opened = files.iter().map(|path| Ok((path.as_path(), open(path, &options.open)?)));
+    let opened = files.iter().map(|path| {
+        let opened = open(path, &options.open);
+        let opened = if files.len() == 1 { opened } else { of_several(path, opened) };
+        Ok((path.as_path(), opened?))
+    });
     let mut opened = opened.collect::<Result<Vec<_>>>()?;
     let others = opened.split_off(opened.len().min(1));
     let (path, first) = opened.first().ok_or(Error::NoDatasets { encoding: ENCODING })?;

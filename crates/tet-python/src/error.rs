@@ -207,7 +207,7 @@ const EINVAL: i32 = 22;
 /// The error of a file, however deep it is.
 fn io(error: &tet::Error) -> Option<&tet_io::Error> {
     match error {
-        tet::Error::File(error) => match error {
+        tet::Error::File(error) => match within(error) {
             tet_convert::Error::Io(error) => Some(error),
             tet_convert::Error::File(tet_file::Error::Io(error)) => Some(error),
             tet_convert::Error::Query(error) => io_of_query(error),
@@ -229,12 +229,22 @@ fn io_of_query(error: &QueryError) -> Option<&tet_io::Error> {
     }
 }
 
+/// The error of one of several files without the file.
+fn within(error: &tet_convert::Error) -> &tet_convert::Error {
+    match error {
+        tet_convert::Error::InFile { error, .. } => within(error),
+        error => error,
+    }
+}
+
 /// The error of a question, however deep it is.
 fn query(error: &tet::Error) -> Option<&QueryError> {
     match error {
-        tet::Error::File(tet_convert::Error::Query(error))
-        | tet::Error::Query(error)
-        | tet::Error::Document(DocumentError::Query(error)) => Some(error),
+        tet::Error::File(error) => match within(error) {
+            tet_convert::Error::Query(error) => Some(error),
+            _ => None,
+        },
+        tet::Error::Query(error) | tet::Error::Document(DocumentError::Query(error)) => Some(error),
         _ => None,
     }
 }
@@ -249,13 +259,12 @@ fn class(error: &tet::Error) -> &'static str {
     {
         return found;
     }
-    if let tet::Error::File(
-        tet_convert::Error::NotReadable { .. }
+    if let tet::Error::File(error) = error
+        && let tet_convert::Error::NotReadable { .. }
         | tet_convert::Error::NotVerifiable { .. }
         | tet_convert::Error::NoSuchDType { .. }
         | tet_convert::Error::NoReferences { .. }
-        | tet_convert::Error::Clipped { .. },
-    ) = error
+        | tet_convert::Error::Clipped { .. } = within(error)
     {
         return "UnsupportedError";
     }
@@ -265,8 +274,8 @@ fn class(error: &tet::Error) -> &'static str {
 
 /// The class that several datasets share: damage if one is damaged, else that of the first.
 fn class_of_several(error: &tet_convert::Error) -> Option<&'static str> {
-    let tet_convert::Error::Several { faults, .. } = error else { return None };
-    let classes = faults.iter().map(|fault| match fault {
+    let tet_convert::Error::Several { faults, .. } = within(error) else { return None };
+    let classes = faults.iter().map(|fault| match within(fault) {
         tet_convert::Error::NoReferences { .. } | tet_convert::Error::Clipped { .. } => {
             "UnsupportedError"
         }
@@ -281,6 +290,7 @@ fn class_of_several(error: &tet_convert::Error) -> Option<&'static str> {
 fn class_of_query(question: &QueryError) -> &'static str {
     match question {
         question if question.is_unsupported() => "UnsupportedError",
+        QueryError::InFile { fault, .. } => class_of_query(fault),
         QueryError::NoSuchDataset { .. } | QueryError::Ambiguous { .. } => "NotFoundError",
         QueryError::Selection(wrong) => match *wrong.fault {
             SelectionFault::NoSuchAxis { .. }
@@ -318,7 +328,12 @@ fn place(error: &tet::Error) -> Place {
         return of_query(question);
     }
     let tet::Error::File(error) = error else { return Place::default() };
+    of_convert(error)
+}
+
+fn of_convert(error: &tet_convert::Error) -> Place {
     match error {
+        tet_convert::Error::InFile { path, error } => of_convert(error).path(path),
         tet_convert::Error::File(error) => of_file(error),
         tet_convert::Error::Verify(tet_verify::Error::File(error)) => of_file(error),
         tet_convert::Error::Foreign { path, fault, .. } => {
@@ -367,6 +382,7 @@ fn of_query(error: &QueryError) -> Place {
         QueryError::Unreadable { dataset, cause } => {
             Place { dataset: Some(dataset.clone()), ..of_query(cause) }
         }
+        QueryError::InFile { file, fault } => of_query(fault).path(file),
         QueryError::Dataset { dataset, fault } => Place::of_dataset(dataset).fault(fault),
         QueryError::Foreign { dataset, fault } | QueryError::Shard { dataset, fault, .. } => {
             Place::of_dataset(dataset).foreign(fault)

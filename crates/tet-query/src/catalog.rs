@@ -14,6 +14,7 @@ mod texts;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 pub use self::attribute::AttrText;
@@ -121,6 +122,8 @@ pub struct Dataset {
     pub source: Source,
     /// The file that lists it, where that is another.
     pub listed_in: Option<Source>,
+    /// The file as the caller names it, where it is one of several: errors of reading it name the file.
+    pub file: Option<Arc<Path>>,
     /// How its elements are decoded, where they are not those that are stored.
     pub meaning: Option<Arc<Meaning>>,
     /// The texts that its elements are, where they are no numbers; the dataset has no `dtype` then.
@@ -181,6 +184,7 @@ impl Dataset {
             chunks,
             source,
             listed_in: None,
+            file: None,
             meaning: None,
             text: None,
             enumeration: None,
@@ -228,11 +232,16 @@ impl Dataset {
         self.meaning.as_ref().is_some_and(|meaning| meaning.is_masked())
     }
 
+    /// Checks that nothing is known that keeps it from being read.
+    pub(crate) fn check_readable(&self) -> Result<()> {
+        let Some(cause) = &self.fault else { return Ok(()) };
+        let (dataset, cause) = (self.name.clone(), Arc::clone(cause));
+        Err(self.in_file(Error::Unreadable { dataset, cause }))
+    }
+
     /// The type of its elements, when it can be read.
     pub(crate) fn readable(&self) -> Result<DType> {
-        if let Some(cause) = &self.fault {
-            return Err(Error::Unreadable { dataset: self.name.clone(), cause: cause.clone() });
-        }
+        self.check_readable()?;
         if self.text.is_some() {
             return Err(Error::Text { dataset: self.name.clone() });
         }

@@ -50,6 +50,14 @@ pub enum Error {
         /// Why.
         cause: Arc<Error>,
     },
+    /// A dataset of one of several files cannot be read.
+    #[error("{}: {fault}", tet_io::shown(file))]
+    InFile {
+        /// The file, as the caller names it.
+        file: Arc<Path>,
+        /// Why.
+        fault: Box<Error>,
+    },
     /// A dataset breaks a rule of the format.
     #[error("dataset {dataset:?}: {fault}")]
     Dataset {
@@ -361,6 +369,7 @@ impl Error {
             Error::Io(error) => error.system(),
             Error::File(error) => error.system(),
             Error::Unreadable { cause, .. } => cause.system(),
+            Error::InFile { fault, .. } => fault.system(),
             _ => None,
         }
     }
@@ -372,6 +381,7 @@ impl Error {
             Error::Io(error) => error.kind(),
             Error::File(error) => error.kind(),
             Error::Unreadable { cause, .. } => cause.kind(),
+            Error::InFile { fault, .. } => fault.kind(),
             Error::Codec { fault, .. } => match fault.kind() {
                 tet_codec::Kind::Usage => Kind::Usage,
                 tet_codec::Kind::Limit => Kind::Limit,
@@ -431,6 +441,7 @@ impl Error {
     pub fn is_unsupported(&self) -> bool {
         match self {
             Error::Unreadable { cause, .. } => cause.is_unsupported(),
+            Error::InFile { fault, .. } => fault.is_unsupported(),
             Error::Codec { fault, .. } => matches!(fault, tet_codec::Error::Unsupported { .. }),
             Error::Opaque { .. }
             | Error::Compound { .. }

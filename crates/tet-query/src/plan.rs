@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use tet_codec::{ChunkLayout, StoredSpans};
 use tet_format::{ChunkStatistics, ForeignFault, Span};
+use tet_io::Source;
 
 use self::piece::{Inside, Stretches, chunk_elements, element_count};
 use self::touch::{AxisBox, Touch};
@@ -249,7 +250,7 @@ impl ReadPlan {
                 linear.push(ahead.linear());
                 ahead.advance();
             }
-            dataset.chunks.locate(&linear, &mut places)?;
+            dataset.locate(&linear, &mut places)?;
             for (&linear, &place) in linear.iter().zip(&places) {
                 let read = ChunkRead { linear, place };
                 self.chunks.push(read);
@@ -326,7 +327,7 @@ impl Error {
     /// A chunk that breaks a rule.
     pub(crate) fn chunk(dataset: &Dataset, read: &ChunkRead, fault: tet_format::Error) -> Self {
         let chunk = dataset.grid.coord_of(read.linear).into();
-        Error::Chunk { dataset: dataset.name.clone(), chunk, fault }
+        in_object(dataset, read, Error::Chunk { dataset: dataset.name.clone(), chunk, fault })
     }
 
     /// A payload that does not decode.
@@ -334,14 +335,31 @@ impl Error {
         if let Some(rule) = dataset.chunks.rule_of(&fault) {
             let at = read.place.stored.start();
             let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
-            return Error::Foreign { dataset: dataset.name.clone(), fault };
+            return in_object(
+                dataset,
+                read,
+                Error::Foreign { dataset: dataset.name.clone(), fault },
+            );
         }
-        Error::Codec {
-            dataset: dataset.name.clone(),
-            chunk: dataset.grid.coord_of(read.linear).into(),
-            at: read.place.stored.start(),
-            fault,
-        }
+        in_object(
+            dataset,
+            read,
+            Error::Codec {
+                dataset: dataset.name.clone(),
+                chunk: dataset.grid.coord_of(read.linear).into(),
+                at: read.place.stored.start(),
+                fault,
+            },
+        )
+    }
+}
+
+/// An error of reading a chunk, which names the file that it is in where that is not the dataset's.
+fn in_object(dataset: &Dataset, read: &ChunkRead, error: Error) -> Error {
+    let object = dataset.object(&read.place).ok().flatten();
+    match object.as_ref().and_then(Source::path) {
+        Some(path) => error.in_file(Arc::from(path)),
+        None => dataset.in_file(error),
     }
 }
 

@@ -24,9 +24,7 @@ impl Dataset {
     /// Returns an error when the elements are not text, a chunk or a text cannot be read, or all texts
     /// are too long together.
     pub fn read_texts(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Vec<String>>> {
-        if let Some(cause) = &self.fault {
-            return Err(Error::Unreadable { dataset: self.name.clone(), cause: cause.clone() });
-        }
+        self.check_readable()?;
         if Hyperslab::new(slab.axes().to_vec(), self.shape()).is_none() {
             return Err(Error::misfit(self));
         }
@@ -35,11 +33,10 @@ impl Dataset {
                 let (dataset, dtype) = (self.name.clone(), self.dtype_name.clone());
                 return Err(Error::NoTexts { dataset, dtype });
             }
-            Some(Texts::Elements { bytes, elements }) => {
-                of_elements(bytes, &**elements, slab, how)?
-            }
-            Some(Texts::Chunks(chunks)) => of_chunks(self, &**chunks, slab, how)?,
+            Some(Texts::Elements { bytes, elements }) => of_elements(bytes, &**elements, slab, how),
+            Some(Texts::Chunks(chunks)) => of_chunks(self, &**chunks, slab, how),
         };
+        let answer = answer.map_err(|error| self.in_file(error))?;
         self.check_unchanged()?;
         Ok(answer)
     }

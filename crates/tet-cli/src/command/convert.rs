@@ -132,11 +132,7 @@ fn report_of(
         }
     };
     bar.finish();
-    report.map_err(|error| match inputs {
-        [input] => failed(error, input, output),
-        // Which of the inputs it is, the message tells where it matters.
-        _ => failed(error, output, output),
-    })
+    report.map_err(|error| failed(error, inputs, output))
 }
 
 /// What is done about different datasets of one name.

@@ -76,7 +76,8 @@ fn edit(
         options.publish.inputs = opened.catalog.stamps();
         let written = tet_convert::edit(&opened, &edits, target, &options);
         bar.finish();
-        report.file_len = Some(written.map_err(|error| Failure::from(error).about(named))?);
+        let written = written.map_err(|error| about_one(error.into(), file, named));
+        report.file_len = Some(written?);
     }
     let lines = report::lines(&edits, &opened.catalog);
     report::print((file, place), (&report, lines), &format!("made {count}"), context)
@@ -102,7 +103,7 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let report = tet_convert::append(&path, &asked, &options, &how);
     bar.finish();
     let named = place.output.as_deref().unwrap_or(&args.file);
-    let report = report.map_err(|error| editable(error).about(named))?;
+    let report = report.map_err(|error| about_one(editable(error), &args.file, named))?;
     let count = counted(u64::try_from(inputs.len()).unwrap_or(u64::MAX), "file");
     let changes = report::changes(&report);
     report::print((&args.file, place), (&report, changes), &format!("appended {count}"), context)
@@ -118,6 +119,13 @@ fn options(place: &EditPlaceArgs, progress: Progress, context: &Context<'_>) -> 
         reserved_rows: 0,
         mode: if place.dry_run { EditMode::Plan } else { EditMode::Write },
     }
+}
+
+/// A failure about the file that is read or the one that is written, unless it names one: what the caller asked for
+/// cannot be written, all else is of what was read.
+fn about_one(failure: Failure, read: &Path, written: &Path) -> Failure {
+    let is_of_output = matches!(failure.exit, Exit::Usage | Exit::Environment);
+    failure.about(if is_of_output { written } else { read })
 }
 
 /// Adds what to do with a file that cannot be edited so.

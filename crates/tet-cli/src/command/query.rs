@@ -295,10 +295,12 @@ impl OpenQuery<'_> {
             Ask::Reduce(reduction) => {
                 let output = self.output(reduction.op.name(), context)?;
                 let reduced = resolved.dataset.reduce(&resolved.slab, reduction, &how)?;
+                let reduced = Arc::new(reduced);
                 let write =
                     |output: save::Output| output.cells(catalog, resolved, &reduced, &how, context);
                 let written = output.map(write).transpose()?;
-                let tet_query::Answer { value, integrity } = reduced;
+                // Nobody else has it any more.
+                let tet_query::Answer { value, integrity } = Arc::unwrap_or_clone(reduced);
                 let answer =
                     Answer::of_reduced((catalog, &how), resolved, value, reduction.nan_policy());
                 let format = format(self.args, context);

@@ -96,11 +96,7 @@ fn written(args: &RefsArgs, output: &Path, context: &mut Context<'_>) -> Result<
     options.execution.progress = bar.progress(context);
     let report = tet_convert::write_references(&files, output, &options);
     bar.finish();
-    let report = report.map_err(|error| match args.files.as_slice() {
-        [file] => failed(error, file, &args.output),
-        // Which of the files it is, the message tells where it matters.
-        _ => failed(error, &args.output, &args.output),
-    });
+    let report = report.map_err(|error| failed(error, &args.files, &args.output));
     report.map_err(|failure| match failure.code.as_str() {
         "merge" => of_files(failure).hint("--exclude leaves the dataset out"),
         "references" => of_files(failure),

@@ -27,12 +27,12 @@ use crate::container::tets::{
     DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
 };
 use crate::container::{EditMode, EditOptions};
-use crate::convert::{convert, folder_of};
+use crate::convert::{concat, convert, folder_of};
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::ConvertOptions;
+use crate::write::conversion::{ConvertOptions, GrowingAxis};
 use crate::{Error, Result};
 
 /// How often another process may be first.
@@ -52,49 +52,54 @@ pub(super) fn is_new(path: &Path) -> bool {
     has_suffix && is_absent(path)
 }
 
-/// Makes a folder of the first file, and appends the others.
+/// Makes a folder of all files, which is there complete or not at all.
 pub(super) fn begin(
     file: &Path,
     asked: &AxisAppend<'_>,
     options: &EditOptions,
     how: &Execution,
 ) -> Result<EditReport> {
-    let Some((first, others)) = asked.inputs.split_first() else {
+    check_output(asked, options)?;
+    let mut inputs = opened_inputs(asked, &folder_of(file))?;
+    let others = inputs.split_off(inputs.len().min(1));
+    let Some((_, first)) = inputs.first() else {
         return Err(unfit("no file is given".to_owned()));
     };
-    check_output(asked, options)?;
-    let inputs = [first.clone()];
-    let alone = AxisAppend { inputs: &inputs, ..*asked };
     let mut report = EditReport::default();
+    let mut grows = GrowingAxis { name: asked.axis.to_owned(), ..GrowingAxis::default() };
     // What cannot grow is no beginning.
-    for (_, opened) in &opened_inputs(&alone, &folder_of(file))? {
-        let begun = |Growing { dataset, axis, .. }: Growing<'_>| {
-            let to = extent(dataset, axis);
-            DatasetChange::Grown { dataset: dataset.name.clone(), axis, from: 0, to }
-        };
-        report.changes = growing(opened, &alone, &[])?.into_iter().map(begun).collect();
+    for it in growing(first, asked, &others)? {
+        let (dataset, axis, from) = (it.dataset.name.clone(), it.axis, 0);
+        let to = extent(it.dataset, axis).saturating_add(it.by());
+        grows.numbers.insert(dataset.clone(), axis);
+        grows.extents.insert(dataset.clone(), to);
+        report.changes.push(DatasetChange::Grown { dataset, axis, from, to });
     }
     if options.mode == EditMode::Plan {
         return Ok(report);
     }
-    let mut of_first = ConvertOptions { execution: how.clone(), ..ConvertOptions::default() };
-    of_first.tet.codec = CodecChoice::Zstd { level: LEVEL };
-    of_first.tet.history = options.history;
-    of_first.tet.sync = options.publish.sync;
-    match convert(first, file, &of_first) {
+    drop((inputs, others));
+    let mut of_folder = ConvertOptions { execution: how.clone(), ..ConvertOptions::default() };
+    of_folder.tet.codec = CodecChoice::Zstd { level: LEVEL };
+    of_folder.tet.history = options.history;
+    of_folder.tet.sync = options.publish.sync;
+    let converted = match asked.inputs {
+        [input] => convert(input, file, &of_folder),
+        inputs => {
+            of_folder.grows = Some(grows);
+            concat(inputs, asked.axis, file, &of_folder)
+        }
+    };
+    match converted {
         Ok(converted) => {
-            // What the folder does not hold of the first file is said.
+            // What the folder does not hold of the files is said.
             report.notes = converted.notes;
-            if others.is_empty() {
-                report.file_len = Some(converted.output_len);
-                return Ok(report);
-            }
-            let grown = append(file, &AxisAppend { inputs: others, ..*asked }, options, how)?;
-            let notes = report.notes.into_iter().chain(grown.notes).collect();
-            Ok(EditReport { notes, ..grown })
+            report.file_len = Some(converted.output_len);
+            Ok(report)
         }
         // Another process was first.
         Err(Error::Io(tet_io::Error::Exists { .. })) => append(file, asked, options, how),
+        Err(Error::Refs { what }) => Err(unfit(what)),
         Err(error) => Err(error),
     }
 }
@@ -183,6 +188,7 @@ impl Attempt<'_> {
             return Err(unfit(what));
         }
         let catalog = typed(series.catalog.clone().viewed(to_logical), AttrTypes::Json);
+        let catalog = catalog.of_file(self.shown);
         let opened = opened_of(catalog);
         let growing = growing(&opened, asked, self.inputs)?;
         check_fixed((self.shown, &opened), (asked, &growing), self.inputs, how)?;
@@ -201,16 +207,12 @@ impl Attempt<'_> {
         let file = new_part_name();
         let path = self.folder.join(&file);
         let history = history(&[], asked, self.options);
-        let begun = write_part(
-            &series,
-            (&planned, &metadata),
-            (self.part_options(&series), &history),
-            &path,
-            how,
-        )?;
-        let written = self.inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged());
-        let written = written.map_err(Error::from).and_then(|()| part(&path, file.clone()));
-        let written = written.and_then(|part| {
+        let made = (self.part_options(&series), &history[..]);
+        // Where its folder cannot be synced, the part is there.
+        let written = write_part(&series, (&planned, &metadata), made, &path, how);
+        let written = written.and_then(|begun| {
+            self.inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged())?;
+            let part = part(&path, file.clone())?;
             let len = part.len;
             let new = grown(&series.manifest, asked.axis, (&growing, &planned), part, &source)?;
             begun.check(self.folder)?;

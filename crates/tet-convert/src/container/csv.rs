@@ -35,7 +35,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::array::{Encoding, write_one};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::csv::Delimiter;
-use crate::write::file::{Counted, publish};
+use crate::write::file::publish;
 use crate::write::left_out::left_out;
 use crate::write::options::TextLayout;
 use crate::write::text;
@@ -144,11 +144,11 @@ fn labeled(
     (output, options): (&Path, &ConvertOptions),
 ) -> Result<Output> {
     let (catalog, how) = (conversion.catalog, options.export());
-    let (len, notes) = publish(catalog, output, &how, |out| {
-        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+    let (notes, len) = publish(catalog, output, &how, |out| {
+        let mut out = io::BufWriter::new(out);
         let notes = labeled::write((catalog, dataset), form, &how.execution, &mut out)?;
         out.flush().map_err(Error::Write)?;
-        Ok((out.len, notes))
+        Ok(notes)
     })?;
     conversion.notes.extend(notes);
     // Names and labels of axes are columns.

@@ -16,7 +16,7 @@ use super::traits::{Capabilities, Container, Output, Writer};
 use crate::model::notes;
 use crate::write::array::{Encoding, write_lazy, write_texts};
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file::{Counted, publish};
+use crate::write::file::publish;
 use crate::write::left_out::left_out;
 use crate::write::options::TextLayout;
 use crate::write::{labels, stream, text};
@@ -67,11 +67,11 @@ impl Writer for Json {
         let [dataset] = conversion.datasets[..] else { return Err(Error::OneDataset { encoding }) };
         let layout = options.layout.unwrap_or_default();
         let (catalog, how) = (conversion.catalog, options.export());
-        let (len, notes) = publish(catalog, output, &how, |out| {
-            let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+        let (notes, len) = publish(catalog, output, &how, |out| {
+            let mut out = io::BufWriter::new(out);
             let notes = write((catalog, dataset), layout, &how.execution, &mut out)?;
             out.flush().map_err(Error::Write)?;
-            Ok((out.len, notes))
+            Ok(notes)
         })?;
         conversion.notes.extend(notes);
         if layout == TextLayout::Bare {

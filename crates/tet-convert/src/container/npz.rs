@@ -80,8 +80,8 @@ impl Writer for Npz {
         let views = conversion.in_numpy()?;
         let views: Vec<_> = views.iter().collect();
         let how = options.export();
-        let notes = write_npz_file(conversion.catalog, &views, output, &how)?;
-        conversion.notes.extend(notes);
-        Output::file(output)
+        let written = write_npz_file(conversion.catalog, &views, output, &how)?;
+        conversion.notes.extend(written.notes);
+        Ok(Output { len: written.bytes, ..Output::default() })
     }
 }

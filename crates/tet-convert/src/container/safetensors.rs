@@ -101,9 +101,9 @@ impl Writer for SafeTensors {
         }
         let how = options.export();
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
-        let notes = write_safetensors_file(catalog, datasets, output, &how)?;
-        conversion.notes.extend(notes);
-        Output::file(output)
+        let written = write_safetensors_file(catalog, datasets, output, &how)?;
+        conversion.notes.extend(written.notes);
+        Ok(Output { len: written.bytes, ..Output::default() })
     }
 }
 
@@ -164,13 +164,9 @@ impl Writer for Index {
         let how = options.export();
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
         let (sharded, notes) = write_shards(catalog, datasets, output, len, &how)?;
-        if sharded.shard_count == 0 {
-            conversion.notes.extend(notes);
-            return Output::file(output);
-        }
         conversion.notes.extend(notes);
-        let shard_count = sharded.shard_count;
-        Ok(Output { len: sharded.len, shard_count, ..Output::default() })
+        let Sharded { shard_count, len } = sharded;
+        Ok(Output { len, shard_count, ..Output::default() })
     }
 }
 

@@ -218,17 +218,3 @@ pub struct Output {
     /// Shards, if the output is an index; 0 where the output is one file.
     pub shard_count: usize,
 }
-
-impl Output {
-    /// The one file that was written.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub(crate) fn file(path: &Path) -> Result<Output> {
-        let source = Source::open(path).map_err(|error| {
-            let (path, what) = (path.to_path_buf(), "its length cannot be read".to_owned());
-            tet_io::Error::InPlace { path, what, source: std::io::Error::other(error) }
-        })?;
-        Ok(Output { len: source.len(), ..Output::default() })
-    }
-}

@@ -1,6 +1,7 @@
 //! Who can act on an error.
 
 use std::io;
+use std::path::Path;
 
 use tet_io::Kind;
 
@@ -9,6 +10,17 @@ use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
 
 impl Error {
+    /// The error of one of several files, which names it; errors of the system name what they are of themselves.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        let is_of_file = matches!(self.kind(), Kind::Format | Kind::Limit);
+        let is_named =
+            matches!(&self, Self::InFile { .. } | Self::Query(tet_query::Error::InFile { .. }));
+        if !is_of_file || is_named || self.to_string().contains(&tet_io::shown(path)) {
+            return self;
+        }
+        Self::InFile { path: path.to_path_buf(), error: Box::new(self) }
+    }
+
     /// The file and the error of the system, where the system refused something.
     #[must_use]
     pub fn system(&self) -> Option<(&std::path::Path, &io::Error)> {
@@ -19,6 +31,7 @@ impl Error {
             Self::ZTensor(error) => error.system(),
             Self::Tensogram(error) => error.system(),
             Self::Verify(error) => error.system(),
+            Self::InFile { error, .. } => error.system(),
             _ => None,
         }
     }
@@ -33,6 +46,7 @@ impl Error {
             Self::ZTensor(error) => error.kind(),
             Self::Tensogram(error) => error.kind(),
             Self::Verify(error) => error.kind(),
+            Self::InFile { error, .. } => error.kind(),
             // Damage weighs most, whatever comes first.
             Self::Several { faults, .. } => {
                 let is_damage = |it: &&Error| it.kind() == Kind::Format;

@@ -127,7 +127,7 @@ pub(super) fn located(dataset: &Dataset, progress: &Progress) -> Result<StoredCh
         progress.check()?;
         let linear: Vec<u64> = (start..count.min(start.saturating_add(BATCH))).collect();
         places.clear();
-        dataset.chunks.locate(&linear, &mut places)?;
+        dataset.locate(&linear, &mut places)?;
         for (&linear, place) in linear.iter().zip(&places) {
             if Some(place.decoded_len) != full_len {
                 found.chunks.clipped.push(linear);

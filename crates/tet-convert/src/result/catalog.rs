@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use tet_file::metadata::HistoryRow;
 use tet_format::Integrity;
+use tet_io::Source;
 use tet_query::{Answer, Catalog, Dataset, Execution, Hyperslab, LazyArray, Reduced};
 
 use super::associated::{Associated, Selected, associated};
 use super::attributes::{name_of_lazy, name_of_reduced, of_reduced, of_values, too_long};
 use super::axes::{Origins, ResultAxis};
+use super::cells::{CellBytes, stored_as};
 use super::history::{self, Step};
-use super::{ResultOptions, held, reduced_array, texts};
+use super::{ResultOptions, held, texts};
 use crate::model::axes::dim_names;
 use crate::model::logical::{as_bytes, to_logical};
 use crate::model::{bytes, notes};
@@ -114,16 +116,17 @@ impl ResultCatalog {
     /// The cells of a reduction of a part of a dataset of the catalog.
     ///
     /// # Errors
-    /// As [`reduced_array`], and when the labels of an axis cannot be read.
+    /// As [`reduced_array`](super::reduced_array), and when the labels of an axis cannot be read.
     pub fn of_reduced(
         catalog: &Catalog,
         (dataset, slab): (&Dataset, &Hyperslab),
-        reduced: &Answer<Reduced>,
+        reduced: &Arc<Answer<Reduced>>,
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
         let name = name_of_reduced(dataset, reduced.op);
-        let (array, notes) = reduced_array(&name, reduced)?;
-        let mut main = held::dataset(name.clone(), &array);
+        let (dtype, notes) = stored_as(&name, reduced)?;
+        let source = Source::from_reader(Arc::new(CellBytes::new(reduced, dtype)));
+        let mut main = held::of_source(name.clone(), source, (dtype, &reduced.shape));
         main.attrs = of_reduced(dataset, reduced);
         let axes = Origins::new(catalog, (dataset, slab), &name, &options.execution);
         let axes = axes.reduced(reduced)?;

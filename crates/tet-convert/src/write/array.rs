@@ -10,7 +10,7 @@ use crate::container::Output;
 use crate::container::npy::header as npy_header;
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file::{Counted, ExportOptions, publish};
+use crate::write::file::{ExportOptions, publish};
 use crate::write::stream::{self, shape_of};
 use crate::write::texts::TextCounts;
 use crate::write::{csv, json, text};
@@ -117,12 +117,13 @@ pub fn write_lazy_file(
     path: &Path,
     options: &ExportOptions,
 ) -> Result<Written> {
-    publish(catalog, path, options, |out| {
-        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+    let (notes, bytes) = publish(catalog, path, options, |out| {
+        let mut out = io::BufWriter::new(out);
         let notes = write_lazy(lazy, encoding, &options.execution, &mut out)?;
         out.flush().map_err(Error::Write)?;
-        Ok(Written { bytes: out.len, notes })
-    })
+        Ok(notes)
+    })?;
+    Ok(Written { bytes, notes })
 }
 
 /// Writes selected texts, as CSV, TSV or JSON: tables have them in quotes where they need them.
@@ -185,15 +186,16 @@ pub fn write_texts_file(
     path: &Path,
     options: &ExportOptions,
 ) -> Result<(Written, Integrity)> {
-    publish(catalog, path, options, |out| {
-        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
-        let mut counts = TextCounts::new(dataset);
+    let mut counts = TextCounts::new(dataset);
+    let (integrity, bytes) = publish(catalog, path, options, |out| {
+        let mut out = io::BufWriter::new(out);
         let how = &options.execution;
         let integrity = texts_to(dataset, (slab, encoding), how, &mut counts, &mut out)?;
         out.flush().map_err(Error::Write)?;
-        let notes = notes::of_integrity(integrity).into_iter().chain(counts.replaced()).collect();
-        Ok((Written { bytes: out.len, notes }, integrity))
-    })
+        Ok(integrity)
+    })?;
+    let notes = notes::of_integrity(integrity).into_iter().chain(counts.replaced()).collect();
+    Ok((Written { bytes, notes }, integrity))
 }
 
 /// Writes the one dataset that an output of one array holds.

@@ -1,5 +1,6 @@
 //! What is converted, and how.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tet_file::metadata::HistoryRow;
@@ -58,6 +59,18 @@ pub struct ConvertOptions {
     pub layout: Option<TextLayout>,
     /// A name whose suffix chooses the kind of the output, whatever that of the output is.
     pub to: Option<PathBuf>,
+    /// The axis along which a new folder of parts grows, where that is known.
+    pub(crate) grows: Option<GrowingAxis>,
+}
+
+/// An axis along which datasets grow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GrowingAxis {
+    pub(crate) name: String,
+    /// The number of the axis in each dataset that has it.
+    pub(crate) numbers: BTreeMap<String, usize>,
+    /// How long it is there.
+    pub(crate) extents: BTreeMap<String, u64>,
 }
 
 impl ConvertOptions {

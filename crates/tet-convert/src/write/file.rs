@@ -1,7 +1,7 @@
 //! A new file for arrays: how it is written, and how it takes its name.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, SeekFrom, Write};
 use std::path::Path;
 
 use tet_io::publish::Sync;
@@ -46,13 +46,13 @@ impl ExportOptions {
     }
 }
 
-/// Runs `write` on a new file for `path`, and publishes it.
+/// Runs `write` on a new file for `path`, and publishes it; gives its length too.
 pub(crate) fn publish<T>(
     catalog: &Catalog,
     path: &Path,
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn Write) -> Result<T>,
-) -> Result<T> {
+) -> Result<(T, u64)> {
     publish_seekable(catalog, path, options, |file| {
         file.mark_final(0..u64::MAX);
         write(file)
@@ -65,12 +65,15 @@ pub(crate) fn publish_seekable<T>(
     path: &Path,
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn VfsFile) -> Result<T>,
-) -> Result<T> {
+) -> Result<(T, u64)> {
     let mut publisher = Publisher::begin(path, &options.publish(catalog))?;
     let written = write(publisher.file()).map_err(|error| of_file(&publisher, error))?;
+    // Nothing is asked of the file once it has its name: what fails then would be no failure of writing it.
+    let len = publisher.file().seek(SeekFrom::End(0));
+    let len = len.map_err(|error| publisher.write_fault(error))?;
     catalog.check_unchanged()?;
     publisher.commit()?;
-    Ok(written)
+    Ok((written, len))
 }
 
 /// A folder is replaced only if it is empty or has a document of the kind that is written, and does not contain the

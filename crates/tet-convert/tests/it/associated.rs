@@ -1,6 +1,7 @@
 //! What a dataset names by the conventions of CF goes along with it, and outputs keep how the input is stored.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tet_convert::{
     ConvertOptions, Hdf5Codec, Note, OpenOptions, Opened, ResultCatalog, ResultOptions, convert,
@@ -98,7 +99,7 @@ fn reduced(folder: &Path, reduction: &Reduction, name: &str) -> (Opened, Vec<Not
     let input = opened(&grid(folder));
     let temp = input.catalog.find("temp").unwrap();
     let slab = Hyperslab::whole(temp.shape());
-    let answer = temp.reduce(&slab, reduction, &Execution::default()).unwrap();
+    let answer = Arc::new(temp.reduce(&slab, reduction, &Execution::default()).unwrap());
     let options = ResultOptions::default();
     let result =
         ResultCatalog::of_reduced(&input.catalog, (temp, &slab), &answer, &options).unwrap();

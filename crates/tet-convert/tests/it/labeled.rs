@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::common::{npy, opened, read};
 use serde_json::{Value, json};
@@ -97,7 +98,7 @@ fn reductions_keep_their_labels() {
     let slab = Hyperslab::whole(dataset.shape());
     let write = |reduction: &Reduction, name: &str| {
         let how = Execution::default();
-        let reduced = dataset.reduce(&slab, reduction, &how).unwrap();
+        let reduced = Arc::new(dataset.reduce(&slab, reduction, &how).unwrap());
         let options = ResultOptions::default();
         let of = (dataset, &slab);
         let result = ResultCatalog::of_reduced(&catalog, of, &reduced, &options).unwrap();

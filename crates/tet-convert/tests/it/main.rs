@@ -26,6 +26,7 @@ mod kept;
 mod labeled;
 mod losses;
 mod merge;
+mod named;
 mod netcdf3;
 mod netcdf3_write;
 mod numpy;

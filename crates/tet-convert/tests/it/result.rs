@@ -417,6 +417,7 @@ fn cells_of_reductions_are_arrays() {
         }
         let path = folder.path().join("out.npy");
         let of = (dataset, &slab(&opened, text));
+        let reduced = Arc::new(reduced);
         let result = ResultCatalog::of_reduced(&opened.catalog, of, &reduced, &replacing());
         let written = result.unwrap().write(&path, &replacing());
         assert_eq!(written.unwrap().bytes, fs::metadata(&path).unwrap().len());

@@ -139,8 +139,12 @@ impl FolderPublisher {
     /// the old folder cannot be removed: the target is the new one.
     pub fn commit(mut self) -> Result<()> {
         let Some(hidden) = self.hidden.clone() else { return Ok(()) };
+        // Fail before anything is replaced if the folder around it cannot be synced.
+        let mut parent = None;
         if self.sync == Sync::Full {
             sync_all(&hidden).map_err(|error| self.fault(Step::Sync, error))?;
+            let opened = retried(|| Disk.open_folder(&self.parent));
+            parent = Some(opened.map_err(|error| self.fault(Step::OpenFolder, error))?);
         }
         let replaced = match self.force {
             Overwrite::Refuse | Overwrite::Edit(_) => {
@@ -150,7 +154,7 @@ impl FolderPublisher {
         };
         let old = replaced.map_err(|error| self.fault(Step::Rename, error))?;
         self.hidden = None;
-        let synced = if self.sync == Sync::Full { sync_folder(&self.parent) } else { Ok(()) };
+        let synced = parent.map_or(Ok(()), |parent| Disk.sync_folder(&parent));
         let removed = old.map_or(Ok(()), |old| {
             // What is left of it has a name that identifies it as temporary.
             let what = || format!("the old folder, {}, cannot be removed", shown(&old));
@@ -287,11 +291,6 @@ fn sync_all(folder: &Path) -> io::Result<()> {
     rustix::fs::syncfs(File::open(folder)?)?;
     let _ = folder;
     Ok(())
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    let open = Disk.open_folder(folder)?;
-    Disk.sync_folder(&open)
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 //! complete. An index that lists the files is removed before the first rename and written last, so
 //! it never lists a mixture of old and new files.
 
+use std::io;
+
 use super::{Overwrite, Place, Result, Step, retried};
+use crate::error::{Error, shown};
 use crate::vfs::Entry;
 
 /// A complete new file under a hidden name; dropping it removes the file.
@@ -16,8 +19,8 @@ pub struct Settled(pub(super) Place);
 /// # Errors
 ///
 /// Returns what [`Publisher::commit`](super::Publisher::commit) returns. Targets before the failed
-/// one are new files then, those after it are unchanged, and an index that listed replaced files is
-/// removed.
+/// one are new files then, as [`Error::InPlace`] says, those after it are unchanged, and an index that listed
+/// replaced files is removed.
 pub fn commit_all(mut files: Vec<Settled>, mut index: Option<Settled>) -> Result<()> {
     // Steps that may fail without harm are first.
     open_folders(files.iter_mut().chain(&mut index))?;
@@ -30,17 +33,34 @@ pub fn commit_all(mut files: Vec<Settled>, mut index: Option<Settled>) -> Result
         removed.map_err(|error| index.fault(Step::Remove, error))?;
         index.sync_folder()?;
     }
-    for Settled(file) in &mut files {
-        file.take_target()?;
+    for at in 0..files.len() {
+        let taken = files[at].0.take_target();
+        taken.map_err(|error| Named(&files[..at]).but(&files[at], error))?;
     }
     files.iter().try_for_each(|Settled(file)| file.sync_folder())?;
-    match &mut index {
-        None => Ok(()),
-        Some(Settled(index)) => {
-            index.sync_folder()?;
-            index.take_target()?;
-            index.sync_folder()
-        }
+    if let Some(index) = &mut index {
+        let taken = index.0.sync_folder().and_then(|()| index.0.take_target());
+        taken.map_err(|error| Named(&files).but(index, error))?;
+        index.0.sync_folder()?;
+    }
+    Ok(())
+}
+
+/// The files that have their names.
+struct Named<'f>(&'f [Settled]);
+
+impl Named<'_> {
+    /// The error of the next one, which tells of those that are in place.
+    fn but(&self, next: &Settled, error: Error) -> Error {
+        let Some(Settled(last)) = self.0.last() else { return error };
+        let (path, next) = (last.target.clone(), shown(&next.0.target));
+        let what = format!("not the files behind it, from {next} on");
+        let source = match error {
+            Error::Io { source, .. } => source,
+            Error::Exists { .. } => io::ErrorKind::AlreadyExists.into(),
+            other => io::Error::other(other),
+        };
+        Error::InPlace { path, what, source }
     }
 }
 

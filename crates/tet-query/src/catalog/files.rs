@@ -1,11 +1,56 @@
 //! The files of a container: one, or an index and the shards that it names.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use tet_io::{Source, Stamp, Writers};
+use tet_io::{Kind, Source, Stamp, Writers};
 
-use super::Catalog;
+use super::{Catalog, ChunkPlace, Dataset, Texts};
 use crate::error::{Error, Result};
+
+impl Dataset {
+    /// The same as one of several files, of which errors name this one.
+    #[must_use]
+    pub fn of_file(self, file: &Arc<Path>) -> Dataset {
+        let text = self.text.map(|text| match text {
+            Texts::Elements { bytes, elements } => {
+                let bytes = Arc::new(Arc::unwrap_or_clone(bytes).of_file(file));
+                Texts::Elements { bytes, elements }
+            }
+            chunks @ Texts::Chunks(_) => chunks,
+        });
+        Dataset { text, file: Some(Arc::clone(file)), ..self }
+    }
+
+    /// An error of reading the dataset, which names the file where this is one of several.
+    #[must_use]
+    pub fn in_file(&self, error: Error) -> Error {
+        match &self.file {
+            Some(file) => error.in_file(Arc::clone(file)),
+            None => error,
+        }
+    }
+
+    /// Appends the places of chunks, as [`ChunkTable::locate`](super::ChunkTable::locate) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChunkTable::locate`](super::ChunkTable::locate).
+    pub fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
+        self.chunks.locate(linear, out).map_err(|error| self.in_file(error))
+    }
+}
+
+impl Error {
+    /// The error as one of a file, unless it names one already or is not about what the file has.
+    pub(crate) fn in_file(self, file: Arc<Path>) -> Error {
+        let is_of_file = matches!(self.kind(), Kind::Format | Kind::Limit);
+        if !is_of_file || matches!(self, Error::InFile { .. }) {
+            return self;
+        }
+        Error::InFile { file, fault: Box::new(self) }
+    }
+}
 
 impl Catalog {
     /// The same with the other files of a container of several, in which datasets are stored.
@@ -18,6 +63,15 @@ impl Catalog {
     #[must_use]
     pub fn with_unopened(self, unopened: (usize, u64)) -> Catalog {
         Catalog { unopened, ..self }
+    }
+
+    /// The same as one of several files, of which errors of its datasets name this one.
+    #[must_use]
+    pub fn of_file(mut self, file: &Path) -> Catalog {
+        let file = Arc::from(file);
+        let parts = Arc::unwrap_or_clone(std::mem::take(&mut self.parts));
+        let parts = parts.into_iter().map(|part| part.of_file(&file)).collect();
+        Catalog { parts: Arc::new(parts), ..self }.viewed(|dataset| dataset.of_file(&file))
     }
 
     /// The other files of a container of several, without [`Catalog::source`].

@@ -179,7 +179,7 @@ fn differing_chunks(
         let linear: Vec<u64> = (first..count.min(first + BATCH)).collect();
         let mut places = [Vec::new(), Vec::new()];
         for (dataset, places) in datasets.iter().zip(&mut places) {
-            dataset.chunks.locate(&linear, places)?;
+            dataset.locate(&linear, places)?;
         }
         for (&linear, places) in linear.iter().zip(places[0].iter().zip(&places[1])) {
             if !is_same_chunk(datasets, linear, places.into())? {

@@ -139,7 +139,8 @@ impl<'a> Checks<'a> {
         let file_len = dataset.source.len();
         if how.check_decoded(plan.decoded_len, file_len).is_err() {
             // Chunks of other files count with what they take there.
-            how.check_decoded(plan.decoded_len, file_len.max(plan.distinct_len()))?;
+            let checked = how.check_decoded(plan.decoded_len, file_len.max(plan.distinct_len()));
+            checked.map_err(|error| dataset.in_file(error))?;
         }
         let has_digests = dataset.chunks.has_digests();
         let checks = Checks {
@@ -388,7 +389,8 @@ pub(crate) fn seal(
             None => doubt.mark(),
             Some(None) => {}
             Some(Some(fault)) => {
-                return Err(Error::Foreign { dataset: dataset.name.clone(), fault });
+                let error = Error::Foreign { dataset: dataset.name.clone(), fault };
+                return Err(dataset.in_file(error));
             }
         }
     }

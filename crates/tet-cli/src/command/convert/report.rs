@@ -79,10 +79,13 @@ pub(crate) fn shape(inputs: &[PathBuf], output: &Path, report: &ImportReport) ->
 
 /// The failure of a conversion; for a dataset that cannot be converted, with the option that excludes it.
 pub(crate) fn failure(error: tet_convert::Error) -> Failure {
+    use tet_query::Error as E;
     let hint = match &error {
-        tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
-            Some(omit(dataset))
-        }
+        tet_convert::Error::Query(E::Unreadable { dataset, .. }) => Some(omit(dataset)),
+        tet_convert::Error::Query(E::InFile { fault, .. }) => match &**fault {
+            E::Unreadable { dataset, .. } => Some(omit(dataset)),
+            _ => None,
+        },
         tet_convert::Error::NoReferences { dataset, .. } => Some(omit(dataset)),
         tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
         tet_convert::Error::Stack { dataset, .. } => {
@@ -112,8 +115,9 @@ fn is_part(name: &str) -> bool {
     part.is_some_and(|part| ["indptr", "indices", "coords", "values"].contains(&part))
 }
 
-/// The same, with the path of the input, or of an output that exists.
-pub(crate) fn failed(error: tet_convert::Error, input: &Path, output: &Path) -> Failure {
+/// The same, with the path of the input, or of an output that exists. Of several inputs the error itself names the one
+/// that was read; all else is about the output.
+pub(crate) fn failed(error: tet_convert::Error, inputs: &[PathBuf], output: &Path) -> Failure {
     let mut failure = failure(error);
     if failure.code == "exists" {
         failure.file = None;
@@ -123,5 +127,9 @@ pub(crate) fn failed(error: tet_convert::Error, input: &Path, output: &Path) -> 
         }
         return failure.about(output);
     }
-    failure.about(input)
+    match inputs {
+        [input] => failure.about(input),
+        _ if failure.exit == Exit::Usage => failure.about(output),
+        _ => failure,
+    }
 }

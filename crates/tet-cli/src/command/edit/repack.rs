@@ -7,7 +7,7 @@ use tet_file::DigestChoice;
 use tet_tensogram::PackingFit;
 use tet_ztensor::ChecksumChoice;
 
-use super::{editable, options, report};
+use super::{about_one, editable, options, report};
 use crate::args::{ChecksumName, EditRepackArgs, EncodingName, FilterName, Named};
 use crate::bar::Bar;
 use crate::command::convert::{check_levels, chunk_rules, codec_rules, payload_codec};
@@ -45,7 +45,7 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
     options.reserved_rows = args.reserve.reserve_rows;
     let written = tet_convert::repack(&opened, output.as_deref(), &how, &options);
     bar.finish();
-    let report = written.map_err(|error| editable(error).about(named))?;
+    let report = written.map_err(|error| about_one(editable(error), &args.file, named))?;
     let changes = report::changes(&report);
     report::print((&args.file, &args.place), (&report, changes), "repacked", context)
 }

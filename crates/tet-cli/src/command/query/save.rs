@@ -165,7 +165,7 @@ impl Output {
         mut self,
         catalog: &Catalog,
         resolved: &Resolved,
-        reduced: &Answer<Reduced>,
+        reduced: &Arc<Answer<Reduced>>,
         how: &Execution,
         context: &mut Context<'_>,
     ) -> Result<Saved> {

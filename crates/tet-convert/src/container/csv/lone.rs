@@ -17,7 +17,7 @@ use crate::model::notes;
 use crate::write::array::Encoding;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::csv::{Delimiter, Quotes, TextLines, push_text};
-use crate::write::file::{Counted, publish};
+use crate::write::file::publish;
 use crate::write::left_out::left_out;
 use crate::write::texts::TextCounts;
 use crate::{Error, Result};
@@ -33,8 +33,8 @@ pub(super) fn write(
     let quotes = if names.len() == 1 { Quotes::Alone } else { Quotes::Needed };
     let has_values = dataset.is_text() && has_values(dataset, options)?;
     let mut counts = TextCounts::new(dataset);
-    let (len, integrity) = publish(conversion.catalog, output, &options.export(), |out| {
-        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+    let (integrity, len) = publish(conversion.catalog, output, &options.export(), |out| {
+        let mut out = io::BufWriter::new(out);
         let mut head = String::new();
         for (name, nth) in names.iter().zip(1..) {
             push_text(name, delimiter, quotes, &mut head);
@@ -57,7 +57,7 @@ pub(super) fn write(
             })?;
         }
         out.flush().map_err(Error::Write)?;
-        Ok((out.len, integrity))
+        Ok(integrity)
     })?;
     conversion.notes.extend(notes::of_integrity(integrity).into_iter().chain(counts.replaced()));
     conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));

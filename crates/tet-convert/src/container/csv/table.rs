@@ -35,7 +35,7 @@ pub(super) fn write(
 ) -> Result<Output> {
     let datasets = conversion.datasets.clone();
     let table = Table::new(&datasets, (encoding, delimiter))?;
-    let Written { len, integrity, notes } =
+    let (Written { integrity, notes }, len) =
         publish(conversion.catalog, output, &options.export(), |out| {
             let mut out = io::BufWriter::new(out);
             let written = table.write(&options.execution, &mut out)?;
@@ -70,7 +70,6 @@ struct Table<'c> {
 
 /// What was written.
 struct Written {
-    len: u64,
     integrity: Integrity,
     notes: Vec<Note>,
 }
@@ -89,7 +88,7 @@ impl<'c> Table<'c> {
         let quotes: Vec<Quotes> = (self.columns.iter())
             .map(|column| column.quotes(self.row_count, execution))
             .collect::<Result<_>>()?;
-        let mut lines = Lines { table: self, buffer: String::new(), len: 0, out };
+        let mut lines = Lines { table: self, buffer: String::new(), out };
         for (column, nth) in self.columns.iter().zip(0..) {
             lines.text(&column.name, nth, Quotes::Needed)?;
         }
@@ -126,10 +125,9 @@ impl<'c> Table<'c> {
             add(lazy.integrity());
         }
         lines.flush(0)?;
-        let len = lines.len;
         let counted = counts.iter().flatten().filter_map(TextCounts::replaced);
         let notes = counted.chain(self.unquotable(&quotes)).collect();
-        Ok(Written { len, integrity: integrity.unwrap_or(Integrity::Unprotected), notes })
+        Ok(Written { integrity: integrity.unwrap_or(Integrity::Unprotected), notes })
     }
 
     /// The note of texts that are read again as values: quotes mean text where something is without them.
@@ -168,7 +166,6 @@ struct Lines<'t> {
     table: &'t Table<'t>,
     buffer: String,
     /// Bytes that were written.
-    len: u64,
     out: &'t mut dyn Write,
 }
 
@@ -214,7 +211,6 @@ impl Lines<'_> {
     fn flush(&mut self, len_min: usize) -> Result<()> {
         if len_min < self.buffer.len() {
             self.out.write_all(self.buffer.as_bytes()).map_err(Error::Write)?;
-            self.len = self.len.saturating_add(self.buffer.len() as u64);
             self.buffer.clear();
         }
         Ok(())

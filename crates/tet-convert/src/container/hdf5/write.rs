@@ -131,7 +131,8 @@ impl traits::Writer for Hdf5 {
         plan.draft.check().map_err(|fault| unfit(fault, flavor))?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (from, mut of_texts) = ((&arrays[..], &conversion.datasets[..]), Vec::new());
-        file::publish_seekable(conversion.catalog, output, &options.export(), |out| {
+        let export = options.export();
+        let ((), len) = file::publish_seekable(conversion.catalog, output, &export, |out| {
             let written = put::write(&mut plan, from, (options, &execution), out, &mut of_texts)?;
             options.execution.progress.check()?;
             let rest = plan.draft.encode(written.len()).map_err(|fault| unfit(fault, flavor))?;
@@ -140,7 +141,7 @@ impl traits::Writer for Hdf5 {
         conversion.notes.extend(notes::unchecked(&arrays).into_iter().chain(of_texts));
         let first_array = plan.draft.datasets.len().saturating_sub(arrays.len());
         let chunk_shapes = plan.draft.datasets.iter().skip(first_array).map(put::chunk_shape);
-        Ok(Output { chunk_shapes: chunk_shapes.collect(), ..Output::file(output)? })
+        Ok(Output { chunk_shapes: chunk_shapes.collect(), len, ..Output::default() })
     }
 }
 

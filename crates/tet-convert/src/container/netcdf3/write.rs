@@ -70,7 +70,7 @@ impl traits::Writer for NetCdf3 {
         let draft = draft::of(conversion, &arrays, options)?;
         let header = header::bytes(&draft)?;
         let execution = options.execution.begin(stream::total_len(&arrays));
-        file::publish(conversion.catalog, output, &options.export(), |out| {
+        let ((), len) = file::publish(conversion.catalog, output, &options.export(), |out| {
             let mut out = BufWriter::new(out);
             out.write_all(&header).map_err(Error::Write)?;
             for variable in &draft.variables {
@@ -80,7 +80,7 @@ impl traits::Writer for NetCdf3 {
             out.flush().map_err(Error::Write)
         })?;
         conversion.notes.extend(notes::unchecked(&arrays));
-        Output::file(output)
+        Ok(Output { len, ..Output::default() })
     }
 }
 

@@ -9,7 +9,7 @@ use zip::CompressionMethod;
 
 use crate::model::notes;
 use crate::write::archive;
-use crate::write::array::{self, Encoding};
+use crate::write::array::{self, Encoding, Written};
 use crate::write::file::{self, Compression, ExportOptions};
 use crate::write::stream;
 use crate::{Error, Note, Result};
@@ -26,15 +26,15 @@ pub fn write_npz_file(
     datasets: &[&Dataset],
     path: &Path,
     options: &ExportOptions,
-) -> Result<Vec<Note>> {
+) -> Result<Written> {
     let mut notes = Vec::new();
     let members = members(datasets, &mut notes)?;
     let arrays = datasets.iter().map(|it| stream::whole(it)).collect::<Result<Vec<_>>>()?;
-    file::publish_seekable(catalog, path, options, |out| {
+    let ((), bytes) = file::publish_seekable(catalog, path, options, |out| {
         write(&arrays, &members, out, options, &mut notes)
     })?;
     notes.extend(notes::unchecked(&arrays));
-    Ok(notes)
+    Ok(Written { bytes, notes })
 }
 
 fn write(

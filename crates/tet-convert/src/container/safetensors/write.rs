@@ -22,6 +22,7 @@ use super::header::{Header, LEN_MAX, METADATA_KEY, of_text};
 use super::index::members;
 use crate::model::attributes::SCALAR_KEY;
 use crate::model::{logical, notes};
+use crate::write::array::Written;
 use crate::write::file::{self, ExportOptions};
 use crate::write::left_out::of_datasets;
 use crate::write::stream::{self, shape_of};
@@ -49,14 +50,16 @@ pub fn write_safetensors_file(
     datasets: &[&Dataset],
     path: &Path,
     options: &ExportOptions,
-) -> Result<Vec<Note>> {
+) -> Result<Written> {
     let (views, notes) = views(datasets)?;
     let mut parts = parts(datasets, &views)?;
     let header = arranged(catalog, &strings(catalog, views.iter()), &mut parts)?;
     let execution = options.execution.begin(len_of(&parts));
-    file::publish(catalog, path, options, |out| write(&header, &parts, &execution, out))?;
+    let write = |out: &mut dyn Write| write(&header, &parts, &execution, out);
+    let ((), bytes) = file::publish(catalog, path, options, write)?;
     let unchecked = notes::unchecked(parts.iter().map(|part| &part.lazy));
-    Ok(notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect())
+    let notes = notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect();
+    Ok(Written { bytes, notes })
 }
 
 /// The datasets as the format stores them, and which are of a type that it lacks.

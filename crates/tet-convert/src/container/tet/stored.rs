@@ -46,7 +46,7 @@ impl StoredChunks {
         while first < count {
             let end = count.min(first.saturating_add(LOCATED));
             let (linear, mut places) = ((first..end).collect::<Vec<_>>(), Vec::new());
-            dataset.chunks.locate(&linear, &mut places)?;
+            dataset.locate(&linear, &mut places)?;
             for (linear, place) in linear.into_iter().zip(&places) {
                 let Some(chunk) = chunk(lazy, (id, linear), place)? else { return Ok(false) };
                 let file = match of_objects.get(&place.object) {

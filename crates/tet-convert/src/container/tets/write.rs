@@ -56,11 +56,23 @@ impl Writer for Tets {
         let written = Tet.write(conversion, &path, &of_part)?;
         let part = part(&path, file)?;
         let len = part.len;
-        folder.write(DOCUMENT, Manifest::of_part(part).text().as_bytes())?;
+        folder.write(DOCUMENT, first_manifest(part, options).text().as_bytes())?;
         let len = len.saturating_add(folder.byte_len());
         folder.commit()?;
         Ok(Output { len, ..written })
     }
+}
+
+/// The manifest of the first part.
+fn first_manifest(part: Part, options: &ConvertOptions) -> Manifest {
+    let mut manifest = Manifest::of_part(part);
+    if let (Some(grows), [part]) = (&options.grows, &mut manifest.parts[..]) {
+        manifest.axis = Some(grows.name.clone());
+        manifest.datasets.clone_from(&grows.numbers);
+        let rows = grows.extents.iter().filter(|(_, end)| **end != 0);
+        part.rows = rows.map(|(name, &end)| (name.clone(), [0, end])).collect();
+    }
+    manifest
 }
 
 /// How a part is written: as a new file, with digests.
@@ -86,7 +98,7 @@ fn write_at_url(
     let begun = Begun::now();
     let written = Tet.write(conversion, &path, &part_options(options))?;
     let named = part(&path, file.clone()).and_then(|part| {
-        let (len, text) = (part.len, Manifest::of_part(part).text());
+        let (len, text) = (part.len, first_manifest(part, options).text());
         let written = manifest.write_all(text.as_bytes());
         written.map_err(|error| manifest.write_fault(error))?;
         begun.check(output)?;

@@ -17,6 +17,7 @@ use tet_query::{Catalog, Dataset};
 use super::Part;
 use crate::container::safetensors::canonical::{header_of, index_of, strings};
 use crate::model::notes;
+use crate::write::array::Written;
 use crate::write::file::{ExportOptions, of_file};
 use crate::{Error, Note, Result};
 
@@ -77,8 +78,9 @@ pub fn write_shards(
     let parts = super::parts(datasets, &views)?;
     let total = super::len_of(&parts);
     if !is_index(path) && total <= shard_len {
-        let notes = super::write_safetensors_file(catalog, datasets, path, options)?;
-        return Ok((Sharded::default(), notes));
+        let Written { bytes: len, notes } =
+            super::write_safetensors_file(catalog, datasets, path, options)?;
+        return Ok((Sharded { shard_count: 0, len }, notes));
     }
     let order: Vec<String> = parts.iter().map(|part| part.entry.name.clone()).collect();
     let shards = split(parts, shard_len);

@@ -9,7 +9,6 @@ use tet_zarr::ZarrFormat;
 use zip::CompressionMethod;
 
 use super::names::DOCUMENTS as ALL_DOCUMENTS;
-use crate::container::traits::Output;
 use crate::container::zarr::DOCUMENTS;
 use crate::write::archive::{self, NewArchive};
 use crate::write::file::{self, ExportOptions};
@@ -80,10 +79,10 @@ fn zipped(
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
 ) -> Result<u64> {
-    file::publish_seekable(catalog, output, options, |out| {
+    let ((), len) = file::publish_seekable(catalog, output, options, |out| {
         archive::write(out, |zip| write(&mut Members { format, zip }))
     })?;
-    Ok(Output::file(output)?.len)
+    Ok(len)
 }
 
 /// The files of a folder.
