@@ -20,19 +20,24 @@ pub(crate) fn several(text: String, matching: &[&Dataset]) -> Failure {
 }
 
 /// Resolves a selector, a name or a pattern of names with an optional slice, and `--select`; without a name
-/// it is the only dataset of the file.
+/// it is the only dataset of the file. An empty text is a name where a dataset has it.
 ///
 /// # Errors
 ///
 /// No dataset matches, the slice does not exist or cannot be read, or there are two slices.
 pub(crate) fn find_all<'a>(
     catalog: &'a Catalog,
-    asked: &str,
+    asked: Option<&str>,
     select: Option<&str>,
     how: &Execution,
 ) -> Result<Vec<Target<'a>>> {
+    let is_nameless = asked == Some("") && catalog.has("");
+    let asked = asked.unwrap_or_default();
     let (name, bracket) = split(asked, |name| catalog.has(name));
-    let datasets = if name.is_empty() { vec![only(catalog)?] } else { catalog.find_all(name)? };
+    let datasets = match name {
+        "" if !is_nameless => vec![only(catalog)?],
+        name => catalog.find_all(name)?,
+    };
     let select = match (bracket, select) {
         (Some(_), Some(_)) => {
             let text = format!("{asked:?} has a slice already, and --select sets another one");

@@ -37,6 +37,23 @@ fn failed(folder: &Path, args: &[&str]) -> (Exit, String) {
 }
 
 #[test]
+fn an_empty_name_is_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tensor =
+        |start| format!(r#"{{"dtype":"U8","shape":[1],"data_offsets":[{start},{}]}}"#, start + 1);
+    let header = format!(r#"{{"":{},"a":{}}}"#, tensor(0), tensor(1));
+    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    file.extend(header.bytes().chain([7, 8]));
+    fs::write(folder.join("x.safetensors"), file).unwrap();
+    assert_eq!(done(folder, &["cat", "x.safetensors", ""]).0, "[7]\n");
+    assert_eq!(done(folder, &["cat", "x.safetensors", "a"]).0, "[8]\n");
+    let (exit, err) = failed(folder, &["cat", "x.safetensors"]);
+    assert_eq!(exit, Exit::Usage, "{err}");
+    assert!(err.contains("datasets: \"\", a"), "{err}");
+}
+
+#[test]
 fn a_memory_hint_lowers_the_budget_and_never_raises_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::decode(opened, MeaningArgs { raw_values, ..MeaningArgs::default() });
     let catalog = &opened.catalog;
     let how = open::execution(&args.read, &opened, context);
-    let targets = target::find_all(catalog, asked, args.select.as_deref(), &how);
+    let targets = target::find_all(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
     let targets = targets.map_err(&about)?;
     for target in &targets {
         // Elements that nothing computes with are written, and not printed.

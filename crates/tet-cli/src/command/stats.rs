@@ -100,11 +100,11 @@ fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Resul
         return Ok(catalog.datasets().iter().map(whole).collect());
     }
     if args.datasets.is_empty() {
-        return target::find_all(catalog, "", select, how);
+        return target::find_all(catalog, None, select, how);
     }
     let mut targets = Vec::new();
     for asked in &args.datasets {
-        targets.extend(target::find_all(catalog, asked, select, how)?);
+        targets.extend(target::find_all(catalog, Some(asked), select, how)?);
     }
     Ok(targets)
 }
