@@ -32,7 +32,9 @@ pub(crate) fn find_all<'a>(
     how: &Execution,
 ) -> Result<Vec<Target<'a>>> {
     let (name, bracket) = split(asked, |name| catalog.has(name));
-    let datasets = if name.is_empty() { vec![only(catalog)?] } else { catalog.find_all(name)? };
+    // A dataset may be named by the empty text.
+    let is_only = name.is_empty() && !catalog.has(name);
+    let datasets = if is_only { vec![only(catalog)?] } else { catalog.find_all(name)? };
     let select = match (bracket, select) {
         (Some(_), Some(_)) => {
             let text = format!("{asked:?} has a slice already, and --select sets another one");
