@@ -20,10 +20,25 @@ const SECONDS_MIN: f64 = 2.0;
 const SECONDS_MAX: u32 = 600;
 
 /// The formats, by their suffixes; one that has no attributes of the file leaves them out.
-const FORMATS: [&str; 9] = ["safetensors", "tet", "zt", "tgm", "npz", "nc", "nc3", "h5", "zarr"];
+const FORMATS: [&str; 14] = [
+    "safetensors",
+    "tet",
+    "zt",
+    "tgm",
+    "npz",
+    "nc",
+    "nc3",
+    "h5",
+    "zarr",
+    "zarr.zip",
+    "tets",
+    "pt",
+    "gguf",
+    "json",
+];
 
 /// The commands: `IN` is the file of a format, `OTHER` the `.safetensors` file, `OUT` an output without its suffix.
-const COMMANDS: [(&str, &str); 19] = [
+const COMMANDS: [(&str, &str); 21] = [
     ("info", "info IN"),
     ("cat", "cat IN layer.5.weight"),
     ("query", "query -q IN layer.5.weight --sum"),
@@ -37,6 +52,8 @@ const COMMANDS: [(&str, &str); 19] = [
     ("attr", "convert -q IN OUT.tet --attr units=K"),
     ("merge", "convert -q --merge IN OTHER OUT.tet"),
     ("stack", "convert -q --stack run IN IN OUT.tet"),
+    ("concat", "convert -q --concat 0 IN IN OUT.tet"),
+    ("append", "edit append IN IN --axis 0 -o OUT.FORMAT"),
     ("rename", "edit rename IN layer.*=block.* -o OUT.FORMAT"),
     ("drop", "edit drop IN layer.1* -o OUT.FORMAT"),
     ("set", "edit set IN *:units=K -o OUT.FORMAT"),
@@ -74,12 +91,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut quadratic = 0_usize;
     for format in FORMATS.iter().filter(|format| is_asked(&options.format, format)) {
         let inputs = others.each_ref().map(|path| path.with_extension(format));
-        if *format != "safetensors" {
-            for (other, input) in others.iter().zip(&inputs) {
-                let mut convert = Command::new(&program);
-                convert.args(["convert", "-q", "-f", "--no-sync"]).args([other, input]);
-                run::check(&mut convert)?;
-            }
+        for ((other, input), count) in others.iter().zip(&inputs).zip(counts) {
+            make(&program, format, count, [other, input])?;
         }
         for (word, line) in COMMANDS.iter().filter(|(word, _)| is_asked(&options.only, word)) {
             let mut seconds = [0.0; 2];
@@ -101,6 +114,66 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Makes the file of a format, of the `.safetensors` file unless the format is only read.
+fn make(program: &Path, format: &str, count: usize, [other, input]: [&PathBuf; 2]) -> Result<()> {
+    let mut command = Command::new(program);
+    match format {
+        "safetensors" => return Ok(()),
+        "pt" => return Ok(fs::write(input, checkpoint(count)?)?),
+        "gguf" => return Ok(fs::write(input, gguf(count))?),
+        "json" => command.arg("refs").arg(other).arg("-f").arg("-o").arg(input),
+        _ => command.args(["convert", "-q", "-f", "--no-sync"]).args([other, input]),
+    };
+    run::check(&mut command)
+}
+
+/// The bytes of a PyTorch file of before version 1.6, whose tensors are views of one storage.
+fn checkpoint(count: usize) -> Result<Vec<u8>> {
+    let number = |number: usize| -> Result<Vec<u8>> {
+        Ok([&b"J"[..], &i32::try_from(number)?.to_le_bytes()].concat())
+    };
+    let text = |text: &str| -> Result<Vec<u8>> {
+        let len = u32::try_from(text.len())?.to_le_bytes();
+        Ok([&b"X"[..], &len, text.as_bytes()].concat())
+    };
+    let mut bytes = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.".to_vec();
+    bytes.extend(b"\x80\x02M\xe9\x03.\x80\x02}.\x80\x02}(");
+    for at in 0..count {
+        bytes.extend(text(&format!("layer.{at}.weight"))?);
+        bytes.extend(b"ctorch._utils\n_rebuild_tensor_v2\n((");
+        bytes.extend(text("storage")?);
+        bytes.extend(b"ctorch\nFloatStorage\n");
+        bytes.extend([text("0")?, text("cpu")?, number(count)?].concat());
+        bytes.extend(b"NtQ");
+        bytes.extend(number(at)?);
+        bytes.extend(b"K\x01\x85K\x01\x85\x89ccollections\nOrderedDict\n)RtR");
+    }
+    bytes.extend(b"u.\x80\x02](");
+    bytes.extend(text("0")?);
+    bytes.extend(b"e.");
+    bytes.extend((count as u64).to_le_bytes());
+    bytes.resize(bytes.len() + 4 * count, 0);
+    Ok(bytes)
+}
+
+/// The bytes of a GGUF file of this many tensors of one element, and as many keys.
+fn gguf(count: usize) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+    let number = |number: u32| number.to_le_bytes();
+    let counts = (count as u64).to_le_bytes();
+    let mut bytes = [&b"GGUF"[..], &number(3), &counts, &counts].concat();
+    for at in 0..count {
+        bytes.extend([text(&format!("key{at}")), number(8).to_vec(), text("value")].concat());
+    }
+    for at in 0..count {
+        bytes.extend(text(&format!("layer.{at}.weight")));
+        bytes.extend([number(1), number(1), number(0), number(0)].concat());
+        bytes.extend((32 * at as u64).to_le_bytes());
+    }
+    bytes.resize(bytes.len().next_multiple_of(32) + 32 * count, 0);
+    bytes
 }
 
 /// The bytes of a `.safetensors` file of this many tensors of one element, and as many keys of metadata.

@@ -65,6 +65,21 @@ pub(crate) fn bits_of(name: &str) -> Option<u64> {
     known.or_else(|| FLOATS.iter().find(|(float, _)| *float == name).map(|(_, bits)| *bits))
 }
 
+/// How to get at elements of as many bytes that have no type: those of ml_dtypes become such in files that lack them.
+pub(crate) const fn untyped_advice(len: u64) -> &'static str {
+    match len {
+        1 => {
+            "if they are float8, save the bits, `a.view('uint8')`, or with ml_dtypes the numbers, such as \
+             `a.view(ml_dtypes.float8_e4m3fn).astype('float32')`"
+        }
+        2 => {
+            "if it is bfloat16, save the bits, `a.view('uint16')`, or with ml_dtypes the numbers, \
+             `a.view(ml_dtypes.bfloat16).astype('float32')`"
+        }
+        _ => "save `a.view()` of an integer dtype of its size",
+    }
+}
+
 /// The fewest elements of a type without a [`DType`] that fill whole bytes.
 pub(crate) fn unit_of(name: &str) -> Option<Unit> {
     if DType::from_name(name).is_some() {

@@ -17,16 +17,55 @@ const READ_AHEAD_LEN: usize = 1 << 18;
 /// Writes the bytes of a [`Spool`].
 type Fill = dyn Fn(&mut dyn Write) -> io::Result<()> + Send + Sync;
 
-/// Bytes that are made when they are first read, and kept in a file without a name.
+/// A file without a name, made when it is first needed, in which several spools have their bytes: file systems take long to
+/// make a file for each of very many.
+pub(crate) struct Scratch {
+    /// Where the file is made.
+    folder: PathBuf,
+    file: OnceLock<File>,
+    /// The end of what is taken.
+    end: Mutex<u64>,
+}
+
+impl Scratch {
+    /// A file where the options say.
+    pub(crate) fn new(options: &OpenOptions) -> Arc<Scratch> {
+        let folder = options.scratch.clone().unwrap_or_else(env::temp_dir);
+        Arc::new(Scratch { folder, file: OnceLock::new(), end: Mutex::new(0) })
+    }
+
+    /// The file, and where there is room for as many bytes in it.
+    fn room(&self, len: u64) -> io::Result<(&File, u64)> {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match self.file.get() {
+            Some(file) => file,
+            None => {
+                let file = tempfile::tempfile_in(&self.folder);
+                let file = file.map_err(|error| self.unwritten(Step::Create, error))?;
+                self.file.get_or_init(|| file)
+            }
+        };
+        let at = *end;
+        *end = at.checked_add(len).ok_or(io::ErrorKind::InvalidData)?;
+        Ok((file, at))
+    }
+
+    /// An error of the file, by its folder.
+    fn unwritten(&self, step: Step, error: io::Error) -> io::Error {
+        io::Error::other(tet_io::Error::io(step, &tet_io::scratch_in(&self.folder), error))
+    }
+}
+
+/// Bytes that are made when they are first read, and kept in a [`Scratch`] file.
 pub(crate) struct Spool {
     /// What errors call it.
     name: String,
     len: u64,
-    /// Where the file is made.
-    folder: PathBuf,
+    scratch: Arc<Scratch>,
     progress: Progress,
     fill: Box<Fill>,
-    file: OnceLock<File>,
+    /// Where its bytes are in the file, once they are made.
+    at: OnceLock<u64>,
     /// Held by the thread that makes the bytes.
     filling: Mutex<()>,
 }
@@ -40,30 +79,38 @@ impl Spool {
         options: &OpenOptions,
         fill: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> Source {
-        let folder = options.scratch.clone().unwrap_or_else(env::temp_dir);
-        let progress = options.progress.clone();
-        let (fill, file, filling) = (Box::new(fill), OnceLock::new(), Mutex::new(()));
-        Source::from_reader(Arc::new(Spool { name, len, folder, progress, fill, file, filling }))
+        Spool::in_file(&Scratch::new(options), name, len, options, fill)
     }
 
-    fn file(&self) -> io::Result<&File> {
-        let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = self.file.get() {
-            return Ok(file);
+    /// The same in a file that others are in too.
+    pub(crate) fn in_file(
+        scratch: &Arc<Scratch>,
+        name: String,
+        len: u64,
+        options: &OpenOptions,
+        fill: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Source {
+        let (scratch, progress) = (Arc::clone(scratch), options.progress.clone());
+        let (fill, at, filling) = (Box::new(fill), OnceLock::new(), Mutex::new(()));
+        Source::from_reader(Arc::new(Spool { name, len, scratch, progress, fill, at, filling }))
+    }
+
+    /// Where its bytes are in the file, which are made if they are not.
+    fn filled(&self) -> io::Result<u64> {
+        if let Some(at) = self.at.get() {
+            return Ok(*at);
         }
-        let file = tempfile::tempfile_in(&self.folder)
-            .map_err(|error| self.unwritten(Step::Create, error))?;
-        let mut out = Bounded { spool: self, file: &file, left: self.len };
+        let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = self.at.get() {
+            return Ok(*at);
+        }
+        let (file, at) = self.scratch.room(self.len)?;
+        let mut out = Bounded { spool: self, file, at, left: self.len };
         (self.fill)(&mut out).map_err(damaged)?;
         if out.left != 0 {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        Ok(self.file.get_or_init(|| file))
-    }
-
-    /// An error of the file, by its folder.
-    fn unwritten(&self, step: Step, error: io::Error) -> io::Error {
-        io::Error::other(tet_io::Error::io(step, &tet_io::scratch_in(&self.folder), error))
+        Ok(*self.at.get_or_init(|| at))
     }
 }
 
@@ -73,11 +120,12 @@ impl ReadAt for Spool {
     }
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let file = match self.file.get() {
-            Some(file) => file,
-            None => self.file()?,
-        };
-        FileExt::read_exact_at(file, out, offset)
+        let count = u64::try_from(out.len()).unwrap_or(u64::MAX);
+        let is_inside = offset.checked_add(count).is_some_and(|end| end <= self.len);
+        let at = self.filled()?.checked_add(offset).filter(|_| is_inside);
+        let file = self.scratch.file.get();
+        let (file, at) = file.zip(at).ok_or(io::ErrorKind::UnexpectedEof)?;
+        FileExt::read_exact_at(file, out, at)
     }
 
     fn name(&self) -> &str {
@@ -104,6 +152,7 @@ fn damaged(error: io::Error) -> io::Error {
 struct Bounded<'a> {
     spool: &'a Spool,
     file: &'a File,
+    at: u64,
     left: u64,
 }
 
@@ -112,8 +161,9 @@ impl Write for Bounded<'_> {
         self.spool.progress.check().map_err(|_| io::Error::other("canceled"))?;
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
-        let written = self.file.write_all(bytes);
-        written.map_err(|error| self.spool.unwritten(Step::Write, error))?;
+        let written = self.file.write_all_at(bytes, self.at);
+        written.map_err(|error| self.spool.scratch.unwritten(Step::Write, error))?;
+        self.at = self.at.saturating_add(len);
         Ok(bytes.len())
     }
 
@@ -206,6 +256,22 @@ mod tests {
         let read = |at| source.read_vec(at, 2).unwrap();
         assert_eq!((read(3), read(0)), (b"lo".to_vec(), b"he".to_vec()));
         assert_eq!(count.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn spools_in_one_file_have_their_own_bytes() {
+        let (options, scratch) = (OpenOptions::default(), Scratch::new(&OpenOptions::default()));
+        let spool = |byte: u8| {
+            Spool::in_file(&scratch, "a spool".to_owned(), 3, &options, move |out| {
+                out.write_all(&[byte; 3])
+            })
+        };
+        let spools: Vec<Source> = (0..100).map(spool).collect();
+        for (source, byte) in spools.iter().zip(0..).rev() {
+            assert_eq!(source.read_vec(0, 3).unwrap(), [byte; 3]);
+            assert!(source.read_exact_at(1, &mut [0; 3]).is_err());
+        }
+        assert_eq!(spools[7].read_vec(1, 2).unwrap(), [7; 2]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::external;
 use super::texts::HeapTexts;
 use crate::chunking;
 use crate::model::blocks::BlockChunks;
+use crate::model::dtype::untyped_advice;
 use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -175,6 +176,13 @@ impl Stored<'_> {
         let dtype_name = element::name(datatype);
         let fault = match self.described.space.is_null {
             true => no_elements(&name),
+            false if matches!(datatype.class, Class::Opaque) => {
+                let advice = untyped_advice(datatype.size.into());
+                unsupported(
+                    &name,
+                    &format!("elements of the type {dtype_name} are not supported: {advice}"),
+                )
+            }
             false => no_numbers(&name, &dtype_name),
         };
         let shape = &self.described.space.shape;

@@ -4,6 +4,7 @@ use tet_codec::Swapped;
 use tet_format::DType;
 
 use super::literal::Literal;
+use crate::model::dtype::untyped_advice;
 
 /// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,12 +151,7 @@ fn refusal(text: &str, code: &str) -> Refusal {
     };
     let (name, advice) = match kind {
         Some('O') => ("object".to_owned(), "it is pickled Python; save it with a numeric dtype"),
-        Some('V') if size == Ok(2) => (
-            "void16".to_owned(),
-            "if it is bfloat16, save the bits, `a.view('uint16')`, or with ml_dtypes the numbers, \
-             `a.view(ml_dtypes.bfloat16).astype('float32')`",
-        ),
-        Some('V') => (format!("void{bits}"), "save `a.view()` of an integer dtype of its size"),
+        Some('V') => (format!("void{bits}"), untyped_advice(size.unwrap_or(0))),
         Some('c') => (format!("complex{bits}"), "save `a.astype('complex128')`"),
         Some('f') => (format!("float{bits}"), "save `a.astype('float64')`"),
         Some('M') => ("datetime64".to_owned(), "save `a.astype('datetime64[D]')`, or [s] or [ns]"),

@@ -1,7 +1,7 @@
 //! The members of a `.npz`: a zip archive of `.npy` files, whose directory is not trusted.
 
 use std::io::{self, Read};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tet_io::Source;
 use zip::read::{ArchiveOffset, Config, ZipFile};
@@ -12,7 +12,7 @@ use super::directory::Directory;
 use super::fault::NpzFault;
 use crate::error::is_of_system;
 use crate::read::opened::OpenOptions;
-use crate::read::spool::{SourceReader, Spool};
+use crate::read::spool::{Scratch, SourceReader, Spool};
 
 /// Deflate makes at most this many bytes out of one.
 const DEFLATE_RATIO_MAX: u64 = 1032;
@@ -23,6 +23,8 @@ pub(crate) struct Archive {
     zip: ZipArchive<SourceReader>,
     /// Names that several members have: the last one of each is listed.
     repeated: Arc<[String]>,
+    /// Where compressed members are unpacked to.
+    scratch: Arc<OnceLock<Arc<Scratch>>>,
 }
 
 /// A member that may be an array.
@@ -68,7 +70,7 @@ impl Archive {
         if zip.has_overlapping_entries()? {
             return Err(NpzFault::Overlap);
         }
-        Ok(Self { zip, repeated: directory.repeated.into() })
+        Ok(Self { zip, repeated: directory.repeated.into(), scratch: Arc::default() })
     }
 
     /// Names that several members have.
@@ -130,7 +132,9 @@ impl Archive {
         options: &OpenOptions,
     ) -> Source {
         let archive = self.clone();
-        Spool::source(format!("the member {name:?}"), len, options, move |out| {
+        let scratch = self.scratch.get_or_init(|| Scratch::new(options));
+        let name = format!("the member {name:?}");
+        Spool::in_file(scratch, name, len, options, move |out| {
             let mut archive = archive.clone();
             let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
             let mut member = archive.member(position).map_err(damaged)?;

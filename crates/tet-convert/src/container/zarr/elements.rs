@@ -10,6 +10,7 @@ use tet_zarr::{ArrayMeta, Hierarchy, ZarrElement, ZarrField, ZarrOrder};
 
 use super::chunks::{Chunks, Made, pipelines};
 use super::texts::TextTable;
+use crate::model::dtype::untyped_advice;
 use crate::read::slabs::{too_deep, unread};
 use crate::read::touched::Touched;
 
@@ -45,6 +46,15 @@ pub(super) fn read(
             let compound = QueryError::Compound { dataset: name, members };
             let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
             (Dataset { dtype_name, fault, ..whole }, parts)
+        }
+        ZarrElement::Raw { size } => {
+            let bytes = stored.numbers(name.clone(), &all(vec![*size], DType::UInt8));
+            let whole = Dataset::of_bytes(bytes);
+            let advice = untyped_advice(*size);
+            let what =
+                format!("elements of {size} bytes without a type are not supported: {advice}");
+            let fault = whole.fault.clone().or_else(|| Some(Arc::new(refused(&name, &what))));
+            (Dataset { fault, ..whole }, Vec::new())
         }
         element => match element.dtype() {
             Some(dtype) => (stored.numbers(name, &all(Vec::new(), dtype)), Vec::new()),
