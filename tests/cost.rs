@@ -150,6 +150,35 @@ fn reductions_make_the_passes_that_are_said() {
     }
 }
 
+/// A budget that an answer is refused for is one that its cost is refused for, and no other.
+#[test]
+fn what_is_refused_is_refused_by_its_cost() {
+    let _turn = ALLOCATOR.alone();
+    let world = world();
+    let bins = Params { bins: 7, ..Params::default() };
+    let mut seen = [0; 2];
+    for reduction in [
+        Reduction::all(Op::Sum),
+        Reduction::along(Op::Std, [1]),
+        with(Op::Histogram, bins, Axes::All),
+        Reduction::all(Op::Median),
+        Reduction::along(Op::Median, [0]),
+    ] {
+        for (nth, dataset) in world.catalog.datasets().iter().enumerate() {
+            let slab = Hyperslab::whole(dataset.shape());
+            for log in (8..22).step_by(3) {
+                let how = execution(1 << log);
+                let said = dataset.reduce_cost(&slab, &reduction, &how).err();
+                let found = dataset.reduce(&slab, &reduction, &how).err();
+                let texts = [said, found].map(|error| error.map(|error| error.to_string()));
+                seen[usize::from(texts[0].is_some())] += 1;
+                assert_eq!(texts[0], texts[1], "{reduction:?} of {nth} in 2^{log}");
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| 5 < count), "{seen:?}");
+}
+
 /// Several reductions of the same cells are one pass, and each is as it is alone.
 #[test]
 fn reductions_together_take_one_pass() {

@@ -14,6 +14,7 @@ use rustix::process::{Resource, getrlimit};
 pub use tet_plot::Depth;
 
 use crate::args::ColorWhen;
+use crate::exit::Exit;
 
 /// The width of text if the width of the terminal is unknown, or there is none.
 const WIDTH_DEFAULT: usize = 80;
@@ -249,10 +250,13 @@ impl Write for Sink {
 /// The first Ctrl-C sets the flag, the second one ends the process. A file past the size limit of the
 /// process becomes an I/O error instead of a fatal signal.
 fn take_signals(cancel: &Arc<AtomicBool>) {
-    use signal_hook::consts::signal::{SIGINT, SIGXFSZ};
+    use signal_hook::consts::signal::{SIGABRT, SIGINT, SIGXFSZ};
     // If a handler cannot be set, the default of the system stays: Ctrl-C ends the process.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(cancel));
     let _ = signal_hook::flag::register(SIGINT, Arc::clone(cancel));
+    // The standard library says how much memory the system did not give, and stops the process by this signal.
+    let (is_set, limit) = (Arc::new(AtomicBool::new(true)), Exit::Limit.code().into());
+    let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, limit, is_set);
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 

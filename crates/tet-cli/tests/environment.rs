@@ -54,6 +54,22 @@ fn e10_a_file_twice_the_limit_of_memory_is_summed_up() {
     assert_eq!(result(&shell(folder.path(), script)), (Some(0), "42.0\n".to_owned()));
 }
 
+/// What a small document lists may be more than memory holds: that is a limit, and no signal.
+#[test]
+fn e10_more_arrays_than_memory_holds_are_a_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let about = r#"{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":\"|u1\",\"compressor\":null,\"fill_value\":0,\"order\":\"C\",\"filters\":null}"#;
+    let arrays: Vec<String> =
+        (0..120_000).map(|nth| format!(r#""a{nth}/.zarray":"{about}""#)).collect();
+    let text = format!(
+        r#"{{"version":1,"refs":{{".zgroup":"{{\"zarr_format\":2}}",{}}}}}"#,
+        arrays.join(",")
+    );
+    fs::write(folder.path().join("r.json"), text).expect("written");
+    let output = shell(folder.path(), r#"ulimit -v 300000; "$tet" info r.json"#);
+    assert_eq!(output.status.code(), Some(4), "{}", result(&output).1);
+}
+
 #[test]
 fn e1_a_limit_on_the_length_of_files_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -51,8 +51,8 @@ impl Limits {
     /// TET-L3).
     ///
     /// # Errors
+    ///
     /// `json_len` exceeds the limit.
-    /// `json_len` is over the limit.
     pub const fn check_json_len(&self, json_len: u64, at: u64) -> Result<()> {
         bound(Rule::LimitJson, at, json_len, self.json_len_max)
     }

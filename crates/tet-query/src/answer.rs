@@ -59,21 +59,7 @@ impl Catalog {
     }
 }
 
-/// The most chunks of a dataset that is gone through where its file has fewer bytes: those that are not stored take no
-/// bytes, and each takes time.
-const CHUNKS_MAX: u64 = 1 << 26;
-
 impl Dataset {
-    /// Checks how many chunks are gone through, before the first.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Limit`] when there are too many for a file of this length.
-    pub(crate) fn check_chunk_count(&self, wanted: u64) -> Result<()> {
-        let (what, limit) = ("chunks that are read", self.source.len().max(CHUNKS_MAX));
-        if wanted <= limit { Ok(()) } else { Err(Error::Limit { what, wanted, limit }) }
-    }
-
     /// What is computed, with its integrity.
     fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
         let doubt = Doubt::default();
@@ -193,7 +179,7 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// As [`Dataset::reduce`], but for what only the elements and the budget can bring about.
+    /// As [`Dataset::reduce`], but for what only the elements can bring about.
     pub fn reduce_cost(
         &self,
         slab: &Hyperslab,

@@ -5,6 +5,7 @@
 //! may be read for them: so every driver has a second function that returns its cost.
 
 use crate::budget::Execution;
+use crate::error::Result;
 use crate::plan::{ReadPlan, StatisticsUse};
 
 /// Bytes of one value of a result, at most.
@@ -54,11 +55,20 @@ impl Passes {
 
 impl Cost {
     /// One pass over a plan by threads that hold `thread_len` bytes each, for `tasks` tasks.
-    pub(crate) fn pass(plan: &ReadPlan, how: &Execution, thread_len: u64, tasks: u64) -> Cost {
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Budget`](crate::Error::Budget) where the pass does.
+    pub(crate) fn pass(
+        plan: &ReadPlan,
+        how: &Execution,
+        thread_len: u64,
+        tasks: u64,
+    ) -> Result<Cost> {
         if plan.element_count == 0 {
-            return Cost::default();
+            return Ok(Cost::default());
         }
-        let threads = tasks.min(how.affordable(thread_len) as u64);
+        let threads = tasks.min(how.workers(thread_len)? as u64);
         // No more is read than is there.
         let windows = plan.touched_len().min(2 * how.window_len());
         let ahead = plan.touched_len().min(how.ahead_len());
@@ -66,7 +76,7 @@ impl Cost {
         let memory_len = threads_len.saturating_add(ahead);
         let statistics = plan.statistics_use();
         let (passes, is_compared) = (Passes::ONE, false);
-        Cost { passes, is_compared, thread_len, memory_len, statistics }
+        Ok(Cost { passes, is_compared, thread_len, memory_len, statistics })
     }
 
     /// This and then another: nothing of the one is held while the other runs.

@@ -154,7 +154,7 @@ impl LazyArray {
     ///
     /// # Errors
     ///
-    /// As [`LazyArray::new`], but for what only the elements and the budget can bring about.
+    /// As [`LazyArray::new`], but for what only the elements can bring about.
     pub fn cost(
         dataset: &Dataset,
         slab: &Hyperslab,

@@ -19,6 +19,8 @@ use tet_io::Source;
 
 use self::piece::{Inside, Stretches, chunk_elements, element_count};
 use self::touch::{AxisBox, Touch};
+use crate::budget::Execution;
+use crate::buffer;
 use crate::catalog::{ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
@@ -27,8 +29,42 @@ use crate::selection::Hyperslab;
 /// Chunks that are looked up together: the files on a server that they are in are opened at the same time.
 const BATCH: u64 = 1 << 16;
 
-/// The most chunks of a plan where the file has fewer bytes: chunks that are not stored take none.
-const COUNT_MAX: u64 = 1 << 23;
+/// The most chunks of a dataset that is gone through, by any command, where its file has fewer bytes: those that are not
+/// stored take no bytes, and each takes time.
+const CHUNKS_MAX: u64 = 1 << 26;
+/// The chunks of a plan that any budget holds.
+const LISTED_MIN: u64 = 1 << 20;
+
+impl Dataset {
+    /// Checks how many chunks are gone through, before the first.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Limit`] when there are too many for a file of this length.
+    pub fn check_chunk_count(&self, wanted: u64) -> Result<()> {
+        let limit = self.source.len().max(CHUNKS_MAX);
+        let what = "chunks, also those that are not stored";
+        let error = || self.in_file(Error::Limit { what, wanted, limit });
+        if wanted <= limit { Ok(()) } else { Err(error()) }
+    }
+
+    /// Plans the reading of a selection within a budget, which bounds the list of chunks: those that are not stored take no
+    /// bytes of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`], and [`Error::Budget`] for a list that the budget does not hold.
+    pub fn plan(&self, slab: &Hyperslab, how: &Execution) -> Result<ReadPlan> {
+        let touch = Touch::new(&self.grid, slab).ok_or_else(|| Error::misfit(self))?;
+        let (count, budget) = (touch.chunk_count(), how.memory_budget);
+        self.check_chunk_count(count)?;
+        let wanted = count.saturating_mul(size_of::<ChunkRead>() as u64);
+        if budget < wanted && self.source.len().max(LISTED_MIN) < count {
+            return Err(self.in_file(Error::Budget { wanted, budget }));
+        }
+        plan(self, slab, how.coalesce)
+    }
+}
 
 /// One chunk that a plan touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,10 +269,10 @@ impl ReadPlan {
     /// Looks all chunks up and adds up what is read of them.
     fn filled(mut self, dataset: &Dataset) -> Result<ReadPlan> {
         let total = self.touch.chunk_count();
-        let limit = dataset.source.len().max(COUNT_MAX);
-        if limit < total {
-            return Err(Error::Limit { what: "chunks that are read", wanted: total, limit });
-        }
+        dataset.check_chunk_count(total)?;
+        let wanted = total.saturating_mul(size_of::<ChunkRead>() as u64);
+        let reserved = self.chunks.try_reserve_exact(buffer::len(total)?);
+        reserved.map_err(|_| Error::NoMemory { wanted })?;
         let mut linear = Vec::new();
         let mut places = Vec::new();
         // Out of the plan while it is added to, back in at the end.

@@ -17,10 +17,10 @@ use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Prefetch, Rows, Uses};
+use crate::plan::ReadPlan;
 use crate::plan::output::OutputCut;
 use crate::plan::piece::{Strips, dense_range, element_count};
 use crate::plan::touch::AxisBox;
-use crate::plan::{ReadPlan, plan};
 use crate::selection::Hyperslab;
 
 /// Reads a selection into a new array.
@@ -30,7 +30,7 @@ pub(crate) fn read(
     (how, doubt): (&Execution, &Doubt),
 ) -> Result<Array> {
     let how = &*how.suited(&dataset.source);
-    let plan = plan(dataset, slab, how.coalesce)?;
+    let plan = dataset.plan(slab, how)?;
     let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
     how.check_result(plan.element_count.checked_mul(plan.element_size))?;
     let mut array = Array::zeroed(dtype, slab.kept_shape())?;
@@ -47,7 +47,7 @@ pub(crate) fn runs(
     visit: &mut dyn FnMut(Run),
 ) -> Result<()> {
     let how = &*how.suited(&dataset.source);
-    let plan = plan(dataset, slab, how.coalesce)?;
+    let plan = dataset.plan(slab, how)?;
     if plan.element_count == 0 {
         return Ok(());
     }
@@ -80,9 +80,9 @@ fn strip_elements(plan: &ReadPlan, how: &Execution) -> u64 {
 /// The cost of reading a selection, without the memory of its elements.
 pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Cost> {
     let how = &*how.suited(&dataset.source);
-    let plan = plan(dataset, slab, how.coalesce)?;
+    let plan = dataset.plan(slab, how)?;
     let tasks = if plan.is_one_task(&how.tuning) { 1 } else { u64::MAX };
-    Ok(Cost::pass(&plan, how, plan.whole_len_max, tasks))
+    Cost::pass(&plan, how, plan.whole_len_max, tasks)
 }
 
 /// Reads a selection into exactly its bytes; `parts` knows of other reads of the same chunks.
@@ -94,7 +94,7 @@ pub(crate) fn read_into(
     out: &mut [u8],
 ) -> Result<()> {
     let how = &*how.suited(&dataset.source);
-    let plan = plan(dataset, slab, how.coalesce)?;
+    let plan = dataset.plan(slab, how)?;
     let wanted = plan.element_count.saturating_mul(plan.element_size);
     if wanted != out.len() as u64 {
         return Err(Error::Buffer { found: out.len() as u64, wanted });

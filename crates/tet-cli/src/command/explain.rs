@@ -73,7 +73,7 @@ fn one(
     let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;
     let cost = Cost::of(&resolved, (&plan, &reads), &how)?;
     let axes = cost::axes(&resolved, &how, context)?;
-    let advice = advice::advice(&resolved, (&plan, &reads), &cost, &how);
+    let advice = advice::advice(&resolved, (&plan, &reads), &cost);
     opened.catalog.check_unchanged()?;
     if args.json {
         let explained = Explained {

@@ -173,10 +173,10 @@ pub(super) fn plan_of(resolved: &Resolved, how: &Execution) -> Result<ReadPlan> 
     if matches!(resolved.ask, Ask::Align(_)) {
         let nothing = dataset.shape().iter().map(|_| tet_query::AxisSlice::whole(0)).collect();
         if let Some(nothing) = tet_query::Hyperslab::new(nothing, dataset.shape()) {
-            return Ok(tet_query::plan(dataset, &nothing, how.coalesce)?);
+            return Ok(dataset.plan(&nothing, how)?);
         }
     }
-    Ok(tet_query::plan(dataset, &resolved.slab, how.coalesce)?)
+    Ok(dataset.plan(&resolved.slab, how)?)
 }
 
 fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {

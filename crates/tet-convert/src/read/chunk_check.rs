@@ -12,8 +12,6 @@ use crate::Result;
 const BATCH: u64 = 8192;
 /// Of more chunks, those that are stored are looked up, where the table lists them.
 const COUNT_MAX: u64 = 1 << 16;
-/// The most chunks of the other tables.
-const LISTED_MAX: u64 = 1 << 23;
 
 /// Where elements are checked: the options, the rule that a chunk breaks that does not decode, and the one of a
 /// chunk that is longer than the memory limit.
@@ -101,11 +99,7 @@ pub(crate) fn check_chunks(
             Err(error) => return Err(error.into()),
         }
     }
-    let limit = dataset.source.len().max(LISTED_MAX);
-    if limit < count {
-        let what = "chunks that are looked up";
-        return Err(QueryError::Limit { what, wanted: count, limit }.into());
-    }
+    dataset.check_chunk_count(count)?;
     (0..count).try_for_each(|linear| check(linear, findings))
 }
 

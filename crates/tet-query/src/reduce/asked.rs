@@ -17,7 +17,7 @@ use crate::fetch::Doubt;
 use crate::fill::fill_of;
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
-use crate::plan::{ReadPlan, plan};
+use crate::plan::ReadPlan;
 use crate::reduction::{AxisPicks, Number, Reduction};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
@@ -241,11 +241,11 @@ impl Asked<'_> {
     pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
         let makers = std::slice::from_ref(maker);
         let plan = self.plan_of(makers)?;
-        Ok(self.job(&plan, makers, None).cost())
+        self.job(&plan, makers, None).cost()
     }
 
     fn plan(&self) -> Result<ReadPlan> {
-        plan(self.dataset, self.slab, self.how.coalesce)
+        self.dataset.plan(self.slab, self.how)
     }
 
     /// The plan of a pass of these kernels.

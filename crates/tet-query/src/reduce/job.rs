@@ -157,19 +157,19 @@ impl Job<'_> {
     }
 
     /// What the pass costs.
-    pub(super) fn cost(&self) -> Cost {
+    pub(super) fn cost(&self) -> Result<Cost> {
         let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
         if cells == 0 {
-            return Cost::default();
+            return Ok(Cost::default());
         }
         let (_, steps, states_len) = self.steps();
         let width = self.makers.iter().map(|maker| maker.width as u64).sum();
         let values = cells.saturating_mul(width);
-        let pass = Cost::pass(self.plan, self.how, self.thread_len(states_len), steps.count());
+        let pass = Cost::pass(self.plan, self.how, self.thread_len(states_len), steps.count())?;
         let pass = pass.with_held(steps.held().saturating_mul(states_len));
         let is_compared = self.compared_ahead().next().is_some();
         let times = if is_compared { 2 } else { 1 };
-        Cost { passes: pass.passes.times(times), is_compared, ..pass }.with_values(values)
+        Ok(Cost { passes: pass.passes.times(times), is_compared, ..pass }.with_values(values))
     }
 
     /// How often the tasks use an element.

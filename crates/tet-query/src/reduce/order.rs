@@ -17,6 +17,8 @@ use crate::value::{Cells, Values};
 
 /// The largest part of the budget for the elements of a cell that are kept.
 const SHARE: u64 = 32;
+/// The largest part for the ranks of those that are put in order after a search.
+const CANDIDATES_SHARE: u64 = 4;
 
 impl Asked<'_> {
     /// Medians and quantiles.
@@ -64,7 +66,7 @@ impl Asked<'_> {
         }
         if shape.is_empty() {
             let count = self.roles.cell_elements();
-            let tuning = self.how.tuning.among(count);
+            let tuning = self.rank_tuning(count);
             let outlook = outlook(self.dtype, count, setup.q.len(), &tuning);
             let digits = outlook.ok_or_else(|| self.undefined())?.digits;
             let setup = Setup { digits, ..setup };
@@ -93,9 +95,17 @@ impl Asked<'_> {
         cell_len <= self.how.memory_budget / SHARE
     }
 
+    /// The sizes that a search among `count` elements is cut by: what a pass keeps is within the budget, whatever
+    /// the elements are.
+    fn rank_tuning(&self, count: u64) -> Tuning {
+        let tuning = self.how.tuning.among(count);
+        let held = self.how.memory_budget / CANDIDATES_SHARE / size_of::<u64>() as u64;
+        Tuning { candidates_max: tuning.candidates_max.min(held), ..tuning }
+    }
+
     /// The cost of [`Asked::sought`] among at most `count` elements.
     fn sought_cost(&self, setup: &Setup, count: u64) -> Result<Cost> {
-        let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning.among(count))
+        let outlook = outlook(self.dtype, count, setup.q.len(), &self.rank_tuning(count))
             .ok_or_else(|| self.undefined())?;
         let cost = |step, digits| {
             let setup = Setup { digits, ..setup.clone() };
@@ -104,8 +114,11 @@ impl Asked<'_> {
         };
         let mut whole = cost(Step::Digits, outlook.digits)?;
         if whole.passes == Passes::ONE {
-            if outlook.passes.most > 1 {
-                whole = whole.then(cost(Step::Candidates, outlook.candidates)?);
+            // Whether the last pass keeps as much as it may depends on the elements.
+            if outlook.passes.most > 1
+                && let Ok(last) = cost(Step::Candidates, outlook.candidates)
+            {
+                whole = whole.then(last);
             }
             whole.passes = outlook.passes;
         }
@@ -114,7 +127,7 @@ impl Asked<'_> {
 
     /// The order statistics of the one cell there is.
     fn sought(&self, setup: &Setup) -> Result<Answer> {
-        let tuning = self.how.tuning.among(self.roles.cell_elements());
+        let tuning = self.rank_tuning(self.roles.cell_elements());
         let mut passes = RankPasses { asked: self, setup, tuning };
         let found = quantiles(self.dtype, setup, &mut passes).ok_or_else(|| self.undefined())??;
         Ok(Answer { values: found.values, nan_count: found.nan_count, ..Answer::default() })

@@ -1,7 +1,7 @@
 //! Advice if the chunk shape does not suit the query.
 
 use tet_document::Resolved;
-use tet_query::{Execution, ReadPlan};
+use tet_query::ReadPlan;
 
 use super::cost::Cost;
 use crate::command::query::plan::Reads;
@@ -21,7 +21,6 @@ pub(super) fn advice(
     resolved: &Resolved,
     (plan, reads): (&ReadPlan, &Reads),
     cost: &Cost,
-    how: &Execution,
 ) -> Vec<AdviceShape> {
     let texts = [
         ("amplification", amplification(resolved, reads, cost)),
@@ -29,7 +28,6 @@ pub(super) fn advice(
         ("tiny-chunks", tiny_chunks(plan)),
         ("small-runs", small_runs(plan, reads)),
         ("huge-chunk", huge_chunk(plan)),
-        ("memory", memory(cost, how)),
     ];
     let texts = texts.into_iter();
     texts.filter_map(|(code, text)| Some(AdviceShape { code, text: text? })).collect()
@@ -124,15 +122,5 @@ fn huge_chunk(plan: &ReadPlan) -> Option<String> {
     (HUGE_LEN < longest).then(|| {
         let size = Size(longest);
         format!("a chunk has {size}: use smaller chunks, so that several threads can read them")
-    })
-}
-
-fn memory(cost: &Cost, how: &Execution) -> Option<String> {
-    (how.memory_budget < cost.thread_len).then(|| {
-        format!(
-            "a thread needs {} for a chunk and its cells, more than the budget of {}: raise --memory",
-            Size(cost.thread_len),
-            Size(how.memory_budget)
-        )
     })
 }

@@ -25,8 +25,6 @@ pub(super) struct Cost {
     pub(super) memory_len: u64,
     /// Bytes of chunks that are decoded whole, or bytes that are read.
     pub(super) handled_len: u64,
-    /// The most memory of one thread for a task, in bytes.
-    pub(super) thread_len: u64,
     /// The chunks that are not read.
     pub(super) statistics: StatisticsUse,
 }
@@ -56,7 +54,6 @@ impl Cost {
             selected_len: plan.element_count.saturating_mul(element_size(dataset)),
             memory_len: cost.memory_len,
             handled_len: reads.len.max(decoded_whole(dataset, plan)),
-            thread_len: cost.thread_len,
             statistics: cost.statistics,
         })
     }
@@ -96,7 +93,7 @@ pub(super) fn axes(
             one.stop = one.start.saturating_add(1);
         }
         let Some(one) = Hyperslab::new(slices, dataset.shape()) else { continue };
-        let plan = tet_query::plan(dataset, &one, how.coalesce)?;
+        let plan = dataset.plan(&one, how)?;
         let mut read_len = 0_u64;
         let add = &mut |run: Run| read_len = read_len.saturating_add(run.span.len());
         dataset.read_runs(&one, how, add)?;
