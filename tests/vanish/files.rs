@@ -1,9 +1,13 @@
-//! A small file of every container that is written, and of those that are only read.
+//! A small file of every container that is written here, and files of other programs.
 
 use std::fs;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use tet_convert::{Attribute, ConvertOptions, DimNames, ZarrFormat, convert};
+use tet_convert::{
+    Attribute, ConvertOptions, DimNames, RefsAddress, RefsOptions, ZarrFormat, convert,
+    write_references,
+};
 use tet_file::AttrValue;
 use tet_file::write::CodecChoice;
 use tet_format::DType;
@@ -13,16 +17,33 @@ use tet_tests::written::{self, Written};
 
 /// A file, or the files of a folder.
 pub(crate) struct Sample {
-    /// The container.
+    /// The container, and who wrote it.
     pub(crate) name: &'static str,
     /// The path that is opened.
     pub(crate) root: PathBuf,
     /// The files and their bytes.
     pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
+    /// What its checksums cover.
+    pub(crate) seal: Seal,
+}
+
+/// What the checksums of a file cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// Everything that is read.
+    Whole,
+    /// All but elements.
+    Metadata,
+    /// Members of a zip archive: not the names of its directory, which count, and which a member that is read repeats.
+    Members,
+    /// Nothing, or some of it.
+    None,
+    /// Nothing, and every text is such a file: without quotes, names or line ends it is another table.
+    Table,
 }
 
 /// The containers that are written: their names, and the names of their files.
-const WRITTEN: [(&str, &str); 14] = [
+const WRITTEN: [(&str, &str); 15] = [
     ("tet", "x.tet"),
     ("tets", "x.tets"),
     ("ztensor", "x.zt"),
@@ -36,7 +57,26 @@ const WRITTEN: [(&str, &str); 14] = [
     ("netcdf3", "x.nc3"),
     ("zarr2", "x2.zarr"),
     ("zarr3", "x3.zarr"),
+    ("zarr.zip", "x.zarr.zip"),
     ("csv", "x.csv"),
+];
+
+/// The files of other programs in `data/vanish/`: what they are called here, and their names there.
+const FOREIGN: [(&str, &str); 14] = [
+    ("h5 earliest", "earliest.h5"),
+    ("h5 latest", "latest.h5"),
+    ("h5 dense", "dense.h5"),
+    ("nc four", "four.nc"),
+    ("nc classic", "classic.nc"),
+    ("nc data", "data.nc"),
+    ("zip v2", "v2.zarr.zip"),
+    ("zip v3", "v3.zarr.zip"),
+    ("fits images", "images.fits"),
+    ("gguf tensors", "tensors.gguf"),
+    ("npz stored", "arrays.npz"),
+    ("npz deflated", "deflated.npz"),
+    ("npy array", "array.npy"),
+    ("st tensors", "tensors.safetensors"),
 ];
 
 /// A small file of each container, made in a folder.
@@ -46,15 +86,72 @@ pub(crate) fn samples(folder: &Path) -> Vec<Sample> {
         let own = folder.join(name);
         fs::create_dir(&own).unwrap();
         convert(&base, &own.join(file), &options(name)).unwrap();
-        let mut files = Vec::new();
-        collect(&own, Path::new(""), &mut files);
-        Sample { name, root: PathBuf::from(file), files }
+        of_folder(name, &own, file)
     });
-    let read = read_only().map(|(suffix, bytes)| {
-        let root = PathBuf::from(format!("x.{suffix}"));
-        Sample { name: suffix, files: vec![(root.clone(), bytes)], root }
-    });
-    made.into_iter().chain(read).collect()
+    let read = read_only().into_iter().filter(|(suffix, _)| *suffix != "gguf");
+    let read = read.map(|(suffix, bytes)| of_file(suffix, &format!("x.{suffix}"), bytes));
+    let foreign = FOREIGN.map(|(name, file)| of_file(name, file, data(file)));
+    let unpacked =
+        [("v2", "v2.zarr.zip"), ("v3", "v3.zarr.zip")].map(|(name, file)| unpacked(name, file));
+    made.into_iter()
+        .chain(read)
+        .chain(foreign)
+        .chain(unpacked)
+        .chain([references(folder)])
+        .collect()
+}
+
+fn seal(name: &str) -> Seal {
+    match name {
+        "tet" | "tets" => Seal::Whole,
+        "zip v2" | "zip v3" => Seal::Members,
+        "csv" => Seal::Table,
+        _ => Seal::None,
+    }
+}
+
+fn data(file: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/vanish").join(file)).unwrap()
+}
+
+fn of_file(name: &'static str, file: &str, bytes: Vec<u8>) -> Sample {
+    let files = vec![(PathBuf::from(file), bytes)];
+    Sample { name, root: PathBuf::from(file), files, seal: seal(name) }
+}
+
+fn of_folder(name: &'static str, folder: &Path, root: &str) -> Sample {
+    let mut files = Vec::new();
+    collect(folder, Path::new(""), &mut files);
+    Sample { name, root: PathBuf::from(root), files, seal: seal(name) }
+}
+
+/// A hierarchy of Zarr as the folder of its members.
+fn unpacked(name: &'static str, file: &str) -> Sample {
+    let mut archive = zip::ZipArchive::new(Cursor::new(data(file))).unwrap();
+    let mut files = Vec::new();
+    for at in 0..archive.len() {
+        let mut member = archive.by_index(at).unwrap();
+        let mut bytes = Vec::new();
+        member.read_to_end(&mut bytes).unwrap();
+        files.push((Path::new("x.zarr").join(&*member.name().unwrap()), bytes));
+    }
+    files.sort();
+    Sample { name, root: PathBuf::from("x.zarr"), files, seal: seal(name) }
+}
+
+/// References to the chunks of a file beside them.
+fn references(folder: &Path) -> Sample {
+    let own = folder.join("references");
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join("x.h5"), data("latest.h5")).unwrap();
+    let document = own.join("x.json");
+    let options = RefsOptions {
+        inline_len: 16,
+        address: RefsAddress::Prefix(".".to_owned()),
+        ..RefsOptions::default()
+    };
+    write_references(&[own.join("x.h5")], &document, &options).unwrap();
+    of_folder("references", &own, "x.json")
 }
 
 /// Three datasets with attributes and names of axes.

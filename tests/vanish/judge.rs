@@ -1,23 +1,42 @@
 //! What becomes of a changed file: opened for `info`, and converted to `.tet`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use tet_convert::{ConvertOptions, OpenOptions, Opened, convert, open};
 use tet_query::{Dataset, Execution, Hyperslab};
 
+use crate::changes::Change;
 use crate::files::Sample;
 
-/// What becomes of a changed file.
+/// What becomes of a changed file, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
     Refused,
     Same,
     Values,
+    Attrs,
     Described,
     Renamed,
+    Stripped,
     Vanished,
+    Panicked,
+}
+
+impl Fate {
+    pub(crate) const ALL: [Fate; 9] = [
+        Fate::Refused,
+        Fate::Same,
+        Fate::Values,
+        Fate::Attrs,
+        Fate::Described,
+        Fate::Renamed,
+        Fate::Stripped,
+        Fate::Vanished,
+        Fate::Panicked,
+    ];
 }
 
 /// All that is known of a dataset.
@@ -25,59 +44,75 @@ pub(crate) enum Fate {
 struct Contents {
     /// Type, shape and axes.
     described: String,
-    attrs: String,
+    /// Attributes by their names.
+    attrs: BTreeMap<String, String>,
     elements: Vec<u8>,
+    /// Whether it cannot be read, and the reason is told.
+    has_fault: bool,
 }
 
-/// The datasets of a file, by their names.
+/// The name of the file itself among its datasets: no dataset has it, and messages about the attributes of the file do.
+const FILE: &str = " attribute ";
+
+/// The rules of messages about what has no name that is known: shards that the index of a model does not have, and
+/// members of consolidated metadata that belong to no array or group.
+const NAMES_UNKNOWN: [&str; 2] = ["ST-N9", "ZR-M19"];
+
+/// The datasets of a file by their names, and the file itself.
 type Datasets = BTreeMap<String, Contents>;
 
 /// What a sound file answers, to compare with.
 pub(crate) struct Judge {
     folder: PathBuf,
     root: PathBuf,
-    listed: Vec<String>,
+    listed: Datasets,
     converted: Datasets,
-    /// The notes of the conversion of the sound file.
-    notes: Vec<String>,
+    /// What is said of the sound file.
+    said: BTreeSet<String>,
 }
 
 impl Judge {
     pub(crate) fn new(sample: &Sample, folder: &Path) -> Judge {
         let (folder, root) = (folder.to_path_buf(), folder.join(&sample.root));
-        write(&folder, &sample.files);
+        let _ = fs::remove_dir_all(&folder);
+        for (path, bytes) in &sample.files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
         let opened = open(&root, &OpenOptions::default()).unwrap();
-        let listed = opened.catalog.datasets().iter().map(|it| it.name.clone()).collect();
         let out = folder.with_extension("tet");
         let report = convert(&root, &out, &options()).unwrap();
-        let notes = report.notes.iter().map(ToString::to_string).collect();
-        let converted = datasets(&open(&out, &OpenOptions::default()).unwrap());
-        assert!(!converted.is_empty(), "{}", sample.name);
-        Judge { folder, root, listed, converted, notes }
+        let notes = report.notes.iter().map(ToString::to_string);
+        let said = warnings(&opened).into_iter().chain(notes).collect();
+        let converted = datasets(&open(&out, &OpenOptions::default()).unwrap(), elements);
+        assert!(1 < converted.len(), "{}", sample.name);
+        Judge { folder, root, listed: datasets(&opened, |_| Vec::new()), converted, said }
     }
 
-    /// What becomes of these files.
-    pub(crate) fn fate(&self, files: &[(PathBuf, Vec<u8>)]) -> Fate {
-        write(&self.folder, files);
+    /// What becomes of the sample with a change.
+    pub(crate) fn fate(&self, sample: &Sample, change: &Change) -> Fate {
+        let (path, sound) = &sample.files[change.file];
+        let path = self.folder.join(path);
+        fs::write(&path, change.bytes(sample)).unwrap();
+        let fate = catch_unwind(AssertUnwindSafe(|| self.of_files()));
+        fs::write(&path, sound).unwrap();
+        fate.unwrap_or(Fate::Panicked)
+    }
+
+    fn of_files(&self) -> Fate {
         let Ok(opened) = open(&self.root, &OpenOptions::default()) else { return Fate::Refused };
-        self.of_info(&opened).max(self.of_convert())
+        match (self.of_info(&opened), self.of_convert()) {
+            (Fate::Same, Fate::Refused) => Fate::Refused,
+            (listed, converted) => listed.max(converted),
+        }
     }
 
     /// `info` lists all datasets, or ends with an error, or names what is not there.
     fn of_info(&self, opened: &Opened) -> Fate {
-        if opened.losses().next().is_some() {
-            return Fate::Refused;
-        }
-        let said: Vec<String> = opened.warnings().map(ToString::to_string).collect();
-        let names: Vec<&str> =
-            opened.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
-        let is_gone = |name: &&String| {
-            !names.contains(&name.as_str()) && !said.iter().any(|text| text.contains(name.as_str()))
-        };
-        match self.listed.iter().filter(is_gone).count() {
-            0 => Fate::Same,
-            _ if names.len() < self.listed.len() => Fate::Vanished,
-            _ => Fate::Renamed,
+        match opened.losses().next() {
+            Some(_) => Fate::Refused,
+            None => self.compare(&self.listed, &datasets(opened, |_| Vec::new()), warnings(opened)),
         }
     }
 
@@ -85,24 +120,55 @@ impl Judge {
     fn of_convert(&self) -> Fate {
         let out = self.folder.with_extension("tet");
         let Ok(report) = convert(&self.root, &out, &options()) else { return Fate::Refused };
-        let said = report.notes.iter().map(ToString::to_string);
-        let said: Vec<String> = said.filter(|note| !self.notes.contains(note)).collect();
-        let found = datasets(&open(&out, &OpenOptions::default()).unwrap());
-        let is_told = |name: &str| said.iter().any(|text| text.contains(name));
-        let mut fate = Fate::Refused;
-        for (name, contents) in &self.converted {
-            let of_name = match found.get(name) {
-                _ if is_told(name) => Fate::Refused,
-                None if found.len() < self.converted.len() => Fate::Vanished,
-                None => Fate::Renamed,
-                Some(now) if now == contents => Fate::Same,
-                Some(now) if now.described != contents.described => Fate::Described,
-                Some(_) => Fate::Values,
-            };
-            fate = fate.max(of_name);
-        }
-        fate
+        let said = report.notes.iter().map(ToString::to_string).collect();
+        let now = datasets(&open(&out, &OpenOptions::default()).unwrap(), elements);
+        self.compare(&self.converted, &now, said)
     }
+
+    /// Compares what was there with what is now, but for what is named in a message.
+    fn compare(&self, before: &Datasets, now: &Datasets, said: Vec<String>) -> Fate {
+        let said: Vec<String> = said.into_iter().filter(|it| !self.said.contains(it)).collect();
+        let is_new = |name: &str| !before.get(name).is_some_and(|it| it.has_fault);
+        let faulty = now.iter().filter(|(name, it)| it.has_fault && is_new(name));
+        let faulty: Vec<&String> = faulty.map(|(name, _)| name).collect();
+        let unknown = faulty.iter().filter(|name| !before.contains_key(**name)).count();
+        let gone = before.keys().filter(|name| !now.contains_key(*name)).count();
+        let is_told = |name: &str| {
+            // A group with a fault stands for its members, and an object without its name for one with a name.
+            let is_within = |group: &&String| {
+                ["/", ""].contains(&group.as_str())
+                    || name.strip_prefix(group.as_str()).is_some_and(|it| it.starts_with('/'))
+            };
+            name == FILE
+                && (!faulty.is_empty() || said.iter().any(|it| it.contains("dataset \"\"")))
+                || said.iter().any(|text| NAMES_UNKNOWN.iter().any(|rule| text.contains(rule)))
+                || said.iter().any(|text| text.contains(name))
+                || faulty.iter().any(is_within)
+                || !now.contains_key(name) && gone <= unknown
+        };
+        // Axes have the names of datasets.
+        let has_lost_axis =
+            |it: &Contents| faulty.iter().any(|name| it.described.contains(&format!("{name:?}")));
+        let of_name = |(name, old): (&String, &Contents)| match now.get(name) {
+            _ if is_told(name) => Fate::Refused,
+            None if now.len() < before.len() => Fate::Vanished,
+            None => Fate::Renamed,
+            Some(it) if it.has_fault => Fate::Refused,
+            Some(it) if it == old => Fate::Same,
+            Some(it) if it.attrs.len() < old.attrs.len() => Fate::Stripped,
+            Some(it) if it.described != old.described && has_lost_axis(old) => Fate::Refused,
+            Some(it) if it.described != old.described => Fate::Described,
+            Some(it) if it.attrs != old.attrs => Fate::Attrs,
+            Some(_) => Fate::Values,
+        };
+        before.iter().map(of_name).max().unwrap_or(Fate::Refused)
+    }
+}
+
+/// What is said of an open file.
+fn warnings(opened: &Opened) -> Vec<String> {
+    let left_out = opened.left_out().map(ToString::to_string);
+    opened.warnings().map(ToString::to_string).chain(left_out).collect()
 }
 
 fn options() -> ConvertOptions {
@@ -113,30 +179,28 @@ fn options() -> ConvertOptions {
     options
 }
 
-/// Replaces a folder by these files.
-fn write(folder: &Path, files: &[(PathBuf, Vec<u8>)]) {
-    let _ = fs::remove_dir_all(folder);
-    for (path, bytes) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-}
-
 /// Everything that a file has.
-fn datasets(opened: &Opened) -> Datasets {
-    let attrs = opened.catalog.attrs().clone();
-    let of_file =
-        Contents { described: String::new(), attrs: format!("{attrs:?}"), elements: Vec::new() };
+fn datasets(opened: &Opened, elements: impl Fn(&Dataset) -> Vec<u8>) -> Datasets {
+    let texts = |attrs: &BTreeMap<String, tet_query::AttrText>| {
+        attrs.iter().map(|(key, value)| (key.clone(), format!("{value:?}"))).collect()
+    };
+    let of_file = Contents {
+        described: String::new(),
+        attrs: texts(opened.catalog.attrs()),
+        elements: Vec::new(),
+        has_fault: false,
+    };
+    let contents = |it: &Dataset| Contents {
+        described: format!("{} {} {:?} {:?}", it.dtype_name, it.shape_text(), it.dims, it.coords),
+        attrs: texts(&it.attrs),
+        elements: elements(it),
+        has_fault: it.fault.is_some(),
+    };
     let named = opened.catalog.datasets().iter().map(|it| (it.name.clone(), contents(it)));
-    named.chain([(String::new(), of_file)]).collect()
+    named.chain([(FILE.to_owned(), of_file)]).collect()
 }
 
-fn contents(dataset: &Dataset) -> Contents {
-    let slab = Hyperslab::whole(dataset.shape());
-    let read = dataset.read(&slab, &Execution::default());
-    let elements = read.map(|it| it.value.into_bytes()).unwrap_or_default();
-    let (shape, dims) = (dataset.shape(), &dataset.dims);
-    let described = format!("{} {shape:?} {dims:?} {:?}", dataset.dtype_name, dataset.coords);
-    Contents { described, attrs: format!("{:?}", dataset.attrs), elements }
+fn elements(dataset: &Dataset) -> Vec<u8> {
+    let read = dataset.read(&Hyperslab::whole(dataset.shape()), &Execution::default());
+    read.map(|it| it.value.into_bytes()).unwrap_or_default()
 }

@@ -298,7 +298,7 @@ impl Hdf5File {
             done => done,
         };
         let mut attributes: Vec<(Option<u16>, StoredAttribute)> = Vec::new();
-        let mut len = 0_usize;
+        let (mut len, mut unread) = (0_usize, None);
         // An attribute that is damaged leaves the others readable.
         let mut take = |order: Option<u16>, body: &crate::reader::Piece| -> Result<()> {
             let read = attribute::read(self.reader(), self.shared(), body);
@@ -323,6 +323,15 @@ impl Hdf5File {
                 }
                 kind::ATTRIBUTE => note(None, take(message.order, &message.body))?,
                 kind::ATTRIBUTE_INFO => note(None, self.dense_attributes(&message, &mut take))?,
+                other if !kind::is_of_library(other) => {
+                    let fault = ForeignFault {
+                        rule: &rule::MESSAGE_UNREAD,
+                        at: message.body.at,
+                        found: other.into(),
+                        wanted: 0,
+                    };
+                    unread.get_or_insert(StoredFault { fault, path: None, attribute: None });
+                }
                 _ => {}
             }
         }
@@ -332,7 +341,7 @@ impl Hdf5File {
             attributes.sort_by(|(_, one), (_, next)| one.name.cmp(&next.name));
         }
         let attributes = attributes.into_iter().map(|(_, attribute)| attribute).collect();
-        Ok((attributes, found.into_inner()))
+        Ok((attributes, found.into_inner().into_iter().chain(unread).collect()))
     }
 
     /// Attributes in a heap.
@@ -344,6 +353,7 @@ impl Hdf5File {
         let mut fields = message.body.fields().with_rule(&rule::MESSAGE_CUT);
         let Some(dense) = link::attribute_info(&mut fields)? else { return Ok(()) };
         let heap = FractalHeap::read(self.reader(), dense.heap)?;
+        let damaged = heap.fault(self.reader())?;
         TreeV2::read(self.reader(), dense.names, 8)?.each(self.reader(), &mut |record| {
             let mut fields = record.fields();
             let id = fields.take(8)?;
@@ -357,6 +367,7 @@ impl Hdf5File {
                 return take(order, &body);
             }
             take(order, &heap.object(self.reader(), id)?)
-        })
+        })?;
+        damaged.map_or(Ok(()), Err)
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use tet_format::ForeignFault;
+
 use crate::error::{Error, Result, StoredFault, fault};
 use crate::header::{Message, kind};
 use crate::heap::fractal::FractalHeap;
@@ -40,6 +42,14 @@ pub(crate) fn links(
         }
     }
     result?;
+    let is_named = |link: &Link| {
+        let fault = ForeignFault { rule: &rule::LINK, at: link.at, found: 0, wanted: 1 };
+        if link.name.is_empty() {
+            found(StoredFault { fault, path: None, attribute: None });
+        }
+        !link.name.is_empty()
+    };
+    links.retain(is_named);
     if links.iter().all(|link| link.order.is_some()) {
         links.sort_by_key(|link| link.order);
     } else {
@@ -53,6 +63,7 @@ fn dense(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> Res
     let Some(dense) = link::link_info(fields)? else { return Ok(()) };
     let heap = FractalHeap::read(reader, dense.heap)?;
     let mut names = Names { reader, len: 0 };
+    let damaged = heap.fault(reader)?;
     TreeV2::read(reader, dense.names, 5)?.each(reader, &mut |record| {
         let mut fields = record.fields();
         fields.take(4)?;
@@ -61,7 +72,8 @@ fn dense(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> Res
         names.add(&link)?;
         links.push(link);
         bounded(links, record.at)
-    })
+    })?;
+    damaged.map_or(Ok(()), Err)
 }
 
 fn bounded(links: &[Link], at: u64) -> Result<()> {

@@ -35,6 +35,12 @@ pub(crate) mod kind {
     pub(crate) const CONTINUATION: u16 = 0x10;
     pub(crate) const SYMBOL_TABLE: u16 = 0x11;
     pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;
+
+    /// Whether users lose nothing by a message that is not read: its type is one of those above, or of times, counts
+    /// and places of the library's own.
+    pub(crate) const fn is_of_library(kind: u16) -> bool {
+        matches!(kind, 0x00..=0x08 | 0x0a..=0x0c | 0x0e..=0x18)
+    }
 }
 
 /// A message of an object.

@@ -28,6 +28,8 @@ tet_format::foreign_rules! { pub,
         "a shared message must lead to a message of its type", "the file is damaged: fetch or copy it again";
     "H5-O6" OBJECT "object header" Error Structure Decimal:
         "an object must be a group, a dataset or a datatype", "the file is damaged: fetch or copy it again";
+    "H5-O7" MESSAGE_UNREAD "object header" Warning Structure Decimal:
+        "comments of objects, and messages of unknown types, are not read", "";
     "H5-M1" MESSAGE_CUT "message" Error Structure Decimal:
         "a message must hold its fields", "the file is damaged: fetch or copy it again";
     "H5-M2" MESSAGE_VERSION "message" Error Structure Decimal:

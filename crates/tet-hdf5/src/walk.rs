@@ -200,14 +200,14 @@ impl Walk<'_> {
         }
         let mut faults = Vec::new();
         let links = group::links(self.file.reader(), &messages, &mut |it| faults.push(it.fault))?;
-        let name = if path.is_empty() { ROOT } else { &path };
-        faults.into_iter().try_for_each(|fault| self.lose(fault.into(), name))?;
+        faults.into_iter().try_for_each(|fault| self.lose(fault.into(), &path))?;
         Ok(links)
     }
 
     /// Lists what cannot be read under a path, once, and adds the finding; an error of the environment ends the walk.
     fn lose(&mut self, error: Error, path: &str) -> Result<()> {
         let Error::Fault(fault) = error else { return Err(error) };
+        let path = if path.is_empty() { ROOT } else { path };
         let kind = ObjectKind::Unreadable(fault);
         let is_new = self.found.last().is_none_or(|it| it.path.as_deref() != Some(path));
         if is_new {

@@ -137,6 +137,9 @@ impl Hierarchy {
         if root.is_none() && !discovery::read(&store, &mut nodes)? {
             return Err(fault_in("zarr.json", broken(&rule::ROOT_MISSING, 0, 0)));
         }
+        if root.is_some() && !store.is_far() {
+            discovery::unlisted(&store, &mut nodes);
+        }
         // What was listed is of the folder that was opened.
         store.check_unchanged(&[])?;
         if let [root] = nodes.unreadable.as_slice()

@@ -41,6 +41,9 @@ tet_format::foreign_rules! { pub,
     "ZR-M18" STALE_SHAPE "metadata" Warning Structure Decimal:
         "the shape in consolidated metadata should be that of the document of the array",
         "consolidate the metadata again";
+    "ZR-M19" UNLISTED "metadata" Warning Structure Hidden:
+        "consolidated metadata should have the documents of all arrays and groups, under their keys",
+        "consolidate the metadata again";
     "ZR-K1" KEY "key" Error Structure Hidden:
         "a key must be a relative path of ordinary names", "";
     "ZR-K2" KEY_ENCODING "key" Error Structure Hidden:

@@ -55,12 +55,17 @@ impl Entry {
 
     /// The number of format fields with a value of the right type.
     pub(crate) const fn known_count(&self) -> u32 {
-        (self.held & !Field::CUSTOM_BIT).count_ones()
+        (self.held & !(Field::CUSTOM_BIT | Field::UNREAD_BIT)).count_ones()
     }
 
     /// Whether there are fields that the format does not define.
     pub(crate) const fn has_custom(&self) -> bool {
         self.held & Field::CUSTOM_BIT != 0
+    }
+
+    /// Whether there are fields whose keys are no text.
+    pub(crate) const fn has_unread(&self) -> bool {
+        self.held & Field::UNREAD_BIT != 0
     }
 }
 
@@ -148,7 +153,8 @@ impl<'a, 's> Entries<'a, 's> {
                     head @ Head::Text(_) => self.reader.string(head)?,
                     head => {
                         self.reader.skip_rest(head, key_at, inside)?;
-                        // An unknown key that is not text is ignored.
+                        // A key that is not text leaves the others readable.
+                        draft.entry.held |= Field::UNREAD_BIT;
                         self.reader.skip(inside)?;
                         continue;
                     }

@@ -172,4 +172,7 @@ tet_format::foreign_rules! { pub,
     "ZT-N15" PART_MISSING "index" Warning Structure Decimal:
         "parts of a sparse tensor are missing",
         "those that are there can be read by themselves";
+    "ZT-N16" KEY_UNREAD "index" Warning Structure Hidden:
+        "an entry has a key that is no text: its value is not read",
+        "";
 }

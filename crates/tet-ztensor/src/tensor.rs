@@ -79,6 +79,13 @@ impl<'a> Tensor<'a> {
         self.index.fault(self.entry)
     }
 
+    /// That its entry has a field that is not read, if it has one.
+    #[must_use]
+    pub fn unread(&self) -> Option<Fault> {
+        let fault = Fault { rule: &rule::KEY_UNREAD, at: self.entry_at(), found: 0, wanted: 0 };
+        self.entry.has_unread().then_some(fault)
+    }
+
     /// Refuses a tensor whose entry breaks a rule.
     ///
     /// # Errors

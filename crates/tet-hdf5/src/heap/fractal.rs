@@ -149,6 +149,19 @@ impl FractalHeap {
         if row == 0 { Some(0) } else { self.row_len(row)?.checked_mul(self.width) }
     }
 
+    /// The first fault of its blocks: their bytes may not be those that were written.
+    pub(crate) fn fault(&self, reader: &Reader) -> Result<Option<Error>> {
+        let mut first = None;
+        self.check(reader, &mut |error| match error {
+            Error::Fault(_) => {
+                first.get_or_insert(error);
+                Ok(())
+            }
+            error => Err(error),
+        })?;
+        Ok(first)
+    }
+
     /// Compares the checksums of all blocks; faults go to `found`.
     pub(crate) fn check(
         &self,

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{Document, Nodes, read_document};
+use crate::array::join;
 use crate::error::{Result, broken, fault_in};
 use crate::json::Object;
 use crate::rule;
@@ -77,6 +78,10 @@ fn read_v2(nodes: &mut Nodes, documents: &Object) {
     for (name, document) in documents {
         let (path, kind) = name.rsplit_once('/').unwrap_or(("", name));
         if !matches!(kind, ".zarray" | ".zgroup" | "zarr.json") {
+            let has = |kind| documents.contains_key(&join(path, kind));
+            if kind != ".zattrs" || !has(".zarray") && !has(".zgroup") {
+                nodes.report(name, path, broken(&rule::UNLISTED, 0, 0));
+            }
             continue;
         }
         if !nodes.has_room(name, path) {
@@ -86,7 +91,7 @@ fn read_v2(nodes: &mut Nodes, documents: &Object) {
             nodes.add_unreadable(name, path, fault_in(name, broken(&rule::JSON, 0, 0)));
             continue;
         };
-        let attributes = match documents.get(&crate::array::join(path, ".zattrs")) {
+        let attributes = match documents.get(&join(path, ".zattrs")) {
             None => Object::new(),
             Some(Value::Object(attributes)) => attributes.clone(),
             Some(_) => {

@@ -1,5 +1,7 @@
 //! Discovery: folders are listed from the root on, but never those of an array's chunks.
 
+use std::collections::HashSet;
+
 use super::{Document, NodeKind, Nodes, read_document};
 use crate::array::join;
 use crate::error::{Error, Result, broken, fault_in, len};
@@ -15,6 +17,12 @@ const NAMES_MAX: usize = 1 << 20;
 
 /// The most folders that are read.
 const FOLDERS_MAX: u64 = 1 << 20;
+
+/// The most nodes that are reported because consolidated metadata do not list them.
+const UNLISTED_MAX: usize = 1 << 10;
+
+/// The documents by which a folder is a node.
+const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
 /// Reads the documents of all nodes; whether the root has one.
 pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<bool> {
@@ -61,6 +69,32 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<bool> {
         paths.extend(list.folders.iter().map(|name| join(&path, name)));
     }
     Ok(true)
+}
+
+/// Reports the nodes that a store has and consolidated metadata do not list. Groups are listed, and no document is
+/// read but those of folders that are no node of theirs.
+pub(super) fn unlisted(store: &Store, nodes: &mut Nodes) {
+    let arrays = nodes.arrays.iter().map(|array| array.path.as_str());
+    let known: HashSet<&str> = arrays.chain(nodes.lost.iter().map(String::as_str)).collect();
+    let groups: HashSet<&str> = nodes.groups.iter().map(|group| group.path.as_str()).collect();
+    let mut unlisted = Vec::new();
+    let folders = groups.iter().copied().chain([""]).collect::<HashSet<&str>>();
+    for group in folders.into_iter().filter(|group| !known.contains(group)) {
+        // A group without a folder has nothing else.
+        let Ok(list) = store.list(group, NAMES_MAX) else { continue };
+        let paths = list.folders.iter().map(|name| join(group, name));
+        for path in paths.filter(|it| !known.contains(it.as_str()) && !groups.contains(it.as_str()))
+        {
+            let mut documents =
+                DOCUMENTS.iter().map(|name| read_document(store, &join(&path, name), &path));
+            let is_node = |it: Result<Document>| it.map(|it| !matches!(it, Document::Absent));
+            if documents.any(|it| is_node(it).unwrap_or(true)) && unlisted.len() < UNLISTED_MAX {
+                unlisted.push(path);
+            }
+        }
+    }
+    unlisted.sort_unstable();
+    unlisted.iter().for_each(|path| nodes.report(path, path, broken(&rule::UNLISTED, 0, 0)));
 }
 
 /// Adds what is no file and no folder, and may be a node: a link that leads nowhere, or out of the hierarchy.

@@ -42,12 +42,14 @@ pub(super) fn check(
             Some(_) => {}
         }
     }
+    let known: HashSet<_> =
+        consolidated.findings.iter().filter_map(|it| it.path.as_deref()).collect();
     let mut new: Vec<&str> = arrays.into_keys().collect();
-    new.retain(|path| !consolidated.lost.contains(*path));
+    new.retain(|path| !consolidated.lost.contains(*path) && !known.contains(path));
     new.sort_unstable();
     new.into_iter().for_each(|path| stale(path, other()));
-    let known: HashSet<_> = consolidated.findings.iter().map(|it| &it.path).collect();
-    let lost = listed.findings.into_iter().filter(|it| !known.contains(&it.path));
+    let is_known = |path: &Option<String>| path.as_deref().is_some_and(|it| known.contains(it));
+    let lost = listed.findings.into_iter().filter(|it| !is_known(&it.path));
     lost.for_each(report);
     Ok(())
 }

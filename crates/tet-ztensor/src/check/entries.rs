@@ -73,6 +73,7 @@ fn notes(tensor: &Tensor<'_>) -> impl Iterator<Item = (&'static ForeignRule, Fie
             &rule::BYTE_ORDER_MOOT,
             Field::ByteOrder,
         ),
+        (entry.has_unread(), &rule::KEY_UNREAD, Field::Name),
         (is_big, &rule::BYTE_ORDER_BIG, Field::ByteOrder),
         (tensor.checksum() == Some(Checksum::Unknown), &rule::CHECKSUM_UNKNOWN, Field::Checksum),
         (

@@ -54,6 +54,9 @@ impl Field {
     /// The bit for all custom fields.
     pub(crate) const CUSTOM_BIT: u16 = 1 << 9;
 
+    /// The bit for keys that are no text, whose values are not read.
+    pub(crate) const UNREAD_BIT: u16 = 1 << 10;
+
     pub(super) const fn bit(self) -> u16 {
         1 << self as u16
     }

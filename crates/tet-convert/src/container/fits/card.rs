@@ -36,7 +36,7 @@ impl Card {
         let is_plain = bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
         let (name, rest) = text.split_at(text.char_indices().nth(8).map_or(text.len(), |it| it.0));
         let name = name.trim_end();
-        if name == "END" && rest.trim_end().is_empty() {
+        if is_end(bytes) {
             return Card::End;
         }
         if name == "CONTINUE" && !rest.starts_with('=') {
@@ -56,6 +56,16 @@ impl Card {
         let (value, is_value) = Value::read(rest);
         Card::Value { name: name.to_owned(), value, is_sound: is_plain && is_named && is_value }
     }
+}
+
+/// Whether a card is the last one: `END`, also where something follows it that makes no longer keyword of it.
+fn is_end(bytes: &[u8]) -> bool {
+    let next = bytes.strip_prefix(b"END").and_then(|rest| rest.iter().find(|byte| **byte != b' '));
+    let is_near = bytes.starts_with(b"END");
+    is_near
+        && next.is_none_or(|byte| {
+            !byte.is_ascii_uppercase() && !byte.is_ascii_digit() && !b"-_=".contains(byte)
+        })
 }
 
 fn is_keyword(name: &str) -> bool {

@@ -77,6 +77,10 @@ impl Header {
             let bytes = source.read_vec(begin, whole.min(READ_LEN))?;
             let block_len = usize::try_from(BLOCK_LEN).unwrap_or(usize::MAX);
             for block in bytes.chunks_exact(block_len) {
+                // Without its END card a header would hide the units behind it.
+                if header.len != 0 && is_first(block) {
+                    return fault(&rule::HEADER_CUT, 0, 0);
+                }
                 is_ended = header.take(block, found);
                 if is_ended {
                     break;
@@ -161,6 +165,11 @@ impl Header {
     pub(super) fn end(&self) -> u64 {
         self.at.saturating_add(self.len)
     }
+}
+
+/// Whether a block is the first of a header.
+fn is_first(block: &[u8]) -> bool {
+    block.starts_with(b"XTENSION= '") || block.starts_with(b"SIMPLE  = ")
 }
 
 /// Reports a rule that leaves the unit readable.

@@ -43,6 +43,9 @@ tet_format::foreign_rules! { pub(crate),
     "NC-L1" LIMIT_HEADER "header" Error Structure Decimal:
         "the header may be at most 268435456 bytes long",
         "";
+    "NC-D4" DATA_OF_NOTHING "data" Error Structure Decimal:
+        "a file without variables must end with its header",
+        "the header is damaged: fetch or copy the file again";
     "NC-N1" NAME_UTF8 "header" Warning Structure Hidden:
         "a name must be UTF-8",
         "other bytes are replaced: select the variable by its number, as #N";

@@ -109,6 +109,9 @@ tet_format::foreign_rules! { pub(crate),
     "ST-N8" METADATA_DIFFERS "header" Note Structure Hidden:
         "`__metadata__` says something else under a key than that of a shard before it",
         "the first one counts";
+    "ST-N9" SHARDS_UNNAMED "index" Warning Structure Decimal:
+        "the map does not name as many shards as the names of shards count",
+        "tensors of the others are not listed: fetch the index again";
 }
 
 #[cfg(test)]

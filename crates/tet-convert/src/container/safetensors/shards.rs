@@ -4,7 +4,7 @@
 //! has and the map does not place there is reported, and is none of the model's. A shard that is missing or
 //! damaged costs its tensors: they are listed, and the others are read.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use tet_format::{ForeignFault, ForeignRule, Span};
@@ -19,6 +19,7 @@ use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, ShardIndex};
 use super::{catalog, check, rule};
 use crate::read::opened::{FileRegion, OpenOptions, Opened, path_of};
+use crate::read::set::PartName;
 use crate::{Error, Format, Result};
 
 /// An index with more tensors that cannot be read is not opened: each takes memory, and few bytes of
@@ -269,6 +270,20 @@ fn laid(
 
 /// Checks that index and shards agree about the model.
 fn check_agreement(index: &ShardIndex, shards: &[Shard], found: Found<'_>) {
+    let counts = index.shards.iter().map(|it| Some(u64::from(PartName::parse(&it.name)?.count)));
+    let counts: Option<BTreeSet<u64>> = counts.collect();
+    let stated = match counts.as_ref().map(|it| (it.len(), it.first())) {
+        Some((1, Some(count))) => *count,
+        // A map without tensors, of a model that has some.
+        Some((0, _)) if index.total.is_some_and(|(total, _)| total != 0) => 1,
+        _ => 0,
+    };
+    let named = u64::try_from(index.shards.len()).unwrap_or(u64::MAX);
+    if named < stated {
+        let rule = &rule::SHARDS_UNNAMED;
+        let fault = ForeignFault { rule, at: 0, found: named, wanted: stated };
+        found(None, ForeignFound { fault, field: "JSON", len: 1, dataset: None });
+    }
     let mut strings: HashMap<&str, &str> = HashMap::new();
     for (shard, named) in shards.iter().zip(&index.shards) {
         let Ok(Sound { header, .. }) = shard else { continue };

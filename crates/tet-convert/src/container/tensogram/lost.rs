@@ -93,11 +93,11 @@ impl Lost {
     pub(super) fn hidden(&mut self, message: (usize, Span), walked: &Message, metadata: &Metadata) {
         let Some(fault) = walked.fault().filter(|_| !walked.is_whole()) else { return };
         self.hidden = Some(*fault);
-        // Where the number of objects is not stored, there may be one more.
+        // Where the number of objects is not stored, there may be one more, or any number.
         let known = walked.len();
-        let stated =
-            if metadata.base.is_empty() { known.saturating_add(1) } else { metadata.base.len() };
-        if stated <= known {
+        let is_counted = !metadata.base.is_empty();
+        let stated = if is_counted { metadata.base.len() } else { known.saturating_add(1) };
+        if stated <= known || !is_counted {
             self.odd.push(*fault);
         }
         for position in (known..stated).take(LOST_MAX) {

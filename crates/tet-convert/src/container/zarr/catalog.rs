@@ -9,7 +9,7 @@ use serde_json::Value;
 use tet_format::DType;
 use tet_io::{Source, Step};
 use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
-use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOptions};
 use tet_zarr::{ArrayMeta, DIMENSIONS, Error, Hierarchy, TimeKind, UnreadableNode, ZarrElement};
 
 use super::{DOCUMENTS, elements, hierarchy, of_file};
@@ -28,7 +28,8 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     for it in opened.findings() {
         // What concerns no dataset of the catalog concerns the file.
         let dataset = it.path.as_deref().map(|node| name_of(path, node));
-        let dataset = dataset.filter(|name| catalog.only_named(name).is_some());
+        let is_loss = it.fault.rule.severity == Severity::Error;
+        let dataset = dataset.filter(|name| !is_loss || catalog.only_named(name).is_some());
         let (fault, field) = (it.fault, it.fault.rule.region);
         let dataset = dataset.map(|name| (0, name));
         findings.take(ForeignFound { fault, field, len: 0, dataset });

@@ -59,6 +59,9 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
                 return Err(Error::ZTensor(Theirs::Limit { what, wanted, limit }));
             }
         }
+        if let Some(fault) = tensor.unread() {
+            findings.take(check::found(&tensor, fault));
+        }
         let stored = tensor.is_sparse().then(|| Stored::new(&cache, tensor.position()));
         let sparse = stored.as_ref().map(|stored| (stored, bands_left));
         let dataset = dataset(&file, tensor, sparse, &mut |fault| {

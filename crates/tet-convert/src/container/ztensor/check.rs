@@ -2,7 +2,7 @@
 
 use tet_io::Source;
 use tet_verify::{ForeignFound, Report, VerifyOptions};
-use tet_ztensor::{Fault, Limits, Severity, Tensor};
+use tet_ztensor::{Fault, Limits, Tensor};
 
 use crate::Result;
 
@@ -13,7 +13,6 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 
 /// A fault of an entry as a finding.
 pub(super) fn found(tensor: &Tensor<'_>, fault: Fault) -> ForeignFound {
-    debug_assert_eq!(fault.rule.severity, Severity::Error);
     let position = u64::try_from(tensor.position()).unwrap_or(u64::MAX);
     let dataset = Some((position, tensor.name().to_owned()));
     ForeignFound { fault: fault.into(), field: "entry", len: 1, dataset }
