@@ -17,6 +17,7 @@
 //! A change is silent where a user would want a message. `cargo xtask vanish` makes all changes; `cargo test` makes
 //! some of them.
 
+#![allow(clippy::print_stdout, reason = "the figures of the suite")]
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 #[path = "vanish/changes.rs"]

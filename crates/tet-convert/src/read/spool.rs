@@ -267,7 +267,7 @@ mod tests {
             })
         };
         let spools: Vec<Source> = (0..100).map(spool).collect();
-        for (source, byte) in spools.iter().zip(0..).rev() {
+        for (source, byte) in spools.iter().zip(0..100).rev() {
             assert_eq!(source.read_vec(0, 3).unwrap(), [byte; 3]);
             assert!(source.read_exact_at(1, &mut [0; 3]).is_err());
         }

@@ -170,6 +170,32 @@ fn arrays_of_numpy_keep_their_type_string() {
     assert!(fs::read(first).unwrap() == fs::read(wanted).unwrap());
 }
 
+/// Two more days, with one element of `grid` that differs.
+fn with_another_grid(world: &World) -> PathBuf {
+    let grid = world.path("grid.tet");
+    let element = Box::new(|place: &[u64]| {
+        let other = if place == [2, 1] { 0.5 } else { 0.0 };
+        ((place[0] + place[1]) as f64 + other).to_le_bytes().to_vec()
+    });
+    let (dtype, shape, dims) = (DType::Float64, vec![6, 4], &["x", "y"][..]);
+    let flags = Made {
+        name: "flag",
+        dtype: DType::UInt8,
+        shape: vec![2],
+        dims: &["day"],
+        element: Box::new(|_| vec![0]),
+    };
+    let temps = Made {
+        name: "temp",
+        dtype: DType::Float32,
+        shape: vec![2, 6, 4],
+        dims: &["day", "x", "y"],
+        element: Box::new(|_| vec![0; 4]),
+    };
+    write(&grid, &[temps, flags, Made { name: "grid", dtype, shape, dims, element }], Some(5..7));
+    grid
+}
+
 /// Nothing is written where it is not clear what grows, or what grows does not fit.
 #[test]
 fn files_that_do_not_continue_are_refused() {
@@ -217,33 +243,8 @@ fn files_that_do_not_continue_are_refused() {
         write(&tet, &[array("flag"), array("more")], labels.then_some(5..7));
         let more = world.made(&tet, suffix);
         refused("0", &[], &[&more], "\"more\"");
-        let grid = world.path("grid.tet");
-        let element = Box::new(|place: &[u64]| {
-            let other = if place == [2, 1] { 0.5 } else { 0.0 };
-            ((place[0] + place[1]) as f64 + other).to_le_bytes().to_vec()
-        });
-        let (dtype, shape, dims) = (DType::Float64, vec![6, 4], &["x", "y"][..]);
-        let flags = Made {
-            name: "flag",
-            dtype: DType::UInt8,
-            shape: vec![2],
-            dims: &["day"],
-            element: Box::new(|_| vec![0]),
-        };
-        let temps = Made {
-            name: "temp",
-            dtype: DType::Float32,
-            shape: vec![2, 6, 4],
-            dims: &["day", "x", "y"],
-            element: Box::new(|_| vec![0; 4]),
-        };
-        write(
-            &grid,
-            &[temps, flags, Made { name: "grid", dtype, shape, dims, element }],
-            labels.then_some(5..7),
-        );
-        let other = world.made(&grid, suffix);
         if labels {
+            let other = world.made(&with_another_grid(&world), suffix);
             refused("day", &[], &[&other], "1 of 24 elements differ, the first at [2, 1]");
         }
         // The file itself, and an input, are not written over.

@@ -96,8 +96,8 @@ fn a_damaged_file_that_grows_is_the_one_that_is_named() {
     convert(&bad, &folder, &options).unwrap();
     let bad = at("chunked.tet");
     convert(&at("bad.tet"), &bad, &options).unwrap();
-    let part = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
-    let part = part.filter(|it| it.extension() == Some("tet".as_ref())).next().unwrap();
+    let mut parts = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+    let part = parts.find(|it| it.extension() == Some("tet".as_ref())).unwrap();
     damaged(bad.clone(), false);
     damaged(part, false);
     for file in [bad, folder] {
