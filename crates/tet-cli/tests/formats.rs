@@ -78,7 +78,7 @@ fn a_memory_hint_lowers_the_budget_and_never_raises_it() {
     assert_eq!(budget(&[]), 1 << 30);
     hinted(0, 400_000);
     assert_eq!(budget(&[]), 400_000);
-    assert_eq!(budget(&["--memory", "100000"]), 100_000);
+    assert_eq!(budget(&["--memory", "300000"]), 300_000);
     assert_eq!(budget(&["--memory", "3MiB"]), 3 << 20, "a flag is the caller's own word");
     let (out, _) = done(folder, &["explain", "x.tet", "x", "--median"]);
     assert!(out.contains("memory hint"), "{out}");

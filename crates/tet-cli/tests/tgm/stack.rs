@@ -103,12 +103,8 @@ fn fields_that_differ_are_refused() {
         message(vec![("v".into(), encoded, vec![]), ("w".into(), other, vec![])], &[])
     };
     let cases = [
-        (one(DType::Int16, &[2]), one(DType::Int16, &[3]), "[2], and that of number 1 [3]"),
-        (
-            one(DType::Int16, &[2]),
-            one(DType::UInt16, &[2]),
-            "of int16, and that of number 1 of uint16",
-        ),
+        (one(DType::Int16, &[2]), one(DType::Int16, &[3]), "its shapes are [2] and [3]"),
+        (one(DType::Int16, &[2]), one(DType::UInt16, &[2]), "its types are int16 and uint16"),
         (one(DType::Bitmask, &[8]), one(DType::Bitmask, &[8]), "its elements are bits"),
     ];
     for (one, other, wanted) in cases {

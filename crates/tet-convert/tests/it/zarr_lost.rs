@@ -311,7 +311,7 @@ fn consolidated_metadata_that_is_stale_is_a_warning() {
     fs::write(path.join("a/zarr.json"), V3).unwrap();
     fs::create_dir(path.join("new")).unwrap();
     fs::write(path.join("new/zarr.json"), V3).unwrap();
-    assert_eq!(found(&path), [("ZR-M17".to_owned(), Severity::Warning)]);
+    assert_eq!(found(&path), [("ZR-M19".to_owned(), Severity::Warning)]);
 }
 
 #[test]
