@@ -144,7 +144,7 @@ fn links(add: Add<'_>) {
         let messages = vec![bytes_type(), space(&[4], &[]), contiguous(data, 4)];
         sheet = sheet.object(name, messages).part(data, &[1, 2, 3, 4]);
     }
-    add("names that are paths, controls and no text", None, sheet);
+    add("names that are paths, controls, no text and nothing", Some("H5-G2"), sheet);
     let old = Sheet::new().object(b"old", vec![symbol_table(data, data + 256)]);
     let heap = [b"HEAP\0\0\0\0", &numbers(&[64, 1, data + 512])[..]].concat();
     let tree = node((0, 0), &[(vec![0; 8], data + 1024)]);
