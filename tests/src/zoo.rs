@@ -135,12 +135,12 @@ fn products() -> Vec<Animal> {
         animal(
             "H3: 2^60 chunks of one element",
             extents([1 << 60, 1, 1, 1]),
-            Fate::Unreadable(Rule::RowRawLen),
+            Fate::Unreadable(Rule::RowCount),
         ),
         animal(
             "H3: 2^30 by 2^30 chunks",
             extents([1 << 30, 1 << 30, 1, 1]),
-            Fate::Unreadable(Rule::RowRawLen),
+            Fate::Unreadable(Rule::RowCount),
         ),
         animal(
             "H7: one chunk of 2^60 bytes",

@@ -40,16 +40,12 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Limit`] when there are too many for a file of this length; the fault of the index where its
-    /// first chunk is not that of the shape.
+    /// Returns [`Error::Limit`] when there are too many for a file of this length.
     pub fn check_chunk_count(&self, wanted: u64) -> Result<()> {
         let limit = self.source.len().max(CHUNKS_MAX);
-        if wanted <= limit {
-            return Ok(());
-        }
-        self.chunks.locate(&[0], &mut Vec::new())?;
         let what = "chunks, also those that are not stored";
-        Err(self.in_file(Error::Limit { what, wanted, limit }))
+        let error = || self.in_file(Error::Limit { what, wanted, limit });
+        if wanted <= limit { Ok(()) } else { Err(error()) }
     }
 
     /// Plans the reading of a selection within a budget, which bounds the list of chunks: those that are not stored take no
@@ -59,6 +55,7 @@ impl Dataset {
     ///
     /// As [`plan`], and [`Error::Budget`] for a list that the budget does not hold.
     pub fn plan(&self, slab: &Hyperslab, how: &Execution) -> Result<ReadPlan> {
+        self.check_readable()?;
         let touch = Touch::new(&self.grid, slab).ok_or_else(|| Error::misfit(self))?;
         let (count, budget) = (touch.chunk_count(), how.memory_budget);
         self.check_chunk_count(count)?;
