@@ -4,14 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_codec::Swapped;
-use tet_format::{ForeignFault, Grid, Span};
+use tet_format::{Grid, Span};
 use tet_io::Source;
 use tet_query::{Catalog, ChunkTable, Dataset, FixedText};
-use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, Header, Variable};
 use super::records::{Parts, Records};
-use super::rule;
 use super::value::Type;
 use crate::read::opened::{FileRegion, Opened};
 use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
@@ -27,11 +26,6 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {
         format: Format::NETCDF3,
         fault,
     })?;
-    if header.variables.is_empty() && header.len < source.len() {
-        let (rule, at, found) = (&rule::DATA_OF_NOTHING, header.len, source.len());
-        let fault = ForeignFault { rule, at, found, wanted: at };
-        findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
-    }
     let variables = std::mem::take(&mut header.variables);
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
     for variable in variables {

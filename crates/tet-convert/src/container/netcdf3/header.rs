@@ -96,6 +96,15 @@ fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
     let mut header = Header { len, record_count, record_len, dims, attrs, variables };
     header.place(source.len());
     header.check_names(found);
+    if header.variables.is_empty() && len < source.len() {
+        let fault = ForeignFault {
+            rule: &rule::DATA_OF_NOTHING,
+            at: len,
+            found: source.len(),
+            wanted: len,
+        };
+        found(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
+    }
     Ok(header)
 }
 
