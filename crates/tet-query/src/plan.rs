@@ -55,7 +55,7 @@ impl Dataset {
     ///
     /// As [`plan`], and [`Error::Budget`] for a list that the budget does not hold.
     pub fn plan(&self, slab: &Hyperslab, how: &Execution) -> Result<ReadPlan> {
-        self.check_readable()?;
+        self.readable()?;
         let touch = Touch::new(&self.grid, slab).ok_or_else(|| Error::misfit(self))?;
         let (count, budget) = (touch.chunk_count(), how.memory_budget);
         self.check_chunk_count(count)?;
