@@ -64,6 +64,22 @@ pub struct ForeignSeen {
     pub gap_len: u64,
 }
 
+impl ForeignSeen {
+    /// Adds the chunks and the bytes of a file that is one of several; its datasets may be those of others.
+    pub fn add_lengths(&mut self, report: &Report) {
+        let sums = [
+            (&mut self.file_len, report.file_len),
+            (&mut self.chunk_count, report.row_count),
+            (&mut self.stored_len, report.stored_len),
+            (&mut self.decoded_len, report.decoded_len),
+            (&mut self.payload_len, report.payload_len),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
 /// Collects findings. Its memory does not grow with their number.
 #[derive(Debug)]
 pub struct ForeignFindings<'a> {

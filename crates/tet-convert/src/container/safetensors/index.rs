@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tet_format::ForeignFault;
+use tet_format::{ForeignFault, ForeignRule};
 use tet_io::Source;
 use tet_verify::ForeignFound;
 
@@ -62,6 +62,11 @@ pub(crate) struct Mapped {
     pub(crate) shard: usize,
     /// Where in the index its key is.
     pub(crate) at: u64,
+}
+
+/// A breach of a rule about an index and its files.
+pub(crate) fn at_index(rule: &'static ForeignRule, at: u64) -> ForeignFault {
+    ForeignFault { rule, at, found: 0, wanted: 0 }
 }
 
 /// Reads and checks an index, and passes to `found` all that is wrong; the error is the first breach

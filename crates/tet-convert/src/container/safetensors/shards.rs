@@ -16,7 +16,7 @@ use tet_verify::{
 
 use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
-use super::index::{self, ShardIndex};
+use super::index::{self, ShardIndex, at_index};
 use super::{catalog, check, rule};
 use crate::read::opened::{FileRegion, OpenOptions, Opened, path_of};
 use crate::read::set::PartName;
@@ -318,8 +318,4 @@ fn regions(source: &Source, model: &Model) -> Vec<FileRegion> {
         region("shard", len, &named.name)
     });
     std::iter::once(region("index", source.len(), "JSON")).chain(shards).flatten().collect()
-}
-
-fn at_index(rule: &'static ForeignRule, at: u64) -> ForeignFault {
-    ForeignFault { rule, at, found: 0, wanted: 0 }
 }

@@ -47,7 +47,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
                 continue;
             }
         };
-        add(&mut seen, &report);
+        seen.add_lengths(&report);
         states.push(report.integrity);
         findings.take_report(&files.part(nth).file, report);
         if let Err((file, fault)) = sound(files.open_source(nth, source))? {
@@ -98,19 +98,5 @@ fn sound<T>(opened: std::result::Result<T, PartError>) -> Result<Sound<T>> {
         Ok(sound) => Ok(Ok(sound)),
         Err(PartError::Fault(part, fault)) => Ok(Err((part, fault))),
         Err(PartError::Failed(error)) => Err(error.into()),
-    }
-}
-
-/// Adds what was seen of a part.
-fn add(seen: &mut ForeignSeen, report: &Report) {
-    let sums = [
-        (&mut seen.file_len, report.file_len),
-        (&mut seen.chunk_count, report.row_count),
-        (&mut seen.stored_len, report.stored_len),
-        (&mut seen.decoded_len, report.decoded_len),
-        (&mut seen.payload_len, report.payload_len),
-    ];
-    for (sum, len) in sums {
-        *sum = sum.saturating_add(len);
     }
 }

@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use tet_format::{ForeignFault, ForeignRule};
+use tet_format::ForeignFault;
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
 
 use super::{catalog, check};
-use crate::container::safetensors::index::{self, MAP_KEY, Named, ShardIndex};
+use crate::container::safetensors::index::{self, MAP_KEY, Named, ShardIndex, at_index};
 use crate::container::safetensors::rule;
 use crate::container::traits::{Container, Head, Input};
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -187,24 +187,11 @@ fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     listed(source, &index, &shards, &mut findings);
     let integrity = reports.iter().map(|(_, report)| report.integrity).reduce(Integrity::and);
     seen.integrity = integrity.unwrap_or(Integrity::Unprotected);
-    let mut all = findings.report(&seen);
     for (named, report) in reports {
-        all.findings.extend(report.findings.into_iter().map(|mut finding| {
-            finding.place.shard = Some(named.name.clone());
-            finding
-        }));
-        all.omitted.extend(report.omitted);
-        all.file_len = all.file_len.saturating_add(report.file_len);
-        all.dataset_count = all.dataset_count.saturating_add(report.dataset_count);
-        all.row_count = all.row_count.saturating_add(report.row_count);
-        all.stored_len = all.stored_len.saturating_add(report.stored_len);
-        all.decoded_len = all.decoded_len.saturating_add(report.decoded_len);
-        all.payload_len = all.payload_len.saturating_add(report.payload_len);
+        seen.add_lengths(&report);
+        seen.dataset_count = seen.dataset_count.saturating_add(report.dataset_count);
+        findings.take_report(&named.name, report);
     }
     source.check_unchanged()?;
-    Ok(all)
-}
-
-fn at_index(rule: &'static ForeignRule, at: u64) -> ForeignFault {
-    ForeignFault { rule, at, found: 0, wanted: 0 }
+    Ok(findings.report(&seen))
 }
