@@ -80,12 +80,15 @@ pub(crate) fn shape(inputs: &[PathBuf], output: &Path, report: &ImportReport) ->
 /// The failure of a conversion; for a dataset that cannot be converted, with the option that excludes it.
 pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     use tet_query::Error as E;
+    let error = match error {
+        tet_convert::Error::InFile { path, error } => return failure(*error).about(&path),
+        tet_convert::Error::Query(E::InFile { file, fault }) => {
+            return failure((*fault).into()).about(&file);
+        }
+        error => error,
+    };
     let hint = match &error {
         tet_convert::Error::Query(E::Unreadable { dataset, .. }) => Some(omit(dataset)),
-        tet_convert::Error::Query(E::InFile { fault, .. }) => match &**fault {
-            E::Unreadable { dataset, .. } => Some(omit(dataset)),
-            _ => None,
-        },
         tet_convert::Error::NoReferences { dataset, .. } => Some(omit(dataset)),
         tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
         tet_convert::Error::Stack { dataset, .. } => {
