@@ -55,7 +55,7 @@ pub(super) fn read(
         let whole = stored.other(name, &described.datatype, None);
         return Read { whole, parts: Vec::new() };
     };
-    let parts = members::parts(&stored, &name, (fields, room));
+    let parts = members::parts(&stored, &name, fields, room);
     let bytes = element::bytes(vec![described.datatype.size.into()]);
     let whole = Dataset::of_bytes(stored.numbers(name.clone(), &bytes));
     let dtype_name = element::name(&described.datatype);

@@ -127,7 +127,8 @@ impl Archive {
     /// The bytes of a compressed member, which are unpacked when they are first read; errors call it `name`.
     pub(crate) fn unpacked(
         &self,
-        (position, name): (usize, &str),
+        position: usize,
+        name: &str,
         len: u64,
         options: &OpenOptions,
     ) -> Source {

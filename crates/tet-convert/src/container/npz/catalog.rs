@@ -100,7 +100,7 @@ pub(super) fn check_names(
     }
 }
 
-/// A member of which the name is known and nothing else.
+/// A member that has a name and cannot be opened.
 fn unopened(source: &Source, name: String, fault: &NpzFault) -> Dataset {
     let why = format!("{name:?} cannot be read: {fault}");
     let cause = match fault {
@@ -112,7 +112,7 @@ fn unopened(source: &Source, name: String, fault: &NpzFault) -> Dataset {
 
 /// A compressed member as a `.npy` file that is unpacked when it is first read.
 fn unpacked(archive: &Archive, member: &Member, len: u64, options: &OpenOptions) -> Place {
-    let source = archive.unpacked((member.position, &member.name), len, options);
+    let source = archive.unpacked(member.position, &member.name, len, options);
     Place { source, at: 0, seal: Some(Sealed::new(CheckedWhenUnpacked)) }
 }
 

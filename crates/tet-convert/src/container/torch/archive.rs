@@ -71,7 +71,7 @@ pub(super) fn read(source: &Source, options: &OpenOptions) -> Result<Checkpoint,
     for (name, position) in names.iter().zip(0..) {
         let member = match archive.member(position).map(|it| (it.len, it.offset, it.crc)) {
             Ok((len, at, crc)) => {
-                let unpacked = || archive.unpacked((position, name), len, options);
+                let unpacked = || archive.unpacked(position, name, len, options);
                 let unpacked = at.is_none().then(unpacked);
                 let file_len = unpacked.as_ref().unwrap_or(source).len();
                 let span = Span::new(at.unwrap_or(0), len).filter(|it| it.end() <= file_len);

@@ -16,7 +16,8 @@ const DEPTH_MAX: u32 = 8;
 pub(super) fn parts(
     stored: &Stored<'_>,
     name: &str,
-    (members, room): (&[StoredMember], usize),
+    members: &[StoredMember],
+    room: usize,
 ) -> Option<Vec<Dataset>> {
     (count(members, 0) <= room).then(|| {
         let mut parts = Vec::new();

@@ -11,7 +11,7 @@ pub(super) enum Line {
     Decoded(String),
 }
 
-/// The number of a line: `I` and `L` are integers, of which `00` and `01` are truths, `F` is a float.
+/// The number of a line: `I` and `L` are integers, and `00` and `01` are truths there; `F` is a float.
 pub(super) fn number(text: &str, opcode: u8) -> Option<Value> {
     let text = text.trim();
     match (opcode, text) {
