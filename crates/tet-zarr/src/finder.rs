@@ -248,11 +248,25 @@ impl ChunkFinder {
             return Err(fault_in(key, broken(&rule::ZIP_SHARD, 8, 0)));
         }
         let span = level.index_span(shard.span).map_err(|fault| fault_in(key, fault))?;
+        self.check_shard(key, shard)?;
         let bytes = self.objects.source(shard.object)?.read_vec(span.start(), span.len())?;
         let index = level.parse(bytes, span, shard.span).map_err(|fault| fault_in(key, fault))?;
         let index = Arc::new(index);
         self.cache().keep(name, index.clone());
         Ok(index)
+    }
+
+    /// Compares a shard that is a member of a zip file with its CRC-32: its chunks are read one by one.
+    fn check_shard(&self, key: &str, shard: &Located) -> Result<()> {
+        let (Store::Zip(zip), Some(_)) = (self.objects.store(), shard.crc32) else { return Ok(()) };
+        if zip.compared_max() < shard.span.len() {
+            return Ok(());
+        }
+        let (name, part, crc32) = (ObjectName::Zip, Some(shard.span), shard.crc32);
+        match zip.check_member(&KeyPlace { name, part, inflated_len: None, crc32 })? {
+            Some(fault) => Err(fault_in(key, fault)),
+            None => Ok(()),
+        }
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
