@@ -71,6 +71,8 @@ struct Cache {
     kept: HashMap<ShardName, Arc<ShardIndex>>,
     order: VecDeque<ShardName>,
     byte_count: usize,
+    /// Where the shards begin in a zip file that match their CRC-32.
+    compared: HashSet<u64>,
 }
 
 impl ChunkFinder {
@@ -203,6 +205,7 @@ impl ChunkFinder {
             let rest: Vec<u64> = coordinate.iter().zip(outer).map(|(at, unit)| at % unit).collect();
             let inside = divided(&rest, unit);
             let index = self.index(&key, &located, number, level)?;
+            self.check_shard(&key, &located)?;
             let entry = level.entry_number(&inside).unwrap_or(usize::MAX);
             match index.entry(entry).map_err(|fault| fault_in(&key, fault))? {
                 Some(span) => located = Located { span, crc32: None, ..located },
@@ -248,7 +251,6 @@ impl ChunkFinder {
             return Err(fault_in(key, broken(&rule::ZIP_SHARD, 8, 0)));
         }
         let span = level.index_span(shard.span).map_err(|fault| fault_in(key, fault))?;
-        self.check_shard(key, shard)?;
         let bytes = self.objects.source(shard.object)?.read_vec(span.start(), span.len())?;
         let index = level.parse(bytes, span, shard.span).map_err(|fault| fault_in(key, fault))?;
         let index = Arc::new(index);
@@ -256,17 +258,21 @@ impl ChunkFinder {
         Ok(index)
     }
 
-    /// Compares a shard that is a member of a zip file with its CRC-32: its chunks are read one by one.
+    /// Compares a shard that is a member of a zip file with its CRC-32, once: its chunks are read one by one.
     fn check_shard(&self, key: &str, shard: &Located) -> Result<()> {
         let (Store::Zip(zip), Some(_)) = (self.objects.store(), shard.crc32) else { return Ok(()) };
-        if zip.compared_max() < shard.span.len() {
+        let is_compared = self.cache().compared.contains(&shard.span.start());
+        if is_compared || zip.compared_max() < shard.span.len() {
             return Ok(());
         }
         let (name, part, crc32) = (ObjectName::Zip, Some(shard.span), shard.crc32);
-        match zip.check_member(&KeyPlace { name, part, inflated_len: None, crc32 })? {
-            Some(fault) => Err(fault_in(key, fault)),
-            None => Ok(()),
+        if let Some(fault) =
+            zip.check_member(&KeyPlace { name, part, inflated_len: None, crc32 })?
+        {
+            return Err(fault_in(key, fault));
         }
+        self.cache().compared.insert(shard.span.start());
+        Ok(())
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
