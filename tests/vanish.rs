@@ -96,11 +96,11 @@ fn printed(sample: &Sample, fates: &[(Change, Fate)], is_shown: bool) -> Vec<Str
 
 /// Whether this must not become of a change.
 fn is_silent(sample: &Sample, change: &Change, fate: Fate) -> bool {
-    let is_sealed = [Seal::Whole, Seal::Metadata].contains(&sample.seal);
+    let is_sealed = sample.seal == Seal::Whole;
     match fate {
         Fate::Refused | Fate::Same => false,
-        Fate::Values => sample.seal == Seal::Whole,
-        Fate::Attrs | Fate::Described | Fate::Renamed => is_sealed,
+        Fate::Values | Fate::Attrs | Fate::Described => is_sealed,
+        Fate::Renamed => is_sealed || sample.seal == Seal::Names,
         Fate::Stripped => is_sealed || !change.is_taken,
         Fate::Vanished => sample.seal != Seal::Table,
         Fate::Panicked => true,

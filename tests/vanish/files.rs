@@ -32,8 +32,8 @@ pub(crate) struct Sample {
 pub(crate) enum Seal {
     /// Everything that is read.
     Whole,
-    /// All but elements.
-    Metadata,
+    /// Names, and elements where all of them are read.
+    Names,
     /// Nothing, or some of it.
     None,
     /// Nothing, and every text is such a file: without quotes, names or line ends it is another table.
@@ -103,6 +103,7 @@ fn seal(name: &str) -> Seal {
     match name {
         "tet" | "tets" => Seal::Whole,
         "zip v2" | "zip v3" | "zarr.zip" => Seal::Whole,
+        "npz" | "npz stored" | "npz deflated" => Seal::Names,
         "csv" => Seal::Table,
         _ => Seal::None,
     }

@@ -92,6 +92,19 @@ fn the_last_member_of_a_name_is_read_with_a_warning() {
 }
 
 #[test]
+fn a_member_with_two_names_is_not_read() {
+    let mut bytes = named(&["a.npy", "b.npy"]);
+    let at = bytes.windows(5).rposition(|it| it == b"a.npy").unwrap();
+    bytes[at] = b'c';
+    assert_eq!(values(bytes.clone(), "b"), [2, 2]);
+    assert_eq!(ids(&checked(&bytes, Level::Structure).unwrap()), ["NPZ-N4"]);
+    let opened = open_source(Source::from_bytes(bytes), &OpenOptions::default()).unwrap();
+    let [lost, _] = opened.catalog.datasets() else { panic!("two datasets") };
+    let why = lost.why().unwrap().to_string();
+    assert!(why.contains("\"c.npy\"") && why.contains("\"a.npy\""), "{why}");
+}
+
+#[test]
 fn an_archive_is_all_of_its_file() {
     let (one, other) = (named(&["a.npy"]), named(&["b.npy", "c.npy"]));
     let prefixed = [b"PK\x03\x04 and other bytes", &one[..]].concat();

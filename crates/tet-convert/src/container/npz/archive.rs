@@ -14,12 +14,16 @@ use crate::error::is_of_system;
 use crate::read::opened::OpenOptions;
 use crate::read::spool::{Scratch, SourceReader, Spool};
 
+/// The bytes of the header of a member before its name.
+const HEADER_LEN: u64 = 30;
+
 /// Deflate makes at most this many bytes out of one.
 const DEFLATE_RATIO_MAX: u64 = 1032;
 
 /// An open archive.
 #[derive(Clone)]
 pub(crate) struct Archive {
+    source: Source,
     zip: ZipArchive<SourceReader>,
     /// Names that several members have: the last one of each is listed.
     repeated: Arc<[String]>,
@@ -70,7 +74,8 @@ impl Archive {
         if zip.has_overlapping_entries()? {
             return Err(NpzFault::Overlap);
         }
-        Ok(Self { zip, repeated: directory.repeated.into(), scratch: Arc::default() })
+        let (source, repeated) = (source.clone(), directory.repeated.into());
+        Ok(Self { source, zip, repeated, scratch: Arc::default() })
     }
 
     /// Names that several members have.
@@ -121,7 +126,9 @@ impl Archive {
 
     /// One member as it is stored, compressed or not.
     pub(crate) fn raw(&mut self, position: usize) -> Result<ZipFile<'_, SourceReader>, NpzFault> {
-        Ok(self.zip.by_index_raw(position)?)
+        let member = self.zip.by_index_raw(position)?;
+        check_name(&self.source, &member)?;
+        Ok(member)
     }
 
     /// The bytes of a compressed member, which are unpacked when they are first read; errors call it `name`.
@@ -159,11 +166,26 @@ impl Archive {
             return Err(NpzFault::Size { size, stored_len });
         }
         let bytes = self.zip.by_index(position)?;
+        check_name(&self.source, &bytes)?;
         let is_stored = method == CompressionMethod::Stored;
         let offset = if is_stored { bytes.data_start() } else { None };
         let crc = bytes.crc32();
         Ok(OpenMember { bytes, len: size, offset, crc })
     }
+}
+
+/// Checks that a member has the name of its entry in the directory (APPNOTE 6.3.10, section 4.3.7).
+fn check_name(source: &Source, member: &ZipFile<'_, SourceReader>) -> Result<(), NpzFault> {
+    let name = member.name_raw();
+    let at = member.header_start().saturating_add(HEADER_LEN);
+    let len = (name.len() as u64).min(source.len().saturating_sub(at));
+    let found =
+        source.read_vec(at, len).map_err(|error| NpzFault::Read(io::Error::other(error)))?;
+    if found == name {
+        return Ok(());
+    }
+    let text = |name| String::from_utf8_lossy(name).into_owned();
+    Err(NpzFault::Misnamed { entry: text(name), header: text(&found) })
 }
 
 impl Read for OpenMember<'_> {

@@ -13,7 +13,7 @@ use tet_verify::{
 use super::archive::{Archive, Member, OpenMember};
 use super::catalog::check_names;
 use super::fault::NpzFault;
-use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA, NO_ARRAYS, OTHER_MEMBER, SEVERAL};
+use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA, MISNAMED, NO_ARRAYS, OTHER_MEMBER, SEVERAL};
 use crate::container::npy::check_header;
 use crate::error::is_of_system;
 use crate::read::opened::path_of;
@@ -88,6 +88,7 @@ fn check(
         Err(NpzFault::Read(error)) if is_of_system(&error) => {
             return Err(of_system(source, Some(member), error));
         }
+        Err(NpzFault::Misnamed { .. }) => return Ok((vec![broken(&MISNAMED, 0, 0, 0)], 0)),
         Err(_) => return Ok((vec![broken(&ARCHIVE, 0, 0, 0)], 0)),
     };
     let (len, wanted, at) = (open.len, u64::from(open.crc), open.bytes.data_start().unwrap_or(0));

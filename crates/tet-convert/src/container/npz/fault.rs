@@ -30,6 +30,14 @@ pub enum NpzFault {
         /// The name.
         name: String,
     },
+    /// A member has one name in the directory and another one in front of its bytes.
+    #[error("the directory calls the member {entry:?}, and its header {header:?}")]
+    Misnamed {
+        /// The name in the directory.
+        entry: String,
+        /// The name in the header of the member.
+        header: String,
+    },
     /// The members and the directory at the end do not fill the file.
     #[error(
         "the file is several zip archives in a row, or has bytes before the archive that its end belongs to \

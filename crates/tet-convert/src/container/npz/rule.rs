@@ -22,6 +22,9 @@ tet_format::foreign_rules! { pub(super),
     "NPZ-N2" MEMBER_TWICE "archive" Warning Structure Hidden:
         "a name must be the name of one member: the last one is read, as NumPy reads it",
         "unpack the archive to get the others";
+    "NPZ-N4" MISNAMED "archive" Error Structure Hidden:
+        "a member must have the name of its entry in the directory",
+        "the archive is damaged: fetch or copy it again";
     "NPZ-N3" OTHER_MEMBER "archive" Note Structure Hidden:
         "a member that is no array is not listed",
         "unpack the archive to get it";
