@@ -10,6 +10,7 @@ import tetfile
 import xarray
 from safetensors.numpy import save_file
 from test_vanish import DATA, flipped
+from tetfile.zarr import Store
 
 
 def broken(path: Path, name: str, at: int) -> Path:
@@ -31,9 +32,13 @@ def test_a_root_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 def test_a_group_that_cannot_be_read_is_no_group_that_is_not_there(tmp_path: Path) -> None:
     path = broken(tmp_path / "x.h5", "latest.h5", 861)
+    with tetfile.open(path) as file:
+        assert "\n  delta: ? ?\n" in repr(file) and repr(file["delta"]) == "<tetfile.Dataset delta: ? ?>"
     for group in ("delta", "/delta/deep"):
         with pytest.raises(tetfile.DamagedError, match="H5-O3"):
             xarray.open_dataset(path, engine="tet", group=group)
+        with tetfile.open(path) as file, pytest.raises(tetfile.DamagedError, match="H5-O3"):
+            file.group(group)
     with pytest.warns(UserWarning, match="'delta' is left out"), pytest.raises(KeyError, match="no group 'epsilon'"):
         with xarray.open_dataset(path, engine="tet"):
             xarray.open_dataset(path, engine="tet", group="epsilon")
@@ -56,3 +61,9 @@ def test_names_that_no_group_has_are_said(tmp_path: Path) -> None:
     assert {text for text in texts if "is left out" in text} == {
         f"{name!r} is left out: no group has a part without a name" for name in ("b//c", "/d")
     }
+
+
+def test_a_store_says_what_it_leaves_out(tmp_path: Path) -> None:
+    path = broken(tmp_path / "x.h5", "latest.h5", 861)
+    with pytest.warns(UserWarning, match="datasets of .*x.h5 are left out: 'delta': .*H5-O3"):
+        assert list(Store(path).left_out) == ["delta"]

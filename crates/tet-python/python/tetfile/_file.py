@@ -220,6 +220,7 @@ class Group(Mapping[str, Any]):
         if not path:
             return self._file
         if path not in self._file._groups():
+            self._file._check_above(path)
             raise NotFoundError(f"no group {name!r}", path=self._file.path)
         return Group(self._file, path)
 
@@ -575,6 +576,13 @@ class File(Group):
                 found[group][rest] = value
             self._known_groups = found
         return self._known_groups
+
+    def _check_above(self, path: str) -> None:
+        """Raises why a group that this path may be in cannot be read: whether the path is there is not known."""
+        names = self._names()
+        for name in ("/", *above(path), path):
+            if name in names and (dataset := self.dataset(name)).fault is not None:
+                dataset.read()
 
     def _attrs_of(self, path: str) -> _attrs.Attrs:
         """The attributes of a group."""

@@ -178,13 +178,10 @@ class _Store(AbstractDataStore):
         self.dropped = dropped
 
     def check_group(self) -> None:
-        """The file has the group. Where a group that it may be in cannot be read, the error is that of reading this one."""
+        """The file has the group."""
         if self.group in self.file._groups():
             return
-        names = self.file._names()
-        for name in ("/", *_file.above(self.group), self.group):
-            if name in names and (dataset := self.file.dataset(name)).fault is not None:
-                dataset.read()
+        self.file._check_above(self.group)
         raise KeyError(f"no group {self.group!r} in {shown(self.file.path)}")
 
     def get_variables(self) -> dict[str, Variable]:
