@@ -38,8 +38,6 @@ use self::judge::{Fate, Judge};
 const ALL: &str = "TET_VANISH_ALL";
 /// The variable that asks for the containers whose names have this text, and shows what became of each change.
 const ONLY: &str = "TET_VANISH_ONLY";
-/// Changes of headers of HDF5 without checksums that take an attribute away: its message became another one.
-const OPEN: [&str; 2] = ["earliest.h5: bit 2 of byte 946", "earliest.h5: bit 0 of byte 1016"];
 /// Silent changes that are shown, of each container.
 const SHOWN_MAX: usize = 20;
 
@@ -84,8 +82,7 @@ fn printed(sample: &Sample, fates: &[(Change, Fate)], is_shown: bool) -> Vec<Str
         *counts.entry(*fate).or_default() += 1;
         let (path, _) = &sample.files[change.file];
         let text = format!("{}: {fate:?}: {}: {}", sample.name, path.display(), change.what);
-        let is_silent =
-            is_silent(sample, change, *fate) && !OPEN.iter().any(|it| text.ends_with(it));
+        let is_silent = is_silent(sample, change, *fate);
         if is_shown {
             println!("{} {text}", if is_silent { "silent" } else { "      " });
         }
@@ -104,8 +101,8 @@ fn is_silent(sample: &Sample, change: &Change, fate: Fate) -> bool {
         Fate::Refused | Fate::Same => false,
         Fate::Values => sample.seal == Seal::Whole,
         Fate::Attrs | Fate::Described | Fate::Renamed => is_sealed,
-        Fate::Stripped => is_sealed || !change.is_taken && sample.seal != Seal::Members,
-        Fate::Vanished => ![Seal::Table, Seal::Members].contains(&sample.seal),
+        Fate::Stripped => is_sealed || !change.is_taken,
+        Fate::Vanished => sample.seal != Seal::Table,
         Fate::Panicked => true,
     }
 }

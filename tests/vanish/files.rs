@@ -34,8 +34,6 @@ pub(crate) enum Seal {
     Whole,
     /// All but elements.
     Metadata,
-    /// Members of a zip archive: not the names of its directory, which count, and which a member that is read repeats.
-    Members,
     /// Nothing, or some of it.
     None,
     /// Nothing, and every text is such a file: without quotes, names or line ends it is another table.
@@ -104,7 +102,7 @@ pub(crate) fn samples(folder: &Path) -> Vec<Sample> {
 fn seal(name: &str) -> Seal {
     match name {
         "tet" | "tets" => Seal::Whole,
-        "zip v2" | "zip v3" => Seal::Members,
+        "zip v2" | "zip v3" | "zarr.zip" => Seal::Whole,
         "csv" => Seal::Table,
         _ => Seal::None,
     }

@@ -30,6 +30,12 @@ pub(crate) fn program() -> Result<PathBuf> {
     Ok(target().join("debug/tet"))
 }
 
+/// Builds the command as people use it, and gives its path.
+pub(crate) fn optimized() -> Result<PathBuf> {
+    check(cargo().args(["build", "--quiet", "--locked", "--release", "-p", "tet-cli"]))?;
+    Ok(target().join("release/tet"))
+}
+
 /// Runs a program to its end; anything but success is an error.
 pub(crate) fn check(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("could not start {}", line(command)))?;

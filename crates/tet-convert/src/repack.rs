@@ -205,7 +205,7 @@ fn planned<'c>(
         }
         other => return Err(storage::no_codec(name, "tet", other)),
     };
-    let has_rule = rules.codecs.iter().any(|rule| rule.dataset == *name);
+    let has_rule = !storage::codec_rules(&rules.codecs, name).is_empty();
     let stays = within(&chunk_shape) == within(&old) && (is_codec || !has_rule);
     // A dataset without elements has no chunks to be encoded.
     let stays = stays || shape.contains(&0);

@@ -324,8 +324,9 @@ impl Hdf5File {
                 kind::ATTRIBUTE => note(None, take(message.order, &message.body))?,
                 kind::ATTRIBUTE_INFO => note(None, self.dense_attributes(&message, &mut take))?,
                 other if !kind::is_of_library(other) => {
+                    let is_missing = other == kind::MISSING;
                     let fault = ForeignFault {
-                        rule: &rule::MESSAGE_UNREAD,
+                        rule: if is_missing { &rule::MESSAGES } else { &rule::MESSAGE_UNREAD },
                         at: message.body.at,
                         found: other.into(),
                         wanted: 0,

@@ -36,6 +36,9 @@ pub(crate) mod kind {
     pub(crate) const SYMBOL_TABLE: u16 = 0x11;
     pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;
 
+    /// No type of the format: of messages that a header counts and does not have.
+    pub(crate) const MISSING: u16 = u16::MAX;
+
     /// Whether users lose nothing by a message that is not read: its type is one of those above, or of times, counts
     /// and places of the library's own.
     pub(crate) const fn is_of_library(kind: u16) -> bool {
@@ -122,9 +125,11 @@ impl Blocks {
 fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
     let head = reader.piece(address, 16, &rule::HEADER_CUT)?;
     let mut fields = head.fields();
-    // The number of messages is not needed: they fill their blocks.
-    fields.take(8)?;
+    fields.take(2)?;
+    let counted = fields.u16()?;
+    fields.take(4)?;
     let len = fields.u32()?;
+    let mut count = 0_u64;
     let mut blocks = Blocks::new();
     blocks.left.push_back((address.saturating_add(16), len.into()));
     let mut messages = Vec::new();
@@ -134,6 +139,10 @@ fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
         while 8 <= fields.left() {
             let kind = fields.u16()?;
             let len = usize::from(fields.u16()?);
+            if len % 8 != 0 {
+                return Err(fields.fault(&rule::MESSAGE_ALIGNED, len as u64, 8));
+            }
+            count += 1;
             let flags = fields.byte()?;
             fields.take(3)?;
             let body = block.part(fields.position(), len, &rule::MESSAGE_CUT)?;
@@ -151,6 +160,10 @@ fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
             let is_shared = flags & 2 != 0;
             messages.push(Message { kind, order: None, is_shared, body });
         }
+    }
+    if count < counted.into() {
+        let (kind, is_shared) = (kind::MISSING, false);
+        messages.push(Message { kind, order: None, is_shared, body: head });
     }
     Ok(messages)
 }

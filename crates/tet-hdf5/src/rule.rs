@@ -30,6 +30,12 @@ tet_format::foreign_rules! { pub,
         "an object must be a group, a dataset or a datatype", "the file is damaged: fetch or copy it again";
     "H5-O7" MESSAGE_UNREAD "object header" Warning Structure Decimal:
         "comments of objects, and messages of unknown types, are not read", "";
+    "H5-O8" MESSAGE_ALIGNED "object header" Error Structure Decimal:
+        "a message of a header of version 1 must be a multiple of 8 bytes long",
+        "the file is damaged: fetch or copy it again";
+    "H5-O9" MESSAGES "object header" Warning Structure Hidden:
+        "a header of version 1 should have as many messages as it counts",
+        "the file is damaged: fetch or copy it again";
     "H5-M1" MESSAGE_CUT "message" Error Structure Decimal:
         "a message must hold its fields", "the file is damaged: fetch or copy it again";
     "H5-M2" MESSAGE_VERSION "message" Error Structure Decimal:
@@ -53,6 +59,8 @@ tet_format::foreign_rules! { pub,
     "H5-G5" LINK_NAMES "group" Error Structure Decimal:
         "the names of the links of a group must be shorter together than the file",
         "the file is damaged: fetch or copy it again";
+    "H5-G7" COMMITTED "group" Warning Structure Hidden:
+        "a committed datatype is not listed: datasets and attributes of the type have all of it but its name", "";
     "H5-G4" EXTERNAL_LINK "group" Note Structure Hidden:
         "a link to another file is not followed", "open the other file";
     "H5-T1" TREE_CUT "tree" Error Structure Decimal:

@@ -119,6 +119,7 @@ impl Hdf5File {
         walk.all()?;
         walk.follow_soft()?;
         walk.note_groups();
+        walk.note_types();
         Ok((walk.objects, walk.found))
     }
 }
@@ -249,6 +250,17 @@ impl Walk<'_> {
             let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
             self.found.push(StoredFault { fault, path: Some(name.clone()), attribute: None });
         }
+    }
+
+    /// Adds a finding for each committed datatype.
+    fn note_types(&mut self) {
+        let types = self.objects.iter().filter(|it| it.kind == ObjectKind::Datatype);
+        let findings = types.map(|it| {
+            let at = self.file.base().saturating_add(it.address);
+            let fault = ForeignFault { rule: &rule::COMMITTED, at, found: 0, wanted: 0 };
+            StoredFault { fault, path: Some(it.path.clone()), attribute: None }
+        });
+        self.found.extend(findings);
     }
 }
 

@@ -187,7 +187,11 @@ pub enum RangeContent {
 pub fn contents(source: &Source, ranges: &[Range<u64>]) -> Result<Vec<RangeContent>> {
     let options = OpenOptions { footer: FooterMode::Ignore, ..OpenOptions::default() };
     let Ok(file) = TetFile::open(source.clone(), &options) else { return Ok(Vec::new()) };
-    let meets = |span: Span| ranges.iter().any(|it| it.start < span.end() && span.start() < it.end);
+    let merged = merged(ranges);
+    let meets = |span: Span| {
+        let before = merged.partition_point(|it| it.start < span.end());
+        merged.get(..before).and_then(<[_]>::last).is_some_and(|it| span.start() < it.end)
+    };
     let mut found = Vec::new();
     if Span::from_range(0..file.index_end()).is_some_and(meets) {
         found.push(RangeContent::Structure);
@@ -208,6 +212,20 @@ pub fn contents(source: &Source, ranges: &[Range<u64>]) -> Result<Vec<RangeConte
         found.push(RangeContent::Footer);
     }
     Ok(found)
+}
+
+/// Ranges in their order, none of which touches another.
+fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_by_key(|it| it.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in sorted {
+        match merged.last_mut().filter(|last| range.start <= last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => merged.push(range),
+        }
+    }
+    merged
 }
 
 /// Encodes a text as an ASCII JSON string.

@@ -3,6 +3,8 @@
 mod v2;
 mod v3;
 
+pub(crate) use self::v3::check_members;
+
 use tet_format::{Grid, Shape};
 
 use crate::codec::ZarrCodec;

@@ -71,6 +71,8 @@ struct Cache {
     kept: HashMap<ShardName, Arc<ShardIndex>>,
     order: VecDeque<ShardName>,
     byte_count: usize,
+    /// Where the shards begin in a zip file that match their CRC-32.
+    compared: HashSet<u64>,
 }
 
 impl ChunkFinder {
@@ -203,6 +205,7 @@ impl ChunkFinder {
             let rest: Vec<u64> = coordinate.iter().zip(outer).map(|(at, unit)| at % unit).collect();
             let inside = divided(&rest, unit);
             let index = self.index(&key, &located, number, level)?;
+            self.check_shard(&key, &located)?;
             let entry = level.entry_number(&inside).unwrap_or(usize::MAX);
             match index.entry(entry).map_err(|fault| fault_in(&key, fault))? {
                 Some(span) => located = Located { span, crc32: None, ..located },
@@ -253,6 +256,23 @@ impl ChunkFinder {
         let index = Arc::new(index);
         self.cache().keep(name, index.clone());
         Ok(index)
+    }
+
+    /// Compares a shard that is a member of a zip file with its CRC-32, once: its chunks are read one by one.
+    fn check_shard(&self, key: &str, shard: &Located) -> Result<()> {
+        let (Store::Zip(zip), Some(_)) = (self.objects.store(), shard.crc32) else { return Ok(()) };
+        let is_compared = self.cache().compared.contains(&shard.span.start());
+        if is_compared || zip.compared_max() < shard.span.len() {
+            return Ok(());
+        }
+        let (name, part, crc32) = (ObjectName::Zip, Some(shard.span), shard.crc32);
+        if let Some(fault) =
+            zip.check_member(&KeyPlace { name, part, inflated_len: None, crc32 })?
+        {
+            return Err(fault_in(key, fault));
+        }
+        self.cache().compared.insert(shard.span.start());
+        Ok(())
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {

@@ -4,22 +4,26 @@ mod consolidated;
 mod discovery;
 mod stale;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 use tet_format::Shape;
 
-use crate::array::{ArrayMeta, ZarrFormat, shape_of};
+use crate::array::{ArrayMeta, ZarrFormat, check_members, shape_of};
 use crate::error::{Broken, Error, Result, ZarrFault, broken, fault_in};
 use crate::finder::ChunkFinder;
 use crate::json::{self, Object};
 use crate::objects::Objects;
 use crate::rule;
-use crate::store::{DocumentState, Store, StoredDocument};
+use crate::store::{DocumentState, Store, StoredDocument, ZipStore};
 
 /// The most groups and arrays.
 const NODES_MAX: usize = 1 << 20;
+
+/// The members of the document of a group of version 3.
+const GROUP_MEMBERS: [&str; 4] =
+    ["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
 /// A group with its attributes.
 ///
@@ -140,6 +144,9 @@ impl Hierarchy {
         if root.is_some() && !store.is_far() {
             discovery::unlisted(&store, &mut nodes);
         }
+        if let Store::Zip(zip) = &store {
+            nodes.add_misnamed(zip)?;
+        }
         // What was listed is of the folder that was opened.
         store.check_unchanged(&[])?;
         if let [root] = nodes.unreadable.as_slice()
@@ -252,6 +259,30 @@ impl Nodes {
         }
     }
 
+    /// Adds the members of a zip file that have another name in their header than in the directory, both names. Chunks
+    /// are looked at when one of them seems to be absent.
+    fn add_misnamed(&mut self, zip: &ZipStore) -> Result<()> {
+        let mut known: HashSet<&str> = self.lost.iter().map(String::as_str).collect();
+        known.extend(self.arrays.iter().map(|array| array.path.as_str()));
+        known.extend(self.groups.iter().map(|group| group.path.as_str()));
+        let is_chunk = |key: &[u8]| key.last().is_some_and(u8::is_ascii_digit);
+        let mut misnamed = Vec::new();
+        for member in zip.misnamed(|key| !is_chunk(key))? {
+            for key in BTreeSet::from([member.entry, member.header]) {
+                let path = key.rsplit_once('/').map_or("", |(path, _)| path).to_owned();
+                let is_known = known.contains(path.as_str());
+                misnamed.push((key, path, member.fault, is_known));
+            }
+        }
+        for (key, path, fault, is_known) in misnamed {
+            match is_known {
+                true => self.report(&key, &path, fault),
+                false => self.add_unreadable(&key, &path, fault_in(&key, fault)),
+            }
+        }
+        Ok(())
+    }
+
     /// Whether another node fits.
     fn has_room(&mut self, key: &str, path: &str) -> bool {
         let count = self.groups.len() + self.arrays.len() + self.findings.len();
@@ -332,6 +363,7 @@ fn group_of_v3(path: &str, document: &Object) -> Result<ZarrGroup, Broken> {
         Some(Value::Object(attributes)) => attributes.clone(),
         Some(_) => return Err(broken(&rule::ATTRIBUTES, 0, 0)),
     };
+    check_members(document, &GROUP_MEMBERS)?;
     Ok(ZarrGroup { path: path.to_owned(), format: ZarrFormat::V3, attributes })
 }
 

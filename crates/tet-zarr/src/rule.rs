@@ -44,6 +44,9 @@ tet_format::foreign_rules! { pub,
     "ZR-M19" UNLISTED "metadata" Warning Structure Hidden:
         "consolidated metadata should have the documents of all arrays and groups, under their keys",
         "consolidate the metadata again";
+    "ZR-M20" MEMBER_MISSING "metadata" Warning Structure Hidden:
+        "a .zarray should have a compressor, filters and a fill value, null where it has none",
+        "add what is missing, or copy the file again";
     "ZR-K1" KEY "key" Error Structure Hidden:
         "a key must be a relative path of ordinary names", "";
     "ZR-K2" KEY_ENCODING "key" Error Structure Hidden:
@@ -56,6 +59,9 @@ tet_format::foreign_rules! { pub,
     "ZR-K5" UNREADABLE "key" Error Structure Hidden:
         "a document, a chunk or a folder must be readable: no link to nothing or out of the folder, no pipe",
         "fetch the file, or check its permissions";
+    "ZR-K6" ORPHANS "key" Warning Structure Hidden:
+        "a folder with files should be an array or a group: they are not read",
+        "copy its zarr.json or .zarray again";
     "ZR-S1" SHARD_CHUNKS "shard" Error Structure Decimal:
         "chunks inside a shard must divide the shard evenly", "";
     "ZR-S2" SHARD_INDEX_CODECS "shard" Error Structure Hidden:
@@ -112,6 +118,9 @@ tet_format::foreign_rules! { pub,
         "a member of a zip file must match its CRC-32", "the file is damaged: fetch or copy it again";
     "ZR-Z8" ZIP_NAME "zip" Error Structure Hidden:
         "a member of a zip file must have the name of its entry in the directory",
+        "the file is damaged: fetch or copy it again";
+    "ZR-Z9" ZIP_COUNT "zip" Error Structure Decimal:
+        "a zip directory must have as many entries as the end of the file says",
         "the file is damaged: fetch or copy it again";
     "ZR-L1" LIMIT_DOCUMENT "metadata" Error Structure Decimal:
         "metadata documents are read up to 64 MiB", "";

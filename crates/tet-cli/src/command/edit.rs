@@ -63,6 +63,7 @@ fn edit(
     let about = |failure: Failure| failure.about(file);
     let opened = tet_convert::open(&path, &OpenOptions::default());
     let opened = opened.map_err(|error| about(error.into()))?;
+    opened.part_of().into_iter().for_each(|part| context.warn(part));
     let edits = plan(&opened, context).map_err(about)?;
     check_edits(&opened, &edits).map_err(|error| about(editable(error)))?;
     let mut report = kept_by(&opened, &edits).map_err(|error| about(error.into()))?;

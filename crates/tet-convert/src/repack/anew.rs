@@ -17,6 +17,7 @@ use crate::model::attributes::is_metadata;
 use crate::model::logical::byte_len;
 use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::ConvertOptions;
+use crate::write::storage::codec_rules;
 use crate::{Error, Result};
 
 /// Writes a file whose datasets are stored in another way, unless it is only planned.
@@ -62,7 +63,7 @@ fn rewrites<'a>(
     let mut changes = vec![StorageChange::default(); opened.catalog.datasets().len()];
     for dataset in &datasets {
         let Some(change) = changes.get_mut(dataset.index) else { continue };
-        for rule in rules.codecs.iter().filter(|rule| rule.dataset == dataset.name) {
+        for rule in codec_rules(&rules.codecs, &dataset.name) {
             // The level of another codec means nothing.
             let is_other = rule.codec.is_some() && rule.codec != change.codec;
             change.level = rule.level.or(change.level.filter(|_| !is_other));

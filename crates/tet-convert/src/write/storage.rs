@@ -166,14 +166,18 @@ pub(crate) fn rules_of<'r, R>(
     rules.get(start..end).unwrap_or_default()
 }
 
+/// The rules for the codec of a dataset, of rules in the order of names.
+pub(crate) fn codec_rules<'r>(rules: &'r [CodecRule], dataset: &str) -> &'r [CodecRule] {
+    rules_of(rules, Some(dataset), |rule| Some(&rule.dataset))
+}
+
 /// The codec of a dataset and its level, by the rules for it, in the order of names, and those of the other datasets.
 pub(crate) fn codec_of(
     dataset: &str,
     (of_others, level_of_others): (PayloadCodec, Option<i32>),
     rules: &[CodecRule],
 ) -> (PayloadCodec, Option<i32>) {
-    let rules = rules_of(rules, Some(dataset), |rule| Some(&rule.dataset));
-    let rules = || rules.iter().rev();
+    let rules = || codec_rules(rules, dataset).iter().rev();
     let codec = rules().find_map(|rule| rule.codec).unwrap_or(of_others);
     let level = rules().find_map(|rule| rule.level);
     (codec, level.or(level_of_others.filter(|_| codec == of_others)))

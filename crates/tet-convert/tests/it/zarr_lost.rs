@@ -259,6 +259,71 @@ fn members_of_a_zip_file_match_their_checksums_and_names() {
 }
 
 #[test]
+fn a_name_that_is_damaged_in_the_directory_of_a_zip_file_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr.zip");
+    let attributes = |format| {
+        let mut objects = group(format, if format == 2 { V2 } else { V3 });
+        if format == 2 {
+            objects.push(("a/.zattrs".to_owned(), br#"{"units":"K"}"#.to_vec()));
+        }
+        objects
+    };
+    // Of an array, of its attributes, of the group, and of an array that gets the name of the other.
+    let renamed: [(u32, &str, &str); 6] = [
+        (3, "a/zarr.json", "a/zars.json"),
+        (2, "a/.zarray", "a/.zarraz"),
+        (2, "a/.zattrs", "a/.zattrt"),
+        (2, "a/.zattrs", "c/.zattrs"),
+        (3, "a/zarr.json", "b/zarr.json"),
+        (2, "a/.zarray", "\u{7f}/.zarray"),
+    ];
+    for (format, from, to) in renamed {
+        write_zip(&path, &attributes(format), zip::CompressionMethod::Stored);
+        let mut bytes = fs::read(&path).unwrap();
+        let at = bytes.windows(from.len()).rposition(|it| it == from.as_bytes()).unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        fs::write(&path, &bytes).unwrap();
+        let opened = opened(&path);
+        let told: Vec<String> = opened.warnings().map(ToString::to_string).collect();
+        let names = opened.catalog.datasets().iter().filter(|it| it.fault.is_some());
+        let names: Vec<&str> = names.map(|it| it.name.as_str()).collect();
+        let is_told = names.contains(&"a") || told.iter().any(|it| it.contains("ZR-Z8"));
+        assert!(is_told, "{from} -> {to}: {told:?}, {names:?}");
+        assert!(found(&path).iter().any(|it| it.0 == "ZR-Z8"), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn a_folder_with_files_and_no_document_is_told() {
+    for (format, document) in [(2, V2), (3, V3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.zarr");
+        let mut objects = group(format, document);
+        objects.retain(|(key, _)| !["a/.zarray", "a/zarr.json"].contains(&key.as_str()));
+        write_folder(&path, &objects);
+        let opened = opened(&path);
+        let told: Vec<String> = opened.warnings().map(ToString::to_string).collect();
+        assert!(
+            told.len() == 1 && told[0].contains("ZR-K6") && told[0].contains("\"a\""),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn members_that_a_document_lacks_or_has_too_many_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    write_folder(&path, &group(2, &V2.replace("fill_value", "fill_walue")));
+    assert_eq!(found(&path), [("ZR-M20".to_owned(), Severity::Warning)]);
+    fs::remove_dir_all(&path).unwrap();
+    write_folder(&path, &group(3, V3));
+    fs::write(path.join("zarr.json"), GROUP.replace("attributes", "attribuves")).unwrap();
+    assert_eq!(found(&path), [("ZR-M12".to_owned(), Severity::Error)]);
+}
+
+#[test]
 fn a_replaced_hierarchy_is_a_change() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

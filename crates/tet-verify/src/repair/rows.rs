@@ -38,15 +38,16 @@ pub(super) fn repair_pages(
     pages: &[Digest],
     payload_end: u64,
 ) -> Result<bool> {
-    let mut all_hold = true;
+    let (mut all_hold, mut file) = (true, open(context)?);
     for (page, &wanted) in (0..).zip(pages) {
-        let file = open(context)?;
         let rows = block.page_rows(page);
         let at = block.page_at(page, file.superblock().index_offset);
         let mut bytes = context.source().read_vec(at, (rows.end - rows.start) * ROW_LEN)?;
-        if tet_codec::digest(&bytes) == wanted
-            || context.flip((Rule::PageDigest, Region::Index), at, &mut bytes, wanted)?
-        {
+        if tet_codec::digest(&bytes) == wanted {
+            continue;
+        }
+        if context.flip((Rule::PageDigest, Region::Index), at, &mut bytes, wanted)? {
+            file = open(context)?;
             continue;
         }
         let Some(repaired) = ordered_page(&file, rows.clone(), payload_end, wanted)? else {
@@ -61,6 +62,7 @@ pub(super) fn repair_pages(
             let edit = put_edit(code, Region::Index, at, new, Action::SetRow { row });
             context.apply(edit.proof(Proof::Digest))?;
         }
+        file = open(context)?;
     }
     Ok(all_hold)
 }

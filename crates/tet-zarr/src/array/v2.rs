@@ -11,6 +11,9 @@ use crate::json::Object;
 use crate::key::KeyEncoding;
 use crate::rule;
 
+/// The members of a document that are null where an array has none.
+const OPTIONAL: [&str; 3] = ["compressor", "filters", "fill_value"];
+
 pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<ArrayMeta, Broken> {
     let format = document.get("zarr_format").and_then(Value::as_u64);
     if format != Some(2) {
@@ -38,7 +41,10 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
         element = ZarrElement::Text;
     }
     let fill = fill::element_of(document.get("fill_value"), &element, byte_order)?;
-    let (dimension_names, notes) = dimension_names(&attributes, shape.rank());
+    let (dimension_names, mut notes) = dimension_names(&attributes, shape.rank());
+    if OPTIONAL.iter().any(|name| !document.contains_key(*name)) {
+        notes.push(broken(&rule::MEMBER_MISSING, 0, 0));
+    }
     Ok(ArrayMeta {
         path: path.to_owned(),
         format: ZarrFormat::V2,

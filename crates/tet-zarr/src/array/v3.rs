@@ -37,7 +37,12 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
     if format != Some(3) {
         return Err(broken(&rule::FORMAT, format.unwrap_or(0), 3));
     }
-    check_members(document)?;
+    check_members(document, &MEMBERS)?;
+    match document.get("storage_transformers") {
+        None => {}
+        Some(Value::Array(list)) if list.is_empty() => {}
+        Some(_) => return Err(broken(&rule::STORAGE_TRANSFORMERS, 0, 0)),
+    }
     let shape = shape_of(document)?;
     let grid = document.get("chunk_grid");
     if grid.and_then(|it| it.get("name")).and_then(Value::as_str) != Some("regular") {
@@ -81,19 +86,14 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
     })
 }
 
-/// Checks that nothing is required that is not known.
-fn check_members(document: &Object) -> Result<(), Broken> {
-    for (name, value) in document {
-        let is_optional = value.get("must_understand") == Some(&Value::Bool(false));
-        if !MEMBERS.contains(&name.as_str()) && !is_optional {
-            return Err(broken(&rule::EXTENSION, 0, 0));
-        }
+/// Checks that a document requires nothing but these members to be understood.
+pub(crate) fn check_members(document: &Object, known: &[&str]) -> Result<(), Broken> {
+    let is_optional = |value: &Value| value.get("must_understand") == Some(&Value::Bool(false));
+    let mut unknown = document.iter().filter(|(name, _)| !known.contains(&name.as_str()));
+    if unknown.any(|(_, value)| !is_optional(value)) {
+        return Err(broken(&rule::EXTENSION, 0, 0));
     }
-    match document.get("storage_transformers") {
-        None => Ok(()),
-        Some(Value::Array(list)) if list.is_empty() => Ok(()),
-        Some(_) => Err(broken(&rule::STORAGE_TRANSFORMERS, 0, 0)),
-    }
+    Ok(())
 }
 
 /// The codecs of the innermost chunks, the shards around them, and their extents. A shard with

@@ -1,6 +1,6 @@
 //! Discovery: folders are listed from the root on, but never those of an array's chunks.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Document, NodeKind, Nodes, read_document};
 use crate::array::join;
@@ -27,6 +27,7 @@ const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 /// Reads the documents of all nodes; whether the root has one.
 pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<bool> {
     let mut paths = vec![String::new()];
+    let mut orphans = Orphans::default();
     // Several links may lead to one folder, so folders are counted too.
     let mut folder_count = 0;
     while let Some(path) = paths.pop() {
@@ -54,6 +55,7 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<bool> {
                 continue;
             }
         };
+        orphans.see(&path, node.has_document, !list.files.is_empty());
         for name in list.others.iter().filter(|name| !name.starts_with('.')) {
             add_other(store, nodes, &join(&path, name));
         }
@@ -68,7 +70,43 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<bool> {
         }
         paths.extend(list.folders.iter().map(|name| join(&path, name)));
     }
+    orphans.report(nodes);
     Ok(true)
+}
+
+/// Folders that have files and no document, which were arrays or groups.
+#[derive(Default)]
+struct Orphans {
+    /// The folders without a document that were seen.
+    folders: HashSet<String>,
+    /// The topmost folders without a document above files.
+    with_files: BTreeSet<String>,
+}
+
+impl Orphans {
+    /// Adds a folder; those above it were added before.
+    fn see(&mut self, path: &str, has_document: bool, has_files: bool) {
+        if has_document {
+            return;
+        }
+        self.folders.insert(path.to_owned());
+        if has_files {
+            let above = path.match_indices('/').map(|(end, _)| path.get(..end).unwrap_or(path));
+            let above = above.chain([path]).collect::<Vec<_>>().into_iter().rev();
+            let topmost = above.take_while(|it| self.folders.contains(*it)).last();
+            self.with_files.extend(topmost.map(str::to_owned));
+        }
+    }
+
+    /// Adds a finding for each, but for those in what cannot be read, which may be its chunks.
+    fn report(&self, nodes: &mut Nodes) {
+        for path in &self.with_files {
+            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            if !nodes.lost.contains(parent) {
+                nodes.report(path, path, broken(&rule::ORPHANS, 0, 0));
+            }
+        }
+    }
 }
 
 /// Reports the nodes that a store has and consolidated metadata do not list. Groups are listed, and no document is

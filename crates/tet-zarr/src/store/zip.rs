@@ -23,6 +23,9 @@ const ENTRY_LEN: usize = 46;
 /// The bytes of the header of a member before its name.
 const HEADER_LEN: u64 = 30;
 
+/// A longer stored member that can be read in parts is not compared.
+const COMPARED_MAX: u64 = 16 << 20;
+
 /// The bytes that are read at once to compare a member.
 const WINDOW_LEN: usize = 1 << 18;
 
@@ -46,11 +49,22 @@ pub struct ZipStore(Arc<Opened>);
 struct Opened {
     source: Source,
     directory: Vec<u8>,
-    /// Where each entry begins in the directory, sorted by name; of equal names the last is kept.
+    /// Where each entry begins in the directory.
+    all: Vec<u32>,
+    /// Those of members, sorted by name; of equal names the last is kept.
     entries: Vec<u32>,
     duplicate_count: u64,
-    /// The first member whose header does not match its entry, once all were compared.
-    mismatch: OnceLock<Option<(String, Broken)>>,
+    /// The first member whose header has another name than its entry, once all were compared.
+    mismatch: OnceLock<Option<String>>,
+}
+
+/// A member with two names, or one that is no text.
+pub(crate) struct Misnamed {
+    /// The name in the directory.
+    pub(crate) entry: String,
+    /// The name in the header of the member, where there is one.
+    pub(crate) header: String,
+    pub(crate) fault: Broken,
 }
 
 /// A member as the directory describes it.
@@ -74,7 +88,8 @@ impl ZipStore {
     /// Returns a fault of a rule `ZR-Z`, `ZR-L6` for a longer directory, and errors of reading.
     pub fn open(source: Source) -> Result<ZipStore> {
         let failed = |fault| fault_in("", fault);
-        let span = find_directory(&source)?;
+        let end = find_directory(&source)?;
+        let span = end.directory;
         let file_len = source.len();
         if file_len < span.end() {
             return Err(failed(broken(&rule::ZIP_DIRECTORY, span.end(), file_len)));
@@ -94,15 +109,21 @@ impl ZipStore {
             entries.push(u32::try_from(at).unwrap_or(u32::MAX));
             at = entry.end;
         }
-        let before = entries.len();
+        // An entry that is damaged may hide those behind it. Some programs count in 16 bits.
+        let (found, wanted) = (len(entries.len()), end.entry_count);
+        if found != wanted && found & 0xffff != wanted {
+            let at = span.end();
+            return Err(failed(Broken { at, ..broken(&rule::ZIP_COUNT, found, wanted) }));
+        }
+        let all = entries.clone();
         let name = |at: &u32| name_at(&directory, *at);
         // Stable, so that the last of equal names comes last; then the first of the reverse is kept.
         entries.reverse();
         entries.sort_by(|a, b| name(a).cmp(name(b)));
         entries.dedup_by(|a, b| name(a) == name(b));
-        let duplicate_count = len(before - entries.len());
+        let duplicate_count = len(all.len() - entries.len());
         let mismatch = OnceLock::new();
-        let opened = Opened { source, directory, entries, duplicate_count, mismatch };
+        let opened = Opened { source, directory, all, entries, duplicate_count, mismatch };
         Ok(ZipStore(Arc::new(opened)))
     }
 
@@ -139,29 +160,48 @@ impl ZipStore {
     ///
     /// As [`ZipStore::locate`].
     pub(crate) fn check_names(&self) -> Result<()> {
-        if self.0.source.access().is_remote() {
-            return Ok(());
-        }
         if self.0.mismatch.get().is_none() {
-            let mut mismatch = None;
-            for key in self.keys() {
-                match self.locate(key) {
-                    Err(Error::Fault { fault, key })
-                        if !std::ptr::eq(fault.rule, &rule::ZIP_METHOD) =>
-                    {
-                        mismatch = Some((key, fault));
-                        break;
-                    }
-                    Err(error @ Error::Io(_)) => return Err(error),
-                    _ => {}
-                }
-            }
-            let _ = self.0.mismatch.set(mismatch);
+            let is_named = |it: &Misnamed| std::ptr::eq(it.fault.rule, &rule::ZIP_NAME);
+            let found = self.misnamed(|_| true)?.into_iter().find(is_named);
+            let _ = self.0.mismatch.set(found.map(|it| it.entry));
         }
         match self.0.mismatch.get().and_then(Option::as_ref) {
-            Some((key, fault)) => Err(fault_in(key, *fault)),
+            Some(key) => Err(fault_in(key, broken(&rule::ZIP_NAME, 0, 0))),
             None => Ok(()),
         }
+    }
+
+    /// The members whose headers have another name than their entries, of those whose names are asked for; none in a
+    /// file on a server. Those whose names are not UTF-8, which are no keys, are given too.
+    ///
+    /// # Errors
+    ///
+    /// Returns errors of reading.
+    pub(crate) fn misnamed(&self, is_asked: impl Fn(&[u8]) -> bool) -> Result<Vec<Misnamed>> {
+        let Opened { source, directory, all, .. } = &*self.0;
+        let mut misnamed = Vec::new();
+        if source.access().is_remote() {
+            return Ok(misnamed);
+        }
+        let entries = all.iter().filter_map(|at| entry(directory, usize::try_from(*at).ok()?));
+        for entry in entries.filter(|it| is_asked(it.name)) {
+            let head_len = HEADER_LEN.saturating_add(len(entry.name.len()));
+            let room = source.len().saturating_sub(entry.header_at);
+            let header = source.read_vec(entry.header_at, head_len.min(room))?;
+            let name_len = u16_at(&header, 26).map_or(0, usize::from);
+            let name_at = usize::try_from(HEADER_LEN).unwrap_or(usize::MAX);
+            let name = header.get(name_at..).unwrap_or_default();
+            let is_header = header.starts_with(b"PK\x03\x04") && name_len == entry.name.len();
+            let text = |name| String::from_utf8_lossy(name).into_owned();
+            let of_header = if is_header { name } else { entry.name };
+            let fault = match str::from_utf8(entry.name) {
+                _ if !is_header || name != entry.name => broken(&rule::ZIP_NAME, 0, 0),
+                Err(_) => broken(&rule::KEY, 0, 0),
+                Ok(_) => continue,
+            };
+            misnamed.push(Misnamed { entry: text(entry.name), header: text(of_header), fault });
+        }
+        Ok(misnamed)
     }
 
     /// Where the member of a key is.
@@ -241,8 +281,16 @@ impl ZipStore {
         Ok(())
     }
 
+    /// A longer stored member that can be read in parts is read so, and not compared; on a server one that takes more
+    /// than one request.
+    #[must_use]
+    pub fn compared_max(&self) -> u64 {
+        let access = self.0.source.access();
+        if access.is_remote() { access.request_len.min(COMPARED_MAX) } else { COMPARED_MAX }
+    }
+
     /// Reads a member; what is wrong with its bytes.
-    fn check_member(&self, place: &KeyPlace) -> Result<Option<Broken>> {
+    pub(crate) fn check_member(&self, place: &KeyPlace) -> Result<Option<Broken>> {
         let (Some(span), Some(wanted)) = (place.part, place.crc32) else { return Ok(None) };
         let stored = SpanReader { source: &self.0.source, at: span.start(), end: span.end() };
         let limit = place.inflated_len.map(|len| len.saturating_add(1));
@@ -327,8 +375,14 @@ pub(crate) fn crc_fault(wanted: u32, bytes: &[u8]) -> Option<Broken> {
     (found != wanted).then(|| broken(&rule::ZIP_CHECKSUM, found.into(), wanted.into()))
 }
 
+/// The record at the end of a zip file.
+struct End {
+    directory: Span,
+    entry_count: u64,
+}
+
 /// Where the directory is: from the end record, or that of Zip64.
-fn find_directory(source: &Source) -> Result<Span> {
+fn find_directory(source: &Source) -> Result<End> {
     let missing = || fault_in("", broken(&rule::ZIP_END, 0, 0));
     let tail_len = source.len().min(len(END_LEN) + u64::from(u16::MAX) + 20);
     let tail_at = source.len() - tail_len;
@@ -341,12 +395,13 @@ fn find_directory(source: &Source) -> Result<Span> {
     let last = tail.len().checked_sub(END_LEN).ok_or_else(missing)?;
     let at = (0..=last).rev().find(is_end).ok_or_else(missing)?;
     let record = tail.get(at..).unwrap_or_default();
-    let (dir_len, dir_at) = (u32_at(record, 12), u32_at(record, 16));
-    let (Some(dir_len), Some(dir_at)) = (dir_len, dir_at) else { return Err(missing()) };
+    let numbers = (u16_at(record, 10), u32_at(record, 12), u32_at(record, 16));
+    let (Some(count), Some(dir_len), Some(dir_at)) = numbers else { return Err(missing()) };
     let locator = at.checked_sub(20).and_then(|at| tail.get(at..));
     let locator = locator.filter(|locator| locator.starts_with(b"PK\x06\x07"));
     let Some(locator) = locator else {
-        return Span::new(dir_at.into(), dir_len.into()).ok_or_else(missing);
+        let directory = Span::new(dir_at.into(), dir_len.into()).ok_or_else(missing)?;
+        return Ok(End { directory, entry_count: count.into() });
     };
     let record_at = u64_at(locator, 8).ok_or_else(missing)?;
     if source.len() < record_at.saturating_add(56) {
@@ -355,7 +410,8 @@ fn find_directory(source: &Source) -> Result<Span> {
     let record = source.read_vec(record_at, 56)?;
     let numbers = u64_at(&record, 48).zip(u64_at(&record, 40));
     let span = numbers.and_then(|(start, len)| Span::new(start, len));
-    span.filter(|_| record.starts_with(b"PK\x06\x06")).ok_or_else(missing)
+    let directory = span.filter(|_| record.starts_with(b"PK\x06\x06")).ok_or_else(missing)?;
+    Ok(End { directory, entry_count: u64_at(&record, 32).unwrap_or(0) })
 }
 
 /// The entry that begins at a byte of the directory.

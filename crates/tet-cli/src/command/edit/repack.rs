@@ -27,6 +27,7 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
     let named = args.place.output.as_deref().unwrap_or(&args.file);
     let opened = tet_convert::open(&path, &OpenOptions::default());
     let opened = opened.map_err(|error| Failure::from(error).about(&args.file))?;
+    opened.part_of().into_iter().for_each(|part| context.warn(part));
     let bar = Bar::new(context, "repacking", 0);
     let mut how = Repack { chunks: chunk_rules(&args.chunks)?, ..Repack::default() };
     how.codecs = general(args).into_iter().collect();

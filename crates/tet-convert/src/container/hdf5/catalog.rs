@@ -64,8 +64,9 @@ pub(super) fn contents(
     let of_file = |fault: &ForeignFault| StoredFault { fault: *fault, path: None, attribute: None };
     file.findings().iter().map(of_file).for_each(&mut *found);
     let (objects, faults) = file.objects()?;
-    let is_alias = |it: &StoredFault| it.fault.rule.id == tet_hdf5::rule::GROUP_ALIAS.id;
-    faults.into_iter().filter(is_alias).for_each(&mut *found);
+    let unlisted = [tet_hdf5::rule::GROUP_ALIAS.id, tet_hdf5::rule::COMMITTED.id];
+    let is_unlisted = |it: &StoredFault| unlisted.contains(&it.fault.rule.id);
+    faults.into_iter().filter(is_unlisted).for_each(&mut *found);
     let paths: BTreeMap<u64, String> =
         objects.iter().map(|object| (object.address, object.path.clone())).collect();
     let (begin, mut room) = (file.work(), TEXTS_LEN.saturating_add(4 * file.source().len()));

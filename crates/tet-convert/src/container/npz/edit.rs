@@ -35,12 +35,11 @@ impl Editor for Npz {
         let mut old = Archive::open(opened.catalog.source()).map_err(&failed)?;
         old.check_names().map_err(&failed)?;
         let members = names(&mut old, edits).map_err(&failed)?;
-        for member in members.iter().flatten() {
-            let name = member.strip_suffix(".npy").unwrap_or(member);
-            let is_new =
-                edits.iter().any(|it| matches!(it, FileEdit::Rename { to, .. } if to == name));
-            if is_new && safe(name) != name {
-                let what = format!("{name:?} is not safe as a name in an archive");
+        for edit in edits {
+            if let FileEdit::Rename { to, .. } = edit
+                && safe(to) != *to
+            {
+                let what = format!("{to:?} is not safe as a name in an archive");
                 return Err(tet_file::Error::Edit { what }.into());
             }
         }

@@ -171,7 +171,7 @@ impl Bits {
 /// How the elements of a dataset are compressed.
 fn compression(dataset: &str, options: &ConvertOptions) -> Result<Compressing> {
     let all = options.tensogram.recipe.compression;
-    if !options.codecs.iter().any(|rule| rule.dataset == dataset) {
+    if storage::codec_rules(&options.codecs, dataset).is_empty() {
         return Ok(all);
     }
     let of_others = match all {

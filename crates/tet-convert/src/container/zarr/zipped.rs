@@ -15,10 +15,6 @@ pub(super) const CHECKSUM: &str = "CRC-32 of the zip file";
 const STORED: u32 = 1;
 const DEFLATED: u32 = 2;
 
-/// A longer stored member that can be read in parts is read so, and not compared; on a server one that takes more than
-/// one request.
-const COMPARED_MAX: u64 = 16 << 20;
-
 /// What decodes the chunks of an array that are not members of a zip file, and those that are.
 pub(super) struct Pipelines {
     pub(super) plain: Pipeline,
@@ -35,10 +31,8 @@ impl Pipelines {
     /// The codec number and the row of a chunk.
     pub(super) fn codec_of(&self, found: &Located, store: &Store) -> (u32, u64) {
         let compared_max = match store {
-            Store::Zip(zip) if zip.source().access().is_remote() => {
-                zip.source().access().request_len.min(COMPARED_MAX)
-            }
-            _ => COMPARED_MAX,
+            Store::Zip(zip) => zip.compared_max(),
+            _ => u64::MAX,
         };
         let is_ranged = self.plain.stages().is_empty();
         match (found.crc32, found.inflated_len) {

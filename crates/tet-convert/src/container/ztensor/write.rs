@@ -234,7 +234,7 @@ fn check_codecs(
 ) -> Result<()> {
     for dataset in physical.iter().map(|it| &it.view) {
         how_stored(&dataset.name, options)?;
-        if sparse(dataset) && options.codecs.iter().any(|rule| rule.dataset == dataset.name) {
+        if sparse(dataset) && !storage::codec_rules(&options.codecs, &dataset.name).is_empty() {
             let why = "a sparse tensor has the codec of the file: leave out the one for it";
             return Err(Error::Unfit { dataset: dataset.name.clone(), encoding: "zTensor", why });
         }
