@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tetfile
+from children import working
 from moto.server import DomainDispatcherApplication, create_backend_app
 from test_buckets import URL, begun, prepared
 from test_parts import write_part
@@ -60,13 +60,12 @@ def publish() -> None:
 
 def killed(bucket: Killing, at: int, is_done_first: bool, work: Callable[..., None], *args: Any) -> bool:
     """Runs work in a process that is killed at a request; whether it was."""
-    process = multiprocessing.get_context("spawn").Process(target=work, args=args)
     bucket.count, bucket.at, bucket.is_done_first = 0, at, is_done_first
-    process.start()
-    bucket.victim = process.pid
-    process.join(60)
-    bucket.victim = None
-    assert process.exitcode in (0, -signal.SIGKILL)
+    with working(work, *args) as process:
+        bucket.victim = process.pid
+        process.join(60)
+        bucket.victim = None
+        assert process.exitcode in (0, -signal.SIGKILL)
     return process.exitcode != 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 import tetfile
 import tetfile.xarray
 import xarray
+from children import SPAWN, working
 from moto.server import ThreadedMotoServer
 from test_parts import die_in_part, write_part
 
@@ -78,7 +78,7 @@ def test_keys_are_fetched_once(bucket: str, tmp_path: Path, monkeypatch: pytest.
 
 def test_processes_write_one_object(bucket: str) -> None:
     plan = begun(codec="zstd")
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
+    with SPAWN.Pool(2) as pool:
         pool.starmap(write_part, [(pickle.loads(pickle.dumps(plan)), at) for at in range(0, 100, 10)])
     assert len(plan.parts()) == 10 and "x.tet" not in keys(bucket)
     with pytest.raises(FileExistsError, match="plan"):
@@ -98,7 +98,7 @@ def first_of(dataset: tetfile.Dataset) -> int:
 def test_datasets_of_urls_are_read_in_other_processes(bucket: str) -> None:
     with tetfile.create(URL, {"x": np.arange(7, 10)}):
         pass
-    with tetfile.open(URL) as file, multiprocessing.get_context("spawn").Pool(1) as pool:
+    with tetfile.open(URL) as file, SPAWN.Pool(1) as pool:
         assert pool.apply(first_of, (file["x"],)) == 7
 
 
@@ -120,9 +120,8 @@ def test_a_worker_that_dies_leaves_the_old_object(bucket: str) -> None:
     with tetfile.create(URL, {"x": np.arange(3)}):
         pass
     plan = begun(overwrite=True)
-    process = multiprocessing.get_context("spawn").Process(target=die_in_part, args=(plan,))
-    process.start()
-    process.join()
+    with working(die_in_part, plan) as process:
+        process.join(60)
     for at in range(10, 100, 10):
         write_part(plan, at)
     with pytest.raises(tetfile.UsageError, match=r"\[0\] of \"x\""):

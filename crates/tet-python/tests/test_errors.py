@@ -160,6 +160,7 @@ def test_hostile_files_raise_and_crash_nothing() -> None:
         _use(path)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", CONTAINERS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_changed_bytes_raise_and_crash_nothing(name: str, tmp_path: Path) -> None:

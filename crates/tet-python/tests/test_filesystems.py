@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import multiprocessing
 import os
 import pickle
 import signal
@@ -21,6 +20,7 @@ import obstore.store
 import pytest
 import tetfile
 import xarray
+from children import SPAWN, working
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from test_buckets import bucket
@@ -313,18 +313,16 @@ def _interrupted(ready: Any) -> None:
 
 def test_ctrl_c_stops_a_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TET_SLOW", str(tmp_path / "slow.tet"))
-    context = multiprocessing.get_context("spawn")
-    ready = context.Queue()
-    process = context.Process(target=_interrupted, args=(ready,))
-    process.start()
-    assert ready.get(timeout=60) == "reads"
-    time.sleep(0.5)
-    began = time.monotonic()
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGINT)
-    assert ready.get(timeout=30) == "stopped"
-    assert time.monotonic() - began < 1.5
-    process.join()
+    ready = SPAWN.Queue()
+    with working(_interrupted, ready) as process:
+        assert ready.get(timeout=60) == "reads"
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGINT)
+        assert ready.get(timeout=30) == "stopped"
+        assert time.monotonic() - began < 1.5
+        process.join(30)
 
 
 def _sum(file: tetfile.File, at: int) -> int:
@@ -336,7 +334,7 @@ def test_files_pickle_where_their_filesystem_does(content: bytes, tmp_path: Path
     store = obstore.store.LocalStore(tmp_path)
     file = tetfile.open("x.tet", filesystem=store)
     sums = [int(ARRAY[at].sum()) for at in range(4)]
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
+    with SPAWN.Pool(2) as pool:
         assert pool.starmap(_sum, [(file, at) for at in range(4)]) == sums
     # One open file for all that is unpickled.
     first, second = (pickle.loads(pickle.dumps(file)) for _ in range(2))

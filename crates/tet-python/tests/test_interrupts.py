@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tetfile
+from children import SPAWN, working
 
 XML = (
     '<?xml version="1.0" encoding="UTF-8"?><{0} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
@@ -120,16 +120,14 @@ def _interrupted(results: Any, work: Any) -> None:
 
 def interrupt(target: Any, given: Any, began: threading.Event) -> tuple[str, float]:
     """What a process says that gets a signal once the server has begun, and how long it takes to stop."""
-    context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    process = context.Process(target=target, args=(results, given))
-    process.start()
-    assert began.wait(60) and process.pid is not None
-    sent = time.monotonic()
-    os.kill(process.pid, signal.SIGINT)
-    found = results.get(timeout=30)
-    took = time.monotonic() - sent
-    process.join(30)
+    results = SPAWN.Queue()
+    with working(target, results, given) as process:
+        assert began.wait(60) and process.pid is not None
+        sent = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        found = results.get(timeout=30)
+        took = time.monotonic() - sent
+        process.join(30)
     return found, took
 
 

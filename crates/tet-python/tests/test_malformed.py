@@ -51,6 +51,7 @@ def _use(path: Path) -> None:
                     pass
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_hostile_files_are_errors_alone() -> None:
     paths = hostile_files()
     assert len(paths) > 100
@@ -59,7 +60,7 @@ def test_hostile_files_are_errors_alone() -> None:
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
 def test_changed_bytes_are_errors_alone(name: str, tmp_path: Path) -> None:
     path, _ = write(tmp_path, name)
     chance = random.Random(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import threading
@@ -18,6 +17,7 @@ import pytest
 import tetfile
 import tetfile.xarray
 import xarray
+from children import SPAWN, working
 
 
 def weather(days: int = 10) -> xarray.Dataset:
@@ -67,7 +67,7 @@ def begun(path: Path, **how: Any) -> tetfile.WritePlan:
 def test_processes_write_one_file(tmp_path: Path) -> None:
     path = tmp_path / "x.tet"
     plan = begun(path, codec="zstd")
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
+    with SPAWN.Pool(2) as pool:
         pool.starmap(write_part, [(pickle.loads(pickle.dumps(plan)), at) for at in range(0, 100, 10)])
     assert len(plan.parts()) == 10 and not path.exists()
     plan.publish()
@@ -83,9 +83,8 @@ def test_a_worker_that_dies_leaves_the_old_file(tmp_path: Path) -> None:
     plan = begun(path, overwrite=True)
     for at in range(10, 100, 10):
         write_part(plan, at)
-    child = multiprocessing.get_context("spawn").Process(target=die_in_part, args=(plan,))
-    child.start()
-    child.join()
+    with working(die_in_part, plan) as child:
+        child.join(60)
     with pytest.raises(tetfile.UsageError, match=r'^1 chunk is not written: \[0\] of "x"$'):
         plan.publish()
     assert path.read_bytes() == before
@@ -280,7 +279,7 @@ def append(path: str, value: float) -> None:
 def test_processes_that_append_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "x.tet"
     xarray.Dataset({"x": ("t", [0.0])}).tet.to_tet(path)
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
+    with SPAWN.Pool(4) as pool:
         pool.starmap(append, [(str(path), float(value)) for value in range(1, 41)])
     assert sorted(opened(path)["x"].values) == [float(value) for value in range(41)]
 
@@ -367,7 +366,7 @@ def test_processes_that_append_to_a_folder_of_parts_lose_nothing(tmp_path: Path)
     path = tmp_path / "x.tets"
     np.savez(tmp_path / "x.npz", x=[0.0])
     tetfile.convert(tmp_path / "x.npz", path)
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
+    with SPAWN.Pool(4) as pool:
         pool.starmap(append_part, [(str(path), float(value)) for value in range(1, 41)])
     assert sorted(tetfile.open(path)["x"][...]) == [*range(41)]
 

@@ -7,9 +7,7 @@ import io
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tetfile
+from children import running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc and forks")
 
@@ -124,11 +123,6 @@ def test_a_fork_during_reads_goes_on(big: Path) -> None:
                 thread.join()
 
 
-def _run(code: str, *args: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 ENDLESS = """
     import sys, time, tetfile
     f = tetfile.open(sys.argv[1])
@@ -148,12 +142,12 @@ WORKS = ["f['x'].median(axis=0)", "f['x'][...]", "tetfile.verify(sys.argv[1])", 
 @pytest.mark.parametrize("work", WORKS)
 def test_an_interrupt_stops_the_work(work: str, big: Path) -> None:
     for wait in (0.15, 0.32):
-        child = _run(ENDLESS.format(work=work), big)
-        assert child.stdout is not None and child.stdout.readline() == "ready\n"
-        time.sleep(wait)
-        sent = time.time()
-        child.send_signal(signal.SIGINT)
-        out, errors = child.communicate(timeout=60)
+        with running(ENDLESS.format(work=work), big) as child:
+            assert child.stdout is not None and child.stdout.readline() == "ready\n"
+            time.sleep(wait)
+            sent = time.time()
+            child.send_signal(signal.SIGINT)
+            out, errors = child.communicate(timeout=60)
         assert child.returncode == 0, errors
         stopped, sound = out.splitlines()
         # The bound is loose: the machine may be busy.
@@ -174,12 +168,12 @@ def test_an_interrupt_stops_an_opening(tmp_path: Path) -> None:
         except KeyboardInterrupt:
             print("stopped", time.time(), flush=True)
     """
-    child = _run(code, tmp_path / "x.csv")
-    assert child.stdout is not None and child.stdout.readline() == "ready\n"
-    time.sleep(0.1)
-    sent = time.time()
-    child.send_signal(signal.SIGINT)
-    out, errors = child.communicate(timeout=60)
+    with running(code, tmp_path / "x.csv") as child:
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        sent = time.time()
+        child.send_signal(signal.SIGINT)
+        out, errors = child.communicate(timeout=60)
     assert child.returncode == 0, errors
     assert float(out.split()[1]) - sent < 5.0
 
@@ -331,6 +325,6 @@ def test_the_interpreter_exits_during_a_read(big: Path) -> None:
         d[0]
         print("done", flush=True)
     """
-    child = _run(code, big)
-    out, errors = child.communicate(timeout=60)
+    with running(code, big) as child:
+        out, errors = child.communicate(timeout=60)
     assert (child.returncode, out) == (0, "done\n"), errors

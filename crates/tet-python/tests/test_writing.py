@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import pytest
 import tetfile
 import xarray
 import zarr
+from children import running
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -218,18 +217,18 @@ def test_a_file_that_exists_is_kept(tmp_path: Path) -> None:
 def test_a_process_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:
     """At random moments of writing 32 MiB over a file."""
     path = tmp_path / "x.tet"
-    program = textwrap.dedent("""
+    program = """
         import sys, numpy as np, tetfile
         print("begun", flush=True)
         with tetfile.create(sys.argv[1], overwrite=True) as out:
             for nth in range(16):
                 out[f"a{nth}"] = np.full(1 << 18, float(nth))
-    """)
+    """
     outcomes = set()
     for nth in range(12):
         tetfile.create(path, {"a": np.zeros(10)}, overwrite=True).commit()
         old = path.read_bytes()
-        with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE) as child:
+        with running(program, path) as child:
             assert child.stdout is not None
             child.stdout.readline()
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import warnings
@@ -74,13 +75,16 @@ def open(
         UnsupportedError: The format is not read.
         DamagedError: The file is damaged.
 
+    What of the file cannot be read and is not listed, such as a part of it or an attribute, is a warning; :attr:`File.findings`
+    has these, and what is odd.
+
     >>> with tetfile.open("climate.nc") as f:
     ...     f["temp"].mean()
     np.float64(298.5)
     """
     file = File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
-    if part := file._core.part_of():
-        warnings.warn(part, stacklevel=2)
+    for warning in file._warnings():
+        warnings.warn(f"{shown(file.path)}: {warning}", stacklevel=2)
     return file
 
 
@@ -216,6 +220,7 @@ class Group(Mapping[str, Any]):
         if not path:
             return self._file
         if path not in self._file._groups():
+            self._file._check_above(path)
             raise NotFoundError(f"no group {name!r}", path=self._file.path)
         return Group(self._file, path)
 
@@ -424,10 +429,16 @@ class File(Group):
         >>> tetfile.open("climate.tet").stats("month")["month"].max
         np.int32(12)
         """
-        names = list(self) if name is None else [name]
-        found = ((each, self.dataset(each)._core) for each in names)
-        chosen = ((each, core) for each, core in found if name is not None or core.is_number)
-        return {each: _functions.stats(core, quartiles, progress) for each, core in chosen}
+        if name is not None:
+            return {name: _functions.stats(self.dataset(name)._core, quartiles, progress)}
+        found = {}
+        for each in self:
+            core = self.dataset(each)._core
+            if core.fault is not None:
+                warnings.warn(f"{each!r} is left out: {core.fault}", stacklevel=2)
+            elif core.is_number:
+                found[each] = _functions.stats(core, quartiles, progress)
+        return found
 
     def to_references(
         self,
@@ -535,6 +546,14 @@ class File(Group):
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._source, self._options, self._stamp)
 
+    def _warnings(self) -> list[str]:
+        """Findings that readers are told of: not notes, and not those of datasets with a fault, which reading raises."""
+        found = [finding for finding in self.findings if not finding.startswith("note ")]
+        if not found:
+            return []
+        faulty = [f", dataset {json.dumps(name)}, " for name in self._names() if self.dataset(name).fault is not None]
+        return [each for each in found if ", attribute" in each or not any(name in each for name in faulty)]
+
     def _names(self) -> tuple[str, ...]:
         names = self._core.names()
         # What the attributes of a zTensor file are stored in is no dataset.
@@ -557,6 +576,13 @@ class File(Group):
                 found[group][rest] = value
             self._known_groups = found
         return self._known_groups
+
+    def _check_above(self, path: str) -> None:
+        """Raises why a group that this path may be in cannot be read: whether the path is there is not known."""
+        names = self._names()
+        for name in ("/", *above(path), path):
+            if name in names and (dataset := self.dataset(name)).fault is not None:
+                dataset.read()
 
     def _attrs_of(self, path: str) -> _attrs.Attrs:
         """The attributes of a group."""

@@ -195,10 +195,15 @@ def convert(
     know_urls(output)
     done = _strictly(source, output, asked, progress) if strict else _tetfile.convert(source, output, asked, progress)
     if losses := done["losses"]:
-        more = f"; and {len(losses) - _LOSSES_MAX} more, in Conversion.losses" if len(losses) > _LOSSES_MAX else ""
-        text = f"{shown(os.fspath(output))} lacks what the input has: {'; '.join(losses[:_LOSSES_MAX])}{more}"
-        warnings.warn(text, stacklevel=2)
+        text = listed(losses, "Conversion.losses")
+        warnings.warn(f"{shown(os.fspath(output))} lacks what the input has: {text}", stacklevel=2)
     return Conversion(**done)
+
+
+def listed(losses: Sequence[str], where: str) -> str:
+    """The first things that are left out, and where all of them are."""
+    more = f"; and {len(losses) - _LOSSES_MAX} more, in {where}" if len(losses) > _LOSSES_MAX else ""
+    return "; ".join(losses[:_LOSSES_MAX]) + more
 
 
 def names_of(names: str | Iterable[str]) -> list[str]:

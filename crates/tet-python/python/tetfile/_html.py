@@ -50,7 +50,7 @@ def _guarded(work: Callable[[Any], str], of: Any) -> str:
 
 
 def _dataset(of: Dataset) -> str:
-    rows = [("name", of.name), ("type", of.dtype_name), ("shape", _repr.axes(of)), *_sizes(of)]
+    rows = [("name", of.name), ("type", _repr.typed(of)), ("shape", _repr.axes(of)), *_sizes(of)]
     rows += [("fault", of.fault)] if of.fault else []
     rows += [(str(name), _short(value)) for name, value in list(of.attrs.items())[:_ROWS_MAX]]
     table = "".join(f"<tr>{_head(name)}{_cell(text)}</tr>" for name, text in rows)
@@ -76,7 +76,7 @@ def _group(of: Group) -> str:
 
 def _row(of: Group, name: str) -> str:
     found = of.dataset(name)
-    texts = (name, found.dtype_name, _repr.axes(found), str(found.chunks or ""), found.fault or _size(found))
+    texts = (name, _repr.typed(found), _repr.axes(found), str(found.chunks or ""), found.fault or _size(found))
     return "".join(map(_cell, texts))
 
 

@@ -25,7 +25,7 @@ def dataset(of: Dataset) -> str:
 def _line(of: Dataset) -> str:
     whole = of.file.dataset(of._core.key)
     is_whole = of._core.slices == whole._core.slices
-    text = f"{of.name}: {of.dtype_name} {axes(of)}"
+    text = f"{of.name}: {typed(of)} {axes(of)}"
     if not is_whole:
         text += f", part of {whole.shape}"
     elif of.chunks is not None:
@@ -33,8 +33,15 @@ def _line(of: Dataset) -> str:
     return text
 
 
+def typed(of: Dataset) -> str:
+    """The type of the elements; ``?`` where the name alone is known."""
+    return of.dtype_name or "?"
+
+
 def axes(of: Dataset) -> str:
-    """The extents, with the names of the axes."""
+    """The extents, with the names of the axes; ``?`` where the name alone is known."""
+    if not of.dtype_name:
+        return "?"
     if not of.dims:
         return str(of.shape)
     return "(" + ", ".join(f"{dim}: {extent}" for dim, extent in zip(of.dims, of.shape, strict=True)) + ")"
@@ -51,7 +58,7 @@ def group(of: Group) -> str:
             lines.append(f"  ... and {len(of) - number} more")
             break
         found = of.dataset(name)
-        lines.append(f"  {name}: {found.dtype_name} {axes(found)}")
+        lines.append(f"  {name}: {typed(found)} {axes(found)}")
     return "\n".join(lines)
 
 
@@ -77,6 +84,6 @@ def tree(of: File) -> str:
         for depth in range(shared, len(groups)):
             lines.append("  " * (depth + 1) + groups[depth] + "/")
         found = of.dataset(name)
-        lines.append("  " * (len(groups) + 1) + f"{last}  {found.dtype_name} {axes(found)}")
+        lines.append("  " * (len(groups) + 1) + f"{last}  {typed(found)} {axes(found)}")
         before = groups
     return "\n".join(lines)

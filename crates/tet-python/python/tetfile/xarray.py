@@ -91,9 +91,11 @@ class TetBackend(BackendEntrypoint):
         )
         dropped = [drop_variables] if isinstance(drop_variables, str) else drop_variables or ()
         store = _Store(file, (group or "").strip("/"), frozenset(dropped))
-        if group and not store.is_there():
+        try:
+            store.check_group()
+        except BaseException:
             file.close()
-            raise KeyError(f"no group {group!r} in {shown(file.path)}")
+            raise
         return StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,
@@ -175,17 +177,20 @@ class _Store(AbstractDataStore):
         self.group = group
         self.dropped = dropped
 
-    def is_there(self) -> bool:
-        """Whether the file has the group."""
-        return self.group in self.file._groups()
+    def check_group(self) -> None:
+        """The file has the group."""
+        if self.group in self.file._groups():
+            return
+        self.file._check_above(self.group)
+        raise KeyError(f"no group {self.group!r} in {shown(self.file.path)}")
 
     def get_variables(self) -> dict[str, Variable]:
         """The variables."""
-        for loss in self.file._core.unread():
-            warn(f"{shown(self.file.path)}: {loss}", stacklevel=2)
         variables: dict[str, Variable] = {}
         dims = Dims(self.file)
         labeled: dict[str, Dataset] = {}
+        for name, dataset in self._homeless():
+            warn(f"{name!r} is left out: {dataset.fault or 'no group has a part without a name'}", stacklevel=2)
         for name, dataset in self._datasets():
             if name in self.dropped:
                 continue
@@ -224,6 +229,13 @@ class _Store(AbstractDataStore):
         for name in self.file:
             if name.startswith(start) and "/" not in name[len(start) :]:
                 yield name[len(start) :], self.file.dataset(name)
+
+    def _homeless(self) -> Iterator[tuple[str, Dataset]]:
+        """Datasets below the group that are in no group, such as ``/``, which stands for a root that cannot be read."""
+        start = f"{self.group}/" if self.group else ""
+        for name in self.file:
+            if name.startswith(start) and "/" in (rest := name[len(start) :]) and "" in rest.split("/"):
+                yield name, self.file.dataset(name)
 
     def get_dimensions(self) -> dict[str, int]:
         """The extents of the dimensions."""

@@ -16,13 +16,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _file, _hierarchy
+from . import _file, _functions, _hierarchy
 from ._hierarchy import Array, Hierarchy
 from ._places import shown
 
@@ -47,7 +48,7 @@ class Store(_Store):
     Groups, arrays, attributes, dimension names and fill values are those of the file. Axes without a name get one, as
     netCDF4 names them, because xarray needs it. Chunks are those of the file; an array in one piece is read in slabs of
     about 4 MiB. Elements are integers, floats, booleans, complex numbers and texts; datasets of other types, and those
-    whose name is no path of Zarr, are in :attr:`left_out`.
+    whose name is no path of Zarr, are left out with a warning, and in :attr:`left_out`.
 
     Chunks are read on threads, so the event loop goes on. Stores pickle as files do. All that would write raises
     :class:`ValueError`.
@@ -70,6 +71,9 @@ class Store(_Store):
         super().__init__(read_only=True)
         self._file = file if isinstance(file, _file.File) else _file.open(file)
         self._hierarchy = _hierarchy.of_file(self._file)
+        if left := self._hierarchy.left_out:
+            text = _functions.listed([f"{name!r}: {reason}" for name, reason in left.items()], "Store.left_out")
+            warnings.warn(f"datasets of {shown(self._file.path)} are left out: {text}", stacklevel=2)
         self._chunks = {path: _hierarchy.chunks(array) for path, array in self._hierarchy.arrays.items()}
         self._documents = _documents(self._hierarchy, self._chunks)
 
