@@ -133,15 +133,11 @@ impl OpenFile {
         Ok(stamp.unwrap_or((source.len(), source.version().map_or(0, number))))
     }
 
-    /// What of the file cannot be read and concerns no dataset that is listed.
-    fn unread(&self) -> PyResult<Vec<String>> {
+    /// What readers of the file are told: the findings but for notes and those of datasets that have a fault.
+    fn warnings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
-        Ok(open.opened.losses().map(ToString::to_string).collect())
-    }
-
-    /// That the file is one part of a model of several files, where the others are not open.
-    fn part_of(&self) -> PyResult<Option<String>> {
-        Ok(self.state.get()?.opened.part_of().map(ToString::to_string))
+        let warnings = open.opened.warnings().map(ToString::to_string);
+        Ok(warnings.chain(open.opened.left_out().map(ToString::to_string)).collect())
     }
 
     /// What is odd about the file, wrong with a part of it, or not listed.

@@ -431,9 +431,19 @@ impl Catalog {
     /// # Errors
     ///
     /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`];
-    /// [`Error::Unreadable`] for a position behind a part of the file that is lost.
+    /// [`Error::Unreadable`] for a position behind a part of the file that is lost, and for a name in a group that
+    /// cannot be read.
     pub fn find(&self, name: &str) -> Result<&Dataset> {
-        self.known(name)?.ok_or_else(|| names::missing(&self.datasets, name))
+        self.known(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// The error for a name that is not known: nobody knows the names in a group that cannot be read.
+    fn missing(&self, name: &str) -> Error {
+        let path = name.trim_start_matches('/');
+        let above = path.match_indices('/').filter_map(|(end, _)| path.get(..end)).chain(["/"]);
+        let lost = above.filter_map(|group| self.only_named(group)).find(|it| !it.has_shape);
+        let why = lost.and_then(|group| group.check_readable().err());
+        why.unwrap_or_else(|| names::missing(&self.datasets, name))
     }
 
     /// Whether [`Catalog::find`] knows this name, also where several have it.
@@ -488,7 +498,7 @@ impl Catalog {
     /// As [`Catalog::find`], and [`Error::NoSuchDataset`] for a pattern that no name matches.
     pub fn find_all(&self, text: &str) -> Result<Vec<&Dataset>> {
         let matching = self.matching(text)?;
-        if matching.is_empty() { Err(names::missing(&self.datasets, text)) } else { Ok(matching) }
+        if matching.is_empty() { Err(self.missing(text)) } else { Ok(matching) }
     }
 
     /// The datasets of [`Catalog::find_all`]; none where no name matches.

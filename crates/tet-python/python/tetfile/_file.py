@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import warnings
@@ -548,11 +547,7 @@ class File(Group):
 
     def _warnings(self) -> list[str]:
         """Findings that readers are told of: not notes, and not those of datasets with a fault, which reading raises."""
-        found = [finding for finding in self.findings if not finding.startswith("note ")]
-        if not found:
-            return []
-        faulty = [f", dataset {json.dumps(name)}, " for name in self._names() if self.dataset(name).fault is not None]
-        return [each for each in found if ", attribute" in each or not any(name in each for name in faulty)]
+        return self._core.warnings()
 
     def _names(self) -> tuple[str, ...]:
         names = self._core.names()

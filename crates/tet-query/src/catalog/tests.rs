@@ -190,3 +190,22 @@ fn a_table_of_names_answers_as_the_names_do() {
         }
     }
 }
+
+#[test]
+fn a_name_in_a_group_that_cannot_be_read_is_not_said_to_be_missing() {
+    let source = Source::from_bytes(Vec::new());
+    let why = || Error::Unsupported { why: "its header is damaged".to_owned() };
+    let delta = Dataset::unreadable(source.clone(), "delta", why());
+    let catalog = Catalog::new(source.clone(), "hdf5", vec![delta]);
+    for name in ["delta/epsilon", "/delta/epsilon/deep"] {
+        let error = catalog.find(name).unwrap_err();
+        assert!(
+            matches!(&error, Error::Unreadable { dataset, .. } if dataset == "delta"),
+            "{error}"
+        );
+    }
+    assert!(matches!(catalog.find("alpha/x"), Err(Error::NoSuchDataset { .. })));
+    let root = Dataset::unreadable(source.clone(), "/", why());
+    let catalog = Catalog::new(source, "hdf5", vec![root]);
+    assert!(matches!(catalog.find("alpha"), Err(Error::Unreadable { .. })));
+}
