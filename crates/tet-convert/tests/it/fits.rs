@@ -144,6 +144,12 @@ fn every_rule_has_a_file_that_breaks_it() {
     assert_eq!(of_image("BLANK=3"), ["FITS-K3"]);
     assert_eq!(of_primary("BLANK=3"), [""; 0]);
     assert_eq!(of_image("DATASUM='4294967296'"), ["FITS-K4"]);
+    let end = sound.windows(4).position(|it| it == b"END ").unwrap();
+    for behind in [end + 10, end + 80] {
+        let mut cards_behind_the_end = sound.clone();
+        cards_behind_the_end[behind] = b'x';
+        assert_eq!(codes(&cards_behind_the_end), ["FITS-K5"]);
+    }
     let several = [primary.clone(), unit(&image, &floats), unit(&image, &floats)].concat();
     assert_eq!(codes(&several), ["FITS-N1"]);
     assert_eq!(codes(&sound[..sound.len() - 1]), ["FITS-P1"]);

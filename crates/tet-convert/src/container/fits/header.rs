@@ -95,9 +95,18 @@ impl Header {
         let begin = self.at.saturating_add(self.len);
         self.sum.update(block);
         self.len = self.len.saturating_add(BLOCK_LEN);
-        for (card, at) in block.chunks_exact(CARD_LEN).zip((begin..).step_by(CARD_LEN)) {
+        let mut rest = block;
+        while let Some((card, behind)) = rest.split_at_checked(CARD_LEN) {
+            let at = begin.saturating_add((block.len() - rest.len()) as u64);
+            rest = behind;
             match Card::read(card) {
-                Card::End => return true,
+                Card::End => {
+                    let mut unread = card.iter().skip("END".len()).chain(behind);
+                    if unread.any(|byte| !matches!(byte, b' ' | 0)) {
+                        warn(&rule::END_BLANK, at, found);
+                    }
+                    return true;
+                }
                 Card::Line { name, text } => self.lines.push((name, text)),
                 Card::Continue(text) => self.lengthen(&text),
                 Card::Value { name, value, is_sound } => {

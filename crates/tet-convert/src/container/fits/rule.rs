@@ -61,6 +61,9 @@ tet_format::foreign_rules! { pub(crate),
     "FITS-K4" SUM_FORM "header" Warning Structure Hidden:
         "DATASUM must be a decimal number of 32 bits",
         "the data are not compared with it";
+    "FITS-K5" END_BLANK "header" Warning Structure Hidden:
+        "spaces alone may follow END in its block",
+        "the header is damaged: what follows END is not read";
     "FITS-N1" NAME_TWICE "header" Warning Structure Hidden:
         "EXTNAME and EXTVER must be those of one unit",
         "a repeated name selects the first one: select by number, as #N";
