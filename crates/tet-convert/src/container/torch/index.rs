@@ -177,10 +177,14 @@ fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         return Ok(findings.report(&seen));
     };
     let (opening, mut shards, mut reports) = (OpenOptions::default(), Vec::new(), Vec::new());
+    // The limit is that of all files together.
+    let mut left = options.clone();
     for named in &index.shards {
         let shard = shard(source, named, &opening)?;
         if let Ok(opened) = &shard {
-            reports.push((named, check::verify(opened.catalog.source(), options)?));
+            let report = check::verify(opened.catalog.source(), &left)?;
+            left.decoded_max = left.decoded_max.map(|it| it.saturating_sub(report.decoded_len));
+            reports.push((named, report));
         }
         shards.push(shard);
     }
