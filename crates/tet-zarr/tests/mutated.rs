@@ -86,6 +86,17 @@ fn a_damaged_shard_index_is_found() {
 }
 
 #[test]
+fn an_entry_of_a_zip_file_that_hides_the_next_is_an_error() {
+    let mut bytes = V3.to_vec();
+    let is_entry = |&at: &usize| V3[at..].starts_with(b"PK\x01\x02");
+    let entries: Vec<usize> = (0..V3.len()).filter(is_entry).collect();
+    // The second entry becomes the comment of the first.
+    bytes[entries[0] + 32] = u8::try_from(entries[2] - entries[1]).unwrap();
+    let error = zip(&bytes).unwrap_err().to_string();
+    assert!(error.contains("ZR-Z9"), "{error}");
+}
+
+#[test]
 fn references_stay_below_the_folder() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("x.bin"), [9; 8]).unwrap();
