@@ -49,6 +49,8 @@ pub(crate) fn stacked_files(
         first.catalog.datasets().iter().flat_map(|it| &it.dims).collect();
     let (mut datasets, mut notes, mut places) = (Vec::new(), Vec::new(), BTreeMap::new());
     let others: Vec<_> = files.iter().skip(1).map(|(path, it)| (path, by_name(it))).collect();
+    // What metadata say is compared before the elements of coordinates are read.
+    let mut all_parts = Vec::new();
     for dataset in first.catalog.datasets().iter().filter(is_chosen) {
         let mut parts = vec![(first_path.as_path(), dataset)];
         for (path, other) in &others {
@@ -64,6 +66,9 @@ pub(crate) fn stacked_files(
             check_same(dataset, part, [first_path, path])?;
             parts.push((path, part));
         }
+        all_parts.push((dataset, parts));
+    }
+    for (dataset, parts) in all_parts {
         let is_coordinate = dataset.shape().len() == 1 && coordinates.contains(&dataset.name);
         if is_coordinate || dataset.is_text() {
             check_equal(&parts, how)?;
