@@ -275,9 +275,10 @@ impl Nodes {
             }
         }
         for (key, path, fault, is_known) in misnamed {
-            match is_known {
-                true => self.report(&key, &path, fault),
-                false => self.add_unreadable(&key, &path, fault_in(&key, fault)),
+            if is_known {
+                self.report(&key, &path, fault);
+            } else {
+                self.add_unreadable(&key, &path, fault_in(&key, fault));
             }
         }
         Ok(())

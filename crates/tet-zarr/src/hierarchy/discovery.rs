@@ -91,9 +91,9 @@ impl Orphans {
         }
         self.folders.insert(path.to_owned());
         if has_files {
-            let above = path.match_indices('/').map(|(end, _)| path.get(..end).unwrap_or(path));
-            let above = above.chain([path]).collect::<Vec<_>>().into_iter().rev();
-            let topmost = above.take_while(|it| self.folders.contains(*it)).last();
+            let above = path.rmatch_indices('/').filter_map(|(end, _)| path.get(..end));
+            let upwards = std::iter::once(path).chain(above);
+            let topmost = upwards.take_while(|it| self.folders.contains(*it)).last();
             self.with_files.extend(topmost.map(str::to_owned));
         }
     }

@@ -80,6 +80,15 @@ struct Entry<'a> {
     end: usize,
 }
 
+/// The header in front of the bytes of a member.
+struct Header {
+    /// Whether it is a header, of a name as long as that of the entry.
+    is_whole: bool,
+    name_len: u16,
+    extra_len: u16,
+    name: Vec<u8>,
+}
+
 impl ZipStore {
     /// Reads the directory of a zip file.
     ///
@@ -185,23 +194,33 @@ impl ZipStore {
         }
         let entries = all.iter().filter_map(|at| entry(directory, usize::try_from(*at).ok()?));
         for entry in entries.filter(|it| is_asked(it.name)) {
-            let head_len = HEADER_LEN.saturating_add(len(entry.name.len()));
-            let room = source.len().saturating_sub(entry.header_at);
-            let header = source.read_vec(entry.header_at, head_len.min(room))?;
-            let name_len = u16_at(&header, 26).map_or(0, usize::from);
-            let name_at = usize::try_from(HEADER_LEN).unwrap_or(usize::MAX);
-            let name = header.get(name_at..).unwrap_or_default();
-            let is_header = header.starts_with(b"PK\x03\x04") && name_len == entry.name.len();
+            let Header { is_whole, name, .. } = self.header(&entry)?;
+            let is_named = is_whole && name == entry.name;
             let text = |name| String::from_utf8_lossy(name).into_owned();
-            let of_header = if is_header { name } else { entry.name };
+            let of_header = if is_whole { &name } else { entry.name };
             let fault = match str::from_utf8(entry.name) {
-                _ if !is_header || name != entry.name => broken(&rule::ZIP_NAME, 0, 0),
+                _ if !is_named => broken(&rule::ZIP_NAME, 0, 0),
                 Err(_) => broken(&rule::KEY, 0, 0),
                 Ok(_) => continue,
             };
             misnamed.push(Misnamed { entry: text(entry.name), header: text(of_header), fault });
         }
         Ok(misnamed)
+    }
+
+    /// Reads the header of a member, as far as the file has it.
+    fn header(&self, entry: &Entry<'_>) -> Result<Header> {
+        let source = &self.0.source;
+        let wanted = HEADER_LEN.saturating_add(len(entry.name.len()));
+        let room = source.len().saturating_sub(entry.header_at);
+        let mut bytes = source.read_vec(entry.header_at, wanted.min(room))?;
+        let name_len = u16_at(&bytes, 26).unwrap_or(0);
+        let extra_len = u16_at(&bytes, 28).unwrap_or(0);
+        let is_whole =
+            bytes.starts_with(b"PK\x03\x04") && usize::from(name_len) == entry.name.len();
+        let name_at = usize::try_from(HEADER_LEN).unwrap_or(usize::MAX).min(bytes.len());
+        let name = bytes.split_off(name_at);
+        Ok(Header { is_whole, name_len, extra_len, name })
     }
 
     /// Where the member of a key is.
@@ -230,16 +249,11 @@ impl ZipStore {
         if file_len < header_end {
             return Err(failed(broken(&rule::ZIP_MEMBER, header_end, file_len)));
         }
-        let head_len = HEADER_LEN.saturating_add(len(entry.name.len()));
-        let header = source.read_vec(entry.header_at, head_len.min(file_len - entry.header_at))?;
-        let name_len = u16_at(&header, 26).unwrap_or(0);
-        let extra_len = u16_at(&header, 28).unwrap_or(0);
-        let is_header = header.starts_with(b"PK\x03\x04");
-        if !is_header || usize::from(name_len) != entry.name.len() {
+        let Header { is_whole, name_len, extra_len, name } = self.header(&entry)?;
+        if !is_whole {
             return Err(failed(broken(&rule::ZIP_MEMBER, name_len.into(), len(entry.name.len()))));
         }
-        let name_at = usize::try_from(HEADER_LEN).unwrap_or(usize::MAX);
-        if header.get(name_at..) != Some(entry.name) {
+        if name != entry.name {
             return Err(failed(broken(&rule::ZIP_NAME, 0, 0)));
         }
         let start = header_end.saturating_add(u64::from(name_len)).saturating_add(extra_len.into());
