@@ -61,9 +61,7 @@ fn edit(
 ) -> Result<Exit> {
     let path = context.env().at(file);
     let about = |failure: Failure| failure.about(file);
-    let opened = tet_convert::open(&path, &OpenOptions::default());
-    let opened = opened.map_err(|error| about(error.into()))?;
-    opened.part_of().into_iter().for_each(|part| context.warn(part));
+    let opened = open_edited(file, context)?;
     let edits = plan(&opened, context).map_err(about)?;
     check_edits(&opened, &edits).map_err(|error| about(editable(error)))?;
     let mut report = kept_by(&opened, &edits).map_err(|error| about(error.into()))?;
@@ -82,6 +80,14 @@ fn edit(
     }
     let lines = report::lines(&edits, &opened.catalog);
     report::print((file, place), (&report, lines), &format!("made {count}"), context)
+}
+
+/// Opens the file that is edited, with a warning if it is one part of a model.
+fn open_edited(file: &Path, context: &mut Context<'_>) -> Result<Opened> {
+    let opened = tet_convert::open(context.env().at(file), &OpenOptions::default());
+    let opened = opened.map_err(|error| Failure::from(error).about(file))?;
+    opened.part_of().into_iter().for_each(|part| context.warn(part));
+    Ok(opened)
 }
 
 fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tet_convert::{CodecRule, Filter, OpenOptions, Repack, StorageChange, StorageRule};
+use tet_convert::{CodecRule, Filter, Repack, StorageChange, StorageRule};
 use tet_file::DigestChoice;
 use tet_tensogram::PackingFit;
 use tet_ztensor::ChecksumChoice;
@@ -22,12 +22,9 @@ use crate::open;
 /// The file cannot be read or repacked so, or the output cannot be written.
 pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Exit> {
     check_levels(&args.level)?;
-    let path = context.env().at(&args.file);
     let output: Option<PathBuf> = args.place.output.as_ref().map(|output| context.env().at(output));
     let named = args.place.output.as_deref().unwrap_or(&args.file);
-    let opened = tet_convert::open(&path, &OpenOptions::default());
-    let opened = opened.map_err(|error| Failure::from(error).about(&args.file))?;
-    opened.part_of().into_iter().for_each(|part| context.warn(part));
+    let opened = super::open_edited(&args.file, context)?;
     let bar = Bar::new(context, "repacking", 0);
     let mut how = Repack { chunks: chunk_rules(&args.chunks)?, ..Repack::default() };
     how.codecs = general(args).into_iter().collect();
