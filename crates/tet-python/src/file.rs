@@ -133,7 +133,7 @@ impl OpenFile {
         Ok(stamp.unwrap_or((source.len(), source.version().map_or(0, number))))
     }
 
-    /// What readers of the file are told: the findings but for notes and those of datasets that have a fault.
+    /// The findings that are warnings on opening: not notes, nor those of datasets with a fault, which reading raises.
     fn warnings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
         let warnings = open.opened.warnings().map(ToString::to_string);

@@ -6,10 +6,12 @@ A process ignores SIGINT if the one that starts it does, as a shell makes the jo
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -40,6 +42,17 @@ def working(work: Callable[..., None], *args: Any) -> Iterator[multiprocessing.p
     finally:
         child.kill()
         child.join()
+
+
+def interrupt(child: multiprocessing.process.BaseProcess, ready: Any, wait: float, bound: float) -> None:
+    """Interrupts a child this many seconds after it says that it reads: it says that it stopped, within the bound."""
+    assert ready.get(timeout=60) == "reads"
+    time.sleep(wait)
+    began = time.monotonic()
+    assert child.pid is not None
+    os.kill(child.pid, signal.SIGINT)
+    assert ready.get(timeout=30) == "stopped"
+    assert time.monotonic() - began < bound
 
 
 @contextmanager

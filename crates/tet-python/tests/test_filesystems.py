@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ import obstore.store
 import pytest
 import tetfile
 import xarray
-from children import SPAWN, working
+from children import SPAWN, interrupt, working
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from test_buckets import bucket
@@ -315,13 +314,7 @@ def test_ctrl_c_stops_a_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.setenv("TET_SLOW", str(tmp_path / "slow.tet"))
     ready = SPAWN.Queue()
     with working(_interrupted, ready) as process:
-        assert ready.get(timeout=60) == "reads"
-        time.sleep(0.5)
-        began = time.monotonic()
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGINT)
-        assert ready.get(timeout=30) == "stopped"
-        assert time.monotonic() - began < 1.5
+        interrupt(process, ready, wait=0.5, bound=1.5)
         process.join(30)
 
 

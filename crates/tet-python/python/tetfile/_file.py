@@ -82,7 +82,7 @@ def open(
     np.float64(298.5)
     """
     file = File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
-    for warning in file._warnings():
+    for warning in file._core.warnings():
         warnings.warn(f"{shown(file.path)}: {warning}", stacklevel=2)
     return file
 
@@ -544,10 +544,6 @@ class File(Group):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._source, self._options, self._stamp)
-
-    def _warnings(self) -> list[str]:
-        """Findings that readers are told of: not notes, and not those of datasets with a fault, which reading raises."""
-        return self._core.warnings()
 
     def _names(self) -> tuple[str, ...]:
         names = self._core.names()
