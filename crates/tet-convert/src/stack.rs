@@ -49,7 +49,7 @@ pub(crate) fn stacked_files(
         first.catalog.datasets().iter().flat_map(|it| &it.dims).collect();
     let (mut datasets, mut notes, mut places) = (Vec::new(), Vec::new(), BTreeMap::new());
     let others: Vec<_> = files.iter().skip(1).map(|(path, it)| (path, by_name(it))).collect();
-    // What metadata say is compared before the elements of coordinates are read.
+    // Metadata are compared before elements of coordinates are read.
     let mut all_parts = Vec::new();
     for dataset in first.catalog.datasets().iter().filter(is_chosen) {
         let mut parts = vec![(first_path.as_path(), dataset)];

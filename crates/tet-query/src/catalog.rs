@@ -437,7 +437,7 @@ impl Catalog {
         self.known(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// The error for a name that is not known: nobody knows the names in a group that cannot be read.
+    /// The error for a name that is not known; in a group that cannot be read it may be there.
     fn missing(&self, name: &str) -> Error {
         let path = name.trim_start_matches('/');
         let above = path.match_indices('/').filter_map(|(end, _)| path.get(..end)).chain(["/"]);
