@@ -115,7 +115,7 @@ pub use reduction::{
 pub use scalar::Scalar;
 pub use selection::{
     AXES_MAX, Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionError,
-    SelectionFault, SelectionForm, Stop, find_axis, unknown_label,
+    SelectionFault, SelectionForm, SelectionNote, Stop, find_axis, unknown_label,
 };
 pub use suggestion::nearest_word;
 pub use tet_codec::NumcodecsPipeline;

@@ -41,6 +41,11 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let how = open::execution(&args.read, &opened, context);
     let targets = target::find_all(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
     let targets = targets.map_err(&about)?;
+    if args.output.is_some() {
+        let notes = targets.iter().flat_map(|target| target.notes.clone());
+        target::check_written(&notes.collect::<Vec<_>>(), args.allow_empty).map_err(&about)?;
+    }
+    context.selection_notes(targets.iter().flat_map(|target| &target.notes));
     for target in &targets {
         // Elements that nothing computes with are written, and not printed.
         if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
@@ -288,8 +293,9 @@ fn text_of(
     let width = context.env().width;
     if matches!(form, Form::Heatmap) {
         let depth = if args.output.is_some() { Depth::Plain } else { context.depth };
-        let (dataset, slab) = (target.dataset.clone(), target.slab.clone());
-        let resolved = Resolved { dataset, slab, ask: Ask::Values(Choice::default()) };
+        let Target { dataset, slab, notes } = target.clone();
+        let ask = Ask::Values(Choice::default());
+        let resolved = Resolved { dataset: dataset.clone(), slab, notes, ask };
         let medium = PlotMedium::Terminal { width, depth };
         let (picture, integrity) = super::plot::heatmap(catalog, &resolved, medium, how)?;
         return Ok((picture.terminal(width, depth), Some(integrity)));

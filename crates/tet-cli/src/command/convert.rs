@@ -164,6 +164,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.dtypes = dtype_rules(&args.dtype);
     options.stack.clone_from(&args.stack);
     options.select.clone_from(&args.select);
+    options.allow_empty = args.allow_empty;
     options.conflict = conflict(args.prefer);
     options.shard_len = args.shard_size;
     if args.skip_unsupported {

@@ -3,7 +3,7 @@
 mod measure;
 
 use tet_convert::Opened;
-use tet_query::{Catalog, Execution, Hyperslab, Integrity};
+use tet_query::{Catalog, Execution, Integrity};
 
 use crate::args::StatsArgs;
 use crate::bar::Bar;
@@ -68,6 +68,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     let integrity = integrity.unwrap_or_else(|| open::integrity(opened));
     let mut warnings = open::warnings(opened, &args.read);
     warnings.extend(open::doubt(opened, integrity));
+    let notes = targets.iter().flat_map(|target| &target.notes);
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",
@@ -75,13 +76,14 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             format: catalog.format(),
             datasets,
             integrity: integrity.name(),
-            warnings: warnings.clone(),
+            warnings: warnings.into_iter().chain(notes.map(ToString::to_string)).collect(),
         })?;
     } else {
         match (&datasets[..], &targets[..]) {
             ([stats], [target]) => write_one(stats, target, context)?,
             _ => write_all(&datasets, context)?,
         }
+        context.selection_notes(notes);
         warnings.iter().for_each(|warning| context.warn(warning));
         open::report_unchecked(integrity, context);
     }
@@ -96,8 +98,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
 fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Result<Vec<Target<'a>>> {
     let select = args.select.as_deref();
     if args.datasets.is_empty() && select.is_none() {
-        let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
-        return Ok(catalog.datasets().iter().map(whole).collect());
+        return Ok(catalog.datasets().iter().map(Target::whole).collect());
     }
     if args.datasets.is_empty() {
         return target::find_all(catalog, None, select, how);

@@ -43,8 +43,8 @@ pub(super) fn selected(
             if let Some(of) =
                 datasets.iter().max_by_key(|it| it.dims.len()).filter(|_| found.contains(&false))
             {
-                selection
-                    .resolve(of, &CatalogLabels::new(&catalog, of, &options.execution.silent()))?;
+                let labels = CatalogLabels::new(&catalog, of, &options.execution.silent());
+                selection.resolve(of, &labels)?;
             }
         }
         _ => match &datasets[..] {
@@ -61,8 +61,14 @@ pub(super) fn selected(
         view.dims = names_of(dataset);
         let labels = CatalogLabels::new(&catalog, &view, &how.execution);
         let slab = selection.resolve(&view, &labels)?;
-        if slab.is_empty() && !view.shape().contains(&0) {
-            notes.push(Note::EmptySelection { dataset: view.name.clone() });
+        for note in selection.notes(&view, &labels, &slab)? {
+            if note.is_warning() && !options.allow_empty {
+                return Err(Error::EmptySelection { dataset: view.name, note });
+            }
+            let note = Note::Selection(note);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
         let result = ResultCatalog::of_selection(&catalog, &view, &slab, &how)?;
         notes.extend(result.notes.iter().cloned());

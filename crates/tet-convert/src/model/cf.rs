@@ -45,9 +45,15 @@ pub fn decoded(catalog: Catalog, range: ValidRange) -> Catalog {
     catalog.viewed(|dataset| of_dataset(dataset, range)).with_parts(parts)
 }
 
-/// A dataset decoded; as it is where it has none of the attributes, or no numbers.
+/// A dataset whose values are labels, decoded.
+pub(crate) fn coordinates(dataset: Dataset) -> Dataset {
+    of_dataset(dataset, ValidRange::Ignored)
+}
+
+/// A dataset decoded; as it is where it has none of the attributes, or no numbers, or is decoded.
 fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
-    let Some(stored) = dataset.dtype.filter(|_| dataset.fault.is_none()) else { return dataset };
+    let is_stored = dataset.fault.is_none() && dataset.meaning.is_none();
+    let Some(stored) = dataset.dtype.filter(|_| is_stored) else { return dataset };
     let is_number = stored.is_float() || is_integer(stored);
     if !is_number {
         return dataset;
