@@ -120,13 +120,13 @@ fn headers(add: Add<'_>) {
     }
     // A datatype message that another object has: version 3, in the header at an address.
     let shared = [&[3, 2][..], &slot(1).to_le_bytes()].concat();
-    let typed = Sheet::new().object(b"kind", vec![bytes_type()]);
+    let wide = (3, vec![0x10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0]);
+    let typed = Sheet::new().object(b"kind", vec![wide]);
     add("a committed datatype of no dataset", Some("H5-G7"), typed.clone());
-    let of_type = header(&[(3, shared), space(&[4], &[]), contiguous(data, 4)], 0);
-    let mut shared = of_type.clone();
+    let mut of_type = header(&[(3, shared), space(&[4], &[]), contiguous(data, 8)], 0);
     // The flag of its first message.
-    shared[16 + 4] = 2;
-    let typed = typed.object(b"typed", Vec::new()).part(slot(2), &shared).part(data, &[6; 4]);
+    of_type[16 + 4] = 2;
+    let typed = typed.object(b"typed", Vec::new()).part(slot(2), &of_type).part(data, &[6; 8]);
     add("a committed datatype of a dataset", None, typed);
 }
 
