@@ -66,7 +66,9 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     bar.finish();
     catalog.check_unchanged()?;
     let integrity = integrity.unwrap_or_else(|| open::integrity(opened));
-    let mut warnings = open::warnings(opened, &args.read);
+    let are_all = args.datasets.is_empty() && args.select.is_none();
+    let warnings = if are_all { open::warnings_of_all } else { open::warnings };
+    let mut warnings = warnings(opened, &args.read);
     warnings.extend(open::doubt(opened, integrity));
     let notes = targets.iter().flat_map(|target| &target.notes);
     if args.json {
@@ -88,7 +90,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         open::report_unchecked(integrity, context);
     }
     let exit = first_of(faults)?;
-    if args.datasets.is_empty() && args.select.is_none() {
+    if are_all {
         opened.check_complete()?;
     }
     Ok(exit)

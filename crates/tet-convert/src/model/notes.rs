@@ -138,6 +138,11 @@ pub enum Note {
         /// How many there are.
         count: usize,
     },
+    /// Types of elements have names in a file, which outputs lack.
+    TypeNames {
+        /// The names.
+        names: Vec<String>,
+    },
     /// Attributes of the file that are no text, which the output writes as text.
     AsText {
         /// How many there are.
@@ -369,6 +374,9 @@ impl Note {
             }
             Self::Members { dataset, parts } => {
                 write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))
+            }
+            Self::TypeNames { names } => {
+                write!(f, "names of datatypes ({}) are left out: {}", names.len(), listed(names))
             }
             Self::NamesLeftOut { dataset, attrs, names } => {
                 let (attrs, names) = (listed(attrs), listed(names));
