@@ -27,6 +27,12 @@ pub trait LabelLookup {
     /// They cannot be read.
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>>;
 
+    /// The units of an axis whose labels count since a date, and are not understood as times.
+    fn unknown_units(&self, axis: usize) -> Option<String> {
+        let _ = axis;
+        None
+    }
+
     /// Whether the labels of an axis are longitudes in degrees, which repeat after 360.
     fn is_longitude(&self, axis: usize) -> bool {
         let _ = axis;

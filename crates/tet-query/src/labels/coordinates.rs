@@ -70,6 +70,15 @@ impl LabelLookup for CatalogLabels {
         Ok(slot.get().and_then(Option::as_ref).map(Labels::borrowed))
     }
 
+    fn unknown_units(&self, axis: usize) -> Option<String> {
+        let attrs = &self.coordinate_dataset(axis)?.attrs;
+        let text = |key| attrs.get(key).map(AttrText::text);
+        let units = text("units").filter(|units| units.contains(" since "))?;
+        let calendar = text("calendar").map(|name| format!(" in the calendar {name:?}"));
+        let is_unknown = TimeUnits::of(attrs).is_none();
+        is_unknown.then(|| format!("{units:?}{}", calendar.unwrap_or_default()))
+    }
+
     fn is_longitude(&self, axis: usize) -> bool {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return false };
         let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {

@@ -105,6 +105,8 @@ pub enum SelectionFault {
         suggestion: Option<String>,
         /// The position that a whole number may have meant, as it is written: `month#0`.
         position: Option<String>,
+        /// The units of the labels, which count since a date and are not understood as times.
+        units: Option<String>,
     },
     /// Several positions have the label of which one is asked for.
     #[error("{count} positions of {axis} have the label {label:?}")]
@@ -179,6 +181,9 @@ impl SelectionFault {
             SelectionFault::NoSuchAxis { suggestion: Some(name), .. } => {
                 Some(format!("did you mean {name:?}?"))
             }
+            SelectionFault::NoSuchLabel { units: Some(units), .. } => Some(format!(
+                "{units} is not understood as time: the labels are the numbers of the file"
+            )),
             SelectionFault::NoSuchLabel { position, .. } => {
                 let position = position.as_ref().map(|it| format!("as a position it is {it}"));
                 let hints: Vec<String> = self.labels_hint().into_iter().chain(position).collect();

@@ -330,6 +330,11 @@ impl AxisReader<'_> {
         {
             *position = Some(format!("{}#{number}", self.name()));
         }
+        if let SelectionFault::NoSuchLabel { units, .. } = &mut *fault
+            && !matches!(position, Position::Number(_))
+        {
+            *units = self.labels.unknown_units(self.axis);
+        }
         fault
     }
 
@@ -374,10 +379,16 @@ pub fn unknown_label(
         }
         _ => None,
     };
-    let (label, position) = (label.to_owned(), None);
-    let fault =
-        SelectionFault::NoSuchLabel { axis, extent, label, ends, neighbors, suggestion, position };
-    Box::new(fault)
+    Box::new(SelectionFault::NoSuchLabel {
+        axis,
+        extent,
+        label: label.to_owned(),
+        ends,
+        neighbors,
+        suggestion,
+        position: None,
+        units: None,
+    })
 }
 
 /// What was found, or the entry's fault. The outer result is for labels that cannot be read.

@@ -259,9 +259,18 @@ impl Reader<'_> {
         Ok(Position::Nearest { label, within: Some(within) })
     }
 
-    /// A word, and the time of day after a date: `2024-07-15T06:30` is one word.
+    /// A word, and the time of day after a date: `2024-07-15T06:30` is one word, and so is `2024-07-15 06:30`.
     fn dated_word(&mut self) -> String {
         let mut word = self.word();
+        let is_time = |text: &[char]| matches!(text, [' ', a, b, ':', ..] if a.is_ascii_digit() && b.is_ascii_digit());
+        if is_label(&word)
+            && word.len() == 10
+            && word.contains('-')
+            && is_time(&self.chars[self.at..])
+        {
+            self.at += 1;
+            word = format!("{word}T{}", self.word());
+        }
         let has_hour =
             |word: &str| is_label(word) && word.find('T') == Some(10) && word.len() == 13;
         if has_hour(&word) {
@@ -431,6 +440,7 @@ mod tests {
                 "t=2024-07-15T06:2024-07-15T12:30:2",
                 named("t", AxisSelection::through("2024-07-15T06", "2024-07-15T12:30").step_by(2)),
             ),
+            ("t=2024-07-15 06:30", named("t", AxisSelection::point("2024-07-15T06:30"))),
             ("t~2024-07-15T06:30", named("t", nearest("2024-07-15T06:30"))),
             ("lat~50", named("lat", nearest("50"))),
             ("lat ~ -0.5", named("lat", nearest("-0.5"))),
