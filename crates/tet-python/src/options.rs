@@ -2,18 +2,9 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tet_convert::{Io, OpenOptions};
+use tet_convert::Io;
 use tet_file::StatisticsChoice;
-use tet_query::{DigestPolicy, Execution, StatisticsPolicy};
-
-/// Memory in bytes and threads, where the caller sets them.
-#[derive(Clone, Copy)]
-pub(crate) struct Bounds {
-    /// The most bytes in flight.
-    pub(crate) memory: Option<u64>,
-    /// Threads that read.
-    pub(crate) threads: Option<usize>,
-}
+use tet_query::{DigestPolicy, StatisticsPolicy};
 
 /// How bytes are read.
 ///
@@ -65,25 +56,4 @@ pub(crate) fn statistics_choice(stats: bool) -> StatisticsChoice {
 /// The error for a word that is not one of these.
 pub(crate) fn unknown(what: &str, name: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{what}={name:?} is not one of {known}"))
-}
-
-impl Bounds {
-    /// How a file is opened.
-    pub(crate) fn open(self, io: Io) -> OpenOptions {
-        let mut options = OpenOptions::default();
-        options.io = io;
-        options.memory_budget = self.memory.unwrap_or(options.memory_budget);
-        options
-    }
-
-    /// How a file is read.
-    pub(crate) fn execution(self, digests: DigestPolicy) -> Execution {
-        let usual = Execution::default();
-        Execution {
-            threads: self.threads.unwrap_or(usual.threads),
-            memory_budget: self.memory.unwrap_or(usual.memory_budget),
-            digests,
-            ..usual
-        }
-    }
 }

@@ -7,12 +7,16 @@ import os
 import pickle
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 import pytest
 import tetfile
+import tetfile.xarray
+import xarray
 from conftest import hostile_files
 from containers import CONTAINERS, write
 
@@ -38,6 +42,60 @@ def test_errors_of_the_system_are_os_errors(tmp_path: Path) -> None:
         tetfile.open(tmp_path / "file" / "x.tet")
     with pytest.raises(FileNotFoundError):
         tetfile.verify(tmp_path / "nothing.tet")
+
+
+def test_a_folder_that_does_not_exist_is_named(files: Path, tmp_path: Path) -> None:
+    path = tmp_path / "nodir" / "x.tet"
+    writes: list[Callable[[], object]] = [
+        lambda: tetfile.create(path),
+        lambda: tetfile.create(path.with_suffix(".nc")),
+        lambda: tetfile.plan(path, {}),
+        lambda: tetfile.convert(files / "climate.nc", path),
+        lambda: tetfile.convert(files / "climate.nc", path, strict=True),
+        lambda: tetfile.repair(files / "broken.tet", path),
+        lambda: tetfile.open(files / "climate.nc").to_references(path.with_suffix(".json")),
+        lambda: xarray.Dataset({"v": ("x", [1.0])}).tet.to_tet(path),
+    ]
+    for write in writes:
+        with pytest.raises(FileNotFoundError, match=f"the folder {path.parent} does not exist") as caught:
+            write()
+        assert caught.value.errno == errno.ENOENT and os.path.dirname(caught.value.filename) == str(path.parent)
+    for make in (tetfile.create, lambda path: tetfile.plan(path, {})):
+        with pytest.raises(NotADirectoryError) as wrong:
+            make(files / "climate.nc" / "x.tet")
+        assert wrong.value.filename == str(files / "climate.nc")
+
+
+@pytest.mark.parametrize("memory", ["64MiB", "1GB", "0.5 g", 1 << 26, np.int64(1 << 26)])
+def test_memory_is_a_number_or_a_text(files: Path, tmp_path: Path, memory: Any) -> None:
+    with tetfile.open(files / "climate.tet", memory=memory, threads=0) as file:
+        assert file["temp"].mean() == 298.5
+        with tetfile.create(tmp_path / "x.tet", {"x": file["temp"]}, memory=memory, threads=0):
+            pass
+    assert tetfile.convert(tmp_path / "x.tet", tmp_path / "x.nc", memory=memory, threads=0).datasets == ["x"]
+    assert tetfile.verify(tmp_path / "x.tet", memory=memory, threads=0).ok
+    tetfile.append(tmp_path / "x.tet", {"x": np.zeros((1, 4, 8))}, memory=memory)
+    assert xarray.open_dataset(tmp_path / "x.tet", memory=memory)["x"].sizes["time"] == 13
+
+
+def test_bounds_mean_what_those_of_the_command_mean(files: Path) -> None:
+    path = files / "climate.tet"
+    with tetfile.open(files / "climate.nc", memory="0.25k") as file, pytest.raises(tetfile.LimitError, match="the memory budget is 256"):
+        file["temp"].mean()
+    for wrong in ("", "1XB", "much", -1, 1 << 64):
+        for use in (lambda: tetfile.open(path, memory=wrong), lambda: tetfile.repair(path, dry_run=True, memory=wrong)):
+            with pytest.raises(ValueError, match="memory="):
+                use()
+    for wrong in (-1, 1025, 1 << 70):
+        with pytest.raises(ValueError, match="threads=.*give 0 to 1024; 0 is one for each processor"):
+            tetfile.open(path, threads=wrong)
+        with pytest.raises(ValueError, match="threads="):
+            tetfile.convert(path, "never.tet", threads=wrong)
+    for kind in (1e9, True, [1]):
+        with pytest.raises(TypeError, match="memory"):
+            tetfile.open(path, memory=kind)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="threads"):
+            tetfile.open(path, threads=kind)  # type: ignore[arg-type]
 
 
 def test_the_place_of_a_damage_is_named(files: Path) -> None:

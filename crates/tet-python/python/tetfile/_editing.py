@@ -35,7 +35,7 @@ def append(
     codec: Codec | None = None,
     compression_level: int | None = None,
     stats: bool = True,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> None:
     """Writes elements behind the end of datasets of a file: ``.tet``, ``.tets``, ``.npz``, ``.npy``, ``.safetensors``, ``.zt``
@@ -104,7 +104,7 @@ def append_to(
     edit(path, writes, "append", storage)
 
 
-def _append_file(file: _file.File, found: Writes, axis: int | str, bounds: tuple[int | None, int | None]) -> None:
+def _append_file(file: _file.File, found: Writes, axis: int | str, bounds: tuple[int | str | None, int | None]) -> None:
     """Appends elements to a file of any format that grows, by way of a file."""
     held = {name: file.dataset(name) for name in found}
     names = {str(axis) if isinstance(axis, str) or not one.dims else one.dims[axis] for one in held.values()}

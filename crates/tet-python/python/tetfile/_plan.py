@@ -21,6 +21,11 @@ _STORED = frozenset("float16 float32 float64 int16 int32 int64 uint8 uint16 uint
 # Attributes that say what the stored bits are, as the command writes them.
 _DTYPE_KEY = "logical_dtype"
 _SCALAR_KEY = "tet:scalar"
+# What becomes of texts.
+_OF_TEXTS = (
+    "texts can be the labels of an axis, Spec(shape, dtype, dims=('x',), labels={'x': texts}), or an attribute, attrs={'names': texts}; "
+    "files such as .nc, .h5 and .zarr, which xarray writes, have them as elements"
+)
 # Numbers of times, by the unit of NumPy.
 _TIME_UNITS = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
@@ -95,7 +100,7 @@ def document(datasets: Mapping[str, Spec], attrs: Mapping[str, Any], storage: Ma
         raise UsageError("compression_level is the level of zstd: give codec='zstd' too")
     known = {
         "tet_plan": 1,
-        "attrs": {key: _json(value) for key, value in attrs.items()},
+        "attrs": {key: attribute(key, value) for key, value in attrs.items()},
         "datasets": [_dataset(name, spec) for name, spec in datasets.items()],
     }
     known |= {key: value for key, value in storage.items() if value is not None}
@@ -103,7 +108,7 @@ def document(datasets: Mapping[str, Spec], attrs: Mapping[str, Any], storage: Ma
 
 
 def _dataset(name: str, spec: Spec) -> dict[str, Any]:
-    attrs = {key: _json(value) for key, value in spec.attrs.items()}
+    attrs = {key: attribute(key, value) for key, value in spec.attrs.items()}
     shape, chunks, dims = list(spec.shape), list(spec.chunks), list(spec.dims or ())
     if not shape:
         # A scalar is one element, and says so.
@@ -159,12 +164,15 @@ def stored_name(dtype: np.dtype[Any]) -> tuple[str, list[int]]:
     if name == "bool" or name.startswith("float8_") or name == "bfloat16":
         return f"uint{dtype.itemsize * 8}", []
     if dtype.kind in "OSUT":
-        advice = "texts can be the labels of an axis: Spec(shape, dtype, dims=('x',), labels={'x': texts})"
+        if dtype.kind == "O":
+            advice = f"convert objects to numbers, as with array.astype(float); {_OF_TEXTS}"
+        else:
+            advice = _OF_TEXTS
     elif dtype.kind in "fc":
         advice = f"convert them to {'float64' if dtype.kind == 'f' else 'complex128'}"
     else:
         advice = "write numbers, and each member of a structure as a dataset of its own"
-    raise UnsupportedError(f"elements of {dtype} are not written: {advice}")
+    raise UnsupportedError(f".tet files have no elements of {dtype}: {advice}")
 
 
 def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
@@ -177,8 +185,24 @@ def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
     return plain.reshape(-1).view(stored), inner
 
 
+def attribute(name: str, value: Any) -> Any:
+    """An attribute as JSON.
+
+    Raises:
+        UsageError: Files have no attributes of this type.
+    """
+    try:
+        return _json(value)
+    except _NoJsonError as error:
+        raise UsageError(f"the attribute {name!r} of type {error} is not written: pass text, numbers or lists") from None
+
+
+class _NoJsonError(Exception):
+    """The type of a value that JSON has no place for."""
+
+
 def _json(value: Any) -> Any:
-    """An attribute as JSON, which has no NaN: it is the text "NaN"."""
+    """A value as JSON, which has no NaN: it is the text "NaN"."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):
@@ -193,4 +217,4 @@ def _json(value: Any) -> Any:
         return value.decode()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise UsageError(f"an attribute of type {type(value).__name__} is not written: pass text, numbers or lists")
+    raise _NoJsonError(type(value).__name__)
