@@ -83,6 +83,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(repair::repair, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(write::check_output, module)?)?;
     module.add_class::<regions::Regions>()?;
     module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;
     module.add_function(wrap_pyfunction!(regions::auto_chunks, module)?)?;

@@ -1,7 +1,8 @@
 //! The options of `open` as the engine has them.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use tet_convert::Io;
 use tet_file::StatisticsChoice;
 use tet_query::{DigestPolicy, StatisticsPolicy};
@@ -56,4 +57,26 @@ pub(crate) fn statistics_choice(stats: bool) -> StatisticsChoice {
 /// The error for a word that is not one of these.
 pub(crate) fn unknown(what: &str, name: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{what}={name:?} is not one of {known}"))
+}
+
+/// What is asked, from a dict of Python. The error of a value names its key.
+///
+/// # Errors
+///
+/// A value is of another type, or out of bounds.
+pub(crate) fn extract<'py, T>(asked: &Bound<'py, PyDict>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let py = asked.py();
+    asked.extract::<T>().map_err(|error| {
+        let text = error.value(py).to_string();
+        let Some((_, key)) = text.rsplit_once("Asked.") else { return error };
+        let Some(cause) = error.cause(py) else { return error };
+        let text = format!("{key}: {}", cause.value(py));
+        if cause.is_instance_of::<PyOverflowError>(py) {
+            return PyValueError::new_err(text);
+        }
+        PyErr::from_type(cause.get_type(py), (text,))
+    })
 }

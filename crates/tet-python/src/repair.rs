@@ -13,6 +13,7 @@ use tet_verify::repair::{Chosen, RepairOptions, Salvage, Trust};
 
 use crate::bounds::Memory;
 use crate::check::finding;
+use crate::options::extract;
 use crate::run::{Job, detached};
 
 /// What is asked of a repair, as Python passes it.
@@ -66,7 +67,7 @@ pub(crate) fn repair<'py>(
     memory: Option<Memory>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked = Asked { memory: memory.map(|it| it.0), ..asked.extract()? };
+    let asked = Asked { memory: memory.map(|it| it.0), ..extract(asked)? };
     let done = detached(py, &Job::long(progress), |progress| {
         let source = Source::open(&path)?;
         match tet_convert::sniff(&source)? {

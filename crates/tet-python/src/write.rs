@@ -17,7 +17,7 @@ use tet_io::{Overwrite, ReadAt, Source};
 use crate::bounds::{Bounds, Memory, Threads};
 use crate::buffer::ReadMemory;
 use crate::input::Input;
-use crate::options::{digests, statistics_choice, unknown};
+use crate::options::{digests, extract, statistics_choice, unknown};
 use crate::run::{Job, detached};
 
 /// What is asked of a conversion, as Python passes it.
@@ -184,7 +184,7 @@ pub(crate) fn convert<'py>(
     threads: Option<Threads>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked = asked.extract()?;
+    let asked: Asked = extract(asked)?;
     let concat = asked.concat.clone();
     asked.check(&output, inputs.len())?;
     let combining = concat.as_deref().map_or(Combining::Merge, Combining::Concat);
@@ -195,6 +195,15 @@ pub(crate) fn convert<'py>(
         tet_convert::convert_combined(&inputs?, &output, combining, &options)
     })?;
     shown(py, &report)
+}
+
+/// The suffix of an output is that of a format that is written.
+#[pyfunction]
+pub(crate) fn check_output(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    match tet_convert::writable(&path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(crate::error::raise(py, &error.into())),
+    }
 }
 
 /// Writes the datasets of a file whose bytes are pieces of memory, one after the other, to a new one.
@@ -208,7 +217,7 @@ pub(crate) fn convert_pieces<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let bounds = Bounds { memory: None, threads: None };
-    let mut options = asked.extract::<Asked>()?.options(&output, bounds)?;
+    let mut options = extract::<Asked>(asked)?.options(&output, bounds)?;
     let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));

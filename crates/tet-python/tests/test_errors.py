@@ -244,3 +244,43 @@ def test_changed_bytes_raise_and_crash_nothing(name: str, tmp_path: Path) -> Non
         finally:
             member.write_bytes(sound)
     shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def test_quantiles_are_from_0_to_1(files: Path) -> None:
+    month = tetfile.open(files / "climate.tet")["month"]
+    for wrong in (2, -0.1, np.nan, [0.5, 1.5], [[0.5]]):
+        with pytest.raises(ValueError, match="is not a quantile from 0 to 1"):
+            month.quantile(wrong)
+    assert month.quantile(np.float32(0.5)) == month.quantile(np.array(0.5)) == 6.5
+    assert month.quantile([]).shape == (0,) and month.quantile(np.array([0.5])).tolist() == [6.5]
+
+
+def test_arguments_of_other_kinds_are_named(files: Path, tmp_path: Path) -> None:
+    file = tetfile.open(files / "climate.tet")
+    temp: Any = file["temp"]
+    cases: list[tuple[type[Exception], str, Callable[[], object]]] = [
+        (TypeError, "an axis is a number or a name, not bool", lambda: temp.mean(True)),
+        (TypeError, "an axis is a number or a name, not float", lambda: temp.mean(1.0)),
+        (TypeError, "bins: ", lambda: temp.histogram(bins=2.5)),
+        (ValueError, "bins: ", lambda: temp.histogram(bins=-1)),
+        (TypeError, "ddof: ", lambda: temp.var(ddof="a")),
+        (TypeError, "weights is a mapping of axes", lambda: temp.mean(weights=[1, 2])),
+        (TypeError, "a selection is by names of axes", lambda: temp.isel(0)),
+        (TypeError, "a selection is by names of axes", lambda: temp.sel("lat")),
+        (TypeError, "an open file are read-only", lambda: temp.__setitem__(0, 1)),
+        (TypeError, "tetfile.create writes a new one", lambda: file.__setitem__("new", 1)),
+        (TypeError, "chunks are one extent for each axis", lambda: tetfile.convert(file, tmp_path / "o.tet", chunks=5)),
+        (ValueError, "dtype=\"foo\"", lambda: tetfile.convert(file, tmp_path / "o.tet", dtype="foo")),
+        (TypeError, "datasets is a mapping", lambda: tetfile.create(tmp_path / "o.tet", [1])),
+        (TypeError, "datasets is a mapping", lambda: tetfile.append(files / "climate.tet", [1])),
+        (TypeError, "not bytes", lambda: tetfile.create(b"o.tet")),
+        # Before elements are written, and not after.
+        (ValueError, "of no known format", lambda: tetfile.create(tmp_path / "o.txt")),
+    ]
+    for kind, why, use in cases:
+        with pytest.raises(kind, match=why):
+            use()
+    assert temp.mean(np.array(1)).shape == temp.mean(np.int64(1)).shape == (12, 8)
+    assert temp.labels(np.int64(1)).tolist() == [0, 10, 20, 30]
+    tetfile.convert(file, tmp_path / "o.tet", dtype={"temp": np.float64, "lat": np.dtype("f8"), "lon": "f8"})
+    assert {tetfile.open(tmp_path / "o.tet")[name].dtype.name for name in ("temp", "lat", "lon")} == {"float64"}

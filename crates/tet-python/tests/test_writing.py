@@ -406,3 +406,31 @@ def test_texts_are_refused_where_they_are_assigned(texts: Any, suffix: str, tmp_
         out["x"][...] = 0
     with tetfile.open(tmp_path / f"x.{suffix}") as file:
         assert list(file["x"].attrs["names"]) == ["a", "bc"] and file["x"].labels("station").tolist() == ["a", "bc"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "how", "why"),
+    [
+        ((3,), {"dims": ("x",), "labels": {"x": ["a"]}}, "axis 'x' has 1 labels and 3 positions"),
+        ((3,), {"labels": {0: ["a", "b", "c", "d"]}}, "axis 0 has 4 labels and 3 positions"),
+        ((3,), {"dims": ("x",), "labels": {"x": "abc"}}, "has one text and 3 positions"),
+        ((3,), {"dims": ("x",), "labels": {"y": ["a", "b", "c"]}}, r"labels are of axis 'y', and the axes are \('x',\)"),
+        ((3,), {"labels": {1: ["a", "b", "c"]}}, r"labels are of axis 1, and the axes are \(0,\)"),
+        ((3,), {"labels": "abc"}, "labels is a mapping"),
+        ((2, -1), {}, "negative extent"),
+        ((2.5,), {}, "'float' object cannot be interpreted as an integer"),
+        ((3, 3), {"dims": "xy"}, r"dims \('xy',\) do not fit"),
+    ],
+)
+def test_a_spec_fits_itself(shape: Any, how: dict[str, Any], why: str) -> None:
+    with pytest.raises((TypeError, tetfile.UsageError), match=why):
+        tetfile.Spec(shape, "f4", **how)
+
+
+def test_a_spec_of_one_axis_takes_one_number(tmp_path: Path) -> None:
+    spec = tetfile.Spec(np.int64(3), "f4", chunks=2, dims="x", labels={"x": np.array(["a", "b", "c"])})
+    assert (spec.shape, spec.chunks, spec.dims) == ((3,), (2,), ("x",))
+    with tetfile.create(tmp_path / "x.tet", {"a": spec}) as out:
+        with pytest.raises(ValueError, match=r"elements of shape \(2,\) do not fit a region of shape \(3,\) of 'a'"):
+            out["a"][...] = [1, 2]
+        out["a"][...] = 1

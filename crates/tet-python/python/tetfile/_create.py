@@ -72,6 +72,8 @@ def create(
     >>> tetfile.open("new.tet")["height"][:, 0]
     array([0., 1., 2.], dtype=float32)
     """
+    if datasets is not None and not isinstance(datasets, Mapping):
+        raise TypeError(f"datasets is a mapping of names to arrays, not {type(datasets).__name__}")
     about = {**getattr(datasets, "attrs", {}), **(attrs or {})}
     writer = Writer(path, about, overwrite, codec, compression_level, stats, memory, threads)
     for name, value in (datasets or {}).items():
@@ -132,6 +134,8 @@ class Writer(Targets):
         self._path = new_place(path)
         if not overwrite and exists(self._path):
             raise FileExistsError(17, "File exists: pass overwrite=True to replace it", self._path)
+        if not self._path.endswith(".tet"):
+            _tetfile.check_output(self._path)
         self._overwrite = overwrite
         self._storage = {"codec": codec, "level": level}
         self._stats = stats
@@ -420,7 +424,11 @@ class Target:
     def __setitem__(self, key: Any, elements: Any) -> None:
         start, extents, shown = _region(key, self.spec.shape)
         found = elements_of(elements, self.spec.dtype, self.spec.attrs, self.name)
-        array = np.broadcast_to(found, shown).reshape(extents)
+        try:
+            array = np.broadcast_to(found, shown).reshape(extents)
+        except ValueError:
+            text = f"elements of shape {found.shape} do not fit a region of shape {shown} of {self.name!r}"
+            raise ValueError(text) from None
         stored, inner = physical(array)
         if not self.spec.shape:
             start, extents = [0], [1]

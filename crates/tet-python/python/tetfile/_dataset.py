@@ -180,6 +180,13 @@ class Dataset(Reductions):
     def __bool__(self) -> bool:
         return True
 
+    def __setitem__(self, key: Any, elements: Any) -> None:
+        """Raises: files are read, and their elements are changed by functions that write an edited copy."""
+        raise TypeError(
+            "the elements of an open file are read-only: read them into an array, or write a region with "
+            "xarray's ds.tet.to_tet(path, region=...), elements at the end with tetfile.append"
+        )
+
     def __getitem__(self, key: Any) -> Any:
         """Reads the elements of a key into an array of NumPy.
 
@@ -358,7 +365,7 @@ class Dataset(Reductions):
         array([306., 295.], dtype=float32)
         """
         items = self._whole()
-        for name, position in {**(positions or {}), **by_name}.items():
+        for name, position in _by_name(positions, by_name).items():
             axis = self._axis_of(name)
             items[axis] = _index.positions(position, self.shape[axis], axis)
         return Dataset(self._file, _tetfile.select(self._core, items))
@@ -407,7 +414,7 @@ class Dataset(Reductions):
         if tolerance is not None and method is None:
             raise ValueError("a tolerance is one of method='nearest'")
         items = self._whole()
-        for name, label in {**(labels or {}), **by_name}.items():
+        for name, label in _by_name(labels, by_name).items():
             axis = self._axis_of(name)
             items[axis] = self._index(axis).find(label, method, tolerance)
         return Dataset(self._file, _tetfile.select(self._core, items))
@@ -484,6 +491,13 @@ class Dataset(Reductions):
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         picks = [(axis, positions.tobytes()) for axis, positions in self._core.picks]
         return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices, picks)
+
+
+def _by_name(given: Any, by_name: dict[str, Any]) -> dict[str, Any]:
+    """What is selected of each axis, of both ways to name axes."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"a selection is by names of axes, as time=0 or {{'time': 0}}, not {given!r}")
+    return {**(given or {}), **by_name}
 
 
 class Outer:

@@ -71,6 +71,9 @@ def append(
     array([1., 2., 3.], dtype=float32)
     """
 
+    if not isinstance(datasets, Mapping):
+        raise TypeError(f"datasets is a mapping of names to arrays, not {type(datasets).__name__}")
+
     def writes(file: _file.File) -> tuple[dict[str, tuple[tuple[int, ...], Any]], list[tuple[str, int, int]]]:
         found, growths = {}, []
         for name, value in datasets.items():
@@ -181,7 +184,8 @@ def axis_of(held: Dataset, axis: int | str) -> int:
     """The number of an axis."""
     if isinstance(axis, str):
         if axis not in (held.dims or ()):
-            raise UsageError(f"{held.name!r} has no axis {axis!r}, its axes are {held.dims}", dataset=held.name)
+            known = f"its axes are {held.dims}" if held.dims else "its axes have no names: count them"
+            raise UsageError(f"{held.name!r} has no axis {axis!r}, {known}", dataset=held.name)
         return (held.dims or ()).index(axis)
     if not -held.ndim <= axis < held.ndim:
         raise UsageError(f"{held.name!r} has no axis {axis}, it has {held.ndim}", dataset=held.name)

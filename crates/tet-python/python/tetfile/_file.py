@@ -250,6 +250,10 @@ class Group(Mapping[str, Any]):
                 raise
         return self.group(name)
 
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Raises: files are read."""
+        raise TypeError("an open file is read-only: tetfile.create writes a new one, and tetfile.convert joins files with merge=True")
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._below())
 

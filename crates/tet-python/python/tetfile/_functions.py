@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import tempfile
 import warnings
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _labels, _ranges, _tetfile
 from ._errors import UnsupportedError, UsageError
@@ -128,7 +130,7 @@ def convert(
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     overwrite: bool = False,
-    dtype: str | Mapping[str, str] | None = None,
+    dtype: npt.DTypeLike | Mapping[str, npt.DTypeLike] = None,
     chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
@@ -195,12 +197,13 @@ def convert(
         raise UsageError("compression_level is the level of a codec: give codec too")
     inputs = [*input] if isinstance(input, (list, tuple)) else [input]
     sources = [_ranges.place(getattr(each, "_source", each), filesystem) for each in inputs]
+    dtypes = dtype.items() if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)]
     asked = {
         "include": names_of(include),
         "exclude": names_of(exclude),
         "overwrite": overwrite,
-        "dtypes": [*dtype.items()] if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)],
-        "chunks": [(None, [*chunks.items()] or "kept" if isinstance(chunks, Mapping) else chunks)],
+        "dtypes": [(name, _name_of(each)) for name, each in dtypes],
+        "chunks": [(None, _chunk_rule(chunks))],
         "codec": codec,
         "level": compression_level,
         "stats": stats,
@@ -232,6 +235,25 @@ def listed(losses: Sequence[str], where: str) -> str:
 def names_of(names: str | Iterable[str]) -> list[str]:
     """Names of datasets: one, or several."""
     return [names] if isinstance(names, str) else list(names)
+
+
+def _name_of(dtype: Any) -> str:
+    """The name of a type of elements; one that NumPy does not know is that of the file."""
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        return str(dtype)
+
+
+def _chunk_rule(chunks: Any) -> Any:
+    """A word, an extent for each axis, or pairs of axes and extents."""
+    if isinstance(chunks, Mapping):
+        return [(str(axis), operator.index(extent)) for axis, extent in chunks.items()] or "kept"
+    if isinstance(chunks, str):
+        return chunks
+    if not isinstance(chunks, Iterable):
+        raise TypeError(f"chunks are one extent for each axis, or extents by axes as {{'time': 100}}, not {chunks!r}")
+    return [operator.index(extent) for extent in chunks]
 
 
 def _strictly(write: Callable[[str], dict[str, Any]], output: str | os.PathLike[str], overwrite: bool) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def know_urls(*paths: str | os.PathLike[str]) -> None:
 
 def place(path: str | os.PathLike[str]) -> str:
     """A path as it is from any folder: absolute, or a URL."""
+    if isinstance(path, bytes):
+        raise TypeError("a path is text or a pathlib.Path, not bytes")
     know_urls(path)
     where = os.fspath(path)
     if is_url(where) and not where.partition("://")[2].strip("/"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,20 +63,22 @@ class Spec:
         shape: Sequence[int] | int,
         dtype: npt.DTypeLike,
         *,
-        chunks: Sequence[int] | None = None,
+        chunks: Sequence[int] | int | None = None,
         dims: Sequence[str] | None = None,
         labels: Mapping[str, Sequence[str]] | Mapping[int, Sequence[str]] | None = None,
         attrs: Mapping[str, Any] | None = None,
         fill: Any = None,
     ) -> None:
-        extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        extents = _extents(shape)
         kind = np.dtype(dtype)
-        chosen = auto_chunks(extents, kind) if chunks is None else tuple(int(chunk) for chunk in chunks)
+        chosen = auto_chunks(extents, kind) if chunks is None else _extents(chunks)
+        dims = (dims,) if isinstance(dims, str) else dims
         if len(chosen) != len(extents) or any(chunk < 1 for chunk in chosen):
             raise UsageError(f"chunks {chosen} do not fit shape {extents}: give one positive extent for each axis")
         if dims is not None and len(dims) != len(extents):
             raise UsageError(f"dims {tuple(dims)} do not fit shape {extents}: give one name for each axis")
         stored_name(kind)
+        _check_labels(labels or {}, extents, dims or ())
         found = {
             "shape": extents,
             "dtype": kind,
@@ -87,6 +90,27 @@ class Spec:
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
+
+
+def _extents(shape: Any) -> tuple[int, ...]:
+    """The extents of a shape, which may be one number."""
+    extents = tuple(map(operator.index, (shape,) if np.ndim(shape) == 0 else shape))
+    if any(extent < 0 for extent in extents):
+        raise UsageError(f"shape {extents} has a negative extent")
+    return extents
+
+
+def _check_labels(labels: Mapping[Any, Sequence[str]], shape: tuple[int, ...], dims: Sequence[str]) -> None:
+    """Each position of an axis with labels has one."""
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"labels is a mapping of axes to texts, as {{'x': ['a', 'b']}}, not {type(labels).__name__}")
+    for axis, texts in labels.items():
+        number = dims.index(axis) if axis in dims else axis
+        if not isinstance(number, int | np.integer) or not 0 <= number < len(shape):
+            raise UsageError(f"labels are of axis {axis!r}, and the axes are {tuple(dims) or tuple(range(len(shape)))}")
+        if isinstance(texts, str) or len(texts) != shape[number]:
+            found = "one text" if isinstance(texts, str) else f"{len(texts)} labels"
+            raise UsageError(f"axis {axis!r} has {found} and {shape[number]} positions: give a label for each")
 
 
 def auto_chunks(shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[int, ...]:

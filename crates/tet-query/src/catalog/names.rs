@@ -88,7 +88,8 @@ pub(super) fn missing(listed: (&[Dataset], &[Dataset]), name: &str) -> Error {
     let (datasets, parts) = listed;
     let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
     let words = datasets.iter().chain(parts).map(|dataset| dataset.name.as_str());
-    let suggestion = nearest_word(name, words).map(str::to_owned);
+    // A name that several parts have is none.
+    let suggestion = nearest_word(name, words.filter(|word| *word != name)).map(str::to_owned);
     Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
 }
 
