@@ -181,7 +181,7 @@ def test_memory_of_the_caller_is_checked(files: Path) -> None:
 
 
 def test_options_are_checked(files: Path) -> None:
-    for wrong in [{"io": "fast"}, {"digests": "some"}, {"threads": -1}, {"memory": -5}, {"memory": "1G"}]:
+    for wrong in [{"io": "fast"}, {"digests": "some"}, {"threads": -1}, {"memory": -5}, {"memory": "1X"}]:
         with pytest.raises((ValueError, TypeError, OverflowError)):
             tetfile.open(files / "climate.tet", **wrong)
 

@@ -431,6 +431,6 @@ def test_a_spec_of_one_axis_takes_one_number(tmp_path: Path) -> None:
     spec = tetfile.Spec(np.int64(3), "f4", chunks=2, dims="x", labels={"x": np.array(["a", "b", "c"])})
     assert (spec.shape, spec.chunks, spec.dims) == ((3,), (2,), ("x",))
     with tetfile.create(tmp_path / "x.tet", {"a": spec}) as out:
-        with pytest.raises(ValueError, match=r"elements of shape \(2,\) do not fit a region of shape \(3,\) of 'a'"):
+        with pytest.raises(ValueError, match=r"elements of shape \(2,\) into a region of shape \(3,\) of 'a'"):
             out["a"][...] = [1, 2]
         out["a"][...] = 1

@@ -427,7 +427,7 @@ class Target:
         try:
             array = np.broadcast_to(found, shown).reshape(extents)
         except ValueError:
-            text = f"elements of shape {found.shape} do not fit a region of shape {shown} of {self.name!r}"
+            text = f"could not broadcast elements of shape {found.shape} into a region of shape {shown} of {self.name!r}"
             raise ValueError(text) from None
         stored, inner = physical(array)
         if not self.spec.shape:
