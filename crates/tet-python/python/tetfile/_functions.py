@@ -130,7 +130,7 @@ def convert(
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     overwrite: bool = False,
-    dtype: npt.DTypeLike | Mapping[str, npt.DTypeLike] = None,
+    dtype: npt.DTypeLike | Mapping[str, npt.DTypeLike] | None = None,
     chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
@@ -240,7 +240,7 @@ def names_of(names: str | Iterable[str]) -> list[str]:
 def _name_of(dtype: Any) -> str:
     """The name of a type of elements; one that NumPy does not know is that of the file."""
     try:
-        return np.dtype(dtype).name
+        return str(np.dtype(dtype).name)
     except TypeError:
         return str(dtype)
 
