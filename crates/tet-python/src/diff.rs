@@ -10,6 +10,7 @@ use tet_query::{
 
 use crate::attrs;
 use crate::file::{OpenFile, key};
+use crate::options::extract;
 use crate::run::{Job, detached};
 
 /// What is asked of a comparison, as Python passes it.
@@ -36,7 +37,7 @@ pub(crate) fn diff<'py>(
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked = asked.extract()?;
+    let asked: Asked = extract(asked)?;
     let opened = [left.state().get()?, right.state().get()?];
     let catalogs = opened.each_ref().map(|it| tet_convert::contents(it.opened.catalog.clone()));
     let catalogs = catalogs.each_ref();

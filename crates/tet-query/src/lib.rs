@@ -87,7 +87,7 @@ pub use align::{Alignment, AxisAlignment, LabelAlignment};
 pub use answer::{Answer, Session};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
-pub use budget::{DigestPolicy, Execution, StatisticsPolicy};
+pub use budget::{DigestPolicy, Execution, StatisticsPolicy, THREADS_MAX};
 pub use catalog::{
     AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Enumeration,
     FixedText, Meaning, Run, Seal, SealDigester, Sealed, StoredCompression, TextChunks,

@@ -106,7 +106,7 @@ def diff(
     ulp: int = 0,
     equal_nan: bool = True,
     values: bool = True,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Difference:
