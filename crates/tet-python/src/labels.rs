@@ -1,7 +1,8 @@
 //! Labels of axes, and the datasets that they come from.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tet_query::{CatalogLabels, LabelLookup, Labels};
+use tet_query::{CatalogLabels, Hyperslab, LabelLookup, Labels, Selection};
 
 use crate::numpy;
 use crate::run::{Job, detached};
@@ -54,6 +55,31 @@ pub(crate) fn labels<'py>(
         }
     };
     Ok(Some(array))
+}
+
+/// The part of a whole dataset that a selection in text means, and what it took for granted.
+#[pyfunction]
+pub(crate) fn select_text(
+    py: Python<'_>,
+    selected: &Selected,
+    text: &str,
+) -> PyResult<(Selected, Vec<String>)> {
+    let held = selected.held()?;
+    let (open, dataset) = (&held.open, held.dataset()?);
+    if !selected.picks().is_empty() || *selected.slab() != Hyperslab::whole(dataset.shape()) {
+        let message = "text selects of a whole dataset, and this is a part: use isel and sel";
+        return Err(PyValueError::new_err(message));
+    }
+    let (slab, notes) = detached(py, &Job::new(0, None), |progress| {
+        let how = open.how.with_progress(progress);
+        let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
+        let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);
+        let slab = selection.resolve(dataset, &labels)?;
+        let notes = selection.notes(dataset, &labels, &slab)?;
+        Ok::<_, tet_query::Error>((slab, notes))
+    })?;
+    let notes = notes.iter().map(ToString::to_string).collect();
+    Ok((selected.with(py, slab, Vec::new()), notes))
 }
 
 /// The dataset whose elements are the labels of an axis of the dataset; `None` where the dataset has them itself, or

@@ -66,6 +66,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::open_urls, module)?)?;
     module.add_function(wrap_pyfunction!(file::without_secrets, module)?)?;
     module.add_function(wrap_pyfunction!(picks::select, module)?)?;
+    module.add_function(wrap_pyfunction!(labels::select_text, module)?)?;
     module.add_function(wrap_pyfunction!(picks::read, module)?)?;
     module.add_function(wrap_pyfunction!(labels::labels, module)?)?;
     module.add_function(wrap_pyfunction!(labels::coordinate, module)?)?;

@@ -123,6 +123,8 @@ def check(file: tetfile.File, name: str, text: str, wanted: xarray.DataArray) ->
     found = file.query({"dataset": name, "selection": text})
     assert np.asarray(found).shape == wanted.shape, text
     assert np.array_equal(np.asarray(found), wanted.values), text
+    part = file[name].select(text)
+    assert part.shape == wanted.shape and np.array_equal(part[...], wanted.values), text
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -146,6 +148,7 @@ def test_labels_and_positions_are_those_of_xarray(folder: Path, calendar: str) -
             check(file, "field", ", ".join(text for text, _ in chosen), wanted)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("text", "key"),
     [
@@ -188,3 +191,17 @@ def test_what_may_not_be_meant_is_refused_with_what_to_write(folder: Path, text:
         with pytest.raises(tetfile.TetError) as error:
             file.query({"dataset": "field", "selection": text})
         assert message in "\n".join([str(error.value), *getattr(error.value, "__notes__", [])])
+        with pytest.raises(tetfile.TetError):
+            file["field"].select(text)
+
+
+def test_what_was_taken_for_granted_is_a_warning(folder: Path) -> None:
+    with tetfile.open(folder / "noleap.nc") as file:
+        with pytest.warns(UserWarning, match=r"lat~44: the nearest label is 40"):
+            assert file["field"].select("lat~44").shape == (130, 24, 3)
+        with pytest.warns(UserWarning, match=r"the longitudes are 330 to 345"):
+            assert file["field"].select("lon=-30:-15").shape == (130, 19, 2, 3)
+        with pytest.warns(UserWarning, match=r"the selection is empty along axis 1"):
+            assert file["field"].select("lat=1:2").shape == (130, 0, 24, 3)
+        with pytest.raises(ValueError, match="whole dataset"):
+            file["field"].isel(time=0).select("lat=40")

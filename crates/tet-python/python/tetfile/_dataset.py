@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 from collections.abc import Iterator, Mapping
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Literal
@@ -418,6 +419,26 @@ class Dataset(Reductions):
             axis = self._axis_of(name)
             items[axis] = self._index(axis).find(label, method, tolerance)
         return Dataset(self._file, _tetfile.select(self._core, items))
+
+    def select(self, text: str) -> Dataset:
+        """The part that a selection in text means, as ``tet cat`` and query documents take it; nothing but labels is read.
+
+        Without the name of an axis positions, as in NumPy; with one labels, both ends included; ``#`` after the name
+        takes positions, ``~`` the nearest label. What was taken for granted, such as the nearest label, is a warning.
+
+        Raises:
+            ValueError: The text is no selection, does not fit the dataset, or this is a part of one already.
+
+        >>> temp = tetfile.open("climate.tet")["temp"]
+        >>> temp.select("lat=10:30, time=2024-02:2024-04")
+        <tetfile.Dataset temp: float32 (time: 3, lat: 3, lon: 8), part of (12, 4, 8)>
+        >>> temp.select("time#-1, lat=10, lon=0:45")[...]
+        array([300., 301.], dtype=float32)
+        """
+        core, notes = _tetfile.select_text(self._core, text)
+        for note in notes:
+            warnings.warn(f"{self.name}: {note}", stacklevel=2)
+        return Dataset(self._file, core)
 
     def _whole(self) -> list[int | _index.Pick]:
         return [(0, extent, 1) for extent in self.shape]
