@@ -83,7 +83,7 @@ impl Judge {
         let beside = folder.with_extension("sound");
         [&folder, &beside].into_iter().for_each(|folder| write(sample, folder));
         let opened = open(&root, &OpenOptions::default()).unwrap();
-        let mut sound = open(&beside.join(&sample.root), &OpenOptions::default()).unwrap();
+        let mut sound = open(beside.join(&sample.root), &OpenOptions::default()).unwrap();
         sound.catalog = contents(sound.catalog);
         let out = folder.with_extension("tet");
         let report = convert(&root, &out, &options()).unwrap();

@@ -178,6 +178,7 @@ const EDGES: &[Edge] = &[
             "comfy-table",
             "half",
             "indicatif",
+            "mimalloc",
             "rustix",
             "serde",
             "serde_json",

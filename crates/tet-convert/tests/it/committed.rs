@@ -18,7 +18,7 @@ fn told(name: &str) -> (Vec<String>, Vec<String>, usize) {
     options.unsupported = tet_convert::UnsupportedChoice::Skipped;
     let notes = convert(&fixture(name), &out, &options).unwrap().notes;
     let of_types = notes.iter().map(ToString::to_string).filter(|it| it.contains("datatypes"));
-    let report = verify(&Source::open(&fixture(name)).unwrap(), &deep()).unwrap();
+    let report = verify(&Source::open(fixture(name)).unwrap(), &deep()).unwrap();
     let findings = report.findings.iter().filter(|it| it.code.id() == "H5-G7");
     (read, of_types.collect(), findings.count())
 }

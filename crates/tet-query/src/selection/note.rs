@@ -9,6 +9,16 @@ use crate::error::Result;
 use crate::labels::{LabelLookup, Labels};
 
 /// What a selection took for granted.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::SelectionNote;
+///
+/// let [axis, asked, taken] = ["lat", "48.1", "48.25"].map(str::to_owned);
+/// let note = SelectionNote::Nearest { axis, asked, taken };
+/// assert_eq!(note.to_string(), "lat~48.1: the nearest label is 48.25");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SelectionNote {

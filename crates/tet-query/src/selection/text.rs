@@ -429,19 +429,6 @@ mod tests {
             ("t=\"\"", named("t", AxisSelection::point(""))),
             ("lat=51.0", named("lat", AxisSelection::point("51.0"))),
             ("lat=-.5:1e3", named("lat", AxisSelection::through("-.5", "1e3"))),
-            ("t=2024-07-15:2024-08", named("t", AxisSelection::through("2024-07-15", "2024-08"))),
-            ("t=2024-07-15T06", named("t", AxisSelection::point("2024-07-15T06"))),
-            ("t=2024-07-15T06:30", named("t", AxisSelection::point("2024-07-15T06:30"))),
-            (
-                "t=2024-07-15T06:30:15.5Z",
-                named("t", AxisSelection::point("2024-07-15T06:30:15.5Z")),
-            ),
-            (
-                "t=2024-07-15T06:2024-07-15T12:30:2",
-                named("t", AxisSelection::through("2024-07-15T06", "2024-07-15T12:30").step_by(2)),
-            ),
-            ("t=2024-07-15 06:30", named("t", AxisSelection::point("2024-07-15T06:30"))),
-            ("t~2024-07-15T06:30", named("t", nearest("2024-07-15T06:30"))),
             ("lat~50", named("lat", nearest("50"))),
             ("lat ~ -0.5", named("lat", nearest("-0.5"))),
             ("t=~\"2024-07-15 06:00\"", named("t", nearest("2024-07-15 06:00"))),
@@ -467,6 +454,30 @@ mod tests {
         }
         let two = Selection::parse("time#0:10, lat=5").unwrap();
         assert_eq!(two, Selection::named([("time", range(0, 10, 1)), ("lat", number(5))]));
+    }
+
+    #[test]
+    fn dates_are_read_to_their_ends() {
+        let (point, through) = (
+            |label: &str| AxisSelection::point(label),
+            |start: &str, stop: &str| AxisSelection::through(start, stop),
+        );
+        let nearest = |label: &str| AxisSelection::Point(Position::nearest(label));
+        let cases = [
+            ("t=2024-07-15:2024-08", through("2024-07-15", "2024-08")),
+            ("t=2024-07-15T06", point("2024-07-15T06")),
+            ("t=2024-07-15T06:30", point("2024-07-15T06:30")),
+            ("t=2024-07-15T06:30:15.5Z", point("2024-07-15T06:30:15.5Z")),
+            (
+                "t=2024-07-15T06:2024-07-15T12:30:2",
+                through("2024-07-15T06", "2024-07-15T12:30").step_by(2),
+            ),
+            ("t=2024-07-15 06:30", point("2024-07-15T06:30")),
+            ("t~2024-07-15T06:30", nearest("2024-07-15T06:30")),
+        ];
+        for (text, entry) in cases {
+            assert_eq!(Selection::parse(text), Ok(Selection::named([("t", entry)])), "{text}");
+        }
     }
 
     #[test]
