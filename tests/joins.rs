@@ -162,7 +162,7 @@ fn split(folder: &Path, whole: &Path, steps: u64, rng: &mut Rng) -> Vec<PathBuf>
         let stop = start + 1 + rng.below(steps - start);
         let suffix = rng.pick(&SUFFIXES);
         let path = folder.join(format!("part-{start}.{suffix}"));
-        parts.push(part(whole, &path, &format!("time={start}:{stop}")));
+        parts.push(part(whole, &path, &format!("time#{start}:{stop}")));
         start = stop;
     }
     parts
