@@ -13,6 +13,17 @@ pub(crate) struct Target<'a> {
     pub(crate) slab: Hyperslab,
 }
 
+impl Target<'_> {
+    /// The same part of the dataset in another view of the catalog.
+    pub(crate) fn within(self, catalog: &Catalog) -> Target<'_> {
+        let (index, slab) = (self.dataset.index, self.slab);
+        let listed = catalog.datasets().get(index).filter(|it| it.index == index);
+        let mut others = catalog.datasets().iter().chain(catalog.parts());
+        let dataset = listed.or_else(|| others.find(|it| it.index == index));
+        Target { dataset: dataset.expect("a view has the datasets of its catalog"), slab }
+    }
+}
+
 /// The failure of what takes one dataset, where several match.
 pub(crate) fn several(text: String, matching: &[&Dataset]) -> Failure {
     let names = matching.iter().map(|dataset| dataset.name.as_str());

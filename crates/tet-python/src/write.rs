@@ -16,7 +16,7 @@ use tet_io::{Overwrite, ReadAt, Source};
 
 use crate::buffer::ReadMemory;
 use crate::input::Input;
-use crate::options::{Bounds, statistics_choice, unknown};
+use crate::options::{Bounds, Values, decoding, statistics_choice, unknown};
 use crate::run::{Job, detached};
 
 /// What is asked of a conversion, as Python passes it.
@@ -33,6 +33,9 @@ struct Asked {
     codec: Option<String>,
     level: Option<i32>,
     stats: bool,
+    /// Whether packed and masked values are written as they are stored, or decoded, to every format.
+    raw_values: bool,
+    decoded: bool,
     /// Whether parts of the metadata that cannot be read are left out.
     salvage: bool,
     memory: Option<u64>,
@@ -65,6 +68,8 @@ impl Asked {
         options.execution = bounds.execution(options.execution.digests);
         options.tet.threads = self.threads.unwrap_or(options.tet.threads);
         options.tet.statistics = statistics_choice(self.stats);
+        let Asked { raw_values, decoded, .. } = self;
+        options.decoding = decoding(Values { raw_values, decoded });
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tet_format::DType;
 
-use super::{ReadArgs, WriteArgs};
+use super::{ReadArgs, WriteArgs, WrittenValuesArgs};
 
 /// Arguments of `tet convert`.
 #[derive(Debug, Args)]
@@ -46,6 +46,9 @@ pub struct ConvertArgs {
     /// is one dataset, it is for that. A * in the name stands for any text.
     #[arg(long, value_name = "[NAME=]DTYPE", value_parser = Named::dtype, conflicts_with = "concat")]
     pub dtype: Vec<Named<DType>>,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
     /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
     /// lists them all
     #[arg(long)]

@@ -26,6 +26,8 @@ pub(super) fn selected(
     let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
     let datasets = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
     let with_associated = chosen_with_associated(&catalog, &options.tet, can)?;
+    // A label is a decoded value.
+    let shown = options.decoding.shown(catalog.clone());
     let mut asked: Vec<(&Dataset, Selection)> = Vec::new();
     match &selection.form {
         SelectionForm::Named(entries) if entries.iter().all(|(axis, _)| is_name(axis)) => {
@@ -44,7 +46,7 @@ pub(super) fn selected(
                 datasets.iter().max_by_key(|it| it.dims.len()).filter(|_| found.contains(&false))
             {
                 selection
-                    .resolve(of, &CatalogLabels::new(&catalog, of, &options.execution.silent()))?;
+                    .resolve(of, &CatalogLabels::new(&shown, of, &options.execution.silent()))?;
             }
         }
         _ => match &datasets[..] {
@@ -59,7 +61,7 @@ pub(super) fn selected(
     {
         let mut view = dataset.clone();
         view.dims = names_of(dataset);
-        let labels = CatalogLabels::new(&catalog, &view, &how.execution);
+        let labels = CatalogLabels::new(&shown, &view, &how.execution);
         let slab = selection.resolve(&view, &labels)?;
         if slab.is_empty() && !view.shape().contains(&0) {
             notes.push(Note::EmptySelection { dataset: view.name.clone() });
