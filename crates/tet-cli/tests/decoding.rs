@@ -262,3 +262,17 @@ fn inputs_of_other_packing_are_joined_by_their_decoded_values() {
     works(at, &["convert", "a.tet", "b.tet", "ab.npz", "--concat", "time", "--dataset", "tas"]);
     assert_eq!(works(at, &["cat", "ab.npz", "tas"]).trim_end(), "[    nan 2372.15]");
 }
+
+#[test]
+fn files_that_cannot_decode_grow_by_decoded_values() {
+    let folder = folder();
+    let at = folder.path();
+    works(at, &["convert", "x.zarr", "x.npz", "--dataset", "tas", "--exclude", "time*"]);
+    works(at, &["convert", "x.zarr", "y.tet", "--dataset", "tas", "--exclude", "time*"]);
+    works(at, &["edit", "append", "x.npz", "y.tet", "--axis", "0"]);
+    let grown = "[   nan 294.14 273.14    nan 294.14 273.14]";
+    assert_eq!(works(at, &["cat", "x.npz", "tas"]).trim_end(), grown);
+    works(at, &["edit", "append", "y.tet", "x.zarr", "--dataset", "tas", "--axis", "time"]);
+    let stored = "[-32768   2099     -1 -32768   2099     -1]";
+    assert_eq!(works(at, &["cat", "y.tet", "tas", "--raw-values"]).trim_end(), stored);
+}

@@ -46,9 +46,6 @@ pub struct ConvertArgs {
     /// is one dataset, it is for that. A * in the name stands for any text.
     #[arg(long, value_name = "[NAME=]DTYPE", value_parser = Named::dtype, conflicts_with = "concat")]
     pub dtype: Vec<Named<DType>>,
-    /// Packed and masked values.
-    #[command(flatten)]
-    pub values: WrittenValuesArgs,
     /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
     /// lists them all
     #[arg(long)]
@@ -133,6 +130,9 @@ pub struct ConvertArgs {
     /// Do not record how the file was made
     #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,

@@ -28,7 +28,7 @@ pub use self::choice::{Decoding, ValueChoice};
 pub(crate) use self::dates::dated;
 use self::dates::units_of_bounds;
 use self::unpacked::{Bound, Unpacked, Unpacking};
-use super::attributes::{FILL_KEY, not_a_time};
+use super::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 
 type Attrs = BTreeMap<String, AttrText>;
 
@@ -106,12 +106,14 @@ fn of_dataset(dataset: Dataset, range: ValidRange, is_time: bool) -> Dataset {
     if is_packed || signed != stored || valid.is_some() {
         attrs.extend(RANGE.into_iter().filter(|name| dataset.attrs.contains_key(*name)));
     }
+    // Floats of 64 bits do not have all integers of 64 bits. NumPy has differences of times with a mark of its own.
+    let is_marked = masks.iter().all(|mask| *mask == Bound::Whole(i64::MIN.into()));
+    let is_plain = !is_packed && is_masked && is_integer(signed) && signed != DType::UInt64;
+    let is_exact = is_plain && (is_time || is_difference(&dataset) && is_marked);
     let value = |it: Option<(DType, Bound)>| it.map(|(_, value)| value.to_f64());
     let unpacking =
         Unpacking { from: signed, to, masks, valid, scale: value(scale), offset: value(offset) };
-    // Floats of 64 bits do not have all integers of 64 bits.
-    let is_exact = is_time && !is_packed && is_masked && signed != DType::UInt64;
-    let times = (is_exact && is_integer(signed)).then(|| {
+    let times = is_exact.then(|| {
         let unpacking = Unpacking { to: DType::Int64, ..unpacking.clone() };
         let mut times = without(unpacking.of(&dataset), &attrs);
         times.attrs.insert(FILL_KEY.to_owned(), not_a_time());
@@ -168,6 +170,13 @@ fn masks(dataset: &Dataset, stored: DType, signed: DType) -> (Vec<Bound>, Vec<&'
 fn is_truth(dataset: &Dataset) -> bool {
     let is_named = dataset.attrs.get("dtype").is_some_and(|name| name.text() == "bool");
     is_named && dataset.dtype.is_some_and(|dtype| dtype.bit_width() == 8)
+}
+
+/// Whether numbers are differences of times, as NumPy and xarray have them.
+fn is_difference(dataset: &Dataset) -> bool {
+    const UNITS: [&str; 7] =
+        ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"];
+    dataset.attrs.get(UNITS_KEY).is_some_and(|unit| UNITS.contains(&unit.text()))
 }
 
 const fn is_integer(dtype: DType) -> bool {
