@@ -36,8 +36,8 @@ impl MeaningArgs {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Packed and masked values")]
 pub struct WrittenValuesArgs {
-    /// Write values as they are stored: without scale_factor, add_offset, _FillValue, missing_value and
-    /// _Unsigned
+    /// Use values as they are stored: without scale_factor, add_offset, _FillValue, missing_value
+    /// and _Unsigned
     ///
     /// By default values are decoded as xarray does: masked values become NaN, packed values are scaled, and numbers
     /// of CF units of time are dates in text. Formats whose readers decode (.nc, .h5, .zarr, .tet, .tets, .zt, .tgm) get
