@@ -1,7 +1,7 @@
 //! Small files of every container, changed a little: whatever becomes of them, nothing is gone without a word.
 //!
 //! ```text
-//! a file --> one byte changed, or one field of its JSON replaced, removed or added --> info, convert
+//! a file --> one byte changed, or one field of its JSON replaced, removed or added --> info, stats, convert, diff
 //!
 //! refused    an error, or a message that names what is lost
 //! same       the answers are those of the file before
@@ -11,6 +11,7 @@
 //! renamed    another name, and as many datasets
 //! stripped   fewer attributes, and not a word
 //! vanished   fewer datasets, and not a word
+//! overlooked `diff` says that it is the file before, and not a word
 //! panicked   never
 //! ```
 //!
@@ -47,7 +48,7 @@ fn nothing_is_gone_without_a_word() {
     let only = std::env::var(ONLY).ok();
     let folder = tempfile::tempdir().unwrap();
     let (mut all, mut silent) = (0, Vec::new());
-    let words = Fate::ALL.map(|fate| format!("{:>10}", format!("{fate:?}").to_lowercase()));
+    let words = Fate::ALL.map(|fate| format!("{:>11}", format!("{fate:?}").to_lowercase()));
     println!("{:14}{:>8}{}{:>10}", "", "tried", words.concat(), "silent");
     for sample in files::samples(folder.path()) {
         if only.as_ref().is_some_and(|only| !sample.name.contains(only.as_str())) {
@@ -88,7 +89,7 @@ fn printed(sample: &Sample, fates: &[(Change, Fate)], is_shown: bool) -> Vec<Str
         }
         silent.extend(is_silent.then_some(text));
     }
-    let counts = Fate::ALL.map(|fate| format!("{:>10}", counts.get(&fate).unwrap_or(&0)));
+    let counts = Fate::ALL.map(|fate| format!("{:>11}", counts.get(&fate).unwrap_or(&0)));
     println!("{:14}{:>8}{}{:>10}", sample.name, fates.len(), counts.concat(), silent.len());
     silent.truncate(SHOWN_MAX);
     silent
@@ -103,6 +104,6 @@ fn is_silent(sample: &Sample, change: &Change, fate: Fate) -> bool {
         Fate::Renamed => is_sealed || sample.seal == Seal::Names,
         Fate::Stripped => is_sealed || !change.is_taken,
         Fate::Vanished => sample.seal != Seal::Table,
-        Fate::Panicked => true,
+        Fate::Overlooked | Fate::Panicked => true,
     }
 }

@@ -72,7 +72,9 @@ class Writer:
         texts = [part[2] for part in parts]
         named = self.array.dims and self.chance(0.5)
         if all(texts) and self.chance(0.4):
-            rows = [f"{dim}={text}" for dim, text in zip(self.array.dims, texts)]
+            # With the name of an axis, "=" is followed by labels, and "#" by positions.
+            signs = ["=" if "'" in text else "#" for text in texts]
+            rows = [dim + sign + text for dim, sign, text in zip(self.array.dims, signs, texts)]
             plain = all(dim.isalpha() for dim in self.array.dims)
             self.document["selection"] = ", ".join(rows if named and plain else texts)
         elif named:
@@ -111,20 +113,27 @@ class Writer:
         return (start, stop, step, False), entry, text
 
     def label_selection(self, labels, extent):
-        """By label: a point, a half-open range, a range with its end."""
-        first = labels[self.below(extent)]
-        at = labels.index(first)
-        if self.chance(0.3):
-            return (at, at + 1, 1, True), {"label": first}, f"'{first}'"
-        last = labels[self.below(extent)]
-        until = labels.index(last)
-        if self.chance(0.5):
+        """By label: a point, a half-open range, a range with its end; all of a label's positions are neighbors."""
+        runs = [label for label in labels if self.is_run(labels, label)]
+        once = [label for label in runs if labels.count(label) == 1]
+        if once and self.chance(0.3):
+            at = labels.index(label := self.pick(once))
+            return (at, at + 1, 1, True), {"label": label}, f"'{label}'"
+        first, last = labels[self.below(extent)], labels[self.below(extent)]
+        at, until = labels.index(first), labels.index(last)
+        if not runs or self.chance(0.3):
             entry = {"start_label": first, "stop_label": last}
-            return (at, max(at, until), 1, False), entry, f"'{first}':'{last}'"
-        while until < extent and labels[until] == last:
-            until += 1
+            return (at, max(at, until), 1, False), entry, ""
+        first, last = self.pick(runs), self.pick(runs)
+        at, until = labels.index(first), labels.index(last) + labels.count(last)
         entry = {"start_label": first, "through_label": last}
-        return (at, max(at, until), 1, False), entry, ""
+        return (at, max(at, until), 1, False), entry, f"'{first}':'{last}'"
+
+    @staticmethod
+    def is_run(labels, label):
+        """Whether the positions of a label are next to each other."""
+        at = labels.index(label)
+        return all(it == label for it in labels[at:at + labels.count(label)])
 
     # Axes.
 

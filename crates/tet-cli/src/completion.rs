@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
-use tet_query::{Catalog, CatalogLabels, Dataset, Execution, LabelLookup};
+use tet_query::{
+    AxisSelection, Catalog, CatalogLabels, Dataset, Execution, LabelLookup, Position, Selection,
+    SelectionForm,
+};
 
 use crate::target;
 
@@ -91,7 +94,21 @@ fn entries(catalog: &Catalog, datasets: &[&Dataset], current: &str) -> Vec<Strin
     let labels = CatalogLabels::new(catalog, dataset, &Execution::default());
     let Ok(Some(labels)) = labels.labels(at) else { return Vec::new() };
     let texts = (0..labels.len().min(CANDIDATES_MAX)).filter_map(|at| labels.text(at));
-    texts.map(|text| format!("{before}{axis}=\"{text}\"")).collect()
+    let is_quoted = entry.ends_with(|last: char| last != '=') && entry.contains('"');
+    let label =
+        |text: String| if is_quoted || !is_bare(&text) { format!("\"{text}\"") } else { text };
+    texts.map(|text| format!("{before}{axis}={}", label(text))).collect()
+}
+
+/// Whether a label is read without quotes.
+fn is_bare(label: &str) -> bool {
+    let entry = Selection::parse(&format!("axis={label}")).map(|selection| selection.form);
+    let Ok(SelectionForm::Named(entries)) = entry else { return false };
+    match &entries[..] {
+        [(_, AxisSelection::Point(Position::Number(number)))] => number.to_string() == label,
+        [(_, AxisSelection::Point(Position::Label(read)))] => read == label,
+        _ => false,
+    }
 }
 
 /// Names of axes; before the last comma others are given already.

@@ -1,11 +1,13 @@
 //! Passed to every command: streams, colors, notes and warnings.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::Arc;
 
 use serde::Serialize;
 use tet_io::Progress;
+use tet_query::SelectionNote;
 
 use crate::args::{ColorWhen, GlobalArgs};
 use crate::escape::Message;
@@ -92,6 +94,22 @@ impl<'a> Context<'a> {
         if self.env().err_terminal && !self.quiet {
             let text = text.to_string();
             self.print_err(&Message(&text).to_string());
+        }
+    }
+
+    /// Prints what selections took for granted, each note once, unless quiet.
+    pub(crate) fn selection_notes<'n>(
+        &mut self,
+        notes: impl IntoIterator<Item = &'n SelectionNote>,
+    ) {
+        let mut said = BTreeSet::new();
+        for note in notes {
+            let text = note.to_string();
+            match said.insert(text.clone()) && !self.quiet {
+                true if note.is_warning() => self.warn_always(text),
+                true => self.print_err(&format!("note: {}", Message(&text))),
+                false => {}
+            }
         }
     }
 

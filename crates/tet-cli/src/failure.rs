@@ -71,13 +71,14 @@ const ZARR_KEYS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
 /// Explains why a path cannot be opened: a URL, a missing directory, a Zarr hierarchy.
 fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     let path = error.path();
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     match failure.code.as_str() {
         "not-found" if tet_io::is_url(path) => failure.hint("check the URL"),
-        "not-found" if parent.is_some_and(|parent| !parent.exists()) => {
-            let parent = parent.map(tet_io::shown).unwrap_or_default();
-            failure.hint(format!("the directory {parent} does not exist"))
-        }
+        "not-found" => match tet_io::missing_folder(path) {
+            Some(folder) => {
+                failure.hint(format!("the directory {} does not exist", tet_io::shown(folder)))
+            }
+            None => failure,
+        },
         "not-regular" if ZARR_KEYS.iter().any(|key| path.join(key).exists()) => failure
             .saying(format!("{} is a Zarr hierarchy, and no single file", tet_io::shown(path)))
             .hint("this command takes a file: tet convert makes one of the hierarchy"),
@@ -460,7 +461,8 @@ impl From<tet_convert::Error> for Failure {
             E::ZTensor(error) => error.into(),
             E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
-            E::SelectsInOne { .. } => plain("selection").hint("name the axes, as in time=0:10, or give --dataset"),
+            E::SelectsInOne { .. } => plain("selection").hint("name the axes, as in time#0:10, or give --dataset"),
+            E::EmptySelection { .. } => plain("empty-selection").hint(crate::target::ALLOW_EMPTY),
             E::NoSuchKind { .. } => plain("dtype").hint("name the dataset, as in --dtype temp=int16"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::Merge { what: "axis", .. } => plain("merge").hint("`tet edit set --dims` renames axes"),

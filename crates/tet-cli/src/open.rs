@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{Io, OpenOptions, Opened};
+use tet_convert::{Io, Note, OpenOptions, Opened};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Writers};
@@ -169,6 +169,13 @@ pub(crate) fn warnings(opened: &Opened, args: &ReadArgs) -> Vec<String> {
     }
     let part = opened.part_of().map(ToString::to_string);
     part.into_iter().chain(loss(opened)).chain(found).chain(digests).collect()
+}
+
+/// Warnings about a file of which all datasets are counted or compared: what is not listed is told too.
+pub(crate) fn warnings_of_all(opened: &Opened, args: &ReadArgs) -> Vec<String> {
+    let left_out = opened.left_out().filter(|it| !matches!(it, Note::PartOf { .. }));
+    let left_out = left_out.map(ToString::to_string);
+    warnings(opened, args).into_iter().chain(left_out).collect()
 }
 
 /// What is wrong with a file, but for what its datasets list.

@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
 ///
 /// The text is not a number, or above the limit.
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
-    parse_count(text, "threads", 0..=1024)
+    parse_count(text, "threads", 0..=tet_query::THREADS_MAX)
 }
 
 /// Reads a number of requests at the same time.

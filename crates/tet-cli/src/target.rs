@@ -1,26 +1,51 @@
 //! Resolves `DATASET[slice]` to a dataset and a part of it.
 
-use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab, Selection};
+use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab, Selection, SelectionNote};
 
 use crate::exit::{Failure, Result};
 
 /// The requested dataset and slice.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Target<'a> {
     /// The dataset.
     pub(crate) dataset: &'a Dataset,
     /// The part.
     pub(crate) slab: Hyperslab,
+    /// What the slice took for granted.
+    pub(crate) notes: Vec<SelectionNote>,
+}
+
+impl<'a> Target<'a> {
+    /// The whole dataset.
+    pub(crate) fn whole(dataset: &'a Dataset) -> Self {
+        Target { dataset, slab: Hyperslab::whole(dataset.shape()), notes: Vec::new() }
+    }
+}
+
+/// What to do about an output of nothing.
+pub(crate) const ALLOW_EMPTY: &str = "--allow-empty writes it without elements";
+
+/// Checks that something is selected before it is written.
+///
+/// # Errors
+///
+/// The selection is empty, and that is not allowed.
+pub(crate) fn check_written(notes: &[SelectionNote], allow_empty: bool) -> Result<()> {
+    match notes.iter().find(|note| note.is_warning() && !allow_empty) {
+        Some(note) => Err(Failure::usage("empty-selection", note.to_string()).hint(ALLOW_EMPTY)),
+        None => Ok(()),
+    }
 }
 
 impl Target<'_> {
     /// The same part of the dataset in another view of the catalog.
     pub(crate) fn within(self, catalog: &Catalog) -> Target<'_> {
-        let (index, slab) = (self.dataset.index, self.slab);
+        let Target { dataset: Dataset { index, .. }, slab, notes } = self;
+        let index = *index;
         let listed = catalog.datasets().get(index).filter(|it| it.index == index);
         let mut others = catalog.datasets().iter().chain(catalog.parts());
         let dataset = listed.or_else(|| others.find(|it| it.index == index));
-        Target { dataset: dataset.expect("a view has the datasets of its catalog"), slab }
+        Target { dataset: dataset.expect("a view has the datasets of its catalog"), slab, notes }
     }
 }
 
@@ -62,8 +87,7 @@ pub(crate) fn find_all<'a>(
         if (is_one || select.is_some()) && !tet_convert::is_opaque(dataset) {
             crate::open::check_readable(dataset)?;
         }
-        let slab = resolve(catalog, dataset, select, how)?;
-        Ok(Target { dataset, slab })
+        resolve(catalog, dataset, select, how)
     };
     datasets.into_iter().map(target).collect()
 }
@@ -73,18 +97,18 @@ pub(crate) fn find_all<'a>(
 /// # Errors
 ///
 /// The text is not a slice, or does not fit the dataset.
-pub(crate) fn resolve(
+pub(crate) fn resolve<'a>(
     catalog: &Catalog,
-    dataset: &Dataset,
+    dataset: &'a Dataset,
     select: Option<&str>,
     how: &Execution,
-) -> Result<Hyperslab> {
-    let selection = match select {
-        Some(text) => Selection::parse(text).map_err(tet_query::Error::from)?,
-        None => Selection::all(),
-    };
+) -> Result<Target<'a>> {
+    let Some(text) = select else { return Ok(Target::whole(dataset)) };
+    let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
     let labels = CatalogLabels::new(catalog, dataset, how);
-    Ok(selection.resolve(dataset, &labels)?)
+    let slab = selection.resolve(dataset, &labels)?;
+    let notes = selection.notes(dataset, &labels, &slab)?;
+    Ok(Target { dataset, slab, notes })
 }
 
 /// Splits a name from the slice in brackets after it.

@@ -130,12 +130,7 @@ fn text_outputs_have_decoded_values_and_dates() {
         format!("time,tas\n1970-01-01T00:00:00.000000000,NaN\n{late},294.14\nNaT,273.14\n");
     assert_eq!(csv, wanted);
     let csv = works(folder.path(), &["cat", "x.zarr", "tas", "--format", "csv", "--raw-values"]);
-    assert!(
-        csv.ends_with(
-            ",-32768\n2020-01-01T00:00:00.000000001,2099\n1969-12-31T23:59:59.999999999,-1\n"
-        ),
-        "{csv}"
-    );
+    assert!(csv.ends_with(",-32768\n2020-01-01T00:00:00.000000001,2099\nNaT,-1\n"), "{csv}");
     let csv = works(folder.path(), &["cat", "x.zarr", "time", "--format", "csv"]);
     assert_eq!(csv, format!("time\n1970-01-01T00:00:00.000000000\n{late}\nNaT\n"));
     let json = works(folder.path(), &["cat", "x.zarr", "time", "--format", "json"]);

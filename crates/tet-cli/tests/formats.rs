@@ -329,3 +329,21 @@ fn what_is_sound_and_not_read_is_no_damage() {
     }
     assert_eq!(failed(folder, &["stats", "x.zarr"]).0, Exit::Format);
 }
+
+#[test]
+fn those_who_take_all_datasets_are_told_what_is_not_listed() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tet-convert/tests/data");
+    let told = "datatypes that no dataset has (20) are left out";
+    for (args, count) in [
+        (&["info", "types.h5"][..], 1),
+        (&["stats", "types.h5"], 1),
+        (&["stats", "types.h5", "--json"], 1),
+        (&["diff", "types.h5", "types.h5"], 2),
+        (&["diff", "types.h5", "types.h5", "--json"], 2),
+        (&["stats", "types.h5", "sky"], 0),
+        (&["diff", "types.h5", "types.h5", "sky"], 0),
+    ] {
+        let (out, err) = done(&data, args);
+        assert_eq!(format!("{out}{err}").matches(told).count(), count, "{args:?}: {out}{err}");
+    }
+}

@@ -161,6 +161,7 @@ fn shells_complete_names_of_the_file_on_the_line() {
         (&["stats", "climate.tet", "temp", "mon"], "month"),
         (&["cat", "climate.tet", "temp[mo"], "temp[month="),
         (&["cat", "climate.tet", "temp[month=\"7"], "temp[month=\"7\""),
+        (&["cat", "climate.tet", "temp[month=7"], "temp[month=7"),
         (&["cat", "climate.tet", "temp[month=3, la"], "temp[month=3, lat="),
         (&["cat", "climate.tet", "temp", "--select", "lat=\"51"], "lat=\"51\""),
         (&["query", "climate.tet", "temp", "--mean", "lat,lo"], "lat,lon"),

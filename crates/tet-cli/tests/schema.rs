@@ -130,9 +130,9 @@ fn places_have_a_position_for_each_axis() {
     let env = Env::new("tet.query/1");
     let cells: [(&[&str], &[u64], u64); 5] = [
         (&["lat,lon", "--window", "month:5"], &[0, 1, 2], 11_494),
-        (&["lat", "--rolling", "month:12", "-s", "lon=34:35"], &[0, 1], 191),
-        (&["lon", "--group-by-labels", "month", "-s", "lat=11"], &[0, 2], 334),
-        (&["month", "--label-filter", "lat=51", "-s", "lon=0:3"], &[0], 7),
+        (&["lat", "--rolling", "month:12", "-s", "lon#34:35"], &[0, 1], 191),
+        (&["lon", "--group-by-labels", "month", "-s", "lat#11"], &[0, 2], 334),
+        (&["month", "--label-filter", "lat=51", "-s", "lon#0:3"], &[0], 7),
         (&["lat,lon", "--group-by", "month"], &[1, 2], 694),
     ];
     for (cells, axes, value) in cells {

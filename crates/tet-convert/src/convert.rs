@@ -61,8 +61,12 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
 }
 
 /// How several files become one, which are not stacked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Combining<'a> {
+///
+/// ```
+/// assert_ne!(tet_convert::Combining::Merge, tet_convert::Combining::Concat("time"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combining<'a> {
     /// The datasets of all.
     Merge,
     /// Those of the first, grown along this axis by those of the others.
@@ -93,22 +97,80 @@ pub fn convert_merged(
     output: &Path,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    convert_combined(inputs, output, Combining::Merge, options)
+    convert_combined(&at_paths(inputs), output, Combining::Merge, options)
+}
+
+/// A file that is converted.
+///
+/// ```
+/// use tet_convert::ConvertInput;
+///
+/// assert_eq!(ConvertInput::from("temp.nc").path().to_str(), Some("temp.nc"));
+/// ```
+#[derive(Clone, Debug)]
+pub enum ConvertInput {
+    /// A file, a folder or a URL.
+    Path(PathBuf),
+    /// A file that is open.
+    Source(Source),
+}
+
+impl<P: Into<PathBuf>> From<P> for ConvertInput {
+    fn from(path: P) -> ConvertInput {
+        ConvertInput::Path(path.into())
+    }
+}
+
+impl ConvertInput {
+    /// The path, for messages.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        match self {
+            ConvertInput::Path(path) => path.clone(),
+            ConvertInput::Source(source) => path_of(source),
+        }
+    }
+
+    fn open(&self, how: &OpenOptions) -> Result<Opened> {
+        match self {
+            ConvertInput::Path(path) => open(path, how),
+            ConvertInput::Source(source) => open_source(source.clone(), how),
+        }
+    }
+}
+
+fn at_paths(paths: &[PathBuf]) -> Vec<ConvertInput> {
+    paths.iter().map(ConvertInput::from).collect()
 }
 
 /// Writes the arrays of several files to one.
 ///
 /// # Errors
 /// As [`convert_merged`] and [`concat`](crate::concat).
-pub(crate) fn convert_combined(
-    inputs: &[PathBuf],
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{Combining, ConvertOptions, convert_combined};
+///
+/// let months = ["may.nc".into(), "june.nc".into()];
+/// convert_combined(&months, "spring.tet".as_ref(), Combining::Concat("time"), &ConvertOptions::default())?;
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+pub fn convert_combined(
+    inputs: &[ConvertInput],
     output: &Path,
     combining: Combining<'_>,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
+    if inputs.is_empty() {
+        let (format, _) = writable(options.output_name(output))?;
+        return Err(Error::NoDatasets { encoding: format.name() });
+    }
+    let paths: Vec<PathBuf> = inputs.iter().map(ConvertInput::path).collect();
     let openers: Vec<_> =
-        inputs.iter().map(|path| move |how: &OpenOptions| open(path, how)).collect();
-    let inputs = inputs.iter().zip(&openers);
+        inputs.iter().map(|input| move |how: &OpenOptions| input.open(how)).collect();
+    let inputs = paths.iter().zip(&openers);
     let inputs: Vec<Input<'_>> =
         inputs.map(|(path, opener)| (path.as_path(), opener as Opening<'_>)).collect();
     converted(&inputs, output, combining, options)
@@ -136,11 +198,7 @@ pub fn concat(
     output: &Path,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    if inputs.is_empty() {
-        let (format, _) = writable(options.output_name(output))?;
-        return Err(Error::NoDatasets { encoding: format.name() });
-    }
-    convert_combined(inputs, output, Combining::Concat(axis), options)
+    convert_combined(&at_paths(inputs), output, Combining::Concat(axis), options)
 }
 
 /// Writes the arrays of a source to a file, as [`convert`] does those of the file at a path.
@@ -166,9 +224,7 @@ pub fn convert_source(
     output: &Path,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    let path = path_of(source);
-    let opener: Opening<'_> = &|how| open_source(source.clone(), how);
-    converted(&[(&path, opener)], output, Combining::Merge, options)
+    convert_combined(&[ConvertInput::Source(source.clone())], output, Combining::Merge, options)
 }
 
 /// The path of an input, for messages, and what opens it.

@@ -8,6 +8,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tet_format::{DType, ForeignFault, ForeignRule};
+use tet_query::SelectionNote;
 
 pub(crate) use self::kind::is_of_system;
 use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_member};
@@ -486,6 +487,14 @@ pub enum Error {
         path: PathBuf,
         /// What it is.
         format: Format,
+    },
+    /// Nothing is selected of a dataset, and so nothing is written.
+    #[error("{dataset:?}: {note}")]
+    EmptySelection {
+        /// The dataset.
+        dataset: String,
+        /// Along which axis.
+        note: SelectionNote,
     },
     /// A selection by position is for one dataset.
     #[error("a selection without names of axes is for one dataset, and there are {count}")]

@@ -59,7 +59,10 @@ pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
-pub use convert::{append_ztensor, chosen, concat, convert, convert_merged, convert_source};
+pub use convert::{
+    Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
+    convert_merged, convert_source,
+};
 pub use diff::{catalog_diff, contents, differing_decoding, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};

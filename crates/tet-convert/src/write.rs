@@ -10,6 +10,7 @@ pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod file;
 pub(crate) mod fill;
+pub(crate) mod groups;
 pub(crate) mod joined;
 pub(crate) mod json;
 pub(crate) mod label_range;

@@ -6,7 +6,7 @@ mod cells;
 use tet_query::{
     Alignment, Answer, Array, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter,
     Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, SelectionError,
-    SelectionFault, Transform, axis_text, fill_of, find_axis,
+    SelectionFault, SelectionNote, Transform, axis_text, fill_of, find_axis,
 };
 
 use super::check;
@@ -22,6 +22,8 @@ pub struct Resolved {
     pub dataset: Dataset,
     /// What is selected of it.
     pub slab: Hyperslab,
+    /// What the selection took for granted.
+    pub notes: Vec<SelectionNote>,
     /// What is computed from the selection.
     pub ask: Ask,
 }
@@ -96,9 +98,10 @@ impl Query {
         let dataset = catalog.find(&self.dataset)?;
         let labels = CatalogLabels::new(catalog, dataset, how);
         let slab = self.selection.resolve(dataset, &labels).map_err(|error| self.placed(error))?;
+        let notes = self.selection.notes(dataset, &labels, &slab)?;
         if let Some(align) = &self.align {
             let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
-            return Ok(Resolved { dataset: dataset.clone(), slab, ask });
+            return Ok(Resolved { dataset: dataset.clone(), slab, notes, ask });
         }
         let place = Placing { query: self, dataset, slab: &slab, labels: &labels };
         let ask = match (&self.reduction, &self.transform) {
@@ -109,7 +112,7 @@ impl Query {
                 Ask::Values(place.choice()?)
             }
         };
-        Ok(Resolved { dataset: dataset.clone(), slab, ask })
+        Ok(Resolved { dataset: dataset.clone(), slab, notes, ask })
     }
 
     fn alignment(

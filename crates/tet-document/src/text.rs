@@ -1,7 +1,7 @@
 //! The model -> the tree of a document, which is written as JSON or TOML.
 
 mod json;
-mod positional;
+mod selection;
 mod toml;
 
 use tet_query::{
@@ -68,8 +68,11 @@ fn document(query: &Query) -> Vec<Entry> {
 
 fn selection(selection: &Selection) -> Value {
     match &selection.form {
-        SelectionForm::Around { head, tail } => Value::Text(positional::text(head, tail)),
+        SelectionForm::Around { head, tail } => Value::Text(selection::around(head, tail)),
         SelectionForm::Each(each) => list(each.iter().map(entry)),
+        SelectionForm::Named(named) if named.iter().any(|(_, it)| selection::is_only_text(it)) => {
+            Value::Text(selection::named(named))
+        }
         SelectionForm::Named(named) => {
             let name = |axis: &AxisRef| match axis {
                 AxisRef::Number(number) => number.to_string(),
@@ -89,7 +92,7 @@ fn entry(entry: &AxisSelection) -> Value {
             match stop {
                 Stop::End => {}
                 Stop::Before(stop) => members.push(place("stop", "stop_label", stop)),
-                Stop::Through(label) => members.push(("through_label".to_owned(), text(label))),
+                Stop::Through(stop) => members.push(place("stop", "through_label", stop)),
             }
             if *step != 1 {
                 members.push(member("step", whole(*step)));
@@ -102,9 +105,11 @@ fn entry(entry: &AxisSelection) -> Value {
 fn place(by_index: &str, by_label: &str, position: &Position) -> (String, Value) {
     match position {
         Position::Index(index) => member(by_index, Value::Integer(*index)),
+        // Without a name a whole number is a position.
+        Position::Number(index) => member(by_index, Value::Integer(*index)),
         Position::Label(label) => member(by_label, text(label)),
         // No text reads into a range of these.
-        Position::Nearest(label) => member("nearest", text(label)),
+        Position::Nearest { label, .. } => member("nearest", text(label)),
     }
 }
 

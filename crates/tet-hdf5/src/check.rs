@@ -77,12 +77,14 @@ impl Check<'_> {
         for it in file.attributes(object.address)?.1 {
             (self.found)(StoredFault { path: Some(object.path.clone()), ..it });
         }
-        for message in header::read(file.reader(), file.shared(), object.address)? {
+        for message in header::read(file.reader(), file.shared(), object.address)?.messages {
             let done = self.heap(&message, &object.path);
             self.note(done, &object.path)?;
         }
-        if object.kind != ObjectKind::Dataset {
-            return Ok(());
+        match object.kind {
+            ObjectKind::Dataset => {}
+            ObjectKind::Datatype => return file.datatype(object.address).map(drop),
+            _ => return Ok(()),
         }
         match file.dataset(object.address)?.layout {
             StoredLayout::Contiguous(Some(span)) => self.add(span, (number, object)),

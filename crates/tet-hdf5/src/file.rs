@@ -7,7 +7,7 @@ use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 
 use crate::error::{Error, Result, StoredFault, fault};
-use crate::header::{self, Message, SharedMessages, kind};
+use crate::header::{self, Header, Message, SharedMessages, kind};
 use crate::heap::fractal::FractalHeap;
 use crate::heap::global::GlobalHeaps;
 use crate::heap::local::LocalHeap;
@@ -196,7 +196,7 @@ impl Hdf5File {
         &self.0.heaps
     }
 
-    fn messages(&self, address: u64) -> Result<Vec<Message>> {
+    fn header(&self, address: u64) -> Result<Header> {
         header::read(self.reader(), self.shared(), address)
     }
 
@@ -206,7 +206,7 @@ impl Hdf5File {
     ///
     /// Returns an error when a message is missing or breaks a rule.
     pub fn dataset(&self, address: u64) -> Result<Described> {
-        let messages = self.messages(address)?;
+        let messages = self.header(address)?.messages;
         let at = self.base().saturating_add(address);
         let get = |wanted: u16| messages.iter().find(|message| message.kind == wanted);
         let missing = |kind: u16| fault(&rule::INCOMPLETE, at, 0, kind.into());
@@ -229,6 +229,20 @@ impl Hdf5File {
             self.layout(stored, &space, (&datatype, !filters.is_empty()))?
         };
         Ok(Described { space, datatype, fill, filters, layout })
+    }
+
+    /// The committed datatype whose header is at this address.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when its message is missing or breaks a rule.
+    pub fn datatype(&self, address: u64) -> Result<Datatype> {
+        let messages = self.header(address)?.messages;
+        let at = self.base().saturating_add(address);
+        let message = messages.iter().find(|message| message.kind == kind::DATATYPE);
+        let message =
+            message.ok_or_else(|| fault(&rule::INCOMPLETE, at, 0, kind::DATATYPE.into()))?;
+        datatype::read(&mut message.body.fields().with_rule(&rule::MESSAGE_CUT))
     }
 
     fn layout(
@@ -314,7 +328,8 @@ impl Hdf5File {
             let is_full = ATTRIBUTES_LEN_MAX < len;
             if is_full { read } else { note(attribute::name(body), read) }
         };
-        for message in self.messages(address)? {
+        let header = self.header(address)?;
+        for message in header.messages {
             self.reader().check_work(begin)?;
             match message.kind {
                 kind::ATTRIBUTE if message.is_shared => {
@@ -324,14 +339,9 @@ impl Hdf5File {
                 kind::ATTRIBUTE => note(None, take(message.order, &message.body))?,
                 kind::ATTRIBUTE_INFO => note(None, self.dense_attributes(&message, &mut take))?,
                 other if !kind::is_of_library(other) => {
-                    let is_missing = other == kind::MISSING;
-                    let fault = ForeignFault {
-                        rule: if is_missing { &rule::MESSAGES } else { &rule::MESSAGE_UNREAD },
-                        at: message.body.at,
-                        found: other.into(),
-                        wanted: 0,
-                    };
-                    unread.get_or_insert(StoredFault { fault, path: None, attribute: None });
+                    let (at, found) = (message.body.at, other.into());
+                    let rule = &rule::MESSAGE_UNREAD;
+                    unread.get_or_insert(ForeignFault { rule, at, found, wanted: 0 });
                 }
                 _ => {}
             }
@@ -342,7 +352,9 @@ impl Hdf5File {
             attributes.sort_by(|(_, one), (_, next)| one.name.cmp(&next.name));
         }
         let attributes = attributes.into_iter().map(|(_, attribute)| attribute).collect();
-        Ok((attributes, found.into_inner().into_iter().chain(unread).collect()))
+        let of_object = |fault| StoredFault { fault, path: None, attribute: None };
+        let of_object = header.lack.into_iter().chain(unread).map(of_object);
+        Ok((attributes, found.into_inner().into_iter().chain(of_object).collect()))
     }
 
     /// Attributes in a heap.

@@ -4,6 +4,8 @@ mod shared;
 
 use std::collections::{BTreeSet, VecDeque};
 
+use tet_format::ForeignFault;
+
 use crate::error::{Result, fault};
 use crate::reader::{Piece, Reader};
 use crate::rule;
@@ -36,14 +38,19 @@ pub(crate) mod kind {
     pub(crate) const SYMBOL_TABLE: u16 = 0x11;
     pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;
 
-    /// No type of the format: of messages that a header counts and does not have.
-    pub(crate) const MISSING: u16 = u16::MAX;
-
     /// Whether users lose nothing by a message that is not read: its type is one of those above, or of times, counts
     /// and places of the library's own.
     pub(crate) const fn is_of_library(kind: u16) -> bool {
         matches!(kind, 0x00..=0x08 | 0x0a..=0x0c | 0x0e..=0x18)
     }
+}
+
+/// The header of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) messages: Vec<Message>,
+    /// That it counts more messages than it has.
+    pub(crate) lack: Option<ForeignFault>,
 }
 
 /// A message of an object.
@@ -56,11 +63,11 @@ pub(crate) struct Message {
     pub(crate) body: Piece,
 }
 
-/// The messages of the object at an address, those that are shared by several objects resolved.
-pub(crate) fn read(reader: &Reader, shared: &SharedMessages, address: u64) -> Result<Vec<Message>> {
-    let mut messages = raw(reader, address)?;
+/// The header of the object at an address, with the messages that several objects share resolved.
+pub(crate) fn read(reader: &Reader, shared: &SharedMessages, address: u64) -> Result<Header> {
+    let mut header = raw(reader, address)?;
     let mut count = 0;
-    for message in &mut messages {
+    for message in &mut header.messages {
         if message.is_shared && message.kind != kind::ATTRIBUTE {
             count += 1;
             if SHARED_COUNT_MAX < count {
@@ -70,11 +77,11 @@ pub(crate) fn read(reader: &Reader, shared: &SharedMessages, address: u64) -> Re
             message.is_shared = false;
         }
     }
-    Ok(messages)
+    Ok(header)
 }
 
-/// The messages as they are stored.
-fn raw(reader: &Reader, address: u64) -> Result<Vec<Message>> {
+/// The header as it is stored.
+fn raw(reader: &Reader, address: u64) -> Result<Header> {
     let head = reader.up_to(address, 4, &rule::HEADER_CUT)?;
     if head.bytes == *b"OHDR" {
         return new(reader, address);
@@ -122,7 +129,7 @@ impl Blocks {
 }
 
 /// Version 1.
-fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
+fn old(reader: &Reader, address: u64) -> Result<Header> {
     let head = reader.piece(address, 16, &rule::HEADER_CUT)?;
     let mut fields = head.fields();
     fields.take(2)?;
@@ -161,15 +168,18 @@ fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
             messages.push(Message { kind, order: None, is_shared, body });
         }
     }
-    if count < counted.into() {
-        let (kind, is_shared) = (kind::MISSING, false);
-        messages.push(Message { kind, order: None, is_shared, body: head });
-    }
-    Ok(messages)
+    let wanted = u64::from(counted);
+    let lack = (count < wanted).then_some(ForeignFault {
+        rule: &rule::MESSAGES,
+        at: head.at,
+        found: count,
+        wanted,
+    });
+    Ok(Header { messages, lack })
 }
 
 /// Version 2.
-fn new(reader: &Reader, address: u64) -> Result<Vec<Message>> {
+fn new(reader: &Reader, address: u64) -> Result<Header> {
     let head = reader.up_to(address, 34, &rule::HEADER_CUT)?;
     let mut fields = head.fields();
     fields.take(4)?;
@@ -196,7 +206,7 @@ fn new(reader: &Reader, address: u64) -> Result<Vec<Message>> {
         fields.signature(b"OCHK", &rule::HEADER_VERSION)?;
         new_messages(&block, 4, has_order, (&mut blocks, &mut messages))?;
     }
-    Ok(messages)
+    Ok(Header { messages, lack: None })
 }
 
 /// Adds the messages of a block of version 2.

@@ -60,7 +60,7 @@ tet_format::foreign_rules! { pub,
         "the names of the links of a group must be shorter together than the file",
         "the file is damaged: fetch or copy it again";
     "H5-G7" COMMITTED "group" Warning Structure Hidden:
-        "a committed datatype is not listed: datasets and attributes of the type have all of it but its name", "";
+        "a committed datatype that no dataset has is not listed", "";
     "H5-G4" EXTERNAL_LINK "group" Note Structure Hidden:
         "a link to another file is not followed", "open the other file";
     "H5-T1" TREE_CUT "tree" Error Structure Decimal:

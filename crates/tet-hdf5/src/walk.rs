@@ -119,7 +119,6 @@ impl Hdf5File {
         walk.all()?;
         walk.follow_soft()?;
         walk.note_groups();
-        walk.note_types();
         Ok((walk.objects, walk.found))
     }
 }
@@ -184,8 +183,8 @@ impl Walk<'_> {
             return Ok(Vec::new());
         }
         let at = self.file.base().saturating_add(address);
-        let messages = header::read(self.file.reader(), self.file.shared(), address);
-        let kind = messages.and_then(|messages| Ok((kind_of(&messages, at)?, messages)));
+        let header = header::read(self.file.reader(), self.file.shared(), address);
+        let kind = header.and_then(|it| Ok((kind_of(&it.messages, at)?, it.messages)));
         let (kind, messages) = match kind {
             Ok(read) => read,
             Err(error) => {
@@ -250,17 +249,6 @@ impl Walk<'_> {
             let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
             self.found.push(StoredFault { fault, path: Some(name.clone()), attribute: None });
         }
-    }
-
-    /// Adds a finding for each committed datatype.
-    fn note_types(&mut self) {
-        let types = self.objects.iter().filter(|it| it.kind == ObjectKind::Datatype);
-        let findings = types.map(|it| {
-            let at = self.file.base().saturating_add(it.address);
-            let fault = ForeignFault { rule: &rule::COMMITTED, at, found: 0, wanted: 0 };
-            StoredFault { fault, path: Some(it.path.clone()), attribute: None }
-        });
-        self.found.extend(findings);
     }
 }
 

@@ -87,6 +87,18 @@ pub fn scratch_in(folder: &Path) -> PathBuf {
     PathBuf::from(format!("a scratch file in {}", shown(folder)))
 }
 
+/// The folder that a path is in, where there is no such folder.
+///
+/// ```
+/// assert_eq!(tet_io::missing_folder("no-such-folder/a.tet".as_ref()).and_then(|it| it.to_str()), Some("no-such-folder"));
+/// assert_eq!(tet_io::missing_folder("a.tet".as_ref()), None);
+/// ```
+#[must_use]
+pub fn missing_folder(path: &Path) -> Option<&Path> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty())?;
+    (!crate::is_url(path) && !parent.exists()).then_some(parent)
+}
+
 /// A path for messages: characters that could forge a line of a message are escaped. A URL is shown
 /// without its query, its fragment and its user, which may be secret.
 ///

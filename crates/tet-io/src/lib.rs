@@ -34,7 +34,7 @@ pub use append::Appender;
 pub use at_once::at_once;
 pub use bytes::Bytes;
 pub use clock::utc;
-pub use error::{Error, Kind, Result, Step, scratch_in, shown};
+pub use error::{Error, Kind, Result, Step, missing_folder, scratch_in, shown};
 pub use file_lock::FileLock;
 pub use folder::{Folder, FolderFile, FolderList};
 pub use image::Image;

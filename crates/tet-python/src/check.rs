@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_verify::{Finding, Level, Report, Strictness, VerifyOptions};
 
+use crate::bounds::{Bounds, Memory, Threads};
 use crate::input::Input;
-use crate::options::{Bounds, unknown};
+use crate::options::unknown;
 use crate::run::{Job, detached};
 
 /// Checks a file; the report as a dict.
@@ -17,14 +18,14 @@ pub(crate) fn verify<'py>(
     path: Input,
     level: &str,
     strict: bool,
-    memory: Option<u64>,
-    threads: Option<usize>,
+    memory: Option<Memory>,
+    threads: Option<Threads>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let levels = [Level::Structure, Level::Checksums, Level::Deep];
     let found = levels.into_iter().find(|it| it.name() == level);
     let level = found.ok_or_else(|| unknown("level", level, "structure, checksums, deep"))?;
-    let bounds = Bounds { memory, threads };
+    let bounds = Bounds::new(memory, threads);
     let report = detached(py, &Job::long(progress), |progress| {
         let usual = VerifyOptions::default();
         let options = VerifyOptions {

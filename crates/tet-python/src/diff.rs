@@ -10,7 +10,7 @@ use tet_query::{
 
 use crate::attrs;
 use crate::file::{OpenFile, key};
-use crate::options::{self, Values};
+use crate::options::{self, Values, extract};
 use crate::run::{Job, detached};
 
 /// What is asked of a comparison, as Python passes it.
@@ -39,7 +39,7 @@ pub(crate) fn diff<'py>(
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked = asked.extract()?;
+    let asked: Asked = extract(asked)?;
     let opened = [left.state().get()?, right.state().get()?];
     let decoding = options::decoding(Values { raw_values: asked.raw_values, ..Values::default() });
     let compared = |catalog: Catalog| tet_convert::contents(decoding.compared(catalog));

@@ -161,9 +161,13 @@ fn of_python(py: Python<'_>, error: &tet::Error, cause: &PyErr) -> PyResult<PyEr
 /// The `OSError` of what the system refused; Python finds its subclass by the number.
 fn of_system(error: &tet::Error) -> Option<PyErr> {
     if let Some((path, system)) = error.system().filter(|_| error.kind() == Kind::Io) {
+        let missing = tet_io::missing_folder(path).filter(|_| system.kind() == ErrorKind::NotFound);
         let path = tet_io::without_secrets(path).into_owned();
         let text = system.to_string();
-        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+        let mut text = text.split(" (os error").next().unwrap_or_default().to_owned();
+        if let Some(folder) = missing {
+            text.push_str(&format!(": the folder {} does not exist", tet_io::shown(folder)));
+        }
         // A server's answer has no number.
         let number = system.raw_os_error().or(match system.kind() {
             ErrorKind::WouldBlock => Some(EAGAIN),

@@ -12,8 +12,9 @@ use tet_convert::ValidRange;
 use tet_query::{Catalog, Dataset};
 
 use crate::attrs;
+use crate::bounds::{Bounds, Memory, Threads};
 use crate::input::Input;
-use crate::options::{self, Bounds};
+use crate::options;
 use crate::run::attended;
 use crate::selected::Selected;
 use crate::state::{Open, State};
@@ -56,10 +57,10 @@ impl OpenFile {
         io: &str,
         checks: (&str, &str),
         decoded: bool,
-        memory: Option<u64>,
-        threads: Option<usize>,
+        memory: Option<Memory>,
+        threads: Option<Threads>,
     ) -> PyResult<OpenFile> {
-        let bounds = Bounds { memory, threads };
+        let bounds = Bounds::new(memory, threads);
         let (digests, stats) = checks;
         let mut how = bounds.execution(options::digests(digests)?);
         how.statistics = options::statistics(stats)?;

@@ -1,11 +1,11 @@
 //! What is read: a path, a URL, or an object of Python that reads a file or the files of a folder.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tet_convert::{ConvertOptions, ImportReport, OpenOptions, Opened};
+use tet_convert::{ConvertInput, OpenOptions, Opened};
 use tet_io::{Error, Folder, Source, UrlStore};
 
 use crate::store::PyStore;
@@ -26,15 +26,11 @@ impl Input {
         }
     }
 
-    /// Writes its datasets to a new file.
-    pub(crate) fn convert(
-        &self,
-        output: &Path,
-        options: &ConvertOptions,
-    ) -> tet_convert::Result<ImportReport> {
+    /// As the input of a conversion, which opens a path itself.
+    pub(crate) fn to_convert(&self) -> tet_convert::Result<ConvertInput> {
         match self {
-            Input::Path(path) => tet_convert::convert(path, output, options),
-            Input::Object(object) => tet_convert::convert_source(&source(object)?, output, options),
+            Input::Path(path) => Ok(ConvertInput::Path(path.clone())),
+            Input::Object(object) => Ok(ConvertInput::Source(source(object)?)),
         }
     }
 

@@ -16,6 +16,7 @@ mod buffer;
 mod error;
 mod run;
 
+mod bounds;
 mod input;
 mod options;
 mod ranges;
@@ -82,11 +83,13 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(repair::repair, module)?)?;
     module.add_function(wrap_pyfunction!(write::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(write::check_output, module)?)?;
     module.add_class::<regions::Regions>()?;
     module.add_function(wrap_pyfunction!(regions::publish_parts, module)?)?;
     module.add_function(wrap_pyfunction!(regions::auto_chunks, module)?)?;
     module.add_function(wrap_pyfunction!(objects::write_object, module)?)?;
     module.add_function(wrap_pyfunction!(objects::has_object, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::missing_folder, module)?)?;
     module.add_function(wrap_pyfunction!(objects::read_object, module)?)?;
     module.add_function(wrap_pyfunction!(objects::list_objects, module)?)?;
     module.add_function(wrap_pyfunction!(objects::remove_objects, module)?)?;

@@ -23,6 +23,12 @@ pub(crate) fn write_object(py: Python<'_>, url: PathBuf, content: &[u8]) -> PyRe
     })
 }
 
+/// The folder of a new file, where there is no such folder.
+#[pyfunction]
+pub(crate) fn missing_folder(path: PathBuf) -> Option<String> {
+    tet_io::missing_folder(&path).map(|folder| folder.to_string_lossy().into_owned())
+}
+
 /// Whether there is a file.
 #[pyfunction]
 pub(crate) fn has_object(py: Python<'_>, url: PathBuf) -> PyResult<bool> {

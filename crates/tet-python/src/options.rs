@@ -1,19 +1,11 @@
 //! The options of `open` as the engine has them.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use tet_convert::{Decoding, Io, OpenOptions, ValueChoice};
+use pyo3::types::PyDict;
+use tet_convert::{Decoding, Io, ValueChoice};
 use tet_file::StatisticsChoice;
-use tet_query::{DigestPolicy, Execution, StatisticsPolicy};
-
-/// Memory in bytes and threads, where the caller sets them.
-#[derive(Clone, Copy)]
-pub(crate) struct Bounds {
-    /// The most bytes in flight.
-    pub(crate) memory: Option<u64>,
-    /// Threads that read.
-    pub(crate) threads: Option<usize>,
-}
+use tet_query::{DigestPolicy, StatisticsPolicy};
 
 /// How bytes are read.
 ///
@@ -86,23 +78,24 @@ pub(crate) fn unknown(what: &str, name: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{what}={name:?} is not one of {known}"))
 }
 
-impl Bounds {
-    /// How a file is opened.
-    pub(crate) fn open(self, io: Io) -> OpenOptions {
-        let mut options = OpenOptions::default();
-        options.io = io;
-        options.memory_budget = self.memory.unwrap_or(options.memory_budget);
-        options
-    }
-
-    /// How a file is read.
-    pub(crate) fn execution(self, digests: DigestPolicy) -> Execution {
-        let usual = Execution::default();
-        Execution {
-            threads: self.threads.unwrap_or(usual.threads),
-            memory_budget: self.memory.unwrap_or(usual.memory_budget),
-            digests,
-            ..usual
+/// What is asked, from a dict of Python. The error of a value names its key.
+///
+/// # Errors
+///
+/// A value is of another type, or out of bounds.
+pub(crate) fn extract<'py, T>(asked: &Bound<'py, PyDict>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let py = asked.py();
+    asked.extract::<T>().map_err(|error| {
+        let text = error.value(py).to_string();
+        let Some((_, key)) = text.rsplit_once("Asked.") else { return error };
+        let Some(cause) = error.cause(py) else { return error };
+        let text = format!("{key}: {}", cause.value(py));
+        if cause.is_instance_of::<PyOverflowError>(py) {
+            return PyValueError::new_err(text);
         }
-    }
+        PyErr::from_type(cause.get_type(py), (text,))
+    })
 }

@@ -104,7 +104,7 @@ pub(crate) fn explain<'py>(
 }
 
 fn reads(resolved: &Resolved, how: &Execution) -> Result<Reads, tet_document::Error> {
-    let Resolved { dataset, slab, ask } = resolved;
+    let Resolved { dataset, slab, ask, .. } = resolved;
     let (mut run_count, mut run_len) = (0_u64, 0_u64);
     let mut visit = |run: Run| {
         run_count += 1;

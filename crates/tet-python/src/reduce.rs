@@ -9,7 +9,7 @@ use tet_query::{
 };
 
 use crate::cells;
-use crate::options::unknown;
+use crate::options::{extract, unknown};
 use crate::picks::Sorted;
 use crate::run::{Job, detached};
 use crate::selected::Selected;
@@ -90,7 +90,7 @@ pub(crate) fn reduce<'py>(
     asked: Vec<Bound<'py, PyDict>>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, &'static str)> {
-    let of = |asked: &Bound<'_, PyDict>| asked.extract::<Asked>()?.reduction(py, selected);
+    let of = |asked: &Bound<'_, PyDict>| extract::<Asked>(asked)?.reduction(py, selected);
     let reductions: PyResult<Vec<Reduction>> = asked.iter().map(of).collect();
     selected.reduced(py, &reductions?, progress)
 }

@@ -9,7 +9,7 @@ use tet_io::{Overwrite, Step};
 
 use crate::error::unsupported_file;
 use crate::file::OpenFile;
-use crate::options::unknown;
+use crate::options::{extract, unknown};
 use crate::run::{Job, detached};
 
 /// What is asked of references, as Python passes it.
@@ -75,7 +75,7 @@ pub(crate) fn references<'py>(
         let why = "elements are decoded when they are read: open the file without decoded=True";
         return Err(unsupported_file(py, &path, why));
     }
-    let asked = asked.extract::<Asked>()?;
+    let asked: Asked = extract(asked)?;
     let mut options = asked.options()?;
     options.execution = open.how.clone();
     let document = detached(py, &Job::long(None), |progress| {

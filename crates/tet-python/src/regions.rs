@@ -14,6 +14,7 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_io::publish::in_place;
 use tet_io::{Overwrite, at_once, is_url};
 
+use crate::bounds::{Bounds, Memory, Threads};
 use crate::buffer::ReadMemory;
 use crate::error::raise;
 use crate::file::OpenFile;
@@ -55,8 +56,8 @@ impl Regions {
         py: Python<'_>,
         plan: &str,
         folder: PathBuf,
-        memory: Option<u64>,
-        threads: Option<usize>,
+        memory: Option<Memory>,
+        threads: Option<Threads>,
     ) -> PyResult<Regions> {
         let options = bounds(memory, threads);
         let writer = detached(py, &Job::new(0, None), |_| {
@@ -73,8 +74,8 @@ impl Regions {
         py: Python<'_>,
         plan: &str,
         path: PathBuf,
-        memory: Option<u64>,
-        threads: Option<usize>,
+        memory: Option<Memory>,
+        threads: Option<Threads>,
     ) -> PyResult<Regions> {
         let options = bounds(memory, threads);
         let writer = detached(py, &Job::new(0, None), |_| {
@@ -94,8 +95,8 @@ impl Regions {
         growths: Vec<(usize, usize, u64)>,
         codec: &str,
         level: Option<i32>,
-        memory: Option<u64>,
-        threads: Option<usize>,
+        memory: Option<Memory>,
+        threads: Option<Threads>,
     ) -> PyResult<Regions> {
         let codec = codec_of(codec, level)?;
         let options = bounds(memory, threads);
@@ -252,7 +253,8 @@ impl From<Failure> for tet::Error {
     }
 }
 
-fn bounds(memory: Option<u64>, threads: Option<usize>) -> RegionOptions {
+fn bounds(memory: Option<Memory>, threads: Option<Threads>) -> RegionOptions {
+    let Bounds { memory, threads } = Bounds::new(memory, threads);
     let usual = RegionOptions::default();
     RegionOptions {
         memory: memory.unwrap_or(usual.memory),

@@ -11,7 +11,9 @@ use tet_io::{Output, Overwrite, Progress, Publish, Source};
 use tet_report::{Edit, Finding, Plan};
 use tet_verify::repair::{Chosen, RepairOptions, Salvage, Trust};
 
+use crate::bounds::Memory;
 use crate::check::finding;
+use crate::options::extract;
 use crate::run::{Job, detached};
 
 /// What is asked of a repair, as Python passes it.
@@ -28,6 +30,8 @@ struct Asked {
     trust_copy: bool,
     salvage: bool,
     fill: Option<i128>,
+    /// An argument of its own, whose errors name it.
+    #[pyo3(default)]
     memory: Option<u64>,
 }
 
@@ -55,14 +59,15 @@ struct Seen {
 
 /// Plans the repair of the file at a path, and makes it.
 #[pyfunction]
-#[pyo3(signature = (path, asked, progress=None))]
+#[pyo3(signature = (path, asked, memory=None, progress=None))]
 pub(crate) fn repair<'py>(
     py: Python<'py>,
     path: PathBuf,
     asked: &Bound<'py, PyDict>,
+    memory: Option<Memory>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked = asked.extract()?;
+    let asked = Asked { memory: memory.map(|it| it.0), ..extract(asked)? };
     let done = detached(py, &Job::long(progress), |progress| {
         let source = Source::open(&path)?;
         match tet_convert::sniff(&source)? {

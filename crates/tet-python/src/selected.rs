@@ -152,17 +152,29 @@ impl Selected {
         found.map_or_else(|| Err(self.no_type(py)), Ok)
     }
 
+    /// Checks that the shape is known.
+    ///
+    /// # Errors
+    ///
+    /// It is not: why the dataset cannot be read.
+    fn check_shape(&self, py: Python<'_>) -> PyResult<()> {
+        let held = self.held()?;
+        let dataset = held.dataset()?;
+        match fault(dataset) {
+            Some(error) if !dataset.has_shape => Err(crate::error::raise(py, &error.into())),
+            _ => Ok(()),
+        }
+    }
+
     /// The exception of a type that NumPy lacks.
     fn no_type(&self, py: Python<'_>) -> PyErr {
         let name = self.held().and_then(|held| Ok(held.dataset()?.name.clone()));
         let held = self.held();
         if let Ok(held) = &held
             && let Ok(dataset) = held.dataset()
-            && let Some(cause) = &dataset.fault
             && !tet_convert::is_opaque(dataset)
+            && let Some(error) = fault(dataset)
         {
-            let (dataset, cause) = (dataset.name.clone(), Arc::clone(cause));
-            let error = tet_query::Error::Unreadable { dataset, cause };
             return crate::error::raise(py, &error.into());
         }
         let dtype = &self.dtype_name;
@@ -239,7 +251,14 @@ impl Selected {
     /// The extents of the axes that appear.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.check_shape(py)?;
         PyTuple::new(py, self.shown_shape())
+    }
+
+    /// Whether the shape is known, which it may not be of a dataset that cannot be read.
+    #[getter]
+    fn has_shape(&self) -> PyResult<bool> {
+        Ok(self.held()?.dataset()?.has_shape)
     }
 
     /// The type that elements have in NumPy.
@@ -259,7 +278,7 @@ impl Selected {
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let held = self.held()?;
         let dims = &held.dataset()?.dims;
-        if dims.is_empty() && !self.slab.axes().is_empty() {
+        if !held.dataset()?.has_shape || dims.is_empty() && !self.slab.axes().is_empty() {
             return Ok(None);
         }
         let names = self.kept().into_iter().filter_map(|axis| dims.get(axis));
@@ -269,6 +288,7 @@ impl Selected {
     /// The extents of a chunk along the axes that appear.
     #[getter]
     fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.check_shape(py)?;
         let held = self.held()?;
         let chunk = held.dataset()?.grid.chunk_shape().to_vec();
         let kept = self.kept().into_iter().filter_map(|axis| chunk.get(axis).copied());
@@ -386,6 +406,12 @@ impl Selected {
         let misfit = || pyo3::exceptions::PyValueError::new_err("the selection does not fit");
         Ok(self.with(py, slab.ok_or_else(misfit)?, Vec::new()))
     }
+}
+
+/// Why a dataset cannot be read.
+fn fault(dataset: &Dataset) -> Option<tet_query::Error> {
+    let (name, cause) = (dataset.name.clone(), dataset.fault.clone()?);
+    Some(tet_query::Error::Unreadable { dataset: name, cause })
 }
 
 /// The element of a scalar that is stored along an axis.

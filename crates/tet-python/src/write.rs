@@ -7,16 +7,17 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
-    AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, DTypeRule, EditOptions, Filter, Hdf5Codec,
-    ImportReport, UnsupportedChoice, ZarrCompression,
+    AxisAppend, AxisChunk, ChunkChoice, ChunkRule, Combining, Conflict, ConvertOptions, DTypeRule,
+    EditOptions, Filter, Hdf5Codec, ImportReport, UnsupportedChoice, ZarrCompression,
 };
 use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
 
+use crate::bounds::{Bounds, Memory, Threads};
 use crate::buffer::ReadMemory;
 use crate::input::Input;
-use crate::options::{Bounds, Values, decoding, statistics_choice, unknown};
+use crate::options::{Values, decoding, digests, extract, statistics_choice, unknown};
 use crate::run::{Job, detached};
 
 /// What is asked of a conversion, as Python passes it.
@@ -36,22 +37,35 @@ struct Asked {
     /// Whether packed and masked values are written as they are stored, or decoded, to every format.
     raw_values: bool,
     decoded: bool,
+    digests: String,
     /// Whether parts of the metadata that cannot be read are left out.
     salvage: bool,
-    memory: Option<u64>,
-    threads: Option<usize>,
+    /// The axis along which the datasets of several files follow each other.
+    concat: Option<String>,
+    /// The new first axis of datasets that several files have.
+    stack: Option<String>,
+    /// Whether the datasets of all files are written.
+    merge: bool,
+    /// Whose datasets are taken where those of merged files differ.
+    prefer: Option<String>,
 }
 
 #[derive(FromPyObject)]
 enum Chunks {
     Word(String),
     Shape(Vec<u64>),
+    Axes(Vec<(String, u64)>),
 }
 
 impl Chunks {
     fn choice(self) -> PyResult<ChunkChoice> {
         match self {
             Chunks::Shape(shape) => Ok(ChunkChoice::Shape(shape)),
+            Chunks::Axes(axes) => {
+                let extents =
+                    axes.into_iter().map(|(axis, extent)| (axis, AxisChunk::Extent(extent)));
+                Ok(ChunkChoice::Axes(extents.collect()))
+            }
             Chunks::Word(word) if word == "kept" => Ok(ChunkChoice::Kept),
             Chunks::Word(word) if word == "auto" => Ok(ChunkChoice::Auto),
             Chunks::Word(word) => {
@@ -62,11 +76,31 @@ impl Chunks {
 }
 
 impl Asked {
-    fn options(self, output: &Path) -> PyResult<ConvertOptions> {
+    /// Several files are joined in one way, with options of that way.
+    fn check(&self, output: &Path, input_count: usize) -> PyResult<()> {
+        let ways = [self.concat.is_some(), self.stack.is_some(), self.merge];
+        let text = match ways.into_iter().filter(|is_given| *is_given).count() {
+            0 if input_count != 1 => format!("there are {input_count} inputs: {WAYS}"),
+            2.. => "concat, stack and merge exclude each other: give one of them".to_owned(),
+            _ if self.prefer.is_some() && !self.merge => "prefer is for merge=True".to_owned(),
+            _ if self.concat.is_some() && !self.dtypes.is_empty() => {
+                "concat keeps the types of elements: omit dtype, and convert the output".to_owned()
+            }
+            _ => return Ok(()),
+        };
+        Python::attach(|py| Err(crate::error::usage(py, output, &text)))
+    }
+
+    fn options(self, output: &Path, bounds: Bounds) -> PyResult<ConvertOptions> {
         let mut options = ConvertOptions::default();
-        let bounds = Bounds { memory: self.memory, threads: self.threads };
-        options.execution = bounds.execution(options.execution.digests);
-        options.tet.threads = self.threads.unwrap_or(options.tet.threads);
+        options.execution = bounds.execution(digests(&self.digests)?);
+        options.tet.threads = bounds.threads.unwrap_or(options.tet.threads);
+        options.stack = self.stack;
+        options.conflict = match self.prefer.as_deref() {
+            None => Conflict::Refused,
+            Some("first") => Conflict::First,
+            Some(other) => return Err(unknown("prefer", other, "first")),
+        };
         options.tet.statistics = statistics_choice(self.stats);
         let Asked { raw_values, decoded, .. } = self;
         options.decoding = decoding(Values { raw_values, decoded });
@@ -89,6 +123,10 @@ impl Asked {
         Ok(options)
     }
 }
+
+/// How several files become one.
+const WAYS: &str = "merge=True writes the datasets of all, concat=AXIS appends them along an axis, \
+                    stack=AXIS along a new one";
 
 /// The format of the output has the codec.
 fn check_codec(output: &Path, codec: Option<&str>) -> PyResult<()> {
@@ -139,22 +177,38 @@ fn set_codec(
     Ok(())
 }
 
-/// Writes the datasets of a file to a new one.
+/// Writes the datasets of files to a new one.
 #[pyfunction]
-#[pyo3(signature = (input, output, asked, progress=None))]
+#[pyo3(signature = (inputs, output, asked, memory=None, threads=None, progress=None))]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
-    input: Input,
+    inputs: Vec<Input>,
     output: PathBuf,
     asked: &Bound<'py, PyDict>,
+    memory: Option<Memory>,
+    threads: Option<Threads>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut options = asked.extract::<Asked>()?.options(&output)?;
+    let asked: Asked = extract(asked)?;
+    let concat = asked.concat.clone();
+    asked.check(&output, inputs.len())?;
+    let combining = concat.as_deref().map_or(Combining::Merge, Combining::Concat);
+    let mut options = asked.options(&output, Bounds::new(memory, threads))?;
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
-        input.convert(&output, &options)
+        let inputs: Result<Vec<_>, _> = inputs.iter().map(Input::to_convert).collect();
+        tet_convert::convert_combined(&inputs?, &output, combining, &options)
     })?;
     shown(py, &report)
+}
+
+/// The suffix of an output is that of a format that is written.
+#[pyfunction]
+pub(crate) fn check_output(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    match tet_convert::writable(&path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(crate::error::raise(py, &error.into())),
+    }
 }
 
 /// Writes the datasets of a file whose bytes are pieces of memory, one after the other, to a new one.
@@ -167,7 +221,8 @@ pub(crate) fn convert_pieces<'py>(
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut options = asked.extract::<Asked>()?.options(&output)?;
+    let bounds = Bounds { memory: None, threads: None };
+    let mut options = extract::<Asked>(asked)?.options(&output, bounds)?;
     let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
@@ -185,10 +240,10 @@ pub(crate) fn append(
     axis: String,
     names: Vec<String>,
     input: PathBuf,
-    memory: Option<u64>,
-    threads: Option<usize>,
+    memory: Option<Memory>,
+    threads: Option<Threads>,
 ) -> PyResult<()> {
-    let execution = Bounds { memory, threads }.execution(Default::default());
+    let execution = Bounds::new(memory, threads).execution(Default::default());
     detached(py, &Job::long(None), |progress| {
         let inputs = [input.clone()];
         let asked = AxisAppend { axis: &axis, datasets: &names, inputs: &inputs, output: None };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import tetfile
 import tetfile.xarray
 import xarray
+from fsspec.implementations.memory import MemoryFileSystem
 
 
 @pytest.fixture
@@ -106,9 +108,11 @@ def test_gzip_is_refused_and_zstd_is_used(suffix: str, tmp_path: Path) -> None:
 def test_chunks_are_given_by_the_names_of_axes(files: Path, tmp_path: Path) -> None:
     tetfile.convert(files / "climate.nc", tmp_path / "o.tet", chunks={"time": 3, "lat": 2})
     with tetfile.open(tmp_path / "o.tet") as file:
-        assert file["temp"].chunks == (3, 2, 4) and file["time"].chunks == (3,)
+        assert file["temp"].chunks == (3, 2, 4) and file["time"].chunks == (12,)
     with pytest.raises(tetfile.UsageError, match="depth"):
         tetfile.convert(files / "climate.nc", tmp_path / "p.tet", chunks={"depth": 3})
+    with pytest.raises(ValueError, match="each is at least 1"):
+        tetfile.convert(files / "climate.nc", tmp_path / "p.tet", chunks={"time": 0})
 
 
 def test_virtual_datasets_are_left_out_of_the_engine(tmp_path: Path) -> None:
@@ -176,3 +180,66 @@ def test_times_of_64_bits_are_exact_in_a_decoded_file(packed: Path) -> None:
         assert ours["t"].sel(time="2020-01-01T00:00:00.000000001") == 1.5
         assert np.isclose(time.mean(), 1577836800000000001.5)
         assert "scale_factor" not in ours["t"].attrs
+
+
+@pytest.fixture
+def months(tmp_path: Path) -> list[Path]:
+    """Two months with one axis and one grid, whose times count from other dates."""
+    paths = [tmp_path / f"{month}.nc" for month in ("may", "june")]
+    for path, first in zip(paths, ["2024-05-30", "2024-06-01"], strict=True):
+        times = np.arange(first, 2, dtype="M8[D]").astype("M8[ns]")
+        data = {"t": (("time", "lat"), np.arange(6.0).reshape(2, 3) + len(path.stem))}
+        made = xarray.Dataset(data, {"time": times, "lat": [1.0, 2.0, 3.0]}, attrs={"title": "months"})
+        made.to_netcdf(path, encoding={"time": {"units": "days since 2024-01-01"}})
+    return paths
+
+
+def test_files_are_concatenated_along_an_axis(months: list[Path], tmp_path: Path) -> None:
+    done = tetfile.convert(months, tmp_path / "o.tet", concat="time")
+    assert done.datasets == ["t", "time", "lat"] and not done.losses
+    wanted = xarray.concat([xarray.open_dataset(path, engine="netcdf4") for path in months], "time", data_vars="minimal")
+    with xarray.open_dataset(tmp_path / "o.tet") as found:
+        xarray.testing.assert_equal(found.load(), wanted.load())
+    # Open files and objects of filesystems are inputs as paths are.
+    memory = MemoryFileSystem()
+    memory.put(str(months[1]), "/june.nc")
+    opened = [tetfile.open(months[0]), memory.open("/june.nc")]
+    tetfile.convert(opened, tmp_path / "again.tet", concat="time")
+    assert tetfile.diff(tmp_path / "o.tet", tmp_path / "again.tet").same
+
+
+def test_files_are_stacked_and_merged(months: list[Path], tmp_path: Path) -> None:
+    for path, value in zip(months, (1, 2), strict=True):
+        np.savez(path.with_suffix(".npz"), v=np.full(2, value))
+    arrays = [path.with_suffix(".npz") for path in months]
+    tetfile.convert(arrays, tmp_path / "o.tet", stack="run")
+    with tetfile.open(tmp_path / "o.tet") as file:
+        assert file["v"][...].tolist() == [[1, 1], [2, 2]]
+        assert file["v"].labels("run").tolist() == ["may", "june"]
+    tetfile.convert([months[0], arrays[0]], tmp_path / "m.tet", merge=True)
+    assert set(tetfile.open(tmp_path / "m.tet")) == {"t", "time", "lat", "v"}
+    with pytest.raises(tetfile.UsageError, match='"v"'):
+        tetfile.convert(arrays, tmp_path / "p.tet", merge=True)
+    tetfile.convert(arrays, tmp_path / "p.tet", merge=True, prefer="first")
+    assert tetfile.open(tmp_path / "p.tet")["v"][...].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({}, "there are 2 inputs: merge=True writes the datasets of all, concat=AXIS"),
+        ({"concat": "time", "stack": "run"}, "exclude each other"),
+        ({"concat": "time", "merge": True}, "exclude each other"),
+        ({"prefer": "first"}, "there are 2 inputs"),
+        ({"concat": "time", "prefer": "first"}, "prefer is for merge=True"),
+        ({"concat": "time", "dtype": "float32"}, "omit dtype"),
+        ({"concat": "depth"}, "no dataset has an axis named \"depth\""),
+        ({"merge": True, "prefer": "last"}, "prefer=\"last\" is not one of first"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(months: list[Path], tmp_path: Path, asked: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        tetfile.convert(months, tmp_path / "o.tet", **asked)
+    with pytest.raises(FileNotFoundError):
+        tetfile.convert([*months, tmp_path / "july.nc"], tmp_path / "o.tet", concat="time")
+    assert not (tmp_path / "o.tet").exists()

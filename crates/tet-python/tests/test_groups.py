@@ -125,3 +125,25 @@ def test_groups_of_attributes_are_groups_of_what_is_written(suffix: str, describ
         assert file.attrs["top"] == 1 and not any("/" in name for name in file.attrs)
     with xarray.open_datatree(copy, engine="netcdf4" if suffix == "nc" else "tet") as tree:
         assert tree["METADATA"].attrs == {"title": "m"}
+
+
+def test_members_of_structures_are_datasets_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as out:
+        out["g/events"] = np.array([(1, 2.0), (3, 4.0)], dtype=[("id", "i4"), ("energy", "f8")])
+        out["plain"] = np.arange(3)
+    with tetfile.open(path) as file:
+        events = file["g/events"]
+        assert file["g/events.id"][...].tolist() == [1, 3]
+        with pytest.raises(tetfile.NotFoundError, match=r"did you mean f\['g/events.id'\]\?"):
+            events["id"]
+        with pytest.raises(tetfile.NotFoundError, match=r"f\['g/events.id'\] and f\['g/events.energy'\]"):
+            events[["id", "energy"]]
+        with pytest.raises(tetfile.NotFoundError, match='did you mean "g/events.energy"'):
+            events["enrgy"]
+        with pytest.raises(tetfile.NotFoundError, match='did you mean "g/events.id"'):
+            file["g/events/id"]
+        # As NumPy, where there are no members.
+        for key in ("id", ["id"]):
+            with pytest.raises(IndexError):
+                file["plain"][key]

@@ -39,7 +39,7 @@ def _use(path: Path) -> None:
     with f:
         asyncio.run(_read(Store(f)))
         # What has many elements is bounded by the memory of the machine alone.
-        for name in [name for name in islice(f, 10) if f.dataset(name).size < 1 << 20]:
+        for name in [name for name in islice(f, 10) if f.dataset(name).fault or f.dataset(name).size < 1 << 20]:
             works: list[Callable[[tetfile.Dataset], Any]] = [
                 lambda dataset: dataset.memmap(),
                 lambda dataset: f.to_references(include=[dataset.name], inline=0),

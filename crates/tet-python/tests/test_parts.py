@@ -272,6 +272,34 @@ def test_regions_of_files_are_replaced(tmp_path: Path, is_dask: bool) -> None:
         whole[["flag"]].tet.to_tet(path, region={"time": slice(0, 1)})
 
 
+def test_a_file_that_is_planned_is_not_there_yet(tmp_path: Path) -> None:
+    path = tmp_path / "x.tet"
+    whole = xarray.Dataset({"v": (("t", "x"), dask.array.zeros((4, 3), chunks=(2, 3)))})
+    piece = xarray.Dataset({"v": (("t", "x"), np.ones((2, 3)))})
+    region = {"t": slice(1, 3)}
+    later = whole.tet.to_tet(path, compute=False)
+    delayed = piece.tet.to_tet(path, region=region, compute=False)
+    for use in (
+        lambda: tetfile.open(path),
+        lambda: piece.tet.to_tet(path, region=region),
+        lambda: piece.tet.to_tet(path, append_dim="t"),
+        lambda: tetfile.append(path, {"v": np.ones((1, 3))}),
+        delayed.compute,
+    ):
+        with pytest.raises(FileNotFoundError, match=r"planned and not written yet: compute what .*WritePlan.of\(path\)") as caught:
+            use()
+        assert caught.value.filename == str(path)
+    later.compute()
+    delayed.compute()
+    assert opened(path)["v"].values.sum(axis=1).tolist() == [0, 3, 3, 0]
+    with pytest.raises(FileNotFoundError, match="published already, or discarded"):
+        later.compute()
+    # Regions that are written at the same time are all there.
+    pieces = [xarray.Dataset({"v": (("t", "x"), np.full((1, 3), at))}) for at in range(4)]
+    dask.compute(*[each.tet.to_tet(path, region={"t": slice(at, at + 1)}, compute=False) for at, each in enumerate(pieces)])
+    assert opened(path)["v"].values[:, 0].tolist() == [0, 1, 2, 3]
+
+
 def append(path: str, value: float) -> None:
     xarray.Dataset({"x": ("t", [value])}).tet.to_tet(path, append_dim="t")
 

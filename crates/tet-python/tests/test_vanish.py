@@ -20,9 +20,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 import tetfile
+import tetfile.zarr
 import xarray
+import zarr
 
 DATA = Path(__file__).parents[3] / "tests/data/vanish"
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix != ".py")
@@ -194,3 +198,29 @@ def test_nothing_is_gone_without_a_word(name: str, tmp_path: Path) -> None:
                 silent.append(f"{reader}: {change.member} {change.what}: {loss}")
         (root / change.member).write_bytes(sound_members[change.member])
     assert not silent, "\n".join([f"{len(silent)} of {len(every)} changes:", *silent])
+
+
+def test_a_dataset_of_no_known_shape_is_no_scalar(tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as out:
+        out["v"] = np.arange(6.0).reshape(2, 3)
+        out["lost"] = h5py.SoftLink("/nowhere")
+    with tetfile.open(path) as file:
+        lost = file.dataset("lost")
+        assert lost.fault is not None and lost.dims is None and lost.dtype_name == ""
+        for ask in ("shape", "ndim", "size", "nbytes", "dtype", "chunks", "values"):
+            with pytest.raises(tetfile.TetError, match="lost"):
+                getattr(lost, ask)
+        for use in (len, list, np.asarray, lambda it: it["id"], lambda it: it.isel(x=0), lambda it: it.mean()):
+            with pytest.raises(tetfile.TetError, match="lost"):
+                use(lost)
+        assert repr(lost) == "<tetfile.Dataset lost: ? ?>" and "lost: ? ?" in repr(file) and "lost  ? ?" in file.tree()
+        for shown in (lost._repr_html_(), file._repr_html_()):
+            assert "<td" in shown and "should lead to an object" in shown
+        with pytest.warns(UserWarning, match="'lost' is left out"):
+            assert list(file.stats()) == ["v"]
+        with pytest.warns(UserWarning, match="lost"):
+            assert list(zarr.open_group(tetfile.zarr.Store(file), mode="r").array_keys()) == ["v"]
+    with pytest.warns(UserWarning, match="'lost' is left out"):
+        found = xarray.open_dataset(path, engine="tet").load()
+    assert found["v"].dims == ("phony_dim_0", "phony_dim_1")

@@ -10,6 +10,7 @@ from typing import Any
 
 import h5py
 import ml_dtypes
+import netCDF4
 import numpy as np
 import pytest
 import tetfile
@@ -306,3 +307,130 @@ def test_progress_counts_the_elements(tmp_path: Path) -> None:
     out = tetfile.create(tmp_path / "x.tet", {"a": np.zeros(1 << 20)})
     out.commit(progress=lambda done, of: calls.append((done, of)))
     assert calls[-1] == (8 << 20, 8 << 20)
+
+
+def test_attributes_are_set_while_a_file_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.tet"
+    spec = tetfile.Spec((2,), "int16", attrs={"units": "m"})
+    with tetfile.create(path, attrs={"title": "Waves"}) as out:
+        out["a"] = np.arange(3.0)
+        out["b"], out["c"] = spec, spec
+        out["b"][...] = out["c"][...] = 1
+        out["g/x"] = [1, 2]
+        out.attrs["source"] = "buoy"
+        out.attrs["g/source"] = "ship"
+        del out.attrs["title"]
+        out["a"].attrs.update(units="K", valid_range=np.array([0, 1], "i2"), names=["x", "y"])
+        out["b"].attrs["units"] = "km"
+        assert out["a"].attrs["units"] == "K" and dict(out["c"].attrs) == {"units": "m"} and spec.attrs == {"units": "m"}
+        with pytest.raises(tetfile.UsageError, match="the attribute 'when' of type set is not written"):
+            out["a"].attrs["when"] = {1}
+        with pytest.raises(TypeError, match="is text, not int"):
+            out["a"].attrs[1] = 2  # type: ignore[index]
+        with pytest.raises(KeyError):
+            del out["a"].attrs["nothing"]
+        with pytest.raises(tetfile.NotFoundError, match=r"'g' is a group: .* attrs\['g/source'\]"):
+            out["g"].attrs["source"] = "ship"
+    with pytest.raises(ValueError, match="written already"):
+        out["a"].attrs["late"] = 1
+    with pytest.raises(ValueError, match="written already"):
+        out.attrs["late"] = 1
+    with tetfile.open(path) as file:
+        assert file.attrs == {"source": "buoy"} and file["g"].attrs == {"source": "ship"}
+        assert file["a"].attrs["units"] == "K" and file["a"].attrs["names"] == ["x", "y"]
+        assert file["a"].attrs["valid_range"].tolist() == [0, 1]
+        assert file["b"].attrs == {"units": "km"} and file["c"].attrs == {"units": "m"}
+    with tetfile.create(tmp_path / "x.nc") as other:
+        other["a"] = np.arange(3.0)
+        other["a"].attrs["units"] = "K"
+    assert netCDF4.Dataset(tmp_path / "x.nc")["a"].units == "K"
+
+
+def test_attributes_by_which_elements_are_stored_stay(tmp_path: Path) -> None:
+    days = np.array(["2024-01-01", "2024-01-02"], "M8[ns]")
+    units = "days since 2000-01-01"
+    with tetfile.create(tmp_path / "x.tet") as out:
+        out["dates"] = days
+        out["days"] = tetfile.Spec((2,), "int32", attrs={"units": units})
+        out["days"][...] = days
+        out["masked"] = np.ma.masked_array([1, 2], mask=[False, True])
+        out["late"] = tetfile.Spec((2,), "int32")
+        out["late"].attrs["units"] = units
+        out["late"][...] = days
+        for name, key, value in [
+            ("dates", "units", units),
+            ("dates", "_FillValue", 0),
+            ("days", "units", "hours since 2000-01-01"),
+            ("days", "calendar", "noleap"),
+            ("masked", "_FillValue", 0),
+        ]:
+            with pytest.raises(tetfile.UsageError, match=f"'{name}' has elements that are stored by its {key}"):
+                out[name].attrs[key] = value
+        with pytest.raises(tetfile.UsageError, match="'masked' has elements"):
+            del out["masked"].attrs["_FillValue"]
+        out["days"].attrs["units"] = units
+        out["days"].attrs["_FillValue"] = -1
+    with xarray.open_dataset(tmp_path / "x.tet", mask_and_scale=False) as found:
+        assert (found["dates"].values == days).all() and (found["late"].values == days).all()
+
+
+def test_attributes_of_a_plan_are_those_of_its_specs(tmp_path: Path) -> None:
+    plan = tetfile.plan(tmp_path / "x.tet", {"x": tetfile.Spec((2,), "int32", attrs={"units": "m"})})
+    with plan.part() as part:
+        assert part["x"].attrs == {"units": "m"}
+        with pytest.raises(TypeError, match=r"tetfile.Spec\(shape, dtype, attrs="):
+            part["x"].attrs["units"] = "km"
+        part["x"][...] = 1
+    plan.publish()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        np.array(["a", "bc"]),
+        np.array([b"a", b"bc"]),
+        np.array(["a", "bc"], dtype=object),
+        np.array(["a", "bc"], dtype=np.dtypes.StringDType()),
+        ["a", "bc"],
+        "abc",
+        lambda: iter([np.array(["a", "bc"])]),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["tet", "nc"])
+def test_texts_are_refused_where_they_are_assigned(texts: Any, suffix: str, tmp_path: Path) -> None:
+    with tetfile.create(tmp_path / f"x.{suffix}") as out:
+        with pytest.raises(tetfile.UnsupportedError, match=r"dataset 'name': .tet files have no elements of .*labels=.*attrs=.*xarray") as caught:
+            out["name"] = texts() if callable(texts) else texts
+        assert caught.value.dataset == "name" and "name" not in out
+        out["x"] = tetfile.Spec((2,), "f4", dims=("station",), labels={"station": ["a", "bc"]}, attrs={"names": ["a", "bc"]})
+        out["x"][...] = 0
+    with tetfile.open(tmp_path / f"x.{suffix}") as file:
+        assert list(file["x"].attrs["names"]) == ["a", "bc"] and file["x"].labels("station").tolist() == ["a", "bc"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "how", "why"),
+    [
+        ((3,), {"dims": ("x",), "labels": {"x": ["a"]}}, "axis 'x' has 1 labels and 3 positions"),
+        ((3,), {"labels": {0: ["a", "b", "c", "d"]}}, "axis 0 has 4 labels and 3 positions"),
+        ((3,), {"dims": ("x",), "labels": {"x": "abc"}}, "has one text and 3 positions"),
+        ((3,), {"dims": ("x",), "labels": {"y": ["a", "b", "c"]}}, r"labels are of axis 'y', and the axes are \('x',\)"),
+        ((3,), {"labels": {1: ["a", "b", "c"]}}, r"labels are of axis 1, and the axes are \(0,\)"),
+        ((3,), {"labels": "abc"}, "labels is a mapping"),
+        ((2, -1), {}, "negative extent"),
+        ((2.5,), {}, "'float' object cannot be interpreted as an integer"),
+        ((3, 3), {"dims": "xy"}, r"dims \('xy',\) do not fit"),
+    ],
+)
+def test_a_spec_fits_itself(shape: Any, how: dict[str, Any], why: str) -> None:
+    with pytest.raises((TypeError, tetfile.UsageError), match=why):
+        tetfile.Spec(shape, "f4", **how)
+
+
+def test_a_spec_of_one_axis_takes_one_number(tmp_path: Path) -> None:
+    spec = tetfile.Spec(np.int64(3), "f4", chunks=2, dims="x", labels={"x": np.array(["a", "b", "c"])})
+    assert (spec.shape, spec.chunks, spec.dims) == ((3,), (2,), ("x",))
+    with tetfile.create(tmp_path / "x.tet", {"a": spec}) as out:
+        with pytest.raises(ValueError, match=r"elements of shape \(2,\) into a region of shape \(3,\) of 'a'"):
+            out["a"][...] = [1, 2]
+        out["a"][...] = 1

@@ -11,6 +11,13 @@ use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
 use crate::tuning::Tuning;
 
+/// The most threads that a caller may ask for.
+///
+/// ```
+/// assert!(tet_query::Execution::default().threads <= tet_query::THREADS_MAX);
+/// ```
+pub const THREADS_MAX: usize = 1024;
+
 /// How a plan is executed. Results never depend on it.
 #[derive(Clone)]
 pub struct Execution {

@@ -54,6 +54,8 @@ pub struct Catalog {
     part_names: Arc<Names>,
     /// The first position that means no dataset, and why.
     uncounted: Option<(usize, Arc<Error>)>,
+    /// How coordinates become the values that are labels.
+    decoding: Option<fn(Dataset) -> Dataset>,
 }
 
 /// How the elements of a dataset were decoded: packed values are scaled, masked ones are NaN.
@@ -352,6 +354,7 @@ impl Catalog {
             names,
             part_names,
             uncounted,
+            decoding: None,
         }
     }
 
@@ -391,6 +394,21 @@ impl Catalog {
         let mut datasets = Arc::unwrap_or_clone(self.datasets);
         datasets.retain(is_kept);
         Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
+    }
+
+    /// The same where coordinates are decoded before their values are labels: packed ones mean other numbers than
+    /// those that are stored.
+    #[must_use]
+    pub fn with_decoding(self, decoding: fn(Dataset) -> Dataset) -> Catalog {
+        Catalog { decoding: Some(decoding), ..self }
+    }
+
+    /// A dataset whose values are labels.
+    pub(crate) fn decoded(&self, coordinates: &Dataset) -> Dataset {
+        match self.decoding {
+            Some(decode) => decode(coordinates.clone()),
+            None => coordinates.clone(),
+        }
     }
 
     /// The attributes of the file.
@@ -471,7 +489,7 @@ impl Catalog {
         let above = path.match_indices('/').filter_map(|(end, _)| path.get(..end)).chain(["/"]);
         let lost = above.filter_map(|group| self.only_named(group)).find(|it| !it.has_shape);
         let why = lost.and_then(|group| group.check_readable().err());
-        why.unwrap_or_else(|| names::missing(&self.datasets, name))
+        why.unwrap_or_else(|| names::missing((&self.datasets, &self.parts), name))
     }
 
     /// Whether [`Catalog::find`] knows this name, also where several have it.

@@ -7,12 +7,13 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod range;
 mod table;
 mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
-pub(crate) use self::table::Side;
+pub(crate) use self::range::{RangeFault, Side};
 pub use self::table::{FloatWidth, Labels};
 pub use self::times::{Times, have_same_units};
 
@@ -26,6 +27,18 @@ pub trait LabelLookup {
     ///
     /// They cannot be read.
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>>;
+
+    /// The units of an axis whose labels count since a date, and are not understood as times.
+    fn unknown_units(&self, axis: usize) -> Option<String> {
+        let _ = axis;
+        None
+    }
+
+    /// Whether the labels of an axis are longitudes in degrees, which repeat after 360.
+    fn is_longitude(&self, axis: usize) -> bool {
+        let _ = axis;
+        false
+    }
 }
 
 /// No labels at all.

@@ -87,7 +87,7 @@ pub use align::{Alignment, AxisAlignment, LabelAlignment};
 pub use answer::{Answer, Session};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
-pub use budget::{DigestPolicy, Execution, StatisticsPolicy};
+pub use budget::{DigestPolicy, Execution, StatisticsPolicy, THREADS_MAX};
 pub use catalog::{
     AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Enumeration,
     FixedText, Meaning, NumberTexts, Run, Seal, SealDigester, Sealed, StoredCompression,
@@ -115,7 +115,7 @@ pub use reduction::{
 pub use scalar::Scalar;
 pub use selection::{
     AXES_MAX, Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionError,
-    SelectionFault, SelectionForm, Stop, find_axis, unknown_label,
+    SelectionFault, SelectionForm, SelectionNote, Stop, find_axis, unknown_label,
 };
 pub use suggestion::nearest_word;
 pub use tet_codec::NumcodecsPipeline;

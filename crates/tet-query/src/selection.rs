@@ -1,30 +1,36 @@
 //! What a caller asks for: ranges, positions, names and labels, one entry per axis.
 //!
-//! A [`Selection`] comes from text in `NumPy`'s habits ([`Selection::parse`]), from a query document
-//! or from the builders here. It knows nothing of any file. [`Selection::resolve`] turns it into a
-//! [`Hyperslab`] for one dataset: start, stop and step per axis, every name and label looked up.
+//! A [`Selection`] comes from text ([`Selection::parse`]), from a query document or from the builders here. It knows
+//! nothing of any file. [`Selection::resolve`] turns it into a [`Hyperslab`] for one dataset: start, stop and step per
+//! axis, every name and label looked up.
+//!
+//! Without the name of an axis text means positions, as in `NumPy`; with one it means labels, as in xarray's `sel`; `#`
+//! after a name means positions.
 //!
 //! ```text
-//!   0:10:3, :, -1        by position; an integer takes one position and drops the axis
-//!   ..., 0               `...` selects as many whole axes as are missing
-//!   time=0:10, lat=5     by dimension name; axes not named are whole
-//!   time="a":"c"         by coordinate label, half open
-//!   lat=51.0             numbers with a point, and dates such as 2024-07-15, are labels without quotes
-//!   lat~50               the nearest label
+//!   0:10:3, :, -1         positions, without the stop; an integer takes one position and drops the axis
+//!   ..., 0                `...` selects as many whole axes as are missing
+//!   lat=40:60             labels, both ends included, on a rising and on a falling axis
+//!   time=2001-06:2001-08  dates, both ends included: all of August
+//!   time=2001             a year; station=Oslo, station="St. John's"
+//!   lat~50, lat~50 within 0.5   the nearest label, at most so far away
+//!   lat#0:10, time#-1     positions along an axis by name; of an axis without labels `x=0:10` are positions, too
 //! ```
 //!
-//! Ranges inside the extent mean what they mean in Python; past the extent they are an error, for
+//! Ranges of positions inside the extent mean what they mean in Python; past the extent they are an error, for
 //! a range that silently shrinks hides a mistake.
 
 mod axes;
 mod error;
 mod hyperslab;
+mod note;
 mod resolve;
 mod text;
 
 pub use self::axes::find_axis;
 pub use self::error::{SelectionError, SelectionFault};
 pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
+pub use self::note::SelectionNote;
 pub use self::resolve::unknown_label;
 pub use self::text::AXES_MAX;
 
@@ -35,11 +41,25 @@ use crate::axis::AxisRef;
 pub enum Position {
     /// A 0-based index; negative ones count from the end. Wide enough for every extent, negated.
     Index(i128),
-    /// The first position whose coordinate label equals; of a date that is less precise than times, all positions
+    /// A whole number after the name of an axis: its label, or its position where the axis has no labels.
+    Number(i128),
+    /// The only position whose coordinate label equals; of a date that is less precise than times, all positions
     /// within it, which keep the axis.
     Label(String),
     /// The position whose coordinate label, a number or a time, is nearest; of two that are as near the greater.
-    Nearest(String),
+    Nearest {
+        /// The label.
+        label: String,
+        /// How far the nearest label may be, a decimal number in the units of the axis.
+        within: Option<String>,
+    },
+}
+
+impl Position {
+    /// The position whose label is nearest, however far it is.
+    pub fn nearest(label: impl Into<String>) -> Self {
+        Position::Nearest { label: label.into(), within: None }
+    }
 }
 
 impl From<i32> for Position {
@@ -80,8 +100,8 @@ pub enum Stop {
     End,
     /// Before this position.
     Before(Position),
-    /// After the last of the equal labels that start at the first one.
-    Through(String),
+    /// After the last position that has this label, or before a [`Position::Number`] where the axis has no labels.
+    Through(Position),
 }
 
 /// What is asked of one axis.
@@ -120,7 +140,8 @@ impl AxisSelection {
 
     /// The positions from the label `start` through the label `stop`, which is included.
     pub fn through(start: impl Into<String>, stop: impl Into<String>) -> Self {
-        let (start, stop) = (Some(Position::Label(start.into())), Stop::Through(stop.into()));
+        let [start, stop] = [start.into(), stop.into()].map(Position::Label);
+        let (start, stop) = (Some(start), Stop::Through(stop));
         AxisSelection::Range { start, stop, step: 1 }
     }
 

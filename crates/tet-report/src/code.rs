@@ -109,7 +109,7 @@ impl Code {
             Code::Note(NoteCode::MemoryHint) => "a hint never raises a limit",
             Code::Note(NoteCode::ZstdSkippable) => "no reader looks at these bytes",
             Code::Note(NoteCode::LabelTwice | NoteCode::DimNameTwice) => {
-                "a repeated name selects the first one: select by position"
+                "a repeated name is refused where one position is asked for: select by position"
             }
             Code::Note(NoteCode::PayloadHole) => {
                 "zeros that a program did not write, or bytes lost by the disk: only digests can show which"

@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! # fn main() -> tet::Result<()> {
-//! let july = tet::open("climate.tet")?.dataset("temp")?.select("month=\"7\"")?;
+//! let july = tet::open("climate.tet")?.dataset("temp")?.select("month=7")?;
 //! println!("{:?} {:?}", july.shape(), july.read::<f32>()?);
 //! # Ok(())
 //! # }

@@ -27,6 +27,7 @@ pub fn hostile_files() -> Vec<HostileFile> {
         all.push(HostileFile { name, bytes: sheet.assemble(), rule });
     };
     grids(&mut add);
+    headers(&mut add);
     cycles(&mut add);
     links(&mut add);
     shared(&mut add);
@@ -101,6 +102,32 @@ fn bombs(add: Add<'_>, data: u64) {
 fn fixed_array(count: u64, block: u64) -> Vec<u8> {
     let numbers = [count, block].map(u64::to_le_bytes).concat();
     sealed([b"FAHD", &[0, 0, 8, 10][..], &numbers].concat())
+}
+
+/// Messages of headers, and types that are objects.
+fn headers(add: Add<'_>) {
+    let data = slot(1) + 1024;
+    let messages = [bytes_type(), space(&[4], &[]), contiguous(data, 4)];
+    let sheet = |more| Sheet::new().longer(b"bad", &messages, more).part(data, &[5; 4]);
+    add("a header that counts as many messages as it has", None, sheet(0));
+    add("a header that counts one message more than it has", Some("H5-O9"), sheet(1));
+    // The length of the first message: the next one would begin within it.
+    for (name, rule, len) in [
+        ("a message of 16 bytes in a header of version 1", None, 16),
+        ("a message of 12 bytes in a header of version 1", Some("H5-O8"), 12),
+    ] {
+        add(name, rule, sheet(0).part(slot(1) + 18, &[len]));
+    }
+    // A datatype message that another object has: version 3, in the header at an address.
+    let shared = [&[3, 2][..], &slot(1).to_le_bytes()].concat();
+    let wide = (3, vec![0x10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0]);
+    let typed = Sheet::new().object(b"kind", vec![wide]);
+    add("a committed datatype of no dataset", Some("H5-G7"), typed.clone());
+    let mut of_type = header(&[(3, shared), space(&[4], &[]), contiguous(data, 8)], 0);
+    // The flag of its first message.
+    of_type[16 + 4] = 2;
+    let typed = typed.object(b"typed", Vec::new()).part(slot(2), &of_type).part(data, &[6; 8]);
+    add("a committed datatype of a dataset", None, typed);
 }
 
 /// Structures that lead to themselves.

@@ -34,6 +34,9 @@ pub struct CatArgs {
     /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output", conflicts_with = "format")]
     pub to: Option<String>,
+    /// Write OUT although nothing is selected
+    #[arg(long, requires = "output")]
+    pub allow_empty: bool,
     /// Choose what is printed [default: text; with OUT the format of its suffix]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<CatFormat>,
@@ -75,15 +78,14 @@ pub enum CatFormat {
 
 const EXAMPLES: &str = "\
 SLICES
-  NumPy's rules: start:stop:step, negative numbers count from the end, one number takes that
-  position and drops the axis, ... means all axes not named. By name: 'time=0:10, lat=5'.
-  By label: 'time=\"Jan\":\"Apr\"' (the stop is not included), 'time=\"Jul\"'; numbers with a point and dates
-  need no quotes: 'lat=51.0, time=2024-07'; the nearest: 'lat~50'.
+  Without the name of an axis positions, as in NumPy: '0:3, :, -1', '...' for all axes not named.
+  With a name labels, both ends included: 'lat=40:60, time=2024-06:2024-08', 'station=Oslo'.
+  The nearest label: 'lat~50', 'lat~50 within 0.5'. Positions by name: 'lat#0:10, time#-1'.
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array
   tet cat climate.tet 'temp[0:3, :, -1]'             a slice
-  tet cat climate.tet temp -s 'time=\"Jul\", lat=0:5'  by name and label
+  tet cat climate.tet temp -s 'month=7, lat=40:60'   by label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
   tet cat climate.tet 'temp[0]' -o january.nc        with its axes, labels and units
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet

@@ -32,12 +32,15 @@ pub struct ConvertArgs {
     /// Exclude this dataset, or those whose names match (repeatable)
     #[arg(long, value_name = "NAME|PATTERN")]
     pub exclude: Vec<String>,
-    /// Select a part of each dataset along the axes that it has: 'time=0:24, lat="51":"27"'
+    /// Select a part of each dataset along the axes that it has: 'time=2001-06, lat=40:60'
     ///
     /// Coordinates and labels are selected with them. Positions and labels are those of `tet cat`; a selection without
     /// names of axes is for one dataset.
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// Write OUT although nothing is selected of a dataset
+    #[arg(long, requires = "select")]
+    pub allow_empty: bool,
     /// Convert numbers to this type (repeatable): float32, or temp=int16 for one dataset
     ///
     /// Each value stays what it is, but floats become the nearest of a shorter type of floats; 300 as uint8, 0.5 as
@@ -474,7 +477,7 @@ EXAMPLES
   tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
   tet convert run1.nc run2.nc runs.nc --stack run    the same datasets of several files, along a new axis
   tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match
-  tet convert year.nc july.nc --select 'time=2024-07, lat=60.0:30.0'
+  tet convert year.nc july.nc --select 'time=2024-07, lat=30:60'
   tet convert year.tet - --to nc | ssh host 'cat > year.nc'
   tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
   tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
@@ -484,7 +487,7 @@ EXAMPLES
   tet convert cube.npy cube.zarr --chunks 1,512,512 --shards 16,4096,4096
 
 A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
-`--select 'lat=\"51\"'` finds the row by its value.";
+`--select lat=51` finds the row by its value.";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\

@@ -92,7 +92,7 @@ EXAMPLES
   tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
   tet query arrays.tet temp --mean time      the mean along an axis
   tet plot arrays.tet 'temp[0]' -o map.png   a picture
-  tet explain arrays.tet temp -s 'lat=5'     what a query would read
+  tet explain arrays.tet temp -s lat=51      what a query would read
   tet stats arrays.tet                       statistics of all datasets
   tet diff old.tet new.tet                   what differs between two files
   tet info model.safetensors                 model files work in the same way

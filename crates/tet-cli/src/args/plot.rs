@@ -125,7 +125,7 @@ WHAT IS DRAWN
   other axis goes downwards, as `tet cat` prints it.
 
 EXAMPLES
-  tet plot climate.tet 'temp[month=\"7\"]'             a map in the terminal
+  tet plot climate.tet 'temp[month=7]'               a map in the terminal
   tet plot climate.tet temp --mean month -o mean.png the map of a mean, as PNG
   tet plot climate.tet temp --mean lat,lon           a line
   tet plot climate.tet temp --kind histogram --bins 20

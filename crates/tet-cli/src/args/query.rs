@@ -90,6 +90,9 @@ pub struct SaveArgs {
     /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output")]
     pub to: Option<String>,
+    /// Write OUT although nothing is selected
+    #[arg(long)]
+    pub allow_empty: bool,
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
     pub layout: LayoutArgs,
@@ -125,7 +128,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   tet query climate.tet temp --mean                  the mean of all
   tet query climate.tet temp --mean lat,lon          one value for each time
-  tet query climate.tet temp --max --select 'time=\"Jul\"'
+  tet query climate.tet temp --max --select month=7
   tet query climate.tet temp --count --where 'ge 0, lt 10'
   tet query climate.tet temp --quantile 0.1,0.5,0.9 --over time
   tet query climate.tet temp --histogram 20 --range -40:40
@@ -142,7 +145,7 @@ EXAMPLES
   tet query climate.tet question.toml                a document from a file
   tet query question.json -t climate.tet -x          the same, document first
   tet query climate.tet temp --sum -q                the number only
-  tet query climate.tet temp -s 'lat=5' --plan       what would be read
+  tet query climate.tet temp -s lat=51 --plan        what would be read
   tet query climate.tet temp --mean time --print-doc the document that these options make";
 
 /// Arguments of `tet explain`.
@@ -173,7 +176,7 @@ pub struct ExplainArgs {
 
 const EXPLAIN_EXAMPLES: &str = "\
 EXAMPLES
-  tet explain climate.tet temp -s 'lat=5'            what a slice reads
+  tet explain climate.tet temp -s lat=51             what a slice reads
   tet explain climate.tet temp --median lat          how many passes a median takes
   tet explain climate.tet question.toml --json
   tet explain climate.tet temp --plan-chunks         every chunk and its run

@@ -40,7 +40,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   tet stats climate.tet                              one line per dataset
   tet stats climate.tet temp                         details of one dataset
-  tet stats climate.tet temp -s 'time=\"Jul\"'         of a slice
+  tet stats climate.tet temp -s month=7              of a slice
   tet stats model.safetensors '*.q_proj.weight'       of all datasets that match
   tet stats climate.tet --no-quartiles --json | jq '.datasets[].mean'";
 

@@ -36,10 +36,14 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let asked = args.dataset.as_deref().unwrap_or_default();
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
     let how = open::execution(&args.read, &opened, context);
-    // A label is a decoded value, also where stored ones are written.
-    let shown = args.values.decoding().shown(opened.catalog.clone());
-    let targets = target::find_all(&shown, args.dataset.as_deref(), args.select.as_deref(), &how);
+    let all = &opened.catalog;
+    let targets = target::find_all(all, args.dataset.as_deref(), args.select.as_deref(), &how);
     let targets = targets.map_err(&about)?;
+    if args.output.is_some() {
+        let notes = targets.iter().flat_map(|target| target.notes.clone());
+        target::check_written(&notes.collect::<Vec<_>>(), args.allow_empty).map_err(&about)?;
+    }
+    context.selection_notes(targets.iter().flat_map(|target| &target.notes));
     let catalog = &catalog_for(&form, args, opened.catalog.clone(), &how)?;
     let targets: Vec<Target<'_>> = targets.into_iter().map(|it| it.within(catalog)).collect();
     for target in &targets {
@@ -303,8 +307,9 @@ fn text_of(
     let width = context.env().width;
     if matches!(form, Form::Heatmap) {
         let depth = if args.output.is_some() { Depth::Plain } else { context.depth };
-        let (dataset, slab) = (target.dataset.clone(), target.slab.clone());
-        let resolved = Resolved { dataset, slab, ask: Ask::Values(Choice::default()) };
+        let Target { dataset, slab, notes } = target.clone();
+        let ask = Ask::Values(Choice::default());
+        let resolved = Resolved { dataset: dataset.clone(), slab, notes, ask };
         let medium = PlotMedium::Terminal { width, depth };
         let (picture, integrity) = super::plot::heatmap(catalog, &resolved, medium, how)?;
         return Ok((picture.terminal(width, depth), Some(integrity)));

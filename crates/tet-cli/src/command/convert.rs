@@ -12,7 +12,7 @@ mod ztensor;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    Capabilities, Conflict, ConvertOptions, Format, ImportReport, UnsupportedChoice,
+    Capabilities, Combining, Conflict, ConvertOptions, Format, ImportReport, UnsupportedChoice,
 };
 
 use crate::args::{ConvertArgs, PreferName};
@@ -122,15 +122,14 @@ fn report_of(
     mut options: ConvertOptions,
     context: &mut Context<'_>,
 ) -> Result<ImportReport> {
-    let from: Vec<PathBuf> = inputs.iter().map(|input| context.env().at(input)).collect();
+    let from: Vec<_> = inputs.iter().map(|input| context.env().at(input).into()).collect();
     let bar = Bar::new(context, "converting", 0);
     options.execution.progress = bar.progress(context);
-    let report = match joining {
-        Joining::Concat(axis) => tet_convert::concat(&from, axis, to, &options),
-        Joining::One | Joining::Merge | Joining::Stack => {
-            tet_convert::convert_merged(&from, to, &options)
-        }
+    let combining = match joining {
+        Joining::Concat(axis) => Combining::Concat(axis),
+        Joining::One | Joining::Merge | Joining::Stack => Combining::Merge,
     };
+    let report = tet_convert::convert_combined(&from, to, combining, &options);
     bar.finish();
     report.map_err(|error| failed(error, inputs, output))
 }
@@ -165,6 +164,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.dtypes = dtype_rules(&args.dtype);
     options.stack.clone_from(&args.stack);
     options.select.clone_from(&args.select);
+    options.allow_empty = args.allow_empty;
     options.conflict = conflict(args.prefer);
     options.shard_len = args.shard_size;
     if args.skip_unsupported {

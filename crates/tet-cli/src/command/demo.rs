@@ -45,7 +45,7 @@ const STEPS: [Step; 6] = [
     Step { title: "What is in it", args: &["info", "climate.tet"] },
     Step {
         title: "Values of a slice, by position as in NumPy, or by label",
-        args: &["cat", "climate.tet", "temp[month=\"7\", lat=\"51\":\"27\", lon=30:38]"],
+        args: &["cat", "climate.tet", "temp[month=7, lat=33:51, lon=3:45]"],
     },
     Step {
         title: "A reduction, by the names of the axes",
@@ -53,10 +53,10 @@ const STEPS: [Step; 6] = [
     },
     Step {
         title: "One number, of a part",
-        args: &["query", "climate.tet", "temp", "--max", "--select", "month=\"7\""],
+        args: &["query", "climate.tet", "temp", "--max", "--select", "month=7"],
     },
     Step { title: "Does the file have errors?", args: &["verify", "climate.tet"] },
-    Step { title: "A heatmap: January", args: &["plot", "climate.tet", "temp[month=\"1\"]"] },
+    Step { title: "A heatmap: January", args: &["plot", "climate.tet", "temp[month=1]"] },
 ];
 
 /// Further commands, with comments.

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use tet_convert::{Opened, catalog_diff, contents, differing_decoding, with_members};
 use tet_query::{
-    Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity, Tolerance,
+    Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity,
+    SelectionNote, Tolerance,
 };
 
 use super::stats::first_of;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
     let compared = Compared::of(args, &files, &how)?;
     let bar = Bar::new(context, "comparing", compared.len());
     let how = Execution { progress: bar.progress(context), ..how };
-    let found = found(args, &files, &compared, &how)?;
+    let mut found = found(args, &files, &compared, &how)?;
     bar.finish();
     for (opened, path) in files.iter().zip([&args.left, &args.right]) {
         let unchanged = opened.catalog.check_unchanged();
@@ -44,9 +45,11 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     let differs = found.report.same == Some(false);
     if args.json {
+        found.report.warnings.extend(compared.notes.iter().map(ToString::to_string));
         context.json(&found.report)?;
     } else {
         report::write(&found.report, context)?;
+        context.selection_notes(&compared.notes);
         found.report.warnings.iter().for_each(|warning| context.warn(warning));
         open::report_unchecked(found.integrity, context);
     }
@@ -64,6 +67,8 @@ struct Compared {
     files: CatalogDiff,
     /// The selections of the datasets that both files have.
     slabs: Vec<[Hyperslab; 2]>,
+    /// What the selections took for granted.
+    notes: Vec<SelectionNote>,
 }
 
 impl Compared {
@@ -75,9 +80,10 @@ impl Compared {
                 [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
             };
             let slabs = files.both.iter().map(whole).collect();
-            return Ok(Compared { files, slabs });
+            return Ok(Compared { files, slabs, notes: Vec::new() });
         }
-        let mut found = Compared { files: CatalogDiff::default(), slabs: Vec::new() };
+        let mut found =
+            Compared { files: CatalogDiff::default(), slabs: Vec::new(), notes: Vec::new() };
         for asked in &args.datasets {
             found.add(asked, [(left, &args.left), (right, &args.right)], how)?;
         }
@@ -107,9 +113,12 @@ impl Compared {
             |(catalog, _): (&'c Catalog, &Path)| catalog.has(name).then(|| catalog.find(name));
         match [left, right].map(found) {
             [Some(Ok(a)), Some(Ok(b))] => {
-                let slab = |(catalog, path): (&Catalog, &Path), dataset: &Dataset| {
-                    target::resolve(catalog, dataset, slice, how)
-                        .map_err(|failure| failure.about(path))
+                let notes = &mut self.notes;
+                let mut slab = |(catalog, path): (&Catalog, &Path), dataset: &Dataset| {
+                    let target = target::resolve(catalog, dataset, slice, how)
+                        .map_err(|failure| failure.about(path))?;
+                    notes.extend(target.notes);
+                    Ok::<_, Failure>(target.slab)
                 };
                 let members = [(left.0, a), (right.0, b)].map(|(it, of)| with_members(it, [of]));
                 let pairs = CatalogDiff::of(members, [&BTreeMap::new(), &BTreeMap::new()]);

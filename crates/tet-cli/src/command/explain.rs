@@ -69,6 +69,7 @@ fn one(
     let how = query::execution(&args.read, query, opened, context);
     let how = Execution { access, ..how };
     let resolved = query::resolve(query, &opened.catalog, &how)?;
+    context.selection_notes(&resolved.notes);
     let plan = query::plan_of(&resolved, &how)?;
     let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;
     let cost = Cost::of(&resolved, (&plan, &reads), &how)?;

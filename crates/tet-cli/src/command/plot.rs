@@ -76,6 +76,7 @@ fn one(
 ) -> Result<()> {
     let how = query::execution(&args.read, query, opened, context);
     let resolved = query::resolve(query, &opened.catalog, &how)?;
+    context.selection_notes(&resolved.notes);
     let output = Output::begin(args, &opened.catalog, context)?;
     let medium = match output {
         Output::Terminal => {

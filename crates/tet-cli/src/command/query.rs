@@ -103,7 +103,7 @@ fn one(
     let mut report = QueryReport {
         file,
         opened,
-        warnings: notes.chain(warnings.iter().cloned()).chain(empty(&resolved)).collect(),
+        warnings: notes.chain(warnings.iter().cloned()).collect(),
         resolved: &resolved,
         plan,
         how: &how,
@@ -209,19 +209,6 @@ pub(super) fn resolve(query: &Query, catalog: &Catalog, how: &Execution) -> Resu
             None => failure,
         }
     })
-}
-
-/// The warning about a selection without elements.
-fn empty(resolved: &Resolved) -> Option<String> {
-    let (counts, shape) = (resolved.slab.counts(), resolved.dataset.shape());
-    let axis = counts.iter().zip(shape).position(|(&count, &extent)| count == 0 && extent != 0)?;
-    let name = match resolved.dataset.dims.get(axis) {
-        Some(name) => format!("\"{}\"", Escaped(name)),
-        None => axis.to_string(),
-    };
-    Some(format!(
-        "the selection is empty along axis {name} (a range follows the order of the axis)"
-    ))
 }
 
 /// Explains a failure if a reduction took the name of the dataset as an axis.
@@ -353,6 +340,10 @@ impl OpenQuery<'_> {
     }
 
     fn output(&self, op: &str, context: &Context<'_>) -> Result<Option<save::Output>> {
-        save::Output::of(self.query, self.args, self.file, op, context)
+        let output = save::Output::of(self.query, self.args, self.file, op, context)?;
+        if output.is_some() {
+            target::check_written(&self.resolved.notes, self.args.save.allow_empty)?;
+        }
+        Ok(output)
     }
 }

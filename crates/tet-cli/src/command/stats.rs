@@ -3,7 +3,7 @@
 mod measure;
 
 use tet_convert::Opened;
-use tet_query::{Catalog, Execution, Hyperslab, Integrity};
+use tet_query::{Catalog, Execution, Integrity};
 
 use crate::args::StatsArgs;
 use crate::bar::Bar;
@@ -66,8 +66,11 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     bar.finish();
     catalog.check_unchanged()?;
     let integrity = integrity.unwrap_or_else(|| open::integrity(opened));
-    let mut warnings = open::warnings(opened, &args.read);
+    let are_all = args.datasets.is_empty() && args.select.is_none();
+    let warnings = if are_all { open::warnings_of_all } else { open::warnings };
+    let mut warnings = warnings(opened, &args.read);
     warnings.extend(open::doubt(opened, integrity));
+    let notes = targets.iter().flat_map(|target| &target.notes);
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",
@@ -75,18 +78,19 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             format: catalog.format(),
             datasets,
             integrity: integrity.name(),
-            warnings: warnings.clone(),
+            warnings: warnings.into_iter().chain(notes.map(ToString::to_string)).collect(),
         })?;
     } else {
         match (&datasets[..], &targets[..]) {
             ([stats], [target]) => write_one(stats, target, context)?,
             _ => write_all(&datasets, context)?,
         }
+        context.selection_notes(notes);
         warnings.iter().for_each(|warning| context.warn(warning));
         open::report_unchecked(integrity, context);
     }
     let exit = first_of(faults)?;
-    if args.datasets.is_empty() && args.select.is_none() {
+    if are_all {
         opened.check_complete()?;
     }
     Ok(exit)
@@ -96,8 +100,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
 fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Result<Vec<Target<'a>>> {
     let select = args.select.as_deref();
     if args.datasets.is_empty() && select.is_none() {
-        let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
-        return Ok(catalog.datasets().iter().map(whole).collect());
+        return Ok(catalog.datasets().iter().map(Target::whole).collect());
     }
     if args.datasets.is_empty() {
         return target::find_all(catalog, None, select, how);

@@ -14,6 +14,7 @@ mod element;
 mod empty;
 mod external;
 mod texts;
+mod types;
 mod write;
 
 use tet_format::ForeignRule;

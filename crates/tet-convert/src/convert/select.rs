@@ -26,8 +26,6 @@ pub(super) fn selected(
     let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
     let datasets = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
     let with_associated = chosen_with_associated(&catalog, &options.tet, can)?;
-    // A label is a decoded value.
-    let shown = options.decoding.shown(catalog.clone());
     let mut asked: Vec<(&Dataset, Selection)> = Vec::new();
     match &selection.form {
         SelectionForm::Named(entries) if entries.iter().all(|(axis, _)| is_name(axis)) => {
@@ -45,8 +43,8 @@ pub(super) fn selected(
             if let Some(of) =
                 datasets.iter().max_by_key(|it| it.dims.len()).filter(|_| found.contains(&false))
             {
-                selection
-                    .resolve(of, &CatalogLabels::new(&shown, of, &options.execution.silent()))?;
+                let labels = CatalogLabels::new(&catalog, of, &options.execution.silent());
+                selection.resolve(of, &labels)?;
             }
         }
         _ => match &datasets[..] {
@@ -61,10 +59,16 @@ pub(super) fn selected(
     {
         let mut view = dataset.clone();
         view.dims = names_of(dataset);
-        let labels = CatalogLabels::new(&shown, &view, &how.execution);
+        let labels = CatalogLabels::new(&catalog, &view, &how.execution);
         let slab = selection.resolve(&view, &labels)?;
-        if slab.is_empty() && !view.shape().contains(&0) {
-            notes.push(Note::EmptySelection { dataset: view.name.clone() });
+        for note in selection.notes(&view, &labels, &slab)? {
+            if note.is_warning() && !options.allow_empty {
+                return Err(Error::EmptySelection { dataset: view.name, note });
+            }
+            let note = Note::Selection(note);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
         let result = ResultCatalog::of_selection(&catalog, &view, &slab, &how)?;
         notes.extend(result.notes.iter().cloned());

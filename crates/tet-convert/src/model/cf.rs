@@ -67,9 +67,16 @@ pub fn decoded(catalog: Catalog, range: ValidRange) -> Catalog {
     catalog.viewed(decode).with_parts(parts)
 }
 
-/// A dataset decoded; as it is where it has none of the attributes, or no numbers.
+/// A dataset whose values are labels, decoded.
+pub(crate) fn coordinates(dataset: Dataset) -> Dataset {
+    let is_time = dataset.is_time_by(&dataset.attrs);
+    of_dataset(dataset, ValidRange::Ignored, is_time)
+}
+
+/// A dataset decoded; as it is where it has none of the attributes, or no numbers, or is decoded.
 fn of_dataset(dataset: Dataset, range: ValidRange, is_time: bool) -> Dataset {
-    let Some(stored) = dataset.dtype.filter(|_| dataset.fault.is_none()) else { return dataset };
+    let is_stored = dataset.fault.is_none() && dataset.meaning.is_none();
+    let Some(stored) = dataset.dtype.filter(|_| is_stored) else { return dataset };
     if !stored.is_float() && !is_integer(stored) {
         return dataset;
     }

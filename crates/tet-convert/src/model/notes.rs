@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tet_format::{DType, Integrity};
-use tet_query::LazyArray;
+use tet_query::{LazyArray, SelectionNote};
 
 /// One thing that differs in the output from the input; the values are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,11 +51,8 @@ pub enum Note {
         /// The dataset.
         dataset: String,
     },
-    /// Nothing is selected of the dataset.
-    EmptySelection {
-        /// The dataset.
-        dataset: String,
-    },
+    /// What a selection took for granted.
+    Selection(SelectionNote),
     /// Times are stored as integers, with an attribute that says of what.
     Times {
         /// The dataset.
@@ -147,6 +144,11 @@ pub enum Note {
         names: Vec<String>,
         /// How many there are.
         count: usize,
+    },
+    /// Types of elements have names in a file, which outputs lack.
+    TypeNames {
+        /// The names.
+        names: Vec<String>,
     },
     /// Attributes of the file that are no text, which the output writes as text.
     AsText {
@@ -384,6 +386,9 @@ impl Note {
             Self::Members { dataset, parts } => {
                 write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))
             }
+            Self::TypeNames { names } => {
+                write!(f, "names of datatypes ({}) are left out: {}", names.len(), listed(names))
+            }
             Self::NamesLeftOut { dataset, attrs, names } => {
                 let (attrs, names) = (listed(attrs), listed(names));
                 write!(
@@ -412,11 +417,7 @@ impl Note {
                 "some values were written that were not compared with their checksums; \
                  --digests always compares them",
             ),
-            Self::EmptySelection { dataset } => write!(
-                f,
-                "the selection is empty in {dataset:?} (a range follows the order of the axis; labels that are \
-                 whole numbers are in quotes)"
-            ),
+            Self::Selection(note) => write!(f, "{note}"),
             Self::NoElements { dataset } => write!(
                 f,
                 "{dataset:?} has no elements: other programs may refuse the .tet file for it"

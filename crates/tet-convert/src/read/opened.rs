@@ -10,6 +10,7 @@ use tet_io::{Progress, Source, Step};
 use tet_query::{Catalog, Execution};
 use tet_verify::{Finding, Severity};
 
+use crate::model::cf;
 use crate::{Format, Note};
 
 /// How bytes are read from the file.
@@ -132,6 +133,7 @@ impl Opened {
     #[must_use]
     pub fn new(format: Format, catalog: Catalog) -> Self {
         let (findings, regions, notes, labels) = Default::default();
+        let catalog = catalog.with_decoding(cf::coordinates);
         Opened { catalog, format, tet: None, findings, regions, notes, labels, form_rules: &[] }
     }
 

@@ -32,10 +32,12 @@ pub struct ConvertOptions {
     pub hdf5: Hdf5Options,
     /// How a Zarr hierarchy is written.
     pub zarr: ZarrOptions,
-    /// What is selected of each dataset along the axes that it has, such as `time=0:24, lat="51":"27"`; `None` is all.
+    /// What is selected of each dataset along the axes that it has, such as `time=2001-06, lat=40:60`; `None` is all.
     pub select: Option<String>,
     /// Whether packed and masked values are decoded: by default they are, unless those who read the output do so.
     pub decoding: Decoding,
+    /// Whether a selection without elements is written; it is an error otherwise.
+    pub allow_empty: bool,
     /// The types that numbers become: each number stays what it is, but for floats, which become the nearest of a
     /// shorter type; an element whose number the type does not have is an error.
     pub dtypes: Vec<DTypeRule>,

@@ -187,7 +187,7 @@ fn a_dataset_that_is_asked_for_brings_what_it_names() {
         assert_eq!(names(&opened(&output).catalog), all, "{}", output.display());
         options.tet.exclude = vec!["lat".to_owned(), "time_bnds".to_owned()];
         options.tet.overwrite = tet_io::Overwrite::Replace;
-        options.select = Some("time=1:3".to_owned());
+        options.select = Some("time#1:3".to_owned());
         let report = convert(&input, &output, &options).unwrap();
         let catalog = opened(&output).catalog;
         assert_eq!(names(&catalog), ["crs", "qc", "temp", "time"]);

@@ -165,7 +165,7 @@ fn a_rule_for_all_is_for_numbers_of_its_kind_and_no_coordinates() {
     // The only dataset is meant, whatever its kind; a named rule comes after those for all.
     let mut options = with(vec![rule(Some("a"), DType::UInt8), rule(None, DType::Int8)]);
     options.tet.include = vec!["a".to_owned()];
-    options.select = Some("t=58:".to_owned());
+    options.select = Some("t#58:".to_owned());
     let output = folder.path().join("c.npy");
     convert(&input, &output, &options).unwrap();
     let written = opened(&output);

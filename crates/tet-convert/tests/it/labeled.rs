@@ -11,7 +11,9 @@ use tet_convert::{
     AxisLabels, ConvertOptions, DimNames, LabelSource, Note, Origin, ResultCatalog, ResultOptions,
     TextLayout, convert,
 };
-use tet_query::{Catalog, Execution, Hyperslab, NoLabels, Op, Params, Reduction, Selection};
+use tet_query::{
+    Catalog, Execution, Hyperslab, NoLabels, Op, Params, Reduction, Selection, SelectionNote,
+};
 
 /// `t` over `day`, which has labels that need quotes, and `x`, which a dataset of numbers labels.
 fn input(folder: &Path) -> Catalog {
@@ -165,7 +167,7 @@ fn a_part_of_a_file_is_selected_along_axes_of_all_datasets() {
         convert(&input, &output, &options).map(|_| opened(&output).catalog)
     };
     for output in ["out.tet", "out.nc", "out.zarr", "out.npz", "out.zt", "out.tgm", "out.h5"] {
-        let written = select("x=1:3", output).unwrap();
+        let written = select("x#1:3", output).unwrap();
         assert_eq!(values(&written, "x"), part("1:3", "x"), "{output}");
         assert_eq!(values(&written, "t"), part(":, 1:3", "t"), "{output}");
     }
@@ -173,7 +175,7 @@ fn a_part_of_a_file_is_selected_along_axes_of_all_datasets() {
     let written = select("x=\"30\", day=\"the \\\"2nd\\\"\"", "point.tet").unwrap();
     assert_eq!(values(&written, "t"), part("1, 2", "t"));
     assert_eq!(values(&written, "x"), part("2", "x"));
-    let written = select("day=0:1", "day.tet").unwrap();
+    let written = select("day#0:1", "day.tet").unwrap();
     let t = written.find("t").unwrap();
     assert_eq!(
         (t.shape(), t.coords.get(&0).map(Vec::as_slice)),
@@ -183,15 +185,19 @@ fn a_part_of_a_file_is_selected_along_axes_of_all_datasets() {
     let history = opened(&folder.path().join("day.tet")).tet.unwrap().history().to_vec();
     assert!(history.iter().all(|row| row.op != "convert"), "no origin, no history");
     let mut empty = ConvertOptions::default();
-    empty.select = Some("x=2:1".to_owned());
+    empty.select = Some("x#2:1".to_owned());
+    let refused = convert(&input, &folder.path().join("empty.npz"), &empty).unwrap_err();
+    assert!(refused.to_string().contains("the selection is empty along"), "{refused}");
+    empty.allow_empty = true;
     let report = convert(&input, &folder.path().join("empty.npz"), &empty).unwrap();
-    let is_told = |note: &&Note| matches!(note, Note::EmptySelection { .. });
-    assert_eq!(report.notes.iter().filter(is_told).count(), 2);
+    let is_told = |note: &&Note| matches!(note, Note::Selection(SelectionNote::Empty { .. }));
+    assert_eq!(report.notes.iter().filter(is_told).count(), 2, "{:?}", report.notes);
     for (text, wanted) in [
         ("z=0", "no axis \"z\""),
-        ("x=0:2, z=0", "no axis \"z\""),
+        ("x=10:20, z=0", "no axis \"z\""),
         ("0:2", "for one dataset"),
-        ("x=7:9", "7"),
+        ("x#7:9", "7"),
+        ("x=10:20", "in no order"),
         ("x=\"11\"", "11"),
     ] {
         let error = select(text, "none.tet").unwrap_err().to_string();

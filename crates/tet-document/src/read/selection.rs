@@ -88,13 +88,13 @@ fn entry(at: &Cursor<'_>) -> Result<AxisSelection> {
             "stop_label" => parts.stop.replace(Stop::Before(label(&value)?)).is_some(),
             "through_label" => {
                 let label = value.text("a label")?.to_owned();
-                parts.stop.replace(Stop::Through(label)).is_some()
+                parts.stop.replace(Stop::Through(Position::Label(label))).is_some()
             }
             "index" => parts.point.replace(index(&value)?).is_some(),
             "label" => parts.point.replace(label(&value)?).is_some(),
             "nearest" => {
                 let label = value.text("a label in quotes")?.to_owned();
-                parts.point.replace(Position::Nearest(label)).is_some()
+                parts.point.replace(Position::nearest(label)).is_some()
             }
             _ => parts.step.replace(value.integer(1, u64::MAX.into())?).is_some(),
         };

@@ -62,7 +62,7 @@ fn documents_are_answered_as_the_oracle_does() {
         (r#""sum":[],"nan":"skip""#, &[Some(116.0)]),
         (r#""count":[],"nan":"skip""#, &[Some(11.0)]),
         (r#""max":"time""#, &[Some(20.0), Some(21.0), Some(f64::NAN), Some(23.0)]),
-        (r#""mean":"lat","selection":"time='mon':'wed'""#, &[Some(1.5), Some(11.5)]),
+        (r#""mean":"lat","selection":"time='mon':'tue'""#, &[Some(1.5), Some(11.5)]),
         (
             r#""sum":"lat","selection":{"lat":{"start_label":"55","stop_label":"40"}}"#,
             &[Some(1.0), Some(11.0), Some(21.0)],

@@ -23,7 +23,11 @@ fn position() -> impl Strategy<Value = Position> {
 }
 
 fn stop() -> impl Strategy<Value = Stop> {
-    prop_oneof![Just(Stop::End), position().prop_map(Stop::Before), word().prop_map(Stop::Through)]
+    prop_oneof![
+        Just(Stop::End),
+        position().prop_map(Stop::Before),
+        word().prop_map(|it| Stop::Through(Position::Label(it)))
+    ]
 }
 
 fn entry() -> impl Strategy<Value = AxisSelection> {
@@ -42,6 +46,7 @@ fn selection() -> impl Strategy<Value = Selection> {
         proptest::collection::vec(entry(), 0..5).prop_map(Selection::each),
         named.prop_map(Selection::named),
         Just(Selection::parse("0:3, ..., \"x\":, -2").unwrap()),
+        Just(Selection::parse("lat=40:60, x#-3, lon~8 within 0.5").unwrap()),
     ]
 }
 

@@ -17,8 +17,9 @@ pub(crate) struct SharedMessages {
 impl SharedMessages {
     /// The heaps that the extension of the superblock names.
     pub(crate) fn read(reader: &Reader, extension: u64) -> Result<SharedMessages> {
-        let messages = raw(reader, extension)?;
-        let Some(message) = messages.iter().find(|message| message.kind == kind::SHARED_TABLE)
+        let header = raw(reader, extension)?;
+        let Some(message) =
+            header.messages.iter().find(|message| message.kind == kind::SHARED_TABLE)
         else {
             return Ok(SharedMessages::default());
         };
@@ -67,8 +68,8 @@ impl SharedMessages {
             _ => return Err(lost()),
         }
         let address = fields.address()?.ok_or_else(lost)?;
-        let messages = raw(reader, address)?;
-        let found = messages.into_iter().find(|it| it.kind == kind && !it.is_shared);
+        let header = raw(reader, address)?;
+        let found = header.messages.into_iter().find(|it| it.kind == kind && !it.is_shared);
         Ok(found.ok_or_else(lost)?.body)
     }
 }

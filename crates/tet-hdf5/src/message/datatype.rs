@@ -18,7 +18,7 @@ const DEPTH_MAX: u32 = 32;
 /// let int16 = Datatype { size: 2, class };
 /// assert!(int16.is_plain_integer());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Datatype {
     /// Bytes of an element.
     pub size: u32,
@@ -33,7 +33,7 @@ pub struct Datatype {
 /// ```
 /// assert_ne!(tet_hdf5::NumberOrder::Little, tet_hdf5::NumberOrder::Big);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberOrder {
     /// The lowest byte first.
     Little,
@@ -53,7 +53,7 @@ pub enum NumberOrder {
 /// let float32 = FloatBits { sign_at: 31, exponent_at: 23, exponent_len: 8, mantissa_at: 0, mantissa_len: 23, bias: 127 };
 /// assert_eq!(float32, FloatBits::FLOAT32);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FloatBits {
     /// The position of the sign.
     pub sign_at: u8,
@@ -96,7 +96,7 @@ impl FloatBits {
 /// let member = StoredMember { name: "station".to_owned(), offset: 0, datatype };
 /// assert_eq!(member.datatype.size, 8);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoredMember {
     /// Its name.
     pub name: String,
@@ -113,7 +113,7 @@ pub struct StoredMember {
 /// ```
 /// assert_ne!(tet_hdf5::TextEnd::Null, tet_hdf5::TextEnd::Spaces);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextEnd {
     /// At the first zero.
     Null,
@@ -133,7 +133,7 @@ pub enum TextEnd {
 /// let class = Class::Text { end: TextEnd::Zeros, is_utf8: false };
 /// assert!(matches!(class, Class::Text { is_utf8: false, .. }));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
     /// An integer.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -16,15 +17,56 @@ class Attrs(dict[str, Any]):
     """Attributes of a file, which are read: what changes them raises :class:`TypeError`. ``dict(attrs)`` is a copy to change."""
 
     __slots__ = ()
+    _advice = "attributes of an open file are read-only: change a copy, as dict(attrs), or the file with `tet edit set`"
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("attributes of an open file are read-only: change a copy, as dict(attrs), or the file with `tet edit set`")
+        raise TypeError(self._advice)
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     update = pop = popitem = setdefault = clear = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Attrs, (dict(self),)
+        return type(self), (dict(self),)
+
+
+class PlannedAttrs(Attrs):
+    """Attributes of a dataset that is planned: each process has the plan as it was made."""
+
+    __slots__ = ()
+    _advice = "attributes are those of the plan: give them to the dataset there, as tetfile.Spec(shape, dtype, attrs={...})"
+
+
+class NewAttrs(MutableMapping[str, Any]):
+    """Attributes that a new file has when it is committed. ``check`` is called with the name of one before it changes."""
+
+    __slots__ = ("_check", "_held")
+
+    def __init__(self, held: dict[str, Any], check: Callable[[str, Any], None]) -> None:
+        self._held = held
+        self._check = check
+
+    def __getitem__(self, name: str) -> Any:
+        return self._held[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an attribute is text, not {type(name).__name__}")
+        self._check(name, value)
+        self._held[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        if name in self._held:
+            self._check(name, None)
+        del self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return repr(self._held)
 
 
 def values(stored: dict[str, Stored]) -> Attrs:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from . import _functions, _sources, _tetfile
+from . import _functions, _sources, _tetfile, _times
+from ._attrs import NewAttrs, PlannedAttrs
 from ._dataset import Dataset
 from ._elements import array_of, elements_of
-from ._errors import NotFoundError, UsageError
-from ._places import exists, place, scratch_folder
-from ._plan import Spec, auto_chunks, document, physical
+from ._errors import NotFoundError, UnsupportedError, UsageError
+from ._places import exists, new_place, scratch_folder
+from ._plan import Spec, attribute, auto_chunks, document, physical
 from ._reductions import Progress
 
 __all__ = ["Target", "Writer", "create"]
 
 Codec: TypeAlias = Literal["raw", "zstd"]
+# The attributes by which dates and missing elements become numbers.
+_OF_TIMES = ("units", "calendar")
+_OF_MISSING = ("_FillValue", "missing_value")
 
 
 def create(
@@ -34,7 +39,7 @@ def create(
     codec: Codec = "raw",
     compression_level: int | None = None,
     stats: bool = True,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> Writer:
     """Begins a new file, which appears when it is committed: complete, or not at all.
@@ -67,6 +72,8 @@ def create(
     >>> tetfile.open("new.tet")["height"][:, 0]
     array([0., 1., 2.], dtype=float32)
     """
+    if datasets is not None and not isinstance(datasets, Mapping):
+        raise TypeError(f"datasets is a mapping of names to arrays, not {type(datasets).__name__}")
     about = {**getattr(datasets, "attrs", {}), **(attrs or {})}
     writer = Writer(path, about, overwrite, codec, compression_level, stats, memory, threads)
     for name, value in (datasets or {}).items():
@@ -97,11 +104,15 @@ class Targets(Mapping[str, "Target"]):
 class Writer(Targets):
     """A file that is being written: a mapping of names to datasets that take elements.
 
+    Attributes are set until it is committed: ``f.attrs[...]`` of the file, ``f["x"].attrs[...]`` of a dataset, and
+    ``f.attrs["group/name"]`` of a group.
+
     It is committed at the end of a ``with`` block that raises nothing, or by :meth:`commit`; before that nothing is at its
     path. Threads may write different regions at the same time.
 
     >>> f = tetfile.create("squares.tet")
     >>> f["squares"] = (np.arange(3) ** 2 for _ in range(2))
+    >>> f["squares"].attrs["units"] = "m2"
     >>> os.path.exists("squares.tet")
     False
     >>> f.commit()
@@ -117,20 +128,22 @@ class Writer(Targets):
         codec: Codec,
         level: int | None,
         stats: bool,
-        memory: int | None,
+        memory: int | str | None,
         threads: int | None,
     ) -> None:
-        self._path = place(path)
+        self._path = new_place(path)
         if not overwrite and exists(self._path):
             raise FileExistsError(17, "File exists: pass overwrite=True to replace it", self._path)
+        if not self._path.endswith(".tet"):
+            _tetfile.check_output(self._path)
         self._overwrite = overwrite
         self._storage = {"codec": codec, "level": level}
         self._stats = stats
         self._threads = threads
         self._targets: dict[str, Target] = {}
-        self.attrs: dict[str, Any] = dict(attrs or {})
+        self.attrs: MutableMapping[str, Any] = NewAttrs(dict(attrs or {}), self._check_attr)
         self._regions = _tetfile.Regions.scratch(
-            document({}, {}, self._storage), scratch_folder(self._path), memory, threads
+            document({}, self.attrs, self._storage), scratch_folder(self._path), memory, threads
         )
         self._is_open = True
 
@@ -151,7 +164,20 @@ class Writer(Targets):
             raise TypeError(f"the name of a dataset is text, not {type(name).__name__}")
         if name in self._targets:
             raise UsageError(f"dataset {name!r} is there already: write to a region of it", dataset=name)
-        value = _sources.labeled(value)
+        try:
+            self._assign(name, _sources.labeled(value))
+        except UnsupportedError as error:
+            if error.dataset is not None:
+                raise
+            raise UnsupportedError(f"dataset {name!r}: {error}", dataset=name) from None
+
+    def __getitem__(self, name: str) -> Target:
+        if name not in self._targets and any(each.startswith(f"{name}/") for each in self._targets):
+            message = f"{name!r} is a group: its attributes are those of the file with its path, as attrs[{f'{name}/source'!r}]"
+            raise NotFoundError(message, dataset=name)
+        return super().__getitem__(name)
+
+    def _assign(self, name: str, value: Any) -> None:
         if isinstance(value, Spec):
             self._add(name, value)
         elif isinstance(value, Dataset):
@@ -171,7 +197,7 @@ class Writer(Targets):
     def _add(self, name: str, spec: Spec) -> Target:
         self._check_open()
         one = document({name: spec}, {}, self._storage)
-        target = Target(self._regions, name, spec, self._regions.add(one))
+        target = _NewTarget(self._regions, name, spec, self._regions.add(one), self._check_attr)
         self._targets[name] = target
         return target
 
@@ -281,6 +307,10 @@ class Writer(Targets):
         self._regions.discard()
         self._is_open = False
 
+    def _check_attr(self, name: str, value: Any) -> None:
+        self._check_open()
+        attribute(name, value)
+
     def _check_open(self) -> None:
         if not self._is_open:
             raise ValueError("the file is written already, or given up")
@@ -355,6 +385,30 @@ class Target:
         return self.spec.dtype
 
     @property
+    def attrs(self) -> MutableMapping[str, Any]:
+        """The attributes: those of the Spec, and those that are set before the file is committed. In a part of a plan they
+        are those of the plan, and read-only.
+
+        Raises:
+            UsageError: Elements are stored by what an attribute was, as dates by ``units``, and it is changed.
+
+        >>> with tetfile.create("zeros.tet", {"zeros": np.zeros(2)}, overwrite=True) as f:
+        ...     f["zeros"].attrs["units"] = "m"
+        >>> tetfile.open("zeros.tet")["zeros"].attrs
+        {'units': 'm'}
+        """
+        return PlannedAttrs(self.spec.attrs)
+
+    @property
+    def dims(self) -> tuple[str, ...] | None:
+        """The names of the axes, or ``None`` where they have none.
+
+        >>> with tetfile.create("zeros.tet", {"zeros": np.zeros(2)}, overwrite=True) as f:
+        ...     f["zeros"].dims
+        """
+        return self.spec.dims
+
+    @property
     def ndim(self) -> int:
         """The number of axes.
 
@@ -367,11 +421,51 @@ class Target:
     def __setitem__(self, key: Any, elements: Any) -> None:
         start, extents, shown = _region(key, self.spec.shape)
         found = elements_of(elements, self.spec.dtype, self.spec.attrs, self.name)
-        array = np.broadcast_to(found, shown).reshape(extents)
+        try:
+            array = np.broadcast_to(found, shown).reshape(extents)
+        except ValueError:
+            text = f"could not broadcast elements of shape {found.shape} into a region of shape {shown} of {self.name!r}"
+            raise ValueError(text) from None
         stored, inner = physical(array)
         if not self.spec.shape:
             start, extents = [0], [1]
         self._regions.write(self._number, start + [0] * len(inner), extents + inner, stored)
+
+
+class _NewTarget(Target):
+    """A dataset of a file that one process writes, whose attributes change until the file is committed."""
+
+    __slots__ = ("_check", "_is_begun")
+
+    def __init__(
+        self, regions: _tetfile.Regions, name: str, spec: Spec, number: int, check: Callable[[str, Any], None]
+    ) -> None:
+        # A Spec may be that of several datasets.
+        super().__init__(regions, name, replace(spec), number)
+        self._check = check
+        self._is_begun = spec.fill is not None
+
+    @property
+    def attrs(self) -> MutableMapping[str, Any]:
+        held: Any = self.spec.attrs
+        return NewAttrs(held, self._check_attr)
+
+    def __setitem__(self, key: Any, elements: Any) -> None:
+        self._is_begun = True
+        super().__setitem__(key, elements)
+
+    def _check_attr(self, name: str, value: Any) -> None:
+        self._check(name, value)
+        known = self.spec.attrs
+        if not self._is_begun or (name in known and value is not None and attribute(name, known[name]) == attribute(name, value)):
+            return
+        if (name in _OF_TIMES and self._counts_times()) or (name in _OF_MISSING and (name in known or self.dtype.kind in "mM")):
+            message = f"{self.name!r} has elements that are stored by its {name}: set it in the Spec, or before they are written"
+            raise UsageError(message, dataset=self.name)
+
+    def _counts_times(self) -> bool:
+        units = self.spec.attrs.get("units")
+        return self.dtype.kind in "mM" or _times.length(units) is not None or _times.units(dict(self.spec.attrs)) is not None
 
 
 def _region(key: Any, shape: tuple[int, ...]) -> tuple[list[int], list[int], tuple[int, ...]]:

@@ -69,6 +69,10 @@ class Dataset(Reductions):
     def shape(self) -> tuple[int, ...]:
         """The extents.
 
+        Raises:
+            DamagedError: They are not known, as :attr:`fault` says; or the error of another reason. So do :attr:`ndim`,
+                :attr:`size`, :attr:`nbytes`, :attr:`chunks` and ``len``.
+
         >>> tetfile.open("climate.tet")["temp"].shape
         (12, 4, 8)
         """
@@ -90,7 +94,7 @@ class Dataset(Reductions):
         >>> tetfile.open("climate.tet")["temp"].size
         384
         """
-        return int(np.prod(self._core.shape, dtype=object))
+        return int(np.prod(self.shape, dtype=object))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -126,7 +130,7 @@ class Dataset(Reductions):
 
     @property
     def dims(self) -> tuple[str, ...] | None:
-        """The names of the axes, or ``None`` where the file has none.
+        """The names of the axes, or ``None`` where the file has none, or they are not known.
 
         >>> tetfile.open("climate.tet")["temp"].dims
         ('time', 'lat', 'lon')
@@ -140,7 +144,8 @@ class Dataset(Reductions):
         >>> tetfile.open("climate.nc")["temp"].chunks
         (5, 4, 4)
         """
-        return self._core.chunks if self._core.is_chunked else None
+        chunks = self._core.chunks
+        return chunks if self._core.is_chunked else None
 
     @property
     def attrs(self) -> _attrs.Attrs:
@@ -172,6 +177,13 @@ class Dataset(Reductions):
     def __bool__(self) -> bool:
         return True
 
+    def __setitem__(self, key: Any, elements: Any) -> None:
+        """Raises: files are read, and their elements are changed by functions that write an edited copy."""
+        raise TypeError(
+            "the elements of an open file are read-only: read them into an array, or write a region with "
+            "xarray's ds.tet.to_tet(path, region=...), elements at the end with tetfile.append"
+        )
+
     def __getitem__(self, key: Any) -> Any:
         """Reads the elements of a key into an array of NumPy.
 
@@ -188,7 +200,7 @@ class Dataset(Reductions):
         array([306., 299.], dtype=float32)
         """
         found = _tetfile.get(self._core, key)
-        return _index.read(self._core, key) if found is NotImplemented else found
+        return self._picked(key) if found is NotImplemented else found
 
     @property
     def oindex(self) -> Outer:
@@ -209,7 +221,32 @@ class Dataset(Reductions):
         (8,)
         """
         found = _tetfile.get(self._core, key, progress)
-        return _index.read(self._core, key, progress) if found is NotImplemented else found
+        return self._picked(key, progress) if found is NotImplemented else found
+
+    def _picked(self, key: Any, progress: Progress = None) -> Any:
+        """The elements of a key with arrays; one of names is for a structured array, whose members are datasets here."""
+        names = [key] if isinstance(key, str) else key if isinstance(key, list) else []
+        if names and all(isinstance(name, str) for name in names):
+            self._check_members(names)
+        return _index.read(self._core, key, progress)
+
+    def _check_members(self, names: list[str]) -> None:
+        """Raises where the members of these names are."""
+        found = [f"f[{name!r}]" for name in (f"{self.name}.{name}" for name in names) if self._is_member(name)]
+        if found:
+            message = f"{self.name!r} has no key {names[0]!r}; did you mean {' and '.join(found)}?"
+            raise NotFoundError(message, dataset=self.name)
+        if self._core.dtype_name.startswith("compound"):
+            self._file.dataset(f"{self.name}.{names[0]}")
+        if self.fault is not None:
+            self.read()
+
+    def _is_member(self, name: str) -> bool:
+        try:
+            self._file._core.dataset(name)
+        except NotFoundError:
+            return False
+        return True
 
     def read_into(self, out: npt.NDArray[Any], *, progress: Progress = None) -> None:
         """Reads all elements into memory that exists: ``out`` has the shape, and is contiguous and writable.
@@ -323,7 +360,7 @@ class Dataset(Reductions):
         array([306., 295.], dtype=float32)
         """
         items = self._whole()
-        for name, position in {**(positions or {}), **by_name}.items():
+        for name, position in _by_name(positions, by_name).items():
             axis = self._axis_of(name)
             items[axis] = _index.positions(position, self.shape[axis], axis)
         return Dataset(self._file, _tetfile.select(self._core, items))
@@ -372,7 +409,7 @@ class Dataset(Reductions):
         if tolerance is not None and method is None:
             raise ValueError("a tolerance is one of method='nearest'")
         items = self._whole()
-        for name, label in {**(labels or {}), **by_name}.items():
+        for name, label in _by_name(labels, by_name).items():
             axis = self._axis_of(name)
             items[axis] = self._index(axis).find(label, method, tolerance)
         return Dataset(self._file, _tetfile.select(self._core, items))
@@ -449,6 +486,13 @@ class Dataset(Reductions):
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         picks = [(axis, positions.tobytes()) for axis, positions in self._core.picks]
         return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices, picks)
+
+
+def _by_name(given: Any, by_name: dict[str, Any]) -> dict[str, Any]:
+    """What is selected of each axis, of both ways to name axes."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"a selection is by names of axes, as time=0 or {{'time': 0}}, not {given!r}")
+    return {**(given or {}), **by_name}
 
 
 class Outer:

@@ -107,7 +107,7 @@ def diff(
     equal_nan: bool = True,
     values: bool = True,
     raw_values: bool = False,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Difference:

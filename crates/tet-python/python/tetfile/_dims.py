@@ -19,7 +19,7 @@ class Dims:
             return dataset.dims or ()
         if not self.known:
             # One numbering for all groups: those below see the axes of those above.
-            bare = (found for found in map(self.file.dataset, self.file) if not _has_dims(found))
+            bare = (found for found in map(self.file.dataset, self.file) if found._core.has_shape and not _has_dims(found))
             for found in bare:
                 for key in _extents(found):
                     self.known.setdefault(key, f"phony_dim_{len(self.known)}")

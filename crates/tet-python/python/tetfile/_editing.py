@@ -35,7 +35,7 @@ def append(
     codec: Codec | None = None,
     compression_level: int | None = None,
     stats: bool = True,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> None:
     """Writes elements behind the end of datasets of a file: ``.tet``, ``.tets``, ``.npz``, ``.npy``, ``.safetensors``, ``.zt``
@@ -71,6 +71,9 @@ def append(
     array([1., 2., 3.], dtype=float32)
     """
 
+    if not isinstance(datasets, Mapping):
+        raise TypeError(f"datasets is a mapping of names to arrays, not {type(datasets).__name__}")
+
     def writes(file: _file.File) -> tuple[dict[str, tuple[tuple[int, ...], Any]], list[tuple[str, int, int]]]:
         found, growths = {}, []
         for name, value in datasets.items():
@@ -104,7 +107,7 @@ def append_to(
     edit(path, writes, "append", storage)
 
 
-def _append_file(file: _file.File, found: Writes, axis: int | str, bounds: tuple[int | None, int | None]) -> None:
+def _append_file(file: _file.File, found: Writes, axis: int | str, bounds: tuple[int | str | None, int | None]) -> None:
     """Appends elements to a file of any format that grows, by way of a file."""
     held = {name: file.dataset(name) for name in found}
     names = {str(axis) if isinstance(axis, str) or not one.dims else one.dims[axis] for one in held.values()}
@@ -181,7 +184,8 @@ def axis_of(held: Dataset, axis: int | str) -> int:
     """The number of an axis."""
     if isinstance(axis, str):
         if axis not in (held.dims or ()):
-            raise UsageError(f"{held.name!r} has no axis {axis!r}, its axes are {held.dims}", dataset=held.name)
+            known = f"its axes are {held.dims}" if held.dims else "its axes have no names: count them"
+            raise UsageError(f"{held.name!r} has no axis {axis!r}, {known}", dataset=held.name)
         return (held.dims or ()).index(axis)
     if not -held.ndim <= axis < held.ndim:
         raise UsageError(f"{held.name!r} has no axis {axis}, it has {held.ndim}", dataset=held.name)

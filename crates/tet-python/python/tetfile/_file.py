@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from . import _attrs, _functions, _html, _ranges, _repr, _tetfile
 from ._dataset import Dataset
 from ._errors import ChangedError, NotFoundError
-from ._places import know_urls, shown
+from ._places import is_planned, know_urls, shown
 from ._ranges import Ranges
 from ._reductions import Progress
 from ._results import Answer, Plan, Stats
@@ -31,7 +31,12 @@ StatsPolicy: TypeAlias = Literal["verified", "never", "trust"]
 _HIERARCHIES = ("hdf5", "zarr", "tet", "tets", "ztensor")
 # The tensor that a zTensor file has its attributes in.
 _METADATA = "__metadata__"
-Options: TypeAlias = tuple[str, tuple[str, str], bool, int | None, int | None]
+# How a file that is planned gets written.
+_PLANNED = (
+    "compute what to_tet(compute=False) gave, or publish tetfile.WritePlan.of(path), "
+    "whose part() takes regions until then"
+)
+Options: TypeAlias = tuple[str, tuple[str, str], bool, int | str | None, int | None]
 
 
 def open(
@@ -42,7 +47,7 @@ def open(
     io: Io = "auto",
     digests: Digests = "auto",
     stats: StatsPolicy = "verified",
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> File:
     """Opens an array file of any format that is read, which its content tells: HDF5, NetCDF, Zarr, NumPy, safetensors,
@@ -66,8 +71,9 @@ def open(
         stats: When the statistics of chunks that ``.tet`` files have are used instead of the chunks, so that minima, maxima and
             counts read little: ``"verified"`` after they were compared with their checksum, ``"trust"`` without a
             comparison, ``"never"`` not at all.
-        memory: The most bytes in flight while something is read, 1 GiB unless it is given.
-        threads: Threads of one read, all processors unless it is given.
+        memory: The most bytes in flight while something is read, 1 GiB unless it is given: a number, or a text as
+            ``"512MiB"`` or ``"2GB"``, where K, M and G are powers of 1024, as for ``--memory`` of the command.
+        threads: Threads of one read, from 1 to 1024; one for each processor for 0, or unless it is given.
 
     Raises:
         OSError: The system refuses to open it, as :class:`FileNotFoundError`. What the filesystem raised is its cause.
@@ -81,7 +87,13 @@ def open(
     ...     f["temp"].mean()
     np.float64(298.5)
     """
-    file = File(_ranges.place(path, filesystem), (io, (digests, stats), bool(decoded), memory, threads))
+    where = _ranges.place(path, filesystem)
+    try:
+        file = File(where, (io, (digests, stats), bool(decoded), memory, threads))
+    except FileNotFoundError as error:
+        if not isinstance(where, str) or not is_planned(where):
+            raise
+        raise FileNotFoundError(error.errno, f"The file is planned and not written yet: {_PLANNED}", where) from None
     for warning in file._core.warnings():
         warnings.warn(f"{shown(file.path)}: {warning}", stacklevel=2)
     return file
@@ -237,6 +249,10 @@ class Group(Mapping[str, Any]):
             if not name or self._from_file(name) not in ("", *self._file._groups()):
                 raise
         return self.group(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Raises: files are read."""
+        raise TypeError("an open file is read-only: tetfile.create writes a new one, and tetfile.convert joins files with merge=True")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._below())

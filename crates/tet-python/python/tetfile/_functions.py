@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _labels, _ranges, _tetfile
 from ._errors import UnsupportedError, UsageError
-from ._places import exists, is_url, know_urls, place, shown
+from ._places import exists, is_url, know_urls, new_place, shown
 from ._reductions import Progress
 from ._results import Answer, Conversion, Edit, Finding, Plan, Repair, Report, Stats
 
@@ -30,7 +32,7 @@ def verify(
     filesystem: Any = None,
     level: Literal["structure", "checksums", "deep"] = "deep",
     strict: bool = False,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Report:
@@ -69,7 +71,7 @@ def repair(
     trust_copy: bool = False,
     salvage: bool = False,
     fill: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = None,
 ) -> Repair:
     """Repairs a damaged ``.tet``, ``.tgm`` or ``.zt`` file, as ``tet repair --all`` does.
@@ -109,9 +111,8 @@ def repair(
         "trust_copy": trust_copy,
         "salvage": salvage,
         "fill": fill,
-        "memory": memory,
     }
-    found = _tetfile.repair(path, asked, progress)
+    found = _tetfile.repair(path, asked, memory, progress)
     edits = [Edit(**edit) for edit in found.pop("edits")]
     remaining = [Finding(**finding) for finding in found.pop("remaining")]
     return Repair(edits=edits, remaining=remaining, **found)
@@ -122,23 +123,28 @@ def convert(
     output: str | os.PathLike[str],
     *,
     filesystem: Any = None,
+    concat: str | None = None,
+    stack: str | None = None,
+    merge: bool = False,
+    prefer: Literal["first"] | None = None,
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     overwrite: bool = False,
-    dtype: str | Mapping[str, str] | None = None,
+    dtype: npt.DTypeLike | Mapping[str, npt.DTypeLike] | None = None,
     chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
     stats: bool = True,
     raw_values: bool = False,
     decoded: bool = False,
+    digests: Literal["auto", "always", "never"] = "auto",
     strict: bool = False,
     salvage: bool = False,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Conversion:
-    """Writes the datasets of a file to a new file, whose suffix tells the format.
+    """Writes the datasets of a file, or of several, to a new file, whose suffix tells the format.
 
     Every value that is written stays what it is, unless ``dtype`` asks for shorter floats. Packed and masked values go to formats
     whose readers decode them (``.nc``, ``.h5``, ``.zarr``, ``.tet``, ``.zt``, ``.tgm``) as they are stored, with their attributes,
@@ -148,9 +154,16 @@ def convert(
     The output appears complete or not at all.
 
     Args:
-        input: A file or a folder of any format that is read, as :func:`open` takes them, or a :class:`File`.
+        input: A file or a folder of any format that is read, as :func:`open` takes them, or a :class:`File`; or a list of them,
+            with ``concat``, ``stack`` or ``merge``.
         output: Such as ``x.tet``, ``x.nc``, ``x.h5``, ``x.zarr``, ``x.npz``, ``x.safetensors``.
         filesystem: What has the input, as for :func:`open`.
+        concat: The axis along which the datasets of the other files follow those of the first; datasets without it are
+            the same in all files.
+        stack: The new first axis of datasets that all files have, labeled by the names of the files; of one Tensogram file, of
+            its objects of one name.
+        merge: Whether the datasets of all files are written; one that several have, as a coordinate, is the same in all.
+        prefer: With ``merge``: ``"first"`` takes the datasets and attributes of the first file where those of others differ.
         include: Only these datasets: a name, or several.
         exclude: All but these datasets.
         overwrite: Whether an output that exists is replaced.
@@ -158,12 +171,13 @@ def convert(
             datasets of floats, one of integers for those of integers, but not for the coordinates of an axis. Floats
             become the nearest of a shorter type.
         chunks: The chunks that the input has, chunks that fit the array, one extent for each axis, or extents by the names of
-            axes (``{"time": 100}``), where other axes keep the extents that chunks have.
+            axes (``{"time": 100}``), where other axes keep the extents that chunks have, and so do the coordinates of an axis.
         codec: How chunks are compressed, where the format has a choice; what the format usually does unless it is given.
         compression_level: The level of the codec.
         stats: Whether a ``.tet`` file gets statistics of its chunks, where they are at most 0.2 % of the payloads.
         raw_values: Whether packed and masked values are written as they are stored to every format.
         decoded: Whether they are decoded in every format; the output has no attributes then that decode them again.
+        digests: Which chunks are compared with the checksums of the input, as for :func:`open`.
         strict: Whether it is an error that something is left out; nothing is written then.
         salvage: Whether parts of the metadata that cannot be read are left out with a warning. Otherwise they are an error: no
             one knows what they were of.
@@ -176,34 +190,46 @@ def convert(
         OSError: The system refuses to read or to write.
         DamagedError: The file is damaged.
         UnsupportedError: Datasets are of a type that is not read, or with ``strict`` something would be left out.
-        UsageError: The output has no such codec, or ``dtype`` does not have the value of an element.
+        UsageError: The output has no such codec, ``dtype`` does not have the value of an element, or files do not fit together.
 
     >>> done = tetfile.convert("climate.nc", "small.h5", include=["temp"], codec="gzip")
     >>> tetfile.open("small.h5")["temp"].shape
+    (12, 4, 8)
+    >>> done = tetfile.convert(["climate.nc", "small.h5"], "both.tet", stack="run", include=["temp"])
+    >>> tetfile.open("both.tet")["temp"].sel(run="small").shape
     (12, 4, 8)
     """
     if codec is None and compression_level is not None:
         raise UsageError("compression_level is the level of a codec: give codec too")
     if raw_values and decoded:
         raise UsageError("raw_values and decoded contradict each other: give one of them")
-    source = _ranges.place(getattr(input, "_source", input), filesystem)
+    inputs = [*input] if isinstance(input, (list, tuple)) else [input]
+    sources = [_ranges.place(getattr(each, "_source", each), filesystem) for each in inputs]
+    dtypes = dtype.items() if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)]
     asked = {
         "include": names_of(include),
         "exclude": names_of(exclude),
         "overwrite": overwrite,
-        "dtypes": [*dtype.items()] if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)],
-        "chunks": _chunk_rules(chunks, source),
+        "dtypes": [(name, _name_of(each)) for name, each in dtypes],
+        "chunks": [(None, _chunk_rule(chunks))],
         "codec": codec,
         "level": compression_level,
         "stats": stats,
         "raw_values": bool(raw_values),
         "decoded": bool(decoded),
+        "digests": digests,
         "salvage": salvage,
-        "memory": memory,
-        "threads": threads,
+        "concat": concat,
+        "stack": stack,
+        "merge": merge,
+        "prefer": prefer,
     }
     know_urls(output)
-    done = _strictly(source, output, asked, progress) if strict else _tetfile.convert(source, output, asked, progress)
+
+    def write(output: str | os.PathLike[str]) -> dict[str, Any]:
+        return _tetfile.convert(sources, output, asked, memory, threads, progress)
+
+    done = _strictly(write, output, overwrite) if strict else write(output)
     if losses := done["losses"]:
         text = listed(losses, "Conversion.losses")
         warnings.warn(f"{shown(os.fspath(output))} lacks what the input has: {text}", stacklevel=2)
@@ -221,38 +247,36 @@ def names_of(names: str | Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _chunk_rules(chunks: Any, source: Any) -> list[tuple[str | None, Any]]:
-    """Chunks of datasets by name, or of all."""
+def _name_of(dtype: Any) -> str:
+    """The name of a type of elements; one that NumPy does not know is that of the file."""
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        return str(dtype)
+
+
+def _chunk_rule(chunks: Any) -> Any:
+    """A word, an extent for each axis, or pairs of axes and extents."""
+    if isinstance(chunks, Mapping):
+        return [(str(axis), operator.index(extent)) for axis, extent in chunks.items()] or "kept"
     if isinstance(chunks, str):
-        return [(None, chunks)]
-    if not isinstance(chunks, Mapping):
-        return [(None, [int(extent) for extent in chunks])]
-    from . import _file
-
-    with _file.File(source, ("auto", ("auto", "verified"), False, None, None)) as file:
-        datasets = [(name, file.dataset(name)) for name in file]
-        unknown = chunks.keys() - {dim for _, dataset in datasets for dim in dataset.dims or ()}
-        if unknown:
-            raise UsageError(f"no dataset has an axis {sorted(unknown)}")
-        found: list[tuple[str | None, Any]] = []
-        for name, dataset in datasets:
-            held, dims = dataset._core.chunks, dataset.dims or ()
-            if not chunks.keys().isdisjoint(dims):
-                found.append((name, [int(chunks.get(dim, extent)) for dim, extent in zip(dims, held, strict=True)]))
-    return found
+        return chunks
+    if not isinstance(chunks, Iterable):
+        raise TypeError(f"chunks are one extent for each axis, or extents by axes as {{'time': 100}}, not {chunks!r}")
+    return [operator.index(extent) for extent in chunks]
 
 
-def _strictly(source: Any, output: str | os.PathLike[str], asked: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Converts beside the output, which takes its place if nothing is left out."""
-    where = place(output)
+def _strictly(write: Callable[[str], dict[str, Any]], output: str | os.PathLike[str], overwrite: bool) -> dict[str, Any]:
+    """Writes beside the output, which takes its place if nothing is left out."""
+    where = new_place(output)
     if is_url(where) or os.path.isdir(where):
         raise UsageError(f"strict writes new files and folders of this machine: {shown(where)} is none")
-    if not asked["overwrite"] and exists(where):
+    if not overwrite and exists(where):
         raise FileExistsError(17, "File exists: pass overwrite=True to replace it", where)
     name = os.path.basename(where)
     with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=os.path.dirname(where)) as folder:
         between = os.path.join(folder, name)
-        done = _tetfile.convert(source, between, asked, progress)
+        done = write(between)
         if done["losses"]:
             raise UnsupportedError("; ".join(done["losses"]), path=where)
         os.rename(between, where)

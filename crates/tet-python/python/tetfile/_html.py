@@ -58,7 +58,7 @@ def _dataset(of: Dataset) -> str:
 
 
 def _sizes(of: Dataset) -> list[tuple[str, str]]:
-    rows = [] if of.chunks is None else [("chunks", str(of.chunks))]
+    rows = [("chunks", chunks)] if (chunks := _chunks(of)) else []
     size = _size(of)
     return [*rows, ("size", size)] if size else rows
 
@@ -76,7 +76,7 @@ def _group(of: Group) -> str:
 
 def _row(of: Group, name: str) -> str:
     found = of.dataset(name)
-    texts = (name, _repr.typed(found), _repr.axes(found), str(found.chunks or ""), found.fault or _size(found))
+    texts = (name, _repr.typed(found), _repr.axes(found), _chunks(found), found.fault or _size(found))
     return "".join(map(_cell, texts))
 
 
@@ -91,6 +91,11 @@ def _cell(text: str) -> str:
 def _short(value: Any) -> str:
     text = np.array2string(value, threshold=8) if isinstance(value, np.ndarray) else str(value)
     return text if len(text) <= _TEXT_MAX else f"{text[:_TEXT_MAX]}..."
+
+
+def _chunks(of: Dataset) -> str:
+    """The extents of a chunk, where there are chunks and they are known."""
+    return str(of.chunks or "") if of._core.has_shape else ""
 
 
 def _size(of: Dataset) -> str:

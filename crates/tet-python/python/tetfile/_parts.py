@@ -18,14 +18,11 @@ import numpy as np
 
 from . import _tetfile, _types
 from ._create import Codec, Target, Targets
-from ._places import exists, is_url, know_urls, place
+from ._places import PLAN, exists, home_of, is_url, know_urls, new_place, place
 from ._plan import Spec, document
 from ._reductions import Progress
 
 __all__ = ["Part", "WritePlan", "plan"]
-
-# The name of the plan beside the parts.
-_PLAN = "plan.json"
 
 
 def plan(
@@ -65,7 +62,7 @@ def plan(
     >>> tetfile.open("shared.tet")["x"][...]
     array([1, 2, 3, 4], dtype=int32)
     """
-    target = place(path)
+    target = new_place(path)
     home = _home(target)
     if not overwrite and exists(target):
         raise FileExistsError(17, "File exists: pass overwrite=True to replace it", target)
@@ -111,7 +108,7 @@ class WritePlan:
         """
         return self._path
 
-    def part(self, *, memory: int | None = None, threads: int | None = None) -> Part:
+    def part(self, *, memory: int | str | None = None, threads: int | None = None) -> Part:
         """Begins a part: some regions of some datasets, which this process writes.
 
         A region covers whole chunks, or all regions of the part together do. Parts that hold the same chunk, because a task
@@ -210,8 +207,10 @@ class Part(Targets):
 
     _where = "is in the plan"
 
-    def __init__(self, plan: WritePlan, memory: int | None, threads: int | None) -> None:
-        path = f"{_home(plan._path).folder}/p-{uuid.uuid4().hex}.part"
+    def __init__(self, plan: WritePlan, memory: int | str | None, threads: int | None) -> None:
+        home = _home(plan._path)
+        home.check()
+        path = f"{home.folder}/p-{uuid.uuid4().hex}.part"
         self._regions = _tetfile.Regions.part(plan._document, path, memory, threads)
         self._targets = {
             name: Target(self._regions, name, spec, number) for number, (name, spec) in enumerate(plan._datasets.items())
@@ -257,19 +256,31 @@ class _Home:
     """Where the plan and the parts of a file are: a folder beside it."""
 
     def __init__(self, target: str) -> None:
-        self.folder = f"{target}.parts"
+        self.folder = home_of(target)
 
     def begin(self, text: str) -> None:
         """Keeps the plan, if there is no other one."""
         os.mkdir(self.folder)
-        Path(self.folder, _PLAN).write_text(text)
+        Path(self.folder, PLAN).write_text(text)
+
+    def check(self) -> None:
+        """The plan is there.
+
+        Raises:
+            FileNotFoundError: It is not.
+        """
+        if not os.path.isdir(self.folder):
+            message = "There is no plan of the file: it is published already, or discarded"
+            raise FileNotFoundError(errno.ENOENT, message, self.folder)
 
     def plan(self) -> str | bytes:
         """The plan that is kept."""
-        return Path(self.folder, _PLAN).read_text()
+        self.check()
+        return Path(self.folder, PLAN).read_text()
 
     def names(self) -> list[str]:
         """The names of the files."""
+        self.check()
         return os.listdir(self.folder)
 
     def parts(self) -> list[str]:
@@ -298,11 +309,15 @@ class _Bucket(_Home):
         super().__init__(target)
         know_urls(target)
 
+    def check(self) -> None:
+        # Parts are objects, which need no folder.
+        pass
+
     def begin(self, text: str) -> None:
-        _tetfile.write_object(f"{self.folder}/{_PLAN}", text.encode())
+        _tetfile.write_object(f"{self.folder}/{PLAN}", text.encode())
 
     def plan(self) -> str | bytes:
-        return _tetfile.read_object(f"{self.folder}/{_PLAN}")
+        return _tetfile.read_object(f"{self.folder}/{PLAN}")
 
     def names(self) -> list[str]:
         return _tetfile.list_objects(self.folder)
@@ -310,8 +325,8 @@ class _Bucket(_Home):
     def remove(self) -> None:
         # The plan goes last: as long as it is there, parts that are left are found by it.
         names = self.names()
-        _tetfile.remove_objects(self.folder, [name for name in names if name != _PLAN])
-        _tetfile.remove_objects(self.folder, [name for name in names if name == _PLAN])
+        _tetfile.remove_objects(self.folder, [name for name in names if name != PLAN])
+        _tetfile.remove_objects(self.folder, [name for name in names if name == PLAN])
 
 
 def _home(target: str) -> _Home:

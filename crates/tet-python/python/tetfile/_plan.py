@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,11 @@ _STORED = frozenset("float16 float32 float64 int16 int32 int64 uint8 uint16 uint
 # Attributes that say what the stored bits are, as the command writes them.
 _DTYPE_KEY = "logical_dtype"
 _SCALAR_KEY = "tet:scalar"
+# What becomes of texts.
+_OF_TEXTS = (
+    "texts can be the labels of an axis, Spec(shape, dtype, dims=('x',), labels={'x': texts}), or an attribute, attrs={'names': texts}; "
+    "files such as .nc, .h5 and .zarr, which xarray writes, have them as elements"
+)
 # Numbers of times, by the unit of NumPy.
 _TIME_UNITS = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
@@ -57,20 +63,22 @@ class Spec:
         shape: Sequence[int] | int,
         dtype: npt.DTypeLike,
         *,
-        chunks: Sequence[int] | None = None,
+        chunks: Sequence[int] | int | None = None,
         dims: Sequence[str] | None = None,
         labels: Mapping[str, Sequence[str]] | Mapping[int, Sequence[str]] | None = None,
         attrs: Mapping[str, Any] | None = None,
         fill: Any = None,
     ) -> None:
-        extents = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        extents = _extents(shape)
         kind = np.dtype(dtype)
-        chosen = auto_chunks(extents, kind) if chunks is None else tuple(int(chunk) for chunk in chunks)
+        chosen = auto_chunks(extents, kind) if chunks is None else _extents(chunks)
+        dims = (dims,) if isinstance(dims, str) else dims
         if len(chosen) != len(extents) or any(chunk < 1 for chunk in chosen):
             raise UsageError(f"chunks {chosen} do not fit shape {extents}: give one positive extent for each axis")
         if dims is not None and len(dims) != len(extents):
             raise UsageError(f"dims {tuple(dims)} do not fit shape {extents}: give one name for each axis")
         stored_name(kind)
+        _check_labels(labels or {}, extents, dims or ())
         found = {
             "shape": extents,
             "dtype": kind,
@@ -84,6 +92,27 @@ class Spec:
             object.__setattr__(self, name, value)
 
 
+def _extents(shape: Any) -> tuple[int, ...]:
+    """The extents of a shape, which may be one number."""
+    extents = tuple(map(operator.index, (shape,) if np.ndim(shape) == 0 else shape))
+    if any(extent < 0 for extent in extents):
+        raise UsageError(f"shape {extents} has a negative extent")
+    return extents
+
+
+def _check_labels(labels: Mapping[Any, Sequence[str]], shape: tuple[int, ...], dims: Sequence[str]) -> None:
+    """Each position of an axis with labels has one."""
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"labels is a mapping of axes to texts, as {{'x': ['a', 'b']}}, not {type(labels).__name__}")
+    for axis, texts in labels.items():
+        number = dims.index(axis) if axis in dims else axis
+        if not isinstance(number, int | np.integer) or not 0 <= number < len(shape):
+            raise UsageError(f"labels are of axis {axis!r}, and the axes are {tuple(dims) or tuple(range(len(shape)))}")
+        if isinstance(texts, str) or len(texts) != shape[number]:
+            found = "one text" if isinstance(texts, str) else f"{len(texts)} labels"
+            raise UsageError(f"axis {axis!r} has {found} and {shape[number]} positions: give a label for each")
+
+
 def auto_chunks(shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[int, ...]:
     """Chunks of about 4 MiB, whole along the last axes."""
     return tuple(_tetfile.auto_chunks(list(shape), max(1, dtype.itemsize)))
@@ -95,7 +124,7 @@ def document(datasets: Mapping[str, Spec], attrs: Mapping[str, Any], storage: Ma
         raise UsageError("compression_level is the level of zstd: give codec='zstd' too")
     known = {
         "tet_plan": 1,
-        "attrs": {key: _json(value) for key, value in attrs.items()},
+        "attrs": {key: attribute(key, value) for key, value in attrs.items()},
         "datasets": [_dataset(name, spec) for name, spec in datasets.items()],
     }
     known |= {key: value for key, value in storage.items() if value is not None}
@@ -103,7 +132,7 @@ def document(datasets: Mapping[str, Spec], attrs: Mapping[str, Any], storage: Ma
 
 
 def _dataset(name: str, spec: Spec) -> dict[str, Any]:
-    attrs = {key: _json(value) for key, value in spec.attrs.items()}
+    attrs = {key: attribute(key, value) for key, value in spec.attrs.items()}
     shape, chunks, dims = list(spec.shape), list(spec.chunks), list(spec.dims or ())
     if not shape:
         # A scalar is one element, and says so.
@@ -159,12 +188,15 @@ def stored_name(dtype: np.dtype[Any]) -> tuple[str, list[int]]:
     if name == "bool" or name.startswith("float8_") or name == "bfloat16":
         return f"uint{dtype.itemsize * 8}", []
     if dtype.kind in "OSUT":
-        advice = "texts can be the labels of an axis: Spec(shape, dtype, dims=('x',), labels={'x': texts})"
+        if dtype.kind == "O":
+            advice = f"convert objects to numbers, as with array.astype(float); {_OF_TEXTS}"
+        else:
+            advice = _OF_TEXTS
     elif dtype.kind in "fc":
         advice = f"convert them to {'float64' if dtype.kind == 'f' else 'complex128'}"
     else:
         advice = "write numbers, and each member of a structure as a dataset of its own"
-    raise UnsupportedError(f"elements of {dtype} are not written: {advice}")
+    raise UnsupportedError(f".tet files have no elements of {dtype}: {advice}")
 
 
 def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
@@ -177,8 +209,24 @@ def physical(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], list[int]]:
     return plain.reshape(-1).view(stored), inner
 
 
+def attribute(name: str, value: Any) -> Any:
+    """An attribute as JSON.
+
+    Raises:
+        UsageError: Files have no attributes of this type.
+    """
+    try:
+        return _json(value)
+    except _NoJsonError as error:
+        raise UsageError(f"the attribute {name!r} of type {error} is not written: pass text, numbers or lists") from None
+
+
+class _NoJsonError(Exception):
+    """The type of a value that JSON has no place for."""
+
+
 def _json(value: Any) -> Any:
-    """An attribute as JSON, which has no NaN: it is the text "NaN"."""
+    """A value as JSON, which has no NaN: it is the text "NaN"."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):
@@ -193,4 +241,4 @@ def _json(value: Any) -> Any:
         return value.decode()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise UsageError(f"an attribute of type {type(value).__name__} is not written: pass text, numbers or lists")
+    raise _NoJsonError(type(value).__name__)

@@ -251,12 +251,18 @@ class Reductions:
     ) -> Any:
         """Quantiles by linear interpolation, float64; the quantiles of a list are the first axis of the result.
 
+        Raises:
+            ValueError: A quantile is not from 0 to 1.
+
         >>> tetfile.open("climate.tet")["month"].quantile([0, 0.25, 1])
         array([ 1.  ,  3.75, 12.  ])
         """
-        one = isinstance(q, int | float)
-        wanted = [float(q)] if isinstance(q, int | float) else [float(value) for value in q]
-        return self._reduce("quantile", axis, dim, skipna, where, keepdims, progress, q=wanted, one_q=one)
+        wanted = np.asarray(q, dtype=float)
+        if wanted.ndim > 1 or not ((0 <= wanted) & (wanted <= 1)).all():
+            raise ValueError(f"q={q!r} is not a quantile from 0 to 1, or a list of them")
+        one, known = wanted.ndim == 0, wanted.reshape(-1).tolist()
+        found = self._reduce("quantile", axis, dim, skipna, where, keepdims, progress, q=known or [0.5], one_q=one)
+        return found if known else found[:0]
 
     def argmin(
         self,
@@ -426,9 +432,11 @@ class Reductions:
         if axis is None:
             return None
         rank = len(self._core.shape)
-        given = [axis] if isinstance(axis, int | np.integer | str) else list(axis)
+        given: list[Any] = [axis] if np.ndim(axis) == 0 else list(axis)  # type: ignore[arg-type]
         wanted = [self._axis_of(each) if isinstance(each, str) else each for each in given]
         for number in wanted:
+            if isinstance(number, bool | np.bool_) or not hasattr(number, "__index__"):
+                raise TypeError(f"an axis is a number or a name, not {type(number).__name__}")
             if not -rank <= number < rank:
                 raise np.exceptions.AxisError(number, rank)
         axes = [int(number) % rank for number in wanted]
@@ -439,10 +447,10 @@ class Reductions:
     def _axis_of(self, name: str | int) -> int:
         """The axis of a name or a number."""
         rank = len(self._core.shape)
-        if isinstance(name, int):
+        if isinstance(name, int | np.integer):
             if not -rank <= name < rank:
                 raise np.exceptions.AxisError(name, rank)
-            return name % rank
+            return int(name) % rank
         dims = self._core.dims or ()
         if name not in dims:
             known = f"; the axes are {', '.join(dims)}" if dims else "; the axes have no names, count them"
@@ -493,6 +501,8 @@ class Reductions:
         shape = self._core.shape
         axes = self._axes(axis, dim)
         reduced = sorted(range(len(shape)) if axes is None else axes)
+        if not isinstance(weights, Mapping):
+            raise TypeError(f"weights is a mapping of axes to weights, as {{'lat': weights}}, not {type(weights).__name__}")
         by_axis = {self._axis_of(name): np.asarray(of, dtype=float) for name, of in weights.items()}
         for number, of in by_axis.items():
             if number not in reduced:

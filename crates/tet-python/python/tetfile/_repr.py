@@ -28,7 +28,7 @@ def _line(of: Dataset) -> str:
     text = f"{of.name}: {typed(of)} {axes(of)}"
     if not is_whole:
         text += f", part of {whole.shape}"
-    elif of.chunks is not None:
+    elif of._core.has_shape and of.chunks is not None:
         text += f", chunks {of.chunks}"
     return text
 
@@ -39,8 +39,8 @@ def typed(of: Dataset) -> str:
 
 
 def axes(of: Dataset) -> str:
-    """The extents, with the names of the axes; ``?`` where the name alone is known."""
-    if not of.dtype_name:
+    """The extents, with the names of the axes; ``?`` where they are not known."""
+    if not of._core.has_shape:
         return "?"
     if not of.dims:
         return str(of.shape)

@@ -38,6 +38,8 @@ __all__ = [
     "auto_chunks",
     "write_object",
     "has_object",
+    "check_output",
+    "missing_folder",
     "read_object",
     "list_objects",
     "remove_objects",
@@ -60,7 +62,7 @@ class OpenFile:
         io: str,
         checks: tuple[str, str],
         decoded: bool,
-        memory: int | None = None,
+        memory: int | str | None = None,
         threads: int | None = None,
     ) -> OpenFile: ...
     @property
@@ -89,6 +91,8 @@ class Selected:
     def fault(self) -> str | None: ...
     @property
     def fill_value(self) -> bytes | None: ...
+    @property
+    def has_shape(self) -> bool: ...
     @property
     def is_chunked(self) -> bool: ...
     @property
@@ -122,11 +126,11 @@ class Selected:
 class Regions:
     @staticmethod
     def scratch(
-        plan: str, folder: str | PathLike[str], memory: int | None = None, threads: int | None = None
+        plan: str, folder: str | PathLike[str], memory: int | str | None = None, threads: int | None = None
     ) -> Regions: ...
     @staticmethod
     def part(
-        plan: str, path: str | PathLike[str], memory: int | None = None, threads: int | None = None
+        plan: str, path: str | PathLike[str], memory: int | str | None = None, threads: int | None = None
     ) -> Regions: ...
     @staticmethod
     def edit(
@@ -135,7 +139,7 @@ class Regions:
         growths: Sequence[tuple[int, int, int]],
         codec: str,
         level: int | None = None,
-        memory: int | None = None,
+        memory: int | str | None = None,
         threads: int | None = None,
     ) -> Regions: ...
     def add(self, plan: str) -> int: ...
@@ -188,14 +192,21 @@ def verify(
     path: str | PathLike[str] | Any,
     level: str,
     strict: bool,
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def diff(left: OpenFile, right: OpenFile, asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
-def repair(path: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None) -> dict[str, Any]: ...
+def repair(
+    path: str | PathLike[str], asked: dict[str, Any], memory: int | str | None = None, progress: _Progress = None
+) -> dict[str, Any]: ...
 def convert(
-    input: str | PathLike[str] | Any, output: str | PathLike[str], asked: dict[str, Any], progress: _Progress = None
+    inputs: Sequence[str | PathLike[str] | Any],
+    output: str | PathLike[str],
+    asked: dict[str, Any],
+    memory: int | str | None = None,
+    threads: int | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def publish_parts(
     plan: str,
@@ -206,6 +217,8 @@ def publish_parts(
 ) -> dict[str, int]: ...
 def auto_chunks(shape: Sequence[int], element_size: int) -> list[int]: ...
 def write_object(url: str | PathLike[str], content: bytes) -> None: ...
+def check_output(path: str | PathLike[str]) -> None: ...
+def missing_folder(path: str | PathLike[str]) -> str | None: ...
 def has_object(url: str | PathLike[str]) -> bool: ...
 def read_object(url: str | PathLike[str]) -> bytes: ...
 def list_objects(url: str | PathLike[str]) -> list[str]: ...
@@ -215,7 +228,7 @@ def append(
     axis: str,
     names: Sequence[str],
     input: str | PathLike[str],
-    memory: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> None: ...
 def convert_pieces(

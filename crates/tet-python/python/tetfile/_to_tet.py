@@ -48,7 +48,7 @@ class DatasetAccessor:
         codec: Codec | None = None,
         compression_level: int | None = None,
         stats: bool = True,
-        memory: int | None = None,
+        memory: int | str | None = None,
     ) -> Any:
         """Writes the dataset as a ``.tet`` file, encoded as the CF conventions and ``encoding`` say.
 
@@ -63,7 +63,9 @@ class DatasetAccessor:
                 allowed. The file is replaced by an edited copy.
             append_dim: Writes behind the end of this dimension of an existing file, in an edited copy of it; a folder of parts,
                 ``x.tets``, gets one more part. Variables without it must be those that the file has.
-            compute: Whether the file is written now. Otherwise a ``dask.delayed`` object is returned which does it.
+            compute: Whether the file is written now. Otherwise a ``dask.delayed`` object is returned which does it. There is
+                no file before it is computed: regions are written to the file afterwards. Processes that write regions of a
+                file that is not there yet use :func:`tetfile.plan`.
             codec: How chunks are compressed: ``"raw"``, or ``"zstd"``; what the file has where it is edited.
             compression_level: The level of zstd.
             stats: Whether the file gets statistics of its chunks, where they are at most 0.2 % of the payloads.
@@ -320,14 +322,14 @@ def _labels(variables: Mapping[str, Variable]) -> dict[str, list[str]]:
             continue
         if variable.dims != (name,):
             raise UsageError(
-                f"{name!r} has texts, which are written as coordinates of their own dimension only: "
-                f"leave it out with drop_vars({name!r})",
+                f"{name!r} has texts, which .tet files have as coordinates of their own dimension only: "
+                f"write a .nc or .zarr file with xarray, or leave it out with drop_vars({name!r})",
                 dataset=name,
             )
         if not any(name in other.dims for other in variables.values() if not _is_text(other)):
             raise UsageError(
-                f"{name!r} has texts and labels no numbers, so the file has no place for them: "
-                f"leave it out with drop_vars({name!r})",
+                f"{name!r} has texts and labels no numbers, so a .tet file has no place for them: "
+                f"write a .nc or .zarr file with xarray, or leave it out with drop_vars({name!r})",
                 dataset=name,
             )
         found[name] = [str(text) for text in np.asarray(variable.data)]

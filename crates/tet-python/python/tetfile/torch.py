@@ -167,8 +167,8 @@ def save(
         pieces.append(one.reshape(-1).view(torch.uint8).numpy() if one.numel() else b"")
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
-    asked = {"include": [], "exclude": [], "overwrite": overwrite, "dtypes": [], "chunks": [], "stats": True, "salvage": False}
-    asked |= {"raw_values": True, "decoded": False} | dict.fromkeys(("codec", "level", "memory", "threads"))
+    asked = {"include": [], "exclude": [], "overwrite": overwrite, "dtypes": [], "chunks": [], "stats": True, "digests": "auto", "salvage": False}
+    asked |= {"merge": False, "raw_values": True, "decoded": False} | dict.fromkeys(("codec", "level", "concat", "stack", "prefer"))
     _tetfile.convert_pieces([struct.pack("<Q", len(text)) + text, *pieces], path, asked)
 
 

@@ -76,7 +76,7 @@ class TetBackend(BackendEntrypoint):
         io: _file.Io = "auto",
         digests: _file.Digests = "auto",
         stats: _file.StatsPolicy = "verified",
-        memory: int | None = None,
+        memory: int | str | None = None,
         threads: int | None = None,
     ) -> XDataset:
         """The datasets of a group as variables."""

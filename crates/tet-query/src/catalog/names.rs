@@ -83,10 +83,13 @@ impl Names {
     }
 }
 
-/// The error for a name that none of these datasets has.
-pub(super) fn missing(datasets: &[Dataset], name: &str) -> Error {
+/// The error for a name that none of these datasets has, nor their parts.
+pub(super) fn missing(listed: (&[Dataset], &[Dataset]), name: &str) -> Error {
+    let (datasets, parts) = listed;
     let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
-    let suggestion = nearest_word(name, known.iter().map(String::as_str)).map(str::to_owned);
+    let words = datasets.iter().chain(parts).map(|dataset| dataset.name.as_str());
+    // A name that several parts have is none.
+    let suggestion = nearest_word(name, words.filter(|word| *word != name)).map(str::to_owned);
     Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
 }
 

@@ -67,7 +67,12 @@ fn parts_are_found_by_their_names_unless_several_have_one() {
         assert_eq!(catalog.find(&name).unwrap().index, 2 + at);
         assert!(catalog.has(&name) && !catalog.has("nothing"));
     }
-    assert!(matches!(catalog.find("twice"), Err(Error::NoSuchDataset { .. })));
+    let suggested = |name| match catalog.find(name) {
+        Err(Error::NoSuchDataset { suggestion, .. }) => suggestion,
+        found => panic!("{found:?}"),
+    };
+    assert_eq!(suggested("twice"), None);
+    assert_eq!(suggested("p/19").as_deref(), Some("p19"));
     assert_eq!(catalog.find("line").unwrap().index, 1);
     let filtered = catalog.filtered(|it| it.name == "line");
     assert_eq!(filtered.find("#1").unwrap().name, "line");

@@ -7,7 +7,7 @@ use super::times::TimeUnits;
 use super::{FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
-use crate::catalog::{Catalog, Dataset};
+use crate::catalog::{AttrText, Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
@@ -15,6 +15,10 @@ use tet_format::DType;
 
 /// The longest coordinate dataset that is read for its labels.
 pub(super) const COORDINATES_MAX: u64 = 1 << 24;
+
+/// The units of longitudes (CF conventions, section 4.2).
+const DEGREES_EAST: [&str; 6] =
+    ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
 
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
@@ -38,7 +42,7 @@ impl CatalogLabels {
         let axes = dataset.shape().iter().enumerate();
         let coordinates = |(axis, extent): (usize, &u64)| {
             let found = catalog.in_scope(&dataset.name, dataset.dims.get(axis)?)?;
-            (found.shape() == [*extent]).then(|| found.clone())
+            (found.shape() == [*extent]).then(|| catalog.decoded(found))
         };
         let coordinates: Vec<_> = axes.map(coordinates).collect();
         let read = vec![OnceLock::new(); coordinates.len()];
@@ -64,6 +68,30 @@ impl LabelLookup for CatalogLabels {
             slot.set(self.read_coordinates(axis)?).ok();
         }
         Ok(slot.get().and_then(Option::as_ref).map(Labels::borrowed))
+    }
+
+    fn unknown_units(&self, axis: usize) -> Option<String> {
+        let attrs = &self.coordinate_dataset(axis)?.attrs;
+        let text = |key| attrs.get(key).map(AttrText::text);
+        let units = text("units").filter(|units| units.contains(" since "))?;
+        let calendar = text("calendar").map(|name| format!(" in the calendar {name:?}"));
+        let is_unknown = TimeUnits::of(attrs).is_none();
+        is_unknown.then(|| format!("{units:?}{}", calendar.unwrap_or_default()))
+    }
+
+    fn is_longitude(&self, axis: usize) -> bool {
+        let Some(coordinates) = self.coordinate_dataset(axis) else { return false };
+        let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {
+            Some(AttrText::Text(text)) => texts.contains(&text.as_str()),
+            _ => false,
+        };
+        let is_named = || match coordinates.attrs.get("units") {
+            None => {
+                ["lon", "longitude"].contains(&coordinates.name.rsplit('/').next().unwrap_or(""))
+            }
+            Some(_) => is("units", &["degree", "degrees"]) && is("standard_name", &["longitude"]),
+        };
+        is("units", &DEGREES_EAST) || is_named()
     }
 }
 

@@ -32,7 +32,8 @@ pub enum Labels<'a> {
 }
 
 /// What is asked for.
-enum Asked {
+#[derive(Clone, Debug)]
+pub(super) enum Asked {
     Number(Number),
     /// The instants of a date.
     Period(Range<i128>),
@@ -64,18 +65,9 @@ impl FloatWidth {
     }
 }
 
-/// Which end of the equal labels to find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// The first equal label.
-    Before,
-    /// One past the last of the equal labels that follow the first one.
-    After,
-}
-
 /// A label's value: exact against integers, as a float against floats.
 #[derive(Clone, Copy, Debug)]
-enum Number {
+pub(super) enum Number {
     Int(i128),
     /// A text's number between this integer and the next, and the nearest float.
     Between(i128, f64),
@@ -99,14 +91,14 @@ impl Number {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "labels compare with floats as floats")]
-    fn float(self) -> f64 {
+    pub(super) fn float(self) -> f64 {
         match self {
             Number::Int(int) => int as f64,
             Number::Between(_, float) | Number::Float(float) => float,
         }
     }
 
-    fn compare(self, other: Number) -> Option<Ordering> {
+    pub(super) fn compare(self, other: Number) -> Option<Ordering> {
         match (self, other) {
             (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
             (Number::Int(a), Number::Between(floor, _)) => Some(a.cmp(&floor).then(Ordering::Less)),
@@ -118,7 +110,7 @@ impl Number {
     }
 
     /// How far apart two numbers are, exactly for integers.
-    fn distance(self, other: Number) -> Number {
+    pub(super) fn distance(self, other: Number) -> Number {
         match (self, other) {
             (Number::Int(a), Number::Int(b)) => {
                 Number::Int(a.abs_diff(b).try_into().unwrap_or(i128::MAX))
@@ -127,7 +119,7 @@ impl Number {
         }
     }
 
-    fn round(self, width: FloatWidth) -> Number {
+    pub(super) fn round(self, width: FloatWidth) -> Number {
         #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
         Number::Float(match width {
             FloatWidth::Half => nearest_f16(self.float()).to_f64(),
@@ -241,12 +233,18 @@ impl Labels<'_> {
         if let Labels::Times { numbers, .. } = self { *numbers } else { self }
     }
 
-    /// The labels that a label is compared with: times, unless it is a number.
-    fn compared(&self, label: &str) -> &Labels<'_> {
-        match self {
-            Labels::Times { numbers, times } if times.period(label).is_none() => numbers,
-            labels => labels,
-        }
+    /// The nanoseconds of a unit of times; 1 of other labels.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a day is fewer nanoseconds than a double holds exactly"
+    )]
+    pub(super) fn unit(&self) -> f64 {
+        if let Labels::Times { times, .. } = self { times.units.len as f64 } else { 1.0 }
+    }
+
+    /// Whether the labels are times, and this is no date.
+    pub(crate) fn is_no_date(&self, label: &str) -> bool {
+        matches!(self, Labels::Times { times, .. } if times.period(label).is_none())
     }
 
     /// The positions within a date that is less precise than the times, as a month of days; `None` for other
@@ -261,11 +259,15 @@ impl Labels<'_> {
 
     /// The positions of the next label below and of the next above one that none equals.
     pub(crate) fn neighbors(&self, label: &str) -> [Option<usize>; 2] {
-        let labels = self.compared(label);
-        let Some(asked) = labels.asked(label) else { return [None; 2] };
+        let Some(asked) = self.asked(label) else { return [None; 2] };
+        self.around(&asked)
+    }
+
+    /// The positions of the next label below and of the next above.
+    fn around(&self, asked: &Asked) -> [Option<usize>; 2] {
         let nearest = |side: Ordering| {
-            let beyond = (0..labels.len()).filter(|&at| labels.order(at, &asked) == Some(side));
-            beyond.reduce(|best, at| match labels.step(best, at) {
+            let beyond = (0..self.len()).filter(|&at| self.order(at, asked) == Some(side));
+            beyond.reduce(|best, at| match self.step(best, at) {
                 Some(step) if step == side => at,
                 _ => best,
             })
@@ -279,19 +281,28 @@ impl Labels<'_> {
         if let Some(equal) = self.first_equal(label) {
             return Some(equal);
         }
-        let labels = self.compared(label);
-        let asked = match labels.asked(label)? {
-            Asked::Number(number) => number,
-            Asked::Period(period) => Number::Int(period.start),
-        };
-        match labels.neighbors(label) {
+        self.nearest_to(&self.asked(label)?)
+    }
+
+    /// As [`Labels::nearest`].
+    pub(super) fn nearest_to(&self, asked: &Asked) -> Option<usize> {
+        let far = |at: usize| self.distance(at, asked);
+        match self.around(asked) {
             [Some(below), Some(above)] => {
-                let far = |at| labels.number(at).map(|it| it.distance(asked));
                 let is_below = far(below)?.compare(far(above)?) == Some(Ordering::Less);
                 Some(if is_below { below } else { above })
             }
             [below, above] => below.or(above),
         }
+    }
+
+    /// How far the label at a position is from what is asked for; of a date from its first moment.
+    pub(super) fn distance(&self, at: usize, asked: &Asked) -> Option<Number> {
+        let asked = match asked {
+            Asked::Number(number) => *number,
+            Asked::Period(period) => Number::Int(period.start),
+        };
+        self.number(at).map(|it| it.distance(asked))
     }
 
     /// The first position whose label equals: as text, else as a number, or a time within a date.
@@ -302,9 +313,8 @@ impl Labels<'_> {
         {
             return Some(position);
         }
-        let labels = self.compared(label);
-        let asked = labels.asked(label)?;
-        (0..labels.len()).find(|&at| labels.order(at, &asked) == Some(Ordering::Equal))
+        let asked = self.asked(label)?;
+        (0..self.len()).find(|&at| self.order(at, &asked) == Some(Ordering::Equal))
     }
 
     /// All positions whose label equals: as text, else as a number, or a time within a date.
@@ -316,9 +326,12 @@ impl Labels<'_> {
                 return equal;
             }
         }
-        let labels = self.compared(label);
-        let Some(asked) = labels.asked(label) else { return Vec::new() };
-        (0..labels.len()).filter(|&at| labels.order(at, &asked) == Some(Ordering::Equal)).collect()
+        self.asked(label).map_or_else(Vec::new, |asked| self.equal_to(&asked))
+    }
+
+    /// All positions whose label is what is asked for.
+    pub(super) fn equal_to(&self, asked: &Asked) -> Vec<usize> {
+        (0..self.len()).filter(|&at| self.order(at, asked) == Some(Ordering::Equal)).collect()
     }
 
     /// Whether both have the same label at a position, or neither has one: as text, or by value.
@@ -350,39 +363,8 @@ impl Labels<'_> {
         if let Labels::Times { numbers, .. } = self { numbers } else { self }
     }
 
-    /// Where a range begins (`Before`) or ends (`Before`, or `After` to include the label).
-    ///
-    /// An equal label decides. Without one, numeric labels in order are searched by value.
-    #[must_use]
-    pub(crate) fn bound(&self, label: &str, side: Side) -> Option<usize> {
-        let labels = self.compared(label);
-        if let Some(first) = self.first_equal(label) {
-            return Some(if side == Side::Before { first } else { labels.run_end(first, label) });
-        }
-        let asked = labels.asked(label)?;
-        let wanted = match labels.direction()? {
-            Ordering::Greater => Ordering::Greater,
-            _ => Ordering::Less,
-        };
-        // No label equals, so both sides are the same place.
-        let is_past = |&at: &usize| at == labels.len() || labels.order(at, &asked) != Some(wanted);
-        (0..=labels.len()).find(is_past)
-    }
-
-    /// One past the last label equal to the one at `first`, without a break; times are equal within a date.
-    fn run_end(&self, first: usize, label: &str) -> usize {
-        let is_same = |at: usize| self.step(first, at).is_some_and(Ordering::is_eq);
-        let period = self.asked(label).filter(|asked| matches!(asked, Asked::Period(_)));
-        let equal = |at: usize| match (self, &period) {
-            (Labels::Text(texts), _) => texts[at] == texts[first] || is_same(at),
-            (_, Some(period)) => self.order(at, period) == Some(Ordering::Equal),
-            _ => is_same(at),
-        };
-        (first + 1..self.len()).find(|&at| !equal(at)).unwrap_or(self.len())
-    }
-
     /// Whether all labels are numbers in one order: `Less` rising, `Greater` falling.
-    fn direction(&self) -> Option<Ordering> {
+    pub(super) fn direction(&self) -> Option<Ordering> {
         let mut direction = Ordering::Equal;
         if self.len() == 1 {
             self.number(0)?;
@@ -398,11 +380,11 @@ impl Labels<'_> {
         Some(direction)
     }
 
-    fn step(&self, from: usize, to: usize) -> Option<Ordering> {
+    pub(super) fn step(&self, from: usize, to: usize) -> Option<Ordering> {
         self.number(from)?.compare(self.number(to)?)
     }
 
-    fn number(&self, at: usize) -> Option<Number> {
+    pub(super) fn number(&self, at: usize) -> Option<Number> {
         match self {
             Labels::Text(texts) => Number::parse(texts.get(at)?),
             Labels::Integers(values) => values.get(at).copied().map(Number::Int),
@@ -411,10 +393,17 @@ impl Labels<'_> {
         }
     }
 
-    /// What is asked for: the instants of a date, or a number at the precision of these labels.
-    fn asked(&self, label: &str) -> Option<Asked> {
-        if let Labels::Times { times, .. } = self {
-            return times.period(label).map(Asked::Period);
+    /// What is asked for: the instants of a date, or a number at the precision of these labels. Of times a number
+    /// is one of the numbers that they are stored as.
+    pub(super) fn asked(&self, label: &str) -> Option<Asked> {
+        if let Labels::Times { numbers, times } = self {
+            let stored = || match numbers.asked(label)? {
+                Asked::Number(Number::Int(int)) => times.units.whole(int),
+                Asked::Number(number) => times.units.float(number.float()),
+                Asked::Period(_) => None,
+            };
+            let period = times.period(label).map(Asked::Period);
+            return period.or_else(|| Some(Asked::Number(Number::Int(stored()?))));
         }
         let asked = Number::parse(label)?;
         Some(Asked::Number(match self {
@@ -424,7 +413,7 @@ impl Labels<'_> {
     }
 
     /// How the label at a position compares with what is asked; a time within a date is equal to it.
-    fn order(&self, at: usize, asked: &Asked) -> Option<Ordering> {
+    pub(super) fn order(&self, at: usize, asked: &Asked) -> Option<Ordering> {
         let number = self.number(at)?;
         match asked {
             Asked::Number(asked) => number.compare(*asked),
@@ -445,6 +434,7 @@ impl Labels<'_> {
 mod tests {
     use half::f16;
 
+    use super::super::Side;
     use super::*;
 
     fn texts(labels: &[&str]) -> Labels<'static> {

@@ -32,7 +32,7 @@ const UNITS: [(&[&str], Instant); 7] = [
 /// `days since 1970-01-01 12:00:00.5 +01:00`.
 static SINCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^\s*(\w+)\s+since\s+(\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2})(?:\.(\d*))?)?)?\s*(?:Z|UTC|([+-])(\d{1,2})(?::?(\d{2}))?)?\s*$",
+        r"^\s*(\w+)\s+since\s+(\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2})(?:\.(\d*))?)?)?\s*(?:Z|UTC|GMT|([+-]?)(\d{1,2})(?::?(\d{2}))?)?\s*$",
     )
     .ok()
 });
@@ -50,7 +50,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) struct TimeUnits {
     calendar: Calendar,
     /// Nanoseconds of a unit.
-    len: Instant,
+    pub(super) len: Instant,
     /// The instant of 0.
     epoch: Instant,
 }
@@ -268,6 +268,18 @@ mod tests {
                 ["1970-01-01T01:30", "1970-01-01T00:00"],
             ),
             (
+                "seconds since 2000-1-1 0:0:0 0",
+                "standard",
+                [60, 120],
+                ["2000-01-01T00:01", "2000-01-01T00:02"],
+            ),
+            (
+                "Hours since 2000-01-01 06:00 GMT",
+                "standard",
+                [0, 1],
+                ["2000-01-01T06:00", "2000-01-01T07:00"],
+            ),
+            (
                 "ms since 1970-01-01",
                 "standard",
                 [5, -1],
@@ -328,6 +340,7 @@ mod tests {
 
     #[test]
     fn ranges_of_dates_follow_the_axis() {
+        use crate::labels::RangeFault;
         use crate::labels::Side::{After, Before};
         let rising = labels("days since 2024-01-01", "standard", &[0, 14, 31, 45, 60]);
         let falling = labels("days since 2024-01-01", "standard", &[60, 45, 31, 14, 0]);
@@ -346,5 +359,27 @@ mod tests {
         let tangled = labels("days since 2024-01-01", "standard", &[0, 60, 14]);
         assert_eq!(tangled.period("2024-01"), None);
         assert_eq!(tangled.bound("2024-02", Before), None);
+        assert_eq!(tangled.range(Some("2024-01"), None), Err(RangeFault::Unordered));
+        for (start, stop, of_rising, of_falling) in [
+            (Some("2024-01"), Some("2024-02"), 0..4, 1..5),
+            (Some("2024-01-15"), Some("2024-02-01"), 1..3, 2..4),
+            (Some("2024-01-16"), Some("2024-01-20"), 2..2, 3..3),
+            (Some("2024"), Some("2024"), 0..5, 0..5),
+            (Some("2024-02"), None, 2..5, 1..5),
+            (None, Some("2024-02"), 0..4, 0..3),
+            // Stored numbers are labels, too.
+            (Some("14.0"), Some("2024-02-14"), 1..3, 2..4),
+        ] {
+            assert_eq!(rising.range(start, stop), Ok(of_rising), "{start:?} to {stop:?}");
+            assert_eq!(
+                falling.range(start, stop),
+                Ok(of_falling),
+                "{start:?} to {stop:?}, falling"
+            );
+        }
+        let hours: Vec<i128> = (0..48).collect();
+        let hours = labels("hours since 2001-02-28", "noleap", &hours);
+        assert_eq!(hours.range(Some("2001-02-28T22:30"), Some("2001-03-01T01")), Ok(23..26));
+        assert_eq!(hours.range(Some("2001-03-01"), Some("2001-03-01")), Ok(24..48));
     }
 }

@@ -103,6 +103,65 @@ pub enum SelectionFault {
         neighbors: Vec<String>,
         /// A label that looks like the one asked for.
         suggestion: Option<String>,
+        /// The position that a whole number may have meant, as it is written: `month#0`.
+        position: Option<String>,
+        /// The units of the labels, which count since a date and are not understood as times.
+        units: Option<String>,
+    },
+    /// Several positions have the label of which one is asked for.
+    #[error("{count} positions of {axis} have the label {label:?}")]
+    RepeatedLabel {
+        /// The axis, as messages name it.
+        axis: String,
+        /// The label.
+        label: String,
+        /// How many positions have it.
+        count: usize,
+    },
+    /// A range of labels on an axis whose labels are in no order.
+    #[error("the labels of {axis} are in no order, so nothing is between two of them")]
+    UnorderedLabels {
+        /// The axis, as messages name it.
+        axis: String,
+    },
+    /// A whole number on an axis of dates.
+    #[error("{label} is no date, and the labels of {axis} are dates")]
+    NotADate {
+        /// The axis, as messages name it.
+        axis: String,
+        /// Its name, as a selection has it.
+        name: String,
+        /// The number.
+        label: String,
+        /// The first and the last date.
+        ends: Option<(String, String)>,
+    },
+    /// The nearest label is not near enough.
+    #[error("no label within {within} of {label:?} on {axis}: the nearest is {nearest:?}")]
+    TooFar {
+        /// The axis, as messages name it.
+        axis: String,
+        /// The label.
+        label: String,
+        /// How far the nearest may be.
+        within: String,
+        /// The nearest label.
+        nearest: String,
+    },
+    /// A range of longitudes goes past the end of the axis and on at its beginning.
+    #[error(
+        "the range goes past the end of {axis} and on at its beginning: \
+         {} to {}, then {} to {}", .first.0, .first.1, .second.0, .second.1
+    )]
+    TwoRanges {
+        /// The axis, as messages name it.
+        axis: String,
+        /// Its name, as a selection has it.
+        name: String,
+        /// The first and the last label of the western range.
+        first: (String, String),
+        /// Of the eastern range.
+        second: (String, String),
     },
 }
 
@@ -112,15 +171,58 @@ impl SelectionFault {
     pub fn hint(&self) -> Option<String> {
         match self {
             SelectionFault::Syntax { .. } => Some(
-                "write positions as `0:10:2, :, -1`, names as `time=0:10, lat=5`, labels in \
-                 quotes as `time=\"a\":\"b\"`"
+                "write positions as `0:10:2, :, -1` or `time#0:10`, labels as `lat=40:60`, \
+                 `time=2001-06` or `station=\"St. John's\"`, the nearest as `lat~48.1`"
                     .to_owned(),
             ),
             SelectionFault::Rank { given, rank, .. } if given < rank => {
                 Some("give one entry per axis, or name the axes".to_owned())
             }
-            SelectionFault::NoSuchAxis { suggestion: Some(name), .. }
-            | SelectionFault::NoSuchLabel { suggestion: Some(name), .. } => {
+            SelectionFault::NoSuchAxis { suggestion: Some(name), .. } => {
+                Some(format!("did you mean {name:?}?"))
+            }
+            SelectionFault::NoSuchLabel { units: Some(units), .. } => Some(format!(
+                "{units} is not understood as time: the labels are the numbers of the file"
+            )),
+            SelectionFault::NoSuchLabel { position, .. } => {
+                let position = position.as_ref().map(|it| format!("as a position it is {it}"));
+                let hints: Vec<String> = self.labels_hint().into_iter().chain(position).collect();
+                (!hints.is_empty()).then(|| hints.join("; "))
+            }
+            SelectionFault::RepeatedLabel { label, .. } => Some(format!(
+                "{label:?}:{label:?} is all of them where they are neighbors; positions are written with #"
+            )),
+            SelectionFault::UnorderedLabels { .. } => Some(
+                "select one label, or positions: they are written with #, as time#0:10".to_owned(),
+            ),
+            SelectionFault::NotADate { name, ends, .. } => {
+                let position = format!("positions are written {name}#0:10");
+                Some(match ends {
+                    Some((first, last)) => format!("dates go from {first} to {last}; {position}"),
+                    None => position,
+                })
+            }
+            SelectionFault::TwoRanges { name, first, second, .. } => Some(format!(
+                "take one after the other: {name}={}:{} and {name}={}:{}",
+                first.0, first.1, second.0, second.1
+            )),
+            SelectionFault::AmbiguousAxis { axes, .. } => {
+                let numbers: Vec<String> = axes.iter().map(usize::to_string).collect();
+                Some(format!("use its number: {}", numbers.join(", ")))
+            }
+            SelectionFault::OutOfExtent { extent: 0, .. } => Some("the axis is empty".to_owned()),
+            SelectionFault::OutOfExtent { extent, last, .. } => {
+                Some(format!("use -{extent} to {last}"))
+            }
+            SelectionFault::NoLabels { .. } => Some("select by position instead".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Labels that may have been meant instead of one that is not there.
+    fn labels_hint(&self) -> Option<String> {
+        match self {
+            SelectionFault::NoSuchLabel { suggestion: Some(name), .. } => {
                 Some(format!("did you mean {name:?}?"))
             }
             SelectionFault::NoSuchLabel { neighbors, .. } if !neighbors.is_empty() => {
@@ -133,15 +235,6 @@ impl SelectionFault {
             SelectionFault::NoSuchLabel { ends: Some((first, last)), .. } => {
                 Some(format!("labels go from {first:?} to {last:?}"))
             }
-            SelectionFault::AmbiguousAxis { axes, .. } => {
-                let numbers: Vec<String> = axes.iter().map(usize::to_string).collect();
-                Some(format!("use its number: {}", numbers.join(", ")))
-            }
-            SelectionFault::OutOfExtent { extent: 0, .. } => Some("the axis is empty".to_owned()),
-            SelectionFault::OutOfExtent { extent, last, .. } => {
-                Some(format!("use -{extent} to {last}"))
-            }
-            SelectionFault::NoLabels { .. } => Some("select by position instead".to_owned()),
             _ => None,
         }
     }

@@ -1,12 +1,15 @@
-//! Selections as text, in `NumPy`'s habits.
+//! Selections as text.
 //!
 //! ```text
 //!   selection := [ entry { "," entry } [","] ]
-//!   entry     := "..." | extent | name "=" extent
-//!   extent    := [place] ":" [place] [":" [step]]  |  place
-//!   place     := integer | quoted label
+//!   entry     := "..." | range | name "=" range | name "#" range | name "~" label [ "within" number ]
+//!   range     := [place] ":" [place] [":" [step]]  |  place
+//!   place     := integer | label
+//!   label     := quoted text | number with a point | date [ "T" time ] | word (after "=")
 //!   name      := word | quoted text
 //! ```
+//!
+//! An integer is a position without a name and after `#`, and a label after `=`.
 
 use super::error::{SelectionError, SelectionFault};
 use super::{AxisSelection, Position, Selection, SelectionForm, Stop};
@@ -80,6 +83,13 @@ fn arrange(reader: &Reader<'_>, entries: Vec<(usize, Entry)>) -> Result<Selectio
     Ok(Selection { form })
 }
 
+/// What integers are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Integers {
+    Positions,
+    Labels,
+}
+
 struct Reader<'a> {
     text: &'a str,
     chars: Vec<char>,
@@ -122,85 +132,192 @@ impl Reader<'_> {
             return Ok(Entry::Ellipsis);
         }
         let start = self.at;
-        if let Some(name) = self.name()?
-            && (self.take('=') || self.peek() == Some('~'))
-        {
-            return Ok(Entry::Named(AxisRef::Name(name), self.extent()?));
+        if let Some(name) = self.name()? {
+            let name = AxisRef::Name(name);
+            if self.take('#') {
+                return Ok(Entry::Named(name, self.positions()?));
+            }
+            if self.take('=') || self.peek() == Some('~') {
+                return Ok(Entry::Named(name, self.extent(Integers::Labels)?));
+            }
         }
         self.at = start;
-        Ok(Entry::Positional(self.extent()?))
+        Ok(Entry::Positional(self.extent(Integers::Positions)?))
     }
 
-    /// A word or quoted text, which is a name if `=` follows.
+    /// A word or quoted text, which is a name if `=`, `#` or `~` follows.
     fn name(&mut self) -> Result<Option<String>, SelectionError> {
         if self.peek().is_some_and(is_quote) {
             return self.quoted().map(Some);
         }
+        let word = self.word();
+        self.skip_space();
+        Ok(Some(word).filter(|word| !word.is_empty()))
+    }
+
+    fn word(&mut self) -> String {
         let start = self.at;
         while self.peek().is_some_and(is_word) {
             self.at += 1;
         }
-        Ok((start < self.at).then(|| self.chars[start..self.at].iter().collect()))
+        self.chars[start..self.at].iter().collect()
     }
 
-    fn extent(&mut self) -> Result<AxisSelection, SelectionError> {
-        let start = self.place()?;
+    /// What follows `#`: positions alone.
+    fn positions(&mut self) -> Result<AxisSelection, SelectionError> {
+        let at = self.at;
+        let entry = self.extent(Integers::Positions)?;
+        let is_position = |place: &Position| matches!(place, Position::Index(_));
+        let are_positions = match &entry {
+            AxisSelection::Point(point) => is_position(point),
+            AxisSelection::Range { start, stop, .. } => {
+                start.iter().all(is_position) && !matches!(stop, Stop::Through(_))
+            }
+        };
+        if are_positions {
+            Ok(entry)
+        } else {
+            Err(self.wanted_at(at, "# takes positions: integers"))
+        }
+    }
+
+    fn extent(&mut self, integers: Integers) -> Result<AxisSelection, SelectionError> {
+        let at = self.at;
+        let start = self.place(integers)?;
         if !self.take(':') {
-            let wanted = "a position, a range or `...` is wanted";
+            let wanted = match integers {
+                Integers::Positions => "a position, a range or `...` is wanted",
+                Integers::Labels => "a label or a range is wanted",
+            };
             return start.map(AxisSelection::Point).ok_or_else(|| self.wanted(wanted));
         }
-        let stop = self.place()?;
-        if [&start, &stop].into_iter().flatten().any(|it| matches!(it, Position::Nearest(_))) {
+        let stop = self.place(integers)?;
+        if [&start, &stop].into_iter().flatten().any(|it| matches!(it, Position::Nearest { .. })) {
             return Err(self.wanted("~ takes one position, and no range is wanted"));
         }
-        let stop = stop.map_or(Stop::End, Stop::Before);
-        let mut step = 1;
-        if self.take(':') && self.peek().is_some_and(|next| next != ',') {
-            let at = self.at;
-            step = match self.place()? {
-                Some(Position::Index(step)) if 1 <= step => u64::try_from(step)
-                    .map_err(|_| self.wanted_at(at, "a step below 2^64 is wanted"))?,
-                _ => return Err(self.wanted_at(at, "a step of at least 1 is wanted")),
-            };
+        let is_position = |place: &Position| matches!(place, Position::Index(_));
+        if let (Some(start), Some(stop)) = (&start, &stop)
+            && is_position(start) != is_position(stop)
+        {
+            return Err(
+                self.wanted_at(at, "a range has two positions or two labels, not one of each")
+            );
         }
+        let stop = match stop {
+            None => Stop::End,
+            Some(stop) if is_position(&stop) => Stop::Before(stop),
+            Some(stop) => Stop::Through(stop),
+        };
+        let step = if self.take(':') { self.step()? } else { 1 };
         Ok(AxisSelection::Range { start, stop, step })
     }
 
-    fn place(&mut self) -> Result<Option<Position>, SelectionError> {
+    fn step(&mut self) -> Result<u64, SelectionError> {
+        let at = self.at;
+        match self.place(Integers::Positions)? {
+            None => Ok(1),
+            Some(Position::Index(step)) if 1 <= step => {
+                u64::try_from(step).map_err(|_| self.wanted_at(at, "a step below 2^64 is wanted"))
+            }
+            _ => Err(self.wanted_at(at, "a step of at least 1 is wanted")),
+        }
+    }
+
+    fn place(&mut self, integers: Integers) -> Result<Option<Position>, SelectionError> {
         match self.peek() {
             Some(quote) if is_quote(quote) => self.quoted().map(|it| Some(Position::Label(it))),
             Some('~') => {
                 self.take('~');
-                let wanted = "a label is wanted after ~";
-                let label = self.name()?.ok_or_else(|| self.wanted(wanted))?;
-                Ok(Some(Position::Nearest(label)))
+                self.nearest().map(Some)
             }
-            Some(next) if is_word(next) || next == '+' => self.number().map(Some),
+            Some(next) if is_word(next) => self.unquoted(integers).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// An integer, or a label without quotes: a number with a point or an exponent, or a date.
-    fn number(&mut self) -> Result<Position, SelectionError> {
+    /// What follows `~`: a label, and how far from it the nearest may be.
+    fn nearest(&mut self) -> Result<Position, SelectionError> {
+        let label = match self.peek() {
+            Some(quote) if is_quote(quote) => self.quoted()?,
+            _ => self.dated_word(),
+        };
+        if label.is_empty() {
+            return Err(self.wanted("a label is wanted after ~"));
+        }
+        self.skip_space();
+        let end = self.at;
+        if self.word() != "within" {
+            self.at = end;
+            return Ok(Position::nearest(label));
+        }
+        self.skip_space();
+        let at = self.at;
+        let within = self.word();
+        if !within.parse::<f64>().is_ok_and(|far| far.is_finite() && 0.0 <= far) {
+            return Err(self.wanted_at(at, "a distance is wanted after `within`"));
+        }
+        Ok(Position::Nearest { label, within: Some(within) })
+    }
+
+    /// A word, and the time of day after a date: `2024-07-15T06:30` is one word, and so is `2024-07-15 06:30`.
+    fn dated_word(&mut self) -> String {
+        let mut word = self.word();
+        let is_time = |text: &[char]| matches!(text, [' ', a, b, ':', ..] if a.is_ascii_digit() && b.is_ascii_digit());
+        if is_label(&word)
+            && word.len() == 10
+            && word.contains('-')
+            && is_time(&self.chars[self.at..])
+        {
+            self.at += 1;
+            word = format!("{word}T{}", self.word());
+        }
+        let has_hour =
+            |word: &str| is_label(word) && word.find('T') == Some(10) && word.len() == 13;
+        if has_hour(&word) {
+            for _ in 0..2 {
+                let end = self.at;
+                if self.peek() != Some(':') {
+                    break;
+                }
+                self.at += 1;
+                let part = self.word();
+                let digits = part.strip_suffix('Z').unwrap_or(&part);
+                let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+                let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+                if whole.len() != 2 || !is_number(whole) || !is_number(fraction) {
+                    self.at = end;
+                    break;
+                }
+                word.push(':');
+                word.push_str(&part);
+            }
+        }
+        word
+    }
+
+    /// An integer, or a label without quotes: a number with a point or an exponent, a date, or after `=` a word.
+    fn unquoted(&mut self, integers: Integers) -> Result<Position, SelectionError> {
         let start = self.at;
-        if matches!(self.peek(), Some('-' | '+')) {
-            self.at += 1;
-        }
-        while self.peek().is_some_and(is_word) {
-            self.at += 1;
-        }
-        let word: String = self.chars[start..self.at].iter().collect();
+        let word = self.dated_word();
         let digits = word.strip_prefix(['-', '+']).unwrap_or(&word);
-        if is_label(&word) {
+        let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let is_word = word.starts_with(|next: char| next.is_alphabetic() || next == '_');
+        if is_label(&word) || (integers == Integers::Labels && is_word) {
             return Ok(Position::Label(word));
         }
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            let wanted = "an integer or a label in quotes is wanted";
+        if !is_integer {
+            let wanted = match integers {
+                Integers::Positions => "an integer or a label in quotes is wanted",
+                Integers::Labels => "a number, a date or a label in quotes is wanted",
+            };
             return Err(self.wanted_at(start, wanted));
         }
         match word.parse::<i128>() {
-            Ok(index) if index.unsigned_abs() <= u128::from(u64::MAX) => Ok(Position::Index(index)),
-            _ => Err(self.wanted_at(start, "a position below 2^64 is wanted")),
+            Ok(index) if index.unsigned_abs() <= u128::from(u64::MAX) => Ok(match integers {
+                Integers::Positions => Position::Index(index),
+                Integers::Labels => Position::Number(index),
+            }),
+            _ => Err(self.wanted_at(start, "a number below 2^64 is wanted")),
         }
     }
 
@@ -234,13 +351,14 @@ const fn is_quote(next: char) -> bool {
     matches!(next, '"' | '\'')
 }
 
-/// Whether a word is a label without quotes: `51.0`, `1e3`, `2024-07`, `2024-07-15T06`.
+/// Whether a word is a label without quotes: `51.0`, `1e3`, `2024-07`, `2024-07-15T06:30`.
 fn is_label(word: &str) -> bool {
     let digits = word.trim_start_matches(['-', '+']);
     let is_float = digits.contains(['.', 'e', 'E'])
         && digits.starts_with(|next: char| next.is_ascii_digit() || next == '.')
         && word.parse::<f64>().is_ok_and(f64::is_finite);
-    let parts: Vec<&str> = word.split(['-', 'T']).collect();
+    let date = word.split_once(':').map_or(word, |(date, _)| date);
+    let parts: Vec<&str> = date.trim_end_matches('Z').split(['-', 'T']).collect();
     let is_number = |(part, len): (&&str, usize)| {
         part.len() == len && part.bytes().all(|byte| byte.is_ascii_digit())
     };
@@ -252,7 +370,8 @@ fn is_label(word: &str) -> bool {
 
 /// Letters of names that need no quotes. `-` is one, so that `sea-level=3` reads.
 fn is_word(next: char) -> bool {
-    !next.is_whitespace() && !matches!(next, ',' | ':' | '=' | '~' | '"' | '\'' | '[' | ']' | '\\')
+    let reserved = [',', ':', '=', '~', '#', '"', '\'', '[', ']', '\\'];
+    !next.is_whitespace() && !reserved.contains(&next)
 }
 
 #[cfg(test)]
@@ -271,7 +390,13 @@ mod tests {
     fn text_reads_as_written() {
         let all = AxisSelection::all;
         let point = |index: i64| AxisSelection::point(index);
-        let nearest = |label: &str| AxisSelection::Point(Position::Nearest(label.to_owned()));
+        let nearest = |label: &str| AxisSelection::Point(Position::nearest(label));
+        let number = |number: i128| AxisSelection::Point(Position::Number(number));
+        let numbers = |start: i128, stop: i128| {
+            let (start, stop) =
+                (Some(Position::Number(start)), Stop::Through(Position::Number(stop)));
+            AxisSelection::Range { start, stop, step: 1 }
+        };
         let around = |head: Vec<_>, tail: Vec<_>| SelectionForm::Around { head, tail };
         let named = |name: &str, entry| SelectionForm::Named(vec![(name.into(), entry)]);
         let cases = [
@@ -287,22 +412,50 @@ mod tests {
             (" 0 : 10 : 3 ,...,  2 ", around(vec![range(0, 10, 3)], vec![point(2)])),
             ("..., ::2", around(vec![], vec![all().step_by(2)])),
             ("-3:", around(vec![AxisSelection::from(-3)], vec![])),
-            ("time=0:10", named("time", range(0, 10, 1))),
-            ("0=5", named("0", point(5))),
-            ("sea-level = 5", named("sea-level", point(5))),
+            ("time=0:10", named("time", numbers(0, 10))),
+            ("time#0:10", named("time", range(0, 10, 1))),
+            ("time # -1", named("time", point(-1))),
+            ("time#:", named("time", all())),
+            ("0=5", named("0", number(5))),
+            ("sea-level = 5", named("sea-level", number(5))),
             ("\"a, b\"=:", named("a, b", all())),
-            ("t=\"a\":\"b\":2", named("t", AxisSelection::range("a", "b").step_by(2))),
+            ("\"a#b\"#2", named("a#b", point(2))),
+            ("t=\"a\":\"b\":2", named("t", AxisSelection::through("a", "b").step_by(2))),
+            ("\"a\":\"b\"", around(vec![AxisSelection::through("a", "b")], vec![])),
+            ("station=Z\u{fc}rich", named("station", AxisSelection::point("Z\u{fc}rich"))),
+            ("season=JJA:SON", named("season", AxisSelection::through("JJA", "SON"))),
             ("t='it''s'", named("t", AxisSelection::point("its"))),
             ("t=\"q\\\"\\\\\"", named("t", AxisSelection::point("q\"\\"))),
             ("t=\"\"", named("t", AxisSelection::point(""))),
             ("lat=51.0", named("lat", AxisSelection::point("51.0"))),
-            ("lat=-.5:1e3", named("lat", AxisSelection::range("-.5", "1e3"))),
-            ("t=2024-07-15:2024-08", named("t", AxisSelection::range("2024-07-15", "2024-08"))),
+            ("lat=-.5:1e3", named("lat", AxisSelection::through("-.5", "1e3"))),
+            ("t=2024-07-15:2024-08", named("t", AxisSelection::through("2024-07-15", "2024-08"))),
             ("t=2024-07-15T06", named("t", AxisSelection::point("2024-07-15T06"))),
+            ("t=2024-07-15T06:30", named("t", AxisSelection::point("2024-07-15T06:30"))),
+            (
+                "t=2024-07-15T06:30:15.5Z",
+                named("t", AxisSelection::point("2024-07-15T06:30:15.5Z")),
+            ),
+            (
+                "t=2024-07-15T06:2024-07-15T12:30:2",
+                named("t", AxisSelection::through("2024-07-15T06", "2024-07-15T12:30").step_by(2)),
+            ),
+            ("t=2024-07-15 06:30", named("t", AxisSelection::point("2024-07-15T06:30"))),
+            ("t~2024-07-15T06:30", named("t", nearest("2024-07-15T06:30"))),
             ("lat~50", named("lat", nearest("50"))),
             ("lat ~ -0.5", named("lat", nearest("-0.5"))),
             ("t=~\"2024-07-15 06:00\"", named("t", nearest("2024-07-15 06:00"))),
             ("~50, :", around(vec![nearest("50"), all()], vec![])),
+            (
+                "lat~50 within 0.5",
+                named(
+                    "lat",
+                    AxisSelection::Point(Position::Nearest {
+                        label: "50".to_owned(),
+                        within: Some("0.5".to_owned()),
+                    }),
+                ),
+            ),
             ("18446744073709551615", around(vec![AxisSelection::point(u64::MAX)], vec![])),
         ];
         for (text, form) in cases {
@@ -312,8 +465,8 @@ mod tests {
             }
             assert_eq!(Selection::parse(text), Ok(Selection { form }), "{text:?}");
         }
-        let two = Selection::parse("time=0:10, lat=5").unwrap();
-        assert_eq!(two, Selection::named([("time", range(0, 10, 1)), ("lat", point(5))]));
+        let two = Selection::parse("time#0:10, lat=5").unwrap();
+        assert_eq!(two, Selection::named([("time", range(0, 10, 1)), ("lat", number(5))]));
     }
 
     #[test]
@@ -333,11 +486,18 @@ mod tests {
             ("lat=1:~5", "~ takes one position, and no range is wanted at column 9"),
             ("lat~,", "a label is wanted after ~ at column 5"),
             ("0:1O", "an integer or a label in quotes is wanted at column 3"),
-            ("time=abc", "an integer or a label in quotes is wanted at column 6"),
-            ("time=", "a position, a range or `...` is wanted at column 6"),
+            ("time=3rd", "a number, a date or a label in quotes is wanted at column 6"),
+            ("time=", "a label or a range is wanted at column 6"),
+            ("time#a", "an integer or a label in quotes is wanted at column 6"),
+            ("time#2024-07", "# takes positions: integers at column 6"),
+            ("time#0:5.0", "a range has two positions or two labels, not one of each at column 6"),
+            ("0:\"b\"", "a range has two positions or two labels, not one of each at column 1"),
+            ("lat~5 within", "a distance is wanted after `within` at column 13"),
+            ("lat~5 within -1", "a distance is wanted after `within` at column 14"),
+            ("lat~5 width 1", "a comma or the end is wanted at column 7"),
             ("-", "an integer or a label in quotes is wanted at column 1"),
-            ("18446744073709551616", "a position below 2^64 is wanted at column 1"),
-            ("-18446744073709551616:", "a position below 2^64 is wanted at column 1"),
+            ("18446744073709551616", "a number below 2^64 is wanted at column 1"),
+            ("-18446744073709551616:", "a number below 2^64 is wanted at column 1"),
             ("..., ...", "only one `...` is allowed, not a second at column 6"),
             ("0, t=1", "entries are all by position or all by name, not a mixture at column 4"),
             ("t=1, 0", "entries are all by position or all by name, not a mixture at column 6"),

@@ -67,7 +67,7 @@ pub struct PartArgs {
     /// Select the dataset, by name or #N
     #[arg(long, value_name = "NAME")]
     pub dataset: Option<String>,
-    /// Select part of it: '0:10, :, -1' or 'time="Jan":"Apr", lat=5'
+    /// Select part of it: '0:10, :, -1' by position, 'time=2001-06:2001-08, lat=40:60' by label
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
     /// Use only elements that pass: 'gt 273.15', 'ge 0, lt 40', not-null; all tests must hold

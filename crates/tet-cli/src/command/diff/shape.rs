@@ -21,7 +21,8 @@ use crate::render::number::Number;
 /// The report without the datasets that both files have.
 pub(super) fn report(args: &DiffArgs, files: &[Opened; 2], found: &CatalogDiff) -> DiffReport {
     let names = |datasets: &Vec<Dataset>| datasets.iter().map(|it| it.name.clone()).collect();
-    let warnings = files.iter().flat_map(|opened| open::warnings(opened, &args.read));
+    let warnings = if args.datasets.is_empty() { open::warnings_of_all } else { open::warnings };
+    let warnings = files.iter().flat_map(|opened| warnings(opened, &args.read));
     DiffReport {
         schema: "tet.diff/1",
         files: [&args.left, &args.right].map(|path| tet_io::without_secrets(path).into_owned()),

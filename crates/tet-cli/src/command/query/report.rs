@@ -50,6 +50,7 @@ impl QueryReport<'_> {
             for warning in &self.warnings {
                 context.warn(warning);
             }
+            context.selection_notes(&self.resolved.notes);
         }
         let is_unsaid = match (&self.answer, format) {
             (None, _) => false,
@@ -93,6 +94,7 @@ impl QueryReport<'_> {
 
     fn into_shape(self) -> Result<QueryAnswer> {
         let plan = plan::shape(&self.plan, &self.reads()?, self.resolved);
+        let notes = self.resolved.notes.iter().map(ToString::to_string);
         Ok(QueryAnswer {
             schema: "tet.query/1",
             file: tet_io::without_secrets(self.file).into_owned(),
@@ -102,7 +104,7 @@ impl QueryReport<'_> {
             plan,
             result: self.answer.map(Answer::into_shape),
             integrity: self.integrity.name(),
-            warnings: self.warnings,
+            warnings: self.warnings.into_iter().chain(notes).collect(),
         })
     }
 }

@@ -143,7 +143,7 @@ impl<'a> Measure<'a> {
 
     /// Several reductions of all values except NaN, in one pass.
     fn reduce_all(&self, ops: &[Op], filter: Option<&Filter>) -> Result<Vec<Reduced>> {
-        let Target { dataset, slab } = self.target;
+        let Target { dataset, slab, .. } = self.target;
         self.next("values");
         let reduction = |&op: &Op| Reduction {
             nan: NanPolicy::Skip,
@@ -156,7 +156,7 @@ impl<'a> Measure<'a> {
 
     /// One reduction of all values except NaN; the bar shows its name.
     fn reduce(&self, op: Op, params: Params) -> tet_query::Result<Reduced> {
-        let Target { dataset, slab } = self.target;
+        let Target { dataset, slab, .. } = self.target;
         self.next(op.name());
         let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
         Ok(self.recorded(dataset.reduce(slab, &reduction, self.how)?))
@@ -176,7 +176,7 @@ impl<'a> Measure<'a> {
 
     /// Starts the bar of one pass.
     fn next(&self, what: &str) {
-        let Target { dataset, slab } = self.target;
+        let Target { dataset, slab, .. } = self.target;
         let element_size = dataset.dtype.and_then(DType::size).unwrap_or(1);
         let len = slab.element_count().unwrap_or(u64::MAX).saturating_mul(element_size);
         self.bar.next(&format!("{} {what}", Escaped(&dataset.name)), len);

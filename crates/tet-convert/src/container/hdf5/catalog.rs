@@ -14,6 +14,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOpt
 
 use super::chunks::of_dataset;
 use super::dims::{self, DIMENSION_LIST, Dims, Labeled, is_shown};
+use super::types::Types;
 use super::{attributes, dataset, empty, environment};
 use crate::model::flags;
 use crate::read::opened::Opened;
@@ -34,7 +35,8 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     let mut findings = ForeignFindings::new(&options);
     let file = Hdf5File::open(source).map_err(damaged)?;
     let contents = contents(&file, &mut |it| take(&mut findings, it)).map_err(damaged)?;
-    let (catalog, notes) = catalog(&file, &contents);
+    let Listed { catalog, mut notes, types } = catalog(&file, &contents);
+    notes.extend(types.notes());
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Opened { findings, notes, ..Opened::new(Format::HDF5, catalog) })
 }
@@ -64,9 +66,8 @@ pub(super) fn contents(
     let of_file = |fault: &ForeignFault| StoredFault { fault: *fault, path: None, attribute: None };
     file.findings().iter().map(of_file).for_each(&mut *found);
     let (objects, faults) = file.objects()?;
-    let unlisted = [tet_hdf5::rule::GROUP_ALIAS.id, tet_hdf5::rule::COMMITTED.id];
-    let is_unlisted = |it: &StoredFault| unlisted.contains(&it.fault.rule.id);
-    faults.into_iter().filter(is_unlisted).for_each(&mut *found);
+    let is_alias = |it: &StoredFault| it.fault.rule.id == tet_hdf5::rule::GROUP_ALIAS.id;
+    faults.into_iter().filter(is_alias).for_each(&mut *found);
     let paths: BTreeMap<u64, String> =
         objects.iter().map(|object| (object.address, object.path.clone())).collect();
     let (begin, mut room) = (file.work(), TEXTS_LEN.saturating_add(4 * file.source().len()));
@@ -74,12 +75,11 @@ pub(super) fn contents(
         Contents { objects, datasets: Vec::new(), attrs: BTreeMap::new(), is_netcdf: false };
     for object in &contents.objects {
         match object.kind {
-            ObjectKind::Datatype => continue,
             ObjectKind::Unreadable(fault) => {
                 contents.datasets.push(Labeled::unreadable(&object.path, object.address, fault));
                 continue;
             }
-            ObjectKind::Dataset | ObjectKind::Group => {}
+            ObjectKind::Dataset | ObjectKind::Group | ObjectKind::Datatype => {}
         }
         // Attributes can share their bytes; those of the first objects are read.
         let read = match file.check_work(begin) {
@@ -120,6 +120,7 @@ pub(super) fn contents(
             contents.datasets.push(labeled);
             continue;
         }
+        // A committed datatype has attributes as a group has.
         let of_group = |name: String| match object.path.as_str() {
             "" => name,
             path => format!("{path}/{name}"),
@@ -166,14 +167,23 @@ fn value_fault(file: &Hdf5File, attribute: &StoredAttribute) -> tet_hdf5::Result
     }
 }
 
-/// The catalog of these objects, each under all of its names, and notes on those that have several.
-pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Note>) {
+/// What a file has.
+pub(super) struct Listed {
+    pub(super) catalog: Catalog,
+    /// On datasets that have several names.
+    notes: Vec<Note>,
+    pub(super) types: Types,
+}
+
+/// The catalog of these objects, each under all of its names.
+pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Listed {
     let is_netcdf = contents.is_netcdf;
     let described = |it: &Labeled| match it.fault {
         Some(fault) => Err(ReadError::Fault(fault)),
         None => file.dataset(it.address),
     };
     let described: Vec<_> = contents.datasets.iter().map(described).collect();
+    let types = Types::new(file, &contents.objects, described.iter().flatten());
     let rank = |it: &tet_hdf5::Result<Described>| it.as_ref().map_or(0, |it| it.space.shape.len());
     let ranked = contents.datasets.iter().zip(&described);
     let ranked = ranked.map(|(it, described)| Labeled { rank: rank(described), ..it.clone() });
@@ -229,7 +239,8 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> (Catalog, Vec<Not
     let attrs = attrs.map(|(name, value)| (name.clone(), value.clone())).collect();
     let source = file.source().clone();
     let catalog = Catalog::new(source, Format::HDF5.name(), datasets);
-    (catalog.with_attrs(attrs).with_parts(parts), notes)
+    let catalog = catalog.with_attrs(attrs).with_parts(parts);
+    Listed { catalog, notes, types }
 }
 
 /// The attributes of a dataset that are shown. Those that name its axes are none besides.

@@ -31,7 +31,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
                 catalog::take(&mut findings, it);
             }
         })?;
-        Ok(catalog::catalog(&file, &contents).0)
+        let listed = catalog::catalog(&file, &contents);
+        listed.types.findings().for_each(|it| catalog::take(&mut findings, it));
+        Ok(listed.catalog)
     });
     match read {
         Ok(catalog) => {

@@ -1,6 +1,6 @@
 //! What a file will have: objects and their attributes, before the elements are written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use tet_file::AttrValue;
 use tet_format::DType;
@@ -12,18 +12,17 @@ use tet_query::{AttrText, Dataset, LazyArray};
 use super::attributes::{attribute, written};
 use super::axes::{Axes, axes, other_path};
 use super::layout::{Cut, layout};
-use super::scope::{Dim, leaf, parent};
+use super::scope::{Dim, leaf};
 use super::types::{Types, named_of};
 use super::{Flavor, View, names};
 use crate::Note;
 use crate::Result;
-use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::model::flags;
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::fill;
 use crate::write::netcdf::labels::Coordinates;
 use crate::write::stream::shape_of;
+use crate::write::{fill, groups};
 
 /// How the NetCDF library names a dimension without a variable; its length follows.
 const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variable. ";
@@ -328,21 +327,7 @@ fn about(
     paths: &[String],
     flavor: Flavor,
 ) -> (Vec<DraftAttribute>, Vec<DraftGroup>) {
-    let datasets: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
-    // Groups that have nothing but attributes are groups too, unless a dataset has their path or one above.
-    let is_group = |path: &str| {
-        let mut above = path;
-        while !above.is_empty() && !datasets.contains(above) {
-            above = parent(above);
-        }
-        above.is_empty() && path.split('/').all(|name| !name.is_empty())
-    };
-    let mut by_group: BTreeMap<&str, BTreeMap<String, AttrText>> = BTreeMap::new();
-    for (key, attr) in conversion.catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key)) {
-        let (group, name) =
-            key.rsplit_once('/').filter(|(group, _)| is_group(group)).unwrap_or(("", key));
-        by_group.entry(group).or_default().insert(name.to_owned(), attr.clone());
-    }
+    let by_group = groups::of_groups(conversion.catalog, paths, |_| true);
     let (mut root, mut others) = (Vec::new(), Vec::new());
     if flavor == Flavor::NetCdf {
         root.push(attribute("_NCProperties", DraftValue::Text(PROPERTIES.to_owned())));

@@ -12,7 +12,6 @@ use super::attributes::{Fill, fill_attribute, given_fill, is_fill, json};
 use super::labels;
 use super::names::{group_of, legal, of_datasets};
 use super::shape::{self, Shaped};
-use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -20,7 +19,7 @@ use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::shape_of;
 use crate::write::texts::TEXT_LEN;
 use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
-use crate::write::{chunk_shape, fill, texts};
+use crate::write::{chunk_shape, fill, groups, texts};
 use crate::{Error, Note, Result};
 
 /// The levels where none is asked for, as zarr-python has them.
@@ -250,32 +249,19 @@ fn written(
     all
 }
 
-/// The attributes of the file: those whose key begins with the path of a group are the group's.
+/// The attributes of the groups.
 fn of_groups(
     conversion: &mut Conversion<'_>,
     paths: &[String],
 ) -> BTreeMap<String, Map<String, Value>> {
-    let is_group = |path: &str| paths.iter().any(|it| it.starts_with(path));
-    let catalog = conversion.catalog;
-    let is_left_out = |path: &str| catalog.datasets().iter().any(|it| it.name.starts_with(path));
-    let mut left_count = 0;
-    let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    let attrs = conversion.catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
-    for (key, attr) in attrs {
-        // The longest path that is one: names of attributes may have a slash too.
-        let slashes = || key.rmatch_indices('/').map(|(at, _)| key.split_at(at + 1));
-        let found = slashes().find(|(path, _)| is_group(path));
-        if found.is_none() && slashes().any(|(path, _)| is_left_out(path)) {
-            left_count += 1;
-            continue;
-        }
-        let (path, name) = found.map_or(("", key.as_str()), |(path, name)| (path, name));
-        let attr = (name.to_owned(), json(attr), attr.text().to_owned());
-        groups.entry(path.trim_end_matches('/').to_owned()).or_default().push(attr);
-    }
+    let groups = groups::of_groups(conversion.catalog, paths, |path| legal(path) == path);
     let notes = &mut conversion.notes;
-    notes.extend(Note::left_behind("", "attributes of groups without datasets", left_count));
-    groups.into_iter().map(|(path, it)| (path, written("", it.into_iter(), notes))).collect()
+    let mut of_group = |attrs: BTreeMap<String, AttrText>| {
+        let attrs = attrs.into_iter();
+        let attrs = attrs.map(|(name, attr)| (name, json(&attr), attr.text().to_owned()));
+        written("", attrs, notes)
+    };
+    groups.into_iter().map(|(path, attrs)| (path.to_owned(), of_group(attrs))).collect()
 }
 
 /// The labels of axes as arrays of the names of the axes, unless there is one.

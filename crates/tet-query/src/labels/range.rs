@@ -1,0 +1,322 @@
+//! Ranges of labels: both ends included, on rising and on falling axes, and around the globe.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::Labels;
+use super::table::{Asked, Number};
+
+/// Degrees of a turn.
+const TURN: i16 = 360;
+
+/// Why labels are no range of positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RangeFault {
+    /// No position has this label, and the labels are not numbers in order.
+    NoSuchLabel(String),
+    /// The labels are numbers or times in no order, so that nothing is between two of them.
+    Unordered,
+    /// Several positions that are not next to each other have this label.
+    Repeated(String),
+    /// The range goes past the end of the axis and on at its beginning: two ranges.
+    Wraps([Range<usize>; 2]),
+}
+
+/// Which end of the equal labels to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The first equal label.
+    Before,
+    /// One past the last of the equal labels that follow the first one.
+    After,
+}
+
+type Result<T> = std::result::Result<T, RangeFault>;
+
+impl Labels<'_> {
+    /// The positions from one label through another, both included; without one, from the start or to the end of
+    /// the axis. On a falling axis `40:60` is `60:40`.
+    pub(crate) fn range(&self, start: Option<&str>, stop: Option<&str>) -> Result<Range<usize>> {
+        let asked = |label: Option<&str>| label.map(|label| self.asked(label));
+        match (self.direction(), asked(start), asked(stop)) {
+            // Labels of which neither is a number are texts among numbers.
+            (Some(direction), start, stop)
+                if start.iter().chain(&stop).all(Option::is_some) && !self.is_empty() =>
+            {
+                let ends = (start.flatten(), stop.flatten());
+                Ok(self.between(direction == Ordering::Greater, &ends.0, &ends.1))
+            }
+            (None, ..) if !matches!(self, Labels::Text(_)) => Err(RangeFault::Unordered),
+            _ => {
+                let first = start.map(|label| self.run(label)).transpose()?;
+                let last = stop.map(|label| self.run(label)).transpose()?;
+                let start = first.map_or(0, |run| run.start);
+                Ok(start..last.map_or(self.len(), |run| run.end).max(start))
+            }
+        }
+    }
+
+    /// Where a range begins (`Before`) or ends (`Before`, or `After` to include the label).
+    ///
+    /// An equal label decides. Without one, numeric labels in order are searched by value.
+    #[must_use]
+    pub(crate) fn bound(&self, label: &str, side: Side) -> Option<usize> {
+        if let Some(first) = self.first_equal(label) {
+            return Some(if side == Side::Before { first } else { self.run_end(first, label) });
+        }
+        let asked = self.asked(label)?;
+        let wanted = match self.direction()? {
+            Ordering::Greater => Ordering::Greater,
+            _ => Ordering::Less,
+        };
+        // No label equals, so both sides are the same place.
+        let is_past = |&at: &usize| at == self.len() || self.order(at, &asked) != Some(wanted);
+        (0..=self.len()).find(is_past)
+    }
+
+    /// One past the last label equal to the one at `first`, without a break; times are equal within a date.
+    fn run_end(&self, first: usize, label: &str) -> usize {
+        let is_same = |at: usize| self.step(first, at).is_some_and(Ordering::is_eq);
+        let period = self.asked(label).filter(|asked| matches!(asked, Asked::Period(_)));
+        let equal = |at: usize| match (self, &period) {
+            (Labels::Text(texts), _) => texts[at] == texts[first] || is_same(at),
+            (_, Some(period)) => self.order(at, period) == Some(Ordering::Equal),
+            _ => is_same(at),
+        };
+        (first + 1..self.len()).find(|&at| !equal(at)).unwrap_or(self.len())
+    }
+
+    /// The positions of the labels from one value to another, of labels in order.
+    fn between(
+        &self,
+        is_falling: bool,
+        start: &Option<Asked>,
+        stop: &Option<Asked>,
+    ) -> Range<usize> {
+        let is_swapped = is_falling
+            && matches!((start, stop), (Some(start), Some(stop)) if is_below(start, stop));
+        let (first, last) = if is_swapped { (stop, start) } else { (start, stop) };
+        let [before, after] = match is_falling {
+            false => [Ordering::Less, Ordering::Greater],
+            true => [Ordering::Greater, Ordering::Less],
+        };
+        let position = |is_there: &dyn Fn(usize) -> bool| {
+            (0..self.len()).find(|&at| is_there(at)).unwrap_or(self.len())
+        };
+        let start =
+            first.as_ref().map_or(0, |asked| position(&|at| self.order(at, asked) != Some(before)));
+        let stop = last
+            .as_ref()
+            .map_or(self.len(), |asked| position(&|at| self.order(at, asked) == Some(after)));
+        start..stop.max(start)
+    }
+
+    /// The positions that have a label and are next to each other.
+    fn run(&self, label: &str) -> Result<Range<usize>> {
+        let equal = self.all_equal(label);
+        let (Some(first), Some(last)) = (equal.first(), equal.last()) else {
+            return Err(RangeFault::NoSuchLabel(label.to_owned()));
+        };
+        if last - first < equal.len() {
+            Ok(*first..last + 1)
+        } else {
+            Err(RangeFault::Repeated(label.to_owned()))
+        }
+    }
+
+    /// As [`Labels::range`], of longitudes in degrees: -60 is 300, and from 170 to -170 are 20 degrees.
+    pub(crate) fn range_of_longitudes(&self, start: &str, stop: &str) -> Result<Range<usize>> {
+        let number = |label: &str| match self.asked(label)? {
+            Asked::Number(number) => Some(number.float()),
+            Asked::Period(_) => None,
+        };
+        let (Some(west), Some(mut east)) = (number(start), number(stop)) else {
+            return self.range(Some(start), Some(stop));
+        };
+        if self.direction().is_none() {
+            return Err(RangeFault::Unordered);
+        }
+        let turn = f64::from(TURN);
+        if east < west {
+            east += ((west - east) / turn).ceil() * turn;
+        }
+        let turns = |at: usize| {
+            let label = self.number(at)?.float();
+            if (west..=east).contains(&label) {
+                return Some(0);
+            }
+            let turns = ((west - label) / turn).ceil();
+            #[allow(clippy::cast_possible_truncation, reason = "a float past an i64 saturates")]
+            ((label + turns * turn) <= east).then_some(turns as i64)
+        };
+        let mut runs: Vec<(i64, Range<usize>)> = Vec::new();
+        for (at, turns) in (0..self.len()).filter_map(|at| Some((at, turns(at)?))) {
+            match runs.last_mut() {
+                Some((same, run)) if *same == turns && run.end == at => run.end += 1,
+                _ => runs.push((turns, at..at + 1)),
+            }
+        }
+        // Those of the most turns are the farthest in the east.
+        runs.sort_by_key(|(turns, run)| (*turns, run.start));
+        match &runs[..] {
+            [] => Ok(0..0),
+            [(_, run)] => Ok(run.clone()),
+            [(_, first), .., (_, last)] => Err(RangeFault::Wraps([first.clone(), last.clone()])),
+        }
+    }
+
+    /// The position of a longitude in degrees, equal or nearest but for full turns.
+    pub(crate) fn nearest_longitude(&self, label: &str) -> Option<usize> {
+        let asked = [-2, -1, 0, 1, 2].map(|turns| self.turned(label, turns));
+        let found = asked.iter().flatten().filter_map(|asked| {
+            let at = self.equal_to(asked).first().copied().or_else(|| self.nearest_to(asked))?;
+            Some((at, self.distance(at, asked)?))
+        });
+        let nearer = |one: (usize, Number), two: (usize, Number)| {
+            if two.1.compare(one.1) == Some(Ordering::Less) { two } else { one }
+        };
+        found.reduce(nearer).map(|(at, _)| at)
+    }
+
+    /// All positions of a longitude in degrees, but for full turns.
+    pub(crate) fn equal_longitudes(&self, label: &str) -> Vec<usize> {
+        let asked = [0, -1, 1, -2, 2].map(|turns| self.turned(label, turns));
+        asked
+            .iter()
+            .flatten()
+            .map(|asked| self.equal_to(asked))
+            .find(|it| !it.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// A number and full turns, at the precision of the labels.
+    fn turned(&self, label: &str, turns: i16) -> Option<Asked> {
+        let Asked::Number(number) = self.asked(label)? else { return None };
+        let turns = i32::from(turns) * i32::from(TURN);
+        let turned = match number {
+            Number::Int(int) => Number::Int(int.checked_add(i128::from(turns))?),
+            number => Number::Float(number.float() + f64::from(turns)),
+        };
+        Some(Asked::Number(match self {
+            Labels::Floats { width, .. } => turned.round(*width),
+            _ => turned,
+        }))
+    }
+
+    /// Whether the label at a position is at most so far from another one, or from it but for full turns.
+    pub(crate) fn is_within(
+        &self,
+        at: usize,
+        label: &str,
+        within: f64,
+        is_longitude: bool,
+    ) -> bool {
+        let turns = if is_longitude { vec![-2, -1, 0, 1, 2] } else { vec![0] };
+        let asked = turns.into_iter().filter_map(|turns| match turns {
+            0 => self.asked(label),
+            turns => self.turned(label, turns),
+        });
+        let unit = self.unit();
+        asked.filter_map(|asked| self.distance(at, &asked)).any(|far| far.float() <= within * unit)
+    }
+}
+
+/// Whether a value is below another one: of dates the first moments are compared.
+fn is_below(one: &Asked, two: &Asked) -> bool {
+    let number = |asked: &Asked| match asked {
+        Asked::Number(number) => *number,
+        Asked::Period(period) => Number::Int(period.start),
+    };
+    number(one).compare(number(two)) == Some(Ordering::Less)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FloatWidth;
+    use super::*;
+
+    fn floats(values: &[f64]) -> Labels<'static> {
+        Labels::Floats { values: values.to_vec().into(), width: FloatWidth::Single }
+    }
+
+    fn integers(values: &[i128]) -> Labels<'static> {
+        Labels::Integers(values.to_vec().into())
+    }
+
+    #[test]
+    fn both_ends_are_included_on_rising_and_falling_axes() {
+        let rising = floats(&[-10.0, 0.0, f64::from(0.1f32), 10.0, 10.0, 20.0]);
+        let falling = integers(&[30, 20, 20, 10, 0]);
+        for (labels, start, stop, wanted) in [
+            (&rising, Some("0"), Some("10"), 1..5),
+            (&rising, Some("0.1"), Some("0.1"), 2..3),
+            (&rising, Some("-5"), Some("15"), 1..5),
+            (&rising, Some("-99"), Some("99"), 0..6),
+            (&rising, Some("10"), Some("0"), 3..3),
+            (&rising, Some("3"), Some("4"), 3..3),
+            (&rising, None, Some("0"), 0..2),
+            (&rising, Some("10"), None, 3..6),
+            (&falling, Some("10"), Some("20"), 1..4),
+            (&falling, Some("20"), Some("10"), 1..4),
+            (&falling, Some("5"), Some("25"), 1..4),
+            (&falling, Some("25"), Some("5"), 1..4),
+            (&falling, Some("20"), None, 1..5),
+            (&falling, None, Some("20"), 0..3),
+        ] {
+            assert_eq!(labels.range(start, stop), Ok(wanted), "{start:?} to {stop:?}");
+        }
+    }
+
+    #[test]
+    fn labels_without_order_are_no_ranges() {
+        let tangled = integers(&[1, 3, 2]);
+        assert_eq!(tangled.range(Some("1"), Some("3")), Err(RangeFault::Unordered));
+        let nan = floats(&[1.0, f64::NAN]);
+        assert_eq!(nan.range(Some("0"), None), Err(RangeFault::Unordered));
+        let texts: Vec<String> = ["c", "a", "a", "b", "c"].map(str::to_owned).to_vec();
+        let texts = Labels::Text(texts.into());
+        assert_eq!(texts.range(Some("a"), Some("b")), Ok(1..4));
+        assert_eq!(texts.range(Some("a"), Some("a")), Ok(1..3));
+        assert_eq!(texts.range(Some("b"), Some("a")), Ok(3..3));
+        assert_eq!(texts.range(Some("c"), None), Err(RangeFault::Repeated("c".to_owned())));
+        assert_eq!(texts.range(Some("x"), None), Err(RangeFault::NoSuchLabel("x".to_owned())));
+    }
+
+    #[test]
+    fn longitudes_go_around_the_globe() {
+        let east: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0).collect();
+        let west: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0 - 180.0).collect();
+        let (east, west) = (floats(&east), floats(&west));
+        for (labels, start, stop, wanted) in [
+            (&east, "0", "20", 0..3),
+            (&east, "-60", "-10", 30..36),
+            (&east, "170", "-170", 17..20),
+            (&east, "300", "350", 30..36),
+            (&east, "365", "380", 1..3),
+            (&west, "190", "200", 1..3),
+            (&west, "-180", "-160", 0..3),
+            (&west, "0", "20", 18..21),
+            (&east, "1", "9", 0..0),
+        ] {
+            assert_eq!(labels.range_of_longitudes(start, stop), Ok(wanted), "{start} to {stop}");
+        }
+        assert_eq!(east.range_of_longitudes("-20", "20"), Err(RangeFault::Wraps([34..36, 0..3])));
+        assert_eq!(west.range_of_longitudes("170", "-170"), Err(RangeFault::Wraps([35..36, 0..2])));
+        for (labels, label, wanted) in [
+            (&east, "-8.9", 35),
+            (&east, "-170", 19),
+            (&east, "356", 0),
+            (&east, "4", 0),
+            (&west, "352", 17),
+            (&west, "179", 0),
+        ] {
+            assert_eq!(labels.nearest_longitude(label), Some(wanted), "{label}");
+        }
+        assert_eq!(east.equal_longitudes("-10"), [35]);
+        assert_eq!(west.equal_longitudes("190"), [1]);
+        assert!(west.equal_longitudes("5").is_empty());
+        assert!(east.is_within(35, "-8.9", 2.0, true));
+        assert!(!east.is_within(35, "-8.9", 1.0, true));
+        assert!(!east.is_within(35, "-8.9", 2.0, false));
+    }
+}

@@ -1,0 +1,183 @@
+//! What a selection took for granted, which callers say to whoever asked.
+
+use std::fmt;
+
+use super::{Axis, AxisSelection, Hyperslab, Position, Selection, Stop};
+use crate::axis::axis_text;
+use crate::catalog::Dataset;
+use crate::error::Result;
+use crate::labels::{LabelLookup, Labels};
+
+/// What a selection took for granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SelectionNote {
+    /// No position of an axis is in the range, though the axis has some.
+    Empty {
+        /// The axis, as messages name it.
+        axis: String,
+        /// What to write instead, where whole numbers may have meant positions.
+        positions: Option<String>,
+        /// The first and the last label.
+        ends: Option<(String, String)>,
+    },
+    /// The label that is nearest to the one asked for, which no position has.
+    Nearest {
+        /// The axis, by name or number.
+        axis: String,
+        /// The label asked for.
+        asked: String,
+        /// The nearest one.
+        taken: String,
+    },
+    /// Longitudes that the axis has after full turns.
+    Turned {
+        /// The axis, by name or number.
+        axis: String,
+        /// The first and the last label that are selected.
+        ends: (String, String),
+    },
+}
+
+impl SelectionNote {
+    /// Whether it is likely that something else was meant.
+    #[must_use]
+    pub fn is_warning(&self) -> bool {
+        matches!(self, SelectionNote::Empty { .. })
+    }
+}
+
+impl fmt::Display for SelectionNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SelectionNote::Empty { axis, positions, ends } => {
+                write!(f, "the selection is empty along {axis}")?;
+                if let Some((first, last)) = ends {
+                    write!(f, ": labels go from {first} to {last}")?;
+                }
+                match positions {
+                    Some(positions) => write!(f, "; positions are written {positions}"),
+                    None => Ok(()),
+                }
+            }
+            SelectionNote::Nearest { axis, asked, taken } => {
+                write!(f, "{axis}~{asked}: the nearest label is {taken}")
+            }
+            SelectionNote::Turned { axis, ends: (first, last) } => {
+                write!(f, "{axis}: the longitudes are {first} to {last} on this axis")
+            }
+        }
+    }
+}
+
+impl Selection {
+    /// What was taken for granted when this selection of `dataset` became `slab`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Selection::resolve`].
+    pub fn notes(
+        &self,
+        dataset: &Dataset,
+        labels: &dyn LabelLookup,
+        slab: &Hyperslab,
+    ) -> Result<Vec<SelectionNote>> {
+        let mut notes = Vec::new();
+        let placed = self.place(dataset.shape().len(), &dataset.dims)?;
+        for (axis, (slice, placed)) in slab.axes().iter().zip(placed).enumerate() {
+            let Some((_, entry)) = placed else { continue };
+            let extent = dataset.shape().get(axis).copied().unwrap_or_default();
+            let is_empty = slice.count() == 0 && extent != 0;
+            if !is_empty && !is_of_labels(entry) {
+                continue;
+            }
+            let Some(labels) = labels.labels(axis)?.filter(|it| !it.is_empty()) else {
+                let axis = axis_text(axis, &dataset.dims);
+                let note = SelectionNote::Empty { axis, positions: None, ends: None };
+                notes.extend(is_empty.then_some(note));
+                continue;
+            };
+            let text = |at: u64| usize::try_from(at).ok().and_then(|at| labels.text(at));
+            let name = dataset.dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());
+            if is_empty {
+                let positions = whole_numbers(entry, extent).map(|it| format!("{name}#{it}"));
+                let ends = text(0).zip(text(extent - 1));
+                let axis = axis_text(axis, &dataset.dims);
+                notes.push(SelectionNote::Empty { axis, positions, ends });
+                continue;
+            }
+            let last = if slice.axis == Axis::Dropped { Some(slice.start) } else { slice.last() };
+            let Some((first, last)) = text(slice.start).zip(last.and_then(text)) else { continue };
+            notes.extend(taken(entry, name, &labels, (first, last)));
+        }
+        Ok(notes)
+    }
+}
+
+/// The note about labels that are not those that were asked for.
+fn taken(
+    entry: &AxisSelection,
+    axis: String,
+    labels: &Labels<'_>,
+    ends: (String, String),
+) -> Option<SelectionNote> {
+    match entry {
+        AxisSelection::Point(Position::Nearest { label, .. }) => {
+            let is_equal = labels.first_equal(label).is_some();
+            let (asked, taken) = (label.clone(), ends.0);
+            (!is_equal).then_some(SelectionNote::Nearest { axis, asked, taken })
+        }
+        AxisSelection::Point(position) => {
+            let is_there = labels.first_equal(&text(position)?).is_some();
+            (!is_there).then_some(SelectionNote::Turned { axis, ends })
+        }
+        AxisSelection::Range { start: Some(start), stop: Stop::Through(stop), .. } => {
+            let within = labels.range(Some(&text(start)?), Some(&text(stop)?));
+            let is_there = within
+                .is_ok_and(|it| it.contains(&labels.first_equal(&ends.0).unwrap_or(usize::MAX)));
+            (!is_there).then_some(SelectionNote::Turned { axis, ends })
+        }
+        AxisSelection::Range { .. } => None,
+    }
+}
+
+/// A label as text.
+fn text(position: &Position) -> Option<String> {
+    match position {
+        Position::Number(number) => Some(number.to_string()),
+        Position::Label(label) => Some(label.clone()),
+        Position::Index(_) | Position::Nearest { .. } => None,
+    }
+}
+
+fn is_of_labels(entry: &AxisSelection) -> bool {
+    let is_label = |it: &Position| !matches!(it, Position::Index(_));
+    match entry {
+        AxisSelection::Point(position) => is_label(position),
+        AxisSelection::Range { start: Some(start), stop: Stop::Through(stop), .. } => {
+            is_label(start) && is_label(stop)
+        }
+        AxisSelection::Range { .. } => false,
+    }
+}
+
+/// A range of whole numbers that would be positions of an axis, as they are written.
+fn whole_numbers(entry: &AxisSelection, extent: u64) -> Option<String> {
+    let AxisSelection::Range { start, stop, .. } = entry else { return None };
+    let stop = match stop {
+        Stop::Through(Position::Number(stop)) => Some(*stop),
+        Stop::End => None,
+        _ => return None,
+    };
+    let start = match start {
+        Some(Position::Number(start)) => Some(*start),
+        None => None,
+        Some(_) => return None,
+    };
+    let extent = i128::from(extent);
+    let is_position = |it: &i128| (-extent..=extent).contains(it);
+    let is_given = start.is_some() || stop.is_some();
+    let text = |it: Option<i128>| it.map(|it| it.to_string()).unwrap_or_default();
+    (is_given && start.iter().chain(&stop).all(is_position))
+        .then(|| format!("{}:{}", text(start), text(stop)))
+}
