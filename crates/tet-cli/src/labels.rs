@@ -12,8 +12,8 @@ const PACKING: [&str; 2] = ["scale_factor", "add_offset"];
 /// values as they are stored, which have another.
 #[must_use]
 pub(crate) fn unit(dataset: &Dataset) -> String {
-    let is_packed = PACKING.iter().any(|key| dataset.attrs.contains_key(*key));
-    if is_packed && dataset.meaning.is_none() {
+    // Decoded values have none of them.
+    if PACKING.iter().any(|key| dataset.attrs.contains_key(*key)) {
         return String::new();
     }
     match dataset.attrs.get("units").or_else(|| dataset.attrs.get("unit")) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{Io, Note, OpenOptions, Opened, ValidRange};
+use tet_convert::{Io, Note, OpenOptions, Opened};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Writers};
@@ -49,10 +49,7 @@ pub(crate) fn open_for(
 
 /// Decodes packed and masked values, unless they are to be used as they are stored.
 pub(crate) fn decode(mut opened: Opened, meaning: MeaningArgs) -> Opened {
-    if !meaning.raw_values {
-        let range = if meaning.valid_range { ValidRange::Masked } else { ValidRange::Ignored };
-        opened.catalog = tet_convert::decoded(opened.catalog, range);
-    }
+    opened.catalog = meaning.decoding().shown(opened.catalog);
     opened
 }
 

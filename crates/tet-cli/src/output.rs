@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tet_convert::export::Encoding;
-use tet_convert::{Format, TextLayout};
+use tet_convert::{Capabilities, Format, TextLayout};
 
 use crate::args::{LayoutArgs, LayoutName};
 use crate::context::Context;
@@ -47,8 +47,21 @@ pub(crate) fn named(to: &str) -> Result<PathBuf> {
 ///
 /// The suffix is of no format that can be written.
 pub(crate) fn format(name: &Path) -> Result<Format> {
+    writable(name).map(|(format, _)| format)
+}
+
+/// What a file of an output can hold, by the name whose suffix chooses its format.
+///
+/// # Errors
+///
+/// The suffix is of no format that can be written.
+pub(crate) fn capabilities(name: &Path) -> Result<Capabilities> {
+    writable(name).map(|(_, can)| can)
+}
+
+fn writable(name: &Path) -> Result<(Format, Capabilities)> {
     match tet_convert::writable(name) {
-        Ok((format, _)) => Ok(format),
+        Ok((format, writer)) => Ok((format, writer.can())),
         Err(error) => {
             let failure = Failure::from(error).about(name);
             Err(failure.hint("give the output another suffix, or the format with --to"))

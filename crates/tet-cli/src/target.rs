@@ -37,6 +37,18 @@ pub(crate) fn check_written(notes: &[SelectionNote], allow_empty: bool) -> Resul
     }
 }
 
+impl Target<'_> {
+    /// The same part of the dataset in another view of the catalog.
+    pub(crate) fn within(self, catalog: &Catalog) -> Target<'_> {
+        let Target { dataset: Dataset { index, .. }, slab, notes } = self;
+        let index = *index;
+        let listed = catalog.datasets().get(index).filter(|it| it.index == index);
+        let mut others = catalog.datasets().iter().chain(catalog.parts());
+        let dataset = listed.or_else(|| others.find(|it| it.index == index));
+        Target { dataset: dataset.expect("a view has the datasets of its catalog"), slab, notes }
+    }
+}
+
 /// The failure of what takes one dataset, where several match.
 pub(crate) fn several(text: String, matching: &[&Dataset]) -> Failure {
     let names = matching.iter().map(|dataset| dataset.name.as_str());

@@ -34,10 +34,11 @@ pub(crate) use self::order::unfit;
 use self::rewrite::rewritten;
 use crate::Result;
 use crate::container::tets::is_series;
-use crate::container::{EditKind, EditMode, EditOptions, Rewritten, sniff};
+use crate::container::{EditKind, EditMode, EditOptions, Rewritten, container, sniff};
 use crate::convert::folder_of;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
+use crate::model::cf::Decoding;
 use crate::model::logical::to_physical;
 use crate::open::{document_of, of_several, open};
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -82,7 +83,13 @@ pub fn append(
     opened.check_complete()?;
     let editor = editor_of(&opened, EditKind::Append)?;
     check_reserve(&opened, options)?;
-    let inputs = opened_inputs(asked, &folder)?;
+    let mut inputs = opened_inputs(asked, &folder)?;
+    let can = container(opened.format).and_then(|it| Some(it.writer()?.can()));
+    if can.is_some_and(|can| can.is_decoded(Decoding::default())) {
+        for (_, input) in &mut inputs {
+            input.catalog = Decoding::default().compared(input.catalog.clone());
+        }
+    }
     let growing = growing(&opened, asked, &inputs)?;
     for it in &growing {
         if let Some(labels) = it.dataset.coords.get(&it.axis) {

@@ -16,9 +16,10 @@ mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tet_io::Source;
-use tet_query::{Catalog, Dataset};
+use tet_query::{Catalog, Dataset, Meaning};
 
 use self::choice::{choose, chosen_of_any, joined_of, pruned};
 use self::dtype::retyped;
@@ -33,6 +34,8 @@ use crate::container::tensogram::{numbered, stacked};
 use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, writable};
 use crate::merge::merged;
+use crate::model::attributes::{FILL_KEY, not_a_time};
+use crate::model::cf::{ValueChoice, dated};
 use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{of_several, open, open_source};
 use crate::read::opened::{OpenOptions, Opened, path_of};
@@ -246,7 +249,8 @@ fn written(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let (target, writer) = writable(options.output_name(output))?;
-    let (opened, mut notes) = combined(inputs, output, (combining, writer.can()), options)?;
+    let (opened, decoded_by, mut notes) =
+        combined(inputs, output, (combining, writer.can()), options)?;
     let options = &match inputs {
         [_] if options.stack.is_none() => options.clone(),
         // The datasets are those that are asked for.
@@ -264,10 +268,13 @@ fn written(
     let computed;
     (opened.catalog, computed) = retyped(opened.catalog, options)?;
     opened.catalog = opened.catalog.viewed(numbers_of);
+    if !can.layouts.is_empty() && can.is_decoded(options.decoding) {
+        opened.catalog = dated(opened.catalog, &execution);
+    }
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
     let report = write_labeled(opened, output, (target, writer), (options, None), notes);
-    let report = report.map(|report| with_block_types(report, &blocks));
+    let report = report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by));
     report.map_err(|error| {
         let fault = computed.iter().find_map(|it| it.take_fault());
         let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));
@@ -291,15 +298,37 @@ fn with_block_types(mut report: ImportReport, blocks: &BTreeMap<String, String>)
     report
 }
 
-/// The inputs as one file, and notes on what of them is not read. Of several, and of messages that are stacked, it has
+/// The attributes by which datasets were decoded, by the names of these.
+type DecodedBy = BTreeMap<String, BTreeSet<&'static str>>;
+
+/// Whether decoded elements may be others than those that are stored: NaN and "not a time" are masked as they are.
+fn are_others(dataset: &Dataset, meaning: &Meaning) -> bool {
+    let stored = &meaning.stored;
+    let is_view = Arc::ptr_eq(&dataset.chunks, &stored.chunks) && dataset.dtype == stored.dtype;
+    let is_time = meaning.times.is_some() && stored.attrs.get(FILL_KEY) == Some(&not_a_time());
+    !is_view && !is_time
+}
+
+/// The report with a note on the datasets that were decoded.
+fn with_decoding(mut report: ImportReport, decoded_by: &DecodedBy) -> ImportReport {
+    let written = report.datasets.iter().filter_map(|it| decoded_by.get_key_value(&it.name));
+    let (datasets, attrs): (Vec<String>, Vec<_>) =
+        written.map(|(name, attrs)| (name.clone(), attrs)).unzip();
+    let attrs: BTreeSet<&str> = attrs.into_iter().flatten().copied().collect();
+    let attrs = attrs.into_iter().map(str::to_owned).collect();
+    report.notes.extend((!datasets.is_empty()).then_some(Note::Decoded { datasets, attrs }));
+    report
+}
+
+/// The inputs as one file, by which attributes they were decoded, and notes on what of them is not read. Of several, and of messages that are stacked, it has
 /// the datasets that are asked for.
 fn combined(
     inputs: &[Input<'_>],
     output: &Path,
     (combining, can): (Combining<'_>, Capabilities),
     options: &ConvertOptions,
-) -> Result<(Opened, Vec<Note>)> {
-    let (mut files, mut notes) = (Vec::new(), Vec::new());
+) -> Result<(Opened, DecodedBy, Vec<Note>)> {
+    let (mut files, mut decoded_by, mut notes) = (Vec::new(), DecodedBy::new(), Vec::new());
     // Several files are stacked as a whole.
     let stack = options.stack.as_deref().filter(|_| 1 < inputs.len());
     let each = &ConvertOptions {
@@ -310,7 +339,17 @@ fn combined(
     for &input in inputs {
         let (opened, of_file) = prepared(input, output, can, each)
             .map_err(|error| if is_one { error } else { error.in_file(input.0) })?;
-        let opened = if is_one { Ok(opened) } else { of_several(input.0, Ok(opened)) }?;
+        let mut opened = if is_one { Ok(opened) } else { of_several(input.0, Ok(opened)) }?;
+        if can.is_decoded(options.decoding) {
+            opened.catalog = options.decoding.compared(opened.catalog);
+        }
+        let is_unasked = options.decoding.values == ValueChoice::Auto;
+        let datasets = opened.catalog.datasets().iter().chain(opened.catalog.parts());
+        for dataset in datasets.filter(|_| is_unasked) {
+            if let Some(meaning) = dataset.meaning.as_ref().filter(|it| are_others(dataset, it)) {
+                decoded_by.entry(dataset.name.clone()).or_default().extend(&meaning.attrs);
+            }
+        }
         files.push((input.0.to_path_buf(), opened));
         notes.extend(of_file);
     }
@@ -329,7 +368,7 @@ fn combined(
             }
         },
     };
-    Ok((opened, notes))
+    Ok((opened, decoded_by, notes))
 }
 
 /// An input whose datasets have the names that they are written by, and notes on what of it is not read.

@@ -1,12 +1,13 @@
 //! What differs between two files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tet_format::Shape;
 use tet_query::{Catalog, CatalogDiff, Dataset};
 
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
+use crate::model::notes::listed;
 
 /// Compares the datasets and the attributes of two files of any containers, but for elements. What only holds
 /// attributes of a file is no dataset; members of structures are. [`contents`] leaves out what restores bytes.
@@ -37,6 +38,36 @@ pub fn with_members<'d>(
         }
     }
     all
+}
+
+/// What is said of pairs of datasets whose values are compared decoded, where the attributes by which they are decoded
+/// differ; `None` where those of all are the same.
+#[must_use]
+pub fn differing_decoding(pairs: &[[Dataset; 2]]) -> Option<String> {
+    let (mut names, mut keys) = (Vec::new(), BTreeSet::new());
+    for pair in pairs {
+        let attrs = pair.each_ref().map(|dataset| {
+            let Some(meaning) = &dataset.meaning else { return BTreeMap::new() };
+            let attr = |key: &&'static str| Some((*key, meaning.stored.attrs.get(*key)?));
+            meaning.attrs.iter().filter_map(attr).collect::<BTreeMap<_, _>>()
+        });
+        let [left, right] = &attrs;
+        let is_same = |key: &str| match (left.get(key), right.get(key)) {
+            (Some(one), Some(two)) => one.is_same(two),
+            _ => false,
+        };
+        let differing: Vec<&str> =
+            left.keys().chain(right.keys()).copied().filter(|key| !is_same(key)).collect();
+        if !differing.is_empty() {
+            names.push(pair[0].name.clone());
+            keys.extend(differing);
+        }
+    }
+    let keys = keys.into_iter().collect::<Vec<_>>().join(", ");
+    let all = listed(&names);
+    (!names.is_empty()).then(|| {
+        format!("{all}: {keys} differ, and decoded values are compared; --raw-values compares stored ones")
+    })
 }
 
 /// The contents of a file, without what this crate adds to restore types, shapes and bytes of another container: a

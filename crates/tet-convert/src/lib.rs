@@ -63,14 +63,14 @@ pub use convert::{
     Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
     convert_merged, convert_source,
 };
-pub use diff::{catalog_diff, contents, with_members};
+pub use diff::{catalog_diff, contents, differing_decoding, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
-pub use model::cf::{ValidRange, decoded};
+pub use model::cf::{Decoding, ValidRange, ValueChoice, decoded};
 pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaque};
 pub use model::notes::Note;

@@ -10,7 +10,7 @@ use tet_query::{
 
 use crate::attrs;
 use crate::file::{OpenFile, key};
-use crate::options::extract;
+use crate::options::{self, Values, extract};
 use crate::run::{Job, detached};
 
 /// What is asked of a comparison, as Python passes it.
@@ -25,6 +25,8 @@ struct Asked {
     equal_nan: bool,
     /// Whether elements are compared.
     values: bool,
+    /// Whether packed and masked elements are compared as they are stored.
+    raw_values: bool,
 }
 
 /// Compares two files.
@@ -39,7 +41,9 @@ pub(crate) fn diff<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let asked: Asked = extract(asked)?;
     let opened = [left.state().get()?, right.state().get()?];
-    let catalogs = opened.each_ref().map(|it| tet_convert::contents(it.opened.catalog.clone()));
+    let decoding = options::decoding(Values { raw_values: asked.raw_values, ..Values::default() });
+    let compared = |catalog: Catalog| tet_convert::contents(decoding.compared(catalog));
+    let catalogs = opened.each_ref().map(|it| compared(it.opened.catalog.clone()));
     let catalogs = catalogs.each_ref();
     let tolerance = asked.values.then_some(Tolerance {
         rtol: asked.rtol,

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tet_convert::Io;
+use tet_convert::{Decoding, Io, ValueChoice};
 use tet_file::StatisticsChoice;
 use tet_query::{DigestPolicy, StatisticsPolicy};
 
@@ -47,6 +47,25 @@ pub(crate) fn statistics(name: &str) -> PyResult<StatisticsPolicy> {
         "trust" => Ok(StatisticsPolicy::Trust),
         _ => Err(unknown("stats", name, "never, verified, trust")),
     }
+}
+
+/// How packed and masked values are used.
+pub(crate) fn decoding(values: Values) -> Decoding {
+    let values = match values {
+        Values { raw_values: true, .. } => ValueChoice::Raw,
+        Values { decoded: true, .. } => ValueChoice::Decoded,
+        _ => ValueChoice::Auto,
+    };
+    Decoding { values, ..Decoding::default() }
+}
+
+/// What the caller asks for of packed and masked values.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Values {
+    /// They are used as they are stored.
+    pub(crate) raw_values: bool,
+    /// They are written decoded to every format.
+    pub(crate) decoded: bool,
 }
 
 /// Whether a new file gets statistics of its chunks.

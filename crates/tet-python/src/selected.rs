@@ -49,7 +49,7 @@ impl Held {
 
     /// The dataset as its elements are read: floats of eight bits as their bytes, which a type of `ml_dtypes` has.
     pub(crate) fn readable(&self) -> PyResult<Cow<'_, Dataset>> {
-        let dataset = self.dataset()?;
+        let dataset = self.dataset()?.with_exact_times();
         Ok(bytes_of(dataset).map_or(Cow::Borrowed(dataset), Cow::Owned))
     }
 }
@@ -78,6 +78,7 @@ impl Selected {
     pub(crate) fn whole(py: Python<'_>, state: &State, dataset: &Dataset) -> PyResult<Selected> {
         let slab = if tet_convert::is_scalar(dataset) { one() } else { None };
         let slab = slab.unwrap_or_else(|| Hyperslab::whole(dataset.shape()));
+        let dataset = dataset.with_exact_times();
         let name = type_in_memory(dataset);
         let types = py.import("tetfile._types")?.call_method1("memory_of", (name,))?;
         let memory: Option<(Py<PyAny>, Py<PyAny>)> = types.extract()?;

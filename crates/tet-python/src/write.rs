@@ -17,7 +17,7 @@ use tet_io::{Overwrite, ReadAt, Source};
 use crate::bounds::{Bounds, Memory, Threads};
 use crate::buffer::ReadMemory;
 use crate::input::Input;
-use crate::options::{digests, extract, statistics_choice, unknown};
+use crate::options::{Values, decoding, digests, extract, statistics_choice, unknown};
 use crate::run::{Job, detached};
 
 /// What is asked of a conversion, as Python passes it.
@@ -34,6 +34,9 @@ struct Asked {
     codec: Option<String>,
     level: Option<i32>,
     stats: bool,
+    /// Whether packed and masked values are written as they are stored, or decoded, to every format.
+    raw_values: bool,
+    decoded: bool,
     digests: String,
     /// Whether parts of the metadata that cannot be read are left out.
     salvage: bool,
@@ -99,6 +102,8 @@ impl Asked {
             Some(other) => return Err(unknown("prefer", other, "first")),
         };
         options.tet.statistics = statistics_choice(self.stats);
+        let Asked { raw_values, decoded, .. } = self;
+        options.decoding = decoding(Values { raw_values, decoded });
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };

@@ -135,6 +135,54 @@ def test_a_url_has_a_host() -> None:
 
 
 @pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    """Packed and masked values, and times that a float64 cannot hold."""
+    path = tmp_path / "packed.nc"
+    times = np.array(["2020-01-01T00:00:00.000000001", "2020-01-01T00:00:00.000000002", "NaT"], "M8[ns]")
+    made = xarray.Dataset({"t": ("time", [1.5, np.nan, 2.25], {"units": "K"}), "n": ("time", [1, 2, 3])}, {"time": times})
+    packing = {"dtype": "i2", "scale_factor": 0.01, "add_offset": 20.0, "_FillValue": np.int16(-32767)}
+    unit = {"dtype": "i8", "units": "nanoseconds since 1970-01-01", "_FillValue": np.int64(-1)}
+    made.to_netcdf(path, encoding={"t": packing, "time": unit})
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:.*lacks what the input has")
+def test_packed_values_are_decoded_where_readers_do_not(packed: Path, tmp_path: Path) -> None:
+    wanted = [1.5, np.nan, 2.25]
+    tetfile.convert(packed, tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as found:
+        assert np.array_equal(found["t"], wanted, equal_nan=True) and found["t"].dtype == np.float64
+        assert found["n"].dtype == np.int64
+        assert found["time"].tolist() == [1577836800000000001, 1577836800000000002, np.iinfo("i8").min]
+    tetfile.convert(packed, tmp_path / "raw.npz", raw_values=True)
+    with np.load(tmp_path / "raw.npz") as found:
+        assert found["t"].tolist() == [-1850, -32767, -1775]
+    tetfile.convert(packed, tmp_path / "x.h5")
+    tetfile.convert(packed, tmp_path / "decoded.nc", decoded=True)
+    with h5py.File(tmp_path / "x.h5") as stored, h5py.File(tmp_path / "decoded.nc") as decoded:
+        assert stored["t"][:].tolist() == [-1850, -32767, -1775] and stored["t"].attrs["scale_factor"] == 0.01
+        assert np.array_equal(decoded["t"][:], wanted, equal_nan=True) and "scale_factor" not in decoded["t"].attrs
+    with xarray.open_dataset(packed) as theirs, xarray.open_dataset(tmp_path / "decoded.nc") as ours:
+        xarray.testing.assert_equal(ours.load(), theirs.load())
+    with pytest.raises(tetfile.UsageError, match="contradict"):
+        tetfile.convert(packed, tmp_path / "y.nc", raw_values=True, decoded=True)
+    assert tetfile.diff(packed, tmp_path / "decoded.nc").same
+    assert not tetfile.diff(packed, tmp_path / "decoded.nc", raw_values=True).same
+
+
+def test_times_of_64_bits_are_exact_in_a_decoded_file(packed: Path) -> None:
+    with tetfile.open(packed, decoded=True) as ours, xarray.open_dataset(packed) as theirs:
+        time = ours["time"]
+        assert time.dtype == np.int64
+        assert time[...].tolist() == [1577836800000000001, 1577836800000000002, np.iinfo("i8").min]
+        assert time[1] == 1577836800000000002
+        assert np.array_equal(ours["t"].labels("time"), theirs["time"].values, equal_nan=True)
+        assert ours["t"].sel(time="2020-01-01T00:00:00.000000001") == 1.5
+        assert np.isclose(time.mean(), 1577836800000000001.5)
+        assert "scale_factor" not in ours["t"].attrs
+
+
+@pytest.fixture
 def months(tmp_path: Path) -> list[Path]:
     """Two months with one axis and one grid, whose times count from other dates."""
     paths = [tmp_path / f"{month}.nc" for month in ("may", "june")]

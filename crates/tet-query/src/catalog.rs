@@ -25,7 +25,7 @@ pub use self::seal::{Seal, SealDigester, Sealed};
 use self::table::NoChunks;
 pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Run, StoredCompression};
 pub(crate) use self::texts::check_len;
-pub use self::texts::{FixedText, TextChunks, TextElements, Texts};
+pub use self::texts::{FixedText, NumberTexts, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
 use tet_format::{DType, Grid};
 use tet_io::{Source, Writers};
@@ -63,23 +63,25 @@ pub struct Catalog {
 /// # Examples
 ///
 /// ```
-/// use tet_format::DType;
-/// use tet_query::Meaning;
-///
-/// let meaning =
-///     Meaning { stored: DType::Int16, scale: Some(0.01), offset: None, masked: vec!["_FillValue"] };
-/// assert!(meaning.is_masked());
+/// fn offset_of(dataset: &tet_query::Dataset) -> Option<f64> {
+///     dataset.meaning.as_ref()?.offset
+/// }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Meaning {
-    /// The type of the elements as stored.
-    pub stored: DType,
+    /// The dataset with its elements as they are stored, and all its attributes.
+    pub stored: Arc<Dataset>,
+    /// The dataset with integers instead of floats, where they are times: those that are masked are the least integer
+    /// of 64 bits, as NumPy and xarray have them.
+    pub times: Option<Arc<Dataset>>,
     /// What they are multiplied by.
     pub scale: Option<f64>,
     /// What is added then.
     pub offset: Option<f64>,
     /// The attributes that name values which are masked.
     pub masked: Vec<&'static str>,
+    /// All attributes by which they were decoded: the dataset has them no longer.
+    pub attrs: Vec<&'static str>,
 }
 
 impl Meaning {
@@ -87,6 +89,17 @@ impl Meaning {
     #[must_use]
     pub const fn is_masked(&self) -> bool {
         !self.masked.is_empty()
+    }
+
+    /// Whether equal stored elements are decoded to equal ones.
+    #[must_use]
+    pub fn is_same(&self, other: &Meaning) -> bool {
+        let [one, two] = [self, other].map(|it| (it.stored.dtype, it.scale, it.offset, &it.attrs));
+        let is_same_attr = |key: &&str| {
+            let [one, two] = [self, other].map(|it| it.stored.attrs.get(*key));
+            one.zip(two).is_some_and(|(one, two)| one == two)
+        };
+        one == two && self.attrs.iter().all(is_same_attr)
     }
 }
 
@@ -226,6 +239,21 @@ impl Dataset {
     #[must_use]
     pub fn why(&self) -> Option<&Error> {
         self.fault.as_deref()
+    }
+
+    /// The dataset with times as integers where they were decoded to floats; itself otherwise.
+    #[must_use]
+    pub fn with_exact_times(&self) -> &Dataset {
+        self.meaning.as_ref().and_then(|meaning| meaning.times.as_deref()).unwrap_or(self)
+    }
+
+    /// Whether equal stored elements of two datasets are equal elements: neither is decoded, or both are in the same way.
+    #[must_use]
+    pub fn is_decoded_as(&self, other: &Dataset) -> bool {
+        match (&self.meaning, &other.meaning) {
+            (Some(one), Some(two)) => one.is_same(two),
+            (one, two) => one.is_none() && two.is_none(),
+        }
     }
 
     /// Whether its elements were decoded so that masked ones are NaN.

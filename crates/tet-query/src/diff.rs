@@ -19,6 +19,7 @@ mod tests;
 mod texts;
 mod tolerance;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tet_format::{DType, Integrity};
@@ -35,7 +36,7 @@ pub use self::tolerance::Tolerance;
 use crate::answer::Answer;
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, Meaning};
 use crate::error::{Error, Result};
 use crate::fetch;
 use crate::lazy::LazyArray;
@@ -135,7 +136,8 @@ fn compare_arrays(
     if boxes.skipped() == 0 {
         [left, right].iter().try_for_each(|it| it.check_seal(how))?;
     }
-    let found = compared([left, right], &boxes, pairs, how)?;
+    let stored = stored_alike([left, right], pairs)?;
+    let found = compared([left, right], stored.as_ref(), &boxes, pairs, how)?;
     tally.add(found);
     [left, right].iter().try_for_each(|it| it.dataset().check_unchanged())?;
     let integrity = match tally.skipped {
@@ -145,9 +147,22 @@ fn compare_arrays(
     Ok(Answer { value: tally.answer(slab), integrity })
 }
 
-/// Reads and compares all boxes.
+/// The arrays as they are stored, where equal stored elements are decoded to equal ones.
+fn stored_alike(arrays: [&LazyArray; 2], pairs: Pairs<'_>) -> Result<Option<[LazyArray; 2]>> {
+    let datasets = arrays.map(LazyArray::dataset);
+    let [Some(left), Some(right)] = datasets.map(|it| it.meaning.as_ref()) else { return Ok(None) };
+    if !pairs.is_bitwise() || !left.is_same(right) {
+        return Ok(None);
+    }
+    let values =
+        |meaning: &Meaning, array: &LazyArray| LazyArray::values(&meaning.stored, array.slab());
+    Ok(Some([values(left, arrays[0])?, values(right, arrays[1])?]))
+}
+
+/// Reads and compares all boxes: `stored` elements first, where these are given, until some differ.
 fn compared(
     arrays: [&LazyArray; 2],
+    stored: Option<&[LazyArray; 2]>,
     boxes: &Boxes,
     pairs: Pairs<'_>,
     how: &Execution,
@@ -161,26 +176,46 @@ fn compared(
         ..how.silent()
     };
     let tally = Mutex::new(Tally::default());
+    let is_equal_so_far = AtomicBool::new(true);
     let task = |rooms: &mut [Buffer; 2], nth| -> Result<u64> {
         let part = boxes.part(nth);
         let count = part.element_count().unwrap_or(u64::MAX);
-        let mut bytes = [&[][..]; 2];
-        for ((room, array), (size, bytes)) in
-            rooms.iter_mut().zip(arrays).zip(sizes.iter().zip(&mut bytes))
-        {
-            let room = room.room(buffer::len(count.saturating_mul(*size))?)?;
-            array.read_into(&part, &inner, room)?;
-            *bytes = room;
+        let done = count.saturating_mul(sizes[0]);
+        if let Some([left, right]) = stored.filter(|_| is_equal_so_far.load(Ordering::Relaxed)) {
+            let [left, right] = read_both([left, right], &part, &inner, rooms)?;
+            if left == right {
+                return Ok(done);
+            }
+            is_equal_so_far.store(false, Ordering::Relaxed);
         }
+        let bytes = read_both(arrays, &part, &inner, rooms)?;
         let found = compare(pairs, bytes, |nth| boxes.linear(&part, nth));
         if found.differing > 0 {
             tally.lock().unwrap_or_else(PoisonError::into_inner).add(found);
         }
-        Ok(count.saturating_mul(sizes[0]))
+        Ok(done)
     };
     let ahead = (workers as u64).saturating_mul(2);
     fetch::run((workers, ahead), boxes.count(), how, <[Buffer; 2]>::default, task)?;
     Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Reads a part of two arrays.
+fn read_both<'r>(
+    arrays: [&LazyArray; 2],
+    part: &Hyperslab,
+    how: &Execution,
+    rooms: &'r mut [Buffer; 2],
+) -> Result<[&'r [u8]; 2]> {
+    let count = part.element_count().unwrap_or(u64::MAX);
+    let mut bytes = [&[][..]; 2];
+    for ((room, array), bytes) in rooms.iter_mut().zip(arrays).zip(&mut bytes) {
+        let size = array.dtype().size().unwrap_or(0);
+        let room = room.room(buffer::len(count.saturating_mul(size))?)?;
+        array.read_into(part, how, room)?;
+        *bytes = room;
+    }
+    Ok(bytes)
 }
 
 /// Why elements of two types are not compared.

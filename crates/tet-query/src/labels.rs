@@ -6,6 +6,7 @@
 
 mod calendar;
 mod coordinates;
+mod dates;
 mod range;
 mod table;
 mod times;

@@ -90,8 +90,8 @@ pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution, StatisticsPolicy, THREADS_MAX};
 pub use catalog::{
     AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Enumeration,
-    FixedText, Meaning, Run, Seal, SealDigester, Sealed, StoredCompression, TextChunks,
-    TextElements, Texts, rescaled,
+    FixedText, Meaning, NumberTexts, Run, Seal, SealDigester, Sealed, StoredCompression,
+    TextChunks, TextElements, Texts, rescaled,
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};

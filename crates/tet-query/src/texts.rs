@@ -6,7 +6,7 @@ use tet_format::Integrity;
 
 use crate::answer::Answer;
 use crate::budget::Execution;
-use crate::catalog::{Dataset, TextChunks, TextElements, Texts, check_len};
+use crate::catalog::{Dataset, NumberTexts, TextChunks, TextElements, Texts, check_len};
 use crate::error::{Error, Result};
 use crate::selection::{AxisSlice, Hyperslab};
 
@@ -35,6 +35,7 @@ impl Dataset {
             }
             Some(Texts::Elements { bytes, elements }) => of_elements(bytes, &**elements, slab, how),
             Some(Texts::Chunks(chunks)) => of_chunks(self, &**chunks, slab, how),
+            Some(Texts::Numbers { numbers, texts }) => of_numbers(numbers, &**texts, slab, how),
         };
         let answer = answer.map_err(|error| self.in_file(error))?;
         self.check_unchanged()?;
@@ -99,6 +100,19 @@ fn of_elements(
         size => elements.texts(value.bytes(), size, len_max)?,
     };
     Ok(Answer { value, integrity })
+}
+
+/// Texts of numbers.
+fn of_numbers(
+    numbers: &Dataset,
+    texts: &dyn NumberTexts,
+    slab: &Hyperslab,
+    how: &Execution,
+) -> Result<Answer<Vec<String>>> {
+    let count = slab.element_count().unwrap_or(u64::MAX);
+    check_len(TEXT_LEN.saturating_mul(2).saturating_mul(count), how.memory_budget)?;
+    let Answer { value, integrity } = numbers.read(slab, how)?;
+    Ok(Answer { value: texts.texts(&value)?, integrity })
 }
 
 /// Texts of chunks that are decoded whole, each once.

@@ -112,7 +112,7 @@ def compare(program, path, decoded, folder, is_netcdf):
     for name in decoded.data_vars:
         wanted = decoded[name].values
         tolerance = 3e-7 if wanted.dtype == np.float32 else 1e-13
-        found = tet(program, "cat", "--decoded", path, name, "--format", "raw", "-o", "-")
+        found = tet(program, "cat", path, name, "--format", "raw", "-o", "-")
         check("bits", found == wanted.tobytes(), f"{path.name} {name}")
         answer = json.loads(tet(program, "query", path, name, "--mean", "--json"))["result"]
         mean = number(answer["values"])

@@ -36,7 +36,7 @@ class Tet:
     def __init__(self, path):
         self.path = path
         help_text = self.run("cat", "--help").stdout.decode()
-        self.has_decoded = "--decoded" in help_text
+        self.has_decoded = "--raw-values" in help_text
 
     def run(self, *words):
         command = [self.path, *map(str, words)]
@@ -116,7 +116,7 @@ class Judge:
         if dataset["kind"] == "text":
             return self.text(dataset, dataset["name"])
         values = np.load(self.folder / dataset["values"])
-        done = self.tet.run("cat", "--format", "raw", "-o", "-", "--", self.path, dataset["name"])
+        done = self.tet.run("cat", "--raw-values", "--format", "raw", "-o", "-", "--", self.path, dataset["name"])
         if done.returncode != 0:
             return self.refused(dataset, message(done, self.path))
         if done.stdout != values.tobytes():
@@ -127,7 +127,7 @@ class Judge:
 
     def text(self, dataset, place):
         """Every text, by way of CSV."""
-        done = self.tet.run("cat", "--format", "csv", "--", self.path, place)
+        done = self.tet.run("cat", "--raw-values", "--format", "csv", "--", self.path, place)
         if done.returncode != 0:
             return self.refused(dataset, message(done, self.path))
         lines = csv.reader(io.StringIO(done.stdout.decode(), newline=""))
@@ -174,7 +174,7 @@ class Judge:
         if entry["name"] in self.all_at_once:
             stored = self.all_at_once[entry["name"]].tobytes()
         else:
-            done = self.tet.run("cat", "--format", "raw", "-o", "-", "--", self.path, place)
+            done = self.tet.run("cat", "--raw-values", "--format", "raw", "-o", "-", "--", self.path, place)
             if done.returncode != 0:
                 return self.refused(dataset, message(done, self.path))
             stored = done.stdout
@@ -197,7 +197,7 @@ class Judge:
             steps = rng.integers(1, 4, values.ndim).tolist()
             parts = [slice(*ends, step) for ends, step in zip(cut, steps)]
             text = ",".join(f"{it.start}:{it.stop}:{it.step}" for it in parts)
-            done = self.tet.run("cat", "-s", text, "--format", "raw", "-o", "-", "--", self.path, place)
+            done = self.tet.run("cat", "--raw-values", "-s", text, "--format", "raw", "-o", "-", "--", self.path, place)
             self.boxes += 1
             if done.returncode != 0:
                 self.note(name, "WRONG", f"[{text}] fails: {message(done, self.path)}")
@@ -244,7 +244,7 @@ class Judge:
 
     def compare_decoded(self, dataset, place):
         wanted = np.load(self.folder / dataset["decoded"])
-        done = self.tet.run("cat", "--decoded", "--format", "npy", "-o", "-", "--", self.path, place)
+        done = self.tet.run("cat", "--format", "npy", "-o", "-", "--", self.path, place)
         self.decoded += 1
         if done.returncode != 0:
             return self.note(dataset["name"], "decoded", message(done, self.path))

@@ -32,9 +32,10 @@ listed apply to all formats.
 type Fact = fn(&Capabilities) -> bool;
 
 /// What formats differ in.
-const FACTS: [(&str, Fact); 5] = [
+const FACTS: [(&str, Fact); 6] = [
     ("several datasets", |can| can.several),
     ("attributes", |can| can.attributes),
+    ("packed and masked values as they are stored", |can| can.decodes),
     ("names and labels of axes", |can| can.attributes || !can.layouts.is_empty()),
     ("text", |can| can.text),
     ("sparse tensors", |can| can.sparse),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{LayoutArgs, ReadArgs, WriteArgs};
+use super::{LayoutArgs, ReadArgs, WriteArgs, WrittenValuesArgs};
 
 /// Arguments of `tet cat`.
 #[derive(Debug, Args)]
@@ -46,9 +46,9 @@ pub struct CatArgs {
     /// Print every value, however many
     #[arg(long)]
     pub full: bool,
-    /// Decode packed and masked values, as `tet query` does
-    #[arg(long)]
-    pub decoded: bool,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
@@ -92,7 +92,9 @@ EXAMPLES
   tet cat climate.tet 'temp[0]' -o m.csv --layout wide   a row for each lat, a column for each lon
   tet cat climate.tet 'lat' --format json            for jq and other programs
   tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
-  tet cat climate.tet 'temp[6]' --format heatmap     a map";
+  tet cat climate.tet 'temp[6]' --format heatmap     a map
+  tet cat year.nc time                               dates
+  tet cat year.nc t2m --raw-values                   values as they are stored";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
@@ -100,4 +102,5 @@ Print or save the values of a dataset or a slice of it.\n\nText looks like NumPy
 arrays show their first and last values (--full shows all). For other programs use -o OUT with the \
 suffix of any format that `tet convert` writes: names and labels of axes, attributes and units go \
 along where the format can store them. .raw is little-endian elements, row-major, nothing else. Only the chunks that the \
-slice needs are read.";
+slice needs are read.\n\nPacked and masked values are decoded, and numbers of CF units of time are printed as dates; \
+--raw-values shows what is stored. Formats whose readers decode get the stored values with their attributes.";

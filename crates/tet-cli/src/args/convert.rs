@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tet_format::DType;
 
-use super::{ReadArgs, WriteArgs};
+use super::{ReadArgs, WriteArgs, WrittenValuesArgs};
 
 /// Arguments of `tet convert`.
 #[derive(Debug, Args)]
@@ -133,6 +133,9 @@ pub struct ConvertArgs {
     /// Do not record how the file was made
     #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReadArgs;
+use super::{MeaningArgs, ReadArgs};
 
 /// Arguments of `tet diff`.
 #[derive(Debug, Args)]
@@ -34,8 +34,8 @@ pub struct DiffArgs {
     /// Count NaN as different from NaN
     #[arg(long)]
     pub nan_differs: bool,
-    /// Compare packed and masked values as `tet query` decodes them, not as they are stored
-    #[arg(long)]
+    /// Compare decoded values, which is the default
+    #[arg(long, hide = true, conflicts_with = "raw_values")]
     pub decoded: bool,
     /// Compare names, types, shapes, labels and attributes only: no values are read
     #[arg(long, conflicts_with_all = ["rtol", "atol", "ulp", "nan_differs"])]
@@ -43,6 +43,9 @@ pub struct DiffArgs {
     /// Print one `tet.diff/1` object
     #[arg(long)]
     pub json: bool,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub meaning: MeaningArgs,
     /// How the files are read.
     #[command(flatten)]
     pub read: ReadArgs,
@@ -62,6 +65,7 @@ EXAMPLES
   tet diff a.nc b.nc temp 'lat[0:10]'              two datasets, one of them in part
   tet diff a.pt b.safetensors 'layers.{0..3}.*'    datasets whose names match
   tet diff a.tet b.tet --rtol 1e-6                 values that differ by more than that
+  tet diff a.nc b.nc --raw-values                  packed values as they are stored, and their attributes
   tet diff a.tet b.tet --json | jq '.datasets[].name'
 
 EXIT STATUS
@@ -75,7 +79,8 @@ values. Only what differs is printed.\n\nFor each dataset whose values differ: h
 difference |A - B|, the largest relative difference |A - B| / |B|, and the first and the worst place with their labels. \
 Values are equal if |A - B| <= atol + rtol * |B|; 0.0 equals -0.0, and NaN equals NaN unless \
 --nan-differs is given. Floats of different dtypes are compared as float64, and integers of different dtypes exactly. Quantized blocks and \
-elements that are not computed with are compared by their bytes. A missing value, as _FillValue sets it, differs from \
-any other. Datasets whose values cannot be compared are listed with the reason, and do not count as different. How \
+elements that are not computed with are compared by their bytes. Packed and masked values are decoded, and the \
+attributes that decode them are not compared: a packed file and its decoded copy are equal. With --raw-values stored \
+values and all attributes are compared, and a missing value, as _FillValue sets it, differs from any other. Datasets whose values cannot be compared are listed with the reason, and do not count as different. How \
 chunks are stored is no difference. Chunks of two .tet files that have the same checksum are equal and are not read; with --digests \
 always they are, so that damage is found too.";

@@ -37,7 +37,7 @@ pub use edit::{
 };
 pub use info::{InfoArgs, SortName};
 pub use layout::{LayoutArgs, LayoutName};
-pub use meaning::MeaningArgs;
+pub use meaning::{MeaningArgs, WrittenValuesArgs};
 pub use net::NetArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use plot::{ImageName, PictureArgs, PlotArgs, PlotKind};

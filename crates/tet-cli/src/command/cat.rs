@@ -11,7 +11,7 @@ use tet_io::{Publish, Publisher, Step};
 use tet_plot::{Depth, PlotMedium};
 use tet_query::{Catalog, Choice, Dataset, Execution, Integrity};
 
-use crate::args::{CatArgs, CatFormat, MeaningArgs};
+use crate::args::{CatArgs, CatFormat};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -35,17 +35,17 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let form = form(args)?;
     let asked = args.dataset.as_deref().unwrap_or_default();
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
-    let raw_values = !args.decoded;
-    let opened = open::decode(opened, MeaningArgs { raw_values, ..MeaningArgs::default() });
-    let catalog = &opened.catalog;
     let how = open::execution(&args.read, &opened, context);
-    let targets = target::find_all(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
+    let all = &opened.catalog;
+    let targets = target::find_all(all, args.dataset.as_deref(), args.select.as_deref(), &how);
     let targets = targets.map_err(&about)?;
     if args.output.is_some() {
         let notes = targets.iter().flat_map(|target| target.notes.clone());
         target::check_written(&notes.collect::<Vec<_>>(), args.allow_empty).map_err(&about)?;
     }
     context.selection_notes(targets.iter().flat_map(|target| &target.notes));
+    let catalog = &catalog_for(&form, args, opened.catalog.clone(), &how)?;
+    let targets: Vec<Target<'_>> = targets.into_iter().map(|it| it.within(catalog)).collect();
     for target in &targets {
         // Elements that nothing computes with are written, and not printed.
         if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
@@ -73,6 +73,20 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     open::report_unchecked(integrity, context);
     Ok(Exit::Done)
+}
+
+/// The datasets with the values that are written in a form.
+fn catalog_for(form: &Form, args: &CatArgs, catalog: Catalog, how: &Execution) -> Result<Catalog> {
+    let decoding = args.values.decoding();
+    Ok(match form {
+        Form::Text => decoding.printed(catalog, how),
+        Form::Heatmap => decoding.shown(catalog),
+        Form::Values(word) => {
+            let to = word.as_deref().map(output::named).transpose()?;
+            let name = to.as_deref().or(args.output.as_deref()).unwrap_or(Path::new(""));
+            output::capabilities(name)?.view(catalog, decoding, how)
+        }
+    })
 }
 
 /// Prints several datasets, each under its name. Returns the integrity, if any bytes were read.

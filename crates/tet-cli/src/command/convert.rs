@@ -160,6 +160,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
         options.zarr = zarr::options(args)?;
     }
     options.codecs = codec_rules(&args.store.codec, &args.store.level);
+    options.decoding = args.values.decoding();
     options.dtypes = dtype_rules(&args.dtype);
     options.stack.clone_from(&args.stack);
     options.select.clone_from(&args.select);

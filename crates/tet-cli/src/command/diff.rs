@@ -6,7 +6,7 @@ mod shape;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use tet_convert::{Opened, ValidRange, catalog_diff, contents, with_members};
+use tet_convert::{Opened, catalog_diff, contents, differing_decoding, with_members};
 use tet_query::{
     Catalog, CatalogDiff, Dataset, DatasetDiff, Error, Execution, Hyperslab, Integrity,
     SelectionNote, Tolerance,
@@ -29,10 +29,7 @@ use crate::target;
 pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = |path: &Path| {
         let mut opened = open::open(path, &args.read, context)?;
-        if args.decoded {
-            opened.catalog = tet_convert::decoded(opened.catalog, ValidRange::Ignored);
-        }
-        opened.catalog = contents(opened.catalog);
+        opened.catalog = contents(args.meaning.decoding().compared(opened.catalog));
         Ok::<Opened, Failure>(opened)
     };
     let files = [opened(&args.left)?, opened(&args.right)?];
@@ -183,6 +180,7 @@ fn found(
     });
     let [left, right] = [&files[0].catalog, &files[1].catalog];
     let mut report = shape::report(args, files, &compared.files);
+    report.warnings.extend(differing_decoding(&compared.files.both));
     let (mut faults, mut integrity) = (Vec::new(), None);
     for (both, slabs) in compared.files.both.iter().zip(&compared.slabs) {
         let datasets = [(left, &both[0]), (right, &both[1])];

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
-use tet_query::Dataset;
+use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
 use crate::model::attribute_types::AttrTypes;
+use crate::model::cf::{Decoding, ValueChoice};
 use crate::model::logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -181,6 +182,9 @@ pub struct Capabilities {
     pub same_names: bool,
     /// Whether it has a place for attributes of a dataset and of the file.
     pub attributes: bool,
+    /// Whether those who read such files decode packed and masked values by the attributes of a dataset: they are
+    /// written as they are stored then, unless the caller asks otherwise.
+    pub decodes: bool,
     /// The types that numbers of attributes have there.
     pub attr_types: AttrTypes,
     /// Whether it has a history, besides attributes.
@@ -201,11 +205,34 @@ impl Capabilities {
         chars: false,
         same_names: false,
         attributes: true,
+        decodes: false,
         attr_types: AttrTypes::None,
         history: false,
         layouts: &[],
         options: &[],
     };
+}
+
+impl Capabilities {
+    /// Whether such a file gets decoded values, and no attributes that decode them.
+    #[must_use]
+    pub const fn is_decoded(&self, decoding: Decoding) -> bool {
+        match decoding.values {
+            ValueChoice::Auto => !self.decodes,
+            ValueChoice::Decoded => true,
+            ValueChoice::Raw => false,
+        }
+    }
+
+    /// The datasets with the values that such a file gets: times are dates in text.
+    #[must_use]
+    pub fn view(&self, catalog: Catalog, decoding: Decoding, how: &Execution) -> Catalog {
+        match (self.is_decoded(decoding), self.layouts) {
+            (false, _) => catalog,
+            (true, []) => decoding.compared(catalog),
+            (true, _) => decoding.printed(catalog, how),
+        }
+    }
 }
 
 /// What was written.

@@ -10,15 +10,32 @@
 //! Elements are computed in the type of the result, in this order, so they have the bits that xarray gives.
 //! `valid_min`, `valid_max` and `valid_range` mask elements only where that is asked for: most programs do not
 //! apply them.
+//!
+//! Decoded datasets do not have the attributes any longer by which they were decoded, so that nothing decodes them
+//! again. Integers that are times stay integers where floats would round them.
 
+mod choice;
+mod dates;
 mod unpacked;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, Meaning};
 
+pub use self::choice::{Decoding, ValueChoice};
+pub(crate) use self::dates::dated;
+use self::dates::units_of_bounds;
 use self::unpacked::{Bound, Unpacked, Unpacking};
+use super::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
+
+type Attrs = BTreeMap<String, AttrText>;
+
+/// The attributes that name masked elements.
+const MASKS: [&str; 2] = ["_FillValue", "missing_value"];
+/// The attributes of the valid range, in the units of stored elements.
+const RANGE: [&str; 3] = ["valid_range", "valid_min", "valid_max"];
 
 /// Whether elements outside of the valid range are masked.
 ///
@@ -41,36 +58,31 @@ pub enum ValidRange {
 /// The catalog with each dataset that has the attributes of packed or masked values decoded.
 #[must_use]
 pub fn decoded(catalog: Catalog, range: ValidRange) -> Catalog {
-    let parts = catalog.parts().iter().cloned().map(|part| of_dataset(part, range)).collect();
-    catalog.viewed(|dataset| of_dataset(dataset, range)).with_parts(parts)
+    let units = units_of_bounds(&catalog);
+    let decode = |dataset: Dataset| {
+        let is_time = dataset.is_time_by(units.get(&dataset.index).unwrap_or(&dataset.attrs));
+        of_dataset(dataset, range, is_time)
+    };
+    let parts = catalog.parts().iter().cloned().map(decode).collect();
+    catalog.viewed(decode).with_parts(parts)
 }
 
 /// A dataset whose values are labels, decoded.
 pub(crate) fn coordinates(dataset: Dataset) -> Dataset {
-    of_dataset(dataset, ValidRange::Ignored)
+    let is_time = dataset.is_time_by(&dataset.attrs);
+    of_dataset(dataset, ValidRange::Ignored, is_time)
 }
 
 /// A dataset decoded; as it is where it has none of the attributes, or no numbers, or is decoded.
-fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
+fn of_dataset(dataset: Dataset, range: ValidRange, is_time: bool) -> Dataset {
     let is_stored = dataset.fault.is_none() && dataset.meaning.is_none();
     let Some(stored) = dataset.dtype.filter(|_| is_stored) else { return dataset };
-    let is_number = stored.is_float() || is_integer(stored);
-    if !is_number {
+    if !stored.is_float() && !is_integer(stored) {
         return dataset;
     }
-    let signed = with_sign(stored, dataset.attrs.get("_Unsigned"));
-    let mut masked = Vec::new();
-    let mut masks = Vec::new();
-    for name in ["_FillValue", "missing_value"] {
-        let values = numbers(&dataset, name).map_or_else(Vec::new, |list| list.values);
-        // NaN is masked as it is.
-        let (plain, marks): (Vec<Bound>, Vec<Bound>) =
-            values.into_iter().partition(|value| value.to_f64().is_nan());
-        if !marks.is_empty() || !plain.is_empty() && stored.is_float() {
-            masked.push(name);
-        }
-        masks.extend(marks.into_iter().map(|value| in_sign(value, stored, signed)));
-    }
+    let unsigned = dataset.attrs.get("_Unsigned");
+    let signed = with_sign(stored, unsigned);
+    let (masks, mut masked) = masks(&dataset, stored, signed);
     let valid = match range {
         ValidRange::Ignored => None,
         ValidRange::Masked => valid(&dataset, (stored, signed)),
@@ -87,30 +99,91 @@ fn of_dataset(dataset: Dataset, range: ValidRange) -> Dataset {
         promoted(signed)
     } else if is_truth(&dataset) {
         DType::Bool
-    } else if !masked.is_empty() {
-        let meaning = Meaning { stored, scale: None, offset: None, masked };
-        return Dataset { meaning: Some(Arc::new(meaning)), ..dataset };
-    } else if signed == stored {
-        return dataset;
     } else {
-        return renamed(dataset, signed);
+        signed
     };
+    let mut attrs: Vec<&str> = masked.iter().copied().filter(|name| MASKS.contains(name)).collect();
+    attrs.extend(scale.map(|_| "scale_factor").into_iter().chain(offset.map(|_| "add_offset")));
+    let has_sign = matches!(unsigned.map(AttrText::text), Some("true" | "false"));
+    attrs.extend((has_sign && is_integer(stored)).then_some("_Unsigned"));
+    attrs.extend((to == DType::Bool).then_some("dtype"));
+    if attrs.is_empty() && valid.is_none() {
+        return dataset;
+    }
+    if is_packed || signed != stored || valid.is_some() {
+        attrs.extend(RANGE.into_iter().filter(|name| dataset.attrs.contains_key(*name)));
+    }
+    // Floats of 64 bits do not have all integers of 64 bits. NumPy has differences of times with a mark of its own.
+    let is_marked = masks.iter().all(|mask| *mask == Bound::Whole(i64::MIN.into()));
+    let is_plain = !is_packed && is_masked && is_integer(signed) && signed != DType::UInt64;
+    let is_exact = is_plain && (is_time || is_difference(&dataset) && is_marked);
     let value = |it: Option<(DType, Bound)>| it.map(|(_, value)| value.to_f64());
     let unpacking =
         Unpacking { from: signed, to, masks, valid, scale: value(scale), offset: value(offset) };
-    let meaning = Meaning { stored, scale: unpacking.scale, offset: unpacking.offset, masked };
-    let chunks = Arc::new(Unpacked { packed: Arc::clone(&dataset.chunks), unpacking });
-    Dataset { chunks, fill: None, meaning: Some(Arc::new(meaning)), ..renamed(dataset, to) }
+    let times = is_exact.then(|| {
+        let unpacking = Unpacking { to: DType::Int64, ..unpacking.clone() };
+        let mut times = without(unpacking.of(&dataset), &attrs);
+        times.attrs.insert(FILL_KEY.to_owned(), not_a_time());
+        Arc::new(times)
+    });
+    let (scale, offset) = (unpacking.scale, unpacking.offset);
+    let view = if is_packed || is_masked || to == DType::Bool {
+        unpacking.of(&dataset)
+    } else {
+        renamed(dataset.clone(), signed)
+    };
+    let view = without(view, &attrs);
+    let meaning = Meaning { stored: Arc::new(dataset), times, scale, offset, masked, attrs };
+    Dataset { meaning: Some(Arc::new(meaning)), ..view }
+}
+
+impl Unpacking {
+    /// A dataset, decoded like this.
+    fn of(self, dataset: &Dataset) -> Dataset {
+        let view = Dataset { fill: None, ..renamed(dataset.clone(), self.to) };
+        Dataset {
+            chunks: Arc::new(Unpacked { packed: Arc::clone(&dataset.chunks), unpacking: self }),
+            ..view
+        }
+    }
 }
 
 fn renamed(dataset: Dataset, dtype: DType) -> Dataset {
     Dataset { dtype: Some(dtype), dtype_name: dtype.name().to_owned(), ..dataset }
 }
 
+fn without(mut dataset: Dataset, attrs: &[&str]) -> Dataset {
+    dataset.attrs.retain(|key, _| !attrs.contains(&key.as_str()));
+    dataset
+}
+
+/// The values that mark masked elements, and the attributes that name any.
+fn masks(dataset: &Dataset, stored: DType, signed: DType) -> (Vec<Bound>, Vec<&'static str>) {
+    let (mut masks, mut names) = (Vec::new(), Vec::new());
+    for name in MASKS {
+        let values = numbers(dataset, name).map_or_else(Vec::new, |list| list.values);
+        // NaN is masked as it is.
+        let (plain, marks): (Vec<Bound>, Vec<Bound>) =
+            values.into_iter().partition(|value| value.to_f64().is_nan());
+        if !marks.is_empty() || !plain.is_empty() && stored.is_float() {
+            names.push(name);
+        }
+        masks.extend(marks.into_iter().map(|value| in_sign(value, stored, signed)));
+    }
+    (masks, names)
+}
+
 /// Whether a dataset of bytes has truths in them, as xarray says with the attribute `dtype`.
 fn is_truth(dataset: &Dataset) -> bool {
     let is_named = dataset.attrs.get("dtype").is_some_and(|name| name.text() == "bool");
     is_named && dataset.dtype.is_some_and(|dtype| dtype.bit_width() == 8)
+}
+
+/// Whether numbers are differences of times, as NumPy and xarray have them.
+fn is_difference(dataset: &Dataset) -> bool {
+    const UNITS: [&str; 7] =
+        ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"];
+    dataset.attrs.get(UNITS_KEY).is_some_and(|unit| UNITS.contains(&unit.text()))
 }
 
 const fn is_integer(dtype: DType) -> bool {

@@ -34,6 +34,13 @@ pub enum Note {
         /// The number of datasets.
         count: u64,
     },
+    /// Packed and masked values are written as the numbers that they are decoded to.
+    Decoded {
+        /// The datasets.
+        datasets: Vec<String>,
+        /// The attributes by which they are decoded.
+        attrs: Vec<String>,
+    },
     /// An array of rank 0 became shape (1).
     Scalar {
         /// The dataset.
@@ -317,7 +324,7 @@ fn is_float_name(name: &str) -> bool {
 }
 
 /// Names, escaped; the first of many.
-fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(16).map(|name| format!("{name:?}")).collect();
     let more = if shown.len() < names.len() { ", ..." } else { "" };
     format!("{}{more}", shown.join(", "))
@@ -371,6 +378,10 @@ impl Note {
             }
             Self::InParts { dataset, parts } => {
                 write!(f, "{dataset:?} is sparse, and written as {}", listed(parts))
+            }
+            Self::Decoded { datasets, attrs } => {
+                let (of, attrs) = (listed(datasets), attrs.join(", "));
+                write!(f, "{of}: decoded ({attrs}); --raw-values writes the stored values")
             }
             Self::Members { dataset, parts } => {
                 write!(f, "{dataset:?} is of structures, and written as {}", listed(parts))

@@ -151,6 +151,7 @@ impl<'s> Selected<'s> {
 
     /// The part of a dataset at the positions that the result has; `None` where its axes do not fit.
     fn part_of(&self, other: &Dataset, how: &Execution) -> Result<Option<Associated>> {
+        let other = other.with_exact_times();
         let is_number = other.dtype.is_some() && other.why().is_none();
         let Some((slab, picks)) = self.place_in(other) else { return Ok(None) };
         let kept = slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());

@@ -67,8 +67,7 @@ pub(super) fn of_values(dataset: &Dataset, method: Option<Method>) -> Attrs {
 /// The attributes of the cells of a reduction.
 pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
     let is_packed = ATTRS_OF_PACKING.iter().any(|key| dataset.attrs.contains_key(*key));
-    let has_known_unit = !is_packed || dataset.meaning.is_some();
-    let has_unit = keeps_unit(reduced.op) && has_known_unit;
+    let has_unit = keeps_unit(reduced.op) && !is_packed;
     let mut attrs = held(dataset, |key| {
         let is_of_values = ATTRS_OF_VALUES.contains(&key) || ATTRS_OF_PACKING.contains(&key);
         !is_of_values && (key != UNITS_KEY || has_unit)
@@ -83,7 +82,7 @@ pub(super) fn of_reduced(dataset: &Dataset, reduced: &Reduced) -> Attrs {
         let names = folded.filter_map(|axis| dataset.dims.get(*axis));
         add_cell_method(&mut attrs, &names.map(String::as_str).collect::<Vec<_>>(), method);
     }
-    let unit = dataset.attrs.get(UNITS_KEY).filter(|_| has_known_unit);
+    let unit = dataset.attrs.get(UNITS_KEY).filter(|_| !is_packed);
     name_quantity(&mut attrs, unit, reduced.op);
     attrs
 }
@@ -183,12 +182,7 @@ pub(super) fn too_long(name: &str, reduced: &Reduced) -> Option<Note> {
 
 /// The attributes that hold, for values as they were read.
 fn held(dataset: &Dataset, holds: impl Fn(&str) -> bool) -> Attrs {
-    // Decoded values are not to be decoded again.
-    let is_of_decoding = |key: &str| {
-        let keys = ATTRS_OF_VALUES.iter().chain(&ATTRS_OF_PACKING);
-        dataset.meaning.is_some() && keys.chain(&["dtype"]).any(|it| *it == key)
-    };
-    let is_held = |key: &str| key != SCALAR_KEY && !is_of_decoding(key) && holds(key);
+    let is_held = |key: &str| key != SCALAR_KEY && holds(key);
     let attrs = dataset.attrs.iter().filter(|(key, _)| is_held(key));
     attrs.map(|(key, value)| (key.clone(), value.clone())).collect()
 }

@@ -172,6 +172,7 @@ impl<'c> Origins<'c> {
         let count = picks.map_or(slice.map_or(0, |it| it.count()), |it| it.positions.len() as u64);
         match self.numbers(axis) {
             Some(found) if is_clear && count <= COUNT_MAX => {
+                let found = found.with_exact_times();
                 let lazy = self.coordinates(found, slice, picks)?;
                 let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
                 let mut dataset = computed.dataset(found.name.clone());

@@ -8,6 +8,7 @@ use tet_format::DType;
 use tet_query::{Catalog, Dataset, Execution};
 use tet_tensogram::{NonFinite, Readers, Recipe, VersionKey};
 
+use crate::model::cf::Decoding;
 use crate::model::logical::{self, Physical};
 use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
@@ -33,6 +34,8 @@ pub struct ConvertOptions {
     pub zarr: ZarrOptions,
     /// What is selected of each dataset along the axes that it has, such as `time=2001-06, lat=40:60`; `None` is all.
     pub select: Option<String>,
+    /// Whether packed and masked values are decoded: by default they are, unless those who read the output do so.
+    pub decoding: Decoding,
     /// Whether a selection without elements is written; it is an error otherwise.
     pub allow_empty: bool,
     /// The types that numbers become: each number stays what it is, but for floats, which become the nearest of a

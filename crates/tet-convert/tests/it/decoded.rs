@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use tet_convert::{OpenOptions, ValidRange, decoded, open};
+use tet_convert::{Decoding, OpenOptions, ValidRange, decoded, open};
 use tet_format::DType;
-use tet_query::{Execution, Hyperslab, Number, Op, Reduction, Scalar, fill_of};
+use tet_query::{Catalog, Execution, Hyperslab, Number, Op, Reduction, Scalar, fill_of};
 
 /// A Zarr array of one chunk, which has these bytes and attributes.
 fn array(folder: &Path, (dtype, size): (&str, usize), bytes: &[u8], attributes: &str) {
@@ -134,6 +134,58 @@ fn what_is_no_time_is_masked() {
     fs::write(&path, crate::common::npy("<M8[s]", "False", "(2,)", &bytes)).unwrap();
     assert_eq!(read(&path, ValidRange::Ignored).0, Some(DType::Float64));
     assert!(matches!(read(&path, ValidRange::Ignored).1[..], [7.0, time] if time.is_nan()));
+}
+
+#[test]
+fn decoded_datasets_have_no_attributes_that_decode_them() {
+    let attrs = |attributes: &str, range: ValidRange| {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("x.zarr");
+        array(&folder, ("int16", 2), &[1, 0, 2, 0], attributes);
+        let catalog = decoded(open(&folder, &OpenOptions::default()).unwrap().catalog, range);
+        let dataset = &catalog.datasets()[0];
+        let kept = dataset.attrs.keys().cloned().collect::<Vec<_>>().join(" ");
+        (kept, dataset.meaning.as_ref().map_or_else(String::new, |it| it.attrs.join(" ")))
+    };
+    let (ignored, masked) = (ValidRange::Ignored, ValidRange::Masked);
+    for (attributes, range, kept, applied) in [
+        (r#"{"units": "K", "scale_factor": 2.0}"#, ignored, "units", "scale_factor"),
+        (r#"{"add_offset": 2.0, "valid_min": 0}"#, ignored, "", "add_offset valid_min"),
+        (r#"{"_FillValue": 1, "missing_value": 2}"#, ignored, "", "_FillValue missing_value"),
+        // The range of values that are not packed is theirs, decoded or not.
+        (r#"{"_FillValue": 1, "valid_min": 0}"#, ignored, "valid_min", "_FillValue"),
+        (r#"{"valid_range": [0, 1]}"#, ignored, "valid_range", ""),
+        (r#"{"valid_range": [0, 1]}"#, masked, "", "valid_range"),
+        (r#"{"_Unsigned": "true", "valid_max": 9}"#, ignored, "", "_Unsigned valid_max"),
+        (r#"{"scale_factor": [1.0, 2.0]}"#, ignored, "scale_factor", ""),
+        (r#"{"units": "K", "long_name": "t"}"#, ignored, "long_name units", ""),
+    ] {
+        assert_eq!(attrs(attributes, range), (kept.to_owned(), applied.to_owned()), "{attributes}");
+    }
+}
+
+#[test]
+fn masked_times_stay_integers_where_they_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("x.zarr");
+    let late = 1_577_836_800_000_000_001_i64;
+    let bytes = [late, -1].map(i64::to_le_bytes).concat();
+    let attributes = r#"{"units": "ns since 1970-01-01", "_FillValue": -1}"#;
+    array(&folder, ("int64", 8), &bytes, attributes);
+    let catalog = open(&folder, &OpenOptions::default()).unwrap().catalog;
+    let read = |catalog: &Catalog| {
+        let dataset = &catalog.datasets()[0];
+        let slab = Hyperslab::whole(dataset.shape());
+        dataset.read(&slab, &Execution::default()).unwrap().value.get(0)
+    };
+    let decoding = Decoding::default();
+    assert_eq!(read(&decoding.compared(catalog.clone())), Some(Scalar::Int(late.into())));
+    assert!(matches!(read(&decoding.shown(catalog.clone())), Some(Scalar::Float64(_))));
+    let dates = decoding.printed(catalog, &Execution::default());
+    let dataset = &dates.datasets()[0];
+    let slab = Hyperslab::whole(dataset.shape());
+    let texts = dataset.read_texts(&slab, &Execution::default()).unwrap().value;
+    assert_eq!(texts, ["2020-01-01T00:00:00.000000001", "NaT"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use half::{bf16, f16};
-use tet_convert::{ConvertOptions, DTypeRule, Error, Origin, convert};
+use tet_convert::{ConvertOptions, DTypeRule, Error, Origin, ValueChoice, convert};
 use tet_file::AttrValue;
 use tet_file::metadata::{DatasetMetadata, Metadata};
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
@@ -25,6 +25,8 @@ fn rule(dataset: Option<&str>, dtype: DType) -> DTypeRule {
 fn with(dtypes: Vec<DTypeRule>) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.dtypes = dtypes;
+    // Masked elements are no integers.
+    options.decoding.values = ValueChoice::Raw;
     options
 }
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _functions, _sources, _tetfile, _times
 from ._attrs import NewAttrs, PlannedAttrs
-from ._dataset import DECODED, Dataset
+from ._dataset import Dataset
 from ._elements import array_of, elements_of
 from ._errors import NotFoundError, UnsupportedError, UsageError
 from ._places import exists, new_place, scratch_folder
@@ -214,10 +214,7 @@ class Writer(Targets):
 
     def _add_dataset(self, name: str, value: Dataset) -> None:
         """A dataset of a file, or a part of one, chunk by chunk."""
-        # Elements that are decoded are not to be decoded again.
-        dropped = DECODED if value._core.is_computed else ()
-        attrs = {key: each for key, each in value.attrs.items() if key not in dropped}
-        spec = Spec(value.shape, value.dtype, chunks=value.chunks, dims=value.dims, attrs=attrs)
+        spec = Spec(value.shape, value.dtype, chunks=value.chunks, dims=value.dims, attrs=dict(value.attrs))
         with self._filling(name, spec) as target:
             for key in value.iter_chunks():
                 target[key] = value[key]

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
     from ._file import File
 
-__all__ = ["DECODED", "Dataset"]
-
-# The attributes that decoding has used up.
-DECODED = ("_FillValue", "missing_value", "scale_factor", "add_offset")
+__all__ = ["Dataset"]
 
 
 class Dataset(Reductions):
@@ -311,9 +308,7 @@ class Dataset(Reductions):
             for at, labels in found
             if labels is not None
         }
-        dropped = DECODED if self._core.is_computed else ()
-        attrs = {key: value for key, value in self.attrs.items() if key not in dropped}
-        return DataArray(self.values, coords, dims, name=self.name.rpartition("/")[2], attrs=attrs)
+        return DataArray(self.values, coords, dims, name=self.name.rpartition("/")[2], attrs=dict(self.attrs))
 
     def _attrs_of_labels(self, axis: int) -> Mapping[str, Any]:
         """The attributes of the coordinate along an axis."""

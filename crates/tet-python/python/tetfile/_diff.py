@@ -106,6 +106,7 @@ def diff(
     ulp: int = 0,
     equal_nan: bool = True,
     values: bool = True,
+    raw_values: bool = False,
     memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -115,10 +116,11 @@ def diff(
     Elements are equal if ``|a - b| <= atol + rtol * |b|``, as :func:`numpy.isclose` has it. Floats of different types are
     compared as float64, integers of different types exactly. How chunks are stored is no difference. Chunks of two ``.tet``
     files that have the same checksum are equal and are not read, unless the first is a file opened with
-    ``digests="always"``: damage is found then.
+    ``digests="always"``: damage is found then. Packed and masked elements are decoded, and the attributes that decode them
+    are not compared: a packed file and its decoded copy are equal.
 
     Args:
-        a: A path, whose elements are compared as they are stored, or an open file.
+        a: A path, or an open file.
         b: The other.
         datasets: Names of datasets, or patterns of :meth:`File.keys`; all without them.
         rtol: The relative tolerance.
@@ -126,6 +128,7 @@ def diff(
         ulp: Steps between neighboring floats of the type.
         equal_nan: Whether NaN equals NaN.
         values: Whether elements are compared.
+        raw_values: Whether packed and masked elements are compared as they are stored, and all attributes.
         memory: The most bytes in flight, 1 GiB unless it is given; that of ``a`` where it is an open file.
         threads: Threads, all processors unless it is given; those of ``a`` where it is an open file.
         progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
@@ -149,6 +152,7 @@ def diff(
             "ulp": int(ulp),
             "equal_nan": bool(equal_nan),
             "values": bool(values),
+            "raw_values": bool(raw_values),
         }
         found = _tetfile.diff(left._core, right._core, asked, progress)
     finally:

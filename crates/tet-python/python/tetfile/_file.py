@@ -62,8 +62,8 @@ def open(
             read through it as through a URL: with few requests, several at the same time, of one version. So are the other
             files of the same container: the chunks of Zarr, the parts of a ``.tets`` folder, the shards of a model.
         decoded: Whether packed and masked values are decoded as the CF conventions say: multiplied by
-            ``scale_factor``, with NaN in place of ``_FillValue``. Otherwise elements are those that are stored, as
-            h5py and zarr give them.
+            ``scale_factor``, with NaN in place of ``_FillValue``; integers that are times stay integers, with NumPy's "not a
+            time" in place of it. Otherwise elements are those that are stored, as h5py and zarr give them.
         io: ``"pread"`` reads by position, ``"mmap"`` through a map that is given up before another program changes the
             file; ``"auto"`` chooses.
         digests: Which chunks are compared with the checksums that the file has of them: ``"auto"`` all that are read

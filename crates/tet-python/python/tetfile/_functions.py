@@ -135,6 +135,8 @@ def convert(
     codec: Literal["raw", "zstd", "gzip"] | None = None,
     compression_level: int | None = None,
     stats: bool = True,
+    raw_values: bool = False,
+    decoded: bool = False,
     digests: Literal["auto", "always", "never"] = "auto",
     strict: bool = False,
     salvage: bool = False,
@@ -144,7 +146,9 @@ def convert(
 ) -> Conversion:
     """Writes the datasets of a file, or of several, to a new file, whose suffix tells the format.
 
-    Every value that is written stays what it is, unless ``dtype`` asks for shorter floats. What the format of the output has no
+    Every value that is written stays what it is, unless ``dtype`` asks for shorter floats. Packed and masked values go to formats
+    whose readers decode them (``.nc``, ``.h5``, ``.zarr``, ``.tet``, ``.zt``, ``.tgm``) as they are stored, with their attributes,
+    and to all others decoded: packed ones are scaled, masked ones are NaN. What the format of the output has no
     place for, as most have none for texts, is left out with a warning, and listed in :attr:`Conversion.losses`.
 
     The output appears complete or not at all.
@@ -171,6 +175,8 @@ def convert(
         codec: How chunks are compressed, where the format has a choice; what the format usually does unless it is given.
         compression_level: The level of the codec.
         stats: Whether a ``.tet`` file gets statistics of its chunks, where they are at most 0.2 % of the payloads.
+        raw_values: Whether packed and masked values are written as they are stored to every format.
+        decoded: Whether they are decoded in every format; the output has no attributes then that decode them again.
         digests: Which chunks are compared with the checksums of the input, as for :func:`open`.
         strict: Whether it is an error that something is left out; nothing is written then.
         salvage: Whether parts of the metadata that cannot be read are left out with a warning. Otherwise they are an error: no
@@ -195,6 +201,8 @@ def convert(
     """
     if codec is None and compression_level is not None:
         raise UsageError("compression_level is the level of a codec: give codec too")
+    if raw_values and decoded:
+        raise UsageError("raw_values and decoded contradict each other: give one of them")
     inputs = [*input] if isinstance(input, (list, tuple)) else [input]
     sources = [_ranges.place(getattr(each, "_source", each), filesystem) for each in inputs]
     dtypes = dtype.items() if isinstance(dtype, Mapping) else [] if dtype is None else [(None, dtype)]
@@ -207,6 +215,8 @@ def convert(
         "codec": codec,
         "level": compression_level,
         "stats": stats,
+        "raw_values": bool(raw_values),
+        "decoded": bool(decoded),
         "digests": digests,
         "salvage": salvage,
         "concat": concat,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tetfile
-from ._dataset import DECODED, Dataset
+from ._dataset import Dataset
 from ._dims import Dims
 from ._errors import TetError
 from ._file import File, above
@@ -93,9 +93,9 @@ def _array(dataset: Dataset, name: str, names: frozenset[str], dims: Dims) -> Ar
     if dtype != object and dtype.kind not in "biufc":
         raise _NoPlaceError(f"Zarr has no elements of {dataset.dtype_name}")
     attrs = dict(dataset.attrs)
-    if dataset._core.is_computed:
-        attrs = {key: value for key, value in attrs.items() if key not in DECODED}
     missing = attrs.pop(_MISSING, None)
+    if missing is None and dataset._core.is_masked and dtype.kind == "i":
+        missing = np.iinfo(dtype).min
     if missing is not None and dtype != object:
         missing = np.asarray(missing).reshape(-1)[:1].astype(dtype)[0]
     bytes_of_fill = dataset._core.fill_value

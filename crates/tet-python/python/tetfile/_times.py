@@ -96,6 +96,8 @@ def decoded(numbers: Array, of: Units) -> Array:
         known = times[~np.isnat(times)]
         if of.calendar == "proleptic_gregorian" or not known.size or known.min().astype("datetime64[D]") >= _REFORM:
             return times
+    if numbers.dtype.kind == "i" and (numbers == _INT64.min).any():
+        numbers = np.where(numbers == _INT64.min, np.nan, numbers)
     found = cftime(of).num2date(numbers, of.text, of.calendar, only_use_cftime_datetimes=True)
     return np.asarray(found, dtype=object)
 
@@ -114,6 +116,11 @@ def _datetimes(numbers: Array, length: int, epoch: int) -> Array:
             parts = np.rint((numbers - whole) * (length / step)).astype(np.int64)
             found = _datetimes(whole.astype(np.int64), length, epoch)
             found = found + (parts * step).astype("timedelta64[ns]").astype(found.dtype.str.replace("M8", "m8"))
+        return np.where(is_known, found, np.datetime64("NaT"))
+    # As NumPy has "not a time".
+    is_known = numbers != _INT64.min
+    if not is_known.all():
+        found = _datetimes(np.where(is_known, numbers, 0), length, epoch)
         return np.where(is_known, found, np.datetime64("NaT"))
     ends = [epoch, *(int(end) * length + epoch for end in (numbers.min(), numbers.max()))]
     # Nanoseconds reach from 1678 to 2261, microseconds as far as dates have names.

@@ -17,6 +17,10 @@ impl Dataset {
                 let bytes = Arc::new(Arc::unwrap_or_clone(bytes).of_file(file));
                 Texts::Elements { bytes, elements }
             }
+            Texts::Numbers { numbers, texts } => {
+                let numbers = Arc::new(Arc::unwrap_or_clone(numbers).of_file(file));
+                Texts::Numbers { numbers, texts }
+            }
             chunks @ Texts::Chunks(_) => chunks,
         });
         Dataset { text, file: Some(Arc::clone(file)), ..self }

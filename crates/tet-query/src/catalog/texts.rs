@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tet_format::{Grid, Shape};
 
 use super::Dataset;
+use crate::array::Array;
 use crate::error::{Error, Result};
 
 /// The name of the type of text.
@@ -42,6 +43,13 @@ pub enum Texts {
     },
     /// Chunks of texts of any length.
     Chunks(Arc<dyn TextChunks>),
+    /// Every element is a number that has a text.
+    Numbers {
+        /// The numbers.
+        numbers: Arc<Dataset>,
+        /// What makes texts of them.
+        texts: Arc<dyn NumberTexts>,
+    },
 }
 
 impl Debug for Texts {
@@ -49,6 +57,7 @@ impl Debug for Texts {
         match self {
             Texts::Elements { bytes, .. } => f.debug_tuple("Elements").field(bytes).finish(),
             Texts::Chunks(_) => f.debug_tuple("Chunks").finish(),
+            Texts::Numbers { numbers, .. } => f.debug_tuple("Numbers").field(numbers).finish(),
         }
     }
 }
@@ -80,6 +89,31 @@ pub trait TextChunks: Send + Sync {
     ///
     /// Returns an error when the chunk cannot be read, or its texts are too long together.
     fn texts(&self, linear: u64, len_max: u64) -> Result<Vec<String>>;
+}
+
+/// Makes texts of numbers.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{Array, NumberTexts};
+///
+/// /// How many there are.
+/// struct Counted;
+///
+/// impl NumberTexts for Counted {
+///     fn texts(&self, numbers: &Array) -> tet_query::Result<Vec<String>> {
+///         Ok(vec![numbers.len().to_string(); numbers.len()])
+///     }
+/// }
+/// ```
+pub trait NumberTexts: Send + Sync {
+    /// The texts of numbers, row-major.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it depends on other numbers how they are written, and these cannot be read.
+    fn texts(&self, numbers: &Array) -> Result<Vec<String>>;
 }
 
 /// Makes texts of the bytes of elements.
@@ -216,6 +250,14 @@ impl Dataset {
     pub fn with_text_chunks(self, chunks: Arc<dyn TextChunks>) -> Dataset {
         let text = Some(Texts::Chunks(chunks));
         Dataset { dtype: None, dtype_name: NAME.to_owned(), text, ..self }
+    }
+
+    /// The dataset with a text for each of its numbers.
+    #[must_use]
+    pub fn with_number_texts(self, texts: Arc<dyn NumberTexts>) -> Dataset {
+        let shown = self.clone();
+        let text = Some(Texts::Numbers { numbers: Arc::new(self), texts });
+        Dataset { dtype: None, dtype_name: NAME.to_owned(), fill: None, text, ..shown }
     }
 
     /// Whether its elements are texts that can be read.

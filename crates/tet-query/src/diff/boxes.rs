@@ -163,12 +163,15 @@ fn differing_chunks(
     how: &Execution,
 ) -> Result<Option<Vec<u64>>> {
     let [left, right] = datasets;
-    let is_whole = datasets.iter().zip(arrays).all(|(dataset, array)| {
-        *array.slab() == Hyperslab::whole(dataset.shape()) && dataset.meaning.is_none()
-    });
+    let is_whole = datasets
+        .iter()
+        .zip(arrays)
+        .all(|(dataset, array)| *array.slab() == Hyperslab::whole(dataset.shape()));
     let has_digests = datasets.iter().all(|dataset| dataset.chunks.has_digests());
     // Two types may be decoded to one.
-    let is_one_type = left.dtype == right.dtype && left.dtype_name == right.dtype_name;
+    let is_one_type = left.dtype == right.dtype
+        && left.dtype_name == right.dtype_name
+        && left.is_decoded_as(right);
     if !is_whole || !has_digests || left.grid != right.grid || !is_one_type {
         return Ok(None);
     }

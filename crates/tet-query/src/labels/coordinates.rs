@@ -14,7 +14,7 @@ use crate::selection::Hyperslab;
 use tet_format::DType;
 
 /// The longest coordinate dataset that is read for its labels.
-const COORDINATES_MAX: u64 = 1 << 24;
+pub(super) const COORDINATES_MAX: u64 = 1 << 24;
 
 /// The units of longitudes (CF conventions, section 4.2).
 const DEGREES_EAST: [&str; 6] =
@@ -98,6 +98,7 @@ impl LabelLookup for CatalogLabels {
 impl CatalogLabels {
     fn read_coordinates(&self, axis: usize) -> Result<Option<Labels<'static>>> {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return Ok(None) };
+        let coordinates = coordinates.with_exact_times();
         let kind = coordinates.dtype.and_then(Kind::of);
         if kind.is_none() && !coordinates.is_text() {
             return Ok(None);
@@ -139,6 +140,11 @@ impl Kind {
             _ => return None,
         })
     }
+}
+
+/// The elements of an array as labels; `None` where they are no real numbers.
+pub(super) fn labels_of_array(array: &Array) -> Option<Labels<'static>> {
+    Kind::of(array.dtype()).map(|kind| labels_of(array, kind))
 }
 
 fn labels_of(array: &Array, kind: Kind) -> Labels<'static> {

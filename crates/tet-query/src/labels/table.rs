@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::times::{TimeUnits, Times};
+use super::times::Times;
 use crate::element::{nearest_bf16, nearest_f16};
 
 /// The labels of one axis, one per position.
@@ -224,29 +224,6 @@ impl Labels<'_> {
                 Some(times.text(numbers.instant(times.units, position)))
             }
             Labels::Times { .. } => None,
-        }
-    }
-
-    /// These numbers as times; as they are where one of them is no time within reach.
-    pub(super) fn timed(self, units: TimeUnits) -> Self {
-        let is_time = |at: usize| match &self {
-            Labels::Floats { values, .. } if !values[at].is_finite() => true,
-            numbers => numbers.instant(units, at).is_some(),
-        };
-        if !(0..self.len()).all(is_time) {
-            return self;
-        }
-        let instants = || (0..self.len()).filter_map(|at| self.instant(units, at));
-        let times = Times::new(units, |len| instants().all(|it| it.rem_euclid(len) == 0));
-        Labels::Times { numbers: Box::new(self), times }
-    }
-
-    /// The instant of a number of these units; `None` for a number that is no time, such as NaN.
-    fn instant(&self, units: TimeUnits, at: usize) -> Option<i128> {
-        match self {
-            Labels::Integers(values) => units.whole(*values.get(at)?),
-            Labels::Floats { values, .. } => units.float(*values.get(at)?),
-            _ => None,
         }
     }
 

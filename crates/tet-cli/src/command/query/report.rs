@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tet_convert::Opened;
 use tet_document::Resolved;
+use tet_format::DType;
 use tet_query::{Execution, Integrity, ReadPlan};
 
 use super::answer::Answer;
@@ -118,7 +119,7 @@ pub(crate) fn dataset(resolved: &Resolved) -> DatasetShape {
         chunk_shape: dataset.grid.chunk_shape().to_vec(),
         dims: dataset.dims.clone(),
         decoded: dataset.meaning.as_ref().map(|meaning| DecodedShape {
-            stored: meaning.stored.name(),
+            stored: meaning.stored.dtype.map_or("", DType::name),
             scale: meaning.scale,
             offset: meaning.offset,
             masked: meaning.masked.clone(),

@@ -75,6 +75,7 @@ impl traits::Writer for Hdf5 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            decodes: true,
             attr_types: AttrTypes::Hdf5,
             options: &[
                 "--name",

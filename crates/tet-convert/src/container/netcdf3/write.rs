@@ -38,6 +38,7 @@ impl traits::Writer for NetCdf3 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            decodes: true,
             attr_types: AttrTypes::Classic,
             options: &["--dims", "--labels", "--attr"],
             chars: true,

@@ -67,6 +67,7 @@ impl traits::Writer for Tensogram {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            decodes: true,
             attr_types: AttrTypes::Cbor,
             same_names: true,
             options: &[

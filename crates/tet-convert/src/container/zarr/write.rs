@@ -45,6 +45,7 @@ impl traits::Writer for Zarr {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            decodes: true,
             attr_types: AttrTypes::Json,
             text: true,
             options: &[

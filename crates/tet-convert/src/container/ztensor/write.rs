@@ -51,6 +51,7 @@ impl traits::Writer for ZTensor {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            decodes: true,
             attr_types: AttrTypes::Cbor,
             sparse: true,
             options: &[

@@ -11,6 +11,9 @@ use tet_format::{DType, Digest, ForeignRule, Integrity};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
+/// The integer that stands for a masked time.
+const NOT_A_TIME: i64 = i64::MIN;
+
 thread_local! {
     /// Stored elements before they are decoded.
     static STORED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -198,6 +201,7 @@ trait Stored: Copy {
     fn read(bytes: &[u8]) -> Self;
     fn to_f32(self) -> f32;
     fn to_f64(self) -> f64;
+    fn to_i64(self) -> i64;
     fn key(self) -> Self::Key;
     /// A number that elements may be equal to.
     fn equal_to(bound: Bound) -> Option<Self::Key>;
@@ -207,8 +211,8 @@ trait Stored: Copy {
 
 macro_rules! integers {
     ($($type:ty, $len:literal;)*) => { $(
-        #[allow(clippy::cast_precision_loss, clippy::cast_lossless,
-            reason = "the nearest float is what is asked for")]
+        #[allow(clippy::cast_precision_loss, clippy::cast_lossless, clippy::useless_conversion,
+            clippy::unnecessary_fallible_conversions, reason = "the nearest float is what is asked for, of any type")]
         impl Stored for $type {
             const LEN: usize = $len;
             type Key = $type;
@@ -217,6 +221,7 @@ macro_rules! integers {
             }
             fn to_f32(self) -> f32 { self as f32 }
             fn to_f64(self) -> f64 { self as f64 }
+            fn to_i64(self) -> i64 { i64::try_from(self).unwrap_or(NOT_A_TIME) }
             fn key(self) -> Self { self }
             fn equal_to(bound: Bound) -> Option<Self> { bound.to_whole()?.try_into().ok() }
             fn order(self, bound: Bound) -> Option<Ordering> {
@@ -251,6 +256,7 @@ macro_rules! floats {
             #[allow(clippy::cast_possible_truncation, reason = "the nearest float is what is asked for")]
             fn to_f32(self) -> f32 { $to_f32(self) }
             fn to_f64(self) -> f64 { $to_f64(self) }
+            fn to_i64(self) -> i64 { NOT_A_TIME }
             fn key(self) -> f64 { self.to_f64() }
             fn equal_to(bound: Bound) -> Option<f64> { Some(bound.to_f64()) }
             fn order(self, bound: Bound) -> Option<Ordering> {
@@ -305,6 +311,12 @@ impl Unpacking {
                     let mut value = if is_masked(element) { f32::NAN } else { element.to_f32() };
                     value = scale.map_or(value, |scale| value * scale);
                     *out = offset.map_or(value, |offset| value + offset).to_le_bytes();
+                }
+            }
+            DType::Int64 => {
+                for (element, out) in elements.zip(out.as_chunks_mut::<8>().0) {
+                    let value = if is_masked(element) { NOT_A_TIME } else { element.to_i64() };
+                    *out = value.to_le_bytes();
                 }
             }
             DType::Bool => {

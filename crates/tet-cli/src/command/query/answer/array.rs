@@ -69,7 +69,10 @@ impl<'a> Request<'a> {
             Ask::Transform(choice, transform) => (choice.clone(), Some(transform.clone())),
             Ask::Reduce(_) | Ask::Align(_) => (Choice::default(), None),
         };
-        let (dataset, slab) = (&self.resolved.dataset, &self.resolved.slab);
+        let (mut dataset, slab) = (&self.resolved.dataset, &self.resolved.slab);
+        if transform.is_none() && choice == Choice::default() {
+            dataset = dataset.with_exact_times();
+        }
         Ok(LazyArray::new(dataset, slab, choice, transform, self.how)?)
     }
 }
