@@ -196,6 +196,9 @@ fn files_get_stored_values_where_readers_decode_them() {
             "{output}"
         );
     }
+    // The coordinates go along as they are stored, too.
+    let time = works(at, &["cat", "x.nc", "time", "--raw-values"]);
+    assert_eq!(time.trim_end(), "[                  0 1577836800000000001                  -1]");
 }
 
 #[test]
@@ -250,8 +253,8 @@ fn inputs_of_other_packing_are_joined_by_their_decoded_values() {
             &["convert", "x.zarr", output, "--dataset", "tas", "-s", select, "--attr", &attr],
         );
     };
-    part("time=0:1", "a.tet", "0.01");
-    part("time=1:2", "b.tet", "1.0");
+    part("time#0:1", "a.tet", "0.01");
+    part("time#1:2", "b.tet", "1.0");
     let (exit, _, _) = run(at, &["convert", "a.tet", "b.tet", "ab.tet", "--concat", "time"]);
     assert_eq!(exit, Exit::Usage);
     works(at, &["convert", "a.tet", "b.tet", "ab.npz", "--concat", "time", "--dataset", "tas"]);

@@ -4,6 +4,10 @@ use clap::Args;
 use tet_convert::{Decoding, ValidRange, ValueChoice};
 
 /// What the attributes of a dataset say of its values.
+///
+/// ```
+/// assert!(!tet_cli::args::MeaningArgs::default().raw_values);
+/// ```
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Packed and masked values")]
 pub struct MeaningArgs {

@@ -172,7 +172,10 @@ impl<'c> Origins<'c> {
         let count = picks.map_or(slice.map_or(0, |it| it.count()), |it| it.positions.len() as u64);
         match self.numbers(axis) {
             Some(found) if is_clear && count <= COUNT_MAX => {
-                let found = found.with_exact_times();
+                // Labels are decoded, whatever the values of the catalog are.
+                let own = self.catalog.datasets().get(found.index);
+                let own = own.filter(|it| it.name == found.name && it.shape() == found.shape());
+                let found = own.unwrap_or(found).with_exact_times();
                 let lazy = self.coordinates(found, slice, picks)?;
                 let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
                 let mut dataset = computed.dataset(found.name.clone());

@@ -15,7 +15,7 @@ use super::history::{self, Step};
 use super::{ResultOptions, held, texts};
 use crate::model::axes::dim_names;
 use crate::model::logical::{as_bytes, to_logical};
-use crate::model::{bytes, notes};
+use crate::model::{bytes, cf, notes};
 use crate::read::computed::Computed;
 use crate::read::elements::Elements;
 use crate::{Note, Result};
@@ -229,7 +229,8 @@ impl Made<'_> {
         let source = catalog.source().clone();
         let catalog = Catalog::new(source, catalog.format(), datasets)
             .with_shards(catalog.shards().to_vec())
-            .with_attrs(catalog.attrs().clone());
+            .with_attrs(catalog.attrs().clone())
+            .with_decoding(cf::coordinates);
         let (main, labels, held) = (of_main, of_labels, None);
         Ok(ResultCatalog { catalog, main, labels, history, notes, held })
     }
