@@ -42,6 +42,7 @@ mod warning;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 use tet_io::Access;
@@ -62,7 +63,7 @@ pub fn command() -> clap::Command {
 
 /// Runs one command and returns its exit code; no argument or file makes it panic.
 pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> Exit {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = with_info(args.into_iter().collect());
     let early = Early::scan(&args);
     let cli = match parse(&args, early) {
         Ok(cli) => cli,
@@ -79,6 +80,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
         Ok(exit) => exit,
         Err(failure) => report_failure(&failure, wants_json, cli.global.color, streams),
     }
+}
+
+/// The arguments, with `info` before a file that is given without a command.
+fn with_info(mut args: Vec<OsString>) -> Vec<OsString> {
+    let Some(first) = args.get(1) else { return args };
+    let text = first.to_string_lossy();
+    let is_file = !text.starts_with('-') && (text.contains("://") || Path::new(first).exists());
+    let is_named = |it: &clap::Command| {
+        it.get_name() == text || it.get_all_aliases().any(|alias| alias == text)
+    };
+    if is_file && text != "help" && !command().get_subcommands().any(is_named) {
+        args.insert(1, "info".into());
+    }
+    args
 }
 
 fn parse(args: &[OsString], early: Early) -> Result<Cli, clap::Error> {

@@ -508,8 +508,11 @@ impl Catalog {
     /// ```
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        let is_lost = || matches!(self.known(name), Err(Error::Unreadable { .. }));
-        self.names.has(&self.datasets, name) || self.part(name).is_some() || is_lost()
+        let is_known = || match self.known(name) {
+            Ok(found) => found.is_some(),
+            Err(error) => matches!(error, Error::Unreadable { .. } | Error::Ambiguous { .. }),
+        };
+        self.names.has(&self.datasets, name) || is_known()
     }
 
     /// Whether several listed datasets have this name.
@@ -533,11 +536,15 @@ impl Catalog {
         {
             return Err(Error::Unreadable { dataset: name.to_owned(), cause: Arc::clone(cause) });
         }
-        Ok(found?.or_else(|| self.part(name)))
+        let found = found?.or_else(|| self.part(name));
+        // `/g/x` is the path of `g/x`, as programs for HDF5 write it.
+        let path = name.trim_start_matches('/');
+        let is_path = found.is_none() && path.len() < name.len() && !path.is_empty();
+        if is_path { self.known(path) } else { Ok(found) }
     }
 
     /// The datasets that a text names: as [`Catalog::find`], or those whose names match a
-    /// [`Pattern`], in file order. A dataset whose name is the text itself has priority.
+    /// [`Pattern`] or are in the group of this name, in file order. A dataset whose name is the text itself has priority.
     ///
     /// # Errors
     ///
@@ -556,8 +563,16 @@ impl Catalog {
         if let Some(dataset) = self.known(text)? {
             return Ok(vec![dataset]);
         }
-        let Some(pattern) = Pattern::parse(text) else { return Ok(Vec::new()) };
-        Ok(self.datasets.iter().filter(|it| pattern.matches(&it.name)).collect())
+        let group = text.trim_matches('/');
+        let is_in = |name: &str| {
+            !group.is_empty() && name.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'))
+        };
+        match Pattern::parse(text) {
+            Some(pattern) => {
+                Ok(self.datasets.iter().filter(|it| pattern.matches(&it.name)).collect())
+            }
+            None => Ok(self.datasets.iter().filter(|it| is_in(&it.name)).collect()),
+        }
     }
 }
 

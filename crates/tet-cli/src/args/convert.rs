@@ -41,7 +41,7 @@ pub struct ConvertArgs {
     /// Write OUT although nothing is selected of a dataset
     #[arg(long, requires = "select")]
     pub allow_empty: bool,
-    /// Convert numbers to this type (repeatable): float32, or temp=int16 for one dataset
+    /// Convert numbers to this type (repeatable): float32 or f32, or temp=int16 for one dataset
     ///
     /// Each value stays what it is, but floats become the nearest of a shorter type of floats; 300 as uint8, 0.5 as
     /// int32 and 16777217 as float32 are errors that name the element. Without a name a type of floats is for all
@@ -244,11 +244,31 @@ impl Named<DType> {
     pub fn dtype(text: &str) -> Result<Self, String> {
         let is_number = |it: &DType| it.is_float() || it.is_integer() || *it == DType::Bool;
         Self::parse(text, |name| {
-            DType::from_name(name.trim()).filter(is_number).ok_or_else(|| {
+            let name = name.trim();
+            DType::from_name(full_name(name)).filter(is_number).ok_or_else(|| {
                 let names = DType::ALL.iter().filter(|it| is_number(it)).map(|it| it.name());
                 format!("{name:?} is not one of {}", names.collect::<Vec<_>>().join(", "))
             })
         })
+    }
+}
+
+/// The name of a type that people also call by a shorter one.
+fn full_name(name: &str) -> &str {
+    match name {
+        "bf16" => "bfloat16",
+        "f16" | "fp16" | "half" => "float16",
+        "f32" | "fp32" | "float" | "single" => "float32",
+        "f64" | "fp64" | "double" => "float64",
+        "i8" => "int8",
+        "i16" => "int16",
+        "i32" | "int" => "int32",
+        "i64" => "int64",
+        "u8" => "uint8",
+        "u16" => "uint16",
+        "u32" => "uint32",
+        "u64" => "uint64",
+        name => name,
     }
 }
 
@@ -504,3 +524,18 @@ If the output format lacks a type, the elements are stored as bits of another ty
 attribute that names the original type. A warning reports this, and everything that the format \
 cannot store. NumPy arrays of objects and records are refused; text is kept where the output can store it. Compressed members of an .npz are \
 unpacked to a temporary file in the directory of OUT.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_the_names_that_people_use() {
+        let of = |text: &str| Named::dtype(text).map(|it| (it.dataset, it.value.name()));
+        assert_eq!(of("bf16"), Ok((None, "bfloat16")));
+        assert_eq!(of("temp=fp16"), Ok((Some("temp".to_owned()), "float16")));
+        assert_eq!(of("f32"), Ok((None, "float32")));
+        assert_eq!(of("uint8"), Ok((None, "uint8")));
+        assert!(of("f33").is_err());
+    }
+}

@@ -87,19 +87,19 @@ pub struct Cli {
 const TET_EXAMPLES: &str = "\
 EXAMPLES
   tet demo                                   commands on a small data set
+  tet year.nc                                what is in a file: tet info year.nc
+  tet cat year.nc 'tas[time=2001-07, lat~48.1, lon~11.5]'   values, by label
+  tet cat scan.h5 'entry/counts[0:3, :, -1]' values, by position
+  tet query year.nc tas --mean time -o m.nc  the mean along an axis, as a file
+  tet plot year.nc 'tas[0]' -o map.png       a picture
+  tet stats model.safetensors                statistics of all tensors
+  tet diff old.safetensors new.safetensors   what differs between two files
+  tet convert year.nc year.zarr              any format into any other
   tet convert arrays.npz arrays.tet          NumPy arrays in, a .tet file out
-  tet info arrays.tet                        what is in it
-  tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
-  tet query arrays.tet temp --mean time      the mean along an axis
-  tet plot arrays.tet 'temp[0]' -o map.png   a picture
-  tet explain arrays.tet temp -s lat=51      what a query would read
-  tet stats arrays.tet                       statistics of all datasets
-  tet diff old.tet new.tet                   what differs between two files
-  tet info model.safetensors                 model files work in the same way
-  tet convert arrays.tet model.safetensors   write a model file
+  tet explain year.nc tas -s lat=51          what a query would read
   tet refs year.nc -o year.json              references, by which Zarr readers read it in place
   tet verify *.tet && echo ok                check files, exit 1 on errors
-  tet info https://host/arrays.tet           a file on a server, without a download
+  tet info https://host/year.nc              a file on a server, without a download
   tet dump arrays.tet --at 1000              what one byte means
   tet repair broken.tet                      what can be repaired
 

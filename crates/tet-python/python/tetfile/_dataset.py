@@ -425,8 +425,8 @@ class Dataset(Reductions):
             ValueError: The text is no selection, does not fit the dataset, or this is a part of one already.
 
         >>> temp = tetfile.open("climate.tet")["temp"]
-        >>> temp.select("lat=10:30, time=2024-02:2024-04")
-        <tetfile.Dataset temp: float32 (time: 3, lat: 3, lon: 8), part of (12, 4, 8)>
+        >>> temp.select("lat=10:30, time=2024-03:2024-04")
+        <tetfile.Dataset temp: float32 (time: 2, lat: 3, lon: 8), part of (12, 4, 8)>
         >>> temp.select("time#-1, lat=10, lon=0:45")[...]
         array([300., 301.], dtype=float32)
         """

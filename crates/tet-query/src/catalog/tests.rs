@@ -197,6 +197,33 @@ fn a_table_of_names_answers_as_the_names_do() {
 }
 
 #[test]
+fn a_path_is_a_name_and_a_group_is_its_datasets() {
+    let source = Source::from_bytes(Vec::new());
+    let why = || Error::Unsupported { why: "only its name matters".to_owned() };
+    let names = ["g", "g/h/x", "g/h/y", "g2/h", "//odd"];
+    let datasets = names.map(|name| Dataset::unreadable(source.clone(), name, why())).to_vec();
+    let catalog = Catalog::new(source, "hdf5", datasets);
+    let all = |text: &str| {
+        let found = catalog.find_all(text).unwrap_or_default();
+        found.into_iter().map(|it| it.name.clone()).collect::<Vec<_>>()
+    };
+    for (text, wanted) in [
+        ("/g", &["g"][..]),
+        ("/g/h/x", &["g/h/x"]),
+        ("g/h", &["g/h/x", "g/h/y"]),
+        ("/g/h/", &["g/h/x", "g/h/y"]),
+        ("g2", &["g2/h"]),
+        ("//odd", &["//odd"]),
+        ("/", &[]),
+        ("", &[]),
+        ("h", &[]),
+    ] {
+        assert_eq!(all(text), wanted, "{text}");
+    }
+    assert!(catalog.has("/g/h/x") && !catalog.has("/g/h") && !catalog.has(&"/".repeat(1 << 20)));
+}
+
+#[test]
 fn a_name_in_a_group_that_cannot_be_read_is_not_said_to_be_missing() {
     let source = Source::from_bytes(Vec::new());
     let why = || Error::Unsupported { why: "its header is damaged".to_owned() };
