@@ -112,6 +112,8 @@ def test_a_missing_element_is_near_to_no_other(tmp_path: Path) -> None:
             out["x"] = np.array(values, "i4")
             out["x"].attrs["_FillValue"] = np.int32(-1)
     found = tetfile.diff(tmp_path / "a.h5", tmp_path / "b.h5", atol=1).datasets[0]
+    assert found.differing == 1 and found.first[0] == (2,) and np.isnan(found.first[1][0])
+    found = tetfile.diff(tmp_path / "a.h5", tmp_path / "b.h5", atol=1, raw_values=True).datasets[0]
     assert found.differing == 1 and found.first == ((2,), (-1, 0))
 
 

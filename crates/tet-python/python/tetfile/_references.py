@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,18 @@ def _write_parquet(references: dict[str, Any], target: Path) -> None:
         raise ImportError(
             "references in Parquet need kerchunk and fastparquet: pip install kerchunk fastparquet"
         ) from error
-    if any(key.endswith("/.zgroup") for key in references["refs"]):
+    groups = [key.removesuffix("/.zgroup") for key in references["refs"] if key.endswith("/.zgroup")]
+    arrays = [key for key in references["refs"] if key.endswith("/.zarray")]
+    if any(array.startswith(f"{group}/") for group in groups for array in arrays):
         raise UnsupportedError(
             "fsspec cannot read references to groups in Parquet: write format='json', or include datasets of no group"
         )
+    if groups:
+        warnings.warn(f"references in Parquet have no groups: attributes of {', '.join(groups)} are left out", stacklevel=4)
     # What makes the folder removes one that is there.
     if target.exists() and not (target / ".zmetadata").is_file():
         raise FileExistsError(errno.EEXIST, "File exists and is no folder of references", str(target))
     # It consolidates metadata itself.
-    refs = {key: value for key, value in references["refs"].items() if key != ".zmetadata"}
+    left_out = {".zmetadata", *(f"{group}/{name}" for group in groups for name in (".zgroup", ".zattrs"))}
+    refs = {key: value for key, value in references["refs"].items() if key not in left_out}
     refs_to_dataframe(references | {"refs": refs}, str(target.resolve()), record_size=_RECORDS)
