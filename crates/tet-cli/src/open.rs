@@ -171,7 +171,7 @@ pub(crate) fn warnings(opened: &Opened, args: &ReadArgs) -> Vec<String> {
     part.into_iter().chain(loss(opened)).chain(found).chain(digests).collect()
 }
 
-/// Warnings about a file of which all datasets are counted or compared: what is not listed is told too.
+/// Warnings about a file of which all datasets are counted or compared: what is not listed is named too.
 pub(crate) fn warnings_of_all(opened: &Opened, args: &ReadArgs) -> Vec<String> {
     let left_out = opened.left_out().filter(|it| !matches!(it, Note::PartOf { .. }));
     let left_out = left_out.map(ToString::to_string);

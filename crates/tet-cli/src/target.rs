@@ -30,8 +30,11 @@ pub(crate) const ALLOW_EMPTY: &str = "--allow-empty writes it without elements";
 /// # Errors
 ///
 /// The selection is empty, and that is not allowed.
-pub(crate) fn check_written(notes: &[SelectionNote], allow_empty: bool) -> Result<()> {
-    match notes.iter().find(|note| note.is_warning() && !allow_empty) {
+pub(crate) fn check_written<'n>(
+    notes: impl IntoIterator<Item = &'n SelectionNote>,
+    allow_empty: bool,
+) -> Result<()> {
+    match notes.into_iter().find(|note| note.is_warning() && !allow_empty) {
         Some(note) => Err(Failure::usage("empty-selection", note.to_string()).hint(ALLOW_EMPTY)),
         None => Ok(()),
     }

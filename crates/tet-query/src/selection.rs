@@ -60,6 +60,15 @@ impl Position {
     pub fn nearest(label: impl Into<String>) -> Self {
         Position::Nearest { label: label.into(), within: None }
     }
+
+    /// The label that a position is found by, of an axis that has labels; `None` for an index and for the nearest.
+    pub(crate) fn label(&self) -> Option<String> {
+        match self {
+            Position::Number(number) => Some(number.to_string()),
+            Position::Label(label) => Some(label.clone()),
+            Position::Index(_) | Position::Nearest { .. } => None,
+        }
+    }
 }
 
 impl From<i32> for Position {

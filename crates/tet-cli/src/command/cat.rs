@@ -40,8 +40,8 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let targets = target::find_all(all, args.dataset.as_deref(), args.select.as_deref(), &how);
     let targets = targets.map_err(&about)?;
     if args.output.is_some() {
-        let notes = targets.iter().flat_map(|target| target.notes.clone());
-        target::check_written(&notes.collect::<Vec<_>>(), args.allow_empty).map_err(&about)?;
+        let notes = targets.iter().flat_map(|target| &target.notes);
+        target::check_written(notes, args.allow_empty).map_err(&about)?;
     }
     context.selection_notes(targets.iter().flat_map(|target| &target.notes));
     let catalog = &catalog_for(&form, args, opened.catalog.clone(), &how)?;

@@ -43,7 +43,7 @@ fn attributes_of_groups_come_through_every_container() {
         assert_eq!(left_out(&notes), Vec::<&Note>::new(), "{name}");
         let opened = opened(&to);
         let attrs = opened.catalog.attrs();
-        // Numbers with a fraction are float64 where no type is told.
+        // Numbers with a fraction are float64 where no type is given.
         let is_same = |name: &String| attrs[name].is_same(&typed[name]);
         assert!(attrs.keys().eq(typed.keys()) && attrs.keys().all(is_same), "{name}: {attrs:?}");
         from = to;

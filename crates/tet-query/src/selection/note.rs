@@ -1,4 +1,4 @@
-//! What a selection took for granted, which callers say to whoever asked.
+//! Assumptions of a selection, which callers report.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::catalog::Dataset;
 use crate::error::Result;
 use crate::labels::{LabelLookup, Labels};
 
-/// What a selection took for granted.
+/// An assumption of a selection.
 ///
 /// # Examples
 ///
@@ -81,7 +81,7 @@ impl fmt::Display for SelectionNote {
 }
 
 impl Selection {
-    /// What was taken for granted when this selection of `dataset` became `slab`.
+    /// The assumptions by which this selection of `dataset` became `slab`.
     ///
     /// # Errors
     ///
@@ -98,7 +98,10 @@ impl Selection {
             let Some((_, entry)) = placed else { continue };
             let extent = dataset.shape().get(axis).copied().unwrap_or_default();
             let is_empty = slice.count() == 0 && extent != 0;
-            if !is_empty && !is_of_labels(entry) {
+            let is_longitude = labels.is_longitude(axis);
+            let is_nearest = matches!(entry, AxisSelection::Point(Position::Nearest { .. }));
+            let may_turn = is_longitude && is_of_labels(entry);
+            if !(is_empty || is_nearest || may_turn) {
                 continue;
             }
             let Some(labels) = labels.labels(axis)?.filter(|it| !it.is_empty()) else {
@@ -138,11 +141,11 @@ fn taken(
             (!is_equal).then_some(SelectionNote::Nearest { axis, asked, taken })
         }
         AxisSelection::Point(position) => {
-            let is_there = labels.first_equal(&text(position)?).is_some();
+            let is_there = labels.first_equal(&position.label()?).is_some();
             (!is_there).then_some(SelectionNote::Turned { axis, ends })
         }
         AxisSelection::Range { start: Some(start), stop: Stop::Through(stop), .. } => {
-            let within = labels.range(Some(&text(start)?), Some(&text(stop)?));
+            let within = labels.range(Some(&start.label()?), Some(&stop.label()?));
             let is_there = within
                 .is_ok_and(|it| it.contains(&labels.first_equal(&ends.0).unwrap_or(usize::MAX)));
             (!is_there).then_some(SelectionNote::Turned { axis, ends })
@@ -151,21 +154,12 @@ fn taken(
     }
 }
 
-/// A label as text.
-fn text(position: &Position) -> Option<String> {
-    match position {
-        Position::Number(number) => Some(number.to_string()),
-        Position::Label(label) => Some(label.clone()),
-        Position::Index(_) | Position::Nearest { .. } => None,
-    }
-}
-
+/// Whether labels find the whole entry: a point, or both ends of a range.
 fn is_of_labels(entry: &AxisSelection) -> bool {
-    let is_label = |it: &Position| !matches!(it, Position::Index(_));
     match entry {
-        AxisSelection::Point(position) => is_label(position),
+        AxisSelection::Point(position) => position.label().is_some(),
         AxisSelection::Range { start: Some(start), stop: Stop::Through(stop), .. } => {
-            is_label(start) && is_label(stop)
+            start.label().is_some() && stop.label().is_some()
         }
         AxisSelection::Range { .. } => false,
     }

@@ -192,12 +192,7 @@ impl AxisReader<'_> {
         start: Option<&Position>,
         stop: Option<&Position>,
     ) -> Result<Found<(u64, u64)>> {
-        let text = |position: &Position| match position {
-            Position::Number(number) => number.to_string(),
-            Position::Label(label) => label.clone(),
-            Position::Index(_) | Position::Nearest { .. } => String::new(),
-        };
-        let (from, to) = (start.map(text), stop.map(text));
+        let (from, to) = (start.and_then(Position::label), stop.and_then(Position::label));
         for (label, position) in from.iter().zip(start).chain(to.iter().zip(stop)) {
             if let Err(fault) = self.labels_for(label, position)? {
                 return Ok(Err(fault));

@@ -83,7 +83,7 @@ fn arrange(reader: &Reader<'_>, entries: Vec<(usize, Entry)>) -> Result<Selectio
     Ok(Selection { form })
 }
 
-/// What integers are.
+/// The meaning of integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Integers {
     Positions,
@@ -163,7 +163,7 @@ impl Reader<'_> {
         self.chars[start..self.at].iter().collect()
     }
 
-    /// What follows `#`: positions alone.
+    /// The positions after `#`.
     fn positions(&mut self) -> Result<AxisSelection, SelectionError> {
         let at = self.at;
         let entry = self.extent(Integers::Positions)?;
@@ -235,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows `~`: a label, and how far from it the nearest may be.
+    /// The label after `~`, and how far from it the nearest may be.
     fn nearest(&mut self) -> Result<Position, SelectionError> {
         let label = match self.peek() {
             Some(quote) if is_quote(quote) => self.quoted()?,
