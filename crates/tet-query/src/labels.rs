@@ -7,13 +7,15 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod parts;
 mod range;
 mod table;
 mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
-pub(crate) use self::range::{RangeFault, Side};
+pub use self::parts::{DatePart, months_of_season};
+pub(crate) use self::range::{RangeFault, Side, Turned};
 pub use self::table::{FloatWidth, Labels};
 pub use self::times::{Times, have_same_units};
 

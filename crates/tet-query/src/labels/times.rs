@@ -11,12 +11,12 @@ use super::calendar::Calendar;
 use crate::catalog::AttrText;
 
 /// Nanoseconds since the first moment of day 0 of a calendar.
-type Instant = i128;
+pub(super) type Instant = i128;
 
-const SECOND: Instant = 1_000_000_000;
-const MINUTE: Instant = 60 * SECOND;
-const HOUR: Instant = 60 * MINUTE;
-const DAY: Instant = 24 * HOUR;
+pub(super) const SECOND: Instant = 1_000_000_000;
+pub(super) const MINUTE: Instant = 60 * SECOND;
+pub(super) const HOUR: Instant = 60 * MINUTE;
+pub(super) const DAY: Instant = 24 * HOUR;
 
 /// Names of units of time, and their nanoseconds.
 const UNITS: [(&[&str], Instant); 7] = [
