@@ -107,9 +107,17 @@ impl<'a> Context<'a> {
             let text = note.to_string();
             match said.insert(text.clone()) && !self.quiet {
                 true if note.is_warning() => self.warn_always(text),
-                true => self.print_err(&format!("note: {}", Message(&text))),
+                true => self.assumed(text),
                 false => {}
             }
+        }
+    }
+
+    /// Prints what an answer takes for granted, unless quiet.
+    pub(crate) fn assumed(&mut self, text: impl Display) {
+        if !self.quiet {
+            let text = text.to_string();
+            self.print_err(&format!("note: {}", Message(&text)));
         }
     }
 

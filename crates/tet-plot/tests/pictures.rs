@@ -45,10 +45,10 @@ impl Pixels {
 }
 
 fn heatmap(rows: u64, columns: u64, values: &[f64], size: PlotSize) -> Shown {
-    let mut fold = FieldFold::new([rows, columns], PlotMedium::File(size).room([rows, columns]));
-    fold.extend(values);
     let (y, x) =
         (PlotAxis::positions("row", rows, 0, 1), PlotAxis::positions("column", columns, 0, 1));
+    let mut fold = FieldFold::new([rows, columns], PlotMedium::File(size).room(&y, &x));
+    fold.extend(values);
     Shown::Heatmap { field: fold.finish(), y, x }
 }
 
@@ -85,7 +85,8 @@ fn cells_have_the_colors_of_their_values() {
 fn one_nan_among_sixteen_million_elements_is_seen() {
     let size = PlotSize::new(400, 400).unwrap();
     let (rows, columns, at) = (4000_usize, 4000_usize, (2713_usize, 1999_usize));
-    let mut fold = FieldFold::new([4000, 4000], PlotMedium::File(size).room([4000, 4000]));
+    let (y, x) = (PlotAxis::positions("y", 4000, 0, 1), PlotAxis::positions("x", 4000, 0, 1));
+    let mut fold = FieldFold::new([4000, 4000], PlotMedium::File(size).room(&y, &x));
     for row in 0..rows {
         #[allow(clippy::cast_precision_loss, reason = "a small number")]
         let mut values: Vec<f64> =
@@ -95,7 +96,6 @@ fn one_nan_among_sixteen_million_elements_is_seen() {
         }
         fold.extend(&values);
     }
-    let (y, x) = (PlotAxis::positions("y", 4000, 0, 1), PlotAxis::positions("x", 4000, 0, 1));
     let shown = Shown::Heatmap { field: fold.finish(), y, x };
     let picture = Picture::new(shown);
     let pixels = Pixels::of(&picture.png(size).unwrap());

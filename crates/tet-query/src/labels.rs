@@ -7,13 +7,17 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod moments;
 mod range;
+mod role;
 mod table;
 mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
+pub use self::moments::Moments;
 pub(crate) use self::range::{RangeFault, Side};
+pub use self::role::CoordinateRole;
 pub use self::table::{FloatWidth, Labels};
 pub use self::times::{Times, have_same_units};
 

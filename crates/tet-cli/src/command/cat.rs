@@ -311,8 +311,9 @@ fn text_of(
         let ask = Ask::Values(Choice::default());
         let resolved = Resolved { dataset: dataset.clone(), slab, notes, ask };
         let medium = PlotMedium::Terminal { width, depth };
-        let (picture, integrity) = super::plot::heatmap(catalog, &resolved, medium, how)?;
-        return Ok((picture.terminal(width, depth), Some(integrity)));
+        let drawn = super::plot::heatmap(catalog, &resolved, medium, how)?;
+        drawn.note.into_iter().for_each(|note| context.assumed(note));
+        return Ok((drawn.picture.terminal(width, depth), Some(drawn.integrity)));
     }
     if target.dataset.is_text() {
         let width = width.min(LINE_MAX);
