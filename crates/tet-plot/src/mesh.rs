@@ -261,3 +261,118 @@ fn on_ball((sin_lat, cos_lat): (f64, f64), (sin_lon, cos_lon): (f64, f64)) -> [f
 fn length(one: [f64; 3], other: [f64; 3]) -> f64 {
     [0, 1, 2].map(|axis| (one[axis] - other[axis]).powi(2)).iter().sum::<f64>().sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::FieldFold;
+    use crate::medium::PlotSize;
+
+    const FILE: PlotMedium =
+        PlotMedium::File(PlotSize { width: 300, height: 200, is_limit: false });
+
+    fn field(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> PlotField {
+        let mut fold = FieldFold::new([rows as u64, columns as u64], [rows, columns]);
+        for row in 0..rows {
+            let values: Vec<f64> = (0..columns).map(|column| value(row, column)).collect();
+            fold.extend(&values);
+        }
+        fold.finish()
+    }
+
+    /// A grid whose pole is tilted: latitude and longitude of a cell.
+    #[allow(clippy::cast_precision_loss, reason = "few cells")]
+    fn tilted(row: usize, column: usize) -> (f64, f64) {
+        let [x, y, z] = place(-76.0 + 4.0 * row as f64, 4.0 * column as f64);
+        let (sin, cos) = 25_f64.to_radians().sin_cos();
+        let (x, z) = (x * cos + z * sin, z * cos - x * sin);
+        (z.asin().to_degrees(), y.atan2(x).to_degrees())
+    }
+
+    #[test]
+    fn each_pixel_has_the_value_of_the_nearest_point() {
+        #[allow(clippy::cast_precision_loss, reason = "few cells")]
+        let values = field(39, 90, |row, column| (row * 90 + column) as f64);
+        let lat = field(39, 90, |row, column| tilted(row, column).0);
+        let lon = field(39, 90, |row, column| tilted(row, column).1);
+        let mesh = Mesh::new(values, lat, lon).unwrap();
+        let (map, y, x) = mesh.map(FILE).unwrap();
+        assert_eq!(
+            [y.edges(), x.edges()],
+            [Some([-90.0, 90.0]), Some([-180.0, 180.0])]
+                .map(|edges| edges.map(|it: [f64; 2]| it.map(f64::round)))
+        );
+        let (rows, columns) = (map.row_count, map.column_count);
+        let mut blank_count = 0;
+        for at in (0..rows * columns).step_by(7) {
+            let (row, column) = (at / columns, at % columns);
+            #[allow(clippy::cast_precision_loss, reason = "few pixels")]
+            let pixel = place(
+                -90.0 + 180.0 * (row as f64 + 0.5) / rows as f64,
+                -180.0 + 360.0 * (column as f64 + 0.5) / columns as f64,
+            );
+            let far = |at: usize| {
+                let (lat, lon) = tilted(at / 90, at % 90);
+                length(pixel, place(lat, lon))
+            };
+            let least = (0..39 * 90).map(far).fold(f64::INFINITY, f64::min);
+            let value = map.get(row, column);
+            if value.is_nan() {
+                // No cell is as wide as this is far: the pixel is at a pole of the grid.
+                assert!(least > 0.045, "{row} {column} {least}");
+                blank_count += 1;
+                continue;
+            }
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cell")]
+            let found = far(value as usize);
+            assert!((found - least).abs() < 1e-9, "{row} {column}: {found} {least}");
+        }
+        assert!((1..rows * columns / 7 / 10).contains(&blank_count), "{blank_count}");
+    }
+
+    #[test]
+    fn a_part_of_the_earth_has_its_own_ends() {
+        let ends = |west: f64, step: f64, turn: fn(f64) -> f64| {
+            #[allow(clippy::cast_precision_loss, reason = "few cells")]
+            let lon = field(10, 10, |_, column| turn(west + step * column as f64));
+            #[allow(clippy::cast_precision_loss, reason = "few cells")]
+            let lat = field(10, 10, |row, _| 10.0 - row as f64);
+            let mesh = Mesh::new(field(10, 10, |_, _| 1.0), lat, lon).unwrap();
+            mesh.window().lon.map(f64::round)
+        };
+        assert_eq!(ends(10.0, 1.0, |lon| lon), [9.0, 20.0]);
+        assert_eq!(ends(-5.0, 1.0, |lon| lon), [-6.0, 5.0]);
+        // Across 0 and across 180 degrees.
+        assert_eq!(ends(355.0, 1.0, |lon| lon.rem_euclid(360.0)), [-6.0, 5.0]);
+        assert_eq!(ends(176.0, 1.0, |lon| (lon + 180.0).rem_euclid(360.0) - 180.0), [175.0, 186.0]);
+        assert_eq!(ends(0.0, 36.0, |lon| lon), [0.0, 360.0]);
+    }
+
+    #[test]
+    fn points_that_are_nowhere_are_counted() {
+        let lat = field(2, 2, |row, _| if row == 0 { f64::NAN } else { 9e36 });
+        assert!(Mesh::new(field(2, 2, |_, _| 1.0), lat.clone(), lat.clone()).is_none());
+        assert!(Mesh::new(field(2, 3, |_, _| 1.0), lat.clone(), lat).is_none());
+        #[allow(clippy::cast_precision_loss, reason = "few cells")]
+        let lat = field(2, 2, |row, column| if row == column { f64::NAN } else { row as f64 });
+        let mesh = Mesh::new(field(2, 2, |_, _| 1.0), lat.clone(), lat).unwrap();
+        assert_eq!(mesh.lost_count(), 2);
+        assert!(mesh.map(FILE).is_some());
+    }
+
+    #[test]
+    fn points_in_disorder_are_drawn_in_bounded_time_or_not_at_all() {
+        #[allow(clippy::cast_precision_loss, reason = "any numbers")]
+        let any = |row: usize, column: usize, most: f64| {
+            ((row * 7919 + column * 104_729) % 1009) as f64 / 1009.0 * 2.0 * most - most
+        };
+        let lat = field(300, 300, |row, column| any(row, column, 90.0));
+        let lon = field(300, 300, |row, column| any(column, row, 9999.0));
+        let mesh = Mesh::new(field(300, 300, |_, _| 1.0), lat.clone(), lon.clone()).unwrap();
+        mesh.map(FILE);
+        // All points at a pole: each of them is seen from all longitudes.
+        let pole = field(300, 300, |row, column| 90.0 - any(row, column, 90.0).abs() / 1e3);
+        let mesh = Mesh::new(field(300, 300, |_, _| 1.0), pole, lon).unwrap();
+        mesh.map(FILE);
+    }
+}
