@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tet_query::{CoordinateRole, Moments};
 
-use crate::dates;
+use crate::dates::{self, Span};
 use crate::ticks::{self, Tick};
 use crate::visible::visible;
 
@@ -185,12 +185,12 @@ impl PlotAxis {
     /// The title, with what the texts of these marks leave out.
     pub(crate) fn title_of(&self, ticks: &[Tick]) -> String {
         let name = if self.long_name.is_empty() { &self.name } else { &self.long_name };
-        let ends = [ticks.first(), ticks.last()].map(|tick| tick.map_or("", |tick| &tick.of));
-        let left_out = match ends {
-            [one, other] if one == other => one.to_owned(),
-            [one, other] => format!("{} .. {}", one.min(other), one.max(other)),
-        };
-        match [self.unit.as_str(), &left_out].into_iter().find(|text| !text.is_empty()) {
+        // Of hours of a day the mark at the next midnight leaves out the year alone.
+        let left_out = ticks.iter().map(|tick| tick.of.as_str()).max_by_key(|of| of.len());
+        match [self.unit.as_str(), left_out.unwrap_or_default()]
+            .into_iter()
+            .find(|text| !text.is_empty())
+        {
             None => name.clone(),
             Some(text) => format!("{name} ({text})"),
         }
@@ -329,8 +329,14 @@ impl PlotAxis {
         // Marks that are near to the ends are wanted too.
         let margin = (start - end).abs() / float(self.extent.max(1)) * NEAR;
         let at = |offset: f64| first.saturating_add(whole(offset));
-        let (low, high) = (at(start.min(end) - margin), at(start.max(end) + margin));
-        let marks = dates::round_dates(moments.calendar, low, high, count);
+        let last = moments.nanoseconds.last().copied().unwrap_or(first);
+        let span = Span {
+            calendar: moments.calendar,
+            shown: [first.min(last), first.max(last)],
+            edges: [at(start.min(end)), at(start.max(end))],
+            margin: whole(margin),
+        };
+        let marks = dates::round_dates(&span, count);
         self.within(marks.into_iter().map(|mark| {
             #[allow(clippy::cast_precision_loss, reason = "a place in a picture is coarser")]
             let part = self.part(position_of(&offsets, (mark.at - first) as f64));
@@ -544,7 +550,7 @@ mod tests {
         assert_eq!([rising.is_from_bottom(), falling.is_from_bottom()], [false, true]);
         assert_eq!([rising.is_from_right(), falling.is_from_right()], [false, true]);
         assert_eq!(
-            [rising.inverted().is_from_bottom(), falling.inverted().is_from_bottom()],
+            [&rising, &falling].map(|axis| axis.clone().inverted().is_from_bottom()),
             [true, false]
         );
         assert!(axis(&["a", "b"]).inverted().is_from_bottom());
@@ -576,7 +582,7 @@ mod tests {
         assert!(labels.contains(&"-180".to_owned()) && labels.contains(&"-142".to_owned()));
         let lon = PlotAxis::labeled("lon", labels).with_role(CoordinateRole::Longitude);
         assert_eq!(lon.edges(), Some([139.0, 219.0]));
-        assert_eq!(texts(&lon, 4), ["140", "160", "-180", "-160"]);
+        assert_eq!(texts(&lon, 4), ["150", "-180", "-150"]);
         let lon = axis(&["350", "355", "0", "5"]).with_role(CoordinateRole::Longitude);
         assert_eq!(texts(&lon, 4), ["350", "355", "0", "5"]);
         assert_eq!(axis(&["350", "355", "0"]).edges(), None);

@@ -79,18 +79,15 @@ impl Step {
     }
 }
 
-/// Marks at round times from `low` to `high`, about `count` of them.
-pub(crate) fn round_dates(
-    calendar: Calendar,
-    low: i128,
-    high: i128,
-    count: usize,
-) -> Vec<DateMark> {
+/// Marks at round times between the edges, about `count` of them.
+pub(crate) fn round_dates(span: &Span, count: usize) -> Vec<DateMark> {
     let count = i128::try_from(count.max(1)).unwrap_or(1);
-    let span = high.saturating_sub(low);
-    let is_long = |step: &Step| step.len().saturating_mul(count) >= span;
+    let [low, high] = span.edges;
+    let len = high.saturating_sub(low);
+    let is_long = |step: &Step| step.len().saturating_mul(count) >= len;
     let Some(step) = Step::all().find(is_long) else { return Vec::new() };
-    let clock = Clock { calendar, low, high };
+    let (low, high) = (low.saturating_sub(span.margin), high.saturating_add(span.margin));
+    let clock = Clock { calendar: span.calendar, shown: span.shown, low, high };
     let marks = match step {
         Step::Nanoseconds(step) => clock.multiples(step),
         Step::Days(days) => {
@@ -103,9 +100,22 @@ pub(crate) fn round_dates(
     marks.map(|at| clock.mark(at, step)).collect()
 }
 
-/// A calendar, and the times that an axis shows.
+/// The times of an axis.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) calendar: Calendar,
+    /// The earliest and the latest of them.
+    pub(crate) shown: [i128; 2],
+    /// The ends of the axis.
+    pub(crate) edges: [i128; 2],
+    /// Marks this much past the ends are wanted as well.
+    pub(crate) margin: i128,
+}
+
+/// A calendar, the times that an axis shows, and from when to when marks are.
 struct Clock {
     calendar: Calendar,
+    shown: [i128; 2],
     low: i128,
     high: i128,
 }
@@ -149,22 +159,21 @@ impl Clock {
     /// The first day of a month, and each one `step` days later that is not too near to the next month.
     fn days(&self, start: i128, step: u32) -> Vec<i128> {
         let (year, month, _) = self.date(start);
-        let days = (1..=30 - step / 2).step_by(step as usize);
+        let last = if step == 1 { 31 } else { 30 - step / 2 };
+        let days = (1..=last).step_by(step as usize);
         let start = |day| Some(self.calendar.days(year, month, day)? * DAY);
         days.filter_map(start).collect()
     }
 
     fn mark(&self, at: i128, step: Step) -> DateMark {
         let (year, month, day) = self.date(at);
-        let is_one_year = self.date(self.low).0 == self.date(self.high - 1).0;
-        let is_one_day = self.low.div_euclid(DAY) == (self.high - 1).div_euclid(DAY);
+        let is_one_year = self.shown.iter().all(|&shown| self.date(shown).0 == year);
+        let is_one_day = self.shown.iter().all(|shown| shown.div_euclid(DAY) == at.div_euclid(DAY));
         let of_year = || if is_one_year { format!("{year:04}") } else { String::new() };
         let (text, of) = match step {
             Step::Years(_) => (format!("{year:04}"), String::new()),
             Step::Months(_) => (format!("{year:04}-{month:02}"), String::new()),
-            Step::Nanoseconds(_) if is_one_day => {
-                (time(at, step.digits()), self.day_text(self.low))
-            }
+            Step::Nanoseconds(_) if is_one_day => (time(at, step.digits()), self.day_text(at)),
             Step::Nanoseconds(_) if at.rem_euclid(DAY) != 0 => (time(at, step.digits()), of_year()),
             _ if is_one_year => (format!("{month:02}-{day:02}"), of_year()),
             _ => (self.day_text(at), String::new()),
@@ -225,7 +234,7 @@ pub(crate) fn own_dates(moments: &Moments) -> Vec<DateMark> {
     let all = &moments.nanoseconds;
     let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return Vec::new() };
     let (low, high) = (first.min(last), first.max(last));
-    let clock = Clock { calendar: moments.calendar, low, high: high + 1 };
+    let clock = Clock { calendar: moments.calendar, shown: [low, high], low, high };
     let step = match () {
         () if clock.is_every(all, 12) => Some(Step::Years(1)),
         () if clock.is_every(all, 1) => Some(Step::Months(1)),
@@ -256,6 +265,11 @@ mod tests {
         days.unwrap() * DAY + ns
     }
 
+    fn round(calendar: Calendar, low: i128, high: i128, count: usize) -> Vec<DateMark> {
+        let span = Span { calendar, shown: [low, high - 1], edges: [low, high], margin: 0 };
+        round_dates(&span, count)
+    }
+
     fn texts(marks: &[DateMark]) -> String {
         marks.iter().map(|mark| mark.text.as_str()).collect::<Vec<_>>().join(" ")
     }
@@ -274,14 +288,14 @@ mod tests {
             ([2001, 7, 8], [2001, 7, 27], 4, "07-11 07-16 07-21 07-26", "2001"),
             ([2001, 7, 8], [2001, 7, 11], 4, "07-08 07-09 07-10 07-11", "2001"),
             ([2001, 12, 30], [2002, 1, 2], 4, "2001-12-30 2001-12-31 2002-01-01 2002-01-02", ""),
-            ([2001, 7, 8], [2001, 7, 9], 4, "00:00 06:00 12:00 18:00 00:00", "2001-07-08"),
+            ([2001, 7, 8], [2001, 7, 9], 4, "00:00 06:00 12:00 18:00 07-09", "2001-07-08"),
             ([2001, 7, 8], [2001, 7, 10], 4, "07-08 12:00 07-09 12:00 07-10", "2001"),
         ];
         for (low, high, count, wanted, of) in cases {
             let (low, high) = (gregorian(low, 0), gregorian(high, 0));
-            let marks = round_dates(Calendar::Gregorian, low, high, count);
+            let marks = round(Calendar::Gregorian, low, high, count);
             assert_eq!(texts(&marks), wanted);
-            assert!(marks.iter().all(|mark| mark.of == of), "{marks:?}");
+            assert_eq!(marks[0].of, of, "{marks:?}");
         }
         let noon = gregorian([2001, 7, 8], 12 * HOUR);
         let cases = [
@@ -292,7 +306,7 @@ mod tests {
             (50, 1, "12:00:00.00000000 12:00:00.00000005", "2001-07-08"),
         ];
         for (len, count, wanted, of) in cases {
-            let marks = round_dates(Calendar::Gregorian, noon, noon + len, count);
+            let marks = round(Calendar::Gregorian, noon, noon + len, count);
             assert_eq!((texts(&marks).as_str(), marks[0].of.as_str()), (wanted, of));
         }
     }
@@ -308,7 +322,7 @@ mod tests {
         ];
         for (calendar, wanted) in cases {
             let (low, high) = (at(calendar, [1900, 2, 25], 0), at(calendar, [1900, 3, 7], 0));
-            let marks = round_dates(calendar, low, high, 3);
+            let marks = round(calendar, low, high, 3);
             assert_eq!(texts(&marks), wanted, "{calendar:?}");
             for mark in &marks {
                 assert_eq!(mark.at % DAY, 0, "{calendar:?}");
@@ -324,7 +338,7 @@ mod tests {
         }
         let (low, high) =
             (at(Calendar::Standard, [1582, 10, 1], 0), at(Calendar::Standard, [1582, 10, 20], 0));
-        let marks = round_dates(Calendar::Standard, low, high, 5);
+        let marks = round(Calendar::Standard, low, high, 5);
         assert_eq!(texts(&marks), "10-01 10-03 10-15 10-17 10-19");
     }
 
@@ -361,7 +375,7 @@ mod tests {
             for len in (0..33).map(|power| 10_i128.pow(power)).chain([0, 365 * DAY, 3 * HOUR]) {
                 for low in [0, -len / 3, at(calendar, [2000, 2, 28], 12 * HOUR + 1)] {
                     for count in 1..13 {
-                        let marks = round_dates(calendar, low, low + len, count);
+                        let marks = round(calendar, low, low + len, count);
                         assert!(marks.len() <= count * 2 + 2, "{len} {low} {count}: {marks:?}");
                         let is_in = |mark: &DateMark| (low..=low + len).contains(&mark.at);
                         assert!(marks.iter().all(is_in));

@@ -19,7 +19,7 @@ const REACH_MAX: f64 = 6.0;
 /// Points without any in as many degrees are on one side of the earth.
 const GAP: usize = 60;
 /// The most pixels that are looked at, for each pixel and each point.
-const LOOKS_MAX: usize = 256;
+const LOOKS_MAX: usize = 64;
 /// More cells than a map has pixels along an axis make no difference.
 const PIXELS_MAX: usize = 4096;
 
@@ -297,11 +297,8 @@ mod tests {
         let lon = field(39, 90, |row, column| tilted(row, column).1);
         let mesh = Mesh::new(values, lat, lon).unwrap();
         let (map, y, x) = mesh.map(FILE).unwrap();
-        assert_eq!(
-            [y.edges(), x.edges()],
-            [Some([-90.0, 90.0]), Some([-180.0, 180.0])]
-                .map(|edges| edges.map(|it: [f64; 2]| it.map(f64::round)))
-        );
+        let ends = [y.edges(), x.edges()].map(|edges| edges.unwrap().map(f64::round));
+        assert_eq!(ends, [[-90.0, 90.0], [-180.0, 180.0]]);
         let (rows, columns) = (map.row_count, map.column_count);
         let mut blank_count = 0;
         for at in (0..rows * columns).step_by(7) {
@@ -366,13 +363,13 @@ mod tests {
         let any = |row: usize, column: usize, most: f64| {
             ((row * 7919 + column * 104_729) % 1009) as f64 / 1009.0 * 2.0 * most - most
         };
-        let lat = field(300, 300, |row, column| any(row, column, 90.0));
-        let lon = field(300, 300, |row, column| any(column, row, 9999.0));
-        let mesh = Mesh::new(field(300, 300, |_, _| 1.0), lat.clone(), lon.clone()).unwrap();
-        mesh.map(FILE);
+        let lat = field(90, 90, |row, column| any(row, column, 90.0));
+        let lon = field(90, 90, |row, column| any(column, row, 9999.0));
+        let mesh = Mesh::new(field(90, 90, |_, _| 1.0), lat.clone(), lon.clone()).unwrap();
+        let _ = mesh.map(FILE);
         // All points at a pole: each of them is seen from all longitudes.
-        let pole = field(300, 300, |row, column| 90.0 - any(row, column, 90.0).abs() / 1e3);
-        let mesh = Mesh::new(field(300, 300, |_, _| 1.0), pole, lon).unwrap();
-        mesh.map(FILE);
+        let pole = field(90, 90, |row, column| 90.0 - any(row, column, 90.0).abs() / 1e3);
+        let mesh = Mesh::new(field(90, 90, |_, _| 1.0), pole, lon).unwrap();
+        let _ = mesh.map(FILE);
     }
 }
