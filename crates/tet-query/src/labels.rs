@@ -7,15 +7,19 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod moments;
 mod parts;
 mod range;
+mod role;
 mod table;
 mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
+pub use self::moments::Moments;
 pub use self::parts::{DatePart, months_of_season};
 pub(crate) use self::range::{RangeFault, Side, Turned};
+pub use self::role::CoordinateRole;
 pub use self::table::{FloatWidth, Labels};
 pub use self::times::{Times, have_same_units};
 

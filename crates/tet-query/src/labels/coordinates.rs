@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::times::TimeUnits;
-use super::{FloatWidth, LabelLookup, Labels};
+use super::{CoordinateRole, FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::{AttrText, Catalog, Dataset};
@@ -15,10 +15,6 @@ use tet_format::DType;
 
 /// The longest coordinate dataset that is read for its labels.
 pub(super) const COORDINATES_MAX: u64 = 1 << 24;
-
-/// The units of longitudes (CF conventions, section 4.2).
-const DEGREES_EAST: [&str; 6] =
-    ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
 
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
@@ -80,18 +76,8 @@ impl LabelLookup for CatalogLabels {
     }
 
     fn is_longitude(&self, axis: usize) -> bool {
-        let Some(coordinates) = self.coordinate_dataset(axis) else { return false };
-        let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {
-            Some(AttrText::Text(text)) => texts.contains(&text.as_str()),
-            _ => false,
-        };
-        let is_named = || match coordinates.attrs.get("units") {
-            None => {
-                ["lon", "longitude"].contains(&coordinates.name.rsplit('/').next().unwrap_or(""))
-            }
-            Some(_) => is("units", &["degree", "degrees"]) && is("standard_name", &["longitude"]),
-        };
-        is("units", &DEGREES_EAST) || is_named()
+        let role = self.coordinate_dataset(axis).map(Dataset::coordinate_role);
+        role == Some(CoordinateRole::Longitude)
     }
 }
 
