@@ -8,12 +8,16 @@ mod calendar;
 mod coordinates;
 mod dates;
 mod range;
+mod steps;
+mod summary;
 mod table;
 mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
 pub(crate) use self::range::{RangeFault, Side};
+pub use self::steps::TimeSteps;
+pub use self::summary::{AxisList, AxisSummary};
 pub use self::table::{FloatWidth, Labels};
 pub use self::times::{Times, have_same_units};
 
@@ -28,7 +32,7 @@ pub trait LabelLookup {
     /// They cannot be read.
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>>;
 
-    /// The units of an axis whose labels count since a date, and are not understood as times.
+    /// What is not understood of the units and the calendar of an axis whose labels count since a date.
     fn unknown_units(&self, axis: usize) -> Option<String> {
         let _ = axis;
         None
