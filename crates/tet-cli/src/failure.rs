@@ -217,7 +217,8 @@ fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
     let worst = failures.iter().find(|it| it.exit == Exit::Format).or(failures.first());
     let Some(worst) = worst else { return Failure::usage("datasets", text) };
     let failure = Failure::new(worst.exit, &worst.code, text);
-    let failure = failures.iter().fold(failure, |all, it| all.note(it.message.clone()));
+    let messages = failures.iter().map(|it| it.message.clone());
+    let failure = crate::warning::aggregated(messages).into_iter().fold(failure, Failure::note);
     failure.hint(format!("{edges}--skip-unsupported leaves them out, --exclude NAME one of them"))
 }
 

@@ -227,6 +227,29 @@ fn several_files_and_folders_are_listed_one_after_another() {
 }
 
 #[test]
+fn latitudes_that_count_alike_are_a_note() {
+    let env = Env::new("tet.query/1");
+    let warnings = |args: &[&str]| {
+        let answer = env.answer(&[&["query", "monthly.nc", "t2m", "--json"], args].concat());
+        let texts = answer["warnings"].as_array().cloned().unwrap_or_default();
+        texts.iter().filter(|it| it.as_str().is_some_and(|it| it.contains("all rows"))).count()
+    };
+    for reduction in
+        [&["--mean"][..], &["--std", "lat,lon"], &["--quantile", "0.5", "--over", "lat"]]
+    {
+        assert_eq!(warnings(reduction), 1, "{reduction:?}");
+    }
+    let others = [&["--max"][..], &["--mean", "time"], &["--mean", "--group-by-labels", "lat"]];
+    for reduction in others.into_iter().chain([&["--mean", "-s", "lat=60"][..]]) {
+        assert_eq!(warnings(reduction), 0, "{reduction:?}");
+    }
+    let (exit, out, err) = env.run(&["query", "monthly.nc", "t2m", "--mean", "-q"]);
+    assert_eq!((exit, out.lines().count(), err.as_str()), (Exit::Done, 1, ""));
+    let (_, _, err) = env.run(&["query", "monthly.nc", "t2m", "--mean"]);
+    assert!(err.starts_with("note: the mean over lat counts all rows alike"), "{err}");
+}
+
+#[test]
 fn explanations_are_what_the_schema_says() {
     let env = Env::new("tet.explain/1");
     for form in [&[][..], &["--mean", "0"], &["--median"], &["--transform", "zscore"]] {

@@ -22,7 +22,7 @@ pub struct Resolved {
     pub dataset: Dataset,
     /// What is selected of it.
     pub slab: Hyperslab,
-    /// What the selection took for granted.
+    /// What the selection, and the reduction, took for granted.
     pub notes: Vec<SelectionNote>,
     /// What is computed from the selection.
     pub ask: Ask,
@@ -98,7 +98,7 @@ impl Query {
         let dataset = catalog.find(&self.dataset)?;
         let labels = CatalogLabels::new(catalog, dataset, how);
         let slab = self.selection.resolve(dataset, &labels).map_err(|error| self.placed(error))?;
-        let notes = self.selection.notes(dataset, &labels, &slab)?;
+        let mut notes = self.selection.notes(dataset, &labels, &slab)?;
         if let Some(align) = &self.align {
             let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
             return Ok(Resolved { dataset: dataset.clone(), slab, notes, ask });
@@ -112,6 +112,9 @@ impl Query {
                 Ask::Values(place.choice()?)
             }
         };
+        if let Ask::Reduce(reduction) = &ask {
+            notes.extend(SelectionNote::of_reduction(reduction, &slab, &dataset.dims, &labels));
+        }
         Ok(Resolved { dataset: dataset.clone(), slab, notes, ask })
     }
 

@@ -71,6 +71,8 @@ pub(crate) fn query<'py>(
             dict
         }
     };
+    let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
+    dict.set_item("notes", notes)?;
     dict.set_item("dataset", &found.dataset.name)?;
     dict.set_item("dims", found.dataset.dims.clone())?;
     let slices = found.slab.axes().iter().map(|it| (it.start, it.stop, it.step, it.is_kept()));

@@ -43,6 +43,12 @@ pub trait LabelLookup {
         let _ = axis;
         false
     }
+
+    /// Whether the labels of an axis are latitudes in degrees, between which cells have other areas.
+    fn is_latitude(&self, axis: usize) -> bool {
+        let _ = axis;
+        false
+    }
 }
 
 /// No labels at all.

@@ -216,17 +216,25 @@ fn write_title(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
 /// Prints the members of structures, and why datasets cannot be read.
 fn write_faults(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
     let Contents { opened, stored, .. } = contents;
-    let mut reasons = Vec::new();
+    let (mut reasons, mut structures) = (Vec::new(), Vec::new());
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
         if let Some(tet_query::Error::Compound { members, .. }) = dataset.why() {
             let shown: Vec<&str> = members.iter().take(MEMBERS_SHOWN).map(String::as_str).collect();
             let more = if MEMBERS_SHOWN < members.len() { ", ..." } else { "" };
-            let text = format!("members: {}{more}", shown.join(", "));
-            context.line(format!("  {}", context.paint.faint(Escaped(&text))))?;
+            structures.push((&dataset.name, shown, more));
             continue;
         }
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
         reasons.extend(why);
+    }
+    let is_few = structures.len() <= STRUCTURES_SHOWN;
+    let lines = structures.iter().map(|(name, members, more)| match is_few {
+        true => format!("members: {}{more}", members.join(", ")),
+        false => format!("{name:?}: members {members:?}{more}"),
+    });
+    let lines = if is_few { lines.collect() } else { crate::warning::aggregated(lines) };
+    for line in lines {
+        context.line(format!("  {}", context.paint.faint(Escaped(&line))))?;
     }
     for why in crate::warning::aggregated(reasons) {
         let mark = context.paint.wrong("!");
@@ -271,6 +279,8 @@ impl std::fmt::Display for Message<'_> {
 
 /// Members of structures that are printed without `--tree`.
 const MEMBERS_SHOWN: usize = 12;
+/// Of more structures, those with the same members share a line.
+const STRUCTURES_SHOWN: usize = 3;
 
 /// Prints the sparse tensors, each with its components.
 fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {

@@ -290,6 +290,8 @@ def _json(document: str | Mapping[str, Any]) -> str:
 def query(file: _tetfile.OpenFile, document: str | Mapping[str, Any], progress: Progress) -> Answer:
     """The answer of a document."""
     found = _tetfile.query(file, _json(document), progress)
+    for note in found.pop("notes"):
+        warnings.warn(f"{found['dataset']}: {note}", stacklevel=3)
     names = found.pop("dims")
     number, slices = found.pop("part")
     part = file.dataset(f"#{number}").with_slices([(start, stop, step, True) for start, stop, step, _ in slices])

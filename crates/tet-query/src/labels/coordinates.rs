@@ -20,6 +20,10 @@ pub(super) const COORDINATES_MAX: u64 = 1 << 24;
 const DEGREES_EAST: [&str; 6] =
     ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
 
+/// The units of latitudes (CF conventions, section 4.1).
+const DEGREES_NORTH: [&str; 6] =
+    ["degrees_north", "degree_north", "degree_N", "degrees_N", "degreeN", "degreesN"];
+
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
 /// A coordinate dataset is read once, however many labels are looked up.
@@ -76,18 +80,27 @@ impl LabelLookup for CatalogLabels {
 
     fn is_longitude(&self, axis: usize) -> bool {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return false };
-        let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {
-            Some(AttrText::Text(text)) => texts.contains(&text.as_str()),
-            _ => false,
+        let is_named = || {
+            let name = coordinates.name.rsplit('/').next().unwrap_or("");
+            coordinates.attrs.get("units").is_none() && ["lon", "longitude"].contains(&name)
         };
-        let is_named = || match coordinates.attrs.get("units") {
-            None => {
-                ["lon", "longitude"].contains(&coordinates.name.rsplit('/').next().unwrap_or(""))
-            }
-            Some(_) => is("units", &["degree", "degrees"]) && is("standard_name", &["longitude"]),
-        };
-        is("units", &DEGREES_EAST) || is_named()
+        is_angle(coordinates, &DEGREES_EAST, "longitude") || is_named()
     }
+
+    fn is_latitude(&self, axis: usize) -> bool {
+        let coordinates = self.coordinate_dataset(axis);
+        coordinates.is_some_and(|it| is_angle(it, &DEGREES_NORTH, "latitude"))
+    }
+}
+
+/// Whether a coordinate has one of these units, or degrees and this standard name.
+fn is_angle(coordinates: &Dataset, units: &[&str], standard_name: &str) -> bool {
+    let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {
+        Some(AttrText::Text(text)) => texts.contains(&text.as_str()),
+        _ => false,
+    };
+    is("units", units)
+        || is("units", &["degree", "degrees"]) && is("standard_name", &[standard_name])
 }
 
 impl CatalogLabels {
