@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 /// As many datasets are named one by one.
 const ALONE_MAX: usize = 3;
+/// The word before a dataset that an output lacks.
+const SKIPPED: &str = "skipped: ";
 /// Stands for the name of a dataset in a text about several.
 const NAME: &str = "NAME";
 
@@ -14,9 +16,10 @@ pub(crate) fn aggregated(warnings: impl IntoIterator<Item = String>) -> Vec<Stri
     let mut places = HashMap::new();
     for warning in warnings {
         let about = About::of(&warning);
-        let place = *places.entry(about.rest.clone()).or_insert(groups.len());
+        let key = (about.lead, about.rest.clone());
+        let place = *places.entry(key).or_insert(groups.len());
         if place == groups.len() {
-            groups.push(Group { rest: about.rest, ..Group::default() });
+            groups.push(Group { lead: about.lead, rest: about.rest, ..Group::default() });
         }
         if let Some(group) = groups.get_mut(place) {
             group.names.push(about.name);
@@ -28,6 +31,8 @@ pub(crate) fn aggregated(warnings: impl IntoIterator<Item = String>) -> Vec<Stri
 
 /// A warning, apart: the name of a dataset, in quotes, and what is said of it.
 struct About {
+    /// A word before the name.
+    lead: &'static str,
     /// Empty where no name is at the beginning.
     name: String,
     /// Its name is [`NAME`] in it.
@@ -36,13 +41,14 @@ struct About {
 
 impl About {
     fn of(warning: &str) -> About {
-        let text = warning.strip_prefix("dataset ").unwrap_or(warning);
-        match quoted(text) {
+        let lead = if warning.starts_with(SKIPPED) { SKIPPED } else { "" };
+        let text = &warning[lead.len()..];
+        match quoted(text.strip_prefix("dataset ").unwrap_or(text)) {
             Some((name, rest)) => {
                 let inner = &name[..name.len() - 1];
-                About { name: name.to_owned(), rest: without_name(rest, inner) }
+                About { lead, name: name.to_owned(), rest: without_name(rest, inner) }
             }
-            None => About { name: String::new(), rest: warning.to_owned() },
+            None => About { lead: "", name: String::new(), rest: warning.to_owned() },
         }
     }
 }
@@ -76,6 +82,7 @@ fn without_name(text: &str, name: &str) -> String {
 /// Warnings that say the same.
 #[derive(Default)]
 struct Group {
+    lead: &'static str,
     rest: String,
     names: Vec<String>,
     warnings: Vec<String>,
@@ -83,7 +90,7 @@ struct Group {
 
 impl Group {
     fn lines(self) -> Vec<String> {
-        let Group { rest, names, warnings } = self;
+        let Group { lead, rest, names, warnings } = self;
         if names.len() <= ALONE_MAX {
             return warnings;
         }
@@ -93,12 +100,14 @@ impl Group {
             return vec![format!("{rest} ({count} times)")];
         }
         // What is said of one is said of each.
-        let rest = match rest.strip_prefix(" is ") {
-            Some(what) => format!(": each is {what}"),
-            None => rest,
-        };
+        let is_of_each = ["is", "has", "contains"].iter().any(|verb| {
+            rest.strip_prefix(' ')
+                .and_then(|rest| rest.strip_prefix(verb))
+                .is_some_and(|rest| rest.starts_with(' '))
+        });
+        let rest = if is_of_each { format!(": each{rest}") } else { rest };
         let by_name = if rest.contains(NAME) { ", where NAME is that of each" } else { "" };
-        vec![format!("{count} datasets ({first}, {second}, ..., {last}){rest}{by_name}")]
+        vec![format!("{lead}{count} datasets ({first}, {second}, ..., {last}){rest}{by_name}")]
     }
 }
 
@@ -139,6 +148,10 @@ mod tests {
                 format!(
                     "{ends}: each is of structures, and written as \"NAME.a\", where NAME is that of each"
                 ),
+            ),
+            (
+                |at| format!("skipped: dataset \"c{at}\" has no links"),
+                format!("skipped: {ends}: each has no links"),
             ),
             (|_| "no minimum".to_owned(), "no minimum (200 times)".to_owned()),
         ] {

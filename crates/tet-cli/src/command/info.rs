@@ -230,7 +230,10 @@ fn write_faults(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
     let is_few = structures.len() <= STRUCTURES_SHOWN;
     let lines = structures.iter().map(|(name, members, more)| match is_few {
         true => format!("members: {}{more}", members.join(", ")),
-        false => format!("{name:?}: members {members:?}{more}"),
+        false => {
+            let members: Vec<String> = members.iter().map(|it| format!("{it:?}")).collect();
+            format!("{name:?} has the members {}{more}", members.join(", "))
+        }
     });
     let lines = if is_few { lines.collect() } else { crate::warning::aggregated(lines) };
     for line in lines {

@@ -69,6 +69,7 @@ impl TimeSteps {
             0 => TimeSteps::Repeated,
             _ => months(&times, least, calendar)
                 .or_else(|| even(&times, &steps, least))
+                .or_else(|| about_months(&steps))
                 .unwrap_or(TimeSteps::Irregular),
         })
     }
@@ -109,6 +110,13 @@ fn months(times: &[Instant], least: Instant, calendar: Calendar) -> Option<TimeS
     let gaps = gaps_among(&steps, |step| step.checked_rem(count) == Some(0), |step| step == count)?;
     let count = u64::try_from(count).ok()?;
     is_alike.then_some(TimeSteps::Months { count, gaps })
+}
+
+/// Steps as long as months, whose times are at other days of their months, as in the middle of windows.
+fn about_months(steps: &[Instant]) -> Option<TimeSteps> {
+    let is_month = |step: &Instant| (MONTH_MIN..=31 * DAY + HOUR).contains(step);
+    let is_all = 2 < steps.len() && steps.iter().all(is_month);
+    is_all.then_some(TimeSteps::Months { count: 1, gaps: 0 })
 }
 
 /// Steps of one length.
@@ -239,6 +247,9 @@ mod tests {
         ] {
             assert_eq!(steps(&days(day, every), Calendar::Standard), wanted, "{every}");
         }
+        let firsts = days(|_| 1, 1);
+        let middles: Vec<f64> = firsts.windows(3).map(|it| f64::midpoint(it[0], it[2])).collect();
+        assert_eq!(steps(&middles, Calendar::Standard), "monthly");
         let mut gap = days(|_| 1, 1);
         gap.remove(5);
         assert_eq!(steps(&gap, Calendar::Standard), "monthly with 1 gap");
