@@ -53,7 +53,7 @@ pub use container::tets::parts::{
 };
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
-    containers, reading_advice, register, sniff, writable, writing_advice,
+    containers, has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,

@@ -26,7 +26,7 @@ pub struct Resolved {
     pub slab: Hyperslab,
     /// The positions along each axis of the dataset of the file.
     pub positions: Vec<AxisPositions>,
-    /// What the selection took for granted.
+    /// What the selection, and the reduction, took for granted.
     pub notes: Vec<SelectionNote>,
     /// What is computed from the selection.
     pub ask: Ask,
@@ -102,7 +102,7 @@ impl Query {
         let dataset = catalog.find(&self.dataset)?;
         let selected = self.selection.select(catalog, dataset, how);
         let selected = selected.map_err(|error| self.placed(error))?;
-        let Selected { catalog: view, dataset: taken, slab, labels, notes, positions, .. } =
+        let Selected { catalog: view, dataset: taken, slab, labels, mut notes, positions, .. } =
             selected;
         if let Some(align) = &self.align {
             let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
@@ -117,6 +117,9 @@ impl Query {
                 Ask::Values(place.choice()?)
             }
         };
+        if let Ask::Reduce(reduction) = &ask {
+            notes.extend(SelectionNote::of_reduction(reduction, &slab, &taken.dims, &labels));
+        }
         Ok(Resolved { catalog: view, dataset: taken, slab, positions, notes, ask })
     }
 

@@ -72,6 +72,8 @@ pub(crate) fn query<'py>(
             dict
         }
     };
+    let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
+    dict.set_item("notes", notes)?;
     dict.set_item("dataset", &found.dataset.name)?;
     dict.set_item("dims", found.dataset.dims.clone())?;
     let kept = found.positions.iter().map(|positions| match positions {

@@ -31,24 +31,24 @@ pub struct CatArgs {
     /// .txt is the text that is printed without OUT.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
+    /// Print every value, however many
+    #[arg(long)]
+    pub full: bool,
+    /// Choose what is printed [default: text; with OUT the format of its suffix]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<CatFormat>,
     /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output", conflicts_with = "format")]
     pub to: Option<String>,
     /// Write OUT although nothing is selected
     #[arg(long, requires = "output")]
     pub allow_empty: bool,
-    /// Choose what is printed [default: text; with OUT the format of its suffix]
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<CatFormat>,
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
     pub layout: LayoutArgs,
-    /// Print every value, however many
-    #[arg(long)]
-    pub full: bool,
-    /// Packed and masked values.
-    #[command(flatten)]
-    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,

@@ -183,7 +183,12 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     for line in lines(datasets, context) {
         context.line(line)?;
     }
-    let reasons = datasets.iter().filter_map(|stats| stats.why.clone());
+    let reason = |stats: &DatasetStats| {
+        let why = stats.why.as_ref()?;
+        let is_named = why.contains(&format!("{:?}", stats.name));
+        Some(if is_named { why.clone() } else { format!("{:?}: {why}", stats.name) })
+    };
+    let reasons = datasets.iter().filter_map(reason);
     for why in crate::warning::aggregated(reasons) {
         let what = format!("omitted: {why}");
         let mark = context.paint.wrong("!");

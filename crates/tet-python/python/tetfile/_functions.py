@@ -290,6 +290,8 @@ def _json(document: str | Mapping[str, Any]) -> str:
 def query(file: _tetfile.OpenFile, document: str | Mapping[str, Any], progress: Progress) -> Answer:
     """The answer of a document."""
     found = _tetfile.query(file, _json(document), progress)
+    for note in found.pop("notes"):
+        warnings.warn(f"{found['dataset']}: {note}", stacklevel=3)
     names = found.pop("dims")
     part = found.pop("part")
     along = found.pop("along", None) or [("axis", axis) for axis in found.pop("kept", [])]

@@ -75,6 +75,22 @@ impl TimeUnits {
         Some(TimeUnits { calendar, len, epoch: if is_west { local + zone } else { local - zone } })
     }
 
+    /// What is not understood of attributes by which numbers count since a date: the calendar, the unit or the date.
+    pub(super) fn unknown(attrs: &BTreeMap<String, AttrText>) -> Option<String> {
+        let units = attrs.get("units").map(AttrText::text).filter(|it| it.contains(" since "))?;
+        if TimeUnits::of(attrs).is_some() {
+            return None;
+        }
+        let calendar = attrs.get("calendar").map(AttrText::text);
+        if let Some(name) = calendar.filter(|name| Calendar::named(name).is_none()) {
+            return Some(format!("the calendar {name:?}"));
+        }
+        let unit = units.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        let is_known = UNITS.iter().any(|(names, _)| names.contains(&unit.as_str()));
+        let part = if is_known { "date" } else { "unit" };
+        Some(format!("the {part} of {units:?}"))
+    }
+
     /// The instant of a whole number of units.
     pub(super) fn whole(self, number: i128) -> Option<Instant> {
         number.checked_mul(self.len)?.checked_add(self.epoch)
@@ -315,6 +331,26 @@ mod tests {
             ("days since 2000-01-01", Some("martian")),
         ] {
             assert_eq!(units(unit, calendar), None, "{unit} {calendar:?}");
+        }
+    }
+
+    #[test]
+    fn the_part_that_is_not_understood_is_known() {
+        for (units, calendar, wanted) in [
+            (
+                "months since 2000-01-01",
+                "standard",
+                Some("the unit of \"months since 2000-01-01\""),
+            ),
+            ("days since 2000-13-01", "standard", Some("the date of \"days since 2000-13-01\"")),
+            ("days since 2000-01-01", "martian", Some("the calendar \"martian\"")),
+            ("days since 2000-01-01", "noleap", None),
+            ("days", "martian", None),
+        ] {
+            let text = |text: &str| AttrText::Text(text.to_owned());
+            let attrs =
+                [("units".to_owned(), text(units)), ("calendar".to_owned(), text(calendar))];
+            assert_eq!(TimeUnits::unknown(&BTreeMap::from(attrs)).as_deref(), wanted, "{units}");
         }
     }
 

@@ -105,7 +105,7 @@ pub enum SelectionFault {
         suggestion: Option<String>,
         /// The position that a whole number may have meant, as it is written: `month#0`.
         position: Option<String>,
-        /// The units of the labels, which count since a date and are not understood as times.
+        /// What is not understood of the units or the calendar of labels that count since a date.
         units: Option<String>,
     },
     /// Several positions have the label of which one is asked for.

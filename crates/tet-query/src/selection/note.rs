@@ -3,11 +3,13 @@
 use std::fmt;
 
 use super::positions::AxisPositions;
-use super::{AxisSelection, Position, Selection, Stop};
+use super::{AxisSelection, Hyperslab, Position, Selection, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
 use crate::error::Result;
 use crate::labels::{LabelLookup, Labels};
+use crate::op::Op;
+use crate::reduction::{Axes, Reduction};
 
 /// An assumption of a selection.
 ///
@@ -53,13 +55,67 @@ pub enum SelectionNote {
         /// The first and the last label that are selected.
         ends: (String, String),
     },
+    /// Latitudes whose elements count alike in a reduction.
+    Unweighted {
+        /// The reduction.
+        op: Op,
+        /// The axis, by name or number.
+        axis: String,
+    },
 }
+
+/// Reductions that depend on how much each element counts.
+const WEIGHTED: [Op; 10] = [
+    Op::Sum,
+    Op::Mean,
+    Op::Var,
+    Op::Std,
+    Op::Median,
+    Op::Quantile,
+    Op::NanSum,
+    Op::NanMean,
+    Op::NanVar,
+    Op::NanStd,
+];
 
 impl SelectionNote {
     /// Whether it is likely that something else was meant.
     #[must_use]
     pub fn is_warning(&self) -> bool {
         matches!(self, SelectionNote::Empty { .. })
+    }
+
+    /// The note about a reduction of several latitudes, if it is one that depends on the areas of cells.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_query::{Hyperslab, NoLabels, Op, Reduction, SelectionNote};
+    ///
+    /// let (slab, dims) = (Hyperslab::whole(&[4]), ["lat".to_owned()]);
+    /// assert_eq!(SelectionNote::of_reduction(&Reduction::all(Op::Mean), &slab, &dims, &NoLabels), None);
+    /// ```
+    #[must_use]
+    pub fn of_reduction(
+        reduction: &Reduction,
+        slab: &Hyperslab,
+        dims: &[String],
+        labels: &dyn LabelLookup,
+    ) -> Option<SelectionNote> {
+        let is_folded = |axis: usize| {
+            let is_apart = reduction.groups.iter().any(|groups| groups.axis == axis)
+                || reduction.window.as_ref().is_some_and(|window| window.axis == axis);
+            let is_named = match &reduction.axes {
+                Axes::All => true,
+                Axes::Some(axes) => axes.contains(&axis),
+            };
+            is_named && !is_apart
+        };
+        let op = Some(reduction.op).filter(|op| WEIGHTED.contains(op))?;
+        let mut axes = slab.axes().iter().enumerate().filter(|(_, slice)| 1 < slice.count());
+        let (axis, _) = axes.find(|(axis, _)| is_folded(*axis) && labels.is_latitude(*axis))?;
+        let axis = dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());
+        Some(SelectionNote::Unweighted { op, axis })
     }
 }
 
@@ -84,6 +140,19 @@ impl fmt::Display for SelectionNote {
             }
             SelectionNote::Turned { axis, ends: (first, last) } => {
                 write!(f, "{axis}: the longitudes are {first} to {last} on this axis")
+            }
+            SelectionNote::Unweighted { op, axis } => {
+                let of = op.name().trim_start_matches("nan_");
+                write!(
+                    f,
+                    "the {of} over {axis} counts all rows alike: cells near the poles are smaller"
+                )?;
+                match op {
+                    Op::Mean | Op::NanMean => {
+                        f.write_str("; mean(weights=...) of Python weights them")
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }
