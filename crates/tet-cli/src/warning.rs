@@ -3,14 +3,13 @@
 /// As many datasets are named one by one.
 const ALONE_MAX: usize = 3;
 
-/// Puts warnings together that differ only in the dataset at their beginning, `"NAME": ` or `dataset "NAME": `; others
-/// stay as they are, in their order.
+/// Puts warnings together that differ only in the dataset at their beginning, `"NAME": `, `dataset "NAME": ` or
+/// `dataset "NAME" `; others stay as they are, in their order.
 pub(crate) fn aggregated(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut groups: Vec<Group> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for warning in warnings {
-        let split = named(&warning).split_once("\": ").filter(|(name, _)| name.starts_with('"'));
-        let place = split.map_or(groups.len(), |(_, what)| {
+        let place = split(&warning).map_or(groups.len(), |(_, what)| {
             *places.entry(what.to_owned()).or_insert(groups.len())
         });
         if place == groups.len() {
@@ -23,9 +22,12 @@ pub(crate) fn aggregated(warnings: impl IntoIterator<Item = String>) -> Vec<Stri
     groups.into_iter().flat_map(|group| group.lines()).collect()
 }
 
-/// A warning without the word before the name of a dataset.
-fn named(warning: &str) -> &str {
-    warning.strip_prefix("dataset ").unwrap_or(warning)
+/// The name of a dataset at the beginning of a warning, with an opening quote, and what follows it.
+fn split(warning: &str) -> Option<(&str, &str)> {
+    let named = warning.strip_prefix("dataset ");
+    let text = named.unwrap_or(warning);
+    let after = text.split_once("\": ").or_else(|| named?.split_once("\" "));
+    after.filter(|(name, _)| name.starts_with('"'))
 }
 
 /// Warnings that say the same, or one.
@@ -39,11 +41,11 @@ impl Group {
         if self.warnings.len() <= ALONE_MAX {
             return self.warnings;
         }
-        let split = |warning: &String| {
-            let (name, what) = named(warning).split_once("\": ")?;
+        let named = |warning: &String| {
+            let (name, what) = split(warning)?;
             Some((format!("{name}\""), what.to_owned()))
         };
-        let parts: Vec<(String, String)> = self.warnings.iter().filter_map(split).collect();
+        let parts: Vec<(String, String)> = self.warnings.iter().filter_map(named).collect();
         let [(first, what), (second, _), .., (last, _)] = &parts[..] else { return self.warnings };
         vec![format!("{} datasets ({first}, {second}, ..., {last}): {what}", parts.len())]
     }
@@ -64,6 +66,9 @@ mod tests {
         let faults = (0..4).map(|at| format!("dataset \"l.{at}\": lost"));
         let lost = "4 datasets (\"l.0\", \"l.1\", ..., \"l.3\"): lost";
         assert_eq!(aggregated(faults), [lost]);
+        let texts = (0..4).map(|at| format!("dataset \"l.{at}\" contains text"));
+        let text = "4 datasets (\"l.0\", \"l.1\", ..., \"l.3\"): contains text";
+        assert_eq!(aggregated(texts), [text]);
         assert_eq!(aggregated(["dataset \"a\": lost".to_owned()]), ["dataset \"a\": lost"]);
         assert_eq!(aggregated(many), [wanted, "\"a\\\": b\": lost", "\"x"]);
     }

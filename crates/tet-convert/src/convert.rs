@@ -22,6 +22,7 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset, Meaning};
 
 use self::choice::{choose, chosen_of_any, joined_of, pruned};
+pub use self::dtype::Retyped;
 use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};

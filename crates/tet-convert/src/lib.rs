@@ -60,7 +60,7 @@ pub use container::{
     Rewritten, StorageChange,
 };
 pub use convert::{
-    Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
+    Combining, ConvertInput, Retyped, append_ztensor, chosen, concat, convert, convert_combined,
     convert_merged, convert_source,
 };
 pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};

@@ -74,6 +74,57 @@ pub(super) fn retyped(
     Ok((catalog.viewed(place).with_parts(parts), computed))
 }
 
+/// A catalog of which some datasets are read as another type.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_convert::{OpenOptions, Retyped};
+/// use tet_format::DType;
+///
+/// let opened = tet_convert::open("model.safetensors", &OpenOptions::default())?;
+/// let read = Retyped::new(opened.catalog, &[0], DType::Float32, &Default::default())?;
+/// assert_eq!(read.catalog.datasets()[0].dtype, Some(DType::Float32));
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Retyped {
+    /// The catalog with these datasets.
+    pub catalog: Catalog,
+    computed: Vec<Arc<Computed>>,
+}
+
+impl Retyped {
+    /// The datasets and parts of these [`Dataset::index`]es as another type: the same numbers.
+    ///
+    /// # Errors
+    /// One is not of numbers.
+    pub fn new(
+        catalog: Catalog,
+        indices: &[usize],
+        dtype: DType,
+        how: &Execution,
+    ) -> Result<Retyped> {
+        let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
+        let all = catalog.datasets().iter().chain(catalog.parts());
+        let is_other = |it: &&Dataset| it.dtype != Some(dtype) || it.why().is_some();
+        for dataset in all.filter(|it| indices.contains(&it.index)).filter(is_other) {
+            let (view, of) = viewed(dataset, dtype, how)?;
+            views.insert(dataset.index, view);
+            computed.push(of);
+        }
+        let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
+        let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+        Ok(Retyped { catalog: catalog.viewed(place).with_parts(parts), computed })
+    }
+
+    /// Why an element is no number of the type, after a read that failed.
+    #[must_use]
+    pub fn take_fault(&self) -> Option<tet_query::Error> {
+        self.computed.iter().find_map(|it| it.take_fault())
+    }
+}
+
 /// Whether a dataset has the places of the values of a sparse tensor.
 fn is_places(dataset: &Dataset) -> bool {
     text(dataset, PART_KEY).is_some_and(|part| part != VALUES)
