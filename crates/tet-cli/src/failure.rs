@@ -1,6 +1,6 @@
 //! Converts the errors of the libraries to failures: exit code, message, place, hint.
 
-use tet_convert::Format;
+use tet_convert::{Format, NpyFault};
 use tet_document::DocumentError;
 use tet_format::ForeignFault;
 
@@ -200,7 +200,7 @@ fn of_references(error: &tet_convert::Error, message: String) -> Failure {
         }
         E::ColumnName { .. } => (Exit::Usage, "columns", "write a .npz or .nc file"),
         E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
-        E::Names { .. } => (Exit::Usage, "names", ""),
+        E::Names(_) => (Exit::Usage, "names", ""),
         E::Refs { .. } => (Exit::Usage, "references", ""),
         E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
         _ => (Exit::from(error.kind()), "convert", ""),
@@ -484,6 +484,10 @@ impl From<tet_convert::Error> for Failure {
             }
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
                 other_format(format, exit, message).about(&path)
+            }
+            // Arrays of a type that is not read are sound.
+            E::Array { fault: NpyFault::Dtype { .. }, .. } => {
+                Failure::new(Exit::Unsupported, "array", message)
             }
             E::Array { .. } => plain("array"),
             E::Archive { path, fault, .. } => {

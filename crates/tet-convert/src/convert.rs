@@ -23,6 +23,7 @@ use tet_query::{Catalog, Dataset, Meaning};
 
 use self::choice::{choose, chosen_of_any, joined_of, pruned};
 use self::dtype::retyped;
+pub use self::dtype::with_dtype;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
 use self::select::selected;

@@ -419,11 +419,8 @@ pub enum Error {
         dtype: String,
     },
     /// Datasets cannot be paired by the names that were given.
-    #[error("{what}")]
-    Names {
-        /// Why not.
-        what: String,
-    },
+    #[error("{0}")]
+    Names(String),
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
     Collision {

@@ -242,15 +242,22 @@ impl Named<DType> {
     ///
     /// The text is not a type of numbers.
     pub fn dtype(text: &str) -> Result<Self, String> {
-        let is_number = |it: &DType| it.is_float() || it.is_integer() || *it == DType::Bool;
-        Self::parse(text, |name| {
-            let name = name.trim();
-            DType::from_name(full_name(name)).filter(is_number).ok_or_else(|| {
-                let names = DType::ALL.iter().filter(|it| is_number(it)).map(|it| it.name());
-                format!("{name:?} is not one of {}", names.collect::<Vec<_>>().join(", "))
-            })
-        })
+        Self::parse(text, dtype)
     }
+}
+
+/// Reads the name of a type of numbers.
+///
+/// # Errors
+///
+/// It is the name of no such type.
+pub(super) fn dtype(name: &str) -> Result<DType, String> {
+    let is_number = |it: &DType| it.is_float() || it.is_integer() || *it == DType::Bool;
+    let name = name.trim();
+    DType::from_name(full_name(name)).filter(is_number).ok_or_else(|| {
+        let names = DType::ALL.iter().filter(|it| is_number(it)).map(|it| it.name());
+        format!("{name:?} is not one of {}", names.collect::<Vec<_>>().join(", "))
+    })
 }
 
 /// The name of a type that people also call by a shorter one.
