@@ -7,6 +7,7 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod parts;
 mod range;
 mod steps;
 mod summary;
@@ -15,7 +16,8 @@ mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
-pub(crate) use self::range::{RangeFault, Side};
+pub use self::parts::{DatePart, months_of_season};
+pub(crate) use self::range::{RangeFault, Side, Turned};
 pub use self::steps::TimeSteps;
 pub use self::summary::{AxisList, AxisSummary};
 pub use self::table::{FloatWidth, Labels};

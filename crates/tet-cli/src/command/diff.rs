@@ -67,6 +67,8 @@ struct Compared {
     files: CatalogDiff,
     /// The selections of the datasets that both files have.
     slabs: Vec<[Hyperslab; 2]>,
+    /// The catalogs that these datasets are of.
+    catalogs: Vec<[Catalog; 2]>,
     /// What the selections took for granted.
     notes: Vec<SelectionNote>,
 }
@@ -80,10 +82,12 @@ impl Compared {
                 [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
             };
             let slabs = files.both.iter().map(whole).collect();
-            return Ok(Compared { files, slabs, notes: Vec::new() });
+            let catalogs = vec![[left.clone(), right.clone()]; files.both.len()];
+            return Ok(Compared { files, slabs, catalogs, notes: Vec::new() });
         }
+        let (slabs, catalogs) = (Vec::new(), Vec::new());
         let mut found =
-            Compared { files: CatalogDiff::default(), slabs: Vec::new(), notes: Vec::new() };
+            Compared { files: CatalogDiff::default(), slabs, catalogs, notes: Vec::new() };
         for asked in &args.datasets {
             found.add(asked, [(left, &args.left), (right, &args.right)], how)?;
         }
@@ -114,16 +118,21 @@ impl Compared {
         match [left, right].map(found) {
             [Some(Ok(a)), Some(Ok(b))] => {
                 let notes = &mut self.notes;
-                let mut slab = |(catalog, path): (&Catalog, &Path), dataset: &Dataset| {
-                    let target = target::resolve(catalog, dataset, slice, how)
+                let mut part = |(catalog, path): (&Catalog, &Path), dataset: &mut Dataset| {
+                    let whole = dataset.clone();
+                    let target = target::resolve(catalog, &whole, slice, how)
                         .map_err(|failure| failure.about(path))?;
                     notes.extend(target.notes);
-                    Ok::<_, Failure>(target.slab)
+                    *dataset = target.dataset.into_owned();
+                    Ok::<_, Failure>((target.slab, target.catalog.into_owned()))
                 };
                 let members = [(left.0, a), (right.0, b)].map(|(it, of)| with_members(it, [of]));
                 let pairs = CatalogDiff::of(members, [&BTreeMap::new(), &BTreeMap::new()]);
-                for both in pairs.both {
-                    self.slabs.push([slab(left, &both[0])?, slab(right, &both[1])?]);
+                for mut both in pairs.both {
+                    let (one, catalog) = part(left, &mut both[0])?;
+                    let (two, other) = part(right, &mut both[1])?;
+                    self.slabs.push([one, two]);
+                    self.catalogs.push([catalog, other]);
                     self.files.both.push(both);
                 }
                 let only = self.files.only.iter_mut().zip(pairs.only);
@@ -178,11 +187,11 @@ fn found(
         ulp: args.ulp,
         nan_equal: !args.nan_differs,
     });
-    let [left, right] = [&files[0].catalog, &files[1].catalog];
     let mut report = shape::report(args, files, &compared.files);
     report.warnings.extend(differing_decoding(&compared.files.both));
     let (mut faults, mut integrity) = (Vec::new(), None);
-    for (both, slabs) in compared.files.both.iter().zip(&compared.slabs) {
+    let pairs = compared.files.both.iter().zip(&compared.slabs).zip(&compared.catalogs);
+    for ((both, slabs), [left, right]) in pairs {
         let datasets = [(left, &both[0]), (right, &both[1])];
         let slabs = [&slabs[0], &slabs[1]];
         let mut found = DatasetDiff::of(datasets, slabs, tolerance.as_ref(), how)?;

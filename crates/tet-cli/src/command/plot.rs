@@ -86,7 +86,7 @@ fn one(
     };
     let bar = Bar::new(context, "reading", 0);
     let how = Execution { progress: bar.progress(context), ..how };
-    let drawn = picture(&opened.catalog, &resolved, style, medium, &how);
+    let drawn = picture(&resolved.catalog, &resolved, style, medium, &how);
     bar.finish();
     let (picture, integrity) = drawn?;
     output.write(&picture, style.size, context)?;

@@ -270,7 +270,7 @@ impl OpenQuery<'_> {
         how: Execution,
         context: &mut Context<'_>,
     ) -> Result<(Answer, Integrity)> {
-        let (catalog, resolved) = (&self.opened.catalog, self.resolved);
+        let (catalog, resolved) = (&self.resolved.catalog, self.resolved);
         let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
         let selected_len = plan.element_count.saturating_mul(element_size);
         let bar = Bar::new(context, "reading", selected_len);
@@ -310,7 +310,7 @@ impl OpenQuery<'_> {
         bar: &Bar,
         context: &mut Context<'_>,
     ) -> Result<(Answer, Integrity)> {
-        let (catalog, resolved) = (&self.opened.catalog, self.resolved);
+        let (catalog, resolved) = (&self.resolved.catalog, self.resolved);
         let nan = self.query.nan.unwrap_or_default();
         let format = format(self.args, context);
         let is_whole = matches!(format, QueryFormat::Quiet | QueryFormat::Table)

@@ -100,7 +100,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
 fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Result<Vec<Target<'a>>> {
     let select = args.select.as_deref();
     if args.datasets.is_empty() && select.is_none() {
-        return Ok(catalog.datasets().iter().map(Target::whole).collect());
+        return Ok(catalog.datasets().iter().map(|it| Target::whole(catalog, it)).collect());
     }
     if args.datasets.is_empty() {
         return target::find_all(catalog, None, select, how);
@@ -134,7 +134,7 @@ fn is_of_dataset(failure: &Failure) -> bool {
 fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
     let shape = tet_format::Shape::from(stats.shape.clone());
-    let unit = labels::unit(target.dataset);
+    let unit = labels::unit(&target.dataset);
     let unit = if unit.is_empty() { unit } else { format!(" {}", Escaped(&unit)) };
     let name = Escaped(&stats.name);
     context.line(paint.strong(format!("{name} {} {shape}{unit}", Escaped(&stats.dtype))))?;

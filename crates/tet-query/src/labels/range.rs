@@ -18,8 +18,15 @@ pub(crate) enum RangeFault {
     Unordered,
     /// Several positions that are not next to each other have this label.
     Repeated(String),
-    /// The range goes past the end of the axis and on at its beginning: two ranges.
-    Wraps([Range<usize>; 2]),
+}
+
+/// Longitudes next to each other that are as many full turns from those that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turned {
+    /// The turns to add to the labels.
+    pub turns: i64,
+    /// The positions.
+    pub positions: Range<usize>,
 }
 
 /// Which end of the equal labels to find.
@@ -124,14 +131,16 @@ impl Labels<'_> {
         }
     }
 
-    /// As [`Labels::range`], of longitudes in degrees: -60 is 300, and from 170 to -170 are 20 degrees.
-    pub(crate) fn range_of_longitudes(&self, start: &str, stop: &str) -> Result<Range<usize>> {
+    /// As [`Labels::range`], of longitudes in degrees, from west to east: -60 is 300, and from 170 to -170 are 20
+    /// degrees. A range that goes past the end of the axis goes on at its beginning.
+    pub(crate) fn range_of_longitudes(&self, start: &str, stop: &str) -> Result<Vec<Turned>> {
         let number = |label: &str| match self.asked(label)? {
             Asked::Number(number) => Some(number.float()),
             Asked::Period(_) => None,
         };
         let (Some(west), Some(mut east)) = (number(start), number(stop)) else {
-            return self.range(Some(start), Some(stop));
+            let positions = self.range(Some(start), Some(stop))?;
+            return Ok(vec![Turned { turns: 0, positions }]);
         };
         if self.direction().is_none() {
             return Err(RangeFault::Unordered);
@@ -149,20 +158,21 @@ impl Labels<'_> {
             #[allow(clippy::cast_possible_truncation, reason = "a float past an i64 saturates")]
             ((label + turns * turn) <= east).then_some(turns as i64)
         };
-        let mut runs: Vec<(i64, Range<usize>)> = Vec::new();
+        let mut runs: Vec<Turned> = Vec::new();
         for (at, turns) in (0..self.len()).filter_map(|at| Some((at, turns(at)?))) {
             match runs.last_mut() {
-                Some((same, run)) if *same == turns && run.end == at => run.end += 1,
-                _ => runs.push((turns, at..at + 1)),
+                Some(run) if run.turns == turns && run.positions.end == at => {
+                    run.positions.end += 1
+                }
+                _ => runs.push(Turned { turns, positions: at..at + 1 }),
             }
         }
-        // Those of the most turns are the farthest in the east.
-        runs.sort_by_key(|(turns, run)| (*turns, run.start));
-        match &runs[..] {
-            [] => Ok(0..0),
-            [(_, run)] => Ok(run.clone()),
-            [(_, first), .., (_, last)] => Err(RangeFault::Wraps([first.clone(), last.clone()])),
+        // Those of the most turns are the farthest in the east of a rising axis.
+        runs.sort_by_key(|run| (run.turns, run.positions.start));
+        if self.direction() == Some(Ordering::Greater) {
+            runs.reverse();
         }
+        Ok(runs)
     }
 
     /// The position of a longitude in degrees, equal or nearest but for full turns.
@@ -287,6 +297,10 @@ mod tests {
         let east: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0).collect();
         let west: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0 - 180.0).collect();
         let (east, west) = (floats(&east), floats(&west));
+        let runs = |labels: &Labels<'_>, start, stop| -> Vec<Range<usize>> {
+            let found = labels.range_of_longitudes(start, stop).unwrap();
+            found.into_iter().map(|run| run.positions).collect()
+        };
         for (labels, start, stop, wanted) in [
             (&east, "0", "20", 0..3),
             (&east, "-60", "-10", 30..36),
@@ -296,12 +310,16 @@ mod tests {
             (&west, "190", "200", 1..3),
             (&west, "-180", "-160", 0..3),
             (&west, "0", "20", 18..21),
-            (&east, "1", "9", 0..0),
         ] {
-            assert_eq!(labels.range_of_longitudes(start, stop), Ok(wanted), "{start} to {stop}");
+            assert_eq!(runs(labels, start, stop), [wanted], "{start} to {stop}");
         }
-        assert_eq!(east.range_of_longitudes("-20", "20"), Err(RangeFault::Wraps([34..36, 0..3])));
-        assert_eq!(west.range_of_longitudes("170", "-170"), Err(RangeFault::Wraps([35..36, 0..2])));
+        assert!(runs(&east, "1", "9").is_empty());
+        assert_eq!(runs(&east, "-20", "20"), [34..36, 0..3]);
+        assert_eq!(runs(&west, "170", "-170"), [35..36, 0..2]);
+        let falling: Vec<f64> = (0..36).rev().map(|at| f64::from(at) * 10.0).collect();
+        assert_eq!(runs(&floats(&falling), "-20", "20"), [33..36, 0..2]);
+        let turned = east.range_of_longitudes("-20", "20").unwrap();
+        assert_eq!(turned.iter().map(|run| run.turns).collect::<Vec<_>>(), [-1, 0]);
         for (labels, label, wanted) in [
             (&east, "-8.9", 35),
             (&east, "-170", 19),
