@@ -299,7 +299,7 @@ def test_latitudes_that_count_alike_are_a_warning(tmp_path: Path) -> None:
         out["t"] = tetfile.Spec((2, 3), "f8", dims=("x", "lat"))
         out["t"][...] = np.arange(6.0).reshape(2, 3)
     f = tetfile.open(tmp_path / "t.nc")
-    for reduce in (lambda t: t.mean(), lambda t: t.std(dim="lat"), lambda t: np.sum(t, axis=1)):
+    for reduce in (lambda t: t.mean(), lambda t: t.std(dim="lat"), lambda t: t.sum(1)):
         with pytest.warns(UserWarning, match="over lat counts all rows alike") as found:
             reduce(f["t"])
         assert [each.filename for each in found] == [__file__]

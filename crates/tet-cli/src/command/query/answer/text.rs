@@ -141,6 +141,9 @@ impl Answer {
         for line in table.lines(None, paint) {
             context.line(line)?;
         }
+        if let Some(origin) = bars.origin().filter(|_| self.extras.places.is_none()) {
+            context.line(paint.faint(origin))?;
+        }
         self.write_more(shown, "more value", context)?;
         match self.extras.histogram.as_ref().and_then(|histogram| histogram.outside(0)) {
             Some(outside) => context.line(format!("  {outside}")),
@@ -249,18 +252,35 @@ impl Places {
     }
 }
 
-/// Bars from the smallest to the largest value.
+/// Bars for values: from zero, or, where all would be about as long, from the smallest value.
 struct Bars {
     low: f64,
     high: f64,
+    /// Whether they do not begin at zero although all values are on one side of it.
+    is_cut: bool,
 }
 
 impl Bars {
     fn over(values: &[Number]) -> Bars {
         let finite = || values.iter().map(|value| value.to_f64()).filter(|value| value.is_finite());
-        // Bars start at zero, or at the smallest value if that is negative.
+        let (least, most) = finite()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        // Bars that differ by less than one of their columns say nothing.
+        #[allow(clippy::cast_precision_loss, reason = "a small number")]
+        let is_cut = least < most && 0.0 < least && (most - least) * (BAR_MAX as f64) < most;
+        if is_cut {
+            return Bars { low: least, high: most, is_cut };
+        }
         let low = finite().fold(0.0, f64::min);
-        Bars { low, high: finite().fold(low, f64::max) }
+        Bars { low, high: finite().fold(low, f64::max), is_cut }
+    }
+
+    /// The line that says where bars begin that do not begin at zero.
+    fn origin(&self) -> Option<String> {
+        let [low, high] = [self.low, self.high].map(|end| Number::F64(end).brief());
+        self.is_cut.then(|| format!("  bars begin at {low} and end at {high}"))
     }
 
     fn bar(&self, value: Number) -> String {
