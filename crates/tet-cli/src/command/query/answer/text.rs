@@ -259,7 +259,7 @@ impl Places {
     }
 }
 
-/// Bars from the smallest to the largest value.
+/// Bars for values: from zero, or, where all would be about as long, from the smallest value.
 struct Bars {
     low: f64,
     high: f64,
