@@ -10,6 +10,7 @@
 mod choice;
 mod dtype;
 mod labels;
+mod rename;
 mod select;
 mod storage;
 mod written;
@@ -25,9 +26,10 @@ use self::choice::{choose, chosen_of_any, joined_of, pruned};
 use self::dtype::retyped;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
+use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
-pub(crate) use self::written::{conversion, folder_of, write_opened};
+pub(crate) use self::written::{conversion, folder_of, taken, write_opened};
 use self::written::{of_output, report, write_labeled};
 use crate::concat::joined_files;
 use crate::container::tensogram::{numbered, stacked};
@@ -273,7 +275,8 @@ fn written(
     }
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
-    let report = write_labeled(opened, output, (target, writer), (options, None), notes);
+    let (opened, options) = with_new_names(opened, options)?;
+    let report = write_labeled(opened, output, (target, writer), (&options, None), notes);
     let report = report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by));
     report.map_err(|error| {
         let fault = computed.iter().find_map(|it| it.take_fault());
