@@ -32,6 +32,10 @@ pub struct ConvertArgs {
     /// Exclude this dataset, or those whose names match (repeatable)
     #[arg(long, value_name = "NAME|PATTERN")]
     pub exclude: Vec<String>,
+    /// Write a dataset with another name; a * stands for any text on both sides. Attributes that name it, and the axis
+    /// of a coordinate, follow (repeatable)
+    #[arg(long, value_name = "OLD=NEW")]
+    pub rename: Vec<String>,
     /// Select a part of each dataset along the axes that it has: 'time=2001-06, lat=40:60'
     ///
     /// Coordinates and labels are selected with them. Positions and labels are those of `tet cat`; a selection without
