@@ -594,8 +594,7 @@ mod tests {
 
     #[test]
     fn names_are_shown_escaped() {
-        let error = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() };
-        let text = error.to_string();
+        let text = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() }.to_string();
         assert!(text.is_ascii() && !text.contains('\u{1b}'), "{text}");
     }
 }
