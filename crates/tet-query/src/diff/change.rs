@@ -180,8 +180,8 @@ impl Lanes {
 
     /// One sum of all lanes, always in the same order, without pairs of zeros that filled rows up.
     fn finish(&self, padded: u64) -> BoxSums {
-        let mut found = BoxSums::default();
-        found.count = self.counts.iter().sum::<u64>().saturating_sub(padded);
+        let count = self.counts.iter().sum::<u64>().saturating_sub(padded);
+        let mut found = BoxSums { count, ..BoxSums::default() };
         for (nth, found) in found.sums.iter_mut().enumerate() {
             for (&sum, &lost) in self.sums[nth].iter().zip(&self.losts[nth]) {
                 let (total, more) = two_sum(found[0], sum);
