@@ -111,9 +111,17 @@ impl<'a> Context<'a> {
         for (text, is_warning) in notes {
             match printed.insert(text.clone()) && !self.quiet {
                 true if is_warning => self.warn_always(text),
-                true => self.print_err(&format!("note: {}", Message(&text))),
+                true => self.assumed(text),
                 false => {}
             }
+        }
+    }
+
+    /// Prints what an answer takes for granted, unless quiet.
+    pub(crate) fn assumed(&mut self, text: impl Display) {
+        if !self.quiet {
+            let text = text.to_string();
+            self.print_err(&format!("note: {}", Message(&text)));
         }
     }
 

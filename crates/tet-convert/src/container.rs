@@ -5,6 +5,8 @@
 //! the table, and compare containers by their [`Format`](crate::Format).
 
 pub(crate) mod csv;
+pub(crate) mod edit_kind;
+pub(crate) mod edited;
 pub(crate) mod editor;
 mod entry;
 mod fits;
@@ -29,14 +31,16 @@ pub(crate) mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 
-pub use self::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+pub use self::edit_kind::EditKind;
+pub use self::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
 pub(crate) use self::others::OTHER_DOCUMENT;
 pub use self::others::{reading_advice, writing_advice};
 pub use self::rewrite::{Rewrite, Rewritten, StorageChange};
 pub use self::sniff::sniff;
+pub use self::table::has_reader;
+pub(crate) use self::table::holds_one;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
-pub(crate) use self::table::{has_reader, holds_one};
 pub use self::traits::{Capabilities, Container, Head, Input, Output, Writer};
 pub use self::ztensor::AppendPlace;

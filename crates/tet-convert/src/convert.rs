@@ -10,6 +10,7 @@
 mod choice;
 mod dtype;
 mod labels;
+mod rename;
 mod select;
 mod storage;
 mod written;
@@ -22,13 +23,14 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset, Meaning};
 
 use self::choice::{choose, chosen_of_any, joined_of, pruned};
-pub use self::dtype::Retyped;
 use self::dtype::retyped;
+pub use self::dtype::with_dtype;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
+use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
-pub(crate) use self::written::{conversion, folder_of, write_opened};
+pub(crate) use self::written::{conversion, folder_of, taken, write_opened};
 use self::written::{of_output, report, write_labeled};
 use crate::concat::joined_files;
 use crate::container::tensogram::{numbered, stacked};
@@ -43,7 +45,7 @@ use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
 use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
 use crate::write::options::ImportReport;
-use crate::{Error, Format, Note, Result, ResultCatalog};
+use crate::{Error, Format, Note, Result};
 
 pub use self::choice::chosen;
 
@@ -274,13 +276,9 @@ fn written(
     }
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
-    let report = write_labeled(opened, output, (target, writer), (options, None), notes);
-    let report = report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by));
-    report.map_err(|error| {
-        let fault = computed.iter().find_map(|it| it.take_fault());
-        let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));
-        fault.map_or(error, Error::from)
-    })
+    let (opened, options) = with_new_names(opened, options)?;
+    let report = write_labeled(opened, output, (target, writer), (&options, None), notes);
+    report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by))
 }
 
 /// The types of the quantized blocks that datasets are stored in, by their names.

@@ -5,18 +5,22 @@
 //! ```
 
 pub(crate) mod axes;
+mod followers;
 pub(crate) mod report;
 
 use std::collections::{BTreeMap, HashMap};
 
 use tet_io::Output;
-use tet_query::{AttrText, Catalog, Dataset, Execution, Pattern};
+use tet_query::{AttrText, Catalog, Dataset, Execution};
 
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::{label_texts, of_range};
+pub use crate::edit::followers::with_followers;
 use crate::edit::report::EditReport;
 use crate::model::attribute_types::{TYPES_KEY, note};
 use crate::model::axes::axis;
+pub use crate::model::renaming::datasets_named;
+use crate::model::renaming::new_names;
 use crate::read::opened::{Opened, path_of};
 use crate::write::options::{AxisLabels, DimNames, LabelSource};
 use crate::{Error, Result};
@@ -48,13 +52,15 @@ pub fn edit(
     opened.check_complete()?;
     let editor = editor_for(opened, edits)?;
     check_names(opened, edits)?;
-    let edits: Vec<FileEdit> = edits.iter().cloned().chain(notes(opened, edits)).collect();
+    let mut edits = with_followers(opened, edits.to_vec());
+    edits.extend(notes(opened, &edits));
     editor.edit(opened, &edits, output, options)
 }
 
 /// The edits of the notes on the types of attributes that others set or remove: the new values have no type.
 fn notes(opened: &Opened, edits: &[FileEdit]) -> Vec<FileEdit> {
-    let types = container(opened.format).and_then(|it| it.writer()).map(|it| it.can().attr_types);
+    let path = path_of(opened.catalog.source());
+    let types = container(opened.format).and_then(|it| it.writer()).map(|it| it.attr_types(&path));
     let Some(types) = types else { return Vec::new() };
     let mut changed: BTreeMap<Option<usize>, BTreeMap<String, AttrText>> = BTreeMap::new();
     let attrs_of = |target: Option<usize>| match target {
@@ -105,46 +111,14 @@ pub fn kept_by(opened: &Opened, edits: &[FileEdit]) -> Result<EditReport> {
     EditReport::but_for((opened, editor_for(opened, edits)?), &dropped.collect())
 }
 
-/// The positions of the datasets that a text names: a name, `#N`, or a [`Pattern`].
-///
-/// # Errors
-/// No dataset has the name or matches, or several have the name.
-pub fn datasets_named(catalog: &Catalog, text: &str) -> Result<Vec<usize>> {
-    let is_whole = |found: &Dataset| {
-        catalog.datasets().get(found.index).is_some_and(|it| it.name == found.name)
-    };
-    let position = |found: &Dataset| {
-        if is_whole(found) {
-            return Ok(found.index);
-        }
-        let what = format!("{:?} is a part of another dataset", found.name);
-        Err(tet_file::Error::Edit { what }.into())
-    };
-    catalog.find_all(text)?.into_iter().map(position).collect()
-}
-
 /// The edits that rename the datasets that `from` names; where it is a pattern, each `*` of `to` becomes the
 /// text that the wildcard of `from` in its place stands for.
 ///
 /// # Errors
 /// As [`datasets_named`]; `from` names several datasets and `to` has another number of `*`.
 pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<FileEdit>> {
-    let positions = datasets_named(catalog, from)?;
-    let pattern = Pattern::parse(from).filter(|_| !catalog.has(from));
-    let Some(pattern) = pattern else {
-        let rename = |dataset| FileEdit::Rename { dataset, to: to.to_owned() };
-        return Ok(positions.into_iter().map(rename).collect());
-    };
-    let rename = |dataset: usize| {
-        let name = catalog.datasets().get(dataset).map_or("", |it| it.name.as_str());
-        let to = pattern.renamed(name, to)?;
-        Some(FileEdit::Rename { dataset, to })
-    };
-    let edits: Option<Vec<FileEdit>> = positions.into_iter().map(rename).collect();
-    edits.ok_or_else(|| {
-        let what = format!("{to:?} needs as many * as {from:?}, for what they stand for");
-        tet_file::Error::Edit { what }.into()
-    })
+    let edit = |(dataset, to)| FileEdit::Rename { dataset, to };
+    Ok(new_names(catalog, from, to)?.into_iter().map(edit).collect())
 }
 
 /// The edits that name the axes of the datasets that are asked for, or of all that have as many axes, and the
@@ -237,7 +211,7 @@ pub(crate) fn check_reserve(opened: &Opened, options: &EditOptions) -> Result<()
 /// The error for a file that cannot be edited so.
 pub(crate) fn not_editable(opened: &Opened, kind: EditKind) -> Error {
     let (path, format) = (path_of(opened.catalog.source()), opened.format);
-    Error::NotEditable { path, format, what: kind.text(), suffixes: editable(kind) }
+    Error::NotEditable { path, format, kind, suffixes: editable(kind) }
 }
 
 /// The suffixes of containers of which this can be edited: `.tet, .zt or .npz`.

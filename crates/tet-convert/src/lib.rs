@@ -53,19 +53,21 @@ pub use container::tets::parts::{
 };
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
-    containers, reading_advice, register, sniff, writable, writing_advice,
+    containers, has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
 pub use convert::{
-    Combining, ConvertInput, Retyped, append_ztensor, chosen, concat, convert, convert_combined,
-    convert_merged, convert_source,
+    Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
+    convert_merged, convert_source, with_dtype,
 };
 pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};
-pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
+pub use edit::{
+    check_edits, datasets_named, edit, kept_by, redims, relabels, renames, with_followers,
+};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use model::attribute_types::AttrTypes;

@@ -429,11 +429,14 @@ impl Catalog {
         &self.parts
     }
 
-    /// The dataset or the part of this number, which is its [`Dataset::index`] in a catalog of all.
+    /// The dataset or the part of this number, which is its [`Dataset::index`].
     #[must_use]
     pub fn at(&self, index: usize) -> Option<&Dataset> {
-        let part = || self.parts.get(index.checked_sub(self.datasets.len())?);
-        self.datasets.get(index).or_else(part)
+        // Catalogs that are not of all have theirs in the same order.
+        let find =
+            |datasets: &'_ [Dataset]| datasets.binary_search_by_key(&index, |it| it.index).ok();
+        let listed = find(&self.datasets).and_then(|at| self.datasets.get(at));
+        listed.or_else(|| find(&self.parts).and_then(|at| self.parts.get(at)))
     }
 
     /// Where the bytes come from.

@@ -32,12 +32,19 @@ pub struct ConvertArgs {
     /// Exclude this dataset, or those whose names match (repeatable)
     #[arg(long, value_name = "NAME|PATTERN")]
     pub exclude: Vec<String>,
+    /// Write a dataset with another name; a * stands for any text on both sides. Attributes that name it, and the axis
+    /// of a coordinate, follow (repeatable)
+    #[arg(long, value_name = "OLD=NEW")]
+    pub rename: Vec<String>,
     /// Select a part of each dataset along the axes that it has: 'time=2001-06, lat=40:60'
     ///
     /// Coordinates and labels are selected with them. Positions and labels are those of `tet cat`; a selection without
     /// names of axes is for one dataset.
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
     /// Write OUT although nothing is selected of a dataset
     #[arg(long, requires = "select")]
     pub allow_empty: bool,
@@ -133,9 +140,6 @@ pub struct ConvertArgs {
     /// Do not record how the file was made
     #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,
-    /// Packed and masked values.
-    #[command(flatten)]
-    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,

@@ -84,6 +84,9 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The heading of options that every command has.
+const GLOBAL: &str = "Options of every command";
+
 const TET_EXAMPLES: &str = "\
 EXAMPLES
   tet demo                                   commands on a small data set
@@ -126,6 +129,7 @@ ENVIRONMENT
 
 /// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = GLOBAL)]
 pub struct GlobalArgs {
     /// Choose when to print colors
     ///

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use tet_convert::{Note, Origin, ResultCatalog, ResultOptions, Retyped, TextLayout};
+use tet_convert::{Note, Origin, ResultCatalog, ResultOptions, TextLayout};
 use tet_document::{Ask, Resolved};
 use tet_io::{Publish, Publisher, Step};
 use tet_plot::{Depth, PlotMedium};
@@ -53,15 +53,14 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     context.selection_notes(targets.iter().flat_map(|target| &target.notes));
     let catalog = catalog_for(&form, args, opened.catalog.clone(), &how)?;
     let indices: Vec<usize> = targets.iter().map(|target| target.dataset.index).collect();
-    let retyped = args.dtype.map(|dtype| Retyped::new(catalog.clone(), &indices, dtype, &how));
-    let retyped = retyped.transpose().map_err(|error| about(error.into()))?;
-    let catalog = retyped.as_ref().map_or(&catalog, |it| &it.catalog);
-    let targets: Vec<Target<'_>> = targets.into_iter().map(|it| it.within(catalog)).collect();
-    let integrity = write_all(catalog, &targets, &how, (args, &form), context);
-    let integrity = integrity.map_err(|failure| {
-        let fault = retyped.as_ref().and_then(Retyped::take_fault);
-        fault.map_or(failure, |fault| about(fault.into()))
-    })?;
+    let catalog = match args.dtype {
+        Some(dtype) => tet_convert::with_dtype(catalog, &indices, dtype, &how)
+            .map_err(|it| about(it.into()))?,
+        None => catalog,
+    };
+    let within = |it: Target<'_>| it.within(&catalog, &how);
+    let targets: Vec<Target<'_>> = targets.into_iter().map(within).collect::<Result<_>>()?;
+    let integrity = write_all(&targets, &how, (args, &form), context)?;
     let integrity = integrity.unwrap_or_else(|| open::integrity(&opened));
     let doubts = open::warnings(&opened, &args.read).into_iter();
     for doubt in doubts.chain(open::doubt(&opened, integrity)) {
@@ -73,7 +72,6 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 /// Prints or writes what was selected. Returns the integrity, if any bytes were read.
 fn write_all(
-    catalog: &Catalog,
     targets: &[Target<'_>],
     how: &Execution,
     what: (&CatArgs, &Form),
@@ -86,18 +84,18 @@ fn write_all(
     }
     for target in targets {
         // Elements that nothing computes with are written, and not printed.
-        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
-            open::check_readable(target.dataset).map_err(about)?;
+        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(&target.dataset) {
+            open::check_readable(&target.dataset).map_err(about)?;
         }
     }
     match (args.output.as_deref(), targets) {
-        (None, [target]) => emit(catalog, target, how, what, context).map_err(about),
+        (None, [target]) => emit(target, how, what, context).map_err(about),
         (None, targets) if matches!(form, Form::Text) => {
-            print_all(catalog, targets, how, what, context).map_err(about)
+            print_all(targets, how, what, context).map_err(about)
         }
-        (Some(path), [target]) => write(path, catalog, target, how, what, context),
+        (Some(path), [target]) => write(path, target, how, what, context),
         (_, targets) => {
-            let matching: Vec<&Dataset> = targets.iter().map(|target| target.dataset).collect();
+            let matching: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
             let asked = args.dataset.as_deref().unwrap_or_default();
             let text = format!("{asked:?} matches {} datasets, and one is written", matching.len());
             let hint = "name one, or write several with `tet convert --dataset PATTERN`";
@@ -124,7 +122,6 @@ fn catalog_for(form: &Form, args: &CatArgs, catalog: Catalog, how: &Execution) -
 
 /// Prints several datasets, each under its name. Returns the integrity, if any bytes were read.
 fn print_all(
-    catalog: &Catalog,
     targets: &[Target<'_>],
     how: &Execution,
     what: (&CatArgs, &Form),
@@ -137,7 +134,7 @@ fn print_all(
         }
         let heading = context.paint.strong(Escaped(&target.dataset.name));
         context.line(heading)?;
-        let integrity = emit(catalog, target, how, what, context)?;
+        let integrity = emit(target, how, what, context)?;
         all = all.map_or(integrity, |all| Some(integrity.map_or(all, |it| all.and(it))));
     }
     Ok(all)
@@ -146,7 +143,6 @@ fn print_all(
 /// Writes to a file, or to a pipe or device. Returns the integrity, if any bytes were read.
 fn write(
     path: &Path,
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     what: (&CatArgs, &Form),
@@ -154,15 +150,15 @@ fn write(
 ) -> Result<Option<Integrity>> {
     let about = |failure: Failure| failure.about(&what.0.file);
     if path.as_os_str() == "-" {
-        return emit(catalog, target, how, what, context).map_err(about);
+        return emit(target, how, what, context).map_err(about);
     }
     let Some(out) = stream(&context.env().at(path)) else {
-        return save(path, catalog, target, how, what, context);
+        return save(path, target, how, what, context);
     };
     let out = out.map_err(|error| of_stream(path, error))?;
     context.streams.out = Box::new(BufWriter::new(out));
     context.streams.env.out_terminal = false;
-    let integrity = emit(catalog, target, how, what, context).map_err(about)?;
+    let integrity = emit(target, how, what, context).map_err(about)?;
     context.out().flush().map_err(|error| of_stream(path, error))?;
     Ok(integrity)
 }
@@ -225,7 +221,6 @@ fn of_stream(path: &Path, error: std::io::Error) -> Failure {
 /// Writes to a file atomically. Returns the integrity, if any bytes were read.
 fn save(
     path: &Path,
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     (args, form): (&CatArgs, &Form),
@@ -236,16 +231,16 @@ fn save(
         let to = word.as_deref().map(output::named).transpose()?;
         let format = output::format(to.as_deref().unwrap_or(path))?;
         let layout = output::layout(args.layout, Some(format))?;
-        Some(write_values(&at, (to, layout), catalog, target, how, args, context)?)
+        Some(write_values(&at, (to, layout), target, how, args, context)?)
     } else {
         output::layout(args.layout, None)?;
         let (overwrite, sync) = open::publish_options(args.write);
-        let inputs = catalog.stamps();
+        let inputs = target.catalog.stamps();
         let mut publisher = Publisher::begin(
             &at,
             &Publish { force: overwrite, sync, inputs, ..Publish::default() },
         )?;
-        let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
+        let (text, integrity) = text_of(target, how, (args, form), context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;
         integrity
@@ -259,7 +254,6 @@ fn save(
 fn write_values(
     at: &Path,
     (to, layout): (Option<PathBuf>, TextLayout),
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     args: &CatArgs,
@@ -271,7 +265,8 @@ fn write_values(
     let history = Some(Origin { at: context.env().now() });
     let options =
         ResultOptions { overwrite, sync, execution, history, layout, to, ..Default::default() };
-    let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
+    let result =
+        ResultCatalog::of_selection(&target.catalog, &target.dataset, &target.slab, &options)?;
     let written = result.write(at, &options);
     bar.finish();
     warn(written?.notes, context);
@@ -287,7 +282,6 @@ fn warn(notes: Vec<Note>, context: &mut Context<'_>) {
 
 /// Writes to standard output. Returns the integrity, if any bytes were read.
 fn emit(
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     (args, form): (&CatArgs, &Form),
@@ -295,7 +289,7 @@ fn emit(
 ) -> Result<Option<Integrity>> {
     let Form::Values(word) = form else {
         output::layout(args.layout, None)?;
-        let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
+        let (text, integrity) = text_of(target, how, (args, form), context)?;
         context.out().write_all(text.as_bytes())?;
         if matches!(form, Form::Text) {
             describe(target, context);
@@ -308,7 +302,7 @@ fn emit(
     let layout = output::layout(args.layout, Some(output::format(&to)?))?;
     let Some(encoding) = output::streamed(&word) else {
         let to_file = |path: &Path, context: &mut Context<'_>| {
-            write_values(path, (None, layout), catalog, target, how, args, context)
+            write_values(path, (None, layout), target, how, args, context)
         };
         return piped::output(&to, context, to_file).map(Some);
     };
@@ -316,7 +310,8 @@ fn emit(
     let bar = Bar::new(context, "reading", stored_len(target));
     let how = how.with_progress(bar.progress(context));
     let options = ResultOptions { execution: how.clone(), ..ResultOptions::default() };
-    let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
+    let result =
+        ResultCatalog::of_selection(&target.catalog, &target.dataset, &target.slab, &options)?;
     let out = context.streams.out.as_mut();
     let notes = result.stream((encoding, layout), &how, out);
     bar.finish();
@@ -331,7 +326,6 @@ fn stored_len(target: &Target<'_>) -> u64 {
 }
 
 fn text_of(
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     (args, form): (&CatArgs, &Form),
@@ -340,12 +334,15 @@ fn text_of(
     let width = context.env().width;
     if matches!(form, Form::Heatmap) {
         let depth = if args.output.is_some() { Depth::Plain } else { context.depth };
-        let Target { dataset, slab, notes } = target.clone();
+        let Target { catalog, dataset, slab, notes, .. } = target.clone();
+        let (catalog, dataset) = (catalog.into_owned(), dataset.into_owned());
         let ask = Ask::Values(Choice::default());
-        let resolved = Resolved { dataset: dataset.clone(), slab, notes, ask };
+        let positions = slab.axes().iter().map(|slice| (*slice).into()).collect();
+        let resolved = Resolved { catalog, dataset, slab, positions, notes, ask };
         let medium = PlotMedium::Terminal { width, depth };
-        let (picture, integrity) = super::plot::heatmap(catalog, &resolved, medium, how)?;
-        return Ok((picture.terminal(width, depth), Some(integrity)));
+        let drawn = super::plot::heatmap(&resolved.catalog, &resolved, medium, how)?;
+        drawn.note.into_iter().for_each(|note| context.assumed(note));
+        return Ok((drawn.picture.terminal(width, depth), Some(drawn.integrity)));
     }
     if target.dataset.is_text() {
         let width = width.min(LINE_MAX);
@@ -362,7 +359,7 @@ fn text_of(
 
 /// Prints a note about the printed selection, only on a terminal.
 fn describe(target: &Target<'_>, context: &mut Context<'_>) {
-    let dataset = target.dataset;
+    let dataset = &target.dataset;
     let kept = target.slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
     let dims: Vec<String> = kept
         .filter_map(|(axis, _)| dataset.dims.get(axis))

@@ -82,12 +82,12 @@ fn found(
         ulp: args.ulp,
         nan_equal: !args.nan_differs,
     });
-    let [left, right] = [&files[0].catalog, &files[1].catalog];
     let mut report = shape::report(args, files, &compared.files);
     report.warnings.extend(differing_decoding(&compared.files.both));
     let (mut faults, mut integrity) = (Vec::new(), None);
     let mut ranks = Vec::new();
-    for (both, slabs) in compared.files.both.iter().zip(&compared.slabs) {
+    let pairs = compared.files.both.iter().zip(&compared.slabs).zip(&compared.catalogs);
+    for ((both, slabs), [left, right]) in pairs {
         let datasets = [(left, &both[0]), (right, &both[1])];
         let slabs = [&slabs[0], &slabs[1]];
         let mut found = DatasetDiff::of(datasets, slabs, tolerance.as_ref(), how)?;

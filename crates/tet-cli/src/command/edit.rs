@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits,
-    datasets_named, kept_by, redims, relabels, renames,
+    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, UnsupportedChoice,
+    check_edits, datasets_named, kept_by, redims, relabels, renames, with_followers,
 };
 use tet_file::AttrValue;
 use tet_io::{Output, Progress, Publish};
@@ -98,6 +98,11 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let asked = AxisAppend {
         axis: &args.axis,
         datasets: &args.dataset,
+        exclude: &args.exclude,
+        unsupported: match args.skip_unsupported {
+            true => UnsupportedChoice::Skipped,
+            false => UnsupportedChoice::Refused,
+        },
         inputs: &inputs,
         output: output.as_deref(),
     };
@@ -137,9 +142,12 @@ fn about_one(failure: Failure, read: &Path, written: &Path) -> Failure {
 
 /// Adds what to do with a file that cannot be edited so.
 fn editable(error: tet_convert::Error) -> Failure {
-    let is_unfit = matches!(error, tet_convert::Error::NotEditable { .. });
+    let instead = match &error {
+        tet_convert::Error::NotEditable { kind, .. } => Some(kind.instead()),
+        _ => None,
+    };
     let failure = Failure::from(error);
-    if is_unfit { failure.hint("`tet convert` makes such a file") } else { failure }
+    if let Some(instead) = instead { failure.hint(instead) } else { failure }
 }
 
 fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<FileEdit>> {
@@ -148,7 +156,7 @@ fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<FileEdit>> {
         let (old, new) = split_names(text, &opened.catalog)?;
         edits.extend(renames(&opened.catalog, old, new)?);
     }
-    Ok(edits)
+    Ok(with_followers(opened, edits))
 }
 
 /// Splits OLD=NEW, of which OLD names datasets of a catalog: a name may contain the sign.
@@ -168,7 +176,7 @@ pub(super) fn split_names<'t>(text: &'t str, catalog: &Catalog) -> Result<(&'t s
 
 fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec<FileEdit>> {
     let mut edits = Vec::new();
-    for text in &args.attrs {
+    for text in args.attrs.iter().chain(&args.attr) {
         let attr = convert::attr(text)?;
         let value = match attr.value {
             AttrValue::Text(text) => AttrText::Text(text),

@@ -3,6 +3,7 @@
 use tet_io::{Output, Progress, Publish};
 use tet_query::{AttrText, Catalog, Execution};
 
+use super::edit_kind::EditKind;
 use super::rewrite::{Rewrite, Rewritten};
 use crate::Result;
 use crate::read::opened::Opened;
@@ -102,58 +103,6 @@ impl FileEdit {
                 format!("{what} axis {axis} of {}", name(dataset))
             }
             FileEdit::Compact => "leave out unused space".to_owned(),
-        }
-    }
-}
-
-/// What an edit changes.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::EditKind;
-///
-/// assert_eq!(EditKind::FileAttr.text(), "setting attributes of the file");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditKind {
-    /// Names of datasets.
-    Rename,
-    /// Which datasets there are.
-    Drop,
-    /// Attributes of datasets.
-    Attr,
-    /// Attributes of the file.
-    FileAttr,
-    /// Names of axes.
-    Dims,
-    /// Labels of axes.
-    Labels,
-    /// Unused space.
-    Compact,
-    /// The extents of datasets along an axis.
-    Append,
-    /// How datasets are stored.
-    Repack,
-    /// Room for more chunks in the index.
-    Reserve,
-}
-
-impl EditKind {
-    /// In words.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            EditKind::Rename => "renaming datasets",
-            EditKind::Drop => "removing datasets",
-            EditKind::Attr => "setting attributes of datasets",
-            EditKind::FileAttr => "setting attributes of the file",
-            EditKind::Dims => "naming axes",
-            EditKind::Labels => "labeling axes",
-            EditKind::Compact => "reclaiming unused space",
-            EditKind::Append => "growing along an axis",
-            EditKind::Repack => "repacking",
-            EditKind::Reserve => "reserving rows of the index",
         }
     }
 }

@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tet_format::DType;
-use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, Hyperslab, LazyArray};
 
 use super::choice::chosen;
 use super::storage::{WrittenNames, names};
 use crate::model::attributes::{OF_VARIABLE, is_metadata};
 use crate::model::number::{Listing, le_bytes, numbers};
 use crate::model::sparse::{PART_KEY, VALUES, text};
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::write::conversion::ConvertOptions;
 use crate::write::storage::DTypeRule;
 use crate::{Error, Result};
@@ -74,55 +72,41 @@ pub(super) fn retyped(
     Ok((catalog.viewed(place).with_parts(parts), computed))
 }
 
-/// A catalog of which some datasets are read as another type.
+/// The catalog with some datasets, by their [`Dataset::index`], as another type: the same numbers.
 ///
 /// # Examples
 ///
 /// ```no_run
-/// use tet_convert::{OpenOptions, Retyped};
+/// # fn run() -> tet_convert::Result<()> {
+/// use tet_convert::{OpenOptions, with_dtype};
 /// use tet_format::DType;
 ///
 /// let opened = tet_convert::open("model.safetensors", &OpenOptions::default())?;
-/// let read = Retyped::new(opened.catalog, &[0], DType::Float32, &Default::default())?;
-/// assert_eq!(read.catalog.datasets()[0].dtype, Some(DType::Float32));
-/// # Ok::<(), tet_convert::Error>(())
+/// let floats = with_dtype(opened.catalog, &[0], DType::Float32, &Default::default())?;
+/// assert_eq!(floats.datasets()[0].dtype, Some(DType::Float32));
+/// # Ok(())
+/// # }
 /// ```
-#[derive(Debug)]
-pub struct Retyped {
-    /// The catalog with these datasets.
-    pub catalog: Catalog,
-    computed: Vec<Arc<Computed>>,
-}
-
-impl Retyped {
-    /// The datasets and parts of these [`Dataset::index`]es as another type: the same numbers.
-    ///
-    /// # Errors
-    /// One is not of numbers.
-    pub fn new(
-        catalog: Catalog,
-        indices: &[usize],
-        dtype: DType,
-        how: &Execution,
-    ) -> Result<Retyped> {
-        let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
-        let all = catalog.datasets().iter().chain(catalog.parts());
-        let is_other = |it: &&Dataset| it.dtype != Some(dtype) || it.why().is_some();
-        for dataset in all.filter(|it| indices.contains(&it.index)).filter(is_other) {
-            let (view, of) = viewed(dataset, dtype, how)?;
-            views.insert(dataset.index, view);
-            computed.push(of);
-        }
-        let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
-        let parts = catalog.parts().iter().cloned().map(&mut place).collect();
-        Ok(Retyped { catalog: catalog.viewed(place).with_parts(parts), computed })
+///
+/// # Errors
+/// One is not of numbers.
+pub fn with_dtype(
+    catalog: Catalog,
+    indices: &[usize],
+    dtype: DType,
+    how: &Execution,
+) -> Result<Catalog> {
+    let indices: BTreeSet<usize> = indices.iter().copied().collect();
+    let mut views = BTreeMap::new();
+    let all = catalog.datasets().iter().chain(catalog.parts());
+    let is_other = |it: &&Dataset| it.dtype != Some(dtype) || it.why().is_some();
+    for dataset in all.filter(|it| indices.contains(&it.index)).filter(is_other) {
+        let (view, _) = viewed(dataset, dtype, how)?;
+        views.insert(dataset.index, view);
     }
-
-    /// Why an element is no number of the type, after a read that failed.
-    #[must_use]
-    pub fn take_fault(&self) -> Option<tet_query::Error> {
-        self.computed.iter().find_map(|it| it.take_fault())
-    }
+    let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
+    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+    Ok(catalog.viewed(place).with_parts(parts))
 }
 
 /// Whether a dataset has the places of the values of a sparse tensor.

@@ -18,7 +18,7 @@ pub(crate) const BOUNDS_KEY: &str = "bounds";
 
 /// How an attribute names datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     /// By a list of names: one of them may go.
     Names,
     /// By a word with a colon in front of each name: one pair may go.
@@ -54,7 +54,9 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The attributes of a dataset that name others, with their text.
-fn naming(attrs: &BTreeMap<String, AttrText>) -> impl Iterator<Item = (&'static str, Form, &str)> {
+pub(super) fn naming(
+    attrs: &BTreeMap<String, AttrText>,
+) -> impl Iterator<Item = (&'static str, Form, &str)> {
     FORMS.into_iter().filter_map(|(key, form)| match attrs.get(key)? {
         AttrText::Text(text) => Some((key, form, text.as_str())),
         _ => None,

@@ -3,6 +3,7 @@
 
 mod anew;
 mod append;
+mod append_taken;
 mod associated;
 mod check_numpy;
 mod chunks_kept;
@@ -14,6 +15,7 @@ mod csv_written;
 mod decoded;
 mod dtype;
 mod edit;
+mod edit_in_place;
 mod export;
 mod fills;
 mod fits;

@@ -16,6 +16,8 @@ pub(super) struct Compared {
     pub(super) files: CatalogDiff,
     /// The selections of the datasets that both files have.
     pub(super) slabs: Vec<[Hyperslab; 2]>,
+    /// The catalogs that these datasets are of.
+    pub(super) catalogs: Vec<[Catalog; 2]>,
     /// What was taken for granted; with each note whether it is a warning.
     pub(super) notes: Vec<(String, bool)>,
 }
@@ -31,9 +33,11 @@ impl Compared {
                 [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
             };
             let slabs = files.both.iter().map(whole).collect();
-            return Ok(Compared { files, slabs, notes });
+            let catalogs = vec![[left.clone(), right.clone()]; files.both.len()];
+            return Ok(Compared { files, slabs, catalogs, notes });
         }
-        let mut found = Compared { files: CatalogDiff::default(), slabs: Vec::new(), notes };
+        let (files, slabs, catalogs) = (CatalogDiff::default(), Vec::new(), Vec::new());
+        let mut found = Compared { files, slabs, catalogs, notes };
         for asked in &args.datasets {
             found.add(asked, &names, [(left, &args.left), (right, &args.right)], how)?;
         }
@@ -71,19 +75,24 @@ impl Compared {
         match [found(left, &pair[0]), found(right, &pair[1])] {
             [Some(Ok(a)), Some(Ok(b))] => {
                 let notes = &mut self.notes;
-                let mut slab = |(catalog, path): (&Catalog, &Path), dataset: &Dataset| {
-                    let target = target::resolve(catalog, dataset, slice, how)
+                let mut part = |(catalog, path): (&Catalog, &Path), dataset: &mut Dataset| {
+                    let whole = dataset.clone();
+                    let target = target::resolve(catalog, &whole, slice, how)
                         .map_err(|failure| failure.about(path))?;
                     let shown = tet_io::without_secrets(path);
                     let note =
                         |it: &tet_query::SelectionNote| (format!("{shown}: {it}"), it.is_warning());
                     notes.extend(target.notes.iter().map(note));
-                    Ok::<_, Failure>(target.slab)
+                    *dataset = target.dataset.into_owned();
+                    Ok::<_, Failure>((target.slab, target.catalog.into_owned()))
                 };
                 let members = [(left.0, a), (right.0, b)].map(|(it, of)| with_members(it, [of]));
                 let pairs = names.pairs(members, [&BTreeMap::new(), &BTreeMap::new()]);
-                for both in pairs.both {
-                    self.slabs.push([slab(left, &both[0])?, slab(right, &both[1])?]);
+                for mut both in pairs.both {
+                    let (one, catalog) = part(left, &mut both[0])?;
+                    let (two, other) = part(right, &mut both[1])?;
+                    self.slabs.push([one, two]);
+                    self.catalogs.push([catalog, other]);
                     self.files.both.push(both);
                 }
                 let only = self.files.only.iter_mut().zip(pairs.only);
