@@ -79,7 +79,7 @@ fn write_all(
 ) -> Result<Option<Integrity>> {
     let (args, form) = what;
     let about = |failure: Failure| failure.about(&args.file);
-    if args.output.is_none() && matches!(form, Form::Text) && rows::are_columns(catalog, targets) {
+    if args.output.is_none() && matches!(form, Form::Text) && rows::are_columns(targets) {
         return rows::print(targets, how, args.full, context).map_err(about);
     }
     for target in targets {

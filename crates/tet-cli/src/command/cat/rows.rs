@@ -65,20 +65,20 @@ fn are_along_one_axis(datasets: &[&Dataset]) -> bool {
 }
 
 /// Whether selections are the columns of one table: several along one axis, or members of one structure.
-pub(super) fn are_columns(catalog: &Catalog, targets: &[Target<'_>]) -> bool {
+pub(super) fn are_columns(targets: &[Target<'_>]) -> bool {
     let rows = |target: &Target<'_>| target.slab.kept_shape().first().copied();
     let has_rows = |it: &Target<'_>| rows(it).is_some() && rows(it) == rows(&targets[0]);
     if targets.len() < 2 || !targets.iter().all(has_rows) {
         return false;
     }
-    let datasets: Vec<&Dataset> = targets.iter().map(|target| target.dataset).collect();
+    let datasets: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
     let are_of = |structure: &Dataset| match structure.why() {
         Some(Error::Compound { members, .. }) => {
             datasets.iter().all(|dataset| members.contains(&dataset.name))
         }
         _ => false,
     };
-    are_along_one_axis(&datasets) || catalog.datasets().iter().any(are_of)
+    are_along_one_axis(&datasets) || targets[0].catalog.datasets().iter().any(are_of)
 }
 
 /// A column: its name and the texts of its shown rows.
