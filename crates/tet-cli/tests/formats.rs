@@ -390,3 +390,34 @@ fn arrays_of_two_names_are_compared() {
         assert!(err.contains(&format!("warning: {name}: --digests always: ")), "{err}");
     }
 }
+
+/// Members of a structure, and columns of one axis, are rows of a table.
+#[test]
+fn structures_and_columns_are_printed_as_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let zarr = folder.path().join("run.zarr");
+    fs::create_dir_all(zarr.join("events")).expect("it works");
+    fs::write(zarr.join(".zgroup"), r#"{"zarr_format": 2}"#).expect("it works");
+    let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [3], "compressor": null, "fill_value": null,
+        "order": "C", "filters": null, "dtype": [["t", "<f8"], ["n", "<i4"], ["at", "<i2", [2]]]}"#;
+    fs::write(zarr.join("events/.zarray"), array).expect("it works");
+    let row = |n: i32| {
+        let at = [n, n + 1].map(|it| i16::try_from(it).expect("small").to_le_bytes());
+        [&f64::from(n).to_le_bytes()[..], &(-n).to_le_bytes(), &at.concat()].concat()
+    };
+    fs::write(zarr.join("events/0"), [row(1), row(2), row(30)].concat()).expect("it works");
+    let whole = "  events.t  events.n  events.at\n       1.0        -1      [1 2]\n       \
+        2.0        -2      [2 3]\n      30.0       -30    [30 31]\n";
+    assert_eq!(done(folder.path(), &["cat", "run.zarr", "events"]).0, whole);
+    assert_eq!(done(folder.path(), &["head", "run.zarr"]).0, whole);
+    let two = "  events.t  events.n\n       2.0        -2\n      30.0       -30\n";
+    assert_eq!(done(folder.path(), &["cat", "run.zarr", "events.{t,n}[1:]"]).0, two);
+    let lines: String = (0..50).map(|n| format!("{n},s{n}\n")).collect();
+    fs::write(folder.path().join("log.csv"), format!("n,state\n{lines}")).expect("it works");
+    let (out, _) = done(folder.path(), &["head", "log.csv"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines[0], lines[1], lines[10]), ("   n  state", "   0  s0", "   9  s9"));
+    assert_eq!((lines[11], lines[12], lines[21]), ("  ...", "  40  s40", "  49  s49"));
+    assert_eq!(lines[22..], ["  ... 30 more rows (use --full, or `tet convert`)"]);
+    assert_eq!(done(folder.path(), &["head", "log.csv", "--full"]).0.lines().count(), 51);
+}

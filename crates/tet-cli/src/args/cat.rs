@@ -20,7 +20,7 @@ pub struct CatArgs {
     pub file: PathBuf,
     /// The dataset, and a slice in brackets: temp, 'temp[0:10, :, -1]', '#0'
     ///
-    /// May be left out when the file holds one dataset. `#N` is the dataset at position N. A pattern such as
+    /// May be left out when the file holds one dataset, or columns: these, and members of a structure, are printed as a table of rows. `#N` is the dataset at position N. A pattern such as
     /// `layers.{0..3}.bias[:4]` prints all datasets whose names match.
     #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
     pub dataset: Option<String>,
@@ -92,6 +92,8 @@ SLICES
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array
+  tet head log.csv                                   rows of a table
+  tet cat run.h5 'events[0:10]'                      rows of a structure
   tet cat climate.tet 'temp[0:3, :, -1]'             a slice
   tet cat climate.tet temp -s 'month=7, lat=40:60'   by label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load

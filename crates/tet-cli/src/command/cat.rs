@@ -1,5 +1,7 @@
 //! `tet cat`: values of a dataset or a slice of it, printed or saved.
 
+mod rows;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -37,7 +39,12 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
     let how = open::execution(&args.read, &opened, context);
     let all = &opened.catalog;
-    let targets = target::find_all(all, args.dataset.as_deref(), args.select.as_deref(), &how);
+    let what = (args.dataset.as_deref(), args.select.as_deref());
+    let columns = match form {
+        Form::Text => rows::columns(all, what.0, what.1, &how).map_err(&about)?,
+        _ => None,
+    };
+    let targets = columns.map_or_else(|| target::find_all(all, what.0, what.1, &how), Ok);
     let targets = targets.map_err(&about)?;
     if args.output.is_some() {
         let notes = targets.iter().flat_map(|target| &target.notes);
@@ -72,6 +79,9 @@ fn write_all(
 ) -> Result<Option<Integrity>> {
     let (args, form) = what;
     let about = |failure: Failure| failure.about(&args.file);
+    if args.output.is_none() && matches!(form, Form::Text) && rows::are_columns(targets) {
+        return rows::print(targets, how, args.full, context).map_err(about);
+    }
     for target in targets {
         // Elements that nothing computes with are written, and not printed.
         if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(&target.dataset) {
