@@ -101,8 +101,7 @@ fn archive_advice(fault: &tet_convert::NpzFault) -> &'static str {
 
 /// A file of a format that is not read or checked, or of none that is known.
 fn other_format(format: Format, exit: Exit, message: String) -> Failure {
-    let is_known = ![Format::EMPTY, Format::UNKNOWN].contains(&format);
-    let exit = if is_known { Exit::Unsupported } else { exit };
+    let exit = if format == Format::EMPTY { exit } else { Exit::Unsupported };
     let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
     let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
     Failure::new(exit, "unknown-format", message).hint(hint)
@@ -201,6 +200,7 @@ fn of_references(error: &tet_convert::Error, message: String) -> Failure {
         }
         E::ColumnName { .. } => (Exit::Usage, "columns", "write a .npz or .nc file"),
         E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
+        E::Names { .. } => (Exit::Usage, "names", ""),
         E::Refs { .. } => (Exit::Usage, "references", ""),
         E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
         _ => (Exit::from(error.kind()), "convert", ""),
@@ -218,7 +218,8 @@ fn several(encoding: &str, faults: Vec<tet_convert::Error>) -> Failure {
     let worst = failures.iter().find(|it| it.exit == Exit::Format).or(failures.first());
     let Some(worst) = worst else { return Failure::usage("datasets", text) };
     let failure = Failure::new(worst.exit, &worst.code, text);
-    let failure = failures.iter().fold(failure, |all, it| all.note(it.message.clone()));
+    let messages = failures.iter().map(|it| it.message.clone());
+    let failure = crate::warning::aggregated(messages).into_iter().fold(failure, Failure::note);
     failure.hint(format!("{edges}--skip-unsupported leaves them out, --exclude NAME one of them"))
 }
 

@@ -9,6 +9,7 @@
 //!   bar        the progress bar on standard error
 //!   command/   one file for each command
 //!   render/    tables, values, JSON
+//!   usage      help, and errors of the arguments with suggestions
 //!   exit       failures and exit codes
 //! ```
 //!
@@ -38,6 +39,7 @@ mod render;
 mod servers;
 mod size;
 mod target;
+mod usage;
 mod warning;
 
 use std::ffi::OsString;
@@ -50,6 +52,7 @@ use tet_io::Access;
 use args::{Cli, ColorWhen, Command, NetArgs};
 use bar::Bar;
 use context::Context;
+use usage::Early;
 
 pub use completion::answer_shell;
 pub use exit::{Exit, Facts, Failure, Place};
@@ -67,7 +70,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
     let early = Early::scan(&args);
     let cli = match parse(&args, early) {
         Ok(cli) => cli,
-        Err(error) => return report_usage(&error, &args, early, streams),
+        Err(error) => return usage::report(error, &args, early, streams),
     };
     let wants_json = cli.command.wants_json();
     if !cli.global.no_pager {
@@ -86,7 +89,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
 fn with_info(mut args: Vec<OsString>) -> Vec<OsString> {
     let Some(first) = args.get(1) else { return args };
     let text = first.to_string_lossy();
-    let is_file = !text.starts_with('-') && (text.contains("://") || Path::new(first).exists());
+    // No command has a point or a slash in its name: a file that is not there is no misspelled command.
+    let is_file =
+        !text.starts_with('-') && (text.contains(['.', '/', '\\']) || Path::new(first).exists());
     let is_named = |it: &clap::Command| {
         it.get_name() == text || it.get_all_aliases().any(|alias| alias == text)
     };
@@ -163,76 +168,6 @@ fn report_failure(failure: &Failure, json: bool, color: ColorWhen, streams: &mut
     failure.exit
 }
 
-/// Prints help and version to standard output, and usage errors to standard error.
-fn report_usage(
-    error: &clap::Error,
-    args: &[OsString],
-    early: Early,
-    streams: &mut Streams,
-) -> Exit {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
-    let asked = matches!(error.kind(), DisplayHelp | DisplayVersion);
-    if !asked && early.json {
-        let text = without_secrets(args, error.to_string());
-        let first = text.lines().next().unwrap_or_default();
-        let failure = Failure::usage("usage", first.trim_start_matches("error: "));
-        let failure = failure.hint("see `tet --help`");
-        return report_failure(&failure, true, early.color, streams);
-    }
-    let env = &streams.env;
-    let colored = if asked {
-        env.out_depth(early.color) != streams::Depth::Plain
-    } else {
-        env.err_is_colored(early.color)
-    };
-    let text = error.render();
-    let text = if colored { text.ansi().to_string() } else { text.to_string() };
-    let text = without_secrets(args, text);
-    let stream = if asked { streams.out.as_mut() } else { streams.err.as_mut() };
-    let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
-    match written.map_err(Failure::from) {
-        Err(failure) if asked => report_failure(&failure, early.json, early.color, streams),
-        _ if asked => Exit::Done,
-        _ => Exit::Usage,
-    }
-}
-
-/// A usage error without the secrets of the URLs among the arguments.
-fn without_secrets(args: &[OsString], text: String) -> String {
-    let urls = args.iter().filter(|arg| tet_io::is_url(arg.as_ref()));
-    urls.fold(text, |text, url| {
-        text.replace(&*url.to_string_lossy(), &tet_io::without_secrets(url.as_ref()))
-    })
-}
-
-/// The options that set how a usage error is printed; they are read before the arguments are parsed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Early {
-    color: ColorWhen,
-    json: bool,
-}
-
-impl Early {
-    fn scan(args: &[OsString]) -> Early {
-        let mut early = Early::default();
-        let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str()).peekable();
-        while let Some(word) = words.next() {
-            let value = words.peek().copied().unwrap_or_default();
-            match word {
-                "--" => break,
-                "--json" | "--format=json" => early.json = true,
-                "--format" if value == "json" => early.json = true,
-                "--color=always" => early.color = ColorWhen::Always,
-                "--color=never" => early.color = ColorWhen::Never,
-                "--color" if value == "always" => early.color = ColorWhen::Always,
-                "--color" if value == "never" => early.color = ColorWhen::Never,
-                _ => {}
-            }
-        }
-        early
-    }
-}
-
 /// The README's example, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -271,6 +206,50 @@ mod tests {
             let (exit, out, err) = tet(line);
             assert_eq!((exit, out.as_str()), (Exit::Usage, ""), "{line:?}");
             assert!(!err.is_empty(), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn suggestions_are_options_and_commands_that_exist() {
+        for (line, wanted) in [
+            ("cat a.tet --wher x", None),
+            ("query a.tet t --weigts lat", None),
+            ("query a.tet t --wher lat", Some("a similar argument exists: '--where'")),
+            ("diff a.tet b.tet --tolerance 1", Some("`tet diff` has --atol and --rtol")),
+            ("query a.tet t --mask x", Some("--where TEST")),
+            ("cat a.tet t --dtype float32", Some("--dtype is an option of `tet convert`")),
+            ("stats a.tet --ad 3", None),
+            ("mean a.tet", Some("tet query FILE DATASET --mean")),
+            ("rename a.tet", Some("tet edit rename FILE")),
+            ("show a.tet", Some("tet cat FILE DATASET")),
+            ("convrt a.tet", Some("'convert'")),
+            ("zzzz", None),
+        ] {
+            let (exit, _, err) = tet(line);
+            assert_eq!(exit, Exit::Usage, "{line}");
+            assert!(!err.contains("as a value"), "{line}: {err}");
+            match wanted {
+                Some(wanted) => assert!(err.contains(wanted), "{line}: {err}"),
+                None => assert!(!err.contains("tip:"), "{line}: {err}"),
+            }
+        }
+        for line in ["missing.nc", "no/such", "missing.nc temp"] {
+            let (exit, _, err) = tet(line);
+            assert_eq!(exit, Exit::Environment, "{line}");
+            assert!(err.contains("cannot open"), "{line}: {err}");
+        }
+    }
+
+    #[test]
+    fn options_of_every_command_come_last() {
+        let root = command();
+        for sub in root.get_subcommands().filter(|it| !it.has_subcommands()) {
+            let (_, out, _) = tet(&format!("{} -h", sub.get_name()));
+            let headings: Vec<&str> =
+                out.lines().filter(|line| !line.starts_with(' ') && line.ends_with(':')).collect();
+            assert_eq!(headings.last(), Some(&"Options of every command:"), "{}", sub.get_name());
+            let options = out.split("Options of every command:").next().unwrap_or_default();
+            assert!(!options.contains("--color"), "{}: {out}", sub.get_name());
         }
     }
 

@@ -8,7 +8,7 @@ use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Writers};
 use tet_query::{Dataset, DigestPolicy, Execution, Integrity, StatisticsPolicy};
-use tet_verify::{Finding, Severity};
+use tet_verify::Finding;
 
 use crate::args::{DigestName, IoName, MeaningArgs, ReadArgs, StatsName, WriteArgs};
 use crate::bar::Bar;
@@ -183,15 +183,19 @@ pub(crate) fn findings(opened: &Opened) -> impl Iterator<Item = String> {
     let text = |it: &Finding| match (opened.is_form(it), opened.is_loss(it)) {
         (true, _) => malformation(it),
         (_, true) => {
-            format!("a part of this file cannot be read: {it}; `tet verify` lists all errors")
+            let what = without_severity(it);
+            format!("a part of this file cannot be read: {what}; `tet verify` lists all errors")
         }
-        _ if it.severity == Severity::Warning => {
-            let text = it.to_string();
-            text.strip_prefix("warning ").map_or_else(|| text.clone(), str::to_owned)
-        }
-        _ => it.to_string(),
+        _ => without_severity(it),
     };
     opened.warnings().map(text)
+}
+
+/// A finding without the word `warning` or `error` at its beginning: what it is printed with has such a word.
+fn without_severity(finding: &Finding) -> String {
+    let text = finding.to_string();
+    let bare = ["warning ", "error "].into_iter().find_map(|word| text.strip_prefix(word));
+    bare.map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// Whether all of a file is listed.
@@ -223,7 +227,8 @@ fn loss(opened: &Opened) -> Option<String> {
 
 /// The warning about a file that breaks a rule although all of it can be read.
 fn malformation(finding: &Finding) -> String {
-    format!("this file is malformed, and other programs may refuse it: {finding}")
+    let what = without_severity(finding);
+    format!("this file is malformed, and other programs may refuse it: {what}")
 }
 
 /// Whether a dataset breaks a rule of its container so that its type is unknown.

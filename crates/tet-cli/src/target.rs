@@ -1,24 +1,34 @@
 //! Resolves `DATASET[slice]` to a dataset and a part of it.
 
-use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab, Selection, SelectionNote};
+use std::borrow::Cow;
+
+use tet_query::{
+    Catalog, Dataset, Execution, Hyperslab, Selected, Selection, SelectionNote, TakenAxes,
+};
 
 use crate::exit::{Failure, Result};
 
 /// The requested dataset and slice.
 #[derive(Clone, Debug)]
 pub(crate) struct Target<'a> {
+    /// The catalog that the dataset is one of.
+    pub(crate) catalog: Cow<'a, Catalog>,
     /// The dataset.
-    pub(crate) dataset: &'a Dataset,
+    pub(crate) dataset: Cow<'a, Dataset>,
     /// The part.
     pub(crate) slab: Hyperslab,
     /// What the slice took for granted.
     pub(crate) notes: Vec<SelectionNote>,
+    /// The axes along which positions are taken one by one.
+    taken: TakenAxes,
 }
 
 impl<'a> Target<'a> {
     /// The whole dataset.
-    pub(crate) fn whole(dataset: &'a Dataset) -> Self {
-        Target { dataset, slab: Hyperslab::whole(dataset.shape()), notes: Vec::new() }
+    pub(crate) fn whole(catalog: &'a Catalog, dataset: &'a Dataset) -> Self {
+        let (slab, notes) = (Hyperslab::whole(dataset.shape()), Vec::new());
+        let (catalog, dataset) = (Cow::Borrowed(catalog), Cow::Borrowed(dataset));
+        Target { catalog, dataset, slab, notes, taken: TakenAxes::default() }
     }
 }
 
@@ -42,13 +52,21 @@ pub(crate) fn check_written<'n>(
 
 impl Target<'_> {
     /// The same part of the dataset in another view of the catalog.
-    pub(crate) fn within(self, catalog: &Catalog) -> Target<'_> {
-        let Target { dataset: Dataset { index, .. }, slab, notes } = self;
-        let index = *index;
-        let listed = catalog.datasets().get(index).filter(|it| it.index == index);
-        let mut others = catalog.datasets().iter().chain(catalog.parts());
-        let dataset = listed.or_else(|| others.find(|it| it.index == index));
-        Target { dataset: dataset.expect("a view has the datasets of its catalog"), slab, notes }
+    ///
+    /// # Errors
+    ///
+    /// Longitudes that get other labels cannot be read.
+    pub(crate) fn within<'c>(self, catalog: &'c Catalog, how: &Execution) -> Result<Target<'c>> {
+        let Target { slab, notes, taken, .. } = self;
+        let dataset = catalog.at(self.dataset.index);
+        let dataset = dataset.expect("a view has the datasets of its catalog");
+        if taken.is_empty() {
+            let (catalog, dataset) = (Cow::Borrowed(catalog), Cow::Borrowed(dataset));
+            return Ok(Target { catalog, dataset, slab, notes, taken });
+        }
+        let dataset = Cow::Owned(taken.view(catalog, dataset.clone(), how)?);
+        let catalog = Cow::Owned(taken.catalog(catalog, how)?);
+        Ok(Target { catalog, dataset, slab, notes, taken })
     }
 }
 
@@ -101,17 +119,20 @@ pub(crate) fn find_all<'a>(
 ///
 /// The text is not a slice, or does not fit the dataset.
 pub(crate) fn resolve<'a>(
-    catalog: &Catalog,
+    catalog: &'a Catalog,
     dataset: &'a Dataset,
     select: Option<&str>,
     how: &Execution,
 ) -> Result<Target<'a>> {
-    let Some(text) = select else { return Ok(Target::whole(dataset)) };
+    let Some(text) = select else { return Ok(Target::whole(catalog, dataset)) };
     let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
-    let labels = CatalogLabels::new(catalog, dataset, how);
-    let slab = selection.resolve(dataset, &labels)?;
-    let notes = selection.notes(dataset, &labels, &slab)?;
-    Ok(Target { dataset, slab, notes })
+    let selected = selection.select(catalog, dataset, how)?;
+    let Selected { slab, notes, taken, .. } = selected;
+    let (catalog, dataset) = match taken.is_empty() {
+        true => (Cow::Borrowed(catalog), Cow::Borrowed(dataset)),
+        false => (Cow::Owned(selected.catalog), Cow::Owned(selected.dataset)),
+    };
+    Ok(Target { catalog, dataset, slab, notes, taken })
 }
 
 /// Splits a name from the slice in brackets after it.

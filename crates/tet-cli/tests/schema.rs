@@ -180,6 +180,73 @@ fn files_are_described_as_the_schema_says() {
         env.answer(&["info", file, "--json"]);
         env.answer(&["info", file, "--json", "--all"]);
     }
+    let monthly = env.answer(&["info", "monthly.nc", "--json"]);
+    let time = serde_json::json!({
+        "name": "time", "len": 24, "first": "2000-01-01", "last": "2001-12-01",
+        "units": "days since 2000-01-01", "calendar": "standard", "steps": "monthly",
+    });
+    assert_eq!(monthly["axes"][0], time);
+    // Axes of the datasets that are listed alone, whose coordinates are not listed.
+    let alone = env.answer(&["info", "monthly.nc", "lat", "--json"]);
+    assert_eq!(alone["axes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(alone["axes"][0]["last"], "-60");
+    let attrs = ["convert", "monthly.nc", "odd.nc", "--attr"];
+    let (exit, ..) = env.run(&[&attrs[..], &["time:units=months since 2000-01-01"]].concat());
+    assert_eq!(exit, Exit::Done);
+    let odd = env.answer(&["info", "odd.nc", "--json"]);
+    let why = odd["axes"][0]["why"].as_str().unwrap_or_default();
+    assert!(why.starts_with("the unit of \"months since 2000-01-01\" is not understood"), "{why}");
+    assert_eq!((&odd["axes"][0]["last"], &odd["axes"][0]["steps"]), (&"700".into(), &Value::Null));
+}
+
+#[test]
+fn several_files_and_folders_are_listed_one_after_another() {
+    let env = Env::new("tet.info/1");
+    let titles = |args: &[&str]| {
+        let (exit, out, err) = env.run(args);
+        assert_eq!((exit, err.as_str()), (Exit::Done, ""), "{args:?}");
+        let titles = out.lines().filter(|line| !line.is_empty() && !line.starts_with(' '));
+        titles.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        titles(&["info", "climate.tet", "monthly.nc", "lat"]),
+        ["climate.tet", "monthly.nc"]
+    );
+    assert_eq!(titles(&["climate.tet", "monthly.nc"]), ["climate.tet", "monthly.nc"]);
+    let folder = env.folder.path().join("year");
+    std::fs::create_dir(&folder).expect("a folder");
+    for name in ["monthly.nc", "climate.tet", "notes.txt"] {
+        std::fs::copy(env.folder.path().join(name), folder.join(name)).expect("a copy");
+    }
+    assert_eq!(titles(&["info", "year"]), ["year/climate.tet", "year/monthly.nc"]);
+    // The name of a dataset is no file.
+    std::fs::write(env.folder.path().join("temp"), "").expect("a file");
+    assert_eq!(titles(&["info", "climate.tet", "temp"]), ["climate.tet"]);
+    let (exit, out, err) = env.run(&["info", "climate.tet", "missing.nc", "--json"]);
+    assert_eq!((exit, out.as_str()), (Exit::Usage, ""), "{err}");
+}
+
+#[test]
+fn latitudes_that_count_alike_are_a_note() {
+    let env = Env::new("tet.query/1");
+    let warnings = |args: &[&str]| {
+        let answer = env.answer(&[&["query", "monthly.nc", "t2m", "--json"], args].concat());
+        let texts = answer["warnings"].as_array().cloned().unwrap_or_default();
+        texts.iter().filter(|it| it.as_str().is_some_and(|it| it.contains("all rows"))).count()
+    };
+    for reduction in
+        [&["--mean"][..], &["--std", "lat,lon"], &["--quantile", "0.5", "--over", "lat"]]
+    {
+        assert_eq!(warnings(reduction), 1, "{reduction:?}");
+    }
+    let others = [&["--max"][..], &["--mean", "time"], &["--mean", "--group-by-labels", "lat"]];
+    for reduction in others.into_iter().chain([&["--mean", "-s", "lat=60"][..]]) {
+        assert_eq!(warnings(reduction), 0, "{reduction:?}");
+    }
+    let (exit, out, err) = env.run(&["query", "monthly.nc", "t2m", "--mean", "-q"]);
+    assert_eq!((exit, out.lines().count(), err.as_str()), (Exit::Done, 1, ""));
+    let (_, _, err) = env.run(&["query", "monthly.nc", "t2m", "--mean"]);
+    assert!(err.starts_with("note: the mean over lat counts all rows alike"), "{err}");
 }
 
 #[test]
@@ -335,7 +402,7 @@ fn a_document_that_is_no_text_names_its_file() {
 #[test]
 fn every_kind_of_failure_is_what_the_schema_says() {
     let env = Env::new("tet.query/1");
-    let failures: [(Exit, &str, &[&str]); 12] = [
+    let failures: [(Exit, &str, &[&str]); 13] = [
         (Exit::Usage, "usage", &["query", "climate.tet", "temp", "--nonsense"]),
         (Exit::Usage, "usage", &["query", "climate.tet", "tmep"]),
         (Exit::Usage, "usage", &["query", "climate.tet", "temp", "--mean", "heigth"]),
@@ -344,7 +411,8 @@ fn every_kind_of_failure_is_what_the_schema_says() {
         (Exit::Usage, "usage", &["explain", "climate.tet", "{\"dataset\": 1}"]),
         (Exit::Format, "format", &["query", "rotten.tet", "temp", "--mean"]),
         (Exit::Format, "format", &["stats", "truncated.tet"]),
-        (Exit::Format, "format", &["info", "notes.txt"]),
+        (Exit::Unsupported, "unsupported", &["info", "notes.txt"]),
+        (Exit::Format, "format", &["info", "empty.tet"]),
         (Exit::Limit, "limit", &["query", "climate.tet", "temp", "--mean", "--memory", "1KiB"]),
         (Exit::Environment, "io", &["query", "missing.tet", "temp"]),
         (Exit::Environment, "io", &["explain", "folder", "temp"]),

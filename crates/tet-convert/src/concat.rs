@@ -11,12 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tet_format::Grid;
-use tet_query::{Dataset, Execution, Hyperslab, TextChunks, Texts};
+use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, TextChunks, Texts};
 
 use crate::append::{AxisAppend, GIVE_IN_ORDER, Growing, check_fixed, growing, unfit};
 use crate::model::logical::{CHAR, to_logical, to_physical};
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::read::opened::Opened;
 use crate::read::slabs::{grid_of_one, unread};
 use crate::stack::bits;

@@ -44,7 +44,7 @@ use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
 use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
 use crate::write::options::ImportReport;
-use crate::{Error, Format, Note, Result, ResultCatalog};
+use crate::{Error, Format, Note, Result};
 
 pub use self::choice::chosen;
 
@@ -277,12 +277,7 @@ fn written(
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
     let (opened, options) = with_new_names(opened, options)?;
     let report = write_labeled(opened, output, (target, writer), (&options, None), notes);
-    let report = report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by));
-    report.map_err(|error| {
-        let fault = computed.iter().find_map(|it| it.take_fault());
-        let fault = fault.or_else(|| results.iter().find_map(ResultCatalog::take_fault));
-        fault.map_or(error, Error::from)
-    })
+    report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by))
 }
 
 /// The types of the quantized blocks that datasets are stored in, by their names.

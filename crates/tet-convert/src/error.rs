@@ -418,6 +418,12 @@ pub enum Error {
         /// What its dtype is called.
         dtype: String,
     },
+    /// Datasets cannot be paired by the names that were given.
+    #[error("{what}")]
+    Names {
+        /// Why not.
+        what: String,
+    },
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
     Collision {

@@ -53,7 +53,7 @@ pub use container::tets::parts::{
 };
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
-    containers, reading_advice, register, sniff, writable, writing_advice,
+    containers, has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
@@ -63,7 +63,7 @@ pub use convert::{
     Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
     convert_merged, convert_source,
 };
-pub use diff::{catalog_diff, contents, differing_decoding, with_members};
+pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{
     check_edits, datasets_named, edit, kept_by, redims, relabels, renames, with_followers,

@@ -1,8 +1,6 @@
 //! An open file, and the ways to read its arrays that several containers share.
 
 pub(crate) mod chunk_check;
-pub(crate) mod computed;
-pub(crate) mod elements;
 pub(crate) mod json;
 mod losses;
 pub(crate) mod opened;

@@ -86,11 +86,8 @@ impl ResultCatalog {
     /// cannot be read; the format has no such dtype; the caller canceled.
     pub fn write(&self, output: &Path, options: &ResultOptions) -> Result<Written> {
         let is_canceled = || options.execution.progress.is_canceled();
-        self.written(output, options).map_err(|error| match self.take_fault() {
-            _ if is_canceled() => Error::Canceled,
-            Some(fault) => fault.into(),
-            None => error,
-        })
+        let written = self.written(output, options);
+        written.map_err(|error| if is_canceled() { Error::Canceled } else { error })
     }
 
     fn written(&self, output: &Path, options: &ResultOptions) -> Result<Written> {

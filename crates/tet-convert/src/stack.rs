@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tet_format::Shape;
 use tet_io::shown;
-use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
+use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, LazyArray};
 
 use crate::container::holds_one;
 use crate::merge::{differing, without_axis};
@@ -20,8 +20,6 @@ use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
 use crate::model::axes::dim_names;
 use crate::model::logical::{to_logical, to_physical};
 use crate::model::meanings::{Differing, differing_either, differing_keys};
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::read::opened::Opened;
 use crate::write::stream;
 use crate::{Error, Note, Result};

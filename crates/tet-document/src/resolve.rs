@@ -4,9 +4,9 @@ mod axes;
 mod cells;
 
 use tet_query::{
-    Alignment, Answer, Array, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter,
-    Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, SelectionError,
-    SelectionFault, SelectionNote, Transform, axis_text, fill_of, find_axis,
+    Alignment, Answer, Array, AxisPositions, Catalog, CatalogLabels, Choice, Dataset, Execution,
+    Filter, Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, Selected,
+    SelectionError, SelectionFault, SelectionNote, Transform, axis_text, fill_of, find_axis,
 };
 
 use super::check;
@@ -18,11 +18,15 @@ use crate::error::{Error, Result};
 /// A query with every name and label looked up.
 #[derive(Clone, Debug)]
 pub struct Resolved {
+    /// The catalog that the dataset is one of: where positions are taken one by one, all its datasets have only those.
+    pub catalog: Catalog,
     /// The dataset.
     pub dataset: Dataset,
     /// What is selected of it.
     pub slab: Hyperslab,
-    /// What the selection took for granted.
+    /// The positions along each axis of the dataset of the file.
+    pub positions: Vec<AxisPositions>,
+    /// What the selection, and the reduction, took for granted.
     pub notes: Vec<SelectionNote>,
     /// What is computed from the selection.
     pub ask: Ask,
@@ -96,14 +100,15 @@ impl Query {
     pub fn resolve(&self, catalog: &Catalog, how: &Execution) -> Result<Resolved> {
         check::combinations(self).map_err(document)?;
         let dataset = catalog.find(&self.dataset)?;
-        let labels = CatalogLabels::new(catalog, dataset, how);
-        let slab = self.selection.resolve(dataset, &labels).map_err(|error| self.placed(error))?;
-        let notes = self.selection.notes(dataset, &labels, &slab)?;
+        let selected = self.selection.select(catalog, dataset, how);
+        let selected = selected.map_err(|error| self.placed(error))?;
+        let Selected { catalog: view, dataset: taken, slab, labels, mut notes, positions, .. } =
+            selected;
         if let Some(align) = &self.align {
             let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
-            return Ok(Resolved { dataset: dataset.clone(), slab, notes, ask });
+            return Ok(Resolved { catalog: view, dataset: taken, slab, positions, notes, ask });
         }
-        let place = Placing { query: self, dataset, slab: &slab, labels: &labels };
+        let place = Placing { query: self, dataset: &taken, slab: &slab, labels: &labels };
         let ask = match (&self.reduction, &self.transform) {
             (Some(reduction), _) => Ask::Reduce(place.reduction(reduction)?),
             (None, Some(transform)) => Ask::Transform(place.choice()?, place.transform(transform)?),
@@ -112,7 +117,10 @@ impl Query {
                 Ask::Values(place.choice()?)
             }
         };
-        Ok(Resolved { dataset: dataset.clone(), slab, notes, ask })
+        if let Ask::Reduce(reduction) = &ask {
+            notes.extend(SelectionNote::of_reduction(reduction, &slab, &taken.dims, &labels));
+        }
+        Ok(Resolved { catalog: view, dataset: taken, slab, positions, notes, ask })
     }
 
     fn alignment(

@@ -69,6 +69,9 @@ fn document(query: &Query) -> Vec<Entry> {
 fn selection(selection: &Selection) -> Value {
     match &selection.form {
         SelectionForm::Around { head, tail } => Value::Text(selection::around(head, tail)),
+        SelectionForm::Each(each) if each.iter().any(selection::is_only_text) => {
+            Value::Text(selection::around(each, &[]))
+        }
         SelectionForm::Each(each) => list(each.iter().map(entry)),
         SelectionForm::Named(named) if named.iter().any(|(_, it)| selection::is_only_text(it)) => {
             Value::Text(selection::named(named))
@@ -98,6 +101,8 @@ fn entry(entry: &AxisSelection) -> Value {
                 members.push(member("step", whole(*step)));
             }
         }
+        // Text alone says these.
+        AxisSelection::List(_) | AxisSelection::Among { .. } => {}
     }
     table(entries(members))
 }

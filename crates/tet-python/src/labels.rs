@@ -70,16 +70,16 @@ pub(crate) fn select_text(
         let message = "text selects of a whole dataset, and this is a part: use isel and sel";
         return Err(PyValueError::new_err(message));
     }
-    let (slab, notes) = detached(py, &Job::new(0, None), |progress| {
+    let (positions, notes) = detached(py, &Job::new(0, None), |progress| {
         let how = open.how.with_progress(progress);
         let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
         let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);
-        let slab = selection.resolve(dataset, &labels)?;
-        let notes = selection.notes(dataset, &labels, &slab)?;
-        Ok::<_, tet_query::Error>((slab, notes))
+        let positions = selection.positions(dataset.shape(), &dataset.dims, &labels)?;
+        let notes = selection.notes(dataset, &labels, &positions)?;
+        Ok::<_, tet_query::Error>((positions, notes))
     })?;
     let notes = notes.iter().map(ToString::to_string).collect();
-    Ok((selected.with(py, slab, Vec::new()), notes))
+    Ok((selected.with_positions(py, &positions)?, notes))
 }
 
 /// The dataset whose elements are the labels of an axis of the dataset; `None` where the dataset has them itself, or

@@ -15,7 +15,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tet_format::DType;
-use tet_query::{Axis, AxisPicks, AxisSlice, Choice, Hyperslab, LazyArray};
+use tet_query::{Axis, AxisPicks, AxisPositions, AxisSlice, Choice, Hyperslab, LazyArray};
 
 use crate::buffer::Memory;
 use crate::numpy;
@@ -110,6 +110,31 @@ impl Selected {
         if items.next().is_some() {
             return Err(misfit());
         }
+        let slab = Hyperslab::new(slices, self.held()?.dataset()?.shape()).ok_or_else(misfit)?;
+        Ok(self.with(py, slab, picks))
+    }
+
+    /// The part of a whole dataset that has these positions along its axes.
+    ///
+    /// # Errors
+    ///
+    /// A position is out of range, or there are not as many axes.
+    pub(crate) fn with_positions(
+        &self,
+        py: Python<'_>,
+        axes: &[AxisPositions],
+    ) -> PyResult<Selected> {
+        let mut picks = Vec::new();
+        let slice = |(axis, positions): (usize, &AxisPositions)| match positions {
+            AxisPositions::Slice(slice) => *slice,
+            AxisPositions::Each { positions, .. } => {
+                let around = hull(positions);
+                let inside = positions.iter().map(|it| it - around.start).collect();
+                picks.push(AxisPicks { axis, positions: inside });
+                around
+            }
+        };
+        let slices = axes.iter().enumerate().map(slice).collect();
         let slab = Hyperslab::new(slices, self.held()?.dataset()?.shape()).ok_or_else(misfit)?;
         Ok(self.with(py, slab, picks))
     }

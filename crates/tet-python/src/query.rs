@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_document::{Answered, Ask, Query, Resolved};
 use tet_query::{
-    Alignment, Coalesce, Cost, Execution, LabelAlignment, LazyArray, ReadPlan, Run, plan,
+    Alignment, Axis, AxisPositions, AxisSlice, Coalesce, Cost, Execution, LabelAlignment,
+    LazyArray, ReadPlan, Run, plan,
 };
 
 use crate::cells;
@@ -71,10 +72,17 @@ pub(crate) fn query<'py>(
             dict
         }
     };
+    let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
+    dict.set_item("notes", notes)?;
     dict.set_item("dataset", &found.dataset.name)?;
     dict.set_item("dims", found.dataset.dims.clone())?;
-    let slices = found.slab.axes().iter().map(|it| (it.start, it.stop, it.step, it.is_kept()));
-    dict.set_item("part", (found.dataset.index, slices.collect::<Vec<_>>()))?;
+    let kept = found.positions.iter().map(|positions| match positions {
+        AxisPositions::Slice(slice) => AxisSlice { axis: Axis::Kept, ..*slice }.into(),
+        each @ AxisPositions::Each { .. } => each.clone(),
+    });
+    let dataset = open.opened.catalog.at(found.dataset.index).unwrap_or(&found.dataset);
+    let whole = Selected::whole(py, file.state(), dataset)?;
+    dict.set_item("part", whole.with_positions(py, &kept.collect::<Vec<_>>())?)?;
     Ok(dict)
 }
 

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_document::{Ask, Query};
 use tet_query::{
-    Axes, AxisPicks, Between, Compare, Dataset, Filter, NanPolicy, Number, Op, Params, Reduction,
+    Axes, AxisPicks, Between, CatalogLabels, Compare, Dataset, Filter, NanPolicy, Number, Op,
+    Params, Reduction, SelectionNote,
 };
 
 use crate::cells;
@@ -150,8 +151,16 @@ impl Selected {
             let how = how.with_progress(progress.begin(len));
             dataset.reduce_all(self.slab(), reductions, &how)
         })?;
-        let found: PyResult<Vec<_>> =
-            answer.value.iter().map(|it| cells::reduced(py, it)).collect();
+        let labels = CatalogLabels::new(&held.open.opened.catalog, dataset, how);
+        let note = |reduction: &Reduction| {
+            SelectionNote::of_reduction(reduction, self.slab(), &dataset.dims, &labels)
+        };
+        let found = answer.value.iter().zip(reductions).map(|(value, reduction)| {
+            let dict = cells::reduced(py, value)?;
+            dict.set_item("note", note(reduction).map(|note| note.to_string()))?;
+            Ok(dict)
+        });
+        let found: PyResult<Vec<_>> = found.collect();
         Ok((found?, answer.integrity.name()))
     }
 }

@@ -73,8 +73,23 @@ def positions(rng: random.Random, name: str, extent: int) -> Entry:
     return text, lambda it: it.isel({name: slice(start, stop, step)})
 
 
+def some(rng: random.Random, extent: int) -> list[int]:
+    return [rng.randrange(extent) for _ in range(rng.randrange(1, 6))]
+
+
+def lists(rng: random.Random, name: str, extent: int) -> Entry:
+    at = some(rng, extent)
+    return f"{name}#{at}", lambda it: it.isel({name: at})
+
+
 def latitudes(rng: random.Random) -> Entry:
     kind = rng.random()
+    if kind < 0.1:
+        labels = [at * 10 - 90 for at in some(rng, 19)]
+        return f"lat={labels}", lambda it: it.sel(lat=labels)
+    if kind < 0.2:
+        near = [round(rng.uniform(-90, 90), 2) for _ in range(3)]
+        return f"lat~{near}", lambda it: it.sel(lat=near, method="nearest")
     if kind < 0.3:
         label = rng.randrange(-9, 10) * 10
         text = f"{label}" if rng.random() < 0.5 else f'"{label}.0"'
@@ -95,6 +110,12 @@ def longitudes(rng: random.Random) -> Entry:
         if label % 15 == 7 or label % 15 == 8:
             return "lon=0", lambda it: it.sel(lon=0)
         return f"lon~{label}", lambda it: it.sel(lon=near)
+    if kind < 0.6:
+        west, count = rng.randrange(-48, 48), rng.randrange(24)
+        step = rng.choice([1, 1, 3])
+        at = [at % 24 for at in range(west, west + count + 1)][::step]
+        text = f"lon={west * 15}:{(west + count) * 15}" + (f":{step}" if step > 1 else "")
+        return text, lambda it: it.isel(lon=at)
     west = rng.randrange(0, 24)
     east = rng.randrange(west, 24)
     turn = rng.choice([0, -360, 360])
@@ -106,6 +127,8 @@ def times(rng: random.Random, calendar: str) -> Entry:
     when = hours(calendar, 130)
     one, two = (when[at] for at in bounds(rng, 130))
     kind = rng.random()
+    if kind < 0.2:
+        return dated(rng)
     if kind < 0.25:
         text = one.strftime("%Y-%m-%dT%H:%M")
         return f"time={text}", lambda it: it.sel(time=one)
@@ -117,6 +140,31 @@ def times(rng: random.Random, calendar: str) -> Entry:
         return f"time={first}:{last}", lambda it: it.sel(time=slice(first, last))
     first, last = one.strftime("%Y-%m-%dT%H:%M"), two.strftime("%Y-%m-%dT%H")
     return f"time={first}:{last}:2", lambda it: it.sel(time=slice(one, two)).isel(time=slice(None, None, 2))
+
+
+def dated(rng: random.Random) -> Entry:
+    """A set of parts of dates, alone or in a range of dates."""
+    part, low, high = rng.choice(
+        [("month", 1, 12), ("day", 1, 31), ("hour", 0, 23), ("year", 1999, 2001), ("quarter", 1, 4), ("dayofyear", 50, 99)]
+    )
+    first, last = sorted(rng.randrange(low, high + 1) for _ in range(2))
+    kind = rng.choice(["list", "brackets", "range", "around", "season"])
+    among = [first, last] if kind in ("list", "brackets") else list(range(first, last + 1))
+    text = {"list": f"{first},{last}", "brackets": f"[{first}, {last}]"}.get(kind, f"{first}:{last}")
+    if kind == "around" and part in ("month", "hour", "day") and first < last:
+        among = [*range(last, high + 1), *range(low, first + 1)]
+        text = f"{last}:{first}"
+    if kind == "season":
+        part, text, among = "month", "DJF", [12, 1, 2]
+    name = "season" if kind == "season" else part
+
+    def select(it: xarray.DataArray) -> xarray.DataArray:
+        of = (it["time"].dt.month + 2) // 3 if part == "quarter" else getattr(it["time"].dt, part)
+        return it.isel(time=np.isin(of, among))
+
+    if rng.random() < 0.3:
+        return f"time=2000-03:2000, time.{name}={text}", lambda it: select(it.sel(time=slice("2000-03", "2000")))
+    return f"time.{name}={text}", select
 
 
 def check(file: tetfile.File, name: str, text: str, wanted: xarray.DataArray) -> None:
@@ -139,7 +187,7 @@ def test_labels_and_positions_are_those_of_xarray(folder: Path, calendar: str) -
                 rng.choice([lambda: times(rng, calendar), lambda: positions(rng, "time", 130)])(),
                 rng.choice([lambda: latitudes(rng), lambda: positions(rng, "lat", 19)])(),
                 rng.choice([lambda: longitudes(rng), lambda: positions(rng, "lon", 24)])(),
-                positions(rng, "x", 3),
+                rng.choice([lambda: lists(rng, "x", 3), lambda: positions(rng, "x", 3)])(),
             ]
             chosen = rng.sample(entries, rng.randrange(1, 5))
             wanted = data["field"]
@@ -163,6 +211,9 @@ def test_labels_and_positions_are_those_of_xarray(folder: Path, calendar: str) -
         ("level=600:900", {"level": slice(900, 600)}),
         ("level=:500", {"level": slice(None, 500)}),
         ("level=500:", {"level": slice(500, None)}),
+        ("level=[850,100,850]", {"level": [850, 100, 850]}),
+        ("station=[b,Oslo]", {"station": ["b", "Oslo"]}),
+        ("station=['7', \"St. John's\"], level~[840,90]", {"station": ["7", "St. John's"], "level": [850, 100]}),
     ],
 )
 def test_texts_and_levels_are_those_of_xarray(folder: Path, text: str, key: dict[str, Any]) -> None:
@@ -179,7 +230,9 @@ def test_texts_and_levels_are_those_of_xarray(folder: Path, text: str, key: dict
         ("lat=5", "lat#5"),
         ("lat=45", '"40" and "50"'),
         ("lat~45 within 1", "no label within 1"),
-        ("lon=-30:30", "lon=330:345 and lon=0:30"),
+        ("lat.month=6", "no times"),
+        ("time.month=13", "from 1 to 12"),
+        ("lat=[40, 41]", '"40"'),
         ("time=2001-13", "2001-13"),
         ("lat=5:x", "x"),
         ("lat#5.0", "positions"),

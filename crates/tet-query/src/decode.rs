@@ -22,7 +22,7 @@ pub(crate) fn whole(
     out: &mut Buffer,
 ) -> Result<()> {
     let room = out.room(buffer::len(read.place.decoded_len)?)?;
-    plan.decoder(read).decode(stored, room).map_err(|fault| Error::codec(dataset, read, fault))
+    plan.decoder(read).decode(stored, room).map_err(|fault| reason(dataset, read, fault))
 }
 
 /// Decodes some elements of a chunk from exactly the bytes that hold them.
@@ -44,5 +44,10 @@ pub(crate) fn range(
         element_size: plan.element_size,
     };
     let decoded = plan.decoder(read).decode_range(layout, stored, elements, out);
-    decoded.map_err(|fault| Error::codec(dataset, read, fault))
+    decoded.map_err(|fault| reason(dataset, read, fault))
+}
+
+/// Why a chunk was not decoded.
+fn reason(dataset: &Dataset, read: &ChunkRead, fault: tet_codec::Error) -> Error {
+    dataset.chunks.take_fault().unwrap_or_else(|| Error::codec(dataset, read, fault))
 }

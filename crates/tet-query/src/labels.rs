@@ -7,13 +7,23 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod moments;
+mod parts;
 mod range;
+mod role;
+mod steps;
+mod summary;
 mod table;
 mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
-pub(crate) use self::range::{RangeFault, Side};
+pub use self::moments::Moments;
+pub use self::parts::{DatePart, months_of_season};
+pub(crate) use self::range::{RangeFault, Side, Turned};
+pub use self::role::CoordinateRole;
+pub use self::steps::TimeSteps;
+pub use self::summary::{AxisList, AxisSummary};
 pub use self::table::{FloatWidth, Labels};
 pub use self::times::{Times, have_same_units};
 
@@ -28,7 +38,7 @@ pub trait LabelLookup {
     /// They cannot be read.
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>>;
 
-    /// The units of an axis whose labels count since a date, and are not understood as times.
+    /// What is not understood of the units and the calendar of an axis whose labels count since a date.
     fn unknown_units(&self, axis: usize) -> Option<String> {
         let _ = axis;
         None
@@ -36,6 +46,12 @@ pub trait LabelLookup {
 
     /// Whether the labels of an axis are longitudes in degrees, which repeat after 360.
     fn is_longitude(&self, axis: usize) -> bool {
+        let _ = axis;
+        false
+    }
+
+    /// Whether the labels of an axis are latitudes in degrees, between which cells have other areas.
+    fn is_latitude(&self, axis: usize) -> bool {
         let _ = axis;
         false
     }

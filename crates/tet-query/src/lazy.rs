@@ -9,6 +9,8 @@
 
 mod axes;
 mod blocks;
+mod computed;
+mod elements;
 mod gather;
 mod statistics;
 #[cfg(test)]
@@ -21,6 +23,8 @@ use tet_format::{DType, Integrity, Shape};
 
 use self::axes::{LazyAxis, halves};
 pub use self::blocks::Blocks;
+pub use self::computed::Computed;
+pub use self::elements::Elements;
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};

@@ -65,6 +65,7 @@ mod transform;
 mod answer;
 
 mod lazy;
+mod taken;
 
 mod texts;
 
@@ -96,15 +97,15 @@ pub use catalog::{
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
 pub use diff::{
-    CatalogDiff, DatasetDiff, DiffBlock, DiffValue, DifferingElement, ElementDiff, MetadataDiff,
-    Tolerance,
+    CatalogDiff, Change, DatasetDiff, DiffBlock, DiffValue, DifferingElement, ElementDiff,
+    MetadataDiff, Tolerance,
 };
 pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};
 pub use fill::fill_of;
 pub use interpolation::Between;
 pub use labels::*;
-pub use lazy::{Blocks, Choice, LazyArray};
+pub use lazy::{Blocks, Choice, Computed, Elements, LazyArray};
 pub use op::{NanPolicy, Op};
 pub use pattern::Pattern;
 pub use plan::{ChunkRead, ReadPlan, StatisticsUse, plan};
@@ -114,8 +115,9 @@ pub use reduction::{
 };
 pub use scalar::Scalar;
 pub use selection::{
-    AXES_MAX, Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionError,
-    SelectionFault, SelectionForm, SelectionNote, Stop, find_axis, unknown_label,
+    AXES_MAX, Axis, AxisPositions, AxisSelection, AxisSlice, Hyperslab, Position, Selected,
+    Selection, SelectionError, SelectionFault, SelectionForm, SelectionNote, Stop, TakenAxes,
+    find_axis, unknown_label,
 };
 pub use suggestion::nearest_word;
 pub use tet_codec::NumcodecsPipeline;

@@ -2,7 +2,7 @@
 //!
 //! A [`Selection`] comes from text ([`Selection::parse`]), from a query document or from the builders here. It knows
 //! nothing of any file. [`Selection::resolve`] turns it into a [`Hyperslab`] for one dataset: start, stop and step per
-//! axis, every name and label looked up.
+//! axis, every name and label looked up. [`Selection::select`] does so where positions are taken one by one, too.
 //!
 //! Without the name of an axis text means positions, as in `NumPy`; with one it means labels, as in xarray's `sel`; `#`
 //! after a name means positions.
@@ -14,6 +14,9 @@
 //!   time=2001-06:2001-08  dates, both ends included: all of August
 //!   time=2001             a year; station=Oslo, station="St. John's"
 //!   lat~50, lat~50 within 0.5   the nearest label, at most so far away
+//!   plev=[85000,50000], lat~[48.1,52.5], x#[0,7]   labels, nearest labels and positions one by one, in this order
+//!   time.month=6,7,8; time.season=JJA; time.year=1979:2020; time.hour=0,12   times of which a part is one of these; they add
+//!                         to each other, and to a range of the same axis
 //!   lat#0:10, time#-1     positions along an axis by name; of an axis without labels `x=0:10` are positions, too
 //! ```
 //!
@@ -24,17 +27,24 @@ mod axes;
 mod error;
 mod hyperslab;
 mod note;
+mod positions;
 mod resolve;
+mod selected;
 mod text;
 
 pub use self::axes::find_axis;
 pub use self::error::{SelectionError, SelectionFault};
 pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
 pub use self::note::SelectionNote;
+pub use self::positions::AxisPositions;
 pub use self::resolve::unknown_label;
+pub use self::selected::{Selected, TakenAxes};
 pub use self::text::AXES_MAX;
 
+use std::ops::RangeInclusive;
+
 use crate::axis::AxisRef;
+use crate::labels::DatePart;
 
 /// One place along an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -127,6 +137,15 @@ pub enum AxisSelection {
     },
     /// One position; the axis does not appear in the result.
     Point(Position),
+    /// Positions one by one, in this order; of a date those within it, of a label all that have it.
+    List(Vec<Position>),
+    /// The times of which a part, such as the month, is in one of the ranges.
+    Among {
+        /// The part.
+        part: DatePart,
+        /// The ranges, both ends included.
+        ranges: Vec<RangeInclusive<i64>>,
+    },
 }
 
 impl AxisSelection {
@@ -159,12 +178,12 @@ impl AxisSelection {
         AxisSelection::Point(position.into())
     }
 
-    /// The same range, every `step`-th position of it. A point stays a point.
+    /// The same range, every `step`-th position of it. Points and lists stay what they are.
     #[must_use]
     pub fn step_by(self, step: u64) -> Self {
         match self {
             AxisSelection::Range { start, stop, .. } => AxisSelection::Range { start, stop, step },
-            point @ AxisSelection::Point(_) => point,
+            other => other,
         }
     }
 }

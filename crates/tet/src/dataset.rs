@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tet_convert::Opened;
 use tet_format::DType;
 use tet_query::{
-    Answer, Array, AttrText, AxisRef, CatalogLabels, Element, Error as QueryError, Execution,
-    Hyperslab, Op, Reduced, Reduction, Selection, SelectionError, find_axis,
+    Answer, Array, AttrText, AxisRef, Element, Error as QueryError, Execution, Hyperslab, Op,
+    Reduced, Reduction, Selected, Selection, SelectionError, find_axis,
 };
 
 use crate::error::Result;
@@ -63,17 +63,18 @@ impl Dataset {
         &self.dataset.attrs
     }
 
-    /// The part of the whole dataset that a selection in text means: positions, ranges, names of axes
-    /// and labels, such as `month="7", lat=0:10`.
+    /// The part of the whole dataset that a selection in text means: positions, ranges, lists, names of axes and
+    /// labels, such as `time.season=JJA, lat=0:10`.
     ///
     /// # Errors
     ///
     /// The text is no selection, or names an axis or a label that is not there.
     pub fn select(&self, text: &str) -> Result<Dataset> {
         let selection = Selection::parse(text).map_err(QueryError::from)?;
-        let labels = CatalogLabels::new(&self.opened.catalog, &self.dataset, &self.how);
-        let slab = selection.resolve(&self.dataset, &labels)?;
-        Ok(Dataset { slab, ..self.clone() })
+        let catalog = &self.opened.catalog;
+        let whole = catalog.at(self.dataset.index).unwrap_or(&self.dataset);
+        let Selected { dataset, slab, .. } = selection.select(catalog, whole, &self.how)?;
+        Ok(Dataset { dataset, slab, ..self.clone() })
     }
 
     /// The same, read with other bounds on threads and memory, or with another policy of checksums.

@@ -31,24 +31,24 @@ pub struct CatArgs {
     /// .txt is the text that is printed without OUT.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
+    /// Print every value, however many
+    #[arg(long)]
+    pub full: bool,
+    /// Choose what is printed [default: text; with OUT the format of its suffix]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<CatFormat>,
     /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output", conflicts_with = "format")]
     pub to: Option<String>,
     /// Write OUT although nothing is selected
     #[arg(long, requires = "output")]
     pub allow_empty: bool,
-    /// Choose what is printed [default: text; with OUT the format of its suffix]
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<CatFormat>,
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
     pub layout: LayoutArgs,
-    /// Print every value, however many
-    #[arg(long)]
-    pub full: bool,
-    /// Packed and masked values.
-    #[command(flatten)]
-    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
@@ -81,6 +81,8 @@ SLICES
   Without the name of an axis positions, as in NumPy: '0:3, :, -1', '...' for all axes not named.
   With a name labels, both ends included: 'lat=40:60, time=2024-06:2024-08', 'station=Oslo'.
   The nearest label: 'lat~50', 'lat~50 within 0.5'. Positions by name: 'lat#0:10, time#-1'.
+  Lists: 'plev=[85000,50000]', 'lat~[48.1,52.5]'. Parts of dates: 'time.month=6,7,8',
+  'time.season=JJA', 'time.year=1979:2020'. Longitudes go around: 'lon=-60:60'.
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array

@@ -42,6 +42,9 @@ pub struct ConvertArgs {
     /// names of axes is for one dataset.
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub values: WrittenValuesArgs,
     /// Write OUT although nothing is selected of a dataset
     #[arg(long, requires = "select")]
     pub allow_empty: bool,
@@ -137,9 +140,6 @@ pub struct ConvertArgs {
     /// Do not record how the file was made
     #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,
-    /// Packed and masked values.
-    #[command(flatten)]
-    pub values: WrittenValuesArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,

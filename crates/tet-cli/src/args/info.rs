@@ -10,11 +10,11 @@ use clap::{Args, ValueEnum};
     after_long_help = EXAMPLES
 )]
 pub struct InfoArgs {
-    /// The file to list
+    /// The file to list, or a folder of files
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// List only these datasets: temp, '#0', 'layers.*.weight', 'layers.{0..3}.?_proj'
-    #[arg(value_name = "DATASET")]
+    /// More files; then the datasets and groups to list: temp, entry/log, '#0', 'layers.*.weight'
+    #[arg(value_name = "FILE|DATASET")]
     pub datasets: Vec<String>,
     /// List datasets whose names differ only in numbers in one row, as layers.{0..31}.weight, also
     /// when there are no more than 40 [default: when there are more]
@@ -84,6 +84,8 @@ EXAMPLES
   tet info climate.tet --metadata            with attributes and labels
   tet info model.nc --tree                   groups, their attributes, and their datasets
   tet info climate.tet --chunks -n 5         with the first five chunks of each dataset
+  tet info jan.nc feb.nc mar.nc              several files; a folder: all that is in it
+  tet info scan.h5 entry/instrument          of one group
   tet info climate.tet --json | jq '.datasets[].name'
 
 If the footer cannot be read, the rest is shown with a warning, and the exit status is 3.";
@@ -91,8 +93,9 @@ If the footer cannot be read, the rest is shown with a warning, and the exit sta
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 List the datasets of a file with type, shape, chunk shape, codec, stored and logical size, \
-ratio and names of the axes.\n\nThe format is recognized by the content of the file; a table of text by its name, which ends in \
-.csv or .tsv. Only the structure is read, never the values. A stored size is `?` where chunks are \
+names of the axes, units and long name, and the axes with their first and last labels. Times are shown as dates \
+with their steps and calendar; of axes with very many labels only the ends are read.\n\nThe format is recognized by the content of the file; a table of text by its name, which ends in \
+.csv or .tsv. Only the structure and the labels of axes are read, no other values. A stored size is `?` where chunks are \
 files on a server: --chunks -n 0 asks for all of them.\n\n\
 In patterns of names `*` stands for any text, `?` for one character, {a,b} for one of these, {0..31} for a \
 whole number from 0 to 31. Columns that are the same for all datasets are in the last line, with the totals.";

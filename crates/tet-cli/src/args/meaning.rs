@@ -38,7 +38,6 @@ impl MeaningArgs {
 /// assert!(!tet_cli::args::WrittenValuesArgs::default().decoded);
 /// ```
 #[derive(Debug, Clone, Copy, Default, Args)]
-#[command(next_help_heading = "Packed and masked values")]
 pub struct WrittenValuesArgs {
     /// Use values as they are stored: without scale_factor, add_offset, _FillValue, missing_value
     /// and _Unsigned

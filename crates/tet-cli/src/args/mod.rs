@@ -28,7 +28,7 @@ pub use convert::{
     ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName, Named,
     PreferName, ProfileName, ReserveArgs, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
-pub use diff::DiffArgs;
+pub use diff::{DiffArgs, DiffSort};
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use edit::{
@@ -84,6 +84,9 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The heading of options that every command has.
+const GLOBAL: &str = "Options of every command";
+
 const TET_EXAMPLES: &str = "\
 EXAMPLES
   tet demo                                   commands on a small data set
@@ -126,6 +129,7 @@ ENVIRONMENT
 
 /// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = GLOBAL)]
 pub struct GlobalArgs {
     /// Choose when to print colors
     ///

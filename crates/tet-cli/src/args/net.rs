@@ -13,6 +13,7 @@ use clap::Args;
 /// # Ok::<(), clap::Error>(())
 /// ```
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = super::GLOBAL)]
 pub struct NetArgs {
     /// Number of requests that are made to a server at the same time
     ///
@@ -26,16 +27,16 @@ pub struct NetArgs {
         value_parser = crate::size::parse_depth
     )]
     pub io_depth: usize,
-    /// Keep what is read from servers in this folder, for later commands [default: TET_CACHE]
+    /// Cache remote reads in this folder, for later commands [default: TET_CACHE]
     ///
     /// Blocks of files that are given as URLs are taken from it while the server still has the same
-    /// version (a strong ETag). Several commands may use it at the same time. An empty name is no
-    /// folder.
+    /// version (a strong ETag). Several commands may use it at the same time. An empty value disables
+    /// the cache.
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<String>,
     /// Size of the cache [default: TET_CACHE_SIZE, or 10 GiB]
     ///
-    /// What was not used for longest is removed first.
+    /// Blocks that were least recently used are removed first.
     #[arg(long, global = true, value_name = "SIZE", value_parser = crate::size::parse)]
     pub cache_size: Option<u64>,
     /// Download files of up to SIZE whole where a server has no range requests [default: TET_DOWNLOAD]

@@ -110,8 +110,8 @@ directory, chunk index, places of the payloads, footer. Then every payload is re
 compared with its checksum, where a file has any. --quick stops after the structure; it reports \
 `structure ok, data not checked`, since damaged data is found only when the data is read.\n\nThe line \
 of a file contains its integrity: `verified` when every byte was compared with a checksum, `unchecked` \
-when some were not, `mismatch`, `unprotected` when there are no checksums, `stale` when a program that \
-does not know them wrote the footer. Checksums that are stale, or of an unknown version, are an error: \
+when some were not, `mismatch`, `unprotected` when there are no checksums, `stale` when the file \
+was changed by a program that writes no checksums. Checksums that are stale, or of an unknown version, are an error: \
 they cannot be compared.\n\nThe rules of other containers have codes of their own: ST for safetensors, \
 ZT for zTensor, TGM for Tensogram, H5 for HDF5, NC for NetCDF classic, ZR for Zarr, GG for GGUF, CSV, FITS, PT for PyTorch, NPY and \
 NPZ for NumPy.";

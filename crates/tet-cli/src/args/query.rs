@@ -54,7 +54,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub format: QueryFormat,
     /// Print one `tet.query/1` object; the same as --format json
-    #[arg(long)]
+    #[arg(long, help_heading = None::<&str>)]
     pub json: bool,
     /// Print at most this many values of an array, or lines of a reduction [default: 64]
     ///
@@ -85,7 +85,7 @@ pub struct SaveArgs {
     /// Every format that `tet convert` writes: .tet, .zt, .npz, .npy, .raw, .csv, .tsv, .json, .h5,
     /// .nc, .zarr and others, with the labels, attributes and coordinates that the format can store,
     /// and the query as its history. To standard output --to names the format.
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", help_heading = None::<&str>)]
     pub output: Option<PathBuf>,
     /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output")]

@@ -45,22 +45,23 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     context.selection_notes(targets.iter().flat_map(|target| &target.notes));
     let catalog = &catalog_for(&form, args, opened.catalog.clone(), &how)?;
-    let targets: Vec<Target<'_>> = targets.into_iter().map(|it| it.within(catalog)).collect();
+    let targets: Vec<Target<'_>> =
+        targets.into_iter().map(|it| it.within(catalog, &how)).collect::<Result<_>>()?;
     for target in &targets {
         // Elements that nothing computes with are written, and not printed.
-        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(target.dataset) {
-            open::check_readable(target.dataset).map_err(&about)?;
+        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(&target.dataset) {
+            open::check_readable(&target.dataset).map_err(&about)?;
         }
     }
     let what = (args, &form);
     let integrity = match (args.output.as_deref(), &targets[..]) {
-        (None, [target]) => emit(catalog, target, &how, what, context).map_err(&about)?,
+        (None, [target]) => emit(target, &how, what, context).map_err(&about)?,
         (None, targets) if matches!(form, Form::Text) => {
-            print_all(catalog, targets, &how, what, context).map_err(&about)?
+            print_all(targets, &how, what, context).map_err(&about)?
         }
-        (Some(path), [target]) => write(path, catalog, target, &how, what, context)?,
+        (Some(path), [target]) => write(path, target, &how, what, context)?,
         (_, targets) => {
-            let matching: Vec<&Dataset> = targets.iter().map(|target| target.dataset).collect();
+            let matching: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
             let text = format!("{asked:?} matches {} datasets, and one is written", matching.len());
             let hint = "name one, or write several with `tet convert --dataset PATTERN`";
             return Err(about(target::several(text, &matching).hint(hint)));
@@ -91,7 +92,6 @@ fn catalog_for(form: &Form, args: &CatArgs, catalog: Catalog, how: &Execution) -
 
 /// Prints several datasets, each under its name. Returns the integrity, if any bytes were read.
 fn print_all(
-    catalog: &Catalog,
     targets: &[Target<'_>],
     how: &Execution,
     what: (&CatArgs, &Form),
@@ -104,7 +104,7 @@ fn print_all(
         }
         let heading = context.paint.strong(Escaped(&target.dataset.name));
         context.line(heading)?;
-        let integrity = emit(catalog, target, how, what, context)?;
+        let integrity = emit(target, how, what, context)?;
         all = all.map_or(integrity, |all| Some(integrity.map_or(all, |it| all.and(it))));
     }
     Ok(all)
@@ -113,7 +113,6 @@ fn print_all(
 /// Writes to a file, or to a pipe or device. Returns the integrity, if any bytes were read.
 fn write(
     path: &Path,
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     what: (&CatArgs, &Form),
@@ -121,15 +120,15 @@ fn write(
 ) -> Result<Option<Integrity>> {
     let about = |failure: Failure| failure.about(&what.0.file);
     if path.as_os_str() == "-" {
-        return emit(catalog, target, how, what, context).map_err(about);
+        return emit(target, how, what, context).map_err(about);
     }
     let Some(out) = stream(&context.env().at(path)) else {
-        return save(path, catalog, target, how, what, context);
+        return save(path, target, how, what, context);
     };
     let out = out.map_err(|error| of_stream(path, error))?;
     context.streams.out = Box::new(BufWriter::new(out));
     context.streams.env.out_terminal = false;
-    let integrity = emit(catalog, target, how, what, context).map_err(about)?;
+    let integrity = emit(target, how, what, context).map_err(about)?;
     context.out().flush().map_err(|error| of_stream(path, error))?;
     Ok(integrity)
 }
@@ -192,7 +191,6 @@ fn of_stream(path: &Path, error: std::io::Error) -> Failure {
 /// Writes to a file atomically. Returns the integrity, if any bytes were read.
 fn save(
     path: &Path,
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     (args, form): (&CatArgs, &Form),
@@ -203,16 +201,16 @@ fn save(
         let to = word.as_deref().map(output::named).transpose()?;
         let format = output::format(to.as_deref().unwrap_or(path))?;
         let layout = output::layout(args.layout, Some(format))?;
-        Some(write_values(&at, (to, layout), catalog, target, how, args, context)?)
+        Some(write_values(&at, (to, layout), target, how, args, context)?)
     } else {
         output::layout(args.layout, None)?;
         let (overwrite, sync) = open::publish_options(args.write);
-        let inputs = catalog.stamps();
+        let inputs = target.catalog.stamps();
         let mut publisher = Publisher::begin(
             &at,
             &Publish { force: overwrite, sync, inputs, ..Publish::default() },
         )?;
-        let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
+        let (text, integrity) = text_of(target, how, (args, form), context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;
         integrity
@@ -226,7 +224,6 @@ fn save(
 fn write_values(
     at: &Path,
     (to, layout): (Option<PathBuf>, TextLayout),
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     args: &CatArgs,
@@ -238,7 +235,8 @@ fn write_values(
     let history = Some(Origin { at: context.env().now() });
     let options =
         ResultOptions { overwrite, sync, execution, history, layout, to, ..Default::default() };
-    let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
+    let result =
+        ResultCatalog::of_selection(&target.catalog, &target.dataset, &target.slab, &options)?;
     let written = result.write(at, &options);
     bar.finish();
     warn(written?.notes, context);
@@ -254,7 +252,6 @@ fn warn(notes: Vec<Note>, context: &mut Context<'_>) {
 
 /// Writes to standard output. Returns the integrity, if any bytes were read.
 fn emit(
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     (args, form): (&CatArgs, &Form),
@@ -262,7 +259,7 @@ fn emit(
 ) -> Result<Option<Integrity>> {
     let Form::Values(word) = form else {
         output::layout(args.layout, None)?;
-        let (text, integrity) = text_of(catalog, target, how, (args, form), context)?;
+        let (text, integrity) = text_of(target, how, (args, form), context)?;
         context.out().write_all(text.as_bytes())?;
         if matches!(form, Form::Text) {
             describe(target, context);
@@ -275,7 +272,7 @@ fn emit(
     let layout = output::layout(args.layout, Some(output::format(&to)?))?;
     let Some(encoding) = output::streamed(&word) else {
         let to_file = |path: &Path, context: &mut Context<'_>| {
-            write_values(path, (None, layout), catalog, target, how, args, context)
+            write_values(path, (None, layout), target, how, args, context)
         };
         return piped::output(&to, context, to_file).map(Some);
     };
@@ -283,7 +280,8 @@ fn emit(
     let bar = Bar::new(context, "reading", stored_len(target));
     let how = how.with_progress(bar.progress(context));
     let options = ResultOptions { execution: how.clone(), ..ResultOptions::default() };
-    let result = ResultCatalog::of_selection(catalog, target.dataset, &target.slab, &options)?;
+    let result =
+        ResultCatalog::of_selection(&target.catalog, &target.dataset, &target.slab, &options)?;
     let out = context.streams.out.as_mut();
     let notes = result.stream((encoding, layout), &how, out);
     bar.finish();
@@ -298,7 +296,6 @@ fn stored_len(target: &Target<'_>) -> u64 {
 }
 
 fn text_of(
-    catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
     (args, form): (&CatArgs, &Form),
@@ -307,12 +304,15 @@ fn text_of(
     let width = context.env().width;
     if matches!(form, Form::Heatmap) {
         let depth = if args.output.is_some() { Depth::Plain } else { context.depth };
-        let Target { dataset, slab, notes } = target.clone();
+        let Target { catalog, dataset, slab, notes, .. } = target.clone();
+        let (catalog, dataset) = (catalog.into_owned(), dataset.into_owned());
         let ask = Ask::Values(Choice::default());
-        let resolved = Resolved { dataset: dataset.clone(), slab, notes, ask };
+        let positions = slab.axes().iter().map(|slice| (*slice).into()).collect();
+        let resolved = Resolved { catalog, dataset, slab, positions, notes, ask };
         let medium = PlotMedium::Terminal { width, depth };
-        let (picture, integrity) = super::plot::heatmap(catalog, &resolved, medium, how)?;
-        return Ok((picture.terminal(width, depth), Some(integrity)));
+        let drawn = super::plot::heatmap(&resolved.catalog, &resolved, medium, how)?;
+        drawn.note.into_iter().for_each(|note| context.assumed(note));
+        return Ok((drawn.picture.terminal(width, depth), Some(drawn.integrity)));
     }
     if target.dataset.is_text() {
         let width = width.min(LINE_MAX);
@@ -329,7 +329,7 @@ fn text_of(
 
 /// Prints a note about the printed selection, only on a terminal.
 fn describe(target: &Target<'_>, context: &mut Context<'_>) {
-    let dataset = target.dataset;
+    let dataset = &target.dataset;
     let kept = target.slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
     let dims: Vec<String> = kept
         .filter_map(|(axis, _)| dataset.dims.get(axis))

@@ -1,19 +1,21 @@
 //! `tet info`: lists the contents of a file without reading values.
 
+mod axes;
 mod chunks;
 mod family;
+mod files;
 mod layout;
 mod listing;
 mod metadata;
 mod tree;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_convert::{Format, Opened, SparseTensor, sparse_tensors};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_format::Shape;
-use tet_query::Dataset;
+use tet_query::{AxisList, Dataset};
 
 use crate::args::{InfoArgs, IoName};
 use crate::context::Context;
@@ -28,45 +30,100 @@ use chunks::Stored;
 
 pub(crate) use metadata::{attr, text};
 
-/// Runs the command.
+/// A file and what is listed of it.
+struct Contents {
+    path: PathBuf,
+    opened: Opened,
+    /// Datasets of the file, listed or not.
+    dataset_count: usize,
+    stored: Vec<Stored>,
+    axes: AxisList,
+}
+
+/// Runs the command: lists all files, and returns the worst exit code.
 ///
 /// # Errors
 ///
-/// The file cannot be opened, or its index cannot be read.
+/// The only file cannot be opened, or its index cannot be read; writing to standard output fails.
 pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
-    let opened = open::open_with(&args.file, (IoName::Auto, None), footer, context)?;
-    let all = opened.catalog.datasets().len();
-    let opened = selected(args, opened).map_err(|failure| failure.about(&args.file))?;
+    let files::Inputs { files, datasets } = files::inputs(args, context)?;
+    let mut worst = Exit::Done;
+    for (at, path) in files.iter().enumerate() {
+        context.check_cancelled()?;
+        if 0 < at && !args.json {
+            context.line("")?;
+        }
+        let exit = match list(path, &datasets, args, context) {
+            Ok(exit) => exit,
+            Err(failure) if failure.exit == Exit::Interrupted || files.len() == 1 => {
+                return Err(failure);
+            }
+            Err(failure) => {
+                context.fail(&failure, args.json);
+                failure.exit
+            }
+        };
+        if worst.code() < exit.code() {
+            worst = exit;
+        }
+    }
+    Ok(worst)
+}
+
+/// Lists a file.
+fn list(
+    path: &Path,
+    datasets: &[String],
+    args: &InfoArgs,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    let contents = contents(path, datasets, args, context)?;
+    let opened = &contents.opened;
     let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
-    let stored = stored(args, &opened, context).map_err(|failure| failure.about(&args.file))?;
-    opened.catalog.check_unchanged()?;
     if args.json {
-        let info = shape(args, &opened, &stored, context)?;
+        let info = shape(args, &contents, context)?;
         context.json(&info)?;
     } else {
-        write(args, (&opened, all), &stored, context)?;
+        write(args, &contents, context)?;
     }
     let Some(fault) = fault else {
-        let is_all = open::is_complete(&opened) && !has_lost_chunks(&opened);
+        let is_all = open::is_complete(opened) && !has_lost_chunks(opened);
         return Ok(if is_all { Exit::Done } else { Exit::Format });
     };
     // The rest was printed; the exit code reports that something is missing.
     let fault = tet_file::Error::from(fault);
     if args.json {
-        return Err(Failure::from(fault).about(&args.file));
+        return Err(Failure::from(fault).about(path));
     }
     context.warn(format!("the footer cannot be read: {fault}"));
     Ok(Exit::from(fault.kind()))
 }
 
+/// Opens a file, and finds out what is listed of it.
+fn contents(
+    path: &Path,
+    datasets: &[String],
+    args: &InfoArgs,
+    context: &Context<'_>,
+) -> Result<Contents> {
+    let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
+    let opened = open::open_with(path, (IoName::Auto, None), footer, context)?;
+    let all = opened.catalog.clone();
+    let opened = selected(datasets, opened).map_err(|failure| failure.about(path))?;
+    let stored = stored(args, &opened, context).map_err(|failure| failure.about(path))?;
+    let axes = all.axes(opened.catalog.datasets(), &open::unflagged(context));
+    opened.catalog.check_unchanged()?;
+    let dataset_count = all.datasets().len();
+    Ok(Contents { path: path.to_owned(), opened, dataset_count, stored, axes })
+}
+
 /// The file with the datasets that were asked for, or all.
-fn selected(args: &InfoArgs, mut opened: Opened) -> Result<Opened> {
-    if args.datasets.is_empty() {
+fn selected(datasets: &[String], mut opened: Opened) -> Result<Opened> {
+    if datasets.is_empty() {
         return Ok(opened);
     }
     let mut kept = HashSet::new();
-    for asked in &args.datasets {
+    for asked in datasets {
         let (_, slice) = target::split(asked, |name| {
             opened.catalog.matching(name).is_ok_and(|it| !it.is_empty())
         });
@@ -99,57 +156,18 @@ fn stored(args: &InfoArgs, opened: &Opened, context: &Context<'_>) -> Result<Vec
         .collect()
 }
 
-fn write(
-    args: &InfoArgs,
-    (opened, all): (&Opened, usize),
-    stored: &[Stored],
-    context: &mut Context<'_>,
-) -> Result<()> {
-    let file_len = file_len(args, opened, stored, context);
-    let count = counted(u64::try_from(all).unwrap_or(u64::MAX), "dataset");
-    let part = if stored.len() == all { String::new() } else { format!("{} of ", stored.len()) };
-    let name = Message(&args.file);
-    let version = version(opened);
-    let format = opened.catalog.format();
-    let title = context.paint.strong(name);
-    let size = Size(file_len);
-    let digests = digests(opened);
-    let files = match opened.catalog.shard_count() {
-        0 => String::new(),
-        // The first part of a model is a file of tensors as the others are.
-        1.. if opened.format == Format::GGUF => {
-            let count = opened.catalog.shard_count().saturating_add(1);
-            format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file"))
-        }
-        count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file")),
-    };
-    // Of a hierarchy whose chunks are files on a server they are not looked up.
-    let is_part = is_far(opened) && stored.iter().any(|it| it.stored_len.is_none());
-    let of = if is_part { " of metadata" } else { "" };
-    let facts = format!("{format}{version}{files}, {size}{of}, {part}{count}{digests}");
-    context.line(format!("{title}  {facts}"))?;
+fn write(args: &InfoArgs, contents: &Contents, context: &mut Context<'_>) -> Result<()> {
+    let Contents { opened, stored, .. } = contents;
+    write_title(contents, context)?;
     if args.tree {
         context.line("")?;
         tree::write(opened, context)?;
     } else {
-        listing::write(opened.catalog.datasets(), stored, (args, opened.format), context)?;
+        let format = opened.format;
+        listing::write(opened.catalog.datasets(), stored, args, format, context)?;
     }
-    let mut reasons = Vec::new();
-    for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
-        if let Some(tet_query::Error::Compound { members, .. }) = dataset.why() {
-            let shown: Vec<&str> = members.iter().take(MEMBERS_SHOWN).map(String::as_str).collect();
-            let more = if MEMBERS_SHOWN < members.len() { ", ..." } else { "" };
-            let text = format!("members: {}{more}", shown.join(", "));
-            context.line(format!("  {}", context.paint.faint(Escaped(&text))))?;
-            continue;
-        }
-        let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
-        reasons.extend(why);
-    }
-    for why in crate::warning::aggregated(reasons) {
-        let mark = context.paint.wrong("!");
-        context.line(format!("  {mark} {}", crate::escape::Message(&why)))?;
-    }
+    axes::write(&contents.axes, context)?;
+    write_faults(contents, context)?;
     write_sparse(opened, context)?;
     if args.layout || args.all {
         layout::write(opened, context)?;
@@ -165,6 +183,65 @@ fn write(
     }
     for warning in warnings(opened) {
         context.warn(warning.strip_prefix("warning ").unwrap_or(&warning));
+    }
+    Ok(())
+}
+
+/// Prints the line about the file.
+fn write_title(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
+    let Contents { path, opened, stored, dataset_count: all, .. } = contents;
+    let count = counted(u64::try_from(*all).unwrap_or(u64::MAX), "dataset");
+    let part = if stored.len() == *all { String::new() } else { format!("{} of ", stored.len()) };
+    let version = version(opened);
+    let format = opened.catalog.format();
+    let size = Size(file_len(contents, context));
+    let title = context.paint.strong(Message(path));
+    let digests = digests(opened);
+    let files = match opened.catalog.shard_count() {
+        0 => String::new(),
+        // The first part of a model is a file of tensors as the others are.
+        1.. if opened.format == Format::GGUF => {
+            let count = opened.catalog.shard_count().saturating_add(1);
+            format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file"))
+        }
+        count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file")),
+    };
+    // Of a hierarchy whose chunks are files on a server they are not looked up.
+    let is_part = is_far(opened) && stored.iter().any(|it| it.stored_len.is_none());
+    let of = if is_part { " of metadata" } else { "" };
+    let facts = format!("{format}{version}{files}, {size}{of}, {part}{count}{digests}");
+    context.line(format!("{title}  {facts}"))
+}
+
+/// Prints the members of structures, and why datasets cannot be read.
+fn write_faults(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
+    let Contents { opened, stored, .. } = contents;
+    let (mut reasons, mut structures) = (Vec::new(), Vec::new());
+    for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
+        if let Some(tet_query::Error::Compound { members, .. }) = dataset.why() {
+            let shown: Vec<&str> = members.iter().take(MEMBERS_SHOWN).map(String::as_str).collect();
+            let more = if MEMBERS_SHOWN < members.len() { ", ..." } else { "" };
+            structures.push((&dataset.name, shown, more));
+            continue;
+        }
+        let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
+        reasons.extend(why);
+    }
+    let is_few = structures.len() <= STRUCTURES_SHOWN;
+    let lines = structures.iter().map(|(name, members, more)| match is_few {
+        true => format!("members: {}{more}", members.join(", ")),
+        false => {
+            let members: Vec<String> = members.iter().map(|it| format!("{it:?}")).collect();
+            format!("{name:?} has the members {}{more}", members.join(", "))
+        }
+    });
+    let lines = if is_few { lines.collect() } else { crate::warning::aggregated(lines) };
+    for line in lines {
+        context.line(format!("  {}", context.paint.faint(Escaped(&line))))?;
+    }
+    for why in crate::warning::aggregated(reasons) {
+        let mark = context.paint.wrong("!");
+        context.line(format!("  {mark} {}", crate::escape::Message(&why)))?;
     }
     Ok(())
 }
@@ -205,6 +282,8 @@ impl std::fmt::Display for Message<'_> {
 
 /// Members of structures that are printed without `--tree`.
 const MEMBERS_SHOWN: usize = 12;
+/// Of more structures, those with the same members share a line.
+const STRUCTURES_SHOWN: usize = 3;
 
 /// Prints the sparse tensors, each with its components.
 fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
@@ -235,12 +314,8 @@ fn warnings(opened: &Opened) -> Vec<String> {
     warnings.iter().map(ToString::to_string).chain(open::findings(opened)).chain(left).collect()
 }
 
-fn shape(
-    args: &InfoArgs,
-    opened: &Opened,
-    stored: &[Stored],
-    context: &Context<'_>,
-) -> Result<Info> {
+fn shape(args: &InfoArgs, contents: &Contents, context: &Context<'_>) -> Result<Info> {
+    let Contents { path, opened, stored, axes, .. } = contents;
     let datasets = opened.catalog.datasets().iter().zip(stored);
     let mut infos = Vec::new();
     for (dataset, stored) in datasets {
@@ -271,11 +346,13 @@ fn shape(
     let fault = fault.map(|fault| format!("the footer cannot be read: {fault}"));
     Ok(Info {
         schema: "tet.info/1",
-        file: tet_io::without_secrets(&args.file).into_owned(),
+        file: tet_io::without_secrets(path).into_owned(),
         format: opened.catalog.format(),
         version: tet.map_or(foreign_version(opened.format), TetFile::version),
-        file_len: file_len(args, opened, stored, context),
+        file_len: file_len(contents, context),
         datasets: infos,
+        axes: axes.axes.iter().map(axes::entry).collect(),
+        axes_left_out: axes.more,
         sparse: sparse_tensors(&opened.catalog).into_iter().map(sparse_entry).collect(),
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),
@@ -287,8 +364,9 @@ fn shape(
 }
 
 /// Bytes of all files; of a folder whose files are not known, bytes of its document and of all chunks.
-fn file_len(args: &InfoArgs, opened: &Opened, stored: &[Stored], context: &Context<'_>) -> u64 {
-    let is_dir = context.env().at(&args.file).is_dir() && opened.catalog.shards().is_empty();
+fn file_len(contents: &Contents, context: &Context<'_>) -> u64 {
+    let Contents { path, opened, stored, .. } = contents;
+    let is_dir = context.env().at(path).is_dir() && opened.catalog.shards().is_empty();
     let is_folder = is_dir || is_far(opened);
     let chunks = stored.iter().filter(|_| is_folder).filter_map(|it| it.stored_len);
     chunks.fold(opened.catalog.file_len(), u64::saturating_add)

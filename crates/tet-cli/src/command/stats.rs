@@ -100,7 +100,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
 fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Result<Vec<Target<'a>>> {
     let select = args.select.as_deref();
     if args.datasets.is_empty() && select.is_none() {
-        return Ok(catalog.datasets().iter().map(Target::whole).collect());
+        return Ok(catalog.datasets().iter().map(|it| Target::whole(catalog, it)).collect());
     }
     if args.datasets.is_empty() {
         return target::find_all(catalog, None, select, how);
@@ -134,7 +134,7 @@ fn is_of_dataset(failure: &Failure) -> bool {
 fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
     let shape = tet_format::Shape::from(stats.shape.clone());
-    let unit = labels::unit(target.dataset);
+    let unit = labels::unit(&target.dataset);
     let unit = if unit.is_empty() { unit } else { format!(" {}", Escaped(&unit)) };
     let name = Escaped(&stats.name);
     context.line(paint.strong(format!("{name} {} {shape}{unit}", Escaped(&stats.dtype))))?;
@@ -183,7 +183,12 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     for line in lines(datasets, context) {
         context.line(line)?;
     }
-    let reasons = datasets.iter().filter_map(|stats| stats.why.clone());
+    let reason = |stats: &DatasetStats| {
+        let why = stats.why.as_ref()?;
+        let is_named = why.contains(&format!("{:?}", stats.name));
+        Some(if is_named { why.clone() } else { format!("{:?}: {why}", stats.name) })
+    };
+    let reasons = datasets.iter().filter_map(reason);
     for why in crate::warning::aggregated(reasons) {
         let what = format!("omitted: {why}");
         let mark = context.paint.wrong("!");

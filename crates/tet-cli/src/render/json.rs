@@ -22,14 +22,15 @@ use crate::escape::acts;
 
 pub(crate) use convert::{Converted, ConvertedDataset};
 pub(crate) use diff::{
-    DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
-    DifferingValue, ElementDiffShape, NotCompared,
+    ChangeShape, DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels,
+    DifferingPlace, DifferingValue, ElementDiffShape, NotCompared,
 };
 pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
 pub(crate) use edit::{EditLine, Edited};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
 pub(crate) use info::{
-    Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, MemoryHint, SparseEntry,
+    Attr, AxisEntry, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, MemoryHint,
+    SparseEntry,
 };
 pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, DecodedShape, EdgesShape,

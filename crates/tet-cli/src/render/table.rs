@@ -112,6 +112,22 @@ impl Table {
         }
     }
 
+    /// Cuts the texts of the last column where that makes lines fit and leaves them at least `least` characters.
+    pub(crate) fn shorten_last(&mut self, width: usize, least: usize) {
+        let Some(last) = self.columns.len().checked_sub(1) else { return };
+        let len = self.column_width(last);
+        let others = self.width() - if self.is_used(last) { len + 2 } else { 0 };
+        let room = width.saturating_sub(others + 2);
+        if len <= room || room < least {
+            return;
+        }
+        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(last)) {
+            if room < cell.chars().count() {
+                *cell = cell.chars().take(room - 1).chain(['\u{2026}']).collect();
+            }
+        }
+    }
+
     /// Leaves out a column.
     pub(crate) fn remove(&mut self, column: &str) {
         let Some(at) = self.columns.iter().position(|(name, _)| *name == column) else { return };

@@ -9,16 +9,14 @@ use tet_file::metadata::{HistoryRow, Metadata};
 use tet_file::parts::{FilePlan, RegionOptions, RegionWriter, publish};
 use tet_file::write::WriteOptions;
 use tet_format::write::DatasetSpec;
-use tet_query::{Execution, Hyperslab, LazyArray};
+use tet_query::{Computed, Elements, Execution, Hyperslab, LazyArray};
 
 use super::growing::{Growing, extent};
 use super::order::unfit;
 use super::{codec_of, write, write_parts};
+use crate::Result;
 use crate::container::tets::{Begun, Series};
 use crate::convert::folder_of;
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
-use crate::{Error, Result};
 
 /// A dataset in the new part.
 pub(super) struct Planned<'g> {
@@ -90,8 +88,7 @@ fn take_over(
     let lazy = Arc::new(LazyArray::values(dataset, &slab)?);
     let computed = Computed::new(Elements::of(lazy), how);
     let taken = computed.dataset(dataset.name.clone());
-    let written = write(writer, place, (*axis, 0), &taken, how);
-    written.map_err(|error| computed.take_fault().map_or(error, Error::from))
+    write(writer, place, (*axis, 0), &taken, how)
 }
 
 /// The metadata of the first part, with the labels of all rows.

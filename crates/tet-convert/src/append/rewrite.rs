@@ -4,15 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_io::Output;
-use tet_query::{Dataset, Execution, LazyArray};
+use tet_query::{Computed, Dataset, Elements, Execution, LazyArray};
 
 use super::growing::{AxisAppend, Growing};
 use super::order::unfit;
 use crate::Result;
 use crate::container::{EditOptions, Editor, Rewrite, RewriteOptions, Rewritten, StorageChange};
 use crate::model::logical::{byte_len, to_physical};
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::read::opened::{Opened, path_of};
 use crate::write::stream;
 

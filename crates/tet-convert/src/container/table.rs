@@ -82,7 +82,14 @@ pub(super) fn with_suffix(path: &Path) -> Option<&'static dyn Container> {
 }
 
 /// Whether files of arrays have names that end like this one.
-pub(crate) fn has_reader(path: &Path) -> bool {
+///
+/// # Examples
+///
+/// ```
+/// assert!(tet_convert::has_reader("year.nc".as_ref()) && !tet_convert::has_reader("year.png".as_ref()));
+/// ```
+#[must_use]
+pub fn has_reader(path: &Path) -> bool {
     let named = path.extension().and_then(|_| with_suffix(path));
     named.is_some_and(|it| ![Format::JSON, Format::RAW].contains(&it.format()))
 }

@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tet_format::DType;
-use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, Hyperslab, LazyArray};
 
 use super::choice::chosen;
 use super::storage::{WrittenNames, names};
 use crate::model::attributes::{OF_VARIABLE, is_metadata};
 use crate::model::number::{Listing, le_bytes, numbers};
 use crate::model::sparse::{PART_KEY, VALUES, text};
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::write::conversion::ConvertOptions;
 use crate::write::storage::DTypeRule;
 use crate::{Error, Result};

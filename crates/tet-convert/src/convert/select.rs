@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tet_query::{AxisRef, Catalog, CatalogLabels, Dataset, Selection, SelectionForm, find_axis};
+use tet_query::{
+    AxisRef, Catalog, CatalogLabels, Dataset, Selection, SelectionForm, TakenAxes, find_axis,
+};
 
 use super::choice::{chosen, chosen_with_associated};
 use crate::container::Capabilities;
@@ -24,9 +26,65 @@ pub(super) fn selected(
     notes: &mut Vec<Note>,
 ) -> Result<(Catalog, Vec<ResultCatalog>)> {
     let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
-    let datasets = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
-    let with_associated = chosen_with_associated(&catalog, &options.tet, can)?;
-    let mut asked: Vec<(&Dataset, Selection)> = Vec::new();
+    let asked = requests(&catalog, selection, options, can)?;
+    let how = ResultOptions { execution: options.execution.silent(), ..ResultOptions::default() };
+    let (mut replaced, mut results) = (BTreeMap::new(), Vec::new());
+    let (mut taken, mut slabs) = (TakenAxes::default(), Vec::new());
+    for (dataset, selection) in
+        asked.into_iter().filter(|(it, _)| it.why().is_none() && !is_metadata(it))
+    {
+        let view = named(dataset.clone());
+        let labels = CatalogLabels::new(&catalog, &view, &how.execution);
+        let positions = selection.positions(view.shape(), &view.dims, &labels)?;
+        for note in selection.notes(&view, &labels, &positions)? {
+            if note.is_warning() && !options.allow_empty {
+                return Err(Error::EmptySelection { dataset: view.name, note });
+            }
+            let note = Note::Selection(note);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        slabs.push((dataset.index, taken.add(&catalog, &view, &positions)?));
+    }
+    let catalog = if taken.is_empty() {
+        catalog
+    } else {
+        let parts = catalog.parts().iter().cloned().map(named).collect();
+        taken.catalog(&catalog.viewed(named).with_parts(parts), &how.execution)?
+    };
+    for (index, slab) in slabs {
+        let Some(dataset) = catalog.at(index) else { continue };
+        let view = named(dataset.clone());
+        let result = ResultCatalog::of_selection(&catalog, &view, &slab, &how)?;
+        notes.extend(result.notes.iter().cloned());
+        let [selected, associated @ ..] = result.catalog().datasets() else { continue };
+        let selected = Dataset { index, ..selected.clone() };
+        replaced.insert(index, selected);
+        // Those that are selected on their own are so again.
+        for part in associated {
+            if let Some(of) = catalog.only_named(&part.name) {
+                let part = Dataset { index: of.index, ..part.clone() };
+                replaced.entry(of.index).or_insert(part);
+            }
+        }
+        results.push(result);
+    }
+    let mut place = |dataset: Dataset| replaced.remove(&dataset.index).unwrap_or(dataset);
+    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+    Ok((catalog.viewed(place).with_parts(parts), results))
+}
+
+/// The datasets that a selection is of, each with the entries of the axes that it has.
+fn requests<'c>(
+    catalog: &'c Catalog,
+    selection: Selection,
+    options: &ConvertOptions,
+    can: Capabilities,
+) -> Result<Vec<(&'c Dataset, Selection)>> {
+    let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
+    let with_associated = chosen_with_associated(catalog, &options.tet, can)?;
+    let mut asked: Vec<(&'c Dataset, Selection)> = Vec::new();
     match &selection.form {
         SelectionForm::Named(entries) if entries.iter().all(|(axis, _)| is_name(axis)) => {
             let mut found = vec![false; entries.len()];
@@ -43,8 +101,8 @@ pub(super) fn selected(
             if let Some(of) =
                 datasets.iter().max_by_key(|it| it.dims.len()).filter(|_| found.contains(&false))
             {
-                let labels = CatalogLabels::new(&catalog, of, &options.execution.silent());
-                selection.resolve(of, &labels)?;
+                let labels = CatalogLabels::new(catalog, of, &options.execution.silent());
+                selection.positions(of.shape(), &of.dims, &labels)?;
             }
         }
         _ => match &datasets[..] {
@@ -52,41 +110,12 @@ pub(super) fn selected(
             all => return Err(Error::SelectsInOne { count: all.len() }),
         },
     }
-    let how = ResultOptions { execution: options.execution.silent(), ..ResultOptions::default() };
-    let (mut replaced, mut results) = (BTreeMap::new(), Vec::new());
-    for (dataset, selection) in
-        asked.into_iter().filter(|(it, _)| it.why().is_none() && !is_metadata(it))
-    {
-        let mut view = dataset.clone();
-        view.dims = names_of(dataset);
-        let labels = CatalogLabels::new(&catalog, &view, &how.execution);
-        let slab = selection.resolve(&view, &labels)?;
-        for note in selection.notes(&view, &labels, &slab)? {
-            if note.is_warning() && !options.allow_empty {
-                return Err(Error::EmptySelection { dataset: view.name, note });
-            }
-            let note = Note::Selection(note);
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        let result = ResultCatalog::of_selection(&catalog, &view, &slab, &how)?;
-        notes.extend(result.notes.iter().cloned());
-        let [selected, associated @ ..] = result.catalog().datasets() else { continue };
-        let selected = Dataset { index: dataset.index, ..selected.clone() };
-        replaced.insert(dataset.index, selected);
-        // Those that are selected on their own are so again.
-        for part in associated {
-            if let Some(of) = catalog.only_named(&part.name) {
-                let part = Dataset { index: of.index, ..part.clone() };
-                replaced.entry(of.index).or_insert(part);
-            }
-        }
-        results.push(result);
-    }
-    let mut place = |dataset: Dataset| replaced.remove(&dataset.index).unwrap_or(dataset);
-    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
-    Ok((catalog.viewed(place).with_parts(parts), results))
+    Ok(asked)
+}
+
+/// The dataset with all names of its axes.
+fn named(dataset: Dataset) -> Dataset {
+    Dataset { dims: names_of(&dataset), ..dataset }
 }
 
 fn is_name(axis: &AxisRef) -> bool {

@@ -107,6 +107,10 @@ impl ChunkTable for BlockChunks {
         self.blocks.chunks.rule_of(fault)
     }
 
+    fn take_fault(&self) -> Option<tet_query::Error> {
+        self.blocks.chunks.take_fault()
+    }
+
     fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
         self.blocks.chunks.object(number)
     }

@@ -7,16 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tet_query::{
-    Along, AttrText, AxisGroups, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Dataset,
-    Execution, Hyperslab, LazyArray, Reduced,
+    Along, AttrText, AxisGroups, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Computed,
+    Dataset, Elements, Execution, Hyperslab, LazyArray, Reduced,
 };
 
 use super::attributes::of_values;
 use super::texts;
 use crate::model::associated::{COORDINATES_KEY, named_by, prune};
 use crate::model::axes::names_of;
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::{Note, Result};
 
 /// The positions that a result has of the axes of its dataset.

@@ -8,15 +8,13 @@ use std::sync::Arc;
 
 use tet_format::Shape;
 use tet_query::{
-    Along, Array, AxisGroups, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Dataset,
-    Details, Execution, Hyperslab, LabelLookup, LazyArray, Reduced,
+    Along, Array, AxisGroups, AxisPicks, AxisSlice, Catalog, CatalogLabels, Choice, Computed,
+    Dataset, Details, Elements, Execution, Hyperslab, LabelLookup, LazyArray, Reduced,
 };
 
 use super::attributes::of_values;
 use super::{held, windows};
 use crate::Result;
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 
 /// Labels of more positions are not looked up by anybody, and not taken along.
 const COUNT_MAX: u64 = 1 << 24;

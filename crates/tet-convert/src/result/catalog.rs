@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tet_file::metadata::HistoryRow;
 use tet_format::Integrity;
 use tet_io::Source;
-use tet_query::{Answer, Catalog, Dataset, Execution, Hyperslab, LazyArray, Reduced};
+use tet_query::{
+    Answer, Catalog, Computed, Dataset, Elements, Execution, Hyperslab, LazyArray, Reduced,
+};
 
 use super::associated::{Associated, Selected, associated};
 use super::attributes::{name_of_lazy, name_of_reduced, of_reduced, of_values, too_long};
@@ -16,8 +18,6 @@ use super::{ResultOptions, held, texts};
 use crate::model::axes::dim_names;
 use crate::model::logical::{as_bytes, to_logical};
 use crate::model::{bytes, cf, notes};
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::{Note, Result};
 
 /// A result as the datasets of a file.
@@ -166,11 +166,6 @@ impl ResultCatalog {
     /// Compares what is about to be read in parts with the checksums that the file has of the whole.
     pub(crate) fn check_seals(&self, how: &Execution) -> Result<()> {
         Ok(self.computed().try_for_each(|it| it.lazy().check_seal(how))?)
-    }
-
-    /// The reason of an error that a decoder has no words for.
-    pub(crate) fn take_fault(&self) -> Option<tet_query::Error> {
-        self.computed().find_map(|it| it.take_fault())
     }
 }
 

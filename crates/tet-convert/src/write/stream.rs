@@ -7,11 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use tet_format::Shape;
-use tet_query::{Dataset, Execution, Hyperslab, LazyArray};
+use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, LazyArray};
 
 use crate::model::attributes::is_scalar;
-use crate::read::computed::Computed;
-use crate::read::elements::Elements;
 use crate::{Error, Result};
 
 /// Blocks are about this long where memory allows.

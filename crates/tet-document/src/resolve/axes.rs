@@ -24,10 +24,21 @@ impl Placing<'_> {
         let mut axes = self.numbered(&asked.axes, Part::Axis)?;
         if let Some(nth) = axes.iter().position(|axis| cells.grouped.contains(axis)) {
             let message = format!(
-                "{} is what \"group_by\" keeps apart, so it cannot be folded",
+                "{} cannot be both grouped and reduced: elements of one group are reduced anyway",
                 self.axis_text(axes[nth])
             );
-            return Err(document(self.wrong(Part::Axis(nth), message)));
+            let is_apart = |axis: &usize| cells.grouped.contains(axis) || !axes.contains(axis);
+            let dims = &self.dataset.dims;
+            let name = |axis: usize| dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());
+            let names: Vec<String> = self.kept().filter(is_apart).map(name).collect();
+            let hint = match names.len() == cells.grouped.len() {
+                true => "leave it out of the axes of the operation".to_owned(),
+                false => format!(
+                    "to keep the others apart, group by {}, without an axis of the operation",
+                    names.join(",")
+                ),
+            };
+            return Err(document(self.wrong(Part::Axis(nth), message).advise(hint)));
         }
         if axes.is_empty() {
             axes.extend(self.kept().filter(|axis| !cells.grouped.contains(axis)));

@@ -290,9 +290,10 @@ def _json(document: str | Mapping[str, Any]) -> str:
 def query(file: _tetfile.OpenFile, document: str | Mapping[str, Any], progress: Progress) -> Answer:
     """The answer of a document."""
     found = _tetfile.query(file, _json(document), progress)
+    for note in found.pop("notes"):
+        warnings.warn(f"{found['dataset']}: {note}", stacklevel=3)
     names = found.pop("dims")
-    number, slices = found.pop("part")
-    part = file.dataset(f"#{number}").with_slices([(start, stop, step, True) for start, stop, step, _ in slices])
+    part = found.pop("part")
     along = found.pop("along", None) or [("axis", axis) for axis in found.pop("kept", [])]
     dims = tuple(_dim(axis, names) for axis in along)
     labels = {dim: _label(axis, part) for dim, axis in zip(dims, along, strict=True)}

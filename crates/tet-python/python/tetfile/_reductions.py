@@ -6,6 +6,7 @@ chunks, threads or memory.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
@@ -474,6 +475,8 @@ class Reductions:
             skipna = self._core.is_masked
         _picks.check(self._core, op, reduced)
         [found], _ = _tetfile.reduce(self._core, [_asked(op, axes, skipna, where=where, **more)], progress)
+        if found["note"] is not None:
+            warnings.warn(f"{self._core.name}: {found['note']}", stacklevel=4)
         if op in _EXTREMA and found["values"].size and any(self._core.shape[number] == 0 for number in reduced):
             raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
         values = _without_nulls(op, found["values"], found["nulls"])

@@ -104,6 +104,11 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
+    /// Takes the reason why a decoder of this table returned an error, where a codec has no words for it.
+    fn take_fault(&self) -> Option<Error> {
+        None
+    }
+
     /// The object of this number, for chunks that are stored in other files than the dataset's: a
     /// chunk that was located here has its number. `None` for 0, the dataset's file.
     ///

@@ -49,6 +49,27 @@ impl Calendar {
         })
     }
 
+    /// Its name in the CF conventions.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_query::Calendar;
+    ///
+    /// assert_eq!(Calendar::named("365_day").map(Calendar::name), Some("noleap"));
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Calendar::Standard => "standard",
+            Calendar::Gregorian => "proleptic_gregorian",
+            Calendar::Julian => "julian",
+            Calendar::NoLeap => "noleap",
+            Calendar::AllLeap => "all_leap",
+            Calendar::Days360 => "360_day",
+        }
+    }
+
     /// The number of a day, counted from a day that depends on the calendar; `None` without such a day.
     #[must_use]
     pub fn days(self, year: i64, month: u32, day: u32) -> Option<i128> {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::times::TimeUnits;
-use super::{FloatWidth, LabelLookup, Labels};
+use super::{CoordinateRole, FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
-use crate::catalog::{AttrText, Catalog, Dataset};
+use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
@@ -15,10 +15,6 @@ use tet_format::DType;
 
 /// The longest coordinate dataset that is read for its labels.
 pub(super) const COORDINATES_MAX: u64 = 1 << 24;
-
-/// The units of longitudes (CF conventions, section 4.2).
-const DEGREES_EAST: [&str; 6] =
-    ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
 
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
@@ -71,55 +67,57 @@ impl LabelLookup for CatalogLabels {
     }
 
     fn unknown_units(&self, axis: usize) -> Option<String> {
-        let attrs = &self.coordinate_dataset(axis)?.attrs;
-        let text = |key| attrs.get(key).map(AttrText::text);
-        let units = text("units").filter(|units| units.contains(" since "))?;
-        let calendar = text("calendar").map(|name| format!(" in the calendar {name:?}"));
-        let is_unknown = TimeUnits::of(attrs).is_none();
-        is_unknown.then(|| format!("{units:?}{}", calendar.unwrap_or_default()))
+        TimeUnits::unknown(&self.coordinate_dataset(axis)?.attrs)
     }
 
     fn is_longitude(&self, axis: usize) -> bool {
-        let Some(coordinates) = self.coordinate_dataset(axis) else { return false };
-        let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {
-            Some(AttrText::Text(text)) => texts.contains(&text.as_str()),
-            _ => false,
-        };
-        let is_named = || match coordinates.attrs.get("units") {
-            None => {
-                ["lon", "longitude"].contains(&coordinates.name.rsplit('/').next().unwrap_or(""))
-            }
-            Some(_) => is("units", &["degree", "degrees"]) && is("standard_name", &["longitude"]),
-        };
-        is("units", &DEGREES_EAST) || is_named()
+        let role = self.coordinate_dataset(axis).map(Dataset::coordinate_role);
+        role == Some(CoordinateRole::Longitude)
+    }
+
+    fn is_latitude(&self, axis: usize) -> bool {
+        let role = self.coordinate_dataset(axis).map(Dataset::coordinate_role);
+        role == Some(CoordinateRole::Latitude)
     }
 }
 
 impl CatalogLabels {
     fn read_coordinates(&self, axis: usize) -> Result<Option<Labels<'static>>> {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return Ok(None) };
-        let coordinates = coordinates.with_exact_times();
-        let kind = coordinates.dtype.and_then(Kind::of);
-        if kind.is_none() && !coordinates.is_text() {
-            return Ok(None);
-        }
-        let extent = coordinates.shape().first().copied().unwrap_or_default();
-        if COORDINATES_MAX < extent {
-            let what = "labels of one axis";
-            return Err(Error::Limit { what, wanted: extent, limit: COORDINATES_MAX });
-        }
-        let slab = Hyperslab::whole(coordinates.shape());
-        let Some(kind) = kind else {
-            let texts = coordinates.read_texts(&slab, &self.how)?.value;
-            return Ok(Some(Labels::Text(texts.into())));
-        };
-        let array = coordinates.read(&slab, &self.how)?;
-        let labels = labels_of(&array, kind);
-        Ok(Some(match TimeUnits::of(&coordinates.attrs) {
-            Some(units) => labels.timed(units),
-            None => labels,
-        }))
+        read_labels(coordinates, &Hyperslab::whole(coordinates.shape()), &self.how)
     }
+}
+
+/// The selected values of a coordinate dataset as labels; `None` where they cannot be labels.
+///
+/// # Errors
+///
+/// They cannot be read, or are more than [`COORDINATES_MAX`].
+pub(super) fn read_labels(
+    coordinates: &Dataset,
+    slab: &Hyperslab,
+    how: &Execution,
+) -> Result<Option<Labels<'static>>> {
+    let coordinates = coordinates.with_exact_times();
+    let kind = coordinates.dtype.and_then(Kind::of);
+    if kind.is_none() && !coordinates.is_text() {
+        return Ok(None);
+    }
+    let wanted = slab.element_count().unwrap_or(u64::MAX);
+    if COORDINATES_MAX < wanted {
+        let what = "labels of one axis";
+        return Err(Error::Limit { what, wanted, limit: COORDINATES_MAX });
+    }
+    let Some(kind) = kind else {
+        let texts = coordinates.read_texts(slab, how)?.value;
+        return Ok(Some(Labels::Text(texts.into())));
+    };
+    let array = coordinates.read(slab, how)?;
+    let labels = labels_of(&array, kind);
+    Ok(Some(match TimeUnits::of(&coordinates.attrs) {
+        Some(units) => labels.timed(units),
+        None => labels,
+    }))
 }
 
 /// What a dtype makes of labels.

@@ -18,8 +18,15 @@ pub(crate) enum RangeFault {
     Unordered,
     /// Several positions that are not next to each other have this label.
     Repeated(String),
-    /// The range goes past the end of the axis and on at its beginning: two ranges.
-    Wraps([Range<usize>; 2]),
+}
+
+/// Longitudes next to each other that are as many full turns from those that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turned {
+    /// The turns to add to the labels.
+    pub turns: i64,
+    /// The positions.
+    pub positions: Range<usize>,
 }
 
 /// Which end of the equal labels to find.
@@ -124,14 +131,16 @@ impl Labels<'_> {
         }
     }
 
-    /// As [`Labels::range`], of longitudes in degrees: -60 is 300, and from 170 to -170 are 20 degrees.
-    pub(crate) fn range_of_longitudes(&self, start: &str, stop: &str) -> Result<Range<usize>> {
+    /// As [`Labels::range`], of longitudes in degrees, from west to east: -60 is 300, and from 170 to -170 are 20
+    /// degrees. A range that goes past the end of the axis goes on at its beginning.
+    pub(crate) fn range_of_longitudes(&self, start: &str, stop: &str) -> Result<Vec<Turned>> {
         let number = |label: &str| match self.asked(label)? {
             Asked::Number(number) => Some(number.float()),
             Asked::Period(_) => None,
         };
         let (Some(west), Some(mut east)) = (number(start), number(stop)) else {
-            return self.range(Some(start), Some(stop));
+            let positions = self.range(Some(start), Some(stop))?;
+            return Ok(vec![Turned { turns: 0, positions }]);
         };
         if self.direction().is_none() {
             return Err(RangeFault::Unordered);
@@ -149,28 +158,29 @@ impl Labels<'_> {
             #[allow(clippy::cast_possible_truncation, reason = "a float past an i64 saturates")]
             ((label + turns * turn) <= east).then_some(turns as i64)
         };
-        let mut runs: Vec<(i64, Range<usize>)> = Vec::new();
+        let mut runs: Vec<Turned> = Vec::new();
         for (at, turns) in (0..self.len()).filter_map(|at| Some((at, turns(at)?))) {
             match runs.last_mut() {
-                Some((same, run)) if *same == turns && run.end == at => run.end += 1,
-                _ => runs.push((turns, at..at + 1)),
+                Some(run) if run.turns == turns && run.positions.end == at => {
+                    run.positions.end += 1
+                }
+                _ => runs.push(Turned { turns, positions: at..at + 1 }),
             }
         }
-        // Those of the most turns are the farthest in the east.
-        runs.sort_by_key(|(turns, run)| (*turns, run.start));
-        match &runs[..] {
-            [] => Ok(0..0),
-            [(_, run)] => Ok(run.clone()),
-            [(_, first), .., (_, last)] => Err(RangeFault::Wraps([first.clone(), last.clone()])),
+        // Those of the most turns are the farthest in the east of a rising axis.
+        runs.sort_by_key(|run| (run.turns, run.positions.start));
+        if self.direction() == Some(Ordering::Greater) {
+            runs.reverse();
         }
+        Ok(runs)
     }
 
     /// The position of a longitude in degrees, equal or nearest but for full turns.
     pub(crate) fn nearest_longitude(&self, label: &str) -> Option<usize> {
-        let asked = [-2, -1, 0, 1, 2].map(|turns| self.turned(label, turns));
-        let found = asked.iter().flatten().filter_map(|asked| {
-            let at = self.equal_to(asked).first().copied().or_else(|| self.nearest_to(asked))?;
-            Some((at, self.distance(at, asked)?))
+        let asked = self.turns_near(label).filter_map(|turns| self.turned(label, turns));
+        let found = asked.filter_map(|asked| {
+            let at = self.equal_to(&asked).first().copied().or_else(|| self.nearest_to(&asked))?;
+            Some((at, self.distance(at, &asked)?))
         });
         let nearer = |one: (usize, Number), two: (usize, Number)| {
             if two.1.compare(one.1) == Some(Ordering::Less) { two } else { one }
@@ -180,22 +190,31 @@ impl Labels<'_> {
 
     /// All positions of a longitude in degrees, but for full turns.
     pub(crate) fn equal_longitudes(&self, label: &str) -> Vec<usize> {
-        let asked = [0, -1, 1, -2, 2].map(|turns| self.turned(label, turns));
-        asked
-            .iter()
-            .flatten()
-            .map(|asked| self.equal_to(asked))
-            .find(|it| !it.is_empty())
-            .unwrap_or_default()
+        let asked = std::iter::once(0).chain(self.turns_near(label));
+        let found = asked.filter_map(|turns| self.turned(label, turns));
+        found.map(|asked| self.equal_to(&asked)).find(|it| !it.is_empty()).unwrap_or_default()
+    }
+
+    /// The full turns that bring a longitude near those of the axis; none for a number that is no longitude at all.
+    fn turns_near(&self, label: &str) -> impl Iterator<Item = i32> + use<> {
+        /// Degrees past which a double does not tell a full turn from a part of one.
+        const FAR: f64 = 1e9;
+        let first = self.number(0).map_or(0.0, Number::float);
+        let asked = Number::parse(label).map_or(f64::INFINITY, Number::float);
+        let turns = ((first - asked) / f64::from(TURN)).round();
+        #[allow(clippy::cast_possible_truncation, reason = "a few million turns")]
+        let near = (asked.abs() < FAR && turns.is_finite()).then_some(turns as i32);
+        near.into_iter().flat_map(|turns| [turns, turns + 1, turns - 1])
     }
 
     /// A number and full turns, at the precision of the labels.
-    fn turned(&self, label: &str, turns: i16) -> Option<Asked> {
-        let Asked::Number(number) = self.asked(label)? else { return None };
-        let turns = i32::from(turns) * i32::from(TURN);
+    fn turned(&self, label: &str, turns: i32) -> Option<Asked> {
+        let number = Number::parse(label)?;
+        let degrees = i64::from(turns) * i64::from(TURN);
         let turned = match number {
-            Number::Int(int) => Number::Int(int.checked_add(i128::from(turns))?),
-            number => Number::Float(number.float() + f64::from(turns)),
+            Number::Int(int) => Number::Int(int.checked_add(i128::from(degrees))?),
+            #[allow(clippy::cast_precision_loss, reason = "below 2^53")]
+            number => Number::Float(number.float() + degrees as f64),
         };
         Some(Asked::Number(match self {
             Labels::Floats { width, .. } => turned.round(*width),
@@ -211,11 +230,9 @@ impl Labels<'_> {
         within: f64,
         is_longitude: bool,
     ) -> bool {
-        let turns = if is_longitude { vec![-2, -1, 0, 1, 2] } else { vec![0] };
-        let asked = turns.into_iter().filter_map(|turns| match turns {
-            0 => self.asked(label),
-            turns => self.turned(label, turns),
-        });
+        let near = is_longitude.then(|| self.turns_near(label)).into_iter().flatten();
+        let near = near.filter_map(|turns| self.turned(label, turns));
+        let asked = self.asked(label).into_iter().chain(near);
         let unit = self.unit();
         asked.filter_map(|asked| self.distance(at, &asked)).any(|far| far.float() <= within * unit)
     }
@@ -287,6 +304,10 @@ mod tests {
         let east: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0).collect();
         let west: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0 - 180.0).collect();
         let (east, west) = (floats(&east), floats(&west));
+        let runs = |labels: &Labels<'_>, start, stop| -> Vec<Range<usize>> {
+            let found = labels.range_of_longitudes(start, stop).unwrap();
+            found.into_iter().map(|run| run.positions).collect()
+        };
         for (labels, start, stop, wanted) in [
             (&east, "0", "20", 0..3),
             (&east, "-60", "-10", 30..36),
@@ -296,12 +317,16 @@ mod tests {
             (&west, "190", "200", 1..3),
             (&west, "-180", "-160", 0..3),
             (&west, "0", "20", 18..21),
-            (&east, "1", "9", 0..0),
         ] {
-            assert_eq!(labels.range_of_longitudes(start, stop), Ok(wanted), "{start} to {stop}");
+            assert_eq!(runs(labels, start, stop), [wanted], "{start} to {stop}");
         }
-        assert_eq!(east.range_of_longitudes("-20", "20"), Err(RangeFault::Wraps([34..36, 0..3])));
-        assert_eq!(west.range_of_longitudes("170", "-170"), Err(RangeFault::Wraps([35..36, 0..2])));
+        assert!(runs(&east, "1", "9").is_empty());
+        assert_eq!(runs(&east, "-20", "20"), [34..36, 0..3]);
+        assert_eq!(runs(&west, "170", "-170"), [35..36, 0..2]);
+        let falling: Vec<f64> = (0..36).rev().map(|at| f64::from(at) * 10.0).collect();
+        assert_eq!(runs(&floats(&falling), "-20", "20"), [33..36, 0..2]);
+        let turned = east.range_of_longitudes("-20", "20").unwrap();
+        assert_eq!(turned.iter().map(|run| run.turns).collect::<Vec<_>>(), [-1, 0]);
         for (labels, label, wanted) in [
             (&east, "-8.9", 35),
             (&east, "-170", 19),
@@ -309,12 +334,17 @@ mod tests {
             (&east, "4", 0),
             (&west, "352", 17),
             (&west, "179", 0),
+            (&east, "-1000", 8),
+            (&west, "360000012", 19),
         ] {
             assert_eq!(labels.nearest_longitude(label), Some(wanted), "{label}");
         }
         assert_eq!(east.equal_longitudes("-10"), [35]);
         assert_eq!(west.equal_longitudes("190"), [1]);
         assert!(west.equal_longitudes("5").is_empty());
+        assert_eq!(east.equal_longitudes("-3590"), [1]);
+        assert_eq!(east.nearest_longitude("1e308"), None);
+        assert_eq!(integers(&[0, 120, 240]).nearest_longitude("-1e10"), None);
         assert!(east.is_within(35, "-8.9", 2.0, true));
         assert!(!east.is_within(35, "-8.9", 1.0, true));
         assert!(!east.is_within(35, "-8.9", 2.0, false));

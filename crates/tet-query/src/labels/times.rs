@@ -11,12 +11,12 @@ use super::calendar::Calendar;
 use crate::catalog::AttrText;
 
 /// Nanoseconds since the first moment of day 0 of a calendar.
-type Instant = i128;
+pub(super) type Instant = i128;
 
-const SECOND: Instant = 1_000_000_000;
-const MINUTE: Instant = 60 * SECOND;
-const HOUR: Instant = 60 * MINUTE;
-const DAY: Instant = 24 * HOUR;
+pub(super) const SECOND: Instant = 1_000_000_000;
+pub(super) const MINUTE: Instant = 60 * SECOND;
+pub(super) const HOUR: Instant = 60 * MINUTE;
+pub(super) const DAY: Instant = 24 * HOUR;
 
 /// Names of units of time, and their nanoseconds.
 const UNITS: [(&[&str], Instant); 7] = [
@@ -73,6 +73,22 @@ impl TimeUnits {
         let is_west = found.get(9).is_some_and(|sign| sign.as_str() == "-");
         let local = moment(calendar, &found, 2)?;
         Some(TimeUnits { calendar, len, epoch: if is_west { local + zone } else { local - zone } })
+    }
+
+    /// What is not understood of attributes by which numbers count since a date: the calendar, the unit or the date.
+    pub(super) fn unknown(attrs: &BTreeMap<String, AttrText>) -> Option<String> {
+        let units = attrs.get("units").map(AttrText::text).filter(|it| it.contains(" since "))?;
+        if TimeUnits::of(attrs).is_some() {
+            return None;
+        }
+        let calendar = attrs.get("calendar").map(AttrText::text);
+        if let Some(name) = calendar.filter(|name| Calendar::named(name).is_none()) {
+            return Some(format!("the calendar {name:?}"));
+        }
+        let unit = units.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        let is_known = UNITS.iter().any(|(names, _)| names.contains(&unit.as_str()));
+        let part = if is_known { "date" } else { "unit" };
+        Some(format!("the {part} of {units:?}"))
     }
 
     /// The instant of a whole number of units.
@@ -139,6 +155,11 @@ fn moment(calendar: Calendar, found: &Captures<'_>, year: usize) -> Option<Insta
     let nanoseconds: Instant = digits.parse().ok()?;
     let [hour, minute, second] = [hour, minute, second].map(Instant::from);
     Some(days * DAY + hour * HOUR + minute * MINUTE + second * SECOND + nanoseconds)
+}
+
+/// The first instant that a date stands for, in the Gregorian calendar; `None` for other texts.
+pub(super) fn instant_of(date: &str) -> Option<Instant> {
+    moment(Calendar::Gregorian, &DATE.as_ref()?.captures(date)?, 1)
 }
 
 /// How precise times are, from days to nanoseconds, and the digits after the point that show it.
@@ -310,6 +331,26 @@ mod tests {
             ("days since 2000-01-01", Some("martian")),
         ] {
             assert_eq!(units(unit, calendar), None, "{unit} {calendar:?}");
+        }
+    }
+
+    #[test]
+    fn the_part_that_is_not_understood_is_known() {
+        for (units, calendar, wanted) in [
+            (
+                "months since 2000-01-01",
+                "standard",
+                Some("the unit of \"months since 2000-01-01\""),
+            ),
+            ("days since 2000-13-01", "standard", Some("the date of \"days since 2000-13-01\"")),
+            ("days since 2000-01-01", "martian", Some("the calendar \"martian\"")),
+            ("days since 2000-01-01", "noleap", None),
+            ("days", "martian", None),
+        ] {
+            let text = |text: &str| AttrText::Text(text.to_owned());
+            let attrs =
+                [("units".to_owned(), text(units)), ("calendar".to_owned(), text(calendar))];
+            assert_eq!(TimeUnits::unknown(&BTreeMap::from(attrs)).as_deref(), wanted, "{units}");
         }
     }
 

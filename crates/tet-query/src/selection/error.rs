@@ -105,7 +105,7 @@ pub enum SelectionFault {
         suggestion: Option<String>,
         /// The position that a whole number may have meant, as it is written: `month#0`.
         position: Option<String>,
-        /// The units of the labels, which count since a date and are not understood as times.
+        /// What is not understood of the units or the calendar of labels that count since a date.
         units: Option<String>,
     },
     /// Several positions have the label of which one is asked for.
@@ -148,20 +148,23 @@ pub enum SelectionFault {
         /// The nearest label.
         nearest: String,
     },
-    /// A range of longitudes goes past the end of the axis and on at its beginning.
-    #[error(
-        "the range goes past the end of {axis} and on at its beginning: \
-         {} to {}, then {} to {}", .first.0, .first.1, .second.0, .second.1
-    )]
-    TwoRanges {
+    /// Positions at no equal distances, where a slice is wanted.
+    #[error("{axis}: {count} positions are selected one by one, which are no slice")]
+    NoSlice {
         /// The axis, as messages name it.
         axis: String,
-        /// Its name, as a selection has it.
-        name: String,
-        /// The first and the last label of the western range.
-        first: (String, String),
-        /// Of the eastern range.
-        second: (String, String),
+        /// How many positions are selected.
+        count: usize,
+    },
+    /// A part of dates was asked of an axis whose labels are no times.
+    #[error("the labels of {axis} are no times, so they have no {part}")]
+    NoTimes {
+        /// The axis, as messages name it.
+        axis: String,
+        /// The part of dates.
+        part: &'static str,
+        /// The units of the labels, which count since a date and are not understood as times.
+        units: Option<String>,
     },
 }
 
@@ -172,7 +175,8 @@ impl SelectionFault {
         match self {
             SelectionFault::Syntax { .. } => Some(
                 "write positions as `0:10:2, :, -1` or `time#0:10`, labels as `lat=40:60`, \
-                 `time=2001-06` or `station=\"St. John's\"`, the nearest as `lat~48.1`"
+                 `time=2001-06`, `plev=[85000,50000]` or `station=\"St. John's\"`, the nearest as \
+                 `lat~48.1`, parts of dates as `time.month=6,7,8`"
                     .to_owned(),
             ),
             SelectionFault::Rank { given, rank, .. } if given < rank => {
@@ -202,10 +206,9 @@ impl SelectionFault {
                     None => position,
                 })
             }
-            SelectionFault::TwoRanges { name, first, second, .. } => Some(format!(
-                "take one after the other: {name}={}:{} and {name}={}:{}",
-                first.0, first.1, second.0, second.1
-            )),
+            SelectionFault::NoTimes { units: Some(units), .. } => {
+                Some(format!("{units} is not understood as time"))
+            }
             SelectionFault::AmbiguousAxis { axes, .. } => {
                 let numbers: Vec<String> = axes.iter().map(usize::to_string).collect();
                 Some(format!("use its number: {}", numbers.join(", ")))

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use super::{Axis, AxisSelection, Hyperslab, Position, Selection, Stop};
+use super::positions::AxisPositions;
+use super::{AxisSelection, Hyperslab, Position, Selection, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
 use crate::error::Result;
 use crate::labels::{LabelLookup, Labels};
+use crate::op::Op;
+use crate::reduction::{Axes, Reduction};
 
 /// An assumption of a selection.
 ///
@@ -40,6 +43,11 @@ pub enum SelectionNote {
         /// The nearest one.
         taken: String,
     },
+    /// Positions that are taken one by one, where a plan is of all around them.
+    Around {
+        /// The axis, by name or number.
+        axis: String,
+    },
     /// Longitudes that the axis has after full turns.
     Turned {
         /// The axis, by name or number.
@@ -47,13 +55,67 @@ pub enum SelectionNote {
         /// The first and the last label that are selected.
         ends: (String, String),
     },
+    /// Latitudes whose elements count alike in a reduction.
+    Unweighted {
+        /// The reduction.
+        op: Op,
+        /// The axis, by name or number.
+        axis: String,
+    },
 }
+
+/// Reductions that depend on how much each element counts.
+const WEIGHTED: [Op; 10] = [
+    Op::Sum,
+    Op::Mean,
+    Op::Var,
+    Op::Std,
+    Op::Median,
+    Op::Quantile,
+    Op::NanSum,
+    Op::NanMean,
+    Op::NanVar,
+    Op::NanStd,
+];
 
 impl SelectionNote {
     /// Whether it is likely that something else was meant.
     #[must_use]
     pub fn is_warning(&self) -> bool {
         matches!(self, SelectionNote::Empty { .. })
+    }
+
+    /// The note about a reduction of several latitudes, if it is one that depends on the areas of cells.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_query::{Hyperslab, NoLabels, Op, Reduction, SelectionNote};
+    ///
+    /// let (slab, dims) = (Hyperslab::whole(&[4]), ["lat".to_owned()]);
+    /// assert_eq!(SelectionNote::of_reduction(&Reduction::all(Op::Mean), &slab, &dims, &NoLabels), None);
+    /// ```
+    #[must_use]
+    pub fn of_reduction(
+        reduction: &Reduction,
+        slab: &Hyperslab,
+        dims: &[String],
+        labels: &dyn LabelLookup,
+    ) -> Option<SelectionNote> {
+        let is_folded = |axis: usize| {
+            let is_apart = reduction.groups.iter().any(|groups| groups.axis == axis)
+                || reduction.window.as_ref().is_some_and(|window| window.axis == axis);
+            let is_named = match &reduction.axes {
+                Axes::All => true,
+                Axes::Some(axes) => axes.contains(&axis),
+            };
+            is_named && !is_apart
+        };
+        let op = Some(reduction.op).filter(|op| WEIGHTED.contains(op))?;
+        let mut axes = slab.axes().iter().enumerate().filter(|(_, slice)| 1 < slice.count());
+        let (axis, _) = axes.find(|(axis, _)| is_folded(*axis) && labels.is_latitude(*axis))?;
+        let axis = dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());
+        Some(SelectionNote::Unweighted { op, axis })
     }
 }
 
@@ -73,15 +135,31 @@ impl fmt::Display for SelectionNote {
             SelectionNote::Nearest { axis, asked, taken } => {
                 write!(f, "{axis}~{asked}: the nearest label is {taken}")
             }
+            SelectionNote::Around { axis } => {
+                write!(f, "{axis}: positions are taken one by one; the plan is of all around them")
+            }
             SelectionNote::Turned { axis, ends: (first, last) } => {
                 write!(f, "{axis}: the longitudes are {first} to {last} on this axis")
+            }
+            SelectionNote::Unweighted { op, axis } => {
+                let of = op.name().trim_start_matches("nan_");
+                write!(
+                    f,
+                    "the {of} over {axis} counts all rows alike: cells near the poles are smaller"
+                )?;
+                match op {
+                    Op::Mean | Op::NanMean => {
+                        f.write_str("; mean(weights=...) of Python weights them")
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }
 }
 
 impl Selection {
-    /// The assumptions by which this selection of `dataset` became `slab`.
+    /// The assumptions by which this selection of `dataset` became `positions`.
     ///
     /// # Errors
     ///
@@ -90,18 +168,16 @@ impl Selection {
         &self,
         dataset: &Dataset,
         labels: &dyn LabelLookup,
-        slab: &Hyperslab,
+        positions: &[AxisPositions],
     ) -> Result<Vec<SelectionNote>> {
         let mut notes = Vec::new();
         let placed = self.place(dataset.shape().len(), &dataset.dims)?;
-        for (axis, (slice, placed)) in slab.axes().iter().zip(placed).enumerate() {
-            let Some((_, entry)) = placed else { continue };
+        for (axis, (taken, entries)) in positions.iter().zip(placed).enumerate() {
+            let Some((_, entry)) = entries.first() else { continue };
             let extent = dataset.shape().get(axis).copied().unwrap_or_default();
-            let is_empty = slice.count() == 0 && extent != 0;
-            let is_longitude = labels.is_longitude(axis);
-            let is_nearest = matches!(entry, AxisSelection::Point(Position::Nearest { .. }));
-            let may_turn = is_longitude && is_of_labels(entry);
-            if !(is_empty || is_nearest || may_turn) {
+            let is_empty = taken.count() == 0 && extent != 0;
+            let may_turn = labels.is_longitude(axis) && is_of_labels(entry);
+            if !(is_empty || has_nearest(entry) || may_turn) {
                 continue;
             }
             let Some(labels) = labels.labels(axis)?.filter(|it| !it.is_empty()) else {
@@ -119,39 +195,83 @@ impl Selection {
                 notes.push(SelectionNote::Empty { axis, positions, ends });
                 continue;
             }
-            let last = if slice.axis == Axis::Dropped { Some(slice.start) } else { slice.last() };
-            let Some((first, last)) = text(slice.start).zip(last.and_then(text)) else { continue };
-            notes.extend(taken(entry, name, &labels, (first, last)));
+            let taken: Vec<Option<String>> = taken.ends_of(entry).into_iter().map(text).collect();
+            notes.extend(of_labels(entry, &name, &labels, &taken));
         }
         Ok(notes)
     }
 }
 
-/// The note about labels that are not those that were asked for.
-fn taken(
-    entry: &AxisSelection,
-    axis: String,
-    labels: &Labels<'_>,
-    ends: (String, String),
-) -> Option<SelectionNote> {
+impl AxisPositions {
+    /// The positions that notes of an entry name: each of a list, of others the first and the last.
+    fn ends_of(&self, entry: &AxisSelection) -> Vec<u64> {
+        match (entry, self) {
+            (AxisSelection::List(_), positions) => positions.iter().collect(),
+            (_, AxisPositions::Each { positions, .. }) => {
+                positions.first().into_iter().chain(positions.last()).copied().collect()
+            }
+            (_, AxisPositions::Slice(slice)) => {
+                slice.last().map_or(vec![], |it| vec![slice.start, it])
+            }
+        }
+    }
+}
+
+/// Whether labels are taken that are nearest to others.
+fn has_nearest(entry: &AxisSelection) -> bool {
+    let is_nearest = |position: &Position| matches!(position, Position::Nearest { .. });
     match entry {
-        AxisSelection::Point(Position::Nearest { label, .. }) => {
-            let is_equal = labels.first_equal(label).is_some();
-            let (asked, taken) = (label.clone(), ends.0);
-            (!is_equal).then_some(SelectionNote::Nearest { axis, asked, taken })
+        AxisSelection::Point(position) => is_nearest(position),
+        AxisSelection::List(positions) => positions.iter().any(is_nearest),
+        AxisSelection::Range { .. } | AxisSelection::Among { .. } => false,
+    }
+}
+
+/// The notes about labels that are not those that were asked for.
+fn of_labels(
+    entry: &AxisSelection,
+    axis: &str,
+    labels: &Labels<'_>,
+    taken: &[Option<String>],
+) -> Vec<SelectionNote> {
+    let ends = || taken.first()?.clone().zip(taken.last()?.clone());
+    let turned = || Some(SelectionNote::Turned { axis: axis.to_owned(), ends: ends()? });
+    let note = match entry {
+        AxisSelection::List(positions) if positions.len() == taken.len() => {
+            let pairs = positions.iter().zip(taken);
+            return pairs.filter_map(|(it, taken)| nearest(it, axis, labels, taken)).collect();
+        }
+        AxisSelection::Point(position @ Position::Nearest { .. }) => {
+            taken.first().and_then(|taken| nearest(position, axis, labels, taken))
         }
         AxisSelection::Point(position) => {
-            let is_there = labels.first_equal(&position.label()?).is_some();
-            (!is_there).then_some(SelectionNote::Turned { axis, ends })
+            let is_there = |label: String| labels.first_equal(&label).is_some();
+            let is_there = position.label().is_none_or(is_there);
+            turned().filter(|_| !is_there)
         }
         AxisSelection::Range { start: Some(start), stop: Stop::Through(stop), .. } => {
-            let within = labels.range(Some(&start.label()?), Some(&stop.label()?));
-            let is_there = within
-                .is_ok_and(|it| it.contains(&labels.first_equal(&ends.0).unwrap_or(usize::MAX)));
-            (!is_there).then_some(SelectionNote::Turned { axis, ends })
+            let within = |(first, _): (String, String)| {
+                let range = labels.range(Some(&start.label()?), Some(&stop.label()?)).ok()?;
+                Some(range.contains(&labels.first_equal(&first)?))
+            };
+            turned().filter(|_| ends().and_then(within) != Some(true))
         }
-        AxisSelection::Range { .. } => None,
-    }
+        AxisSelection::Range { .. } | AxisSelection::List(_) | AxisSelection::Among { .. } => None,
+    };
+    note.into_iter().collect()
+}
+
+/// The note about a label that is nearest to one that no position has.
+fn nearest(
+    position: &Position,
+    axis: &str,
+    labels: &Labels<'_>,
+    taken: &Option<String>,
+) -> Option<SelectionNote> {
+    let Position::Nearest { label, .. } = position else { return None };
+    let (axis, asked, taken) = (axis.to_owned(), label.clone(), taken.clone()?);
+    let is_equal = labels.first_equal(label).is_some();
+    (!is_equal).then_some(SelectionNote::Nearest { axis, asked, taken })
 }
 
 /// Whether labels find the whole entry: a point, or both ends of a range.
@@ -161,7 +281,7 @@ fn is_of_labels(entry: &AxisSelection) -> bool {
         AxisSelection::Range { start: Some(start), stop: Stop::Through(stop), .. } => {
             start.label().is_some() && stop.label().is_some()
         }
-        AxisSelection::Range { .. } => false,
+        AxisSelection::Range { .. } | AxisSelection::List(_) | AxisSelection::Among { .. } => false,
     }
 }
 

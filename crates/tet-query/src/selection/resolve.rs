@@ -1,26 +1,31 @@
-//! A selection and an array's axes -> a hyperslab.
+//! A selection and an array's axes -> the positions of each axis.
+
+use std::ops::RangeInclusive;
 
 use super::axes::find_axis;
 use super::error::{SelectionError, SelectionFault};
+use super::positions::AxisPositions;
 use super::{Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionForm, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
 use crate::error::Result;
-use crate::labels::{LabelLookup, Labels, RangeFault, Side};
+use crate::labels::{DatePart, LabelLookup, Labels, RangeFault, Side, Turned};
 use crate::suggestion::nearest_word;
 
 /// How many labels are compared for a suggestion.
 const SUGGESTED_FROM_MAX: usize = 1000;
 
-/// The entry for each axis that has one, with its place among the entries as written.
-type Placed<'a> = Vec<Option<(usize, &'a AxisSelection)>>;
+/// The entries for each axis, with their places among the entries as written: one at most that is no set of parts of
+/// dates, and that comes first.
+pub(super) type Placed<'a> = Vec<Vec<(usize, &'a AxisSelection)>>;
 
 impl Selection {
     /// What is selected of `dataset`, its labels looked up in `labels`.
     ///
     /// # Errors
     ///
-    /// A selection that does not fit the dataset: the axis, its extent and what was asked.
+    /// A selection that does not fit the dataset: the axis, its extent and what was asked; or one that is no
+    /// hyperslab, for which there is [`Selection::select`].
     pub fn resolve(&self, dataset: &Dataset, labels: &dyn LabelLookup) -> Result<Hyperslab> {
         self.resolve_axes(dataset.grid.shape(), &dataset.dims, labels)
     }
@@ -36,16 +41,32 @@ impl Selection {
         dims: &[String],
         labels: &dyn LabelLookup,
     ) -> Result<Hyperslab> {
-        let placed = self.place(extents.len(), dims)?;
-        let mut slices = Vec::with_capacity(extents.len());
-        for (axis, entry) in placed.into_iter().enumerate() {
+        let axes = self.positions(extents, dims, labels)?.into_iter().enumerate();
+        let slices = axes.map(|(axis, positions)| {
+            let (axis, count) = (axis_text(axis, dims), positions.count());
+            let no_slice = || Box::new(SelectionFault::NoSlice { axis, count }).of_all();
+            positions.slice().ok_or_else(no_slice)
+        });
+        Ok(Hyperslab { axes: slices.collect::<std::result::Result<_, _>>()? })
+    }
+
+    /// The positions along each axis of an array with these extents and dimension names (or none).
+    ///
+    /// # Errors
+    ///
+    /// As [`Selection::resolve`].
+    pub fn positions(
+        &self,
+        extents: &[u64],
+        dims: &[String],
+        labels: &dyn LabelLookup,
+    ) -> Result<Vec<AxisPositions>> {
+        let placed = self.place(extents.len(), dims)?.into_iter().enumerate();
+        let positions = placed.map(|(axis, entries)| {
             let reader = AxisReader { axis, extent: extents[axis], dims, labels };
-            slices.push(match entry {
-                None => AxisSlice::whole(extents[axis]),
-                Some((place, entry)) => reader.slice(place, entry)?,
-            });
-        }
-        Ok(Hyperslab { axes: slices })
+            reader.all_of(&entries)
+        });
+        positions.collect()
     }
 
     /// Finds the axis of every entry.
@@ -54,7 +75,7 @@ impl Selection {
         rank: usize,
         dims: &[String],
     ) -> std::result::Result<Placed<'_>, SelectionError> {
-        let mut placed: Placed<'_> = vec![None; rank];
+        let mut placed: Placed<'_> = vec![Vec::new(); rank];
         let misfit = |given| Box::new(SelectionFault::Rank { given, rank, dims: dims.to_vec() });
         match &self.form {
             SelectionForm::Each(entries) => {
@@ -62,7 +83,7 @@ impl Selection {
                     return Err(misfit(entries.len()).of_all());
                 }
                 for (axis, entry) in entries.iter().enumerate() {
-                    placed[axis] = Some((axis, entry));
+                    placed[axis].push((axis, entry));
                 }
             }
             SelectionForm::Around { head, tail } => {
@@ -71,19 +92,24 @@ impl Selection {
                     return Err(misfit(given).of_all());
                 }
                 for (axis, entry) in head.iter().enumerate() {
-                    placed[axis] = Some((axis, entry));
+                    placed[axis].push((axis, entry));
                 }
                 for (place, entry) in tail.iter().enumerate() {
-                    placed[rank - tail.len() + place] = Some((head.len() + place, entry));
+                    placed[rank - tail.len() + place].push((head.len() + place, entry));
                 }
             }
             SelectionForm::Named(entries) => {
                 for (place, (asked, entry)) in entries.iter().enumerate() {
                     let axis = find_axis(asked, dims, rank).map_err(|it| it.of_entry(place))?;
-                    if placed[axis].replace((place, entry)).is_some() {
+                    let entries = &mut placed[axis];
+                    let is_set =
+                        |entry: &AxisSelection| matches!(entry, AxisSelection::Among { .. });
+                    if !is_set(entry) && entries.first().is_some_and(|(_, first)| !is_set(first)) {
                         let axis = axis_text(axis, dims);
                         return Err(Box::new(SelectionFault::AxisTwice { axis }).of_entry(place));
                     }
+                    let at = if is_set(entry) { entries.len() } else { 0 };
+                    entries.insert(at, (place, entry));
                 }
             }
         }
@@ -100,17 +126,82 @@ struct AxisReader<'a> {
 }
 
 impl AxisReader<'_> {
-    fn slice(&self, place: usize, entry: &AxisSelection) -> Result<AxisSlice> {
+    /// The positions that all entries of the axis select.
+    fn all_of(&self, entries: &[(usize, &AxisSelection)]) -> Result<AxisPositions> {
+        let Some(((place, entry), sets)) = entries.split_first() else {
+            return Ok(AxisSlice::whole(self.extent).into());
+        };
+        let mut positions = self.positions(*place, entry)?;
+        let is_dropped = |slice: AxisSlice| !slice.is_kept();
+        for (place, set) in sets {
+            // One position is one; a date may be several.
+            if positions.slice().is_some_and(is_dropped) {
+                let axis = self.text();
+                return Err(Box::new(SelectionFault::AxisTwice { axis }).of_entry(*place).into());
+            }
+            positions = positions.among(&self.positions(*place, set)?);
+        }
+        Ok(positions)
+    }
+
+    fn positions(&self, place: usize, entry: &AxisSelection) -> Result<AxisPositions> {
         let found = match entry {
-            AxisSelection::Point(position) => self.point(position)?,
+            AxisSelection::Point(position) => self.point(position)?.map(AxisPositions::from),
             AxisSelection::Range { step: 0, .. } => {
                 Err(SelectionFault::ZeroStep { axis: self.text() }.into())
             }
             AxisSelection::Range { start, stop, step } => {
                 self.range(start.as_ref(), stop, *step)?
             }
+            AxisSelection::List(places) => self.list(places)?,
+            AxisSelection::Among { part, ranges } => self.among(*part, ranges)?,
         };
         Ok(found.map_err(|fault| fault.of_entry(place))?)
+    }
+
+    fn list(&self, places: &[Position]) -> Result<Found<AxisPositions>> {
+        let mut positions = Vec::new();
+        for place in places {
+            match self.each(place)? {
+                Ok(found) => positions.extend(found),
+                Err(fault) => return Ok(Err(fault)),
+            }
+        }
+        Ok(Ok(AxisPositions::each(positions, Vec::new())))
+    }
+
+    /// The positions that one of a list means: of a label all that have it.
+    fn each(&self, position: &Position) -> Result<Found<Vec<u64>>> {
+        let Some(label) = position.label() else {
+            return Ok(self.point(position)?.map(|slice| vec![slice.start]));
+        };
+        if let (Position::Number(number), None) = (position, self.labels()?) {
+            return Ok(self.index(*number).map(|at| vec![at]));
+        }
+        Ok(self.labels_for(&label, position)?.and_then(|labels| {
+            let equal = self.equal(&labels, &label);
+            if equal.is_empty() { Err(self.unknown(&label, position, &labels)) } else { Ok(equal) }
+        }))
+    }
+
+    fn among(
+        &self,
+        part: DatePart,
+        ranges: &[RangeInclusive<i64>],
+    ) -> Result<Found<AxisPositions>> {
+        let labels = self.labels()?;
+        let found = labels.and_then(|labels| labels.among(part, ranges));
+        Ok(match found {
+            Some(found) => {
+                let positions = found.into_iter().filter_map(|at| u64::try_from(at).ok());
+                Ok(AxisPositions::each(positions.collect(), Vec::new()))
+            }
+            None => {
+                let (axis, part) = (self.text(), part.name());
+                let units = self.labels.unknown_units(self.axis);
+                Err(SelectionFault::NoTimes { axis, part, units }.into())
+            }
+        })
     }
 
     fn point(&self, position: &Position) -> Result<Found<AxisSlice>> {
@@ -133,15 +224,10 @@ impl AxisReader<'_> {
         if let Some(period) = labels.period(&label).and_then(slice_of) {
             return Ok(Ok(period));
         }
-        let equal = match self.labels.is_longitude(self.axis) {
-            true => labels.equal_longitudes(&label),
-            false => labels.all_equal(&label),
-        };
+        let equal = self.equal(&labels, &label);
         Ok(match equal[..] {
             [] => Err(self.unknown(&label, position, &labels)),
-            [at] => {
-                u64::try_from(at).map(slice).map_err(|_| self.unknown(&label, position, &labels))
-            }
+            [at] => Ok(slice(at)),
             [..] => {
                 let (axis, count) = (self.text(), equal.len());
                 Err(SelectionFault::RepeatedLabel { axis, label, count }.into())
@@ -149,10 +235,24 @@ impl AxisReader<'_> {
         })
     }
 
-    fn range(&self, start: Option<&Position>, stop: &Stop, step: u64) -> Result<Found<AxisSlice>> {
+    /// All positions that have a label; longitudes but for full turns.
+    fn equal(&self, labels: &Labels<'_>, label: &str) -> Vec<u64> {
+        let equal = match self.labels.is_longitude(self.axis) {
+            true => labels.equal_longitudes(label),
+            false => labels.all_equal(label),
+        };
+        equal.into_iter().filter_map(|at| u64::try_from(at).ok()).collect()
+    }
+
+    fn range(
+        &self,
+        start: Option<&Position>,
+        stop: &Stop,
+        step: u64,
+    ) -> Result<Found<AxisPositions>> {
         let kept = |start: u64, stop: u64| {
             // A stop before the start is an empty range, as in Python.
-            AxisSlice { start, stop: stop.max(start), step, axis: Axis::Kept }
+            AxisPositions::from(AxisSlice { start, stop: stop.max(start), step, axis: Axis::Kept })
         };
         let through = match stop {
             Stop::Through(label) => Some(label),
@@ -162,8 +262,7 @@ impl AxisReader<'_> {
         let are_labels = start.is_none_or(is_label)
             && (through.is_some() || *stop == Stop::End && start.is_some());
         if are_labels && !(self.are_numbers(start, through) && self.labels()?.is_none()) {
-            let found = self.range_of_labels(start, through)?;
-            return Ok(found.map(|(start, stop)| kept(start, stop)));
+            return self.range_of_labels(start, through, step);
         }
         let start = match start {
             None => Ok(0),
@@ -186,30 +285,33 @@ impl AxisReader<'_> {
         given.all(|it| matches!(it, Position::Number(_)))
     }
 
-    /// The positions from one label through another.
+    /// Every `step`-th of the positions from one label through another.
     fn range_of_labels(
         &self,
         start: Option<&Position>,
         stop: Option<&Position>,
-    ) -> Result<Found<(u64, u64)>> {
+        step: u64,
+    ) -> Result<Found<AxisPositions>> {
         let (from, to) = (start.and_then(Position::label), stop.and_then(Position::label));
         for (label, position) in from.iter().zip(start).chain(to.iter().zip(stop)) {
             if let Err(fault) = self.labels_for(label, position)? {
                 return Ok(Err(fault));
             }
         }
-        let Some(labels) = self.labels()? else { return Ok(Ok((0, self.extent))) };
+        let Some(labels) = self.labels()? else {
+            return Ok(Ok(AxisSlice { step, ..AxisSlice::whole(self.extent) }.into()));
+        };
         let found = match (from.as_deref(), to.as_deref()) {
             (Some(from), Some(to)) if self.labels.is_longitude(self.axis) => {
                 labels.range_of_longitudes(from, to)
             }
-            (from, to) => labels.range(from, to),
+            (from, to) => {
+                labels.range(from, to).map(|positions| vec![Turned { turns: 0, positions }])
+            }
         };
         let axis = self.text();
         Ok(match found {
-            Ok(range) => {
-                bounds(&range).ok_or_else(|| SelectionFault::UnorderedLabels { axis }.into())
-            }
+            Ok(runs) => Ok(AxisPositions::of_runs(&runs, step)),
             Err(RangeFault::NoSuchLabel(label)) => {
                 let position = if from.as_ref() == Some(&label) { start } else { stop };
                 let position = position.cloned().unwrap_or(Position::Label(label.clone()));
@@ -219,15 +321,6 @@ impl AxisReader<'_> {
             Err(RangeFault::Repeated(label)) => {
                 let count = labels.all_equal(&label).len();
                 Err(SelectionFault::RepeatedLabel { axis, label, count }.into())
-            }
-            Err(RangeFault::Wraps(runs)) => {
-                let ends = |run: &std::ops::Range<usize>| {
-                    let text = |at| labels.text(at).unwrap_or_default();
-                    (text(run.start), text(run.end - 1))
-                };
-                let [first, second] = [ends(&runs[0]), ends(&runs[1])];
-                let name = self.name();
-                Err(SelectionFault::TwoRanges { axis, name, first, second }.into())
             }
         })
     }

@@ -3,6 +3,7 @@
 //! ```text
 //!   selection := [ entry { "," entry } [","] ]
 //!   entry     := "..." | range | name "=" range | name "#" range | name "~" label [ "within" number ]
+//!              | lists and sets of parts of dates
 //!   range     := [place] ":" [place] [":" [step]]  |  place
 //!   place     := integer | label
 //!   label     := quoted text | number with a point | date [ "T" time ] | word (after "=")
@@ -10,6 +11,8 @@
 //! ```
 //!
 //! An integer is a position without a name and after `#`, and a label after `=`.
+
+mod lists;
 
 use super::error::{SelectionError, SelectionFault};
 use super::{AxisSelection, Position, Selection, SelectionForm, Stop};
@@ -132,7 +135,12 @@ impl Reader<'_> {
             return Ok(Entry::Ellipsis);
         }
         let start = self.at;
+        let is_quoted = self.peek().is_some_and(is_quote);
         if let Some(name) = self.name()? {
+            let dated = lists::dated(&name).filter(|_| !is_quoted);
+            if let Some((axis, part)) = dated.filter(|_| self.take('=')) {
+                return Ok(Entry::Named(axis.into(), self.among(part)?));
+            }
             let name = AxisRef::Name(name);
             if self.take('#') {
                 return Ok(Entry::Named(name, self.positions()?));
@@ -173,6 +181,8 @@ impl Reader<'_> {
             AxisSelection::Range { start, stop, .. } => {
                 start.iter().all(is_position) && !matches!(stop, Stop::Through(_))
             }
+            AxisSelection::List(places) => places.iter().all(is_position),
+            AxisSelection::Among { .. } => false,
         };
         if are_positions {
             Ok(entry)
@@ -183,6 +193,22 @@ impl Reader<'_> {
 
     fn extent(&mut self, integers: Integers) -> Result<AxisSelection, SelectionError> {
         let at = self.at;
+        let list = match (self.peek(), self.chars.get(at + 1)) {
+            (Some('['), _) => Some(self.list(integers)?),
+            (Some('~'), Some('[')) => {
+                self.take('~');
+                Some(self.nearest_list()?)
+            }
+            _ => None,
+        };
+        if let Some(list) = list {
+            let is_range = self.peek() == Some(':');
+            return if is_range {
+                Err(self.wanted("a list is no end of a range"))
+            } else {
+                Ok(list)
+            };
+        }
         let start = self.place(integers)?;
         if !self.take(':') {
             let wanted = match integers {
@@ -237,18 +263,25 @@ impl Reader<'_> {
 
     /// The label after `~`, and how far from it the nearest may be.
     fn nearest(&mut self) -> Result<Position, SelectionError> {
+        let label = self.nearest_label()?;
+        Ok(Position::Nearest { label, within: self.within()? })
+    }
+
+    fn nearest_label(&mut self) -> Result<String, SelectionError> {
         let label = match self.peek() {
             Some(quote) if is_quote(quote) => self.quoted()?,
             _ => self.dated_word(),
         };
-        if label.is_empty() {
-            return Err(self.wanted("a label is wanted after ~"));
-        }
+        if label.is_empty() { Err(self.wanted("a label is wanted after ~")) } else { Ok(label) }
+    }
+
+    /// The distance after `within`, if that comes next.
+    fn within(&mut self) -> Result<Option<String>, SelectionError> {
         self.skip_space();
         let end = self.at;
         if self.word() != "within" {
             self.at = end;
-            return Ok(Position::nearest(label));
+            return Ok(None);
         }
         self.skip_space();
         let at = self.at;
@@ -256,7 +289,7 @@ impl Reader<'_> {
         if !within.parse::<f64>().is_ok_and(|far| far.is_finite() && 0.0 <= far) {
             return Err(self.wanted_at(at, "a distance is wanted after `within`"));
         }
-        Ok(Position::Nearest { label, within: Some(within) })
+        Ok(Some(within))
     }
 
     /// A word, and the time of day after a date: `2024-07-15T06:30` is one word, and so is `2024-07-15 06:30`.
@@ -515,7 +548,6 @@ mod tests {
             ("t=1, ...", "entries are all by position or all by name, not a mixture at column 6"),
             ("t=\"a", "the quote is never closed at column 3"),
             ("t=\"a\\", "the quote is never closed at column 3"),
-            ("[0]", "a position, a range or `...` is wanted at column 1"),
         ];
         for (text, wanted) in cases {
             let message = Selection::parse(text).unwrap_err().to_string();

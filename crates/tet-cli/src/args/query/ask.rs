@@ -7,6 +7,9 @@ use clap::{Args, ValueEnum};
 use super::op::OpArgs;
 use crate::args::meaning::MeaningArgs;
 
+/// The heading of options for a query that is a document.
+const DOCUMENT: &str = "A query as a document";
+
 /// The file and the document, in either order.
 #[derive(Debug, Args)]
 pub struct QuestionArgs {
@@ -20,24 +23,24 @@ pub struct QuestionArgs {
     /// as `layers.*.weight[0:4]`, asks about each dataset whose name matches.
     #[arg(value_name = "DOCUMENT|DATASET")]
     pub second: Option<String>,
-    /// The file, when the document comes first
-    #[arg(short = 't', long, value_name = "FILE")]
-    pub tensor: Option<PathBuf>,
-    /// Accepted for compatibility; `tet query` always executes, `tet explain` never does
-    #[arg(short = 'x', long)]
-    pub execute: bool,
-    /// Read the document from this path
-    #[arg(long, value_name = "PATH", conflicts_with = "dataset")]
-    pub doc: Option<PathBuf>,
-    /// Print the document instead of executing it
-    #[arg(long)]
-    pub print_doc: bool,
-    /// Packed and masked values.
-    #[command(flatten)]
-    pub meaning: MeaningArgs,
     /// The query, as options.
     #[command(flatten)]
     pub ask: AskArgs,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub meaning: MeaningArgs,
+    /// The file, when the document comes first
+    #[arg(short = 't', long, value_name = "FILE", help_heading = DOCUMENT)]
+    pub tensor: Option<PathBuf>,
+    /// Accepted for compatibility; `tet query` always executes, `tet explain` never does
+    #[arg(short = 'x', long, help_heading = DOCUMENT)]
+    pub execute: bool,
+    /// Read the document from this path
+    #[arg(long, value_name = "PATH", conflicts_with = "dataset", help_heading = DOCUMENT)]
+    pub doc: Option<PathBuf>,
+    /// Print the document instead of executing it
+    #[arg(long, help_heading = DOCUMENT)]
+    pub print_doc: bool,
 }
 
 /// The query, as options.
@@ -68,7 +71,7 @@ pub struct PartArgs {
     #[arg(long, value_name = "NAME")]
     pub dataset: Option<String>,
     /// Select part of it: '0:10, :, -1' by position, 'time=2001-06:2001-08, lat=40:60' by label
-    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
+    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true, help_heading = None::<&str>)]
     pub select: Option<String>,
     /// Use only elements that pass: 'gt 273.15', 'ge 0, lt 40', not-null; all tests must hold
     ///

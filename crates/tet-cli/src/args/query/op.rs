@@ -60,6 +60,8 @@ fn arg(op: Op) -> Arg {
         .value_name(takes.name())
         .help(help(op))
         .group(GROUP)
+        // --nan skip does what these do, to every reduction.
+        .hide_short_help(flag(op).starts_with("nan-") && op != Op::NanCount)
         .allow_negative_numbers(true);
     match takes {
         Takes::Axes => arg.num_args(0..=1).default_missing_value(""),

@@ -20,7 +20,7 @@ use crate::size::{Size, counted, grouped};
 /// Rows from which on datasets whose names differ in numbers share a row.
 const ROWS_MAX: usize = 40;
 
-const COLUMNS: [(&str, Side); 11] = [
+const COLUMNS: [(&str, Side); 13] = [
     ("#", Side::Right),
     ("name", Side::Left),
     ("count", Side::Right),
@@ -32,10 +32,18 @@ const COLUMNS: [(&str, Side); 11] = [
     ("logical", Side::Right),
     ("ratio", Side::Right),
     ("axes", Side::Left),
+    ("units", Side::Left),
+    ("long_name", Side::Left),
 ];
 
 /// Columns that are left out on a terminal that is too narrow for them, in this order.
 const OPTIONAL: [&str; 6] = ["ratio", "chunks", "stored", "codec", "logical", "dtype"];
+
+/// Those of them that are left out before axes and long names move below their dataset.
+const STORAGE: [&str; 4] = ["ratio", "chunks", "stored", "codec"];
+
+/// Long names are cut to fit a line if this many characters remain.
+const LONG_NAME_LEN: usize = 16;
 
 /// Columns that are left out where all rows have the same in them; the last line has it.
 const COMMON: [&str; 3] = ["chunks", "codec", "ratio"];
@@ -57,6 +65,8 @@ struct Row {
     stored: Option<u64>,
     logical: Option<u64>,
     axes: String,
+    units: String,
+    long_name: String,
 }
 
 impl Row {
@@ -81,6 +91,8 @@ impl Row {
             stored: stored.stored_len,
             logical: stored.decoded_len,
             axes: metadata::axes(dataset),
+            units: metadata::text_of(dataset, &["units"]),
+            long_name: metadata::text_of(dataset, &["long_name", "standard_name"]),
         }
     }
 
@@ -100,7 +112,7 @@ impl Row {
         })
     }
 
-    fn cells(&self, has_counts: bool) -> [String; 11] {
+    fn cells(&self, has_counts: bool) -> [String; 13] {
         let size = |len: Option<u64>| len.map_or_else(|| "?".to_owned(), |len| Size(len).brief());
         let lens =
             Stored { stored_len: self.stored, decoded_len: self.logical, ..Stored::default() };
@@ -116,6 +128,8 @@ impl Row {
             size(self.logical),
             lens.ratio(),
             self.axes.clone(),
+            self.units.clone(),
+            self.long_name.clone(),
         ]
     }
 }
@@ -128,7 +142,8 @@ impl Row {
 pub(super) fn write(
     datasets: &[Dataset],
     stored: &[Stored],
-    (args, format): (&InfoArgs, Format),
+    args: &InfoArgs,
+    format: Format,
     context: &mut Context<'_>,
 ) -> Result<()> {
     if datasets.is_empty() {
@@ -162,8 +177,8 @@ pub(super) fn write(
 /// Rows of families.
 fn folded(rows: &[Row]) -> Vec<Row> {
     let facts = |row: &Row| {
-        let Row { dtype, shape, chunks, codec, axes, .. } = row.clone();
-        (dtype, shape, chunks, codec, axes)
+        let Row { dtype, shape, chunks, codec, axes, units, long_name, .. } = row.clone();
+        (dtype, shape, chunks, codec, axes, units, long_name)
     };
     let named: Vec<(&str, _)> = rows.iter().map(|row| (row.name.as_str(), facts(row))).collect();
     let families = family::families(&named).into_iter();
@@ -190,11 +205,25 @@ fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Resu
         table.remove("stored");
         table.remove("ratio");
     }
+    if rows.iter().any(|row| !row.units.is_empty() || !row.long_name.is_empty()) {
+        table.remove("ratio");
+    }
     let width = context.table_width();
-    // Axes that do not fit are printed under their dataset.
+    // Axes and long names that do not fit are printed under their dataset.
+    let mut storage = STORAGE.iter();
+    while let Some(width) = width
+        && !table.fits(width)
+        && let Some(column) = storage.next()
+    {
+        table.remove(column);
+    }
+    if let Some(width) = width {
+        table.shorten_last(width, LONG_NAME_LEN);
+    }
     let is_wide = width.is_some_and(|width| !table.fits(width));
     if is_wide {
         table.remove("axes");
+        table.remove("long_name");
     }
     if let Some(width) = width {
         table.fit(width, &OPTIONAL);
@@ -206,8 +235,14 @@ fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Resu
             continue;
         };
         context.line(line)?;
-        if is_wide && !row.axes.is_empty() {
-            context.line(paint.faint(format!("    axes {}", Escaped(&row.axes))))?;
+        let axes = format!("axes {}", row.axes);
+        let below = [(&row.axes, axes.as_str()), (&row.long_name, &row.long_name)];
+        // Those of a coordinate are its own name.
+        let is_new = |it: &str| !it.is_empty() && it != row.name;
+        let below: Vec<&str> =
+            below.into_iter().filter(|(it, _)| is_new(it)).map(|(_, text)| text).collect();
+        if is_wide && !below.is_empty() {
+            context.line(paint.faint(format!("    {}", Escaped(&below.join("; ")))))?;
         }
     }
     Ok(common)

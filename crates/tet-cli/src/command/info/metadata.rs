@@ -41,6 +41,15 @@ pub(crate) fn axes(dataset: &Dataset) -> String {
     axes.join(", ")
 }
 
+/// The first of these attributes that is a text, on one line and not too long for a table.
+pub(crate) fn text_of(dataset: &Dataset, keys: &[&str]) -> String {
+    let is_text = |key: &&str| match dataset.attrs.get(*key) {
+        Some(AttrText::Text(text)) => Some(Attr::Text(text.lines().next()?.trim().to_owned())),
+        _ => None,
+    };
+    keys.iter().find_map(is_text).map_or_else(String::new, |value| text(&value))
+}
+
 /// The labels of a dataset, by name or number of the axis.
 pub(crate) fn coords(dataset: &Dataset) -> BTreeMap<String, Vec<String>> {
     let name = |axis: usize| dataset.dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());

@@ -184,6 +184,11 @@ impl Answer {
         (!texts.is_empty()).then(|| texts.join(", ") + checked)
     }
 
+    /// Whether the values were written to a file.
+    pub(crate) const fn is_written(&self) -> bool {
+        self.extras.written.is_some()
+    }
+
     /// Whether all values are printed already.
     pub(crate) const fn is_printed(&self) -> bool {
         self.extras.is_printed

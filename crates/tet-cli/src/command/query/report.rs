@@ -69,6 +69,9 @@ impl QueryReport<'_> {
             (Some(answer), QueryFormat::Quiet) => return answer.write_quiet(context),
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), format) => {
+                // The values are in the file, unless they are to be printed too.
+                let is_asked = self.show.preview.is_some() || self.show.full;
+                let preview = if answer.is_written() && !is_asked { 0 } else { preview };
                 answer.write_text(context, preview)?;
                 if let Some(text) = answer.statistics_text() {
                     context.line(context.paint.faint(format!("  {text}")))?;

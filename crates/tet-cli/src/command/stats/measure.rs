@@ -47,7 +47,7 @@ impl<'a> Measure<'a> {
     }
 
     fn empty(&self) -> DatasetStats {
-        let dataset = self.target.dataset;
+        let dataset = &*self.target.dataset;
         DatasetStats {
             index: dataset.index,
             name: dataset.name.clone(),
@@ -73,7 +73,7 @@ impl<'a> Measure<'a> {
     ///
     /// The values cannot be read, or have no order.
     pub(super) fn stats(&self) -> Result<DatasetStats> {
-        open::check_readable(self.target.dataset)?;
+        open::check_readable(&self.target.dataset)?;
         let is_float = self.target.dataset.dtype.is_some_and(DType::is_float);
         let ops: &[Op] = if is_float { &ENDS_AND_MEANS } else { &ENDS_AND_MEANS[..4] };
         let found = self.reduce_all(ops, None)?;

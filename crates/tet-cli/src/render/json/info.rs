@@ -20,6 +20,12 @@ pub(crate) struct Info {
     pub(crate) file_len: u64,
     /// The datasets, in catalog order.
     pub(crate) datasets: Vec<DatasetInfo>,
+    /// The axes that have labels, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) axes: Vec<AxisEntry>,
+    /// How many more axes there are, of which no labels were read; not written where there are none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) axes_left_out: u64,
     /// The sparse tensors, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) sparse: Vec<SparseEntry>,
@@ -37,6 +43,38 @@ pub(crate) struct Info {
     pub(crate) layout: Option<Vec<LayoutEntry>>,
     /// Warnings about the file.
     pub(crate) warnings: Vec<String>,
+}
+
+/// An axis that has labels.
+#[derive(Debug, Serialize)]
+pub(crate) struct AxisEntry {
+    /// The name of the dataset whose values are its labels, or of the axis.
+    pub(crate) name: String,
+    /// How many positions it has.
+    pub(crate) len: u64,
+    /// The label of the first position, times as dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first: Option<String>,
+    /// The label of the last position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last: Option<String>,
+    /// The units of its labels, as the file has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) units: Option<String>,
+    /// The calendar of times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calendar: Option<&'static str>,
+    /// The steps of times, such as `daily`, `6-hourly` or `irregular`; not of long axes, of which only the ends are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) steps: Option<String>,
+    /// Why labels cannot be read, or are not understood as times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The memory that readers should use at most, as the index requests. Bytes override the share.

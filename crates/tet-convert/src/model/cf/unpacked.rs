@@ -100,6 +100,10 @@ impl ChunkTable for Unpacked {
         self.packed.rule_of(fault)
     }
 
+    fn take_fault(&self) -> Option<tet_query::Error> {
+        self.packed.take_fault()
+    }
+
     fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
         self.packed.object(number)
     }

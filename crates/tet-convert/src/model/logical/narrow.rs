@@ -61,6 +61,10 @@ impl ChunkTable for Narrowed {
         self.wide.rule_of(fault)
     }
 
+    fn take_fault(&self) -> Option<tet_query::Error> {
+        self.wide.take_fault()
+    }
+
     fn object(&self, number: u32) -> tet_query::Result<Option<Source>> {
         self.wide.object(number)
     }

@@ -19,7 +19,7 @@ const COUNTS: [&str; 7] =
 const BAR_MAX: usize = 24;
 
 impl Answer {
-    /// Prints a short report.
+    /// Prints a short report; of a file that was written no more than the title if `preview` is 0.
     ///
     /// # Errors
     ///
@@ -29,10 +29,12 @@ impl Answer {
             return super::align::write_text(&self.name, alignment, context);
         }
         if self.extras.preview.is_some() {
-            return self.write_preview(context);
+            return self.write_preview(context, preview);
         }
+        let is_saved = self.extras.written.is_some() && preview == 0;
         match (self.values.get(0), &self.along[..]) {
             (Some(value), []) => self.write_value(value, context)?,
+            _ if is_saved => self.write_title(context)?,
             (_, [_]) => self.write_row(context, preview)?,
             (_, [_, last]) if last.is_bins() => self.write_histograms(context, preview)?,
             _ => self.write_array(context, preview)?,
@@ -54,13 +56,21 @@ impl Answer {
     fn write_value(&self, value: Number, context: &mut Context<'_>) -> Result<()> {
         let paint = context.paint;
         let title = format!("{} of {}", self.op, Escaped(&self.name));
+        if matches!(value, Number::Null) {
+            let why = match (self.count, self.chosen) {
+                (0, _) => "no elements",
+                (_, true) => "no element passes the filter",
+                (_, false) => "no element counts: all are NaN or masked",
+            };
+            return context.line(format!("{title}: {why}"));
+        }
         context.line(format!("{title} = {}{}", paint.strong(value), self.spaced_unit()))?;
         let at = self.extras.places.as_ref().map(|places| places.text(0)).unwrap_or_default();
         if at.is_empty() { Ok(()) } else { context.line(format!("  at {}", Escaped(&at))) }
     }
 
     /// Prints the shown part of an array, and the output file.
-    fn write_preview(&self, context: &mut Context<'_>) -> Result<()> {
+    fn write_preview(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
         let paint = context.paint;
         let shape = tet_format::Shape::from(self.shape.clone());
         let what = if self.op == "values" { String::new() } else { format!("{} of ", self.op) };
@@ -68,7 +78,8 @@ impl Answer {
         let name = Escaped(&self.name);
         let unit = self.spaced_unit();
         context.line(paint.strong(format!("{what}{name}{over} {} {shape}{unit}", self.dtype)))?;
-        if let Some(preview) = &self.extras.preview {
+        let is_saved = self.extras.written.is_some() && preview == 0;
+        if let Some(preview) = self.extras.preview.as_ref().filter(|_| !is_saved) {
             let text = preview.lay_out(context.env().width.min(100));
             context.line(text)?;
             if let Some(more) = preview.more_line() {
@@ -179,12 +190,16 @@ impl Answer {
         self.write_more(shown, "more line", context)
     }
 
-    fn write_array(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
-        let paint = context.paint;
+    fn write_title(&self, context: &mut Context<'_>) -> Result<()> {
         let names: Vec<String> = self.along.iter().map(super::ResultAxis::name).collect();
         let shape = tet_format::Shape::from(self.shape.clone());
         let title = format!("{}, by {} {shape}", self.title(), names.join(", "));
-        context.line(paint.strong(title))?;
+        context.line(context.paint.strong(title))
+    }
+
+    fn write_array(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
+        let paint = context.paint;
+        self.write_title(context)?;
         let axes = layout::shown(&self.shape, preview == u64::MAX);
         let width = context.env().width.min(100);
         context.line(layout::lay_out_all(&axes, &self.shape, &self.values, width))?;

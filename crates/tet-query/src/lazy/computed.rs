@@ -12,31 +12,52 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Integrity};
-use tet_query::{
-    ChunkPlace, ChunkTable, Dataset, Decoder, Execution, Hyperslab, LazyArray, StoredCompression,
-};
+use tet_io::Writers;
 
+use super::LazyArray;
 use super::elements::Elements;
-use super::slabs::grid_of_one;
+use crate::budget::Execution;
+use crate::catalog::{ChunkPlace, ChunkTable, Dataset, Decoder, StoredCompression};
+use crate::error::{Error, Result};
+use crate::selection::Hyperslab;
 
 /// The chunks of elements that are read as one array.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, LazyArray};
+///
+/// /// Every second row, as a dataset of its own.
+/// fn thinned(dataset: &Dataset) -> tet_query::Result<Option<Dataset>> {
+///     let mut axes = Hyperslab::whole(dataset.shape()).axes().to_vec();
+///     let Some(rows) = axes.first_mut() else { return Ok(None) };
+///     rows.step = 2;
+///     let Some(slab) = Hyperslab::new(axes, dataset.shape()) else { return Ok(None) };
+///     let rows = Elements::of(Arc::new(LazyArray::values(dataset, &slab)?));
+///     Ok(Some(Computed::new(rows, &Execution::default()).dataset("rows".to_owned())))
+/// }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Computed {
+pub struct Computed {
     elements: Elements,
     grid: Grid,
     how: Execution,
     /// Why a chunk could not be computed: a decoder has no words for that.
-    fault: Mutex<Option<tet_query::Error>>,
+    fault: Mutex<Option<Error>>,
 }
 
 impl Computed {
     /// The chunks of elements, which are about those of the dataset of the first of them.
-    pub(crate) fn new(elements: Elements, how: &Execution) -> Arc<Computed> {
+    #[must_use]
+    pub fn new(elements: Elements, how: &Execution) -> Arc<Computed> {
         let (chunk, shape) = (elements.first().chunk_shape(), elements.shape());
         let chunk = chunk.iter().zip(shape.iter());
         let chunk = chunk.map(|(&chunk, &extent)| chunk.min(extent).max(1)).collect();
-        let grid = Grid::new(shape.clone(), chunk);
-        let grid = grid.unwrap_or_else(|| grid_of_one(shape));
+        let whole = || shape.iter().map(|&extent| extent.max(1)).collect();
+        let grid = Grid::new(shape.clone(), chunk).or_else(|| Grid::new(shape.clone(), whole()));
+        let grid = grid.unwrap_or_else(Grid::of_scalar);
         // Chunks are decoded on several threads at once.
         let memory_budget = how.memory_budget / 4;
         let how = Execution { threads: 1, memory_budget, ..how.silent() };
@@ -44,24 +65,22 @@ impl Computed {
     }
 
     /// A dataset of this name whose elements they are, without axes, labels and attributes.
-    pub(crate) fn dataset(self: &Arc<Self>, name: String) -> Dataset {
+    #[must_use]
+    pub fn dataset(self: &Arc<Self>, name: String) -> Dataset {
         let source = self.elements.first().dataset().source.clone();
         let (grid, chunks) = (self.grid.clone(), Arc::clone(self));
         Dataset::new(source, name, self.elements.dtype(), grid, chunks)
     }
 
     /// The first of the lazy arrays; the only one of a selection or an answer.
-    pub(crate) fn lazy(&self) -> &LazyArray {
+    #[must_use]
+    pub fn lazy(&self) -> &LazyArray {
         self.elements.first()
     }
 
-    /// Takes the reason why a chunk could not be computed.
-    pub(crate) fn take_fault(&self) -> Option<tet_query::Error> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
     /// The elements that are those of `whole`, which are all elements of a dataset.
-    pub(crate) fn behind(whole: &LazyArray) -> Option<&Elements> {
+    #[must_use]
+    pub fn behind(whole: &LazyArray) -> Option<&Elements> {
         let table: &dyn Any = &*whole.dataset().chunks;
         let elements = &table.downcast_ref::<Computed>()?.elements;
         let is_same =
@@ -73,14 +92,13 @@ impl Computed {
 }
 
 impl ChunkTable for Computed {
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
         let size = self.elements.dtype().size().unwrap_or(1);
         for &linear in linear {
             let count = self.grid.chunk_elements(&self.grid.coord_of(linear));
             let len = count.and_then(|count| count.checked_mul(size));
             let what = "bytes of a chunk";
-            let too_long =
-                tet_query::Error::Limit { what, wanted: u64::MAX, limit: self.how.memory_budget };
+            let too_long = Error::Limit { what, wanted: u64::MAX, limit: self.how.memory_budget };
             out.push(ChunkPlace::absent(len.ok_or(too_long)?));
         }
         Ok(())
@@ -98,12 +116,16 @@ impl ChunkTable for Computed {
         self.elements.integrity()
     }
 
-    fn writers(&self) -> tet_io::Writers {
+    fn writers(&self) -> Writers {
         self.elements.writers()
     }
 
-    fn check_unchanged(&self) -> tet_query::Result<()> {
+    fn check_unchanged(&self) -> Result<()> {
         self.elements.check_unchanged()
+    }
+
+    fn take_fault(&self) -> Option<Error> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn decoder(&self, linear: u64, _place: &ChunkPlace) -> Decoder<'_> {

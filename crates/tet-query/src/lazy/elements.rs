@@ -8,11 +8,31 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tet_format::{DType, Integrity, Shape};
-use tet_query::{AxisSlice, Error, Execution, Hyperslab, LazyArray, Result};
+use tet_io::Writers;
+
+use super::LazyArray;
+use crate::budget::Execution;
+use crate::error::{Error, Result};
+use crate::selection::{AxisSlice, Hyperslab};
 
 /// The elements of lazy arrays of one type, whose extents differ along one axis at most.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use tet_query::{Dataset, Elements, Hyperslab, LazyArray};
+///
+/// /// All of `second` behind all of `first`, along their first axis.
+/// fn joined(first: &Dataset, second: &Dataset) -> tet_query::Result<Option<Elements>> {
+///     let all = |dataset: &Dataset| {
+///         LazyArray::values(dataset, &Hyperslab::whole(dataset.shape())).map(Arc::new)
+///     };
+///     Ok(Elements::along(0, all(first)?, vec![all(second)?]))
+/// }
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Elements {
+pub struct Elements {
     first: Arc<LazyArray>,
     others: Vec<Arc<LazyArray>>,
     axis: usize,
@@ -21,14 +41,16 @@ pub(crate) struct Elements {
 
 impl Elements {
     /// The elements of one lazy array.
-    pub(crate) fn of(lazy: Arc<LazyArray>) -> Elements {
+    #[must_use]
+    pub fn of(lazy: Arc<LazyArray>) -> Elements {
         let shape = lazy.shape().clone();
         Elements { first: lazy, others: Vec::new(), axis: 0, shape }
     }
 
     /// The elements of several lazy arrays, one behind the other along an axis; `None` where their types or their other
     /// extents differ, or the shape is too long.
-    pub(crate) fn along(
+    #[must_use]
+    pub fn along(
         axis: usize,
         first: Arc<LazyArray>,
         others: Vec<Arc<LazyArray>>,
@@ -49,17 +71,20 @@ impl Elements {
     }
 
     /// The first of the lazy arrays.
-    pub(crate) fn first(&self) -> &LazyArray {
+    #[must_use]
+    pub fn first(&self) -> &LazyArray {
         &self.first
     }
 
     /// The shape of all.
-    pub(crate) const fn shape(&self) -> &Shape {
+    #[must_use]
+    pub const fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// The type of the elements.
-    pub(crate) fn dtype(&self) -> DType {
+    #[must_use]
+    pub fn dtype(&self) -> DType {
         self.first.dtype()
     }
 
@@ -68,7 +93,8 @@ impl Elements {
     }
 
     /// The lazy arrays, where all elements of one come before those of the next; `None` for a single one.
-    pub(crate) fn in_order(&self) -> Option<impl Iterator<Item = &LazyArray>> {
+    #[must_use]
+    pub fn in_order(&self) -> Option<impl Iterator<Item = &LazyArray>> {
         let is_outer = self.shape.iter().take(self.axis).all(|&extent| extent == 1);
         (is_outer && !self.others.is_empty()).then(|| self.parts().map(|it| &**it))
     }
@@ -77,27 +103,29 @@ impl Elements {
     ///
     /// # Errors
     /// The stored bytes differ from their checksum, or cannot be read.
-    pub(crate) fn check_seal(&self, how: &Execution) -> Result<()> {
+    pub fn check_seal(&self, how: &Execution) -> Result<()> {
         self.parts().try_for_each(|part| part.check_seal(how))
     }
 
     /// How far the bytes of all that was read were compared.
-    pub(crate) fn integrity(&self) -> Integrity {
+    #[must_use]
+    pub fn integrity(&self) -> Integrity {
         let others = self.others.iter().map(|it| it.integrity());
         others.fold(self.first.integrity(), Integrity::and)
     }
 
     /// Who may have written to the files since they were opened.
-    pub(crate) fn writers(&self) -> tet_io::Writers {
+    #[must_use]
+    pub fn writers(&self) -> Writers {
         let each = self.parts().map(|part| part.dataset().writers());
-        each.max().unwrap_or(tet_io::Writers::Absent)
+        each.max().unwrap_or(Writers::Absent)
     }
 
     /// Checks that the files are those that were opened.
     ///
     /// # Errors
     /// One of them changed.
-    pub(crate) fn check_unchanged(&self) -> Result<()> {
+    pub fn check_unchanged(&self) -> Result<()> {
         self.parts().try_for_each(|part| part.dataset().check_unchanged())
     }
 
@@ -105,12 +133,7 @@ impl Elements {
     ///
     /// # Errors
     /// As [`LazyArray::read_into`]; memory for a part of it is missing.
-    pub(crate) fn read_into(
-        &self,
-        slab: &Hyperslab,
-        how: &Execution,
-        out: &mut [u8],
-    ) -> Result<()> {
+    pub fn read_into(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
         if self.others.is_empty() {
             return self.first.read_into(slab, how, out);
         }
