@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tet_query::{CoordinateRole, Moments};
 
-use crate::dates::{self, Span};
+use crate::dates::{self, DateMark, Span};
 use crate::ticks::{self, Tick};
 use crate::visible::visible;
 
@@ -12,6 +12,8 @@ use crate::visible::visible;
 const NEAR: f64 = 0.1;
 /// Numbers whose longest step is so many times the shortest are marked one by one.
 const UNEVEN: f64 = 4.0;
+/// Gaps between times are no more than this part of all, where marks are at round dates.
+const GAPS_MAX: f64 = 0.2;
 
 /// An axis of a picture.
 ///
@@ -255,26 +257,36 @@ impl PlotAxis {
     /// At most about `count` marks, in the order of positions, with places from 0, the start of the first
     /// position, to 1, the end of the last.
     pub(crate) fn ticks(&self, count: usize) -> Vec<Tick> {
-        let is_few = self.extent <= u64::try_from(count).unwrap_or(u64::MAX);
+        let count_max = u64::try_from(count.max(1)).unwrap_or(1);
+        let every = usize::try_from(self.extent.div_ceil(count_max)).unwrap_or(usize::MAX);
         match &self.labels {
-            Labels::Times(moments) if is_few => dates::own_dates(moments)
-                .into_iter()
-                .zip(0_u64..)
-                .map(|(date, at)| Tick { part: self.part(float(at)), text: date.text, of: date.of })
-                .collect(),
-            _ if is_few => (0..self.extent).map(|position| self.tick(position)).collect(),
+            _ if every <= 1 => self.own_ticks(1),
             Labels::Numbers(numbers) | Labels::Turns { numbers, .. } if !is_uneven(numbers) => {
                 self.round_ticks(count, numbers)
             }
-            Labels::Times(moments) => self.date_ticks(count, moments),
-            Labels::Positions { first, step } => self.numbered_ticks(count, *first, *step),
-            // Round numbers would be crowded at one end of numbers such as 1, 10, 100.
-            Labels::Texts(_) | Labels::Numbers(_) | Labels::Turns { .. } => {
-                let every = self.extent.div_ceil(u64::try_from(count.max(1)).unwrap_or(1));
-                let every = usize::try_from(every).unwrap_or(usize::MAX).max(1);
-                (0..self.extent).step_by(every).map(|position| self.tick(position)).collect()
+            Labels::Times(moments) if !has_gaps(&offsets(moments)) => {
+                self.date_ticks(count, moments)
             }
+            Labels::Positions { first, step } => self.numbered_ticks(count, *first, *step),
+            // Round numbers would be crowded at one end of numbers such as 1, 10, 100, and round dates in gaps.
+            _ => self.own_ticks(every),
         }
+    }
+
+    /// A mark at each of so many positions, with its own label.
+    fn own_ticks(&self, every: usize) -> Vec<Tick> {
+        let positions = (0..self.extent).step_by(every);
+        let Labels::Times(Moments { calendar, nanoseconds }) = &self.labels else {
+            return positions.map(|position| self.tick(position)).collect();
+        };
+        let nanoseconds = nanoseconds.iter().copied().step_by(every).collect();
+        let dates = dates::own_dates(&Moments { calendar: *calendar, nanoseconds });
+        let tick = |(date, at): (DateMark, u64)| Tick {
+            part: self.part(float(at)),
+            text: date.text,
+            of: date.of,
+        };
+        dates.into_iter().zip(positions).map(tick).collect()
     }
 
     /// The mark of one position, with its own label.
@@ -408,6 +420,14 @@ fn is_ordered<T: PartialOrd>(values: &[T]) -> bool {
 fn is_uneven(numbers: &[f64]) -> bool {
     let steps = || numbers.windows(2).map(|pair| (pair[1] - pair[0]).abs());
     steps().fold(0.0, f64::max) > UNEVEN * steps().fold(f64::INFINITY, f64::min)
+}
+
+/// Whether numbers are much further apart in a few places, and these are a good part of all.
+fn has_gaps(numbers: &[f64]) -> bool {
+    let span = (numbers.last().unwrap_or(&0.0) - numbers.first().unwrap_or(&0.0)).abs();
+    let mean = span / float(numbers.len().saturating_sub(1).max(1) as u64);
+    let steps = numbers.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+    steps.filter(|step| *step > UNEVEN * mean).sum::<f64>() > GAPS_MAX * span
 }
 
 /// Longitudes that start again after the end of a turn, as those that go on.
@@ -593,6 +613,17 @@ mod tests {
     fn uneven_numbers_are_marked_one_by_one() {
         let labels: Vec<String> = (0..16).map(|power| (1_u64 << power).to_string()).collect();
         assert_eq!(texts(&PlotAxis::labeled("p", labels), 5), ["1", "16", "256", "4096"]);
+    }
+
+    #[test]
+    fn times_with_gaps_are_marked_one_by_one() {
+        let julies: Vec<f64> = (0..20).chain(365..385).map(f64::from).collect();
+        let time = timed(&julies, Calendar::NoLeap, [2001, 7, 1]);
+        assert_eq!(texts(&time, 4), ["2001-07-01", "2001-07-11", "2002-07-01", "2002-07-11"]);
+        let days: Vec<f64> =
+            (0..100).filter(|day| !(40..45).contains(day)).map(f64::from).collect();
+        let time = timed(&days, Calendar::NoLeap, [2001, 7, 1]);
+        assert_eq!(texts(&time, 4), ["2001-07", "2001-08", "2001-09", "2001-10"]);
     }
 
     #[test]
