@@ -347,3 +347,46 @@ fn those_who_take_all_datasets_are_told_what_is_not_listed() {
         assert_eq!(format!("{out}{err}").matches(told).count(), count, "{args:?}: {out}{err}");
     }
 }
+
+/// Arrays of a type that is not read are sound: the exit status is not that of damage.
+#[test]
+fn structured_arrays_are_not_supported_and_not_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dict = "{'descr': [('t', '<f8'), ('n', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
+    let mut file = b"\x93NUMPY\x01\0".to_vec();
+    file.extend(u16::try_from(dict.len()).expect("it works").to_le_bytes());
+    file.extend(dict.bytes().chain([0; 12]));
+    fs::write(folder.path().join("s.npy"), &file).expect("it works");
+    for command in ["info", "cat", "stats"] {
+        let (exit, err) = failed(folder.path(), &[command, "s.npy"]);
+        assert_eq!(exit, Exit::Unsupported, "{err}");
+        assert!(err.contains("dtype structured is not supported"), "{err}");
+    }
+    file.truncate(14);
+    fs::write(folder.path().join("s.npy"), &file).expect("it works");
+    assert_eq!(failed(folder.path(), &["info", "s.npy"]).0, Exit::Format);
+}
+
+/// The only arrays of two files are compared, and what is wrong with a file is said of that file.
+#[test]
+fn arrays_of_two_names_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["frame.npy", "fr.npy"] {
+        array(folder.path(), name, &[3, 2]);
+    }
+    let (out, err) = done(folder.path(), &["diff", "frame.npy", "fr.npy"]);
+    assert_eq!(out, "");
+    let note = "note: \"frame\" of frame.npy is compared with \"fr\" of fr.npy";
+    assert!(err.starts_with(note), "{err}");
+    let (exit, out, _) = tet_in(folder.path(), &["diff", "frame.npy", "fr.npy", "fr[0:2]"]);
+    assert_eq!((exit, out.as_str()), (Exit::Done, ""));
+    array(folder.path(), "more.npy", &[3, 3]);
+    let (exit, out, _) = tet_in(folder.path(), &["diff", "frame.npy", "more.npy"]);
+    assert_eq!(exit, Exit::No);
+    assert!(out.starts_with("frame -> more\n  shape: (3, 2) -> (3, 3)\n"), "{out}");
+    let args = ["diff", "frame.npy", "more.npy", "--digests", "always"];
+    let (_, _, err) = tet_in(folder.path(), &args);
+    for name in ["frame.npy", "more.npy"] {
+        assert!(err.contains(&format!("warning: {name}: --digests always: ")), "{err}");
+    }
+}

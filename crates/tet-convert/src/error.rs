@@ -13,7 +13,7 @@ use tet_query::SelectionNote;
 pub(crate) use self::kind::is_of_system;
 use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_member};
 use crate::Format;
-use crate::container::editor::EditKind;
+use crate::container::edit_kind::EditKind;
 use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
 
@@ -419,11 +419,8 @@ pub enum Error {
         dtype: String,
     },
     /// Datasets cannot be paired by the names that were given.
-    #[error("{what}")]
-    Names {
-        /// Why not.
-        what: String,
-    },
+    #[error("{0}")]
+    Names(String),
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
     Collision {

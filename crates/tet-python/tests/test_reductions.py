@@ -290,3 +290,23 @@ def test_the_first_argument_may_name_axes(files: Path) -> None:
     assert np.array_equal(temp.sum(("lat", 2)), temp.sum(axis=(1, 2)))
     with pytest.raises(tetfile.NotFoundError):
         temp.mean("depth")
+
+
+def test_latitudes_that_count_alike_are_a_warning(tmp_path: Path) -> None:
+    with tetfile.create(tmp_path / "t.nc") as out:
+        out["lat"] = tetfile.Spec((3,), "f8", dims=("lat",), attrs={"units": "degrees_north"})
+        out["lat"][...] = [-60.0, 0.0, 60.0]
+        out["t"] = tetfile.Spec((2, 3), "f8", dims=("x", "lat"))
+        out["t"][...] = np.arange(6.0).reshape(2, 3)
+    f = tetfile.open(tmp_path / "t.nc")
+    for reduce in (lambda t: t.mean(), lambda t: t.std(dim="lat"), lambda t: t.sum(1)):
+        with pytest.warns(UserWarning, match="over lat counts all rows alike") as found:
+            reduce(f["t"])
+        assert [each.filename for each in found] == [__file__]
+    with pytest.warns(UserWarning, match="t: the mean over lat counts all rows alike"):
+        assert f.query({"dataset": "t", "mean": []}).values == 2.5
+    # Warnings are errors in these tests.
+    assert f["t"].max() == 5.0
+    assert f["t"].mean("x").shape == (3,)
+    assert f["t"].isel(lat=0).mean() == 1.5
+    assert f["t"].mean(weights={"lat": np.array([1.0, 2.0, 1.0])}) == 2.5

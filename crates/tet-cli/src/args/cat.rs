@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use tet_format::DType;
+
+use super::convert::dtype;
 use super::{LayoutArgs, ReadArgs, WriteArgs, WrittenValuesArgs};
 
 /// Arguments of `tet cat`.
@@ -49,6 +52,9 @@ pub struct CatArgs {
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
     pub layout: LayoutArgs,
+    /// Convert the values to this type: float32, bf16, int16, ... [default: that of the dataset]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    pub dtype: Option<DType>,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
@@ -90,6 +96,7 @@ EXAMPLES
   tet cat climate.tet temp -s 'month=7, lat=40:60'   by label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
   tet cat climate.tet 'temp[0]' -o january.nc        with its axes, labels and units
+  tet cat model.safetensors norm -o norm.npy --dtype float32   numbers of a type that NumPy lacks
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
   tet cat climate.tet 'temp[0]' -o m.csv --layout wide   a row for each lat, a column for each lon
   tet cat climate.tet 'lat' --format json            for jq and other programs

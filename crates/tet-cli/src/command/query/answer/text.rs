@@ -17,6 +17,8 @@ const COUNTS: [&str; 7] =
     ["count", "nan_count", "inf_count", "null_count", "all_finite", "any_nan", "any_inf"];
 /// The columns of the longest bar in a table of values.
 const BAR_MAX: usize = 24;
+/// Bars of values whose range is a smaller part of the largest do not start at zero.
+const FLAT: f64 = 0.1;
 
 impl Answer {
     /// Prints a short report; of a file that was written no more than the title if `preview` is 0.
@@ -142,6 +144,10 @@ impl Answer {
             context.line(line)?;
         }
         self.write_more(shown, "more value", context)?;
+        if bars.low > 0.0 && self.extras.places.is_none() {
+            let line = format!("  bars start at {}", Number::F64(bars.low).brief());
+            context.line(paint.faint(line))?;
+        }
         match self.extras.histogram.as_ref().and_then(|histogram| histogram.outside(0)) {
             Some(outside) => context.line(format!("  {outside}")),
             None => Ok(()),
@@ -249,7 +255,7 @@ impl Places {
     }
 }
 
-/// Bars from the smallest to the largest value.
+/// Bars for values: from zero, or, where all would be about as long, from the smallest value.
 struct Bars {
     low: f64,
     high: f64,
@@ -258,9 +264,14 @@ struct Bars {
 impl Bars {
     fn over(values: &[Number]) -> Bars {
         let finite = || values.iter().map(|value| value.to_f64()).filter(|value| value.is_finite());
-        // Bars start at zero, or at the smallest value if that is negative.
-        let low = finite().fold(0.0, f64::min);
-        Bars { low, high: finite().fold(low, f64::max) }
+        let least = finite().fold(f64::INFINITY, f64::min);
+        let high = finite().fold(f64::NEG_INFINITY, f64::max);
+        let range = high - least;
+        // Bars start at zero, or at the smallest value if that is negative. Those of nearly constant values would be
+        // of one length: they start below the smallest by the length of its bar.
+        let is_flat = least > 0.0 && range > 0.0 && range < high * FLAT;
+        let low = if is_flat { least - range / (BAR_MAX - 1) as f64 } else { least.min(0.0) };
+        Bars { low, high: high.max(low) }
     }
 
     fn bar(&self, value: Number) -> String {
