@@ -10,6 +10,7 @@
 mod badfs;
 mod bench;
 mod ci;
+mod coastlines;
 mod crash;
 mod docs;
 mod fixtures;
@@ -50,6 +51,8 @@ enum Task {
     Bench(bench::Options),
     /// Writes docs/reference/cli.md and the man pages; compares the rule table with the code
     Docs(docs::Options),
+    /// Writes the coastlines of maps, of land-110m.json of the npm package world-atlas
+    Coastlines(coastlines::Options),
     /// Kills and fails the commands that write, at every call by which they write
     Crash(crash::Options),
     /// Runs the commands on a file system whose reads and writes fail, and whose files change
@@ -98,6 +101,7 @@ fn main() -> anyhow::Result<()> {
         Task::Tidy => tidy::run(),
         Task::GenFixtures(options) => fixtures::run(&options),
         Task::Bench(options) => bench::run(&options),
+        Task::Coastlines(options) => coastlines::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Badfs(options) => badfs::run(&options),

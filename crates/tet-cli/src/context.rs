@@ -102,14 +102,26 @@ impl<'a> Context<'a> {
         &mut self,
         notes: impl IntoIterator<Item = &'n SelectionNote>,
     ) {
-        let mut said = BTreeSet::new();
-        for note in notes {
-            let text = note.to_string();
-            match said.insert(text.clone()) && !self.quiet {
-                true if note.is_warning() => self.warn_always(text),
-                true => self.print_err(&format!("note: {}", Message(&text))),
+        self.notes(notes.into_iter().map(|note| (note.to_string(), note.is_warning())));
+    }
+
+    /// Prints notes, each once, unless quiet; with each whether it is a warning.
+    pub(crate) fn notes(&mut self, notes: impl IntoIterator<Item = (String, bool)>) {
+        let mut printed = BTreeSet::new();
+        for (text, is_warning) in notes {
+            match printed.insert(text.clone()) && !self.quiet {
+                true if is_warning => self.warn_always(text),
+                true => self.assumed(text),
                 false => {}
             }
+        }
+    }
+
+    /// Prints what an answer takes for granted, unless quiet.
+    pub(crate) fn assumed(&mut self, text: impl Display) {
+        if !self.quiet {
+            let text = text.to_string();
+            self.print_err(&format!("note: {}", Message(&text)));
         }
     }
 

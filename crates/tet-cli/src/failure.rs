@@ -200,6 +200,7 @@ fn of_references(error: &tet_convert::Error, message: String) -> Failure {
         }
         E::ColumnName { .. } => (Exit::Usage, "columns", "write a .npz or .nc file"),
         E::NoReferences { .. } => (Exit::Unsupported, "no-references", ""),
+        E::Names { .. } => (Exit::Usage, "names", ""),
         E::Refs { .. } => (Exit::Usage, "references", ""),
         E::LongEdges { .. } => (Exit::Limit, "edges", "--edges sidecar writes them to a file"),
         _ => (Exit::from(error.kind()), "convert", ""),

@@ -1,6 +1,6 @@
 //! What is known of the positions and the values of a dataset for those who look at them: labels and units.
 
-use tet_query::{AttrText, AxisSlice, Dataset, LabelLookup, Labels};
+use tet_query::{AttrText, AxisSlice, Dataset, LabelLookup, Labels, Moments};
 
 /// At most this many labels of an axis are read; later positions are shown by number.
 const LABELS_MAX: u64 = 1 << 20;
@@ -13,13 +13,29 @@ const PACKING: [&str; 2] = ["scale_factor", "add_offset"];
 #[must_use]
 pub(crate) fn unit(dataset: &Dataset) -> String {
     // Decoded values have none of them.
-    if PACKING.iter().any(|key| dataset.attrs.contains_key(*key)) {
+    if is_packed(dataset) {
         return String::new();
     }
     match dataset.attrs.get("units").or_else(|| dataset.attrs.get("unit")) {
         Some(AttrText::Text(text)) => text.clone(),
         _ => String::new(),
     }
+}
+
+/// Whether a dataset's values are packed, and not decoded.
+#[must_use]
+pub(crate) fn is_packed(dataset: &Dataset) -> bool {
+    PACKING.iter().any(|key| dataset.attrs.contains_key(*key))
+}
+
+/// What a dataset's values are: its `long_name`, else its `standard_name`; empty without them.
+#[must_use]
+pub(crate) fn long_name(dataset: &Dataset) -> String {
+    let text = |key: &&str| match dataset.attrs.get(*key) {
+        Some(AttrText::Text(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        _ => None,
+    };
+    ["long_name", "standard_name"].iter().find_map(text).unwrap_or_default()
 }
 
 /// The labels of the selected positions of an axis; empty without labels.
@@ -31,17 +47,17 @@ pub(crate) fn of_axis(labels: &dyn LabelLookup, axis: usize, slice: &AxisSlice) 
     texts(&labels, slice)
 }
 
-/// The numbers of the selected positions of a time axis, as they are stored; empty for other axes.
+/// The times of the selected positions of an axis; `None` for an axis of other labels, or of too many.
 #[must_use]
-pub(crate) fn numbers_of_times(
-    labels: &dyn LabelLookup,
-    axis: usize,
-    slice: &AxisSlice,
-) -> Vec<String> {
-    match labels.labels(axis) {
-        Ok(Some(labels @ Labels::Times { .. })) => texts(&labels.stored(), slice),
-        _ => Vec::new(),
-    }
+pub(crate) fn moments(labels: &dyn LabelLookup, axis: usize, slice: &AxisSlice) -> Option<Moments> {
+    let Ok(Some(labels @ Labels::Times { .. })) = labels.labels(axis) else { return None };
+    let all = labels.moments().filter(|_| slice.count() <= LABELS_MAX)?;
+    let at = |nth: u64| {
+        let position = usize::try_from(slice.start + nth * slice.step).ok()?;
+        all.nanoseconds.get(position).copied()
+    };
+    let nanoseconds = (0..slice.count()).map(at).collect::<Option<_>>()?;
+    Some(Moments { calendar: all.calendar, nanoseconds })
 }
 
 fn texts(labels: &Labels<'_>, slice: &AxisSlice) -> Vec<String> {

@@ -185,3 +185,160 @@ fn a_refused_picture_leaves_no_file() {
         assert!(!folder.path().join("x.png").exists(), "{args:?}");
     }
 }
+
+/// An array of a Zarr folder: its axes and its attributes as JSON.
+fn zarr(folder: &Path, name: &str, dims: &[(&str, usize)], attrs: &str, values: &[f64]) {
+    let array = folder.join(name);
+    fs::create_dir_all(&array).unwrap();
+    fs::write(folder.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let lens: Vec<String> = dims.iter().map(|(_, len)| len.to_string()).collect();
+    let names: Vec<String> = dims.iter().map(|(dim, _)| format!("\"{dim}\"")).collect();
+    let (shape, names) = (lens.join(", "), names.join(", "));
+    let document = format!(
+        r#"{{"zarr_format": 2, "shape": [{shape}], "chunks": [{shape}], "dtype": "<f8", "compressor": null, "fill_value": null, "order": "C", "filters": null}}"#
+    );
+    fs::write(array.join(".zarray"), document).unwrap();
+    let attrs = if attrs.is_empty() { String::new() } else { format!(", {attrs}") };
+    fs::write(array.join(".zattrs"), format!(r#"{{"_ARRAY_DIMENSIONS": [{names}]{attrs}}}"#))
+        .unwrap();
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    fs::write(array.join(vec!["0"; dims.len()].join(".")), bytes).unwrap();
+}
+
+/// The texts of an SVG document, in order.
+fn svg_texts(folder: &Path, args: &[&str]) -> (Vec<String>, String) {
+    let (exit, _, err) = fixtures::tet_in(folder, &[args, &["-o", "out.svg", "--force"]].concat());
+    assert_eq!(exit, Exit::Done, "{args:?}: {err}");
+    let svg = fs::read_to_string(folder.join("out.svg")).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    (texts.filter_map(|node| node.text().map(str::to_owned)).collect(), err)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "few positions")]
+fn numbers(count: usize, first: f64, step: f64) -> Vec<f64> {
+    (0..count).map(|nth| first + step * nth as f64).collect()
+}
+
+#[test]
+fn times_of_every_calendar_are_dates() {
+    // Days from 2001-01-01T12:00 on: the first days of July and of the next year, as cftime counts them.
+    let folder = tempfile::tempdir().unwrap();
+    let calendars = [
+        "standard",
+        "gregorian",
+        "proleptic_gregorian",
+        "julian",
+        "noleap",
+        "365_day",
+        "all_leap",
+        "366_day",
+        "360_day",
+    ];
+    for calendar in calendars {
+        let name = format!("{calendar}.zarr");
+        let at = folder.path().join(&name);
+        let attrs = format!(
+            r#""units": "days since 2001-01-01", "calendar": "{calendar}", "long_name": "valid time""#
+        );
+        zarr(&at, "time", &[("time", 730)], &attrs, &numbers(730, 0.5, 1.0));
+        zarr(
+            &at,
+            "x",
+            &[("time", 730)],
+            r#""units": "K", "standard_name": "air_temperature""#,
+            &numbers(730, 0.0, 1.0),
+        );
+        let (texts, err) = svg_texts(folder.path(), &["plot", &name, "x"]);
+        assert!(
+            ["2001-01", "2001-07", "2002-01"].iter().all(|it| texts.iter().any(|text| text == it)),
+            "{calendar}: {texts:?}"
+        );
+        assert!(texts.contains(&"valid time".to_owned()), "{calendar}: {texts:?}");
+        assert!(
+            texts.contains(&"air_temperature (K)".to_owned()) && err.is_empty(),
+            "{texts:?} {err}"
+        );
+        let (texts, _) =
+            svg_texts(folder.path(), &["plot", &name, "x", "--mean", "--window", "time:30"]);
+        assert!(
+            texts.contains(&"2001-07".to_owned()) && !texts.iter().any(|text| text.contains("..")),
+            "{texts:?}"
+        );
+        let (texts, _) = svg_texts(folder.path(), &["plot", &name, "x[time=2001-07]"]);
+        assert!(
+            texts.contains(&"07-11".to_owned()) && texts.contains(&"valid time (2001)".to_owned()),
+            "{texts:?}"
+        );
+    }
+}
+
+#[test]
+fn pressures_are_drawn_downwards() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, levels, attrs) in [
+        ("falling", [100_000.0, 50_000.0, 10_000.0], r#""units": "Pa", "positive": "down""#),
+        ("rising", [10_000.0, 50_000.0, 100_000.0], r#""units": "hPa", "axis": "Z""#),
+        ("depth", [10_000.0, 50_000.0, 100_000.0], r#""units": "m", "positive": "down""#),
+    ] {
+        let file = format!("{name}.zarr");
+        let at = folder.path().join(&file);
+        zarr(&at, "level", &[("level", 3)], attrs, &levels);
+        zarr(&at, "u", &[("level", 3), ("y", 2)], "", &levels.map(|level| [level; 2]).concat());
+        zarr(&at, "v", &[("y", 2), ("level", 3)], "", &[levels, levels].concat());
+        for (dataset, more, top) in
+            [("u", &[][..], 0.0), ("v", &[], 0.0), ("u", &["--invert-y"], 1.0)]
+        {
+            let out = format!("{name}{dataset}{}.png", more.len());
+            let args = [&["plot", &file, dataset, "-o", &out], more].concat();
+            let (colors, width) = pixels(&run(folder.path(), &args));
+            let color = |y: usize| colors[y * width + AREA[0] + 50];
+            let ends = [color(AREA[1] + 20), color(AREA[1] + AREA[3] - 20)];
+            let wanted = [top, 1.0 - top].map(|part| Palette::default().color(part));
+            assert_eq!(ends, wanted, "{name} {dataset} {more:?}");
+        }
+    }
+}
+
+#[test]
+fn curvilinear_grids_are_maps() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("ocean.zarr");
+    // Latitudes fall with j, and values are latitudes.
+    let cells = || (0..40).flat_map(|j| (0..80).map(move |i| (j, i)));
+    let lat: Vec<f64> = cells().map(|(j, _)| 58.5 - 3.0 * f64::from(j)).collect();
+    let lon: Vec<f64> =
+        cells().map(|(j, i)| 2.0 + 4.5 * f64::from(i) + 0.02 * f64::from(j)).collect();
+    let dims = [("j", 40), ("i", 80)];
+    zarr(&at, "nav_lat", &dims, r#""units": "degrees_north", "long_name": "latitude""#, &lat);
+    zarr(&at, "nav_lon", &dims, r#""units": "degrees_east", "long_name": "longitude""#, &lon);
+    zarr(&at, "tos", &dims, r#""coordinates": "nav_lat nav_lon""#, &lat);
+    let args = ["plot", "ocean.zarr", "tos", "--no-coastlines"];
+    let (texts, err) = svg_texts(folder.path(), &args);
+    assert!(err.contains("note: drawn at the nearest points of nav_lat and nav_lon"), "{err}");
+    for wanted in ["latitude (degrees_north)", "longitude (degrees_east)", "30", "360"] {
+        assert!(texts.iter().any(|text| text == wanted), "{wanted}: {texts:?}");
+    }
+    let (exit, _, _) = fixtures::tet_in(folder.path(), &[&args[..], &["-o", "o.png"]].concat());
+    assert_eq!(exit, Exit::Done);
+    let (colors, width) = pixels(&fs::read(folder.path().join("o.png")).unwrap());
+    // 120 degrees of latitude and 360 of longitude, in 584 pixels.
+    let height = 584 * 120 / 360;
+    for (part, wanted) in [(0.02, 1.0), (0.25, 0.75), (0.98, 0.0)] {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a pixel"
+        )]
+        let y = 36 + (part * height as f64) as usize;
+        let [color, wanted] = [colors[y * width + 300], Palette::default().color(wanted)];
+        let far = color.iter().zip(wanted).map(|(a, b)| a.abs_diff(b)).max().unwrap();
+        assert!(far <= 12, "{part}: {color:?} {wanted:?}");
+    }
+    let (texts, err) = svg_texts(folder.path(), &["plot", "ocean.zarr", "tos", "--x", "i"]);
+    assert!(texts.contains(&"j".to_owned()) && err.is_empty(), "{texts:?} {err}");
+    let args = ["cat", "ocean.zarr", "tos", "--format", "heatmap"];
+    let (_, out, err) = fixtures::tet_in(folder.path(), &args);
+    assert!(out.contains("latitude") && err.contains("nearest points"), "{out} {err}");
+}

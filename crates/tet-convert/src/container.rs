@@ -5,6 +5,7 @@
 //! the table, and compare containers by their [`Format`](crate::Format).
 
 pub(crate) mod csv;
+pub(crate) mod edited;
 pub(crate) mod editor;
 mod entry;
 mod fits;

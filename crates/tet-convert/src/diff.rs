@@ -1,23 +1,51 @@
 //! What differs between two files.
 
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tet_format::Shape;
 use tet_query::{Catalog, CatalogDiff, Dataset};
 
+pub use self::names::NameMap;
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
 use crate::model::notes::listed;
 
-/// Compares the datasets and the attributes of two files of any containers, but for elements. What only holds
-/// attributes of a file is no dataset; members of structures are. [`contents`] leaves out what restores bytes.
+/// Compares the datasets and the attributes of two files of any containers, but for elements; `names` has those that are
+/// others in the second file. What only holds attributes of a file is no dataset; members of structures are.
+/// [`contents`] leaves out what restores bytes.
 #[must_use]
-pub fn catalog_diff(left: &Catalog, right: &Catalog) -> CatalogDiff {
+pub fn catalog_diff(left: &Catalog, right: &Catalog, names: &NameMap) -> CatalogDiff {
     let listed = |catalog: &Catalog| {
         let datasets = catalog.datasets().iter().filter(|dataset| !is_metadata(dataset));
         with_members(catalog, datasets)
     };
-    CatalogDiff::of([listed(left), listed(right)], [left.attrs(), right.attrs()])
+    names.pairs([listed(left), listed(right)], [left.attrs(), right.attrs()])
+}
+
+/// The only datasets of two files to compare, where their names differ: of each file the one that it has, or the only
+/// one of these names and patterns.
+#[must_use]
+pub fn only_pair<'c>(
+    left: &'c Catalog,
+    right: &'c Catalog,
+    asked: &[&str],
+) -> Option<[&'c Dataset; 2]> {
+    let only = |catalog: &'c Catalog| {
+        let mut listed = catalog.datasets().iter().filter(|dataset| !is_metadata(dataset));
+        if let (Some(dataset), None) = (listed.next(), listed.next()) {
+            return Some(dataset);
+        }
+        let [asked] = asked else { return None };
+        match catalog.matching(asked).ok()?[..] {
+            [dataset] => Some(dataset),
+            _ => None,
+        }
+    };
+    let pair = [only(left)?, only(right)?];
+    let is_apart = !right.has(&pair[0].name) && !left.has(&pair[1].name);
+    is_apart.then_some(pair)
 }
 
 /// Datasets of a catalog, each before the members of its structures, if it has any.

@@ -5,6 +5,7 @@
 //! ```
 
 pub(crate) mod axes;
+mod followers;
 pub(crate) mod report;
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,6 +15,7 @@ use tet_query::{AttrText, Catalog, Dataset, Execution, Pattern};
 
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::{label_texts, of_range};
+pub use crate::edit::followers::with_followers;
 use crate::edit::report::EditReport;
 use crate::model::attribute_types::{TYPES_KEY, note};
 use crate::model::axes::axis;
@@ -48,13 +50,15 @@ pub fn edit(
     opened.check_complete()?;
     let editor = editor_for(opened, edits)?;
     check_names(opened, edits)?;
-    let edits: Vec<FileEdit> = edits.iter().cloned().chain(notes(opened, edits)).collect();
+    let mut edits = with_followers(opened, edits.to_vec());
+    edits.extend(notes(opened, &edits));
     editor.edit(opened, &edits, output, options)
 }
 
 /// The edits of the notes on the types of attributes that others set or remove: the new values have no type.
 fn notes(opened: &Opened, edits: &[FileEdit]) -> Vec<FileEdit> {
-    let types = container(opened.format).and_then(|it| it.writer()).map(|it| it.can().attr_types);
+    let path = path_of(opened.catalog.source());
+    let types = container(opened.format).and_then(|it| it.writer()).map(|it| it.attr_types(&path));
     let Some(types) = types else { return Vec::new() };
     let mut changed: BTreeMap<Option<usize>, BTreeMap<String, AttrText>> = BTreeMap::new();
     let attrs_of = |target: Option<usize>| match target {
@@ -237,7 +241,7 @@ pub(crate) fn check_reserve(opened: &Opened, options: &EditOptions) -> Result<()
 /// The error for a file that cannot be edited so.
 pub(crate) fn not_editable(opened: &Opened, kind: EditKind) -> Error {
     let (path, format) = (path_of(opened.catalog.source()), opened.format);
-    Error::NotEditable { path, format, what: kind.text(), suffixes: editable(kind) }
+    Error::NotEditable { path, format, kind, suffixes: editable(kind) }
 }
 
 /// The suffixes of containers of which this can be edited: `.tet, .zt or .npz`.

@@ -13,6 +13,7 @@ use tet_query::SelectionNote;
 pub(crate) use self::kind::is_of_system;
 use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_member};
 use crate::Format;
+use crate::container::editor::EditKind;
 use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
 
@@ -417,6 +418,12 @@ pub enum Error {
         /// What its dtype is called.
         dtype: String,
     },
+    /// Datasets cannot be paired by the names that were given.
+    #[error("{what}")]
+    Names {
+        /// Why not.
+        what: String,
+    },
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
     Collision {
@@ -551,14 +558,14 @@ pub enum Error {
         is_read: bool,
     },
     /// A file cannot be edited so.
-    #[error("{} is {format}: {what} is supported in {suffixes} files", tet_io::shown(path))]
+    #[error("{} is {format}: {} is supported in {suffixes} files", tet_io::shown(path), kind.text())]
     NotEditable {
         /// The file.
         path: PathBuf,
         /// What it is.
         format: Format,
         /// What would be done.
-        what: &'static str,
+        kind: EditKind,
         /// The suffixes of files in which it can be done.
         suffixes: String,
     },

@@ -63,9 +63,11 @@ pub use convert::{
     Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
     convert_merged, convert_source,
 };
-pub use diff::{catalog_diff, contents, differing_decoding, with_members};
+pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};
-pub use edit::{check_edits, datasets_named, edit, kept_by, redims, relabels, renames};
+pub use edit::{
+    check_edits, datasets_named, edit, kept_by, redims, relabels, renames, with_followers,
+};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use model::attribute_types::AttrTypes;

@@ -12,6 +12,12 @@ pub enum Error {
     /// The file breaks a rule.
     #[error("{0}")]
     Fault(ForeignFault),
+    /// The file cannot be edited so.
+    #[error("{what}")]
+    Edit {
+        /// Why.
+        what: String,
+    },
 }
 
 impl From<ForeignFault> for Error {
@@ -26,6 +32,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The error for a rule that is broken at this byte.
 pub(crate) fn fault(rule: &'static ForeignRule, at: u64, found: u64, wanted: u64) -> Error {
     Error::Fault(ForeignFault { rule, at, found, wanted })
+}
+
+/// The error of an edit that cannot be made.
+pub(crate) fn refused(what: impl Into<String>) -> Error {
+    Error::Edit { what: what.into() }
 }
 
 /// A finding: what is wrong, and the path of the object that it concerns.

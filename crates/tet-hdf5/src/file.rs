@@ -146,6 +146,10 @@ impl Hdf5File {
         &self.0.shared
     }
 
+    pub(crate) fn superblock(&self) -> &Superblock {
+        &self.0.superblock
+    }
+
     /// The source of the bytes.
     #[must_use]
     pub fn source(&self) -> &Source {
@@ -326,7 +330,7 @@ impl Hdf5File {
                 Ok(())
             });
             let is_full = ATTRIBUTES_LEN_MAX < len;
-            if is_full { read } else { note(attribute::name(body), read) }
+            if is_full { read } else { note(attribute::name(&body.bytes), read) }
         };
         let header = self.header(address)?;
         for message in header.messages {
@@ -358,7 +362,7 @@ impl Hdf5File {
     }
 
     /// Attributes in a heap.
-    fn dense_attributes(
+    pub(crate) fn dense_attributes(
         &self,
         message: &Message,
         take: &mut dyn FnMut(Option<u16>, &crate::reader::Piece) -> Result<()>,

@@ -10,7 +10,7 @@ use crate::header::{Message, kind};
 use crate::heap::fractal::FractalHeap;
 use crate::heap::local::LocalHeap;
 use crate::message::link::{self, Link, Target};
-use crate::reader::{Fields, Reader};
+use crate::reader::{Fields, Piece, Reader};
 use crate::rule;
 use crate::tree::v1::{Keys, Node};
 use crate::tree::v2::TreeV2;
@@ -31,7 +31,7 @@ pub(crate) fn links(
         let mut fields = message.body.fields().with_rule(&rule::MESSAGE_CUT);
         let done = match message.kind {
             kind::LINK => link::read(&mut fields).map(|link| links.push(link)),
-            kind::LINK_INFO => dense(reader, &mut fields, &mut links),
+            kind::LINK_INFO => dense(reader, message, &mut links),
             kind::SYMBOL_TABLE => symbols(reader, &mut fields, &mut links),
             _ => Ok(()),
         };
@@ -59,19 +59,30 @@ pub(crate) fn links(
 }
 
 /// Links in a heap.
-fn dense(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> Result<()> {
-    let Some(dense) = link::link_info(fields)? else { return Ok(()) };
-    let heap = FractalHeap::read(reader, dense.heap)?;
+fn dense(reader: &Reader, message: &Message, links: &mut Vec<Link>) -> Result<()> {
     let mut names = Names { reader, len: 0 };
+    dense_links(reader, message, &mut |object| {
+        let link = link::read(&mut object.fields().with_rule(&rule::GROUP_CUT))?;
+        names.add(&link)?;
+        links.push(link);
+        bounded(links, object.at)
+    })
+}
+
+/// The messages of the links in the heap that a message names, if it names one.
+pub(crate) fn dense_links(
+    reader: &Reader,
+    message: &Message,
+    take: &mut dyn FnMut(&Piece) -> Result<()>,
+) -> Result<()> {
+    let mut fields = message.body.fields().with_rule(&rule::MESSAGE_CUT);
+    let Some(dense) = link::link_info(&mut fields)? else { return Ok(()) };
+    let heap = FractalHeap::read(reader, dense.heap)?;
     let damaged = heap.fault(reader)?;
     TreeV2::read(reader, dense.names, 5)?.each(reader, &mut |record| {
         let mut fields = record.fields();
         fields.take(4)?;
-        let object = heap.object(reader, fields.rest())?;
-        let link = link::read(&mut object.fields().with_rule(&rule::GROUP_CUT))?;
-        names.add(&link)?;
-        links.push(link);
-        bounded(links, record.at)
+        take(&heap.object(reader, fields.rest())?)
     })?;
     damaged.map_or(Ok(()), Err)
 }

@@ -37,6 +37,8 @@ pub(crate) mod kind {
     pub(crate) const CONTINUATION: u16 = 0x10;
     pub(crate) const SYMBOL_TABLE: u16 = 0x11;
     pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;
+    pub(crate) const FREE_SPACE: u16 = 0x17;
+    pub(crate) const CACHE_IMAGE: u16 = 0x18;
 
     /// Whether users lose nothing by a message that is not read: its type is one of those above, or of times, counts
     /// and places of the library's own.
@@ -51,6 +53,20 @@ pub(crate) struct Header {
     pub(crate) messages: Vec<Message>,
     /// That it counts more messages than it has.
     pub(crate) lack: Option<ForeignFault>,
+    pub(crate) first: FirstBlock,
+}
+
+/// The first block of a header, which is at the address of the object.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstBlock {
+    /// The byte of the file that it begins at.
+    pub(crate) at: u64,
+    /// What is before the messages.
+    pub(crate) head: Vec<u8>,
+    /// Bytes of the messages, with what is empty.
+    pub(crate) len: usize,
+    /// The flags of a header of version 2.
+    pub(crate) flags: Option<u8>,
 }
 
 /// A message of an object.
@@ -59,6 +75,7 @@ pub(crate) struct Message {
     pub(crate) kind: u16,
     /// Its number in the order in which messages of its type were made, where that is kept.
     pub(crate) order: Option<u16>,
+    pub(crate) flags: u8,
     pub(crate) is_shared: bool,
     pub(crate) body: Piece,
 }
@@ -81,7 +98,7 @@ pub(crate) fn read(reader: &Reader, shared: &SharedMessages, address: u64) -> Re
 }
 
 /// The header as it is stored.
-fn raw(reader: &Reader, address: u64) -> Result<Header> {
+pub(crate) fn raw(reader: &Reader, address: u64) -> Result<Header> {
     let head = reader.up_to(address, 4, &rule::HEADER_CUT)?;
     if head.bytes == *b"OHDR" {
         return new(reader, address);
@@ -165,7 +182,7 @@ fn old(reader: &Reader, address: u64) -> Result<Header> {
                 return Err(fault(rule, body.at, wanted.saturating_add(1), wanted));
             }
             let is_shared = flags & 2 != 0;
-            messages.push(Message { kind, order: None, is_shared, body });
+            messages.push(Message { kind, order: None, flags, is_shared, body });
         }
     }
     let wanted = u64::from(counted);
@@ -175,7 +192,13 @@ fn old(reader: &Reader, address: u64) -> Result<Header> {
         found: count,
         wanted,
     });
-    Ok(Header { messages, lack })
+    let first = FirstBlock {
+        at: head.at,
+        head: head.bytes,
+        len: usize::try_from(len).unwrap_or(usize::MAX),
+        flags: None,
+    };
+    Ok(Header { messages, lack, first })
 }
 
 /// Version 2.
@@ -197,6 +220,12 @@ fn new(reader: &Reader, address: u64) -> Result<Header> {
     let whole = len.saturating_add(start as u64).saturating_add(4);
     let rules = (&rule::HEADER_CUT, &rule::HEADER_CHECKSUM);
     let mut block = reader.sealed(address, whole, rules)?;
+    let first = FirstBlock {
+        at: head.at,
+        head: block.bytes.get(..start).unwrap_or_default().to_vec(),
+        len: block.bytes.len().saturating_sub(start),
+        flags: Some(flags),
+    };
     let mut blocks = Blocks::new();
     let mut messages = Vec::new();
     new_messages(&block, start, has_order, (&mut blocks, &mut messages))?;
@@ -206,7 +235,7 @@ fn new(reader: &Reader, address: u64) -> Result<Header> {
         fields.signature(b"OCHK", &rule::HEADER_VERSION)?;
         new_messages(&block, 4, has_order, (&mut blocks, &mut messages))?;
     }
-    Ok(Header { messages, lack: None })
+    Ok(Header { messages, lack: None, first })
 }
 
 /// Adds the messages of a block of version 2.
@@ -230,7 +259,7 @@ fn new_messages(
         if kind == kind::CONTINUATION {
             blocks.add(&body)?;
         }
-        messages.push(Message { kind, order, is_shared: flags & 2 != 0, body });
+        messages.push(Message { kind, order, flags, is_shared: flags & 2 != 0, body });
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 mod check;
 mod checksum;
+mod edit;
 mod error;
 mod file;
 mod group;
@@ -22,6 +23,7 @@ mod tree;
 mod walk;
 pub mod write;
 
+pub use edit::Hdf5Edit;
 pub use error::{Error, Result, StoredFault};
 pub use file::{Described, Hdf5File, StoredLayout};
 pub use index::{StoredChunk, StoredIndex};

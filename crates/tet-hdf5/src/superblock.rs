@@ -2,6 +2,7 @@
 
 use tet_io::Source;
 
+use crate::checksum::lookup3;
 use crate::error::{Result, fault};
 use crate::reader::{Fields, Reader, Sizes};
 use crate::rule;
@@ -60,6 +61,46 @@ pub(crate) fn read(source: &Source) -> Result<Superblock> {
             Ok(superblock)
         }
         _ => Err(fault(&rule::SUPERBLOCK_VERSION, base.saturating_add(8), version.into(), 3)),
+    }
+}
+
+impl Superblock {
+    /// The bytes that change with the length of the file, each with its place.
+    pub(crate) fn with_len(&self, source: &Source, file_len: u64) -> Result<Vec<(u64, Vec<u8>)>> {
+        let width = self.sizes.offset as u64;
+        let (base_at, end_at) = match self.version {
+            0 => (24, 24 + 2 * width),
+            1 => (28, 28 + 2 * width),
+            _ => (12, 12 + 2 * width),
+        };
+        let head = Reader::new(source.clone(), self.base, self.sizes);
+        let mut head = head.piece(0, end_at + 2 * width, &rule::SUPERBLOCK_CUT)?;
+        let mut fields = head.fields();
+        fields.take(usize::try_from(base_at).unwrap_or(usize::MAX))?;
+        let stored_base = fields.address()?.unwrap_or(0);
+        let end = file_len.saturating_sub(self.base.saturating_sub(stored_base)).to_le_bytes();
+        let end = end.get(..self.sizes.offset).unwrap_or_default();
+        let start = usize::try_from(end_at).unwrap_or(usize::MAX);
+        if let Some(place) = head.bytes.get_mut(start..start.saturating_add(end.len())) {
+            place.copy_from_slice(end);
+        }
+        let mut patches = vec![(self.base.saturating_add(end_at), end.to_vec())];
+        if 2 <= self.version {
+            let at = self.base.saturating_add(head.bytes.len() as u64);
+            patches.push((at, lookup3(&head.bytes).to_le_bytes().to_vec()));
+        }
+        Ok(patches)
+    }
+
+    /// Where versions 0 and 1 say whether they know how the links of the root group are stored.
+    pub(crate) fn root_cache(&self) -> Option<u64> {
+        let widths = (5 * self.sizes.offset + self.sizes.length) as u64;
+        let head = match self.version {
+            0 => 24,
+            1 => 28,
+            _ => return None,
+        };
+        Some(self.base.saturating_add(head + widths))
     }
 }
 

@@ -10,12 +10,12 @@
 //! B-trees as chunk indexes: HDF5 1.8 and later read them, and NetCDF-4 reads and extends them.
 
 mod addresses;
-mod attribute;
+pub(crate) mod attribute;
 mod datatype;
 mod fault;
 mod groups;
 mod header;
-mod heap;
+pub(crate) mod heap;
 mod messages;
 mod objects;
 mod scales;
@@ -307,7 +307,7 @@ pub struct EncodedHdf5 {
 }
 
 /// An address that leads nowhere.
-const UNDEFINED: u64 = u64::MAX;
+pub(crate) const UNDEFINED: u64 = u64::MAX;
 
 /// A length as the format has it.
 fn len_of(len: usize) -> u64 {

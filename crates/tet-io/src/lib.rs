@@ -43,8 +43,8 @@ pub use mmap::use_huge_pages;
 pub use pool::FilePool;
 pub use progress::{Canceled, Progress};
 pub use publish::{
-    FolderPublisher, Leftover, Output, Overwrite, Publish, Publisher, Settled, UrlFolderPublisher,
-    commit_all, is_temporary,
+    FolderPublisher, Leftover, Output, Overwrite, Publish, Publisher, Settled, Sharing,
+    UrlFolderPublisher, commit_all, is_temporary,
 };
 pub use read_at::{Access, ReadAt};
 pub use size::parse_size;

@@ -34,7 +34,7 @@ use crate::url::is_url;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 use url_file::UrlFile;
 
-pub use folder::FolderPublisher;
+pub use folder::{FolderPublisher, Sharing};
 pub use hidden::is_temporary;
 pub use leftovers::Leftover;
 pub use several::{Settled, commit_all};

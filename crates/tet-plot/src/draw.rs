@@ -1,5 +1,6 @@
 //! Pictures as files and as text, and how many cells they need for that.
 
+use crate::axis::PlotAxis;
 use crate::drawing::Drawing;
 use crate::error::Result;
 use crate::layout;
@@ -7,18 +8,18 @@ use crate::medium::{Depth, PlotMedium, PlotSize};
 use crate::picture::{Picture, Shown};
 use crate::raster;
 use crate::svg;
-use crate::terminal;
+use crate::terminal::{self, Screen};
 
 impl PlotMedium {
-    /// The most cells of a heatmap of these extents, rows first.
+    /// The most cells of a heatmap with these axes, rows first.
     #[must_use]
-    pub fn room(&self, extents: [u64; 2]) -> [usize; 2] {
+    pub fn room(&self, y: &PlotAxis, x: &PlotAxis) -> [usize; 2] {
         match *self {
             PlotMedium::File(size) => {
-                let area = layout::area_of_heatmap(size);
+                let area = layout::area_of_heatmap(size, y, x);
                 [area.height as usize, area.width as usize]
             }
-            PlotMedium::Terminal { width, depth } => terminal::room(extents, width, depth),
+            PlotMedium::Terminal { width, depth } => terminal::room(y, x, Screen { width, depth }),
         }
     }
 
@@ -36,7 +37,7 @@ impl Picture {
     /// Lines of text of at most `width` columns.
     #[must_use]
     pub fn terminal(&self, width: usize, depth: Depth) -> String {
-        terminal::draw(self, width, depth)
+        terminal::draw(self, Screen { width, depth })
     }
 
     /// An SVG document.

@@ -63,6 +63,7 @@ pub struct FieldFold {
     row: u64,
     column: u64,
     field: PlotField,
+    is_sampling: bool,
 }
 
 impl FieldFold {
@@ -73,7 +74,19 @@ impl FieldFold {
         let (row_count, column_count) = (rows.len(), columns.len());
         let values = vec![0.0; row_count * column_count];
         let field = PlotField { row_count, column_count, values, extremes: Extremes::default() };
-        FieldFold { rows, columns, row: 0, column: 0, field }
+        FieldFold { rows, columns, row: 0, column: 0, field, is_sampling: false }
+    }
+
+    /// Makes cells that have the element in their middle instead of a mean.
+    ///
+    /// ```
+    /// let mut fold = tet_plot::FieldFold::sampling([1, 6], [1, 2]);
+    /// fold.extend(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// assert_eq!(fold.finish().values, [2.0, 5.0]);
+    /// ```
+    #[must_use]
+    pub fn sampling(extents: [u64; 2], cells_max: [usize; 2]) -> FieldFold {
+        FieldFold { is_sampling: true, ..FieldFold::new(extents, cells_max) }
     }
 
     /// Takes the next elements in; those past the last are ignored.
@@ -97,9 +110,19 @@ impl FieldFold {
     fn add(&mut self, run: &[f64]) {
         let row = self.rows.cell(self.row);
         let height = len(&self.rows, row);
+        if self.is_sampling && self.row != middle(&self.rows, row) {
+            return;
+        }
         let (columns, first) = (&self.columns, row * self.field.column_count);
         let cells = &mut self.field.values[first..];
         columns.cut(self.column, run, |column, values| {
+            if self.is_sampling {
+                let start = self.column.max(columns.positions(column).start);
+                let at = middle(columns, column).checked_sub(start);
+                let value = at.and_then(|at| values.get(usize::try_from(at).ok()?));
+                cells[column] = value.copied().unwrap_or(cells[column]);
+                return;
+            }
             // Parts of the mean, not of the sum: a sum might overflow.
             let weight = 1.0 / (height * len(columns, column));
             cells[column] += values.iter().map(|value| value * weight).sum::<f64>();
@@ -111,6 +134,12 @@ impl FieldFold {
     pub fn finish(self) -> PlotField {
         self.field
     }
+}
+
+/// The position in the middle of a cell.
+fn middle(cells: &Cells, cell: usize) -> u64 {
+    let positions = cells.positions(cell);
+    positions.start + (positions.end - positions.start).saturating_sub(1) / 2
 }
 
 #[allow(clippy::cast_precision_loss, reason = "as near as a float is")]

@@ -9,8 +9,10 @@
 //!                   x
 //! ```
 
+use crate::aspect::{aspect, within};
 use crate::axis::PlotAxis;
 use crate::bins::Bins;
+use crate::coast;
 use crate::drawing::{Anchor, Drawing, Frame, INK, Label, Shape};
 use crate::field::PlotField;
 use crate::font::Font;
@@ -19,7 +21,7 @@ use crate::palette::Rgb;
 use crate::picture::{Picture, Shown};
 use crate::scale::Scale;
 use crate::series::Series;
-use crate::ticks::{self, Tick, turned};
+use crate::ticks::{self, Room, Tick, turned};
 
 /// The margins around the area of the values.
 const LEFT: u32 = 104;
@@ -39,6 +41,10 @@ const MARK_ROOM: f32 = 7.0;
 /// Sizes of texts.
 const TEXT: f32 = 12.0;
 const TITLE: f32 = 14.0;
+/// A text below an axis stands out past its ends by no more than this.
+const PAST: f64 = 16.0;
+/// From the marks of an axis to its name.
+const NAME_GAP: f32 = 9.0;
 /// The most marks of an axis.
 const TICKS_MAX: usize = 12;
 /// From the middle of a text down to its feet.
@@ -49,10 +55,18 @@ const BLUE: Rgb = [31, 119, 180];
 const DOT: u32 = 3;
 /// The height of a mark for NaN below a line.
 const NAN_MARK: u32 = 6;
+/// The width of a coastline, and the least distance of its points.
+const COAST_WIDTH: f32 = 0.8;
+const COAST_STEP: f32 = 0.4;
 
-/// The area of a heatmap's cells.
-pub(crate) const fn area_of_heatmap(size: PlotSize) -> Frame {
-    area(size, RIGHT_OF_HEATMAP)
+/// The area of a heatmap's cells: all of the room, but for maps, which keep their proportions.
+pub(crate) fn area_of_heatmap(size: PlotSize, y: &PlotAxis, x: &PlotAxis) -> Frame {
+    let room = area(size, RIGHT_OF_HEATMAP);
+    let [height, width] = within([room.height.into(), room.width.into()], aspect(y, x));
+    let [height, width] = [height, width].map(|len| whole(len).max(1));
+    // A picture that may be less high ends below the map.
+    let above = if size.is_limit { 0 } else { (room.height - height) / 2 };
+    Frame { x: room.x + (room.width - width) / 2, y: room.y + above, width, height }
 }
 
 /// The area of a line or of bars.
@@ -76,6 +90,9 @@ pub(crate) fn draw(picture: &Picture, size: PlotSize) -> Drawing {
         Shown::Histogram(bins) => page.histogram(picture, size, bins),
     };
     page.title(picture, area);
+    if size.is_limit {
+        page.drawing.height = area.y + area.height + BOTTOM;
+    }
     page.drawing
 }
 
@@ -99,25 +116,53 @@ impl Page {
         size: PlotSize,
         (field, y, x): (&PlotField, &PlotAxis, &PlotAxis),
     ) -> Frame {
-        let frame = area_of_heatmap(size);
+        let frame = area_of_heatmap(size, y, x);
         let field = field.within([frame.height as usize, frame.width as usize]);
         let (rows, columns) = (field.row_count, field.column_count);
         let cells = picture.colors(&field, y, x);
         self.add(Shape::Image { frame, rows, columns, cells });
+        if picture.has_coastlines {
+            self.coastlines(frame, y, x);
+        }
         self.outline(frame);
         self.axis_below(frame, x);
-        self.marks_left(frame, |count| turned(y.ticks(count), y.is_from_bottom()));
-        self.name_left(frame, &y.title());
+        let marks = self.marks_left(frame, |count| turned(y.ticks(count), y.is_from_bottom()));
+        self.name_left(frame, &y.title_of(&marks), &marks);
         self.bar(picture, frame);
         frame
+    }
+
+    fn coastlines(&mut self, area: Frame, y: &PlotAxis, x: &PlotAxis) {
+        let point = |[across, down]: [f64; 2]| {
+            (at(area.x, area.width, across), at(area.y, area.height, down))
+        };
+        let stroke = |places: Vec<[f64; 2]>| {
+            let last = places.last().copied();
+            let mut points: Vec<(f32, f32)> = Vec::new();
+            for place in places.into_iter().map(point) {
+                let is_far = |from: &(f32, f32)| {
+                    COAST_STEP <= (place.0 - from.0).abs().max((place.1 - from.1).abs())
+                };
+                if points.last().is_none_or(is_far) {
+                    points.push(place);
+                }
+            }
+            points.extend(last.map(point).filter(|end| points.last() != Some(end)));
+            points
+        };
+        let strokes: Vec<_> = coast::strokes(y, x).into_iter().map(stroke).collect();
+        if !strokes.is_empty() {
+            self.add(Shape::Lines { strokes, color: INK, width: COAST_WIDTH });
+        }
     }
 
     /// The bar of colors, with numbers, what they are, and the color of NaN.
     fn bar(&mut self, picture: &Picture, area: Frame) {
         let left = area.x + area.width + BAR_GAP;
-        let has_nan = picture.nan_count() > 0;
+        let of_nan = picture.name_of_nan();
         // The color of NaN has a box below the bar.
-        let height = area.height - if has_nan { 2 * BAR_WIDTH } else { 0 };
+        let below = if of_nan.is_some() { 2 * BAR_WIDTH } else { 0 };
+        let height = area.height.saturating_sub(below).max(1);
         let frame = Frame { x: left, width: BAR_WIDTH, height, ..area };
         let rows = BAR_STEPS.min(height as usize).max(2);
         #[allow(clippy::cast_precision_loss, reason = "few steps")]
@@ -128,20 +173,24 @@ impl Page {
         let right = float(left + BAR_WIDTH);
         let scale = &picture.scale;
         let ticks = vertical(frame, |count| turned(ticks::of_scale(scale, count), true));
-        for (y, text) in ticks {
+        for tick in &ticks {
+            let y = at(frame.y, frame.height, tick.part);
             self.mark_beside(left + BAR_WIDTH, y);
-            self.text((right + MARK_ROOM, y + FEET), Anchor::Start, &text);
+            self.text((right + MARK_ROOM, y + FEET), Anchor::Start, &tick.text);
         }
-        let middle = float(area.y) + float(area.height) / 2.0;
-        let place = (float(self.drawing.width) - 8.0, middle);
-        self.turned_text(place, float(area.height), &picture.value());
-        if has_nan {
+        let texts = ticks.iter().map(|tick| tick.text.as_str()).chain(of_nan);
+        let x = right + MARK_ROOM + widest(texts) + NAME_GAP + TEXT * 0.8;
+        let x = x.min(float(self.drawing.width) - 6.0);
+        let room = float(area.height) + float(TOP);
+        let name = picture.value_within(|text| Font::sized(TEXT).width(text) <= room);
+        self.turned_text((x, float(area.y) + float(area.height) / 2.0), room, &name);
+        if let Some(of_nan) = of_nan {
             let y = area.y + area.height - BAR_WIDTH;
             let frame = Frame { x: left, y, width: BAR_WIDTH, height: BAR_WIDTH };
             self.add(Shape::Rect { frame, fill: picture.palette.nan() });
             self.outline(frame);
             let feet = float(y) + float(BAR_WIDTH) / 2.0 + FEET;
-            self.text((right + MARK_ROOM, feet), Anchor::Start, "NaN");
+            self.text((right + MARK_ROOM, feet), Anchor::Start, of_nan);
         }
     }
 
@@ -174,8 +223,11 @@ impl Page {
         self.add(Shape::Lines { strokes, color: BLUE, width: if few { 1.5 } else { 1.0 } });
         self.outline(frame);
         self.axis_below(frame, x);
-        self.marks_left(frame, |count| turned(ticks::of_scale(&picture.scale, count), true));
-        self.name_left(frame, &picture.value());
+        let marks =
+            self.marks_left(frame, |count| turned(ticks::of_scale(&picture.scale, count), true));
+        let room = float(frame.height) + float(TOP);
+        let name = picture.value_within(|text| Font::sized(TEXT).width(text) <= room);
+        self.name_left(frame, &name, &marks);
         frame
     }
 
@@ -207,14 +259,14 @@ impl Page {
         self.outline(frame);
         self.marks_below(frame, |count| ticks::of_scale(&picture.scale, count));
         self.name_below(frame, &picture.value());
-        self.marks_left(frame, |count| turned(ticks::of_scale(&heights, count), true));
-        self.name_left(frame, "count");
+        let marks = self.marks_left(frame, |count| turned(ticks::of_scale(&heights, count), true));
+        self.name_left(frame, "count", &marks);
         frame
     }
 
     /// The title, and to the right what the picture leaves out.
     fn title(&mut self, picture: &Picture, area: Frame) {
-        let y = float(TOP) - 14.0;
+        let y = float(area.y) - 14.0;
         let remarks = picture.remarks().join(", ");
         let room = float(self.drawing.width) - 24.0 - Font::sized(TEXT).width(&remarks);
         let text = elided(&picture.title, TITLE, room);
@@ -233,40 +285,52 @@ impl Page {
     }
 
     fn axis_below(&mut self, area: Frame, axis: &PlotAxis) {
-        self.marks_below(area, |count| turned(axis.ticks(count), axis.is_from_right()));
-        self.name_below(area, &axis.title());
+        let marks = self.marks_below(area, |count| turned(axis.ticks(count), axis.is_from_right()));
+        self.name_below(area, &axis.title_of(&marks));
     }
 
-    fn marks_below(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) {
+    fn marks_below(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<Tick> {
         let font = Font::sized(TEXT);
-        let room = (f64::from(area.width), 8.0, TICKS_MAX);
+        let len = f64::from(area.width);
+        let room = Room { len, gap: 8.0, count_max: TICKS_MAX, past: PAST };
+        let width = |text: &str| f64::from(font.width(&elided(text, TEXT, float(LEFT) * 2.0)));
         let y = float(area.y + area.height);
-        for tick in ticks::fitting(room, ticks, |text| f64::from(font.width(text))) {
-            let x = at(area.x, area.width, tick.part);
-            let frame = Frame { x: pixel(x), y: area.y + area.height, width: 1, height: MARK };
+        let marks = ticks::fitting(room, ticks, width);
+        for tick in &marks {
+            let x = pixel(at(area.x, area.width, tick.part)).min(area.x + area.width);
+            let frame = Frame { x, y: area.y + area.height, width: 1, height: MARK };
             self.add(Shape::Rect { frame, fill: INK });
             let text = elided(&tick.text, TEXT, float(LEFT) * 2.0);
-            self.text((x, y + MARK_ROOM + TEXT * 0.8), Anchor::Middle, &text);
+            let middle = at(area.x, area.width, room.middle(tick, width(&text)) / len);
+            self.text((middle, y + MARK_ROOM + TEXT * 0.8), Anchor::Middle, &text);
         }
+        marks
     }
 
     fn name_below(&mut self, area: Frame, name: &str) {
         let text = elided(name, TEXT, float(area.width));
         let x = float(area.x) + float(area.width) / 2.0;
-        self.text((x, float(self.drawing.height) - 12.0), Anchor::Middle, &text);
+        let y = float(area.y + area.height) + MARK_ROOM + TEXT * 1.6 + NAME_GAP;
+        self.text((x, y), Anchor::Middle, &text);
     }
 
-    fn marks_left(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) {
-        for (y, text) in vertical(area, ticks) {
+    fn marks_left(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<Tick> {
+        let mut marks = vertical(area, ticks);
+        for tick in &mut marks {
+            let y = at(area.y, area.height, tick.part);
             self.mark_beside(area.x - MARK, y);
-            let text = elided(&text, TEXT, float(LEFT) - 30.0);
-            self.text((float(area.x) - MARK_ROOM, y + FEET), Anchor::End, &text);
+            tick.text = elided(&tick.text, TEXT, float(LEFT) - 30.0);
+            self.text((float(area.x) - MARK_ROOM, y + FEET), Anchor::End, &tick.text);
         }
+        marks
     }
 
-    fn name_left(&mut self, area: Frame, name: &str) {
+    /// The name of an axis, beside its marks.
+    fn name_left(&mut self, area: Frame, name: &str, marks: &[Tick]) {
         let middle = float(area.y) + float(area.height) / 2.0;
-        self.turned_text((18.0, middle), float(area.height), name);
+        let texts = widest(marks.iter().map(|tick| tick.text.as_str()));
+        let x = float(area.x) - MARK_ROOM - texts - NAME_GAP;
+        self.turned_text((x.max(18.0), middle), float(area.height) + float(TOP), name);
     }
 
     fn turned_text(&mut self, (x, y): (f32, f32), room: f32, text: &str) {
@@ -290,11 +354,17 @@ impl Page {
     }
 }
 
-/// The heights and the texts of the marks that fit beside an area.
-fn vertical(area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<(f32, String)> {
-    let room = (f64::from(area.height), 4.0, TICKS_MAX);
-    let ticks = ticks::fitting(room, ticks, |_| f64::from(TEXT));
-    ticks.into_iter().map(|tick| (at(area.y, area.height, tick.part), tick.text)).collect()
+/// The marks that fit beside an area.
+fn vertical(area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<Tick> {
+    let len = f64::from(area.height);
+    let room = Room { len, gap: 4.0, count_max: TICKS_MAX, past: f64::INFINITY };
+    ticks::fitting(room, ticks, |_| f64::from(TEXT))
+}
+
+/// The width of the widest text.
+fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> f32 {
+    let font = Font::sized(TEXT);
+    texts.map(|text| font.width(text)).fold(0.0, f32::max)
 }
 
 /// The text, cut so that it is no wider than `room`.
@@ -330,6 +400,12 @@ fn pixel(place: f32) -> u32 {
 #[allow(clippy::cast_possible_truncation, reason = "pixels of a picture are few")]
 fn at(start: u32, len: u32, part: f64) -> f32 {
     (f64::from(start) + f64::from(len) * part) as f32
+}
+
+/// A length in whole pixels.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a picture")]
+fn whole(len: f64) -> u32 {
+    len.round() as u32
 }
 
 /// The part of a length in whole pixels.

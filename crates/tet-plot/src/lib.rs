@@ -4,8 +4,9 @@
 //!   source    elements of a file or an answer, as float64, in row-major order
 //!   cells     an axis shared out among the cells of a picture
 //!   field, series, bins   what is drawn of two axes, of one axis, of the values alone
-//!   scale, palette, ticks, axis   which number has which place, color and text; times: which date
+//!   scale, palette, ticks, axis   which number has which place, color and text; dates: marks of times
 //!   picture   all of these together; medium: where it is shown; draw: picture -> file or text
+//!   aspect, coast   the proportions and the coastlines of a map; mesh: a map of points
 //!   layout    picture -> drawing (rectangles, lines, texts, images)
 //!   svg, raster   drawing -> SVG, drawing -> PNG; font: the letters of the latter
 //!   terminal  picture -> lines of text
@@ -20,11 +21,15 @@ mod error;
 
 mod scale;
 
+mod dates;
 mod palette;
 mod ticks;
-mod times;
 
 mod axis;
+
+mod aspect;
+mod coast;
+mod mesh;
 
 mod cells;
 
@@ -56,6 +61,7 @@ pub use bins::{BinFold, Bins};
 pub use error::{Error, Result};
 pub use field::{FieldFold, PlotField};
 pub use medium::{Depth, PlotMedium, PlotSize};
+pub use mesh::Mesh;
 pub use palette::Palette;
 pub use picture::{Picture, Shown};
 pub use scale::{Extremes, Scale};

@@ -20,10 +20,8 @@ pub enum Depth {
 /// ```
 /// use tet_plot::PlotSize;
 ///
-/// let size = PlotSize::new(800, 500).ok_or("too small")?;
-/// assert_eq!(size, PlotSize::default());
+/// assert!(PlotSize::new(800, 500).is_some());
 /// assert_eq!(PlotSize::new(9, 9), None);
-/// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlotSize {
@@ -31,12 +29,14 @@ pub struct PlotSize {
     pub(crate) width: u32,
     /// Rows of pixels.
     pub(crate) height: u32,
+    /// Whether a picture that needs no more than a part of this height has that part.
+    pub(crate) is_limit: bool,
 }
 
 impl Default for PlotSize {
-    /// 800 x 500.
+    /// 800 x 500, or less high for a map that is wider.
     fn default() -> Self {
-        PlotSize { width: 800, height: 500 }
+        PlotSize { width: 800, height: 500, is_limit: true }
     }
 }
 
@@ -52,18 +52,20 @@ impl PlotSize {
         let ends = Self::MIN.into_iter().zip(Self::MAX);
         let is_in =
             ends.zip([width, height]).all(|((least, most), len)| (least..=most).contains(&len));
-        is_in.then_some(PlotSize { width, height })
+        is_in.then_some(PlotSize { width, height, is_limit: false })
     }
 }
 
 /// What is drawn where: how many cells a picture needs.
 ///
 /// ```
-/// use tet_plot::{Depth, PlotMedium, PlotSize};
+/// use tet_plot::{Depth, PlotAxis, PlotMedium, PlotSize};
 ///
+/// let axis = |extent| PlotAxis::positions("x", extent, 0, 1);
 /// let file = PlotMedium::File(PlotSize::default());
-/// assert!(file.room([4000, 4000])[1] > 500);
-/// assert_eq!(PlotMedium::Terminal { width: 80, depth: Depth::True }.room([30, 60]), [30, 60]);
+/// assert!(file.room(&axis(4000), &axis(4000))[1] > 500);
+/// let terminal = PlotMedium::Terminal { width: 80, depth: Depth::True };
+/// assert_eq!(terminal.room(&axis(30), &axis(60)), [30, 60]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlotMedium {

@@ -11,6 +11,9 @@ use crate::visible::visible;
 /// The margin above and below a line, as a part of its range.
 const LINE_MARGIN: f64 = 0.05;
 
+/// No more characters of a name are drawn.
+const NAME_MAX: usize = 400;
+
 /// What a picture shows.
 ///
 /// ```
@@ -66,6 +69,7 @@ pub struct Picture {
     pub(crate) shown: Shown,
     pub(crate) scale: Scale,
     pub(crate) palette: Palette,
+    pub(crate) has_coastlines: bool,
 }
 
 impl Picture {
@@ -82,7 +86,7 @@ impl Picture {
         };
         let palette = Palette::default();
         let (title, name, unit) = (String::new(), String::new(), String::new());
-        Picture { title, name, unit, shown, scale, palette }
+        Picture { title, name, unit, shown, scale, palette, has_coastlines: true }
     }
 
     /// The picture with this title.
@@ -97,13 +101,41 @@ impl Picture {
         Picture { name: visible(name), unit: visible(unit), ..self }
     }
 
+    /// The picture of a map without coastlines.
+    #[must_use]
+    pub fn without_coastlines(self) -> Picture {
+        Picture { has_coastlines: false, ..self }
+    }
+
     /// What the values are, with their unit.
     pub(crate) fn value(&self) -> String {
-        match (self.name.as_str(), self.unit.as_str()) {
+        self.value_named(&self.name)
+    }
+
+    fn value_named(&self, name: &str) -> String {
+        match (name, self.unit.as_str()) {
             (name, "") => name.to_owned(),
             ("", unit) => unit.to_owned(),
             (name, unit) => format!("{name} ({unit})"),
         }
+    }
+
+    /// What the values are, with their unit: the name is cut so that the text fits, where that is enough.
+    pub(crate) fn value_within(&self, fits: impl Fn(&str) -> bool) -> String {
+        let whole = self.value();
+        if fits(&whole) {
+            return whole;
+        }
+        let mut name: Vec<char> = self.name.chars().take(NAME_MAX).collect();
+        while name.len() > 4 {
+            name.truncate(name.len() - 1);
+            let cut = name.iter().collect::<String>();
+            let text = self.value_named(&format!("{}...", cut.trim_end()));
+            if fits(&text) {
+                return text;
+            }
+        }
+        whole
     }
 
     /// The picture with this scale: of the colors of a heatmap, or of the values of a line.
@@ -153,6 +185,17 @@ impl Picture {
         ];
         let shown = counts.into_iter().filter(|(count, _)| *count > 0);
         shown.map(|(count, what)| format!("{count} {what}")).collect()
+    }
+
+    /// What the color of NaN stands for, where a cell has it.
+    pub(crate) fn name_of_nan(&self) -> Option<&'static str> {
+        match &self.shown {
+            _ if self.nan_count() > 0 => Some("NaN"),
+            Shown::Heatmap { field, .. } if field.values.iter().any(|it| it.is_nan()) => {
+                Some("none")
+            }
+            _ => None,
+        }
     }
 
     /// How many elements are NaN.

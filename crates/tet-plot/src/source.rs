@@ -50,6 +50,22 @@ impl PlotSource<'_> {
         Ok(fold.finish())
     }
 
+    /// The elements in the middle of the cells of [`PlotSource::field`].
+    ///
+    /// # Errors
+    ///
+    /// An element cannot be read, or is no real number.
+    pub fn samples(
+        &self,
+        extents: [u64; 2],
+        cells_max: [usize; 2],
+        how: &Execution,
+    ) -> Result<PlotField> {
+        let mut fold = FieldFold::sampling(extents, cells_max);
+        self.for_each(how, &mut |run| fold.extend(run))?;
+        Ok(fold.finish())
+    }
+
     /// A line in at most `columns_max` columns.
     ///
     /// # Errors

@@ -4,10 +4,9 @@ mod bars;
 mod dots;
 mod heatmap;
 
-use crate::axis::PlotAxis;
 use crate::medium::Depth;
 use crate::picture::{Picture, Shown};
-use crate::ticks::{self, Tick};
+use crate::ticks::{self, Room, Tick};
 use crate::visible::cut;
 
 pub(crate) use dots::columns;
@@ -15,9 +14,19 @@ pub(crate) use heatmap::room;
 
 /// Marks beside a line or bars.
 const TICKS_MAX: usize = 5;
+/// Marks below a picture.
+const TICKS_BELOW: usize = 8;
 
-/// Draws lines of at most `width` columns.
-pub(crate) fn draw(picture: &Picture, width: usize, depth: Depth) -> String {
+/// The columns of a terminal, and its colors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Screen {
+    pub(crate) width: usize,
+    pub(crate) depth: Depth,
+}
+
+/// Draws lines of at most as many columns.
+pub(crate) fn draw(picture: &Picture, screen: Screen) -> String {
+    let width = screen.width;
     let mut out = String::new();
     // A heatmap has its unit beside its colors.
     let has_unit = !picture.unit.is_empty() && !matches!(picture.shown, Shown::Heatmap { .. });
@@ -28,7 +37,7 @@ pub(crate) fn draw(picture: &Picture, width: usize, depth: Depth) -> String {
     }
     match &picture.shown {
         Shown::Heatmap { field, y, x } => {
-            heatmap::draw(picture, (field, y, x), (width, depth), &mut out);
+            heatmap::draw(picture, (field, y, x), screen, &mut out);
         }
         Shown::Line { series, x } => dots::draw(picture, (series, x), width, &mut out),
         Shown::Histogram(bins) => bars::draw(picture, bins, width, &mut out),
@@ -46,17 +55,23 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// The labels beside the rows of a picture: for each row one or none.
-fn beside((rows, width): (usize, usize), ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<String> {
+/// The labels beside the rows of a picture, for each row one or none, and their marks.
+fn beside(
+    rows: usize,
+    width: usize,
+    ticks: impl Fn(usize) -> Vec<Tick>,
+) -> (Vec<String>, Vec<Tick>) {
     let mut labels = vec![String::new(); rows];
     #[allow(clippy::cast_precision_loss, reason = "rows of text")]
-    let ticks = ticks::fitting((rows as f64, 0.5, rows.div_ceil(2)), ticks, |_| 1.0);
-    for tick in ticks {
+    let len = rows as f64;
+    let room = Room { len, gap: 0.5, count_max: rows.div_ceil(2), past: f64::INFINITY };
+    let ticks = ticks::fitting(room, ticks, |_| 1.0);
+    for tick in &ticks {
         if let Some(label) = labels.get_mut(cell(tick.part, rows)) {
             *label = cut(&tick.text, gutter_max(width));
         }
     }
-    labels
+    (labels, ticks)
 }
 
 /// The most characters of a label beside a picture.
@@ -69,28 +84,26 @@ fn widest(labels: &[String]) -> usize {
     labels.iter().map(|label| label.chars().count()).max().unwrap_or(0)
 }
 
-/// A line of labels below a picture of this many columns.
-fn below(columns: usize, ticks: impl Fn(usize) -> Vec<Tick>) -> String {
+/// A line of labels below a picture of this many columns, and their marks.
+fn below(columns: usize, ticks: impl Fn(usize) -> Vec<Tick>) -> (String, Vec<Tick>) {
     let len = |text: &str| text.chars().count();
     #[allow(clippy::cast_precision_loss, reason = "columns of text")]
-    let ticks = ticks::fitting((columns as f64, 2.0, 8), ticks, |text| len(text) as f64);
+    let room = Room { len: columns as f64, gap: 2.0, count_max: TICKS_BELOW, past: 0.0 };
+    #[allow(clippy::cast_precision_loss, reason = "columns of text")]
+    let ticks = ticks::fitting(room, ticks, |text| len(text) as f64);
     let mut out: Vec<char> = vec![' '; columns];
-    for tick in ticks {
+    for tick in &ticks {
         let text: Vec<char> = cut(&tick.text, columns).chars().collect();
         let start = cell(tick.part, columns).saturating_sub(text.len() / 2);
         let start = start.min(columns - text.len());
-        // Labels moved in from an end may touch the next: the first one is kept.
-        let before = start.saturating_sub(1);
-        if out[before..start + text.len()].iter().all(|&c| c == ' ') {
-            out[start..start + text.len()].copy_from_slice(&text);
-        }
+        out[start..start + text.len()].copy_from_slice(&text);
     }
-    out.into_iter().collect()
+    (out.into_iter().collect(), ticks)
 }
 
 /// A line for the name of the axis below a picture.
-fn name_below(axis: &PlotAxis, columns: usize) -> String {
-    let name = cut(&axis.title(), columns);
+fn name_below(title: &str, columns: usize) -> String {
+    let name = cut(title, columns);
     let blank = (columns - name.chars().count()) / 2;
     format!("{:blank$}{name}", "")
 }

@@ -2,6 +2,9 @@
 
 use crate::scale::Scale;
 
+/// Steps of degrees between marks.
+const DEGREES: [f64; 5] = [10.0, 30.0, 60.0, 90.0, 180.0];
+
 /// A mark along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -9,6 +12,8 @@ pub(crate) struct Tick {
     pub(crate) part: f64,
     /// Its text.
     pub(crate) text: String,
+    /// The date that the text leaves out; empty if nothing.
+    pub(crate) of: String,
 }
 
 /// Marks of a scale at round numbers, about `count` of them.
@@ -16,22 +21,43 @@ pub(crate) fn of_scale(scale: &Scale, count: usize) -> Vec<Tick> {
     let values = round_numbers(scale.low(), scale.high(), count);
     let texts = texts(&values);
     let parts = values.iter().map(|&value| scale.part(value).unwrap_or(0.0));
-    parts.zip(texts).map(|(part, text)| Tick { part, text }).collect()
+    parts.zip(texts).map(|(part, text)| Tick { part, text, of: String::new() }).collect()
 }
 
-/// The largest number of marks, at most `count_max`, whose texts do not touch; `size` is that of a text along
-/// an axis of `len`.
+/// The room for texts along an axis.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// The length of the axis.
+    pub(crate) len: f64,
+    /// The least distance of texts.
+    pub(crate) gap: f64,
+    /// The most marks.
+    pub(crate) count_max: usize,
+    /// How far a text may stand out past the ends.
+    pub(crate) past: f64,
+}
+
+impl Room {
+    /// The middle of the text of a mark: its place, but for one that would stand out too far.
+    pub(crate) fn middle(&self, tick: &Tick, size: f64) -> f64 {
+        let least = size / 2.0 - self.past;
+        (tick.part * self.len).min(self.len - least).max(least)
+    }
+}
+
+/// The largest number of marks whose texts of some sizes do not touch.
 pub(crate) fn fitting(
-    (len, gap, count_max): (f64, f64, usize),
+    room: Room,
     ticks: impl Fn(usize) -> Vec<Tick>,
     size: impl Fn(&str) -> f64,
 ) -> Vec<Tick> {
     let is_apart = |pair: &[Tick]| {
-        let half = (size(&pair[0].text) + size(&pair[1].text)) / 2.0;
-        (pair[1].part - pair[0].part).abs() * len >= half + gap
+        let sizes = [size(&pair[0].text), size(&pair[1].text)];
+        let [one, other] = [0, 1].map(|nth| room.middle(&pair[nth], sizes[nth]));
+        (other - one).abs() >= (sizes[0] + sizes[1]) / 2.0 + room.gap
     };
     let fits = |ticks: &Vec<Tick>| ticks.windows(2).all(is_apart);
-    (1..=count_max).rev().map(ticks).find(fits).unwrap_or_default()
+    (1..=room.count_max).rev().map(ticks).find(fits).unwrap_or_default()
 }
 
 /// Marks of an axis that starts at the other end, where it does: from below, not from above, and from the right.
@@ -45,12 +71,34 @@ pub(crate) fn turned(ticks: Vec<Tick>, is_turned: bool) -> Vec<Tick> {
 /// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`: at most `count`, but for the ends of a
 /// range too narrow for any.
 pub(crate) fn round_numbers(low: f64, high: f64, count: usize) -> Vec<f64> {
-    #[allow(clippy::cast_precision_loss, reason = "a count of marks is small")]
-    let raw = (high - low) / count.max(1) as f64;
+    let raw = step_of(low, high, count);
     let magnitude = 10_f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * magnitude);
-    // The factors themselves are rounded.
-    let step = step.into_iter().find(|&step| raw <= step * (1.0 + 1e-9)).unwrap_or(f64::NAN);
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * magnitude);
+    multiples(low, high, count, next_step(raw, &steps).unwrap_or(f64::NAN))
+}
+
+/// Multiples of parts of a circle from `low` to `high`, as [`round_numbers`].
+pub(crate) fn round_degrees(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let raw = step_of(low, high, count);
+    match next_step(raw, &DEGREES).filter(|_| raw > 5.0) {
+        Some(step) => multiples(low, high, count, step),
+        None => round_numbers(low, high, count),
+    }
+}
+
+/// The distance of `count` marks.
+#[allow(clippy::cast_precision_loss, reason = "a count of marks is small")]
+fn step_of(low: f64, high: f64, count: usize) -> f64 {
+    (high - low) / count.max(1) as f64
+}
+
+/// The first step that is no less than `raw`; steps themselves are rounded.
+fn next_step(raw: f64, steps: &[f64]) -> Option<f64> {
+    steps.iter().copied().find(|&step| raw <= step * (1.0 + 1e-9))
+}
+
+/// Multiples of a step from `low` to `high`.
+fn multiples(low: f64, high: f64, count: usize, step: f64) -> Vec<f64> {
     let first = (low / step - 1e-9).ceil();
     if !first.is_finite() || step <= 0.0 || first.abs() > 1e15 {
         return vec![low];
@@ -152,7 +200,8 @@ mod tests {
     fn marks_that_do_not_fit_are_fewer() {
         let scale = Scale::given(0.0, 100.0);
         let at = |len: f64| {
-            fitting((len, 1.0, 10), |count| of_scale(&scale, count), |text| text.len() as f64).len()
+            let room = Room { len, gap: 1.0, count_max: 10, past: f64::INFINITY };
+            fitting(room, |count| of_scale(&scale, count), |text| text.len() as f64).len()
         };
         assert_eq!([at(100.0), at(20.0), at(3.0)], [11, 6, 2]);
     }

@@ -7,6 +7,7 @@ use tet_plot::{
     BinFold, Depth, FieldFold, Palette, Picture, PlotAxis, PlotMedium, PlotSize, Scale, SeriesFold,
     Shown,
 };
+use tet_query::{Calendar, CoordinateRole, Moments};
 
 /// The margin to the left.
 const LEFT: usize = 104;
@@ -45,10 +46,10 @@ impl Pixels {
 }
 
 fn heatmap(rows: u64, columns: u64, values: &[f64], size: PlotSize) -> Shown {
-    let mut fold = FieldFold::new([rows, columns], PlotMedium::File(size).room([rows, columns]));
-    fold.extend(values);
     let (y, x) =
         (PlotAxis::positions("row", rows, 0, 1), PlotAxis::positions("column", columns, 0, 1));
+    let mut fold = FieldFold::new([rows, columns], PlotMedium::File(size).room(&y, &x));
+    fold.extend(values);
     Shown::Heatmap { field: fold.finish(), y, x }
 }
 
@@ -85,7 +86,8 @@ fn cells_have_the_colors_of_their_values() {
 fn one_nan_among_sixteen_million_elements_is_seen() {
     let size = PlotSize::new(400, 400).unwrap();
     let (rows, columns, at) = (4000_usize, 4000_usize, (2713_usize, 1999_usize));
-    let mut fold = FieldFold::new([4000, 4000], PlotMedium::File(size).room([4000, 4000]));
+    let (y, x) = (PlotAxis::positions("y", 4000, 0, 1), PlotAxis::positions("x", 4000, 0, 1));
+    let mut fold = FieldFold::new([4000, 4000], PlotMedium::File(size).room(&y, &x));
     for row in 0..rows {
         #[allow(clippy::cast_precision_loss, reason = "a small number")]
         let mut values: Vec<f64> =
@@ -95,7 +97,6 @@ fn one_nan_among_sixteen_million_elements_is_seen() {
         }
         fold.extend(&values);
     }
-    let (y, x) = (PlotAxis::positions("y", 4000, 0, 1), PlotAxis::positions("x", 4000, 0, 1));
     let shown = Shown::Heatmap { field: fold.finish(), y, x };
     let picture = Picture::new(shown);
     let pixels = Pixels::of(&picture.png(size).unwrap());
@@ -137,6 +138,9 @@ fn rising_numbers_go_up_and_right_and_other_labels_down() {
         Pixels::of(&Picture::new(shown).png(size).unwrap()).at(AREA[0] + 5, AREA[1] + 5)
     };
     assert_eq!([along_y(rising()), along_y(falling()), along_y(words())], [high, low, low]);
+    let down = |axis: PlotAxis| axis.with_role(CoordinateRole::Downward);
+    assert_eq!([along_y(down(rising())), along_y(down(falling()))], [low, high]);
+    assert_eq!([along_y(rising().inverted()), along_y(words().inverted())], [low, high]);
     assert_eq!([along_x(rising()), along_x(falling()), along_x(words())], [low, high, low]);
 }
 
@@ -185,6 +189,123 @@ fn bars_have_the_heights_of_their_counts() {
     let blue = |x: usize| (36..448).filter(|&y| pixels.at(x, y) == [31, 119, 180]).count();
     let (one, two) = (blue(200), blue(600));
     assert!(two.abs_diff(2 * one) <= 2 && one > 100, "{one} {two}");
+}
+
+/// A map of the earth whose values are zero.
+fn earth(lat: [f64; 2], lon: [f64; 2]) -> Picture {
+    let y = PlotAxis::evenly("lat", lat[0], lat[1], 30).with_role(CoordinateRole::Latitude);
+    let x = PlotAxis::evenly("lon", lon[0], lon[1], 40).with_role(CoordinateRole::Longitude);
+    let mut fold = FieldFold::new([30, 40], [30, 40]);
+    fold.extend(&[0.0; 1200]);
+    Picture::new(Shown::Heatmap { field: fold.finish(), y, x })
+}
+
+/// The width and the height of an SVG document, and the place and the size of its largest image.
+fn sizes(svg: &str) -> [[u32; 2]; 3] {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let number =
+        |node: roxmltree::Node<'_, '_>, key: &str| node.attribute(key).unwrap().parse().unwrap();
+    let images = document.descendants().filter(|node| node.has_tag_name("image"));
+    let image = images.max_by_key(|node| number(*node, "width")).unwrap();
+    let pair = |node, keys: [&str; 2]| keys.map(|key| number(node, key));
+    [
+        pair(document.root_element(), ["width", "height"]),
+        pair(image, ["x", "y"]),
+        pair(image, ["width", "height"]),
+    ]
+}
+
+#[test]
+fn a_map_has_square_degrees() {
+    let svg = |picture: &Picture, size| sizes(&picture.svg(size));
+    let world = earth([-90.0, 90.0], [0.0, 360.0]);
+    assert_eq!(svg(&world, PlotSize::default()), [[800, 380], [104, 36], [584, 292]]);
+    let fixed = PlotSize::new(800, 500).unwrap();
+    assert_eq!(svg(&world, fixed), [[800, 500], [104, 96], [584, 292]]);
+    let tall = earth([0.0, 60.0], [0.0, 30.0]);
+    assert_eq!(svg(&tall, PlotSize::default()), [[800, 500], [293, 36], [206, 412]]);
+    let strip = earth([-1.0, 1.0], [0.0, 360.0]);
+    assert_eq!(svg(&strip, PlotSize::default())[2], [584, 103]);
+    let other = Picture::new(heatmap(30, 40, &[0.0; 1200], fixed));
+    assert_eq!(svg(&other, PlotSize::default()), [[800, 500], [104, 36], [584, 412]]);
+}
+
+#[test]
+fn a_map_has_coastlines() {
+    let world = || earth([-90.0, 90.0], [-180.0, 180.0]);
+    let strokes = |picture: Picture| picture.svg(PlotSize::default()).matches('M').count();
+    let without = strokes(world().without_coastlines());
+    assert!(strokes(world()) > without + 100);
+    assert_eq!(strokes(earth([-45.0, -40.0], [-120.0, -115.0])), without, "the sea");
+    // The western end of Africa, and the sea and the land on both sides of it.
+    let pixels = Pixels::of(&world().png(PlotSize::default()).unwrap());
+    let plain = Pixels::of(&world().without_coastlines().png(PlotSize::default()).unwrap());
+    let differs = |lon: f64, lat: f64| {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a pixel")]
+        let [x, y] = [104.0 + (lon + 180.0) / 360.0 * 584.0, 36.0 + (90.0 - lat) / 180.0 * 292.0]
+            .map(|at| at as usize);
+        let around = [x - 2, y - 2, 5, 5];
+        pixels.part(around) != plain.part(around)
+    };
+    assert_eq!(
+        [differs(-17.2, 14.7), differs(-28.0, 14.7), differs(-5.0, 14.7)],
+        [true, false, false]
+    );
+}
+
+#[test]
+fn no_text_of_an_axis_hangs_out_of_the_picture() {
+    let count = 500;
+    let steps = [1e-3, 1.0, 60.0, 3600.0, 86_400.0, 30.0 * 86_400.0, 3650.0 * 86_400.0];
+    for (nth, step) in steps.into_iter().enumerate() {
+        for calendar in [Calendar::NoLeap, Calendar::Standard, Calendar::Days360] {
+            let first =
+                calendar.days(1999, 12, 28).unwrap() * 86_400_000_000_000 + 11 * 3_600_000_000_000;
+            #[allow(clippy::cast_possible_truncation, reason = "nanoseconds of years")]
+            let at = |position: u32| first + (f64::from(position) * step * 1e9) as i128;
+            let nanoseconds: Vec<i128> = (0..count).map(at).collect();
+            let labels = nanoseconds.iter().map(i128::to_string).collect();
+            let x =
+                PlotAxis::labeled("time", labels).with_moments(Moments { calendar, nanoseconds });
+            let mut fold = SeriesFold::new(count.into(), 500);
+            fold.extend(&vec![0.0; count as usize]);
+            let picture = Picture::new(Shown::Line { series: fold.finish(), x });
+            for (width, height) in [(240, 160), (500, 300), (800, 500), (1600, 400)] {
+                let svg = picture.svg(PlotSize::new(width, height).unwrap());
+                let texts = texts_below(&svg);
+                assert!(!texts.is_empty() && texts.len() < 15, "{nth} {width}: {texts:?}");
+                let mut end = 0.0;
+                for (text, middle) in texts {
+                    // No digit of the font is wider than this, nor a hyphen or a colon.
+                    let half = f64::from(u32::try_from(text.len()).unwrap()) * 7.7 / 2.0;
+                    assert!(
+                        middle + half <= f64::from(width) + 4.0 && middle - half >= 0.0,
+                        "{text} {middle} {width}"
+                    );
+                    assert!(end < middle, "{text} {width}");
+                    end = middle;
+                }
+            }
+        }
+    }
+}
+
+/// The texts of the marks below a picture, from the left, and the middle of each.
+fn texts_below(svg: &str) -> Vec<(String, f64)> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let place = |node: &roxmltree::Node<'_, '_>, key: &str| -> f64 {
+        node.attribute(key).unwrap().parse().unwrap()
+    };
+    let texts = || {
+        document.descendants().filter(|node| {
+            node.has_tag_name("text")
+                && node.attribute("text-anchor") == Some("middle")
+                && node.attribute("transform").is_none()
+        })
+    };
+    let name = texts().map(|node| place(&node, "y")).fold(0.0, f64::max);
+    let below = texts().filter(|node| (place(node, "y") - (name - 18.6)).abs() < 1.0);
+    below.map(|node| (node.text().unwrap().to_owned(), place(&node, "x"))).collect()
 }
 
 /// Pictures of every kind with names that would be markup, or act on a terminal.

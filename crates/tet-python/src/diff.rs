@@ -3,9 +3,10 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use tet_convert::NameMap;
 use tet_query::{
-    AttrText, Catalog, CatalogDiff, Dataset, DatasetDiff, DiffValue, DifferingElement, ElementDiff,
-    Hyperslab, Integrity, MetadataDiff, Scalar, Tolerance,
+    AttrText, Catalog, CatalogDiff, Dataset, DatasetDiff, DiffValue, DifferingElement,
+    DigestPolicy, ElementDiff, Hyperslab, Integrity, MetadataDiff, Scalar, Tolerance,
 };
 
 use crate::attrs;
@@ -17,8 +18,12 @@ use crate::run::{Job, detached};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {
-    /// The names of the datasets; all without them.
+    /// Names and patterns of the datasets, of either file; all without them.
     datasets: Option<Vec<String>>,
+    /// Names and patterns of the first file, each with the name in the second one.
+    names: Vec<(String, String)>,
+    /// Whether all elements are read, also those of chunks with equal checksums.
+    measured: bool,
     rtol: f64,
     atol: f64,
     ulp: u64,
@@ -51,12 +56,16 @@ pub(crate) fn diff<'py>(
         ulp: asked.ulp,
         nan_equal: asked.equal_nan,
     });
-    let files = chosen(catalogs, asked.datasets.as_deref());
+    let names = names(catalogs, &asked).map_err(|error| crate::error::raise(py, &error.into()))?;
+    let files = chosen(catalogs, asked.datasets.as_deref(), &names);
     let found = detached(py, &Job::long(progress), |progress| {
         let all =
             files.both.iter().map(|[left, _]| left.selected_len(&Hyperslab::whole(left.shape())));
         let all = all.fold(0, u64::saturating_add);
-        let how = opened[0].how.with_progress(progress.begin(all));
+        let mut how = opened[0].how.with_progress(progress.begin(all));
+        if asked.measured {
+            how.digests = DigestPolicy::Always;
+        }
         let one = |[left, right]: &[Dataset; 2]| {
             let slabs = [left, right].map(|it| Hyperslab::whole(it.shape()));
             let datasets = [(catalogs[0], left), (catalogs[1], right)];
@@ -84,19 +93,52 @@ pub(crate) fn diff<'py>(
     }
     dict.set_item("not_compared", unknown)?;
     let differing = files.both.iter().zip(&found).filter(|(_, found)| found.differs());
-    let shown = differing.map(|([left, _], found)| shown(py, (catalogs[0], left), found));
+    let shown = differing.map(|([left, right], found)| {
+        let dict = shown(py, (catalogs[0], left), found)?;
+        let other = (left.name != right.name).then(|| key(catalogs[1], right));
+        dict.set_item("other", other)?;
+        Ok(dict)
+    });
     dict.set_item("datasets", shown.collect::<PyResult<Vec<_>>>()?)?;
     Ok(dict)
 }
 
+/// The names of the first file in the second one.
+fn names([left, right]: [&Catalog; 2], asked: &Asked) -> tet_convert::Result<NameMap> {
+    if !asked.names.is_empty() {
+        return NameMap::of(left, &asked.names);
+    }
+    let datasets: Vec<&str> = asked.datasets.iter().flatten().map(String::as_str).collect();
+    let only = tet_convert::only_pair(left, right, &datasets);
+    Ok(only.map_or_else(NameMap::default, |[left, right]| NameMap::of_pair(left, right)))
+}
+
 /// The datasets of these names, and what the files have besides.
-fn chosen([left, right]: [&Catalog; 2], names: Option<&[String]>) -> CatalogDiff {
-    let Some(names) = names else { return tet_convert::catalog_diff(left, right) };
-    let of = |catalog: &Catalog| {
-        tet_convert::with_members(catalog, names.iter().filter_map(|name| catalog.find(name).ok()))
+fn chosen([left, right]: [&Catalog; 2], asked: Option<&[String]>, names: &NameMap) -> CatalogDiff {
+    let Some(asked) = asked else { return tet_convert::catalog_diff(left, right, names) };
+    let mut firsts = Vec::new();
+    let mut seconds = Vec::new();
+    for asked in asked {
+        let matching = |catalog: &Catalog| -> Vec<String> {
+            let matching = catalog.matching(asked).unwrap_or_default();
+            matching.into_iter().map(|dataset| dataset.name.clone()).collect()
+        };
+        let (first, second) = (matching(left), matching(right));
+        let others = second.iter().filter_map(|name| names.first(name).map(str::to_owned));
+        let of_first: Vec<String> = first.iter().cloned().chain(others).collect();
+        let others = first.iter().map(|name| names.second(name).to_owned());
+        seconds.extend(others.chain(second));
+        firsts.extend(of_first);
+    }
+    let of = |catalog: &Catalog, asked: Vec<String>| {
+        let mut listed = std::collections::BTreeSet::new();
+        let asked =
+            asked.into_iter().filter(|name| catalog.has(name) && listed.insert(name.clone()));
+        let asked: Vec<String> = asked.collect();
+        tet_convert::with_members(catalog, asked.iter().filter_map(|name| catalog.find(name).ok()))
     };
     let none = &std::collections::BTreeMap::new();
-    CatalogDiff::of([of(left), of(right)], [none, none])
+    names.pairs([of(left, firsts), of(right, seconds)], [none, none])
 }
 
 fn stored<'py>(
@@ -155,6 +197,13 @@ fn set_elements(py: Python<'_>, dict: &Bound<'_, PyDict>, found: &ElementDiff) -
     dict.set_item("skipped", found.skipped)?;
     dict.set_item("max_abs", found.max_abs.map(|it| scalar(py, it)).transpose()?)?;
     dict.set_item("max_rel", found.max_rel)?;
+    if let Some(change) = &found.change {
+        dict.set_item("measured", change.count)?;
+        dict.set_item("unmeasured", change.unmeasured)?;
+        dict.set_item("rms", change.rms)?;
+        dict.set_item("relative_l2", change.relative_l2)?;
+        dict.set_item("cosine", change.cosine)?;
+    }
     dict.set_item("block", found.block.map(|block| block.count))?;
     for (name, place) in [("first", &found.first), ("worst", &found.worst)] {
         dict.set_item(name, place.as_ref().map(|it| of_place(py, it)).transpose()?)?;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +155,117 @@ def test_equal_chunks_are_not_read(files: Path) -> None:
     with tetfile.open(files / "climate.tet") as f:
         found = tetfile.diff(f, files / "warmer.tet")
         assert found.datasets[0].skipped < f["temp"].size and not f.closed
+
+
+def figures(a: Any, b: Any) -> tuple[float, float, float]:
+    """RMS of the difference, relative L2 and cosine of the finite pairs, with sums that round once."""
+    a, b = (np.asarray(it).astype("f8").ravel() for it in (a, b))
+    a, b = (it[np.isfinite(a) & np.isfinite(b)] for it in (a, b))
+    apart, left, right, both = (math.fsum(it) for it in ((a - b) ** 2, a * a, b * b, a * b))
+    return (
+        math.sqrt(apart / a.size),
+        math.sqrt(apart) / math.sqrt(right),
+        both / (math.sqrt(left) * math.sqrt(right)),
+    )
+
+
+def write_safetensors(path: Path, tensors: dict[str, tuple[str, Any]]) -> Path:
+    header, data = {}, b""
+    for name, (dtype, array) in tensors.items():
+        offsets = [len(data), len(data) + array.nbytes]
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": offsets}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    return path
+
+
+def checkpoints(tmp_path: Path) -> tuple[dict[str, tuple[str, Any]], dict[str, tuple[str, Any]]]:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    rng = np.random.default_rng(3)
+    kinds = {"F32": "f4", "F16": "f2", "BF16": ml_dtypes.bfloat16, "F8_E4M3": ml_dtypes.float8_e4m3fn}
+    old, new = {}, {}
+    for nth, (dtype, kind) in enumerate(kinds.items()):
+        values = rng.normal(size=(37, 11)).astype("f4")
+        old[f"w{nth}"] = (dtype, values.astype(kind))
+        new[f"w{nth}"] = (dtype, (values + 0.02 * (nth + 1) * rng.normal(size=values.shape)).astype(kind))
+    new["w0"][1][3, 4] = np.nan
+    return old, new
+
+
+def test_changes_of_checkpoints_are_those_of_numpy(tmp_path: Path) -> None:
+    old, new = checkpoints(tmp_path)
+    path = write_safetensors(tmp_path / "old.safetensors", old)
+    other = write_safetensors(tmp_path / "new.safetensors", new)
+    assert tetfile.diff(path, path).same
+    found = {each.name: each for each in tetfile.diff(path, other).datasets}
+    assert list(found) == list(old)
+    for name, each in found.items():
+        a, b = old[name][1], new[name][1]
+        assert (each.rms, each.relative_l2, each.cosine) == figures(a, b), name
+        left_out = int((~np.isfinite(b.astype("f8"))).sum())
+        assert (each.measured, each.unmeasured) == (a.size - left_out, left_out)
+    names = [each.name for each in tetfile.diff(path, other, sort="change").datasets]
+    assert names == ["w0", *sorted(list(old)[1:], key=lambda name: -figures(old[name][1], new[name][1])[1])]
+    # One byte.
+    changed = bytearray(path.read_bytes())
+    changed[-1] ^= 1
+    (tmp_path / "one.safetensors").write_bytes(changed)
+    (one,) = tetfile.diff(path, tmp_path / "one.safetensors").datasets
+    assert (one.name, one.differing) == ("w3", 1)
+    with pytest.raises(tetfile.UsageError):
+        tetfile.diff(path, other, sort="name")
+
+
+def test_quantized_blocks_change_as_their_decoded_values(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    rng = np.random.default_rng(5)
+    decoded: dict[str, list[Any]] = {}
+    for name, scale in (("a", 1.0), ("b", 1.1)):
+        writer = gguf.GGUFWriter(tmp_path / f"{name}.gguf", "llama")
+        rng = np.random.default_rng(5)
+        for kind in (gguf.GGMLQuantizationType.Q8_0, gguf.GGMLQuantizationType.Q4_0):
+            values = rng.normal(size=(6, 64)).astype("f4") * np.float32(scale)
+            blocks = gguf.quants.quantize(values, kind)
+            decoded.setdefault(kind.name, []).append(gguf.quants.dequantize(blocks, kind))
+            writer.add_tensor(kind.name, blocks, raw_dtype=kind)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+    found = tetfile.diff(tmp_path / "a.gguf", tmp_path / "b.gguf").datasets
+    assert [each.name for each in found] == list(decoded)
+    for each in found:
+        assert (each.rms, each.relative_l2, each.cosine) == figures(*decoded[each.name])
+
+
+def test_names_are_mapped(tmp_path: Path) -> None:
+    old, new = checkpoints(tmp_path)
+    path = write_safetensors(tmp_path / "old.safetensors", {f"module.{name}": each for name, each in old.items()})
+    other = write_safetensors(tmp_path / "new.safetensors", new)
+    assert tetfile.diff(path, other).compared == 0
+    found = tetfile.diff(path, other, names={"module.*": "*"})
+    assert found.compared == 4 and found.only == ([], [])
+    assert [(each.name, each.other) for each in found.datasets] == [(f"module.{name}", name) for name in old]
+    for chosen in ("module.w1", "w1"):
+        (one,) = tetfile.diff(path, other, chosen, names={"module.*": "*"}).datasets
+        assert (one.name, one.other) == ("module.w1", "w1")
+    with pytest.raises(tetfile.UsageError, match="both be compared"):
+        tetfile.diff(path, other, names={"module.w0": "w1", "module.w1": "w1"})
+    with pytest.raises(tetfile.NotFoundError):
+        tetfile.diff(path, other, names={"modul.*": "*"})
+
+
+def test_single_arrays_are_compared_whatever_their_names(tmp_path: Path) -> None:
+    a = np.arange(12.0).reshape(3, 4)
+    b = a.copy()
+    b[1, 2] += 1
+    np.save(tmp_path / "a.npy", a)
+    np.save(tmp_path / "b.npy", b)
+    np.savez(tmp_path / "many.npz", b=b, c=b)
+    (one,) = tetfile.diff(tmp_path / "a.npy", tmp_path / "b.npy").datasets
+    assert (one.name, one.other, one.differing) == ("a", "b", 1)
+    assert (one.rms, one.relative_l2, one.cosine) == figures(a, b)
+    (one,) = tetfile.diff(tmp_path / "a.npy", tmp_path / "many.npz", "c").datasets
+    assert (one.name, one.other) == ("a", "c")
+    assert tetfile.diff(tmp_path / "a.npy", tmp_path / "many.npz").compared == 0

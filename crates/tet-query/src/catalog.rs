@@ -547,7 +547,7 @@ impl Catalog {
     }
 
     /// The datasets that a text names: as [`Catalog::find`], or those whose names match a
-    /// [`Pattern`] or are in the group of this name, in file order. A dataset whose name is the text itself has priority.
+    /// [`Pattern`] or are in the group of this name, in file order; members of structures where no dataset matches. A dataset whose name is the text itself has priority.
     ///
     /// # Errors
     ///
@@ -562,7 +562,7 @@ impl Catalog {
     /// # Errors
     ///
     /// As [`Catalog::find`], but for a name that is not known.
-    pub fn matching(&self, text: &str) -> Result<Vec<&Dataset>> {
+    pub fn matching<'s>(&'s self, text: &str) -> Result<Vec<&'s Dataset>> {
         if let Some(dataset) = self.known(text)? {
             return Ok(vec![dataset]);
         }
@@ -572,7 +572,11 @@ impl Catalog {
         };
         match Pattern::parse(text) {
             Some(pattern) => {
-                Ok(self.datasets.iter().filter(|it| pattern.matches(&it.name)).collect())
+                let matching = |all: &'s [Dataset]| -> Vec<&'s Dataset> {
+                    all.iter().filter(|it| pattern.matches(&it.name)).collect()
+                };
+                let found = matching(&self.datasets);
+                Ok(if found.is_empty() { matching(&self.parts) } else { found })
             }
             None => Ok(self.datasets.iter().filter(|it| is_in(&it.name)).collect()),
         }

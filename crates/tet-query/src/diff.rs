@@ -4,11 +4,12 @@
 //!   chunks of equal digests are left out -> boxes of the others -> both read -> pairs compared -> tally
 //! ```
 //!
-//! Boxes are compared on all threads, and what is found does not depend on their number: counts are added,
-//! the largest difference and the first place are the same in any order.
+//! Boxes are compared on all threads, and the result does not depend on their number: counts are added, sums too and
+//! exactly, the largest difference and the first place are the same in any order.
 
 mod blocks;
 mod boxes;
+mod change;
 mod found;
 mod missing;
 mod pair;
@@ -26,6 +27,8 @@ use tet_format::{DType, Integrity};
 
 use self::blocks::BlockPair;
 use self::boxes::Boxes;
+pub use self::change::Change;
+use self::change::ChangeSums;
 pub use self::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
 use self::missing::missing;
 use self::pair::{Pairs, compare};
@@ -131,20 +134,22 @@ fn compare_arrays(
     how: &Execution,
 ) -> Result<Answer<ElementDiff>> {
     let boxes = Boxes::of([left, right], pairs.is_bitwise(), how)?;
-    let mut tally = Tally { skipped: boxes.skipped(), ..Tally::default() };
-    how.progress.advance(tally.skipped.saturating_mul(boxes.element_size()))?;
-    if boxes.skipped() == 0 {
+    let skipped = boxes.skipped();
+    how.progress.advance(skipped.saturating_mul(boxes.element_size()))?;
+    if skipped == 0 {
         [left, right].iter().try_for_each(|it| it.check_seal(how))?;
     }
     let stored = stored_alike([left, right], pairs)?;
-    let found = compared([left, right], stored.as_ref(), &boxes, pairs, how)?;
-    tally.add(found);
+    let mut total = compared([left, right], stored.as_ref(), &boxes, pairs, how)?;
+    total.tally.skipped = skipped;
+    let is_measured = pairs.has_numbers() && total.tally.differing > 0 && skipped == 0;
+    let change = is_measured.then(|| total.change.finish(total.tally.unmeasured));
     [left, right].iter().try_for_each(|it| it.dataset().check_unchanged())?;
-    let integrity = match tally.skipped {
+    let integrity = match skipped {
         0 => left.integrity().and(right.integrity()),
         _ => Integrity::Unchecked,
     };
-    Ok(Answer { value: tally.answer(slab), integrity })
+    Ok(Answer { value: ElementDiff { change, ..total.tally.answer(slab) }, integrity })
 }
 
 /// The arrays as they are stored, where equal stored elements are decoded to equal ones.
@@ -159,6 +164,21 @@ fn stored_alike(arrays: [&LazyArray; 2], pairs: Pairs<'_>) -> Result<Option<[Laz
     Ok(Some([values(left, arrays[0])?, values(right, arrays[1])?]))
 }
 
+/// What boxes were found to have.
+struct Total {
+    tally: Tally,
+    change: ChangeSums,
+    /// Boxes whose stored elements are equal, of which nothing is added up.
+    equal: Vec<u64>,
+}
+
+impl Total {
+    fn add(&mut self, found: Tally) {
+        self.change.add(&found.sums);
+        self.tally.add(found);
+    }
+}
+
 /// Reads and compares all boxes: `stored` elements first, where these are given, until some differ.
 fn compared(
     arrays: [&LazyArray; 2],
@@ -166,7 +186,7 @@ fn compared(
     boxes: &Boxes,
     pairs: Pairs<'_>,
     how: &Execution,
-) -> Result<Tally> {
+) -> Result<Total> {
     let sizes = arrays.map(|array| array.dtype().size().unwrap_or(0));
     let held = boxes.elements_max().saturating_mul(sizes[0].saturating_add(sizes[1]));
     let workers = how.workers(held.saturating_add(pairs.room_len(boxes.elements_max())))?;
@@ -175,7 +195,9 @@ fn compared(
         memory_budget: how.memory_budget / workers.max(1) as u64,
         ..how.silent()
     };
-    let tally = Mutex::new(Tally::default());
+    let total = Total { tally: Tally::default(), change: ChangeSums::new(), equal: Vec::new() };
+    let total = Mutex::new(total);
+    let lock = || total.lock().unwrap_or_else(PoisonError::into_inner);
     let is_equal_so_far = AtomicBool::new(true);
     let task = |rooms: &mut [Buffer; 2], nth| -> Result<u64> {
         let part = boxes.part(nth);
@@ -184,20 +206,32 @@ fn compared(
         if let Some([left, right]) = stored.filter(|_| is_equal_so_far.load(Ordering::Relaxed)) {
             let [left, right] = read_both([left, right], &part, &inner, rooms)?;
             if left == right {
+                lock().equal.push(nth);
                 return Ok(done);
             }
             is_equal_so_far.store(false, Ordering::Relaxed);
         }
         let bytes = read_both(arrays, &part, &inner, rooms)?;
         let found = compare(pairs, bytes, |nth| boxes.linear(&part, nth));
-        if found.differing > 0 {
-            tally.lock().unwrap_or_else(PoisonError::into_inner).add(found);
-        }
+        lock().add(found);
         Ok(done)
     };
     let ahead = (workers as u64).saturating_mul(2);
     fetch::run((workers, ahead), boxes.count(), how, <[Buffer; 2]>::default, task)?;
-    Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let equal = std::mem::take(&mut lock().equal);
+    if !equal.is_empty() && lock().tally.differing > 0 {
+        // Their elements are added up now that the sums are needed.
+        let task = |rooms: &mut [Buffer; 2], nth| -> Result<u64> {
+            let nth = usize::try_from(nth).ok().and_then(|nth| equal.get(nth)).copied();
+            let part = boxes.part(nth.unwrap_or_default());
+            let bytes = read_both(arrays, &part, &inner, rooms)?;
+            let found = compare(pairs, bytes, |nth| boxes.linear(&part, nth));
+            lock().change.add(&found.sums);
+            Ok(0)
+        };
+        fetch::run((workers, ahead), equal.len() as u64, how, <[Buffer; 2]>::default, task)?;
+    }
+    Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Reads a part of two arrays.

@@ -42,7 +42,7 @@ pub(crate) use digits::{Pass, Span};
 pub(crate) use known::{Known, KnownChunk, Share, Verdict};
 pub(crate) use rank::{Numeric, Ranked};
 pub(crate) use state::{Maker, State};
-pub(crate) use sum::two_sum;
+pub(crate) use sum::{FixedF64, two_sum};
 pub(crate) use table::{Step, maker, rank_maker};
 pub(crate) use test::{Test, Tester};
 

@@ -7,8 +7,10 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod moments;
 mod parts;
 mod range;
+mod role;
 mod steps;
 mod summary;
 mod table;
@@ -16,8 +18,10 @@ mod times;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
+pub use self::moments::Moments;
 pub use self::parts::{DatePart, months_of_season};
 pub(crate) use self::range::{RangeFault, Side, Turned};
+pub use self::role::CoordinateRole;
 pub use self::steps::TimeSteps;
 pub use self::summary::{AxisList, AxisSummary};
 pub use self::table::{FloatWidth, Labels};

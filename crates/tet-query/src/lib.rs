@@ -97,8 +97,8 @@ pub use catalog::{
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
 pub use diff::{
-    CatalogDiff, DatasetDiff, DiffBlock, DiffValue, DifferingElement, ElementDiff, MetadataDiff,
-    Tolerance,
+    CatalogDiff, Change, DatasetDiff, DiffBlock, DiffValue, DifferingElement, ElementDiff,
+    MetadataDiff, Tolerance,
 };
 pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};

@@ -141,6 +141,23 @@ impl Store {
         }
     }
 
+    /// The bytes of the document of a key; `None` if there is none.
+    ///
+    /// ```
+    /// use tet_zarr::Store;
+    ///
+    /// let store = Store::folder(std::env::temp_dir())?;
+    /// assert!(store.document("no/such/zarr.json")?.is_none());
+    /// # Ok::<(), tet_zarr::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault when it is too long or damaged, and errors of the environment.
+    pub fn document(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.read(key)?.map(|document| document.bytes))
+    }
+
     /// The names directly below a key (`""` is the root), `count_max` of them at most.
     ///
     /// # Errors

@@ -81,6 +81,8 @@ SLICES
   Without the name of an axis positions, as in NumPy: '0:3, :, -1', '...' for all axes not named.
   With a name labels, both ends included: 'lat=40:60, time=2024-06:2024-08', 'station=Oslo'.
   The nearest label: 'lat~50', 'lat~50 within 0.5'. Positions by name: 'lat#0:10, time#-1'.
+  Lists: 'plev=[85000,50000]', 'lat~[48.1,52.5]'. Parts of dates: 'time.month=6,7,8',
+  'time.season=JJA', 'time.year=1979:2020'. Longitudes go around: 'lon=-60:60'.
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array

@@ -37,6 +37,12 @@ pub struct DiffArgs {
     /// Compare decoded values, which is the default
     #[arg(long, hide = true, conflicts_with = "raw_values")]
     pub decoded: bool,
+    /// Compare datasets of A with those of other names in B: 'module.*=*'; a * stands for any text
+    #[arg(long, value_name = "A=B")]
+    pub map: Vec<String>,
+    /// Sort the datasets that differ: `change`, the largest relative L2 first
+    #[arg(long, value_name = "KEY")]
+    pub sort: Option<DiffSort>,
     /// Compare names, types, shapes, labels and attributes only: no values are read
     #[arg(long, conflicts_with_all = ["rtol", "atol", "ulp", "nan_differs"])]
     pub quick: bool,
@@ -49,6 +55,13 @@ pub struct DiffArgs {
     /// How the files are read.
     #[command(flatten)]
     pub read: ReadArgs,
+}
+
+/// How `tet diff` sorts datasets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DiffSort {
+    /// The largest change first
+    Change,
 }
 
 /// A number that is not negative.
@@ -65,6 +78,9 @@ EXAMPLES
   tet diff a.nc b.nc temp 'lat[0:10]'              two datasets, one of them in part
   tet diff a.pt b.safetensors 'layers.{0..3}.*'    datasets whose names match
   tet diff a.tet b.tet --rtol 1e-6                 values that differ by more than that
+  tet diff a.pt b.safetensors --map 'module.*=*'   names without the prefix that A has
+  tet diff old.safetensors new.safetensors --sort change
+  tet diff a.npy b.npy                             the only datasets, whatever their names
   tet diff a.nc b.nc --raw-values                  packed values as they are stored, and their attributes
   tet diff a.tet b.tet --json | jq '.datasets[].name'
 
@@ -76,11 +92,15 @@ EXIT STATUS
 pub(super) const LONG_ABOUT: &str = "\
 Compare two files of any formats: names of datasets, dtypes, shapes, names of axes, labels, attributes, and then \
 values. Only what differs is printed.\n\nFor each dataset whose values differ: how many, the largest \
-difference |A - B|, the largest relative difference |A - B| / |B|, and the first and the worst place with their labels. \
+difference |A - B|, the largest relative difference |A - B| / |B|, and the first and the worst place with their labels; and over all pairs of finite values, whatever \
+the tolerance, the root mean square of A - B, the relative L2 |A - B| / |B|, with | | the root of the sum of squares, and the cosine \
+of A and B. Pairs with a NaN, an infinity or a missing value are left out of these three, and counted. --sort change lists \
+the largest relative L2 first, before it values that are NaN or infinite in one file alone, and last what is not \
+measured: texts, blocks of bytes, metadata; it reads all chunks, as --digests always does. \
 Values are equal if |A - B| <= atol + rtol * |B|; 0.0 equals -0.0, and NaN equals NaN unless \
 --nan-differs is given. Floats of different dtypes are compared as float64, and integers of different dtypes exactly. Quantized blocks and \
 elements that are not computed with are compared by their bytes. Packed and masked values are decoded, and the \
 attributes that decode them are not compared: a packed file and its decoded copy are equal. With --raw-values stored \
-values and all attributes are compared, and a missing value, as _FillValue sets it, differs from any other. Datasets whose values cannot be compared are listed with the reason, and do not count as different. How \
-chunks are stored is no difference. Chunks of two .tet files that have the same checksum are equal and are not read; with --digests \
+values and all attributes are compared, and a missing value, as _FillValue sets it, differs from any other. Two files with one dataset each compare these, whatever their names. Datasets whose values cannot be compared are listed with the reason, and do not count as different. How \
+chunks are stored is no difference. Chunks of two .tet files that have the same checksum are equal and are not read, and a dataset with such chunks is not measured; with --digests \
 always they are, so that damage is found too.";

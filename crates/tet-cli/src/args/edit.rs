@@ -18,8 +18,8 @@ system where it can, and so are their checksums. With -o the new file is written
 
 .tet files take all edits; a directory of parts, NAME.tets, grows by append. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
 those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
-.safetensors files. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
-datasets of .tet, .zt, .tgm and .npz files in another way. `tet convert` makes a .tet file of any other.";
+.safetensors files. Datasets of .nc, .h5 and .zarr files can be renamed, and attributes set. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
+datasets of .tet, .zt, .tgm and .npz files in another way. `tet convert` writes a copy of any other.";
 
 /// Arguments of `tet edit`.
 ///

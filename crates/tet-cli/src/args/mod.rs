@@ -28,7 +28,7 @@ pub use convert::{
     ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName, Named,
     PreferName, ProfileName, ReserveArgs, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
-pub use diff::DiffArgs;
+pub use diff::{DiffArgs, DiffSort};
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use edit::{

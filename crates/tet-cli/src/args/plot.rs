@@ -63,7 +63,7 @@ pub struct PictureArgs {
     /// Put 0 in the middle of the colors
     #[arg(long)]
     pub diverging: bool,
-    /// Set the size of OUT in pixels [default: 800x500]
+    /// Set the size of OUT in pixels [default: 800x500, or less high for a map]
     #[arg(long, value_name = "WxH", requires = "output")]
     pub size: Option<String>,
     /// Set the title [default: what is drawn]
@@ -78,6 +78,14 @@ pub struct PictureArgs {
     /// Choose the axis that goes up or down in a heatmap [default: the first]
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub y: Option<String>,
+    /// Turn a heatmap upside down
+    ///
+    /// Numbers and times grow upwards, but for depths and pressures, which grow downwards.
+    #[arg(long)]
+    pub invert_y: bool,
+    /// Draw a map in OUT without coastlines
+    #[arg(long)]
+    pub no_coastlines: bool,
 }
 
 /// What is drawn.

@@ -310,8 +310,9 @@ fn text_of(
         let positions = slab.axes().iter().map(|slice| (*slice).into()).collect();
         let resolved = Resolved { catalog, dataset, slab, positions, notes, ask };
         let medium = PlotMedium::Terminal { width, depth };
-        let (picture, integrity) = super::plot::heatmap(&resolved.catalog, &resolved, medium, how)?;
-        return Ok((picture.terminal(width, depth), Some(integrity)));
+        let drawn = super::plot::heatmap(&resolved.catalog, &resolved, medium, how)?;
+        drawn.note.into_iter().for_each(|note| context.assumed(note));
+        return Ok((drawn.picture.terminal(width, depth), Some(drawn.integrity)));
     }
     if target.dataset.is_text() {
         let width = width.min(LINE_MAX);

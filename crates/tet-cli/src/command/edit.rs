@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use tet_convert::{
     AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits,
-    datasets_named, kept_by, redims, relabels, renames,
+    datasets_named, kept_by, redims, relabels, renames, with_followers,
 };
 use tet_file::AttrValue;
 use tet_io::{Output, Progress, Publish};
-use tet_query::AttrText;
+use tet_query::{AttrText, Catalog};
 
 use super::convert;
 use crate::args::{EditAppendArgs, EditPlaceArgs, EditRenameArgs, EditSetArgs, EditVerb};
@@ -137,25 +137,36 @@ fn about_one(failure: Failure, read: &Path, written: &Path) -> Failure {
 
 /// Adds what to do with a file that cannot be edited so.
 fn editable(error: tet_convert::Error) -> Failure {
-    let is_unfit = matches!(error, tet_convert::Error::NotEditable { .. });
+    let instead = match &error {
+        tet_convert::Error::NotEditable { kind, .. } => Some(kind.instead()),
+        _ => None,
+    };
     let failure = Failure::from(error);
-    if is_unfit { failure.hint("`tet convert` makes such a file") } else { failure }
+    if let Some(instead) = instead { failure.hint(instead) } else { failure }
 }
 
 fn rename(opened: &Opened, args: &EditRenameArgs) -> Result<Vec<FileEdit>> {
     let mut edits = Vec::new();
     for text in &args.names {
-        // A name may contain the sign.
-        let splits = text.match_indices('=').map(|(at, _)| text.split_at(at));
-        let splits: Vec<_> = splits.map(|(old, new)| (old, &new[1..])).collect();
-        let is_known = |(old, _): &&(&str, &str)| datasets_named(&opened.catalog, old).is_ok();
-        let Some((old, new)) = splits.iter().find(is_known).or(splits.first()) else {
-            let text = format!("{text:?} does not rename a dataset");
-            return Err(Failure::usage("rename", text).hint("write OLD=NEW"));
-        };
+        let (old, new) = split_names(text, &opened.catalog)?;
         edits.extend(renames(&opened.catalog, old, new)?);
     }
-    Ok(edits)
+    Ok(with_followers(opened, edits))
+}
+
+/// Splits OLD=NEW, of which OLD names datasets of a catalog: a name may contain the sign.
+///
+/// # Errors
+///
+/// The text has no `=`.
+pub(super) fn split_names<'t>(text: &'t str, catalog: &Catalog) -> Result<(&'t str, &'t str)> {
+    let splits = text.match_indices('=').map(|(at, _)| text.split_at(at));
+    let splits: Vec<_> = splits.map(|(old, new)| (old, &new[1..])).collect();
+    let is_known = |(old, _): &&(&str, &str)| datasets_named(catalog, old).is_ok();
+    splits.iter().find(is_known).or(splits.first()).copied().ok_or_else(|| {
+        let text = format!("{text:?} does not rename a dataset");
+        Failure::usage("rename", text).hint("write OLD=NEW")
+    })
 }
 
 fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec<FileEdit>> {

@@ -69,10 +69,13 @@ fn one(
     let how = query::execution(&args.read, query, opened, context);
     let how = Execution { access, ..how };
     let resolved = query::resolve(query, &opened.catalog, &how)?;
+    let asked = op(&resolved);
+    let cost_of = |plan: &ReadPlan, reads: &Reads| Cost::of(&resolved, (plan, reads), &how);
+    let resolved = query::around(&resolved, &opened.catalog);
     context.selection_notes(&resolved.notes);
     let plan = query::plan_of(&resolved, &how)?;
     let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;
-    let cost = Cost::of(&resolved, (&plan, &reads), &how)?;
+    let cost = cost_of(&plan, &reads)?;
     let axes = cost::axes(&resolved, &how, context)?;
     let advice = advice::advice(&resolved, (&plan, &reads), &cost);
     opened.catalog.check_unchanged()?;
@@ -83,7 +86,7 @@ fn one(
             format: opened.catalog.format(),
             dataset: query::dataset_shape(&resolved),
             selection: query::selection_shape(&resolved),
-            op: op(&resolved),
+            op: asked,
             plan: plan::shape(&plan, &reads, &resolved),
             chunks_of: resolved.dataset.grid.chunk_count(),
             passes: cost.passes.most,
@@ -98,7 +101,7 @@ fn one(
         return if is_one { context.json(&explained) } else { context.json_line(&explained) };
     }
     let hint = open::memory_hint(opened, context.env().memory_len);
-    write_plan(&resolved, (&plan, &reads), (&cost, &how, hint), context)?;
+    write_plan((&resolved, asked), (&plan, &reads), (&cost, &how, hint), context)?;
     write_axes(&axes, context)?;
     for (at, advice) in advice.iter().enumerate() {
         if at == 0 {
@@ -121,7 +124,7 @@ fn op(resolved: &Resolved) -> &'static str {
 }
 
 fn write_plan(
-    resolved: &Resolved,
+    (resolved, asked): (&Resolved, &str),
     (plan, reads): (&ReadPlan, &Reads),
     (cost, how, hint): (&Cost, &Execution, Option<u64>),
     context: &mut Context<'_>,
@@ -130,7 +133,7 @@ fn write_plan(
     let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
     let name = &dataset.name;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
-    table.row(["query", &format!("{} of {}", op(resolved), dataset.name)]);
+    table.row(["query", &format!("{asked} of {}", dataset.name)]);
     table.row(["dataset", &format!("{name} {} {shape} in chunks of {chunks}", dataset.dtype_name)]);
     if matches!(resolved.ask, Ask::Align(_)) {
         table.row(["to read", "names and labels, no values"]);

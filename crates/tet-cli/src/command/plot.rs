@@ -1,6 +1,7 @@
 //! `tet plot`: a picture of a selection or of the answer of a query.
 
 mod output;
+mod points;
 mod style;
 
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::path::Path;
 use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved, WriteTarget};
 use tet_plot::{Picture, PlotAxis, PlotMedium, Scale, Shown};
-use tet_query::{AxisRef, Catalog, Execution, Op, find_axis};
+use tet_query::{AxisRef, Catalog, Execution, Integrity, Op, find_axis};
 
 use crate::args::{PlotArgs, PlotKind};
 use crate::bar::Bar;
@@ -88,14 +89,22 @@ fn one(
     let how = Execution { progress: bar.progress(context), ..how };
     let drawn = picture(&resolved.catalog, &resolved, style, medium, &how);
     bar.finish();
-    let (picture, integrity) = drawn?;
+    let Drawn { picture, integrity, note } = drawn?;
     output.write(&picture, style.size, context)?;
+    note.into_iter().for_each(|note| context.assumed(note));
     let doubts = open::warnings(opened, &args.read).into_iter();
     for doubt in doubts.chain(open::doubt(opened, integrity)) {
         context.warn(doubt);
     }
     open::report_unchecked(integrity, context);
     Ok(())
+}
+
+/// A picture, the integrity of what was read for it, and what it takes for granted.
+pub(super) struct Drawn {
+    pub(super) picture: Picture,
+    pub(super) integrity: Integrity,
+    pub(super) note: Option<String>,
 }
 
 /// Draws a heatmap of the values of a selection for `tet cat`.
@@ -108,18 +117,18 @@ pub(super) fn heatmap(
     resolved: &Resolved,
     medium: PlotMedium,
     how: &Execution,
-) -> Result<(Picture, tet_query::Integrity)> {
+) -> Result<Drawn> {
     picture(catalog, resolved, &Style::of_heatmap(), medium, how)
 }
 
-/// The picture of an answer, and the integrity of what was read for it.
+/// The picture of an answer.
 fn picture(
     catalog: &Catalog,
     resolved: &Resolved,
     style: &Style,
     medium: PlotMedium,
     how: &Execution,
-) -> Result<(Picture, tet_query::Integrity)> {
+) -> Result<Drawn> {
     if resolved.dataset.is_text() && matches!(resolved.ask, Ask::Values(_)) {
         let text = format!(
             "\"{}\" contains texts, which have no picture",
@@ -133,10 +142,13 @@ fn picture(
     check(&subject)?;
     let kind = style.kind_of(subject.axes.len(), subject.bins.is_some());
     style.check(kind)?;
-    let shown = match kind {
-        PlotKind::Histogram => histogram(&subject, style, medium, how)?,
-        PlotKind::Line => line(&subject, medium, how)?,
-        _ => field(&subject, resolved, style, medium, how)?,
+    let (shown, note) = match kind {
+        PlotKind::Histogram => (histogram(&subject, style, medium, how)?, None),
+        PlotKind::Line => (line(&subject, medium, how)?, None),
+        _ => match points::map(&subject, catalog, resolved, style, medium, how)? {
+            Some((shown, note)) => (shown, Some(note)),
+            None => (field(&subject, resolved, style, medium, how)?, None),
+        },
     };
     let is_counted = matches!(shown, Shown::Histogram(_));
     let title = match (&style.title, is_counted) {
@@ -150,7 +162,9 @@ fn picture(
         None if style.is_diverging => picture.around_zero(),
         None => picture,
     };
-    Ok((picture.with_palette(style.palette), subject.integrity()))
+    let picture = if style.has_coastlines { picture } else { picture.without_coastlines() };
+    let picture = picture.with_palette(style.palette);
+    Ok(Drawn { picture, integrity: subject.integrity(), note })
 }
 
 /// Refuses what is nothing, or one value.
@@ -214,20 +228,19 @@ fn field(
     let is_transposed = is_transposed(subject, resolved, style)?;
     let extents = [y.extent(), x.extent()];
     let room = if is_transposed {
-        let [rows, columns] = medium.room([extents[1], extents[0]]);
+        let [rows, columns] = medium.room(x, y);
         [columns, rows]
     } else {
-        medium.room(extents)
+        medium.room(y, x)
     };
     let field = subject.source().field(extents, room, how)?;
     let (y, x) = (y.clone(), x.clone());
-    if is_transposed {
-        return Ok(Shown::Heatmap { field: field.transposed(), y: x, x: y });
-    }
+    let (field, y, x) = if is_transposed { (field.transposed(), x, y) } else { (field, y, x) };
+    let y = if style.is_inverted { y.inverted() } else { y };
     Ok(Shown::Heatmap { field, y, x })
 }
 
-/// Whether `--x` or `--y` put the first axis to the right.
+/// Whether the first axis goes to the right: as `--x` or `--y` say, else where the other goes up or down in the world.
 fn is_transposed(subject: &Subject, resolved: &Resolved, style: &Style) -> Result<bool> {
     let dataset = &resolved.dataset;
     let place = |asked: &Option<String>| {
@@ -248,6 +261,7 @@ fn is_transposed(subject: &Subject, resolved: &Resolved, style: &Style) -> Resul
         (Some(x), Some(y)) if x == y => {
             Err(Failure::usage("axis-twice", "--x and --y name the same axis"))
         }
+        (None, None) => Ok(matches!(&subject.axes[..], [y, x] if PlotAxis::are_sideways(y, x))),
         (x, y) => Ok(x == Some(0) && subject.axes.len() == 2 || y == Some(1)),
     }
 }

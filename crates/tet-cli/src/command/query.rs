@@ -15,7 +15,8 @@ use std::time::Instant;
 use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved, WriteTarget};
 use tet_query::{
-    AxisRef, Catalog, Dataset, Execution, Integrity, NanPolicy, Op, ReadPlan, SelectionFault,
+    AxisPositions, AxisRef, Catalog, Choice, Dataset, Execution, Hyperslab, Integrity, NanPolicy,
+    Op, ReadPlan, SelectionFault, SelectionNote,
 };
 
 use crate::args::{MeaningArgs, QueryArgs, QueryFormat, ReadArgs};
@@ -98,13 +99,18 @@ fn one(
 ) -> Result<()> {
     let how = execution(&args.read, query, opened, context);
     let resolved = resolve(query, &opened.catalog, &how)?;
-    let plan = plan_of(&resolved, &how)?;
+    let format = format(args, context);
+    let shows_plan = args.show.plan || matches!(format, QueryFormat::Plan | QueryFormat::Json);
+    let around = around(&resolved, &opened.catalog);
+    let around =
+        if shows_plan { around } else { Resolved { notes: resolved.notes.clone(), ..around } };
+    let plan = plan_of(&around, &how)?;
     let notes = query.execution.notes().into_iter();
     let mut report = QueryReport {
         file,
         opened,
         warnings: notes.chain(warnings.iter().cloned()).collect(),
-        resolved: &resolved,
+        resolved: &around,
         plan,
         how: &how,
         show: &args.show,
@@ -112,11 +118,10 @@ fn one(
         integrity: open::integrity(opened),
         answer: None,
     };
-    let format = format(args, context);
     if !args.show.plan && format != QueryFormat::Plan {
         let since = Instant::now();
         let open = OpenQuery { args, file, opened, query, resolved: &resolved };
-        let (answer, integrity) = open.answer(&report.plan, how.clone(), context)?;
+        let (answer, integrity) = open.answer(how.clone(), context)?;
         (report.answer, report.integrity) = (Some(answer), integrity);
         report.warnings.extend(open::doubt(opened, integrity));
         let is_asked = args.show.preview.is_some();
@@ -161,6 +166,24 @@ fn counted(mut opened: Opened) -> Opened {
     let view = |dataset| tet_convert::as_counted(&dataset).unwrap_or(dataset);
     opened.catalog = opened.catalog.viewed(view);
     opened
+}
+
+/// Where positions are taken one by one, what is around them in the file, with a note: plans are of that.
+pub(super) fn around(resolved: &Resolved, catalog: &Catalog) -> Resolved {
+    let each = |(axis, positions): (usize, &AxisPositions)| match positions {
+        AxisPositions::Each { .. } => Some(SelectionNote::Around {
+            axis: resolved.dataset.dims.get(axis).cloned().unwrap_or_else(|| axis.to_string()),
+        }),
+        AxisPositions::Slice(_) => None,
+    };
+    let taken: Vec<_> = resolved.positions.iter().enumerate().filter_map(each).collect();
+    let dataset = catalog.at(resolved.dataset.index).filter(|_| !taken.is_empty());
+    let slices = resolved.positions.iter().map(AxisPositions::around).collect();
+    let around = dataset.and_then(|it| Some((it, Hyperslab::new(slices, it.shape())?)));
+    let Some((dataset, slab)) = around else { return resolved.clone() };
+    let (dataset, ask) = (dataset.clone(), Ask::Values(Choice::default()));
+    let notes = resolved.notes.iter().cloned().chain(taken).collect();
+    Resolved { dataset, slab, ask, notes, ..resolved.clone() }
 }
 
 /// The plan of a query; empty if the answer needs no values.
@@ -264,15 +287,9 @@ struct OpenQuery<'a> {
 
 impl OpenQuery<'_> {
     /// The answer and its integrity.
-    fn answer(
-        &self,
-        plan: &ReadPlan,
-        how: Execution,
-        context: &mut Context<'_>,
-    ) -> Result<(Answer, Integrity)> {
+    fn answer(&self, how: Execution, context: &mut Context<'_>) -> Result<(Answer, Integrity)> {
         let (catalog, resolved) = (&self.resolved.catalog, self.resolved);
-        let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
-        let selected_len = plan.element_count.saturating_mul(element_size);
+        let selected_len = resolved.dataset.selected_len(&resolved.slab);
         let bar = Bar::new(context, "reading", selected_len);
         let how = Execution { progress: bar.progress(context), ..how };
         let answer = match &resolved.ask {

@@ -22,8 +22,8 @@ use crate::escape::acts;
 
 pub(crate) use convert::{Converted, ConvertedDataset};
 pub(crate) use diff::{
-    DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
-    DifferingValue, ElementDiffShape, NotCompared,
+    ChangeShape, DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels,
+    DifferingPlace, DifferingValue, ElementDiffShape, NotCompared,
 };
 pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
 pub(crate) use edit::{EditLine, Edited};

@@ -156,6 +156,23 @@ impl EditKind {
             EditKind::Reserve => "reserving rows of the index",
         }
     }
+
+    /// What writes a new file in which this is changed, of any other: a command, in words.
+    #[must_use]
+    pub const fn instead(self) -> &'static str {
+        match self {
+            EditKind::Rename => "`tet convert --rename OLD=NEW` writes a copy with other names",
+            EditKind::Drop => "`tet convert --exclude NAME` writes a copy without datasets",
+            EditKind::Attr | EditKind::FileAttr => {
+                "`tet convert --attr NAME:KEY=VALUE` writes a copy with other attributes"
+            }
+            EditKind::Dims => "`tet convert --dims` writes a copy with other names of axes",
+            EditKind::Labels => "`tet convert --labels` writes a copy with labels",
+            EditKind::Append => "`tet convert --concat AXIS` writes one file of several",
+            EditKind::Repack => "`tet convert --chunks --codec` writes a copy that is stored so",
+            EditKind::Compact | EditKind::Reserve => "`tet convert` makes such a file",
+        }
+    }
 }
 
 /// Whether an edit writes a file.

@@ -10,6 +10,7 @@ mod check;
 mod chunks;
 mod dataset;
 mod dims;
+mod edit;
 mod element;
 mod empty;
 mod external;
@@ -21,6 +22,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
@@ -66,6 +68,10 @@ impl Container for Hdf5 {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -11,6 +11,7 @@
 mod catalog;
 mod check;
 mod cursor;
+mod edit;
 mod header;
 mod records;
 mod rule;
@@ -21,6 +22,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::editor::Editor;
 use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -54,6 +56,10 @@ impl Container for NetCdf3 {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

@@ -6,6 +6,7 @@
 mod catalog;
 mod check;
 mod chunks;
+mod edit;
 mod elements;
 mod shards;
 mod texts;
@@ -21,6 +22,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 use tet_zarr::{Hierarchy, Store, ZipStore};
 
+use super::editor::Editor;
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
@@ -90,6 +92,10 @@ impl Container for Zarr {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
         Some(self)
     }
 }

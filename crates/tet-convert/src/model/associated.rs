@@ -121,6 +121,32 @@ pub(crate) fn prune(
     (!attrs.is_empty()).then_some(Note::NamesLeftOut { dataset, attrs, names })
 }
 
+/// The attributes of a dataset that name others which get other names, with their new texts.
+pub(crate) fn renamed(
+    catalog: &Catalog,
+    dataset: &Dataset,
+    new_names: &BTreeMap<usize, &str>,
+) -> Vec<(&'static str, String)> {
+    let leaf = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let new_word = |word: &str| {
+        let found = catalog.in_scope(&dataset.name, word).filter(|_| !word.ends_with(':'))?;
+        let new = *new_names.get(&found.index)?;
+        // What is named without its group is found without it.
+        let is_path = word.contains('/');
+        let new = if is_path { new.to_owned() } else { leaf(new) };
+        Some(if word.starts_with('/') { format!("/{new}") } else { new })
+    };
+    let mut changed = Vec::new();
+    for (key, _, text) in naming(&dataset.attrs) {
+        let words = text.split_whitespace();
+        if words.clone().any(|word| new_word(word).is_some()) {
+            let words = words.map(|word| new_word(word).unwrap_or_else(|| word.to_owned()));
+            changed.push((key, words.collect::<Vec<_>>().join(" ")));
+        }
+    }
+    changed
+}
+
 /// An attribute without some names; `None` where nothing of it is left that means anything.
 fn without(text: &str, form: Form, gone: &BTreeSet<&str>) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -14,6 +14,7 @@ mod csv_written;
 mod decoded;
 mod dtype;
 mod edit;
+mod edit_in_place;
 mod export;
 mod fills;
 mod fits;

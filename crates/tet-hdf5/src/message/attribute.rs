@@ -36,13 +36,11 @@ pub struct StoredAttribute {
 }
 
 /// The name of an attribute whose other fields may be damaged.
-pub(crate) fn name(body: &Piece) -> Option<String> {
-    let mut fields = body.fields().with_rule(&rule::MESSAGE_CUT);
-    let version = fields.byte().ok()?;
-    fields.take(1).ok()?;
-    let len = usize::from(fields.u16().ok()?);
-    fields.take(if version == 3 { 5 } else { 4 }).ok()?;
-    let bytes = fields.take(len).ok()?;
+pub(crate) fn name(body: &[u8]) -> Option<String> {
+    let [version, _, low, high, ..] = body else { return None };
+    let start = if *version == 3 { 9 } else { 8 };
+    let len = usize::from(u16::from_le_bytes([*low, *high]));
+    let bytes = body.get(start..)?.get(..len)?;
     let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     Some(String::from_utf8_lossy(name).into_owned())
 }

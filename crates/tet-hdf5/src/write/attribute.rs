@@ -18,7 +18,7 @@ impl DraftAttribute {
 }
 
 /// The message of an attribute; `None` for numbers of a type that files are not written with.
-pub(super) fn message(attribute: &DraftAttribute, heaps: &mut NewHeaps) -> Option<Vec<u8>> {
+pub(crate) fn message(attribute: &DraftAttribute, heaps: &mut NewHeaps) -> Option<Vec<u8>> {
     let name = &attribute.name;
     Some(match &attribute.value {
         DraftValue::Text(text) if text.is_empty() => {

@@ -10,22 +10,22 @@ const HEAD_LEN: usize = 16;
 
 /// The collections of a file, one behind the other.
 #[derive(Debug, Default)]
-pub(super) struct NewHeaps {
+pub(crate) struct NewHeaps {
     /// Where the first collection is.
-    pub(super) address: u64,
-    pub(super) bytes: Vec<u8>,
+    pub(crate) address: u64,
+    pub(crate) bytes: Vec<u8>,
     /// The first byte of the open collection, and how many objects it has.
     open: Option<(usize, u16)>,
 }
 
 impl NewHeaps {
-    pub(super) fn new(address: u64) -> NewHeaps {
+    pub(crate) fn new(address: u64) -> NewHeaps {
         NewHeaps { address, ..NewHeaps::default() }
     }
 
     /// Adds a value of `count` elements; gives the reference to it, of 16 bytes. A value without elements has its
     /// place too, as the HDF5 library does it: a reference that leads nowhere is no text.
-    pub(super) fn add(&mut self, count: usize, value: &[u8]) -> [u8; 16] {
+    pub(crate) fn add(&mut self, count: usize, value: &[u8]) -> [u8; 16] {
         let mut reference = [0; 16];
         let Ok(count) = u32::try_from(count) else { return reference };
         let is_full = |&(start, _): &(usize, u16)| LEN_MAX < self.bytes.len() - start;
@@ -53,7 +53,7 @@ impl NewHeaps {
     }
 
     /// Ends the open collection: what is left of it is a free object.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         let Some((start, _)) = self.open.take() else { return };
         let free = LEN_MIN.saturating_sub(self.bytes.len() - start);
         if HEAD_LEN <= free {

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use super::{Overwrite, Publish, Sync, hidden, retried, target};
 use crate::error::{Error, Result, Step, shown};
 use crate::folder::Folder;
+use crate::progress::{Canceled, Progress};
 use crate::stamp::Stamp;
 use crate::url::is_url;
 use crate::vfs::{Disk, Vfs};
@@ -25,6 +26,19 @@ use crate::vfs::{Disk, Vfs};
 const COMPARED_MAX: usize = 1 << 16;
 /// Names of a folder that are listed before they are removed.
 const REMOVED_TOGETHER: usize = 4096;
+
+/// How a folder takes the files of another one.
+///
+/// ```
+/// assert_ne!(tet_io::Sharing::Linked, tet_io::Sharing::Copied);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// As further names of the same files, where the file system has these: for a folder that the new one replaces.
+    Linked,
+    /// As copies.
+    Copied,
+}
 
 /// A new folder before it is published; dropping it removes the folder.
 ///
@@ -99,10 +113,7 @@ impl FolderPublisher {
     /// [`Error::Io`] when the file exists or cannot be written.
     pub fn write(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path_of(key)?;
-        if let Some(parent) = path.parent().filter(|parent| *parent != self.made) {
-            fs::create_dir_all(parent).map_err(|error| self.fault(Step::Create, error))?;
-            self.made = parent.to_path_buf();
-        }
+        self.make_parent(&path)?;
         let create = || fs::OpenOptions::new().write(true).create_new(true).open(&path);
         let mut file = retried(create).map_err(|error| self.fault(Step::Create, error))?;
         file.write_all(bytes).map_err(|error| self.fault(Step::Write, error))?;
@@ -110,6 +121,69 @@ impl FolderPublisher {
             file.sync_all().map_err(|error| self.fault(Step::Sync, error))?;
         }
         self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    /// Takes the files of another folder, each under the key that `key_of` gives it; without one it is left out. Progress
+    /// counts their bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NotRegular`] for what is neither a file nor a folder, [`Error::NoName`] for a name that is no
+    /// UTF-8, as [`write`](FolderPublisher::write) for keys, and [`Canceled`].
+    pub fn take<E: From<Error> + From<Canceled>>(
+        &mut self,
+        from: &Path,
+        (sharing, progress): (Sharing, &Progress),
+        key_of: &mut dyn FnMut(&str) -> Option<String>,
+    ) -> Result<(), E> {
+        let mut folders = vec![String::new()];
+        while let Some(folder) = folders.pop() {
+            let path = from.join(&folder);
+            let failed = |error| Error::io(Step::Read, &path, error);
+            for entry in fs::read_dir(&path).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                let name = entry.file_name();
+                let name = name.to_str().ok_or_else(|| Error::NoName { path: entry.path() })?;
+                let key =
+                    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+                let metadata = entry.metadata().map_err(failed)?;
+                if metadata.is_dir() {
+                    folders.push(key);
+                } else if !metadata.is_file() {
+                    return Err(Error::NotRegular { path: entry.path(), what: "no file" }.into());
+                } else if let Some(key) = key_of(&key) {
+                    self.take_file(&entry.path(), sharing, &key)?;
+                    self.len = self.len.saturating_add(metadata.len());
+                    progress.advance(metadata.len())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_file(&mut self, from: &Path, sharing: Sharing, key: &str) -> Result<()> {
+        let path = self.path_of(key)?;
+        self.make_parent(&path)?;
+        let is_linked = sharing == Sharing::Linked && fs::hard_link(from, &path).is_ok();
+        if !is_linked {
+            if fs::symlink_metadata(&path).is_ok() {
+                return Err(self.fault(Step::Create, ErrorKind::AlreadyExists.into()));
+            }
+            fs::copy(from, &path).map_err(|error| self.fault(Step::Write, error))?;
+            if self.sync == Sync::Full && !SYNCS_ALL {
+                let synced = File::open(&path).and_then(|file| file.sync_all());
+                synced.map_err(|error| self.fault(Step::Sync, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn make_parent(&mut self, path: &Path) -> Result<()> {
+        if let Some(parent) = path.parent().filter(|parent| *parent != self.made) {
+            fs::create_dir_all(parent).map_err(|error| self.fault(Step::Create, error))?;
+            self.made = parent.to_path_buf();
+        }
         Ok(())
     }
 
@@ -306,6 +380,8 @@ mod tests {
         folder.commit()
     }
 
+    type Failed = Box<dyn std::error::Error>;
+
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
@@ -324,6 +400,34 @@ mod tests {
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         publish(&target, "c", &REPLACE).unwrap();
         assert_eq!((names(&target), names(root.path())), (vec!["c".into()], vec!["out".into()]));
+    }
+
+    #[test]
+    fn files_of_the_old_folder_are_taken_under_new_keys() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("out");
+        let mut folder = FolderPublisher::begin(&target, &Publish::default()).unwrap();
+        for key in ["a/0", "a/1", "b/0", "c"] {
+            folder.write(key, key.as_bytes()).unwrap();
+        }
+        folder.commit().unwrap();
+        for sharing in [Sharing::Linked, Sharing::Copied] {
+            let mut folder = FolderPublisher::begin(&target, &REPLACE).unwrap();
+            let how = (sharing, &Progress::default());
+            let mut key_of = |key: &str| match key {
+                "b/0" => None,
+                key => Some(key.replace("a/", "new/")),
+            };
+            folder.take::<Failed>(&target, how, &mut key_of).unwrap();
+            folder.write("b/1", b"more").unwrap();
+            folder.commit().unwrap();
+            let read = |key: &str| fs::read(target.join(key)).unwrap();
+            assert_eq!((read("new/0"), read("new/1")), (b"a/0".to_vec(), b"a/1".to_vec()));
+            assert_eq!((read("b/1"), names(&target.join("b")).len()), (b"more".to_vec(), 1));
+            fs::rename(target.join("new"), target.join("a")).unwrap();
+            fs::remove_file(target.join("b/1")).unwrap();
+        }
+        assert_eq!(names(root.path()), ["out"]);
     }
 
     #[test]

@@ -31,9 +31,8 @@ pub(super) fn draw(picture: &Picture, bins: &Bins, width: usize, out: &mut Strin
     let counts: Vec<f64> = (0..cells.len()).map(count).collect();
     let most = counts.iter().copied().fold(0.0, f64::max);
     let heights = Scale::given(0.0, if most > 0.0 { most } else { 1.0 });
-    let labels = beside((LINES, width), |count| {
-        turned(ticks::of_scale(&heights, count.min(TICKS_MAX)), true)
-    });
+    let (labels, _) =
+        beside(LINES, width, |count| turned(ticks::of_scale(&heights, count.min(TICKS_MAX)), true));
     let gutter = widest(&labels);
     let bar = (columns_max / counts.len().max(1)).clamp(1, BAR_MAX);
     for (nth, label) in labels.iter().enumerate() {
@@ -43,7 +42,7 @@ pub(super) fn draw(picture: &Picture, bins: &Bins, width: usize, out: &mut Strin
     }
     let columns = counts.len() * bar;
     line(out, &format!("  {:gutter$} +{}", "", "-".repeat(columns)));
-    let marks = below(columns, |count| ticks::of_scale(&picture.scale, count));
+    let (marks, _) = below(columns, |count| ticks::of_scale(&picture.scale, count));
     line(out, &format!("  {:gutter$}  {marks}", ""));
 }
 

@@ -28,7 +28,7 @@ pub(super) fn draw(
     out: &mut String,
 ) {
     let marks = |count: usize| turned(ticks::of_scale(&picture.scale, count.min(TICKS_MAX)), true);
-    let labels = beside((LINES, width), marks);
+    let (labels, _) = beside(LINES, width, marks);
     let gutter = widest(&labels);
     let columns = width.saturating_sub(gutter + 4).max(1);
     let mut dots = Dots { columns, cells: vec![0; columns * LINES] };
@@ -51,9 +51,9 @@ pub(super) fn draw(
         nan.iter().for_each(|&place| marks[cell(place, columns)] = '?');
         line(out, &format!("  {:gutter$}  {}", "", marks.into_iter().collect::<String>()));
     }
-    let ticks = below(columns, |count| turned(x.ticks(count), x.is_from_right()));
-    line(out, &format!("  {:gutter$}  {ticks}", ""));
-    line(out, &format!("  {:gutter$}  {}", "", name_below(x, columns)));
+    let (texts, ticks) = below(columns, |count| turned(x.ticks(count), x.is_from_right()));
+    line(out, &format!("  {:gutter$}  {texts}", ""));
+    line(out, &format!("  {:gutter$}  {}", "", name_below(&x.title_of(&ticks), columns)));
 }
 
 struct Dots {

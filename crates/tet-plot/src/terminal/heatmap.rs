@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use super::{Depth, below, beside, cell, gutter_max, line, name_below, widest};
+use super::{Depth, Screen, below, beside, cell, gutter_max, line, name_below, widest};
+use crate::aspect::{aspect, within};
 use crate::axis::PlotAxis;
 use crate::field::PlotField;
 use crate::palette::Rgb;
@@ -23,25 +24,34 @@ const LEGEND_STEPS: u8 = 24;
 const RAMP: &[u8] = b".:-=+*#%@";
 const NAN: char = '?';
 
-/// How many cells a heatmap of these extents has in a terminal, rows first.
-pub(crate) fn room(extents: [u64; 2], width: usize, depth: Depth) -> [usize; 2] {
-    let len = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
-    let [rows, columns] = extents.map(len);
-    let columns_max = columns_max(width);
-    let drawn = columns.clamp(1, columns_max) * growth(columns, columns_max);
-    // The rows that keep the proportions of the axes.
-    let even = rows.saturating_mul(drawn) / columns.max(1);
-    let pixel_rows = even.clamp(PIXEL_ROWS_MIN.min(rows.max(1)), PIXEL_ROWS_MAX);
-    let lines = if depth == Depth::Plain { pixel_rows.div_ceil(2) } else { pixel_rows };
+/// How many cells a heatmap of these axes has in a terminal, rows first.
+pub(crate) fn room(y: &PlotAxis, x: &PlotAxis, screen: Screen) -> [usize; 2] {
+    let len = |axis: &PlotAxis| usize::try_from(axis.extent()).unwrap_or(usize::MAX);
+    let [rows, columns] = [len(y), len(x)];
+    let columns_max = columns_max(screen.width);
+    let (pixel_rows, columns_max) = match map_size(y, x, screen) {
+        Some([rows, columns]) => (rows, columns),
+        None => {
+            let drawn = columns.clamp(1, columns_max) * growth(columns, columns_max);
+            // The rows that keep the proportions of the axes.
+            let even = rows.saturating_mul(drawn) / columns.max(1);
+            (even.clamp(PIXEL_ROWS_MIN.min(rows.max(1)), PIXEL_ROWS_MAX), columns_max)
+        }
+    };
+    let lines = if screen.depth == Depth::Plain { pixel_rows.div_ceil(2) } else { pixel_rows };
     [lines.min(rows), columns.min(columns_max)]
 }
 
-/// The most rows of cells.
-const fn rows_max(depth: Depth) -> usize {
-    match depth {
-        Depth::Plain => PIXEL_ROWS_MAX / 2,
-        _ => PIXEL_ROWS_MAX,
-    }
+/// The rows and the columns of pixels of a map, which keep its proportions; `None` of other heatmaps.
+fn map_size(y: &PlotAxis, x: &PlotAxis, screen: Screen) -> Option<[usize; 2]> {
+    let aspect = aspect(y, x)?;
+    let columns = usize::try_from(x.extent()).unwrap_or(usize::MAX);
+    let columns_max = columns_max(screen.width);
+    let drawn = columns.clamp(1, columns_max) * growth(columns, columns_max);
+    #[allow(clippy::cast_precision_loss, reason = "pixels of a terminal are few")]
+    let room = [PIXEL_ROWS_MAX as f64, drawn as f64];
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the room")]
+    Some(within(room, Some(aspect)).map(|len| (len.round() as usize).max(1)))
 }
 
 /// The most columns of cells.
@@ -58,13 +68,14 @@ fn growth(count: usize, most: usize) -> usize {
 pub(super) fn draw(
     picture: &Picture,
     (field, y, x): (&PlotField, &PlotAxis, &PlotAxis),
-    (width, depth): (usize, Depth),
+    screen: Screen,
     out: &mut String,
 ) {
-    let field = field.within([rows_max(depth), columns_max(width)]);
-    let pixels = Pixels::of(&field, (y, x), (width, depth));
+    let Screen { width, depth } = screen;
+    let field = field.within(room(y, x, screen));
+    let pixels = Pixels::new(&field, y, x, screen);
     let lines = pixels.row_count.div_ceil(pixels.rows_in_line);
-    let labels = beside((lines, width), |count| turned(y.ticks(count), y.is_from_bottom()));
+    let (labels, rows) = beside(lines, width, |count| turned(y.ticks(count), y.is_from_bottom()));
     let gutter = widest(&labels);
     for (nth, label) in labels.iter().enumerate() {
         let _ = write!(out, "  {label:>gutter$} ");
@@ -73,12 +84,13 @@ pub(super) fn draw(
         out.push('\n');
     }
     let columns = pixels.column_count;
-    let ticks = below(columns, |count| turned(x.ticks(count), x.is_from_right()));
-    line(out, &format!("  {:gutter$} {ticks}", ""));
-    if y.title().is_empty() {
-        line(out, &format!("  {:gutter$} {}", "", name_below(x, columns)));
+    let (texts, ticks) = below(columns, |count| turned(x.ticks(count), x.is_from_right()));
+    line(out, &format!("  {:gutter$} {texts}", ""));
+    let [y_title, x_title] = [y.title_of(&rows), x.title_of(&ticks)];
+    if y_title.is_empty() {
+        line(out, &format!("  {:gutter$} {}", "", name_below(&x_title, columns)));
     } else {
-        let names = format!("  {:gutter$} y: {}, x: {}", "", y.title(), x.title());
+        let names = format!("  {:gutter$} y: {y_title}, x: {x_title}", "");
         line(out, &cut(&names, width));
     }
     legend(picture, (gutter, width), depth, out);
@@ -123,48 +135,47 @@ fn legend(picture: &Picture, (gutter, width): (usize, usize), depth: Depth, out:
         let _ = write!(out, " {remarks}");
     }
     let room = width.saturating_sub(fixed_len + 1);
-    if room > 3 && !picture.value().is_empty() {
-        let _ = write!(out, " {}", cut(&picture.value(), room));
+    let name = picture.value_within(|text| text.chars().count() <= room);
+    if room > 3 && !name.is_empty() {
+        let _ = write!(out, " {}", cut(&name, room));
     }
     out.push('\n');
 }
 
-/// Cells, each repeated so that small heatmaps are large enough to be seen.
+/// Cells that share pixels evenly, so that small heatmaps are large enough to be seen.
 struct Pixels {
     cells: Vec<f64>,
+    cell_rows: usize,
     cell_columns: usize,
-    row_growth: usize,
-    column_growth: usize,
     row_count: usize,
     column_count: usize,
     rows_in_line: usize,
 }
 
 impl Pixels {
-    fn of(
-        field: &PlotField,
-        (y, x): (&PlotAxis, &PlotAxis),
-        (width, depth): (usize, Depth),
-    ) -> Pixels {
-        let column_growth = growth(field.column_count, columns_max(width));
+    fn new(field: &PlotField, y: &PlotAxis, x: &PlotAxis, screen: Screen) -> Pixels {
+        let is_plain = screen.depth == Depth::Plain;
         // A character is about twice as high as it is wide.
-        let rows_in_line = if depth == Depth::Plain { 1 } else { 2 };
-        let wished = if depth == Depth::Plain { column_growth.div_ceil(2) } else { column_growth };
-        let row_growth = wished.min(growth(field.row_count, rows_max(depth)));
-        Pixels {
-            cells: field.seen(y, x),
-            cell_columns: field.column_count,
-            row_growth,
-            column_growth,
-            row_count: field.row_count * row_growth,
-            column_count: field.column_count * column_growth,
-            rows_in_line,
-        }
+        let rows_in_line = if is_plain { 1 } else { 2 };
+        let halved = |rows: usize| if is_plain { rows.div_ceil(2) } else { rows };
+        let [row_count, column_count] = match map_size(y, x, screen) {
+            Some([rows, columns]) => [halved(rows), columns],
+            None => {
+                let columns = growth(field.column_count, columns_max(screen.width));
+                let rows = halved(columns).min(growth(field.row_count, halved(PIXEL_ROWS_MAX)));
+                [field.row_count * rows, field.column_count * columns]
+            }
+        };
+        let (cell_rows, cell_columns) = (field.row_count, field.column_count);
+        let cells = field.seen(y, x);
+        Pixels { cells, cell_rows, cell_columns, row_count, column_count, rows_in_line }
     }
 
     /// The value of a pixel; `None` past the last row.
     fn at(&self, row: usize, column: usize) -> Option<f64> {
-        let at = row / self.row_growth * self.cell_columns + column / self.column_growth;
+        let of = |at: usize, count: usize, cells: usize| at * cells / count.max(1);
+        let row_of = of(row, self.row_count, self.cell_rows);
+        let at = row_of * self.cell_columns + of(column, self.column_count, self.cell_columns);
         self.cells.get(at).copied().filter(|_| row < self.row_count)
     }
 
@@ -223,6 +234,8 @@ fn indexed([red, green, blue]: Rgb) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use tet_query::CoordinateRole;
+
     use super::*;
 
     #[test]
@@ -236,12 +249,37 @@ mod tests {
 
     #[test]
     fn cells_keep_the_proportions_of_the_axes() {
-        let at = |rows, columns| room([rows, columns], 80, Depth::True);
-        assert_eq!(at(30, 60), [30, 60]);
-        assert_eq!(at(360, 720), [32, 65]);
-        assert_eq!(room([30, 60], 40, Depth::True), [13, 27]);
-        assert_eq!([at(3, 500), at(500, 3), at(1, 1)], [[3, 65], [48, 3], [1, 1]]);
-        assert_eq!(at(1_000_000, 10), [48, 10]);
-        assert_eq!(room([30, 60], 80, Depth::Plain), [15, 60]);
+        let axis = |extent| PlotAxis::positions("a", extent, 0, 1);
+        let at = |rows, columns, width, depth| {
+            room(&axis(rows), &axis(columns), Screen { width, depth })
+        };
+        let wide = |rows, columns| at(rows, columns, 80, Depth::True);
+        assert_eq!(wide(30, 60), [30, 60]);
+        assert_eq!(wide(360, 720), [32, 65]);
+        assert_eq!(at(30, 60, 40, Depth::True), [13, 27]);
+        assert_eq!([wide(3, 500), wide(500, 3), wide(1, 1)], [[3, 65], [48, 3], [1, 1]]);
+        assert_eq!(wide(1_000_000, 10), [48, 10]);
+        assert_eq!(at(30, 60, 80, Depth::Plain), [15, 60]);
+    }
+
+    #[test]
+    fn a_map_has_square_degrees() {
+        let size = |lat: [f64; 2], lon: [f64; 2], count: [usize; 2], depth| {
+            let lat = PlotAxis::evenly("lat", lat[0], lat[1], count[0]);
+            let lon = PlotAxis::evenly("lon", lon[0], lon[1], count[1]);
+            let (y, x) =
+                (lat.with_role(CoordinateRole::Latitude), lon.with_role(CoordinateRole::Longitude));
+            let screen = Screen { width: 80, depth };
+            let field =
+                crate::FieldFold::new([count[0] as u64, count[1] as u64], room(&y, &x, screen))
+                    .finish();
+            let pixels = Pixels::new(&field, &y, &x, screen);
+            [pixels.row_count, pixels.column_count]
+        };
+        let world = |count, depth| size([-90.0, 90.0], [0.0, 360.0], count, depth);
+        assert_eq!(world([64, 64], Depth::True), [32, 64]);
+        assert_eq!(world([7, 60], Depth::True), [30, 60]);
+        assert_eq!(world([64, 64], Depth::Plain), [16, 64]);
+        assert_eq!(size([0.0, 60.0], [0.0, 20.0], [60, 20], Depth::True), [48, 16]);
     }
 }

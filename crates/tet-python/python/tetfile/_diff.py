@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ class DatasetDifference:
 
     Attributes:
         name: The name.
+        other: The name in the second file, where it is another.
         dtype: The types of their elements.
         shape: Their extents.
         dims: The names of their axes.
@@ -35,6 +37,12 @@ class DatasetDifference:
         skipped: Elements that were not read, because their chunks have the same checksum.
         max_abs: The largest ``|a - b|``, exact for integers; ``None`` where none is finite.
         max_rel: The largest ``|a - b| / |b|``.
+        measured: The pairs of finite elements, whatever the tolerance: the next numbers are of these. ``None`` for texts and
+            blocks of bytes, and where elements were skipped.
+        unmeasured: Other pairs that differ: an element is NaN, infinite or missing.
+        rms: The root of the mean of ``(a - b)**2``.
+        relative_l2: The norm of ``a - b`` divided by that of ``b``; infinite where only that is 0.
+        cosine: The cosine of the angle between ``a`` and ``b``; ``None`` where one of them is 0.
         first: The first place where elements differ, and both elements.
         worst: The first place of the largest difference, and both elements.
         block: The elements of a block, where blocks were compared by their bytes: ``differing`` counts those that differ.
@@ -57,10 +65,16 @@ class DatasetDifference:
     skipped: int = 0
     max_abs: int | float | None = None
     max_rel: float | None = None
+    measured: int | None = None
+    unmeasured: int = 0
+    rms: float | None = None
+    relative_l2: float | None = None
+    cosine: float | None = None
     first: tuple[tuple[int, ...], Pair] | None = None
     worst: tuple[tuple[int, ...], Pair] | None = None
     block: int | None = None
     why: str | None = None
+    other: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,7 @@ class Difference:
     Attributes:
         only: The names of datasets that only the first file has, and those that only the second one has.
         attrs: The attributes of the files that differ, ``None`` where a file does not have one.
-        datasets: The datasets that differ, in the order of the first file.
+        datasets: The datasets that differ, in the order of the first file, or the largest change first.
         compared: How many datasets both files have.
         not_compared: The other datasets whose elements were not compared, and why.
         integrity: Whether the bytes were compared with checksums; ``None`` where no elements were read.
@@ -105,6 +119,8 @@ def diff(
     atol: float = 0.0,
     ulp: int = 0,
     equal_nan: bool = True,
+    names: Mapping[str, str] | None = None,
+    sort: str | None = None,
     values: bool = True,
     raw_values: bool = False,
     memory: int | str | None = None,
@@ -119,6 +135,8 @@ def diff(
     ``digests="always"``: damage is found then. Packed and masked elements are decoded, and the attributes that decode them
     are not compared: a packed file and its decoded copy are equal.
 
+    Two files with one dataset each compare these, whatever their names.
+
     Args:
         a: A path, or an open file.
         b: The other.
@@ -127,6 +145,9 @@ def diff(
         atol: The absolute tolerance.
         ulp: Steps between neighboring floats of the type.
         equal_nan: Whether NaN equals NaN.
+        names: Names of datasets of ``a``, or patterns, each with the name in ``b``: ``{"module.*": "*"}``.
+        sort: ``"change"`` for the largest ``relative_l2`` first, before it elements that are not finite in one file alone, and
+            last what is not measured. All elements are read then.
         values: Whether elements are compared.
         raw_values: Whether packed and masked elements are compared as they are stored, and all attributes.
         memory: The most bytes in flight, 1 GiB unless it is given; that of ``a`` where it is an open file.
@@ -143,10 +164,14 @@ def diff(
     """
     if not (rtol >= 0 and atol >= 0 and ulp >= 0):
         raise UsageError("rtol, atol and ulp are 0 or more")
+    if sort not in (None, "change"):
+        raise UsageError(f"sort is 'change', or None, and not {sort!r}")
     left, right = (file if isinstance(file, File) else open(file, memory=memory, threads=threads) for file in (a, b))
     try:
         asked: dict[str, Any] = {
             "datasets": _names(datasets, left, right),
+            "names": [(str(old), str(new)) for old, new in (names or {}).items()],
+            "measured": sort is not None,
             "rtol": float(rtol),
             "atol": float(atol),
             "ulp": int(ulp),
@@ -161,7 +186,15 @@ def diff(
                 file.close()
     found["attrs"] = _pairs(found["attrs"])
     found["datasets"] = [DatasetDifference(**each | {"attrs": _pairs(each["attrs"])}) for each in found["datasets"]]
+    if sort is not None:
+        found["datasets"].sort(key=_rank)
     return Difference(**found)
+
+
+def _rank(found: DatasetDifference) -> float:
+    if found.measured is None:
+        return math.inf
+    return -math.inf if found.unmeasured else -(found.relative_l2 or 0.0)
 
 
 def _names(datasets: str | Sequence[str] | None, left: File, right: File) -> list[str] | None:

@@ -1,5 +1,6 @@
 //! What differs between the elements of two datasets.
 
+use super::change::Change;
 use crate::scalar::Scalar;
 
 /// What differs between the elements of two datasets.
@@ -30,6 +31,9 @@ pub struct ElementDiff {
     pub first: Option<DifferingElement>,
     /// The first element of the largest difference.
     pub worst: Option<DifferingElement>,
+    /// How far all elements are apart; `None` where none differ, where they are texts or were compared as bytes, and where
+    /// elements were skipped.
+    pub change: Option<Change>,
     /// The blocks that were compared as bytes, of which `differing` counts those that differ; `None` where elements were.
     pub block: Option<DiffBlock>,
 }

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use tet_format::DType;
 
+use super::change::{BoxSums, Measured};
 use super::tally::{Distance, Place, Tally};
 use super::tolerance::Tolerance;
 use crate::element::dispatch;
@@ -50,9 +51,19 @@ impl<'a> Pairs<'a> {
         is_one_of(self.missing[0], left) != is_one_of(self.missing[1], right)
     }
 
+    /// Whether one of two numbers at least is a missing one.
+    fn is_missing_in_any(&self, values: [Scalar; 2]) -> bool {
+        self.missing.iter().zip(values).any(|(missing, value)| is_one_of(missing, value))
+    }
+
     /// Whether the same bytes are always equal elements.
     pub(super) fn is_bitwise(self) -> bool {
         self.dtypes[0] == self.dtypes[1] && (self.tolerance.nan_equal || is_integer(self.dtypes[0]))
+    }
+
+    /// Whether elements are compared as numbers, and not as blocks of bytes.
+    pub(super) fn has_numbers(self) -> bool {
+        self.block_len.is_none()
     }
 
     /// Bytes that widened elements take.
@@ -104,7 +115,7 @@ fn compare_blocks(len: usize, [left, right]: [&[u8]; 2], linear: impl Fn(u64) ->
 }
 
 /// An element that is compared with others of its type.
-trait Paired: bytemuck::Pod {
+trait Paired: Measured {
     /// Whether both have the same value.
     fn same(self, other: Self, nan_equal: bool) -> bool;
 
@@ -128,7 +139,14 @@ fn typed<T: Paired>(
     [left, right]: [&[u8]; 2],
     linear: impl Fn(u64) -> u64,
 ) -> Tally {
-    let mut tally = Tally::default();
+    let is_missing = |pair: [T; 2]| pairs.is_missing_in_any(pair.map(T::scalar));
+    let has_missing = pairs.missing.iter().any(|missing| !missing.is_empty());
+    let is_missing = has_missing.then_some(&is_missing as &dyn Fn([T; 2]) -> bool);
+    let sums = BoxSums::of([left, right], is_missing);
+    let mut tally = Tally { sums, ..Tally::default() };
+    if pairs.is_bitwise() && left == right {
+        return tally;
+    }
     let size = size_of::<T>();
     let stretch = STRETCH_LEN / size;
     let both = left.chunks(stretch * size).zip(right.chunks(stretch * size));
@@ -166,6 +184,9 @@ fn take<T: Paired>(
     }
     tally.differing += 1;
     tally.nan_count += u64::from(left.is_nan() != right.is_nan());
+    let is_measured = left.is_finite() && right.is_finite();
+    let is_measured = is_measured && !pairs.is_missing_in_any([left.scalar(), right.scalar()]);
+    tally.unmeasured += u64::from(!is_measured);
     // Places come in ascending order, so only the first of the largest differences is looked at.
     let is_worse = distance > tally.worst.map(|(distance, _)| distance) || tally.first.is_none();
     if is_worse {
@@ -312,6 +333,16 @@ struct Truth(u8);
 impl Truth {
     fn number(self) -> u8 {
         u8::from(self.0 != 0)
+    }
+}
+
+impl Measured for Truth {
+    fn is_finite(self) -> bool {
+        true
+    }
+
+    fn terms(self, other: Self) -> [f64; 4] {
+        self.number().terms(other.number())
     }
 }
 

@@ -118,8 +118,9 @@ impl DatasetDiff {
         tolerance: Option<&Tolerance>,
         how: &Execution,
     ) -> Result<DatasetDiff> {
-        let metadata = MetadataDiff::of(datasets, how)?;
+        let mut metadata = MetadataDiff::of(datasets, how)?;
         let [(_, left), (_, right)] = datasets;
+        MetadataDiff::keep_selected(&mut metadata, [(left, slabs[0]), (right, slabs[1])]);
         let mut found = DatasetDiff { metadata, elements: None, fault: None };
         let is_alike = slabs[0].kept_shape() == slabs[1].kept_shape();
         let is_structure =
@@ -220,6 +221,42 @@ impl MetadataDiff {
         found.extend(attrs.map(|(name, values)| MetadataDiff::Attr { name, values }));
         Ok(found)
     }
+}
+
+impl MetadataDiff {
+    /// Keeps what is of the selections, where these are not of all: their shapes, and the labels of their positions.
+    fn keep_selected(found: &mut Vec<MetadataDiff>, parts: [(&Dataset, &Hyperslab); 2]) {
+        let is_whole =
+            |(dataset, slab): (&Dataset, &Hyperslab)| *slab == Hyperslab::whole(dataset.shape());
+        if parts.into_iter().all(is_whole) {
+            return;
+        }
+        let shapes = parts.map(|(_, slab)| slab.kept_shape().to_vec());
+        found.retain_mut(|it| match it {
+            MetadataDiff::Shape(whole) => {
+                whole.clone_from(&shapes);
+                shapes[0] != shapes[1]
+            }
+            MetadataDiff::Labels { axis, .. } => {
+                let [left, right] =
+                    parts.map(|(dataset, slab)| selected_labels(dataset, slab, *axis));
+                left != right
+            }
+            _ => true,
+        });
+    }
+}
+
+/// The labels that a dataset has of the selected positions of an axis.
+fn selected_labels<'d>(
+    dataset: &'d Dataset,
+    slab: &Hyperslab,
+    axis: usize,
+) -> Option<Vec<&'d String>> {
+    let (labels, slice) = (dataset.coords.get(&axis)?, slab.axes().get(axis)?);
+    let positions = (0..slice.count()).map(|nth| slice.start + nth * slice.step);
+    let label = |at: u64| usize::try_from(at).ok().and_then(|at| labels.get(at));
+    Some(positions.filter_map(label).collect())
 }
 
 /// The attributes that differ, by name.

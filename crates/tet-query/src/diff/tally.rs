@@ -1,5 +1,6 @@
 //! What is counted while elements are compared.
 
+use super::change::BoxSums;
 use super::found::{DiffValue, DifferingElement, ElementDiff};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
@@ -10,6 +11,10 @@ pub(super) struct Tally {
     pub(super) differing: u64,
     pub(super) nan_count: u64,
     pub(super) skipped: u64,
+    /// Those that differ, and of which no difference is added up.
+    pub(super) unmeasured: u64,
+    /// Of one box.
+    pub(super) sums: BoxSums,
     pub(super) max_rel: Option<f64>,
     /// The pair of the lowest place.
     pub(super) first: Option<Place>,
@@ -59,6 +64,7 @@ impl Tally {
         self.differing += other.differing;
         self.nan_count += other.nan_count;
         self.skipped += other.skipped;
+        self.unmeasured += other.unmeasured;
         self.max_rel = self.max_rel.into_iter().chain(other.max_rel).reduce(f64::max);
         self.take_first(other.first);
         self.take_worst(other.worst);
@@ -98,6 +104,7 @@ impl Tally {
             max_rel: self.max_rel,
             first: self.first.map(shown),
             worst: self.worst.map(|(_, place)| shown(place)),
+            change: None,
             block: None,
         }
     }

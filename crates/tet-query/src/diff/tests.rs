@@ -164,7 +164,7 @@ fn chunks_of_equal_digests_are_not_read() {
     let how = Execution::default();
     let slab = whole(&left);
     let found = a.diff(&slab, (b, &slab), &Tolerance::default(), &how).unwrap();
-    assert_eq!((found.differing, found.skipped), (1, 380));
+    assert_eq!((found.differing, found.skipped, found.change), (1, 380, None));
     assert_eq!(found.first.as_ref().unwrap().position, [12, 3]);
     for world in [&left, &right] {
         let read: u64 = world.counting.take_reads().iter().map(|run| run.span.len()).sum();

@@ -11,6 +11,7 @@ mod pair;
 mod whole;
 
 pub(super) use exact::add_lanes;
+pub(crate) use fixed::FixedF64;
 pub(super) use fixed::power_of_two;
 pub(super) use integer::{Integer, IntegerSum, Terms, Total};
 pub(super) use lanes::LaneSum;

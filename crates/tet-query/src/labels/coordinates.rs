@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::times::TimeUnits;
-use super::{FloatWidth, LabelLookup, Labels};
+use super::{CoordinateRole, FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
-use crate::catalog::{AttrText, Catalog, Dataset};
+use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
@@ -15,14 +15,6 @@ use tet_format::DType;
 
 /// The longest coordinate dataset that is read for its labels.
 pub(super) const COORDINATES_MAX: u64 = 1 << 24;
-
-/// The units of longitudes (CF conventions, section 4.2).
-const DEGREES_EAST: [&str; 6] =
-    ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
-
-/// The units of latitudes (CF conventions, section 4.1).
-const DEGREES_NORTH: [&str; 6] =
-    ["degrees_north", "degree_north", "degree_N", "degrees_N", "degreeN", "degreesN"];
 
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///
@@ -79,28 +71,14 @@ impl LabelLookup for CatalogLabels {
     }
 
     fn is_longitude(&self, axis: usize) -> bool {
-        let Some(coordinates) = self.coordinate_dataset(axis) else { return false };
-        let is_named = || {
-            let name = coordinates.name.rsplit('/').next().unwrap_or("");
-            coordinates.attrs.get("units").is_none() && ["lon", "longitude"].contains(&name)
-        };
-        is_angle(coordinates, &DEGREES_EAST, "longitude") || is_named()
+        let role = self.coordinate_dataset(axis).map(Dataset::coordinate_role);
+        role == Some(CoordinateRole::Longitude)
     }
 
     fn is_latitude(&self, axis: usize) -> bool {
-        let coordinates = self.coordinate_dataset(axis);
-        coordinates.is_some_and(|it| is_angle(it, &DEGREES_NORTH, "latitude"))
+        let role = self.coordinate_dataset(axis).map(Dataset::coordinate_role);
+        role == Some(CoordinateRole::Latitude)
     }
-}
-
-/// Whether a coordinate has one of these units, or degrees and this standard name.
-fn is_angle(coordinates: &Dataset, units: &[&str], standard_name: &str) -> bool {
-    let is = |key: &str, texts: &[&str]| match coordinates.attrs.get(key) {
-        Some(AttrText::Text(text)) => texts.contains(&text.as_str()),
-        _ => false,
-    };
-    is("units", units)
-        || is("units", &["degree", "degrees"]) && is("standard_name", &[standard_name])
 }
 
 impl CatalogLabels {

@@ -177,10 +177,10 @@ impl Labels<'_> {
 
     /// The position of a longitude in degrees, equal or nearest but for full turns.
     pub(crate) fn nearest_longitude(&self, label: &str) -> Option<usize> {
-        let asked = [-2, -1, 0, 1, 2].map(|turns| self.turned(label, turns));
-        let found = asked.iter().flatten().filter_map(|asked| {
-            let at = self.equal_to(asked).first().copied().or_else(|| self.nearest_to(asked))?;
-            Some((at, self.distance(at, asked)?))
+        let asked = self.turns_near(label).filter_map(|turns| self.turned(label, turns));
+        let found = asked.filter_map(|asked| {
+            let at = self.equal_to(&asked).first().copied().or_else(|| self.nearest_to(&asked))?;
+            Some((at, self.distance(at, &asked)?))
         });
         let nearer = |one: (usize, Number), two: (usize, Number)| {
             if two.1.compare(one.1) == Some(Ordering::Less) { two } else { one }
@@ -190,22 +190,31 @@ impl Labels<'_> {
 
     /// All positions of a longitude in degrees, but for full turns.
     pub(crate) fn equal_longitudes(&self, label: &str) -> Vec<usize> {
-        let asked = [0, -1, 1, -2, 2].map(|turns| self.turned(label, turns));
-        asked
-            .iter()
-            .flatten()
-            .map(|asked| self.equal_to(asked))
-            .find(|it| !it.is_empty())
-            .unwrap_or_default()
+        let asked = std::iter::once(0).chain(self.turns_near(label));
+        let found = asked.filter_map(|turns| self.turned(label, turns));
+        found.map(|asked| self.equal_to(&asked)).find(|it| !it.is_empty()).unwrap_or_default()
+    }
+
+    /// The full turns that bring a longitude near those of the axis; none for a number that is no longitude at all.
+    fn turns_near(&self, label: &str) -> impl Iterator<Item = i32> + use<> {
+        /// Degrees past which a double does not tell a full turn from a part of one.
+        const FAR: f64 = 1e9;
+        let first = self.number(0).map_or(0.0, Number::float);
+        let asked = Number::parse(label).map_or(f64::INFINITY, Number::float);
+        let turns = ((first - asked) / f64::from(TURN)).round();
+        #[allow(clippy::cast_possible_truncation, reason = "a few million turns")]
+        let near = (asked.abs() < FAR && turns.is_finite()).then_some(turns as i32);
+        near.into_iter().flat_map(|turns| [turns, turns + 1, turns - 1])
     }
 
     /// A number and full turns, at the precision of the labels.
-    fn turned(&self, label: &str, turns: i16) -> Option<Asked> {
-        let Asked::Number(number) = self.asked(label)? else { return None };
-        let turns = i32::from(turns) * i32::from(TURN);
+    fn turned(&self, label: &str, turns: i32) -> Option<Asked> {
+        let number = Number::parse(label)?;
+        let degrees = i64::from(turns) * i64::from(TURN);
         let turned = match number {
-            Number::Int(int) => Number::Int(int.checked_add(i128::from(turns))?),
-            number => Number::Float(number.float() + f64::from(turns)),
+            Number::Int(int) => Number::Int(int.checked_add(i128::from(degrees))?),
+            #[allow(clippy::cast_precision_loss, reason = "below 2^53")]
+            number => Number::Float(number.float() + degrees as f64),
         };
         Some(Asked::Number(match self {
             Labels::Floats { width, .. } => turned.round(*width),
@@ -221,11 +230,9 @@ impl Labels<'_> {
         within: f64,
         is_longitude: bool,
     ) -> bool {
-        let turns = if is_longitude { vec![-2, -1, 0, 1, 2] } else { vec![0] };
-        let asked = turns.into_iter().filter_map(|turns| match turns {
-            0 => self.asked(label),
-            turns => self.turned(label, turns),
-        });
+        let near = is_longitude.then(|| self.turns_near(label)).into_iter().flatten();
+        let near = near.filter_map(|turns| self.turned(label, turns));
+        let asked = self.asked(label).into_iter().chain(near);
         let unit = self.unit();
         asked.filter_map(|asked| self.distance(at, &asked)).any(|far| far.float() <= within * unit)
     }
@@ -327,12 +334,17 @@ mod tests {
             (&east, "4", 0),
             (&west, "352", 17),
             (&west, "179", 0),
+            (&east, "-1000", 8),
+            (&west, "360000012", 19),
         ] {
             assert_eq!(labels.nearest_longitude(label), Some(wanted), "{label}");
         }
         assert_eq!(east.equal_longitudes("-10"), [35]);
         assert_eq!(west.equal_longitudes("190"), [1]);
         assert!(west.equal_longitudes("5").is_empty());
+        assert_eq!(east.equal_longitudes("-3590"), [1]);
+        assert_eq!(east.nearest_longitude("1e308"), None);
+        assert_eq!(integers(&[0, 120, 240]).nearest_longitude("-1e10"), None);
         assert!(east.is_within(35, "-8.9", 2.0, true));
         assert!(!east.is_within(35, "-8.9", 1.0, true));
         assert!(!east.is_within(35, "-8.9", 2.0, false));

@@ -100,7 +100,7 @@ fn months(times: &[Instant], least: Instant, calendar: Calendar) -> Option<TimeS
         let (after, next) = if month == 12 { (year.checked_add(1)?, 1) } else { (year, month + 1) };
         let start = calendar.days(year, month, 1)?.checked_mul(DAY)?;
         let len = calendar.days(after, next, 1)?.checked_mul(DAY)?.checked_sub(start)?;
-        let part = (time - start).checked_mul(1000)?.checked_div(len)?;
+        let part = time.checked_sub(start)?.checked_mul(1000)?.checked_div(len)?;
         (first, last) = (first.min(part), last.max(part));
         months.push(i128::from(year) * 12 + i128::from(month));
     }
@@ -121,8 +121,8 @@ fn about_months(steps: &[Instant]) -> Option<TimeSteps> {
 
 /// Steps of one length.
 fn even(times: &[Instant], steps: &[Instant], least: Instant) -> Option<TimeSteps> {
-    let slack = (least / TOLERANCE).max(1);
-    let is_near = |step: Instant, length: Instant| (step - length).abs() <= slack;
+    let slack = (least / TOLERANCE).max(1).unsigned_abs();
+    let is_near = |step: Instant, length: Instant| step.abs_diff(length) <= slack;
     let is_whole = |step: Instant| {
         let factor = step.saturating_add(least / 2) / least;
         is_near(step, least.saturating_mul(factor))
@@ -130,9 +130,9 @@ fn even(times: &[Instant], steps: &[Instant], least: Instant) -> Option<TimeStep
     let gaps = gaps_among(steps, is_whole, |step| is_near(step, least))?;
     let count = i128::try_from(steps.len()).ok()?;
     // Without gaps the mean step is the least rounded one.
-    let mean = (times.last()? - times.first()?) / count;
+    let mean = times.last()?.checked_sub(*times.first()?)? / count;
     let exact = if gaps == 0 { mean } else { least };
-    let seconds = (exact + SECOND / 2) / SECOND * SECOND;
+    let seconds = exact.saturating_add(SECOND / 2) / SECOND * SECOND;
     let nanoseconds = if 0 < seconds && is_near(seconds, exact) { seconds } else { exact };
     Some(TimeSteps::Even { nanoseconds, gaps })
 }

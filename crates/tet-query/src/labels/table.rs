@@ -75,7 +75,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    fn parse(text: &str) -> Option<Number> {
+    pub(super) fn parse(text: &str) -> Option<Number> {
         let text = text.trim();
         if let Ok(int) = text.parse::<i128>() {
             return Some(Number::Int(int));

@@ -157,6 +157,11 @@ fn moment(calendar: Calendar, found: &Captures<'_>, year: usize) -> Option<Insta
     Some(days * DAY + hour * HOUR + minute * MINUTE + second * SECOND + nanoseconds)
 }
 
+/// The first instant that a date stands for, in the Gregorian calendar; `None` for other texts.
+pub(super) fn instant_of(date: &str) -> Option<Instant> {
+    moment(Calendar::Gregorian, &DATE.as_ref()?.captures(date)?, 1)
+}
+
 /// How precise times are, from days to nanoseconds, and the digits after the point that show it.
 const PRECISIONS: [(Instant, usize); 7] =
     [(DAY, 0), (HOUR, 0), (MINUTE, 0), (SECOND, 0), (1_000_000, 3), (1_000, 6), (1, 9)];

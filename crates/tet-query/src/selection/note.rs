@@ -43,6 +43,11 @@ pub enum SelectionNote {
         /// The nearest one.
         taken: String,
     },
+    /// Positions that are taken one by one, where a plan is of all around them.
+    Around {
+        /// The axis, by name or number.
+        axis: String,
+    },
     /// Longitudes that the axis has after full turns.
     Turned {
         /// The axis, by name or number.
@@ -129,6 +134,9 @@ impl fmt::Display for SelectionNote {
             }
             SelectionNote::Nearest { axis, asked, taken } => {
                 write!(f, "{axis}~{asked}: the nearest label is {taken}")
+            }
+            SelectionNote::Around { axis } => {
+                write!(f, "{axis}: positions are taken one by one; the plan is of all around them")
             }
             SelectionNote::Turned { axis, ends: (first, last) } => {
                 write!(f, "{axis}: the longitudes are {first} to {last} on this axis")

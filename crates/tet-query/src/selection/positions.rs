@@ -94,6 +94,19 @@ impl AxisPositions {
         }
     }
 
+    /// All positions from the first to the last in the file.
+    #[must_use]
+    pub fn around(&self) -> AxisSlice {
+        match self {
+            AxisPositions::Slice(slice) => *slice,
+            AxisPositions::Each { positions, .. } => {
+                let (first, last) = (positions.iter().min(), positions.iter().max());
+                let (start, stop) = (first.copied().unwrap_or(0), last.map_or(0, |last| last + 1));
+                AxisSlice { start, stop, step: 1, axis: Axis::Kept }
+            }
+        }
+    }
+
     /// How many positions there are.
     #[must_use]
     pub fn count(&self) -> usize {

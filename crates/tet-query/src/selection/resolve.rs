@@ -104,13 +104,7 @@ impl Selection {
                     let entries = &mut placed[axis];
                     let is_set =
                         |entry: &AxisSelection| matches!(entry, AxisSelection::Among { .. });
-                    let is_point = |entry: &AxisSelection| matches!(entry, AxisSelection::Point(_));
-                    let is_twice = match entries.first() {
-                        None => false,
-                        Some((_, first)) if is_set(entry) => is_point(first),
-                        Some((_, first)) => is_point(entry) || !is_set(first),
-                    };
-                    if is_twice {
+                    if !is_set(entry) && entries.first().is_some_and(|(_, first)| !is_set(first)) {
                         let axis = axis_text(axis, dims);
                         return Err(Box::new(SelectionFault::AxisTwice { axis }).of_entry(place));
                     }
@@ -138,7 +132,13 @@ impl AxisReader<'_> {
             return Ok(AxisSlice::whole(self.extent).into());
         };
         let mut positions = self.positions(*place, entry)?;
+        let is_dropped = |slice: AxisSlice| !slice.is_kept();
         for (place, set) in sets {
+            // One position is one; a date may be several.
+            if positions.slice().is_some_and(is_dropped) {
+                let axis = self.text();
+                return Err(Box::new(SelectionFault::AxisTwice { axis }).of_entry(*place).into());
+            }
             positions = positions.among(&self.positions(*place, set)?);
         }
         Ok(positions)

@@ -4,21 +4,29 @@ use std::fmt::Display;
 
 use tet_format::Shape;
 
+use crate::args::DiffSort;
 use crate::command::info::text;
 use crate::context::Context;
 use crate::escape::{Escaped, Message};
 use crate::exit::Result;
 use crate::render::json::{
-    Attr, DatasetDiffShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
-    DifferingValue, ElementDiffShape, NotCompared,
+    Attr, ChangeShape, DatasetDiffShape, DiffReport, DifferingAttr, DifferingLabels,
+    DifferingPlace, DifferingValue, ElementDiffShape, NotCompared,
 };
+use crate::render::number::Number;
+use crate::render::table::{Side, Table};
 use crate::size::{counted, grouped};
 
 /// Bytes of a block that are shown.
 const BYTES_SHOWN: usize = 16;
 
 /// Prints what differs, and how much of the files it is; a file that equals the other takes a note alone.
-pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()> {
+pub(super) fn write(
+    report: &DiffReport,
+    sort: Option<DiffSort>,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let is_sorted = sort.is_some();
     for (names, file) in report.only.iter().zip(&report.files) {
         for name in names {
             context.line(format!("only in {}: {}", Escaped(file), Escaped(name)))?;
@@ -27,9 +35,10 @@ pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()
     for attr in &report.attrs {
         context.line(format!("the file: {}", of_attr(attr)))?;
     }
-    for dataset in &report.datasets {
-        write_dataset(dataset, context)?;
-    }
+    let is_row = |it: &&DatasetDiffShape| is_sorted && is_measured(it);
+    let (rows, rest): (Vec<_>, Vec<_>) = report.datasets.iter().partition(is_row);
+    write_changes(&rows, context)?;
+    rest.into_iter().try_for_each(|dataset| write_dataset(dataset, context))?;
     write_not_compared(&report.not_compared, context)?;
     let unread = match report.not_compared.len() as u64 {
         _ if !report.values_compared => "; values were not compared".to_owned(),
@@ -47,6 +56,40 @@ pub(super) fn write(report: &DiffReport, context: &mut Context<'_>) -> Result<()
     let verb = if report.datasets.len() == 1 { "differs" } else { "differ" };
     let differing = grouped(report.datasets.len() as u64);
     context.line(format!("{differing} of {datasets} {verb}{unread}"))
+}
+
+/// Whether only values of two datasets differ, by as much as is measured.
+fn is_measured(dataset: &DatasetDiffShape) -> bool {
+    let DatasetDiffShape { dtype, shape, dims, labels, attrs, values, why, .. } = dataset;
+    let is_metadata = dtype.is_some() || shape.is_some() || dims.is_some();
+    let is_more = !labels.is_empty() || !attrs.is_empty() || why.is_some();
+    !is_metadata && !is_more && values.as_ref().is_some_and(|it| it.change.is_some())
+}
+
+/// Prints datasets of which only values differ, a row each.
+fn write_changes(datasets: &[&DatasetDiffShape], context: &mut Context<'_>) -> Result<()> {
+    let right = ["relative L2", "rms", "cosine", "differ", "not finite"];
+    let columns = right.map(|name| (name, Side::Right)).into_iter();
+    let columns: Vec<_> = columns.chain([("dataset", Side::Left)]).collect();
+    let mut table = Table::new(&columns);
+    let brief = |number: Option<Number>| number.map_or("-".to_owned(), Number::brief);
+    for dataset in datasets {
+        let Some(values) = &dataset.values else { continue };
+        let Some(change) = &values.change else { continue };
+        let other = dataset.other.as_ref().map(|name| format!(" -> {name}")).unwrap_or_default();
+        table.row([
+            brief(change.relative_l2),
+            brief(change.rms),
+            brief(change.cosine),
+            grouped(values.differing),
+            Some(change.unmeasured).filter(|&count| count > 0).map(grouped).unwrap_or_default(),
+            format!("{}{other}", dataset.name),
+        ]);
+    }
+    if table.is_empty() {
+        return Ok(());
+    }
+    table.lines(context.table_width(), context.paint).iter().try_for_each(|line| context.line(line))
 }
 
 /// Prints why values of datasets were not compared, once for those of one reason.
@@ -67,7 +110,9 @@ fn reason(dataset: &NotCompared) -> &str {
 
 fn write_dataset(dataset: &DatasetDiffShape, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
-    context.line(paint.strong(Escaped(&dataset.name)))?;
+    let other = dataset.other.as_ref().map(|name| format!(" -> {}", Escaped(name)));
+    let other = other.unwrap_or_default();
+    context.line(format!("{}{other}", paint.strong(Escaped(&dataset.name))))?;
     let mut lines = Vec::new();
     if let Some(dtypes) = &dataset.dtype {
         lines.push(changed("dtype", dtypes.each_ref().map(|dtype| Escaped(dtype))));
@@ -141,7 +186,27 @@ fn of_values(found: &ElementDiffShape) -> Vec<String> {
     let places = [("first", first), ("worst", worst)].into_iter();
     let lines = places.filter_map(|(what, place)| Some((what, place?)));
     let lines = lines.map(|(what, place)| format!("  {what} at {}", of_place(place)));
-    std::iter::once(head).chain(lines).collect()
+    let unread = (found.skipped > 0 && found.block.is_none() && found.max_abs.is_some()).then(|| {
+        let skipped = counted(found.skipped, "value");
+        format!("  not measured: {skipped} of equal checksums were not read; --sort change reads them")
+    });
+    let change = found.change.as_ref().map(of_change).unwrap_or_default();
+    std::iter::once(head).chain(change).chain(unread).chain(lines).collect()
+}
+
+/// How far all values are apart.
+fn of_change(found: &ChangeShape) -> Vec<String> {
+    let figures =
+        [("rms", &found.rms), ("relative L2", &found.relative_l2), ("cosine", &found.cosine)];
+    let shown =
+        |(name, value): (&str, &Option<Number>)| Some(format!("{name} {}", (*value)?.brief()));
+    let figures: Vec<String> = figures.into_iter().filter_map(shown).collect();
+    let figures = (!figures.is_empty()).then(|| format!("  {}", figures.join(", ")));
+    let unmeasured = (found.unmeasured > 0).then(|| {
+        let pairs = counted(found.unmeasured, "differing pair");
+        format!("  not measured: {pairs} of NaN, infinity or missing values")
+    });
+    figures.into_iter().chain(unmeasured).collect()
 }
 
 /// The first of many digits of bytes.

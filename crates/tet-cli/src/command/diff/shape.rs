@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tet_convert::Opened;
 use tet_query::{
-    AttrText, Catalog, CatalogDiff, CatalogLabels, Dataset, DatasetDiff, DiffValue,
+    AttrText, Catalog, CatalogDiff, CatalogLabels, Change, Dataset, DatasetDiff, DiffValue,
     DifferingElement, ElementDiff, Execution, LabelAlignment, LabelLookup, MetadataDiff,
 };
 
@@ -13,8 +13,8 @@ use crate::command::info::attr;
 use crate::exit::Result;
 use crate::open;
 use crate::render::json::{
-    DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels, DifferingPlace,
-    DifferingValue, ElementDiffShape,
+    ChangeShape, DatasetDiffShape, DiffBlockShape, DiffReport, DifferingAttr, DifferingLabels,
+    DifferingPlace, DifferingValue, ElementDiffShape,
 };
 use crate::render::number::Number;
 
@@ -22,10 +22,14 @@ use crate::render::number::Number;
 pub(super) fn report(args: &DiffArgs, files: &[Opened; 2], found: &CatalogDiff) -> DiffReport {
     let names = |datasets: &Vec<Dataset>| datasets.iter().map(|it| it.name.clone()).collect();
     let warnings = if args.datasets.is_empty() { open::warnings_of_all } else { open::warnings };
-    let warnings = files.iter().flat_map(|opened| warnings(opened, &args.read));
+    let paths = [&args.left, &args.right].map(|path| tet_io::without_secrets(path).into_owned());
+    let of_file = |(opened, path): (&Opened, _)| {
+        let about = move |text: String| format!("{path}: {text}");
+        warnings(opened, &args.read).into_iter().map(about)
+    };
+    let warnings = files.iter().zip(paths.clone()).flat_map(of_file);
     DiffReport {
         schema: "tet.diff/1",
-        files: [&args.left, &args.right].map(|path| tet_io::without_secrets(path).into_owned()),
         formats: [files[0].catalog.format(), files[1].catalog.format()],
         same: None,
         values_compared: !args.quick,
@@ -36,6 +40,7 @@ pub(super) fn report(args: &DiffArgs, files: &[Opened; 2], found: &CatalogDiff) 
         not_compared: Vec::new(),
         integrity: None,
         warnings: warnings.collect(),
+        files: paths,
     }
 }
 
@@ -47,12 +52,13 @@ fn differing(name: &str, values: &[Option<AttrText>; 2]) -> DifferingAttr {
 
 /// What differs between a dataset and that of its name in the other file.
 pub(super) fn of_dataset(
-    (catalog, dataset): (&Catalog, &Dataset),
+    (catalog, [dataset, other]): (&Catalog, &[Dataset; 2]),
     found: &DatasetDiff,
     how: &Execution,
 ) -> Result<DatasetDiffShape> {
     let mut shape = DatasetDiffShape {
         name: dataset.name.clone(),
+        other: (other.name != dataset.name).then(|| other.name.clone()),
         dtype: None,
         shape: None,
         dims: None,
@@ -100,10 +106,21 @@ fn of_elements(
         skipped: found.skipped,
         max_abs: found.max_abs.map(Number::from),
         max_rel: found.max_rel.map(Number::F64),
+        change: found.change.map(of_change),
         first: place(&found.first)?,
         worst: place(&found.worst)?,
         block: found.block.map(|it| DiffBlockShape { count: it.count, len: it.len }),
     })
+}
+
+fn of_change(found: Change) -> ChangeShape {
+    ChangeShape {
+        count: found.count,
+        unmeasured: found.unmeasured,
+        rms: found.rms.map(Number::F64),
+        relative_l2: found.relative_l2.map(Number::F64),
+        cosine: found.cosine.map(Number::F64),
+    }
 }
 
 /// Bytes as hexadecimal digits.

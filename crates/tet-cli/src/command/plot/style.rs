@@ -17,6 +17,9 @@ pub(super) struct Style {
     pub(super) bins: Option<usize>,
     pub(super) x: Option<String>,
     pub(super) y: Option<String>,
+    /// Whether the lower end of a heatmap's y axis is above.
+    pub(super) is_inverted: bool,
+    pub(super) has_coastlines: bool,
     /// Options that only a heatmap has.
     of_heatmap: Option<&'static str>,
 }
@@ -36,6 +39,8 @@ impl Style {
             ("--diverging", args.diverging),
             ("--x", args.x.is_some()),
             ("--y", args.y.is_some()),
+            ("--invert-y", args.invert_y),
+            ("--no-coastlines", args.no_coastlines),
         ];
         let palette = match &args.palette {
             Some(name) => Palette::named(name).ok_or_else(|| unknown_palette(name))?,
@@ -56,6 +61,8 @@ impl Style {
             bins: args.bins,
             x: args.x.clone(),
             y: args.y.clone(),
+            is_inverted: args.invert_y,
+            has_coastlines: !args.no_coastlines,
             of_heatmap: given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag),
         })
     }
@@ -72,8 +79,15 @@ impl Style {
             bins: None,
             x: None,
             y: None,
+            is_inverted: false,
+            has_coastlines: true,
             of_heatmap: None,
         }
+    }
+
+    /// Whether an option says where an axis goes.
+    pub(super) fn names_axis(&self) -> bool {
+        self.x.is_some() || self.y.is_some()
     }
 
     /// What is drawn of an answer with as many axes.
@@ -149,7 +163,7 @@ mod tests {
         for wrong in ["", "1", "2:1", "1:1", "nan:1", "0:inf", "a:b"] {
             assert!(parse_range(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(parse_size("800x500").ok(), Some(PlotSize::default()));
+        assert_eq!(parse_size("800x500").ok(), PlotSize::new(800, 500));
         for wrong in ["", "800", "9x9", "99999x100", "-1x500", "800x500x3"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }

@@ -26,7 +26,7 @@ pub(crate) struct DiffReport {
     pub(crate) only: [Vec<String>; 2],
     /// The attributes of the files that differ.
     pub(crate) attrs: Vec<DifferingAttr>,
-    /// The datasets that differ, in the order of the first file.
+    /// The datasets that differ, in the order of the first file; with `--sort change` the largest change first.
     pub(crate) datasets: Vec<DatasetDiffShape>,
     /// The other datasets whose values were to be compared, and were not.
     pub(crate) not_compared: Vec<NotCompared>,
@@ -51,6 +51,9 @@ pub(crate) struct NotCompared {
 pub(crate) struct DatasetDiffShape {
     /// The name.
     pub(crate) name: String,
+    /// The name in the second file; absent where it is the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) other: Option<String>,
     /// The dtypes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dtype: Option<[String; 2]>,
@@ -113,6 +116,9 @@ pub(crate) struct ElementDiffShape {
     pub(crate) max_abs: Option<Number>,
     /// The largest |A - B| / |B|.
     pub(crate) max_rel: Option<Number>,
+    /// How far all values are apart; absent for texts and blocks, and where values were skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) change: Option<ChangeShape>,
     /// The first place.
     pub(crate) first: Option<DifferingPlace>,
     /// The first place of the largest difference.
@@ -120,6 +126,21 @@ pub(crate) struct ElementDiffShape {
     /// The blocks that were compared as bytes: `differing` is their number; absent where values were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) block: Option<DiffBlockShape>,
+}
+
+/// How far the values of two datasets are apart, over the pairs of finite values.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChangeShape {
+    /// The pairs of finite values.
+    pub(crate) count: u64,
+    /// Other pairs that differ: a value is NaN, infinite or missing.
+    pub(crate) unmeasured: u64,
+    /// The root of the mean of (A - B)²; `null` without pairs.
+    pub(crate) rms: Option<Number>,
+    /// The norm of A - B divided by that of B; `null` where both are 0.
+    pub(crate) relative_l2: Option<Number>,
+    /// The cosine of the angle between A and B; `null` where one of them is 0.
+    pub(crate) cosine: Option<Number>,
 }
 
 /// Values that are stored together.

@@ -57,6 +57,22 @@ pub(super) struct Contents {
     is_netcdf: bool,
 }
 
+impl Contents {
+    /// Whether the NetCDF library made the file.
+    pub(super) fn is_netcdf(&self) -> bool {
+        self.is_netcdf
+    }
+
+    /// The objects, those that are datasets with what their attributes say.
+    pub(super) fn of_objects(&self) -> impl Iterator<Item = (&StoredObject, Option<&Labeled>)> {
+        let mut datasets = self.datasets.iter();
+        self.objects.iter().map(move |object| {
+            let is_listed = matches!(object.kind, ObjectKind::Dataset | ObjectKind::Unreadable(_));
+            (object, if is_listed { datasets.next() } else { None })
+        })
+    }
+}
+
 /// Reads the objects and attributes of a file; what is wrong with the file and the attributes goes to `found`. Objects
 /// that cannot be read are datasets.
 pub(super) fn contents(

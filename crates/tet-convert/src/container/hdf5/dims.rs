@@ -35,6 +35,9 @@ const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variab
 /// coordinates.
 const NOT_COORDINATES: &str = "_nc4_non_coord_";
 
+/// The attribute with the name of a dimension scale.
+pub(super) const SCALE_NAME: &str = "NAME";
+
 /// The attribute with the scales of each axis.
 pub(super) const DIMENSION_LIST: &str = "DIMENSION_LIST";
 
@@ -182,6 +185,11 @@ pub(super) fn is_told(dataset: &Labeled, name: &str, dims: &[String]) -> bool {
         "NAME" => is_scale && text(dataset, "NAME") == Some(leaf),
         _ => false,
     }
+}
+
+/// Whether a dataset is a dimension scale with this name, which is its own.
+pub(super) fn is_named_scale(dataset: &Labeled, leaf: &str) -> bool {
+    text(dataset, "CLASS") == Some("DIMENSION_SCALE") && text(dataset, SCALE_NAME) == Some(leaf)
 }
 
 fn number(dataset: &Labeled) -> Option<String> {

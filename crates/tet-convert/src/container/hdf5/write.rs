@@ -7,13 +7,13 @@
 //! The name of the file says which of the two it is: `.nc` and `.nc4` are NetCDF-4, where every axis has a
 //! dimension and types and names are those of NetCDF.
 
-mod attributes;
+pub(super) mod attributes;
 mod axes;
 mod draft;
 mod layout;
-mod names;
+pub(super) mod names;
 mod put;
-mod scope;
+pub(super) mod scope;
 mod types;
 
 use std::path::Path;
@@ -39,7 +39,7 @@ const CHAR: &str = "char";
 
 /// The conventions of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flavor {
+pub(super) enum Flavor {
     /// HDF5, as h5py writes it.
     Hdf5,
     /// NetCDF-4, as the NetCDF library writes it.
@@ -47,12 +47,12 @@ enum Flavor {
 }
 
 impl Flavor {
-    fn of(path: &Path) -> Flavor {
+    pub(super) fn of(path: &Path) -> Flavor {
         let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if ["nc", "nc4"].contains(&suffix.as_str()) { Flavor::NetCdf } else { Flavor::Hdf5 }
     }
 
-    const fn encoding(self) -> &'static str {
+    pub(super) const fn encoding(self) -> &'static str {
         match self {
             Flavor::Hdf5 => HDF5,
             Flavor::NetCdf => NETCDF4,

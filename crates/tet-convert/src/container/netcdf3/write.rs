@@ -7,7 +7,7 @@
 //! The header has the places of all variables before the first element is read, so elements are written as
 //! they come. The file is CDF-2; CDF-5 where a variable is of a type or a length that CDF-2 does not have.
 
-mod attributes;
+pub(super) mod attributes;
 mod dims;
 mod draft;
 mod header;

@@ -119,7 +119,7 @@ fn ends_with_document(key: &str, path: &str) -> bool {
 }
 
 /// The name of the dataset at a path of the hierarchy.
-fn name_of(path: &Path, node: &str) -> String {
+pub(super) fn name_of(path: &Path, node: &str) -> String {
     if node.is_empty() { root_name(path) } else { node.to_owned() }
 }
 

@@ -7,11 +7,11 @@
 //!
 //! Documents come first, so that what follows has all that is needed to be understood.
 
-mod attributes;
+pub(super) mod attributes;
 mod chunk;
 mod draft;
 mod labels;
-mod names;
+pub(super) mod names;
 mod objects;
 mod shape;
 mod store;

@@ -5,15 +5,12 @@ use std::sync::Arc;
 use tet_convert::window_label;
 use tet_document::Resolved;
 use tet_plot::PlotAxis;
-use tet_query::{Along, AttrText, AxisGroups, AxisSlice, Catalog, CatalogLabels, Execution};
+use tet_query::{Along, AxisGroups, AxisSlice, Catalog, CatalogLabels, Execution, Moments};
 
 use crate::escape::Escaped;
 use crate::labels;
 use crate::render::json::{GroupShape, WindowShape};
 use crate::render::number::Number;
-
-/// The names of the Gregorian calendar.
-const GREGORIAN: [&str; 3] = ["standard", "gregorian", "proleptic_gregorian"];
 
 /// The most labels of an axis of a picture.
 const LABELS_MAX: u64 = 1 << 20;
@@ -63,10 +60,9 @@ impl<'a> AxisLabels<'a> {
         slice.map(|slice| labels::of_axis(&self.labels, axis, slice)).unwrap_or_default()
     }
 
-    /// The numbers of the selected positions of a time axis; empty for other axes.
-    fn numbers(&self, axis: usize) -> Vec<String> {
-        let slice = self.resolved.slab.axes().get(axis);
-        slice.map(|slice| labels::numbers_of_times(&self.labels, axis, slice)).unwrap_or_default()
+    /// The times of the selected positions; `None` without times.
+    fn moments(&self, axis: usize) -> Option<Moments> {
+        labels::moments(&self.labels, axis, self.resolved.slab.axes().get(axis)?)
     }
 
     /// The positions of axes of which one position is selected, as `month=7`.
@@ -81,16 +77,11 @@ impl<'a> AxisLabels<'a> {
         fixed.map(text).collect()
     }
 
-    /// The axis of a picture with the unit of its labels; times of the Gregorian calendar are dates.
-    fn with_unit(&self, plotted: PlotAxis, axis: usize) -> PlotAxis {
+    /// The axis of a picture with what its labels are, their unit and their meaning.
+    fn described(&self, plotted: PlotAxis, axis: usize) -> PlotAxis {
         let Some(dataset) = self.labels.coordinate_dataset(axis) else { return plotted };
-        let unit = labels::unit(dataset);
-        let is_gregorian = match dataset.attrs.get("calendar") {
-            None => true,
-            Some(AttrText::Text(name)) => GREGORIAN.contains(&name.to_ascii_lowercase().as_str()),
-            Some(_) => false,
-        };
-        if is_gregorian { plotted.with_times(&unit) } else { plotted.with_unit(&unit) }
+        let plotted = plotted.with_long_name(&labels::long_name(dataset));
+        plotted.with_unit(&labels::unit(dataset)).with_role(dataset.coordinate_role())
     }
 
     fn count(&self, axis: usize) -> u64 {
@@ -105,14 +96,20 @@ pub(super) fn axis_name(resolved: &Resolved, axis: usize) -> String {
 }
 
 impl AxisKind {
-    /// The same with other labels of the positions, if there are any.
-    fn with_labels(&self, labels: Vec<String>) -> AxisKind {
+    /// Which selected positions a position of the axis has, first and last; `None` of groups, quantiles and bins.
+    fn selected(&self, at: u64) -> Option<[u64; 2]> {
         match self {
-            AxisKind::Positions(_) if !labels.is_empty() => AxisKind::Positions(labels),
-            AxisKind::Picks { positions, .. } if !labels.is_empty() => {
-                AxisKind::Picks { positions: Arc::clone(positions), labels }
+            AxisKind::Positions(_) => Some([at; 2]),
+            AxisKind::Picks { positions, .. } => {
+                positions.get(usize::try_from(at).ok()?).map(|&position| [position; 2])
             }
-            kind => kind.clone(),
+            &AxisKind::Windows { first, step, size, count, .. } => {
+                let start = i128::from(first) + i128::from(step) * i128::from(at);
+                let inside = |at: i128| u64::try_from(at.clamp(0, i128::from(count))).ok();
+                let [start, end] = [inside(start)?, inside(start + i128::from(size))?];
+                (start < end).then(|| [start, end - 1])
+            }
+            AxisKind::Groups(_) | AxisKind::Quantiles(_) | AxisKind::Bins(_) => None,
         }
     }
 }
@@ -210,19 +207,54 @@ impl ResultAxis {
                 let middles = edges.windows(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0);
                 PlotAxis::labeled(&name, middles.map(|middle| middle.to_string()).collect())
             }
+            (AxisKind::Windows { labels, .. }, _) => self.windows_axis(&name, extent, labels),
             _ => {
-                // Times are numbers here: the picture makes dates of them, and finds ticks among them.
-                let numbers = self.axis.map(|of| labels.numbers(of)).unwrap_or_default();
-                let axis = ResultAxis { kind: self.kind.with_labels(numbers), ..self.clone() };
-                let texts = (0..extent).map(|at| Escaped(&axis.label(at)).to_string());
+                let texts = (0..extent).map(|at| Escaped(&self.label(at)).to_string());
                 PlotAxis::labeled(&name, texts.collect())
             }
         };
-        let is_windowed = matches!(self.kind, AxisKind::Windows { .. } | AxisKind::Groups(_));
-        match self.axis.filter(|_| !is_windowed) {
-            Some(of) => labels.with_unit(axis, of),
+        let moments = self.moments(extent, labels);
+        let axis = match self.axis.filter(|_| !matches!(self.kind, AxisKind::Groups(_))) {
+            Some(of) => labels.described(axis, of),
+            None => axis,
+        };
+        match moments {
+            Some(moments) => axis.with_moments(moments),
             None => axis,
         }
+    }
+
+    /// The axis of windows: each is where the middle of its labels is, if these are numbers.
+    fn windows_axis(&self, name: &str, extent: u64, labels: &[String]) -> PlotAxis {
+        let number = |at: u64| labels.get(usize::try_from(at).ok()?)?.parse::<f64>().ok();
+        let middle = |at: u64| {
+            let [first, last] = self.kind.selected(at)?;
+            Some((number(first)? / 2.0 + number(last)? / 2.0).to_string())
+        };
+        let texts = (0..extent).map(middle).collect::<Option<Vec<String>>>();
+        let own = || (0..extent).map(|at| Escaped(&self.label(at)).to_string()).collect();
+        PlotAxis::labeled(name, texts.unwrap_or_else(own))
+    }
+
+    /// The times of an axis, of windows those in their middle; `None` without times.
+    fn moments(&self, extent: u64, labels: &AxisLabels<'_>) -> Option<Moments> {
+        if let AxisKind::Groups(groups) = &self.kind {
+            return Moments::parse(groups);
+        }
+        if LABELS_MAX < extent || self.kind.selected(0).is_none() {
+            return None;
+        }
+        let axis = self.axis?;
+        let of_axis = || Moments::parse(&labels.of(axis));
+        let all = labels.moments(axis).or_else(of_axis)?;
+        let instant = |at: u64| all.nanoseconds.get(usize::try_from(at).ok()?).copied();
+        let middle = |at: u64| {
+            let [first, last] = self.kind.selected(at)?;
+            let first = instant(first)?;
+            Some(first + (instant(last)? - first) / 2)
+        };
+        let nanoseconds = (0..extent).map(middle).collect::<Option<_>>()?;
+        Some(Moments { calendar: all.calendar, nanoseconds })
     }
 
     /// The labels for JSON, if the axis has labels.

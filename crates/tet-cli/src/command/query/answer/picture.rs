@@ -65,17 +65,17 @@ impl Subject {
         let labels = AxisLabels::new(catalog, resolved, how);
         let along = along(&lazy).into_iter().map(|along| ResultAxis::new(&along, &labels, &[]));
         let (axes, numbers) = axes(&along.collect::<Vec<_>>(), lazy.shape(), &labels);
-        let name = resolved.dataset.name.clone();
-        let name = match lazy.transform() {
+        let named = |name: String| match lazy.transform() {
             Some(transform) => format!("{} of {name}", transform.method.name()),
             None => name,
         };
-        let title: Vec<String> = std::iter::once(name.clone()).chain(labels.fixed()).collect();
+        let title = std::iter::once(named(resolved.dataset.name.clone()));
+        let title: Vec<String> = title.chain(labels.fixed()).collect();
         Ok(Subject {
             axes,
             numbers,
             title: title.join(", "),
-            name,
+            name: named(name_of(resolved)),
             unit: unit(resolved, &lazy),
             bins: None,
             values: Drawn::Lazy(Box::new(lazy)),
@@ -96,12 +96,15 @@ impl Subject {
         };
         let bins = answer.extras.histogram.as_ref().filter(|_| answer.shape.len() == 1);
         let bins = bins.and_then(|histogram| bins_of(histogram, &values, answer.nan_count));
-        let name = if is_histogram { "count".to_owned() } else { answer.op.replace('_', " ") };
+        let name = match is_histogram {
+            true => "count".to_owned(),
+            false => format!("{} of {}", answer.op.replace('_', " "), name_of(resolved)),
+        };
         Subject {
             axes,
             numbers,
             title: title.join(", "),
-            name: if bins.is_some() { answer.name } else { name },
+            name: if bins.is_some() { name_of(resolved) } else { name },
             // The values of bins have the unit of the dataset, their counts have none.
             unit: if bins.is_some() { labels::unit(&resolved.dataset) } else { answer.unit },
             bins,
@@ -124,6 +127,12 @@ impl Subject {
             Drawn::Values(_, integrity) => *integrity,
         }
     }
+}
+
+/// What the values of the dataset are.
+fn name_of(resolved: &Resolved) -> String {
+    let long_name = labels::long_name(&resolved.dataset);
+    if long_name.is_empty() { resolved.dataset.name.clone() } else { long_name }
 }
 
 /// The axes of more than one position, and which axes of the dataset they are.

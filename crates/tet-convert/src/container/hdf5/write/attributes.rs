@@ -34,7 +34,7 @@ pub(super) fn attribute(name: &str, value: DraftValue) -> DraftAttribute {
 
 /// Attributes as the file has them; `dataset` is empty for those of the file, `of` is the type of the
 /// dataset.
-pub(super) fn written<'a>(
+pub(in super::super) fn written<'a>(
     dataset: &str,
     attrs: impl Iterator<Item = (&'a String, &'a AttrText)>,
     (of, flavor): (Option<DType>, Flavor),

@@ -8,7 +8,7 @@ use crate::write::netcdf::names::legal;
 use crate::{Error, Note, Result};
 
 /// A name as the file has it: the part between two slashes.
-pub(super) fn name(part: &str, flavor: Flavor) -> String {
+pub(in super::super) fn name(part: &str, flavor: Flavor) -> String {
     match flavor {
         Flavor::NetCdf => legal(part),
         Flavor::Hdf5 if ["", ".", ".."].contains(&part) => format!("_{part}"),

@@ -84,17 +84,17 @@ impl Scope {
 }
 
 /// The group that an object is in; the root is empty.
-pub(super) fn parent(path: &str) -> &str {
+pub(in super::super) fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// The last part of a path.
-pub(super) fn leaf(path: &str) -> &str {
+pub(in super::super) fn leaf(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, leaf)| leaf)
 }
 
 /// The path of an object in a group.
-pub(super) fn join(group: &str, name: &str) -> String {
+pub(in super::super) fn join(group: &str, name: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{group}/{name}") }
 }
 

@@ -9,15 +9,15 @@ use crate::write::netcdf::attributes::{self, TypedValue, Writing};
 
 /// The value of an attribute.
 #[derive(Debug)]
-pub(super) struct NcValue {
-    pub(super) stored: Type,
-    pub(super) count: usize,
+pub(in super::super) struct NcValue {
+    pub(in super::super) stored: Type,
+    pub(in super::super) count: usize,
     /// Its numbers, big-endian, or its text.
-    pub(super) bytes: Vec<u8>,
+    pub(in super::super) bytes: Vec<u8>,
 }
 
 /// The value of an attribute of a variable of type `of`, or of the file.
-pub(super) fn value(
+pub(in super::super) fn value(
     key: &str,
     attr: &AttrText,
     of: Option<DType>,

@@ -16,7 +16,7 @@ use crate::model::number::{le_bytes, numbers};
 const DIGITS_MAX: usize = 19;
 
 /// An attribute as JSON; `None` where JSON readers would change it.
-pub(super) fn json(attr: &AttrText) -> Option<Value> {
+pub(in super::super) fn json(attr: &AttrText) -> Option<Value> {
     let text = match attr {
         AttrText::Text(text) => return Some(Value::from(text.as_str())),
         AttrText::Json(json) | AttrText::Numbers { json, .. } => json,
@@ -118,7 +118,7 @@ fn number_of(attr: &AttrText) -> Option<AttrText> {
 }
 
 /// Whether an attribute is the one of the fill value.
-pub(super) fn is_fill(key: &str) -> bool {
+pub(in super::super) fn is_fill(key: &str) -> bool {
     key == FILL_KEY
 }
 

@@ -19,7 +19,7 @@ fn legal_part(part: &str) -> String {
 }
 
 /// A path as a hierarchy has it; `/` are groups.
-pub(super) fn legal(name: &str) -> String {
+pub(in super::super) fn legal(name: &str) -> String {
     name.split('/').map(legal_part).collect::<Vec<_>>().join("/")
 }
 
