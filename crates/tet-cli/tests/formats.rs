@@ -347,3 +347,77 @@ fn those_who_take_all_datasets_are_told_what_is_not_listed() {
         assert_eq!(format!("{out}{err}").matches(told).count(), count, "{args:?}: {out}{err}");
     }
 }
+
+/// Arrays of a type that is not read are sound: the exit status is not that of damage.
+#[test]
+fn structured_arrays_are_not_supported_and_not_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dict = "{'descr': [('t', '<f8'), ('n', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
+    let mut file = b"\x93NUMPY\x01\0".to_vec();
+    file.extend(u16::try_from(dict.len()).expect("it works").to_le_bytes());
+    file.extend(dict.bytes().chain([0; 12]));
+    fs::write(folder.path().join("s.npy"), &file).expect("it works");
+    for command in ["info", "cat", "stats"] {
+        let (exit, err) = failed(folder.path(), &[command, "s.npy"]);
+        assert_eq!(exit, Exit::Unsupported, "{err}");
+        assert!(err.contains("dtype structured is not supported"), "{err}");
+    }
+    file.truncate(14);
+    fs::write(folder.path().join("s.npy"), &file).expect("it works");
+    assert_eq!(failed(folder.path(), &["info", "s.npy"]).0, Exit::Format);
+}
+
+/// The only arrays of two files are compared, and what is wrong with a file is said of that file.
+#[test]
+fn arrays_of_two_names_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["frame.npy", "fr.npy"] {
+        array(folder.path(), name, &[3, 2]);
+    }
+    let (out, err) = done(folder.path(), &["diff", "frame.npy", "fr.npy"]);
+    assert_eq!(out, "");
+    let note = "note: \"frame\" of frame.npy is compared with \"fr\" of fr.npy";
+    assert!(err.starts_with(note), "{err}");
+    let (exit, out, _) = tet_in(folder.path(), &["diff", "frame.npy", "fr.npy", "fr[0:2]"]);
+    assert_eq!((exit, out.as_str()), (Exit::Done, ""));
+    array(folder.path(), "more.npy", &[3, 3]);
+    let (exit, out, _) = tet_in(folder.path(), &["diff", "frame.npy", "more.npy"]);
+    assert_eq!(exit, Exit::No);
+    assert!(out.starts_with("frame -> more\n  shape: (3, 2) -> (3, 3)\n"), "{out}");
+    let args = ["diff", "frame.npy", "more.npy", "--digests", "always"];
+    let (_, _, err) = tet_in(folder.path(), &args);
+    for name in ["frame.npy", "more.npy"] {
+        assert!(err.contains(&format!("warning: {name}: --digests always: ")), "{err}");
+    }
+}
+
+/// Members of a structure, and columns of one axis, are rows of a table.
+#[test]
+fn structures_and_columns_are_printed_as_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let zarr = folder.path().join("run.zarr");
+    fs::create_dir_all(zarr.join("events")).expect("it works");
+    fs::write(zarr.join(".zgroup"), r#"{"zarr_format": 2}"#).expect("it works");
+    let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [3], "compressor": null, "fill_value": null,
+        "order": "C", "filters": null, "dtype": [["t", "<f8"], ["n", "<i4"], ["at", "<i2", [2]]]}"#;
+    fs::write(zarr.join("events/.zarray"), array).expect("it works");
+    let row = |n: i32| {
+        let at = [n, n + 1].map(|it| i16::try_from(it).expect("small").to_le_bytes());
+        [&f64::from(n).to_le_bytes()[..], &(-n).to_le_bytes(), &at.concat()].concat()
+    };
+    fs::write(zarr.join("events/0"), [row(1), row(2), row(30)].concat()).expect("it works");
+    let whole = "  events.t  events.n  events.at\n       1.0        -1      [1 2]\n       \
+        2.0        -2      [2 3]\n      30.0       -30    [30 31]\n";
+    assert_eq!(done(folder.path(), &["cat", "run.zarr", "events"]).0, whole);
+    assert_eq!(done(folder.path(), &["head", "run.zarr"]).0, whole);
+    let two = "  events.t  events.n\n       2.0        -2\n      30.0       -30\n";
+    assert_eq!(done(folder.path(), &["cat", "run.zarr", "events.{t,n}[1:]"]).0, two);
+    let lines: String = (0..50).map(|n| format!("{n},s{n}\n")).collect();
+    fs::write(folder.path().join("log.csv"), format!("n,state\n{lines}")).expect("it works");
+    let (out, _) = done(folder.path(), &["head", "log.csv"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines[0], lines[1], lines[10]), ("   n  state", "   0  s0", "   9  s9"));
+    assert_eq!((lines[11], lines[12], lines[21]), ("  ...", "  40  s40", "  49  s49"));
+    assert_eq!(lines[22..], ["  ... 30 more rows (use --full, or `tet convert`)"]);
+    assert_eq!(done(folder.path(), &["head", "log.csv", "--full"]).0.lines().count(), 51);
+}

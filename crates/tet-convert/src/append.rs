@@ -30,12 +30,12 @@ use tet_query::{Dataset, Execution};
 pub use self::growing::AxisAppend;
 use self::growing::extent;
 pub(crate) use self::growing::{Growing, check_fixed, growing};
-pub(crate) use self::order::unfit;
+use self::order::NOT_AGAIN;
+pub(crate) use self::order::{GIVE_IN_ORDER, unfit};
 use self::rewrite::rewritten;
-use crate::Result;
 use crate::container::tets::is_series;
-use crate::container::{EditKind, EditMode, EditOptions, Rewritten, container, sniff};
-use crate::convert::folder_of;
+use crate::container::{EditKind, EditMode, EditOptions, Rewritten, container, holds_one, sniff};
+use crate::convert::{folder_of, taken};
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
 use crate::model::cf::Decoding;
@@ -43,7 +43,9 @@ use crate::model::logical::to_physical;
 use crate::open::{document_of, of_several, open};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::bands::Bands;
+use crate::write::conversion::UnsupportedChoice;
 use crate::write::stream;
+use crate::{Error, Format, Note, Result};
 
 /// The level of zstd of new chunks.
 const LEVEL: i32 = 3;
@@ -83,7 +85,9 @@ pub fn append(
     opened.check_complete()?;
     let editor = editor_of(&opened, EditKind::Append)?;
     check_reserve(&opened, options)?;
-    let mut inputs = opened_inputs(asked, &folder)?;
+    let inputs = opened_inputs(asked, &folder)?;
+    let mut notes = Vec::new();
+    let mut inputs = taken_inputs(inputs, opened.format, asked, how, &mut notes)?;
     let can = container(opened.format).and_then(|it| Some(it.writer()?.can()));
     if can.is_some_and(|can| can.is_decoded(Decoding::default())) {
         for (_, input) in &mut inputs {
@@ -95,11 +99,12 @@ pub fn append(
         if let Some(labels) = it.dataset.coords.get(&it.axis) {
             it.more_labels(asked.axis, labels)?;
         }
-        it.check_coordinates(asked.axis, how)?;
+        it.check_coordinates((file, asked.axis), NOT_AGAIN, how)?;
     }
     check_fixed((file, &opened), (asked, &growing), &inputs, how)?;
     let changes = growing.iter().map(change).collect();
     let mut report = EditReport::of((&opened, editor), changes)?;
+    report.notes.extend(notes);
     let written = match &opened.tet {
         Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how)),
         None => rewritten((&opened, editor), &growing, (asked, &inputs), (options, how)),
@@ -119,12 +124,49 @@ fn opened_inputs<'a>(asked: &AxisAppend<'a>, folder: &Path) -> Result<Vec<(&'a P
     let opening = opening(folder);
     let open_input = |path: &'a PathBuf| {
         let opened = of_several(path, open(path, &opening))?;
-        if asked.datasets.is_empty() {
+        if asked.datasets.is_empty() && asked.unsupported == UnsupportedChoice::Refused {
             opened.check_complete()?;
         }
         Ok((path.as_path(), opened))
     };
     asked.inputs.iter().map(open_input).collect()
+}
+
+/// The files with the datasets that a file of a format gets of them, and notes on what of them it does not.
+///
+/// # Errors
+/// A file has datasets that such a file cannot hold, which are not to be left out; no file has one that is to be.
+fn taken_inputs<'a>(
+    inputs: Vec<(&'a Path, Opened)>,
+    format: Format,
+    asked: &AxisAppend<'_>,
+    how: &Execution,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<(&'a Path, Opened)>> {
+    let writer = container(format).and_then(|it| it.writer());
+    let Some(writer) = writer.filter(|_| !holds_one(format)) else { return Ok(inputs) };
+    for name in asked.exclude {
+        let mut found = false;
+        for (_, input) in &inputs {
+            found |= !input.catalog.matching(name)?.is_empty();
+        }
+        if let (false, Some((path, first))) = (found, inputs.first()) {
+            first.catalog.find_all(name).map_err(|error| Error::from(error).in_file(path))?;
+        }
+    }
+    let mut all = Vec::new();
+    for (path, input) in inputs {
+        let choice = (asked.datasets, asked.exclude, asked.unsupported);
+        let taken = taken(input, (format, writer), choice, how);
+        let (input, of_input) = taken.map_err(|error| error.in_file(path))?;
+        all.push((path, input));
+        for note in of_input {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What becomes of a dataset.

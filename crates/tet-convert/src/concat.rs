@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tet_format::Grid;
 use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, TextChunks, Texts};
 
-use crate::append::{AxisAppend, Growing, check_fixed, growing, unfit};
+use crate::append::{AxisAppend, GIVE_IN_ORDER, Growing, check_fixed, growing, unfit};
 use crate::model::logical::{CHAR, to_logical, to_physical};
 use crate::read::opened::Opened;
 use crate::read::slabs::{grid_of_one, unread};
@@ -41,7 +41,9 @@ pub(crate) fn joined_files(
     check_fixed((&path, &first), (&asked, &growing), &others, how).map_err(of_joining)?;
     let mut joined = BTreeMap::new();
     for it in &growing {
-        let part = it.check_coordinates(axis, how).and_then(|()| of_parts(it, axis, how));
+        let part = it
+            .check_coordinates((&path, axis), GIVE_IN_ORDER, how)
+            .and_then(|()| of_parts(it, axis, how));
         joined.insert(it.dataset.index, part.map_err(of_joining)?);
     }
     let sources = others.iter().flat_map(|(_, it)| {

@@ -5,6 +5,7 @@
 //! the table, and compare containers by their [`Format`](crate::Format).
 
 pub(crate) mod csv;
+pub(crate) mod edit_kind;
 pub(crate) mod edited;
 pub(crate) mod editor;
 mod entry;
@@ -30,7 +31,8 @@ pub(crate) mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 
-pub use self::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+pub use self::edit_kind::EditKind;
+pub use self::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 pub use self::npy::NpyFault;
 pub use self::npz::NpzFault;
 pub(crate) use self::others::OTHER_DOCUMENT;

@@ -10,6 +10,7 @@
 mod choice;
 mod dtype;
 mod labels;
+mod rename;
 mod select;
 mod storage;
 mod written;
@@ -23,11 +24,13 @@ use tet_query::{Catalog, Dataset, Meaning};
 
 use self::choice::{choose, chosen_of_any, joined_of, pruned};
 use self::dtype::retyped;
+pub use self::dtype::with_dtype;
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
+use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
-pub(crate) use self::written::{conversion, folder_of, write_opened};
+pub(crate) use self::written::{conversion, folder_of, taken, write_opened};
 use self::written::{of_output, report, write_labeled};
 use crate::concat::joined_files;
 use crate::container::tensogram::{numbered, stacked};
@@ -273,7 +276,8 @@ fn written(
     }
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
-    let report = write_labeled(opened, output, (target, writer), (options, None), notes);
+    let (opened, options) = with_new_names(opened, options)?;
+    let report = write_labeled(opened, output, (target, writer), (&options, None), notes);
     report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by))
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod report;
 use std::collections::{BTreeMap, HashMap};
 
 use tet_io::Output;
-use tet_query::{AttrText, Catalog, Dataset, Execution, Pattern};
+use tet_query::{AttrText, Catalog, Dataset, Execution};
 
 use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
 use crate::convert::{label_texts, of_range};
@@ -19,6 +19,8 @@ pub use crate::edit::followers::with_followers;
 use crate::edit::report::EditReport;
 use crate::model::attribute_types::{TYPES_KEY, note};
 use crate::model::axes::axis;
+pub use crate::model::renaming::datasets_named;
+use crate::model::renaming::new_names;
 use crate::read::opened::{Opened, path_of};
 use crate::write::options::{AxisLabels, DimNames, LabelSource};
 use crate::{Error, Result};
@@ -109,46 +111,14 @@ pub fn kept_by(opened: &Opened, edits: &[FileEdit]) -> Result<EditReport> {
     EditReport::but_for((opened, editor_for(opened, edits)?), &dropped.collect())
 }
 
-/// The positions of the datasets that a text names: a name, `#N`, or a [`Pattern`].
-///
-/// # Errors
-/// No dataset has the name or matches, or several have the name.
-pub fn datasets_named(catalog: &Catalog, text: &str) -> Result<Vec<usize>> {
-    let is_whole = |found: &Dataset| {
-        catalog.datasets().get(found.index).is_some_and(|it| it.name == found.name)
-    };
-    let position = |found: &Dataset| {
-        if is_whole(found) {
-            return Ok(found.index);
-        }
-        let what = format!("{:?} is a part of another dataset", found.name);
-        Err(tet_file::Error::Edit { what }.into())
-    };
-    catalog.find_all(text)?.into_iter().map(position).collect()
-}
-
 /// The edits that rename the datasets that `from` names; where it is a pattern, each `*` of `to` becomes the
 /// text that the wildcard of `from` in its place stands for.
 ///
 /// # Errors
 /// As [`datasets_named`]; `from` names several datasets and `to` has another number of `*`.
 pub fn renames(catalog: &Catalog, from: &str, to: &str) -> Result<Vec<FileEdit>> {
-    let positions = datasets_named(catalog, from)?;
-    let pattern = Pattern::parse(from).filter(|_| !catalog.has(from));
-    let Some(pattern) = pattern else {
-        let rename = |dataset| FileEdit::Rename { dataset, to: to.to_owned() };
-        return Ok(positions.into_iter().map(rename).collect());
-    };
-    let rename = |dataset: usize| {
-        let name = catalog.datasets().get(dataset).map_or("", |it| it.name.as_str());
-        let to = pattern.renamed(name, to)?;
-        Some(FileEdit::Rename { dataset, to })
-    };
-    let edits: Option<Vec<FileEdit>> = positions.into_iter().map(rename).collect();
-    edits.ok_or_else(|| {
-        let what = format!("{to:?} needs as many * as {from:?}, for what they stand for");
-        tet_file::Error::Edit { what }.into()
-    })
+    let edit = |(dataset, to)| FileEdit::Rename { dataset, to };
+    Ok(new_names(catalog, from, to)?.into_iter().map(edit).collect())
 }
 
 /// The edits that name the axes of the datasets that are asked for, or of all that have as many axes, and the

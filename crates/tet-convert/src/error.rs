@@ -13,7 +13,7 @@ use tet_query::SelectionNote;
 pub(crate) use self::kind::is_of_system;
 use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_member};
 use crate::Format;
-use crate::container::editor::EditKind;
+use crate::container::edit_kind::EditKind;
 use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
 
@@ -228,9 +228,7 @@ pub enum Error {
         axis: String,
     },
     /// An array cannot be the labels of an axis.
-    #[error(
-        "array {array:?} cannot be labels: they are along one axis, up to 2^20, numbers or texts"
-    )]
+    #[error("array {array:?} cannot be labels: these are up to 2^20 numbers or texts of one axis")]
     NoLabels {
         /// The array.
         array: String,
@@ -281,9 +279,7 @@ pub enum Error {
         dataset: String,
     },
     /// Columns of one table have other labels.
-    #[error(
-        "datasets {dataset:?} and {other:?} have different labels: a {encoding} output has one axis"
-    )]
+    #[error("{dataset:?} and {other:?} have different labels: a {encoding} output has one axis")]
     ColumnLabels {
         /// The output's name.
         encoding: &'static str,
@@ -419,11 +415,8 @@ pub enum Error {
         dtype: String,
     },
     /// Datasets cannot be paired by the names that were given.
-    #[error("{what}")]
-    Names {
-        /// Why not.
-        what: String,
-    },
+    #[error("{0}")]
+    Names(String),
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
     Collision {
@@ -597,8 +590,7 @@ mod tests {
 
     #[test]
     fn names_are_shown_escaped() {
-        let error = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() };
-        let text = error.to_string();
+        let text = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() }.to_string();
         assert!(text.is_ascii() && !text.contains('\u{1b}'), "{text}");
     }
 }

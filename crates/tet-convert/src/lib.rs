@@ -61,7 +61,7 @@ pub use container::{
 };
 pub use convert::{
     Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
-    convert_merged, convert_source,
+    convert_merged, convert_source, with_dtype,
 };
 pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};

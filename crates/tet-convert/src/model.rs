@@ -14,5 +14,6 @@ pub(crate) mod logical;
 pub(crate) mod meanings;
 pub(crate) mod notes;
 pub(crate) mod number;
+pub(crate) mod renaming;
 pub(crate) mod sparse;
 pub(crate) mod ties;

@@ -246,7 +246,13 @@ pub(crate) fn append(
     let execution = Bounds::new(memory, threads).execution(Default::default());
     detached(py, &Job::long(None), |progress| {
         let inputs = [input.clone()];
-        let asked = AxisAppend { axis: &axis, datasets: &names, inputs: &inputs, output: None };
+        let asked = AxisAppend {
+            axis: &axis,
+            datasets: &names,
+            inputs: &inputs,
+            output: None,
+            ..AxisAppend::default()
+        };
         let execution = execution.clone().with_progress(progress.begin(0));
         tet_convert::append(&path, &asked, &EditOptions::default(), &execution)
     })?;

@@ -27,8 +27,8 @@ use tet_format::{DType, Integrity};
 
 use self::blocks::BlockPair;
 use self::boxes::Boxes;
-pub use self::change::Change;
 use self::change::ChangeSums;
+pub use self::change::DiffNorms;
 pub use self::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
 use self::missing::missing;
 use self::pair::{Pairs, compare};

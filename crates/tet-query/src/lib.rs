@@ -97,7 +97,7 @@ pub use catalog::{
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
 pub use diff::{
-    CatalogDiff, Change, DatasetDiff, DiffBlock, DiffValue, DifferingElement, ElementDiff,
+    CatalogDiff, DatasetDiff, DiffBlock, DiffNorms, DiffValue, DifferingElement, ElementDiff,
     MetadataDiff, Tolerance,
 };
 pub use element::{Element, nearest_bf16, nearest_f16};

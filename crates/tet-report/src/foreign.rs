@@ -3,6 +3,8 @@
 //! The crate of the container checks the file and adds its findings. The limit of findings per code
 //! and the strictness are applied here, as for `.tet`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tet_format::{ForeignFault, Integrity, Limits, Severity};
 
 use crate::code::Code;
@@ -113,6 +115,13 @@ impl<'a> ForeignFindings<'a> {
         self.findings.push(finding);
     }
 
+    /// Adds a finding about the chunk of a dataset at a coordinate of its grid.
+    pub fn take_chunk(&mut self, coord: Vec<u64>, found: ForeignFound) {
+        let mut finding = Finding::from(found);
+        finding.place.chunk = Some(coord);
+        self.findings.push(finding);
+    }
+
     /// Adds a finding about another shard than the main file.
     pub fn take_in(&mut self, shard: &str, found: ForeignFound) {
         let mut finding = Finding::from(found);
@@ -140,7 +149,8 @@ impl<'a> ForeignFindings<'a> {
     /// The report of all findings.
     #[must_use]
     pub fn report(self, seen: &ForeignSeen) -> Report {
-        let (findings, counts) = self.findings.into_parts();
+        let (findings, mut counts) = self.findings.into_parts();
+        let findings = each_once(findings, &mut counts);
         Report {
             integrity: seen.integrity,
             file_len: seen.file_len,
@@ -154,6 +164,26 @@ impl<'a> ForeignFindings<'a> {
             ..Report::new(self.options, findings, &counts)
         }
     }
+}
+
+/// The findings, each once: several parts of a check meet the same bytes. One that names a chunk stands for those that do not.
+fn each_once(findings: Vec<Finding>, counts: &mut BTreeMap<Code, u64>) -> Vec<Finding> {
+    let key = |it: &Finding, chunk: Option<Vec<u64>>| {
+        let Place { shard, offset, dataset_name, attribute, line, .. } = it.place.clone();
+        (it.code, (shard, offset, line), (dataset_name, attribute), chunk)
+    };
+    let of_chunks: BTreeSet<_> =
+        findings.iter().filter(|it| it.place.chunk.is_some()).map(|it| key(it, None)).collect();
+    let mut seen = BTreeSet::new();
+    let is_new = |it: &Finding| {
+        let is_repeated = it.place.chunk.is_none() && of_chunks.contains(&key(it, None));
+        let is_new = !is_repeated && seen.insert(key(it, it.place.chunk.clone()));
+        if let (false, Some(count)) = (is_new, counts.get_mut(&it.code)) {
+            *count = count.saturating_sub(1);
+        }
+        is_new
+    };
+    findings.into_iter().filter(is_new).collect()
 }
 
 #[cfg(test)]
@@ -188,12 +218,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_found_several_times_is_one_finding() {
+        let mut findings = ForeignFindings::new(&VerifyOptions::default());
+        let of = || found(&MUST, Some((1, "w".to_owned())));
+        (0..3).for_each(|_| findings.take(of()));
+        findings.take_chunk(vec![2, 0], of());
+        findings.take_chunk(vec![3, 0], of());
+        findings.take_chunk(vec![3, 0], of());
+        let report = findings.report(&ForeignSeen::default());
+        let chunks: Vec<_> = report.findings.iter().map(|it| it.place.chunk.clone()).collect();
+        assert_eq!(chunks, [Some(vec![2, 0]), Some(vec![3, 0])]);
+        assert_eq!(report.count(Severity::Error), 2);
+    }
+
+    #[test]
     fn findings_read_like_those_of_tet() {
         let options = VerifyOptions { findings_max: 2, ..VerifyOptions::default() };
         let mut findings = ForeignFindings::new(&options);
         findings.take(found(&ODD, Some((3, "w\n".to_owned()))));
         assert!(findings.is_sound());
-        (0..5).for_each(|_| findings.take(found(&MUST, None)));
+        for at in 8..13 {
+            let mut of_file = found(&MUST, None);
+            of_file.fault.at = at;
+            findings.take(of_file);
+        }
         assert!(!findings.is_sound());
         let report = findings.report(&ForeignSeen { file_len: 99, ..ForeignSeen::default() });
         assert!(!report.is_ok());

@@ -109,6 +109,44 @@ impl Sum {
         Ok(Sum { file_len, name, block_len, blocks })
     }
 
+    /// Reads the lines of several lists, one behind the other: one for each file of a folder.
+    ///
+    /// ```
+    /// use tet_io::{Progress, Source};
+    /// use tet_verify::sum::Sum;
+    ///
+    /// let of = |name| Sum::of(&Source::from_bytes(*b"abc"), name, &Progress::default());
+    /// let text = of("a/0")?.to_text() + &of("a/1")?.to_text();
+    /// let names: Vec<String> = Sum::parse_all(&text)?.into_iter().map(|it| it.name).collect();
+    /// assert_eq!(names, ["a/0", "a/1"]);
+    /// # Ok::<(), tet_verify::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Sum`] with the line that is wrong.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>> {
+        let (mut sums, mut rest, mut line_count) = (Vec::new(), text, 0_u64);
+        loop {
+            let end = rest
+                .match_indices(FORM)
+                .map(|(at, _)| at)
+                .find(|&at| at != 0 && rest.as_bytes().get(at.wrapping_sub(1)) == Some(&b'\n'));
+            let (list, later) = rest.split_at(end.unwrap_or(rest.len()));
+            sums.push(Self::parse(list).map_err(|error| match error {
+                Error::Sum { line, what } => {
+                    Error::Sum { line: line.saturating_add(line_count), what }
+                }
+                error => error,
+            })?);
+            line_count += u64::try_from(list.lines().count()).unwrap_or(u64::MAX);
+            if later.is_empty() {
+                return Ok(sums);
+            }
+            rest = later;
+        }
+    }
+
     /// The ranges of a file that changed, in whole blocks; missing or additional bytes at the end
     /// are part of the last range.
     ///

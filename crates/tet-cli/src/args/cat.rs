@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use tet_format::DType;
+
+use super::convert::dtype;
 use super::{LayoutArgs, ReadArgs, WriteArgs, WrittenValuesArgs};
 
 /// Arguments of `tet cat`.
@@ -17,7 +20,7 @@ pub struct CatArgs {
     pub file: PathBuf,
     /// The dataset, and a slice in brackets: temp, 'temp[0:10, :, -1]', '#0'
     ///
-    /// May be left out when the file holds one dataset. `#N` is the dataset at position N. A pattern such as
+    /// May be left out when the file holds one dataset, or columns: these, and members of a structure, are printed as a table of rows. `#N` is the dataset at position N. A pattern such as
     /// `layers.{0..3}.bias[:4]` prints all datasets whose names match.
     #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
     pub dataset: Option<String>,
@@ -49,6 +52,9 @@ pub struct CatArgs {
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
     pub layout: LayoutArgs,
+    /// Convert the values to this type: float32, bf16, int16, ... [default: that of the dataset]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    pub dtype: Option<DType>,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
@@ -86,10 +92,13 @@ SLICES
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array
+  tet head log.csv                                   rows of a table
+  tet cat run.h5 'events[0:10]'                      rows of a structure
   tet cat climate.tet 'temp[0:3, :, -1]'             a slice
   tet cat climate.tet temp -s 'month=7, lat=40:60'   by label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
   tet cat climate.tet 'temp[0]' -o january.nc        with its axes, labels and units
+  tet cat model.safetensors norm -o norm.npy --dtype float32   numbers of a type that NumPy lacks
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
   tet cat climate.tet 'temp[0]' -o m.csv --layout wide   a row for each lat, a column for each lon
   tet cat climate.tet 'lat' --format json            for jq and other programs

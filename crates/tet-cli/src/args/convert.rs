@@ -32,6 +32,10 @@ pub struct ConvertArgs {
     /// Exclude this dataset, or those whose names match (repeatable)
     #[arg(long, value_name = "NAME|PATTERN")]
     pub exclude: Vec<String>,
+    /// Write a dataset with another name; a * stands for any text on both sides. Attributes that name it, and the axis
+    /// of a coordinate, follow (repeatable)
+    #[arg(long, value_name = "OLD=NEW")]
+    pub rename: Vec<String>,
     /// Select a part of each dataset along the axes that it has: 'time=2001-06, lat=40:60'
     ///
     /// Coordinates and labels are selected with them. Positions and labels are those of `tet cat`; a selection without
@@ -242,15 +246,22 @@ impl Named<DType> {
     ///
     /// The text is not a type of numbers.
     pub fn dtype(text: &str) -> Result<Self, String> {
-        let is_number = |it: &DType| it.is_float() || it.is_integer() || *it == DType::Bool;
-        Self::parse(text, |name| {
-            let name = name.trim();
-            DType::from_name(full_name(name)).filter(is_number).ok_or_else(|| {
-                let names = DType::ALL.iter().filter(|it| is_number(it)).map(|it| it.name());
-                format!("{name:?} is not one of {}", names.collect::<Vec<_>>().join(", "))
-            })
-        })
+        Self::parse(text, dtype)
     }
+}
+
+/// Reads the name of a type of numbers.
+///
+/// # Errors
+///
+/// It is the name of no such type.
+pub(super) fn dtype(name: &str) -> Result<DType, String> {
+    let is_number = |it: &DType| it.is_float() || it.is_integer() || *it == DType::Bool;
+    let name = name.trim();
+    DType::from_name(full_name(name)).filter(is_number).ok_or_else(|| {
+        let names = DType::ALL.iter().filter(|it| is_number(it)).map(|it| it.name());
+        format!("{name:?} is not one of {}", names.collect::<Vec<_>>().join(", "))
+    })
 }
 
 /// The name of a type that people also call by a shorter one.

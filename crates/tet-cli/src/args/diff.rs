@@ -58,6 +58,13 @@ pub struct DiffArgs {
 }
 
 /// How `tet diff` sorts datasets.
+///
+/// ```
+/// use clap::ValueEnum;
+/// use tet_cli::args::DiffSort;
+///
+/// assert_eq!(DiffSort::from_str("change", false), Ok(DiffSort::Change));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum DiffSort {
     /// The largest change first

@@ -32,10 +32,10 @@ pub enum DigestVerb {
     /// Add digests to a .tet file, so that every changed bit is found, and statistics of its chunks
     #[command(long_about = ADD_LONG_ABOUT, after_long_help = ADD_EXAMPLES)]
     Add(DigestAddArgs),
-    /// Write the checksums of a file of any format to a second file
+    /// Write the checksums of files of any format, and of folders, to files beside them
     #[command(after_long_help = CREATE_EXAMPLES)]
     Create(DigestCreateArgs),
-    /// Compare a file with its list of checksums
+    /// Compare files with their lists of checksums
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(DigestCheckArgs),
 }
@@ -60,13 +60,13 @@ pub struct DigestAddArgs {
 /// Arguments of `tet digest create`.
 #[derive(Debug, Args)]
 pub struct DigestCreateArgs {
-    /// The file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The list [default: FILE.sum]
-    #[arg(value_name = "SUM")]
-    pub sum: Option<PathBuf>,
-    /// Print one `tet.digest/1` object
+    /// The files and folders; FILE SUM writes the list of one to SUM
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The list of one file or folder [default: FILE.sum]
+    #[arg(short, long, value_name = "SUM")]
+    pub output: Option<PathBuf>,
+    /// Print one `tet.digest/1` object for each file
     #[arg(long)]
     pub json: bool,
     /// How the list is written.
@@ -77,13 +77,10 @@ pub struct DigestCreateArgs {
 /// Arguments of `tet digest check`.
 #[derive(Debug, Args)]
 pub struct DigestCheckArgs {
-    /// The list
-    #[arg(value_name = "SUM")]
-    pub sum: PathBuf,
-    /// The file [default: the file named in the list, in the same directory]
-    #[arg(value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Print one `tet.digest/1` object
+    /// The files and folders whose lists, FILE.sum, are beside them, or the lists; SUM FILE compares FILE with the list SUM
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print one `tet.digest/1` object for each file
     #[arg(long)]
     pub json: bool,
 }
@@ -92,7 +89,8 @@ const EXAMPLES: &str = "\
 EXAMPLES
   tet digest add climate.tet            add digests to a file
   tet digest create measured.nc         measured.nc.sum, for a file that must not change
-  tet digest check measured.nc.sum      exit 1 when it has changed, and where";
+  tet digest check measured.nc          exit 1 when it has changed, and where
+  tet digest create *.h5 hourly.tets    a list for each file, and one for the folder";
 
 const ADD_EXAMPLES: &str = "\
 EXAMPLES
@@ -105,11 +103,13 @@ EXIT STATUS
 const CREATE_EXAMPLES: &str = "\
 EXAMPLES
   tet digest create climate.tet                  climate.tet.sum
-  tet digest create climate.tet sums/climate.sum";
+  tet digest create climate.tet sums/climate.sum
+  tet digest create *.nc wind.zarr               one list for each file, one for the folder";
 
 const CHECK_EXAMPLES: &str = "\
 EXAMPLES
-  tet digest check climate.tet.sum
+  tet digest check climate.tet                   with climate.tet.sum
+  tet digest check *.nc wind.zarr
   tet digest check sums/climate.sum data/climate.tet
 
 EXIT STATUS

@@ -157,8 +157,11 @@ pub struct EditSetArgs {
     pub file: PathBuf,
     /// Attributes of datasets, or of the file: numbers, true, false, null, lists and objects as JSON, anything
     /// else as text
-    #[arg(value_name = "[NAME:]KEY=VALUE", required_unless_present_any = ["unset", "dims", "labels"])]
+    #[arg(value_name = "[NAME:]KEY=VALUE", required_unless_present_any = ["attr", "unset", "dims", "labels"])]
     pub attrs: Vec<String>,
+    /// The same, as `tet convert` has it
+    #[arg(long, hide = true, value_name = "[NAME:]KEY=VALUE")]
+    pub attr: Vec<String>,
     /// Remove an attribute (repeatable)
     #[arg(long, value_name = "[NAME:]KEY")]
     pub unset: Vec<String>,
@@ -201,6 +204,12 @@ pub struct EditAppendArgs {
     /// Grow only this dataset, by name or as #N; a * stands for any text (repeatable)
     #[arg(long, value_name = "NAME")]
     pub dataset: Vec<String>,
+    /// Leave out this dataset of the files, by name; a * stands for any text (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub exclude: Vec<String>,
+    /// Leave out datasets of the files that FILE cannot hold, as texts in .tet and .tets, with a warning
+    #[arg(long)]
+    pub skip_unsupported: bool,
     /// How much room a .tet file is given to grow.
     #[command(flatten)]
     pub reserve: ReserveArgs,
@@ -415,6 +424,9 @@ continue. A .npy file has one dataset, whose name does not matter.
 Axes without names have numbers: the datasets grow that all files have with the same other extents.
 They must have the same extent along the axis and grow by the same; otherwise name those that grow
 with --dataset.
+
+Structures are appended as their members. Texts are refused where FILE cannot hold them: leave them
+out with --skip-unsupported or --exclude. In a folder of parts --dataset names those of MORE.
 
 A dataset that grows is written again with the codec, type, filter and checksum that it has; in a
 .tet file only its last chunks are. The others are copied as they are stored.";

@@ -48,7 +48,7 @@ pub use query::{
 pub use refs::{EdgesName, RefsArgs};
 pub use repair::RepairArgs;
 pub use series::{SeriesArgs, SeriesGcArgs, SeriesListArgs, SeriesVerb};
-pub use stats::StatsArgs;
+pub use stats::{StatsArgs, StatsOnly};
 pub use tgm::{
     ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmEditArgs, TgmGetArgs, TgmLsArgs,
     TgmMergeArgs, TgmProvenanceArgs, TgmReshuffleArgs, TgmSetArgs, TgmSplitArgs, TgmVerb,

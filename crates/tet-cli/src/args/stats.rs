@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{MeaningArgs, ReadArgs};
 
@@ -22,6 +22,9 @@ pub struct StatsArgs {
     /// Select a slice of each, as in brackets
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// List only datasets that have such values: nan, inf, constant (all numbers are equal)
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub only: Vec<StatsOnly>,
     /// Omit quartiles: fewer passes over the values
     #[arg(long)]
     pub no_quartiles: bool,
@@ -36,12 +39,42 @@ pub struct StatsArgs {
     pub read: ReadArgs,
 }
 
+/// Values for which `tet stats` lists a dataset.
+///
+/// ```
+/// use clap::ValueEnum;
+/// use tet_cli::args::StatsOnly;
+///
+/// assert_eq!(StatsOnly::from_str("nan", false), Ok(StatsOnly::Nan));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatsOnly {
+    /// NaN
+    Nan,
+    /// Positive or negative infinity
+    Inf,
+    /// Nothing but equal numbers
+    Constant,
+}
+
+impl StatsOnly {
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StatsOnly::Nan => "nan",
+            StatsOnly::Inf => "inf",
+            StatsOnly::Constant => "constant",
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 EXAMPLES
   tet stats climate.tet                              one line per dataset
   tet stats climate.tet temp                         details of one dataset
   tet stats climate.tet temp -s month=7              of a slice
   tet stats model.safetensors '*.q_proj.weight'       of all datasets that match
+  tet stats model.safetensors --only nan,inf         datasets that have NaN or infinities
   tet stats climate.tet --no-quartiles --json | jq '.datasets[].mean'";
 
 /// The long help text.

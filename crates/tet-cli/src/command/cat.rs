@@ -1,5 +1,7 @@
 //! `tet cat`: values of a dataset or a slice of it, printed or saved.
 
+mod rows;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -37,36 +39,28 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
     let how = open::execution(&args.read, &opened, context);
     let all = &opened.catalog;
-    let targets = target::find_all(all, args.dataset.as_deref(), args.select.as_deref(), &how);
+    let what = (args.dataset.as_deref(), args.select.as_deref());
+    let columns = match form {
+        Form::Text => rows::columns(all, what.0, what.1, &how).map_err(&about)?,
+        _ => None,
+    };
+    let targets = columns.map_or_else(|| target::find_all(all, what.0, what.1, &how), Ok);
     let targets = targets.map_err(&about)?;
     if args.output.is_some() {
         let notes = targets.iter().flat_map(|target| &target.notes);
         target::check_written(notes, args.allow_empty).map_err(&about)?;
     }
     context.selection_notes(targets.iter().flat_map(|target| &target.notes));
-    let catalog = &catalog_for(&form, args, opened.catalog.clone(), &how)?;
-    let targets: Vec<Target<'_>> =
-        targets.into_iter().map(|it| it.within(catalog, &how)).collect::<Result<_>>()?;
-    for target in &targets {
-        // Elements that nothing computes with are written, and not printed.
-        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(&target.dataset) {
-            open::check_readable(&target.dataset).map_err(&about)?;
-        }
-    }
-    let what = (args, &form);
-    let integrity = match (args.output.as_deref(), &targets[..]) {
-        (None, [target]) => emit(target, &how, what, context).map_err(&about)?,
-        (None, targets) if matches!(form, Form::Text) => {
-            print_all(targets, &how, what, context).map_err(&about)?
-        }
-        (Some(path), [target]) => write(path, target, &how, what, context)?,
-        (_, targets) => {
-            let matching: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
-            let text = format!("{asked:?} matches {} datasets, and one is written", matching.len());
-            let hint = "name one, or write several with `tet convert --dataset PATTERN`";
-            return Err(about(target::several(text, &matching).hint(hint)));
-        }
+    let catalog = catalog_for(&form, args, opened.catalog.clone(), &how)?;
+    let indices: Vec<usize> = targets.iter().map(|target| target.dataset.index).collect();
+    let catalog = match args.dtype {
+        Some(dtype) => tet_convert::with_dtype(catalog, &indices, dtype, &how)
+            .map_err(|it| about(it.into()))?,
+        None => catalog,
     };
+    let within = |it: Target<'_>| it.within(&catalog, &how);
+    let targets: Vec<Target<'_>> = targets.into_iter().map(within).collect::<Result<_>>()?;
+    let integrity = write_all(&targets, &how, (args, &form), context)?;
     let integrity = integrity.unwrap_or_else(|| open::integrity(&opened));
     let doubts = open::warnings(&opened, &args.read).into_iter();
     for doubt in doubts.chain(open::doubt(&opened, integrity)) {
@@ -76,11 +70,47 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Prints or writes what was selected. Returns the integrity, if any bytes were read.
+fn write_all(
+    targets: &[Target<'_>],
+    how: &Execution,
+    what: (&CatArgs, &Form),
+    context: &mut Context<'_>,
+) -> Result<Option<Integrity>> {
+    let (args, form) = what;
+    let about = |failure: Failure| failure.about(&args.file);
+    if args.output.is_none() && matches!(form, Form::Text) && rows::are_columns(targets) {
+        return rows::print(targets, how, args.full, context).map_err(about);
+    }
+    for target in targets {
+        // Elements that nothing computes with are written, and not printed.
+        if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(&target.dataset) {
+            open::check_readable(&target.dataset).map_err(about)?;
+        }
+    }
+    match (args.output.as_deref(), targets) {
+        (None, [target]) => emit(target, how, what, context).map_err(about),
+        (None, targets) if matches!(form, Form::Text) => {
+            print_all(targets, how, what, context).map_err(about)
+        }
+        (Some(path), [target]) => write(path, target, how, what, context),
+        (_, targets) => {
+            let matching: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
+            let asked = args.dataset.as_deref().unwrap_or_default();
+            let text = format!("{asked:?} matches {} datasets, and one is written", matching.len());
+            let hint = "name one, or write several with `tet convert --dataset PATTERN`";
+            Err(about(target::several(text, &matching).hint(hint)))
+        }
+    }
+}
+
 /// The datasets with the values that are written in a form.
 fn catalog_for(form: &Form, args: &CatArgs, catalog: Catalog, how: &Execution) -> Result<Catalog> {
     let decoding = args.values.decoding();
     Ok(match form {
-        Form::Text => decoding.printed(catalog, how),
+        // Dates have no other type than that of their numbers.
+        Form::Text if args.dtype.is_none() => decoding.printed(catalog, how),
+        Form::Text => decoding.shown(catalog),
         Form::Heatmap => decoding.shown(catalog),
         Form::Values(word) => {
             let to = word.as_deref().map(output::named).transpose()?;

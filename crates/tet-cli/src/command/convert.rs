@@ -142,6 +142,16 @@ pub(super) const fn conflict(prefer: Option<PreferName>) -> Conflict {
     }
 }
 
+/// An old name and a new one.
+fn rename(text: &str) -> Result<(String, String)> {
+    let pair = text.split_once('=').filter(|(old, new)| !old.is_empty() && !new.is_empty());
+    let pair = pair.map(|(old, new)| (old.to_owned(), new.to_owned()));
+    pair.ok_or_else(|| {
+        let text = format!("{text:?} does not rename a dataset");
+        Failure::usage("rename", text).hint("write OLD=NEW")
+    })
+}
+
 fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<ConvertOptions> {
     let mut options = ConvertOptions::default();
     options.tet = tet::options(args, context)?;
@@ -164,6 +174,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.dtypes = dtype_rules(&args.dtype);
     options.stack.clone_from(&args.stack);
     options.select.clone_from(&args.select);
+    options.renames = args.rename.iter().map(|text| rename(text)).collect::<Result<_>>()?;
     options.allow_empty = args.allow_empty;
     options.conflict = conflict(args.prefer);
     options.shard_len = args.shard_size;

@@ -126,7 +126,7 @@ fn found(
 
 /// A number that sorts differences, the largest last: those of which nothing is measured come first.
 fn rank(elements: Option<&ElementDiff>) -> f64 {
-    elements.and_then(|it| it.change.as_ref()).map_or(f64::NEG_INFINITY, tet_query::Change::rank)
+    elements.and_then(|it| it.change.as_ref()).map_or(f64::NEG_INFINITY, tet_query::DiffNorms::rank)
 }
 
 /// Sorts the datasets that differ: the largest change first, those of one change in the order of the first file.

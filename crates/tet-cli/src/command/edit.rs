@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, check_edits,
-    datasets_named, kept_by, redims, relabels, renames, with_followers,
+    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, UnsupportedChoice,
+    check_edits, datasets_named, kept_by, redims, relabels, renames, with_followers,
 };
 use tet_file::AttrValue;
 use tet_io::{Output, Progress, Publish};
@@ -98,6 +98,11 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let asked = AxisAppend {
         axis: &args.axis,
         datasets: &args.dataset,
+        exclude: &args.exclude,
+        unsupported: match args.skip_unsupported {
+            true => UnsupportedChoice::Skipped,
+            false => UnsupportedChoice::Refused,
+        },
         inputs: &inputs,
         output: output.as_deref(),
     };
@@ -171,7 +176,7 @@ pub(super) fn split_names<'t>(text: &'t str, catalog: &Catalog) -> Result<(&'t s
 
 fn set(opened: &Opened, args: &EditSetArgs, context: &Context<'_>) -> Result<Vec<FileEdit>> {
     let mut edits = Vec::new();
-    for text in &args.attrs {
+    for text in args.attrs.iter().chain(&args.attr) {
         let attr = convert::attr(text)?;
         let value = match attr.value {
             AttrValue::Text(text) => AttrText::Text(text),

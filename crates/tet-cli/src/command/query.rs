@@ -19,13 +19,16 @@ use tet_query::{
     Op, ReadPlan, SelectionFault, SelectionNote,
 };
 
+use super::stats::is_of_dataset;
 use crate::args::{MeaningArgs, QueryArgs, QueryFormat, ReadArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
+use crate::size::{counted, grouped};
 use crate::target;
+use crate::warning::aggregated;
 use answer::{Answer, Request};
 use report::QueryReport;
 
@@ -52,12 +55,42 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
 fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
     let (opened, query) = open_for(file, query, (args.question.meaning, &args.read), context)?;
     let queries = each(&opened, query, args.save.output.is_some())?;
-    let warnings: Vec<String> = open::warnings(&opened, &args.read).into_iter().collect();
-    let is_one = queries.len() == 1;
+    let mut warnings: Vec<String> = open::warnings(&opened, &args.read).into_iter().collect();
+    let count = queries.len();
+    let (mut answered, mut faults) = (0, Vec::new());
     for query in queries {
-        one(args, (file, &opened, &warnings), &query, is_one, context)?;
+        let nth = (count > 1).then_some(answered);
+        match one(args, (file, &opened, &warnings), &query, nth, context) {
+            Ok(()) => answered += 1,
+            Err(failure) if nth.is_some() && is_of_dataset(&failure) => faults.push(failure),
+            Err(failure) => return Err(failure),
+        }
+        if answered == 1 && format(args, context) != QueryFormat::Json {
+            // Warnings about the file are printed once.
+            warnings.clear();
+        }
     }
-    Ok(())
+    check_answered(faults, count)
+}
+
+/// Checks that all of several datasets have an answer.
+///
+/// # Errors
+///
+/// Some have none: the failure has their number and the reasons, each once.
+fn check_answered(mut faults: Vec<Failure>, count: usize) -> Result<()> {
+    let failed = u64::try_from(faults.len()).unwrap_or(u64::MAX);
+    let Some(worst) = faults.iter().map(|it| it.exit).max() else { return Ok(()) };
+    let text =
+        format!("{} of {} have no answer", grouped(failed), counted(count as u64, "dataset"));
+    if let [_] = faults[..] {
+        let text = text.replace("have", "has");
+        return Err(faults.remove(0).note(text));
+    }
+    let code = faults.iter().find(|it| it.exit == worst).map(|it| it.code.clone());
+    let reasons = aggregated(faults.into_iter().map(|it| it.message.clone()));
+    let failure = Failure::new(worst, code.as_deref().unwrap_or_default(), text);
+    Err(reasons.into_iter().fold(failure, Failure::note))
 }
 
 /// A query for each dataset whose name matches, if the query names them by a pattern.
@@ -94,7 +127,7 @@ fn one(
     args: &QueryArgs,
     (file, opened, warnings): (&Path, &Opened, &[String]),
     query: &Query,
-    is_one: bool,
+    nth: Option<usize>,
     context: &mut Context<'_>,
 ) -> Result<()> {
     let how = execution(&args.read, query, opened, context);
@@ -114,13 +147,13 @@ fn one(
         plan,
         how: &how,
         show: &args.show,
-        is_one,
+        is_one: nth.is_none(),
         integrity: open::integrity(opened),
         answer: None,
     };
     if !args.show.plan && format != QueryFormat::Plan {
         let since = Instant::now();
-        let open = OpenQuery { args, file, opened, query, resolved: &resolved };
+        let open = OpenQuery { args, file, opened, query, resolved: &resolved, nth };
         let (answer, integrity) = open.answer(how.clone(), context)?;
         (report.answer, report.integrity) = (Some(answer), integrity);
         report.warnings.extend(open::doubt(opened, integrity));
@@ -151,7 +184,7 @@ pub(super) fn open_for(
         query.dataset =
             only_dataset(&opened).map_err(|failure| explain_axis(failure, &opened, &query))?;
     }
-    let opened = if is_count(&query) { counted(opened) } else { opened };
+    let opened = if is_count(&query) { as_counted(opened) } else { opened };
     Ok((opened, query))
 }
 
@@ -162,7 +195,7 @@ fn is_count(query: &Query) -> bool {
 }
 
 /// Allows to count elements of opaque dtypes.
-fn counted(mut opened: Opened) -> Opened {
+fn as_counted(mut opened: Opened) -> Opened {
     let view = |dataset| tet_convert::as_counted(&dataset).unwrap_or(dataset);
     opened.catalog = opened.catalog.viewed(view);
     opened
@@ -283,6 +316,8 @@ struct OpenQuery<'a> {
     opened: &'a Opened,
     query: &'a Query,
     resolved: &'a Resolved,
+    /// Its number among the answers of several datasets.
+    nth: Option<usize>,
 }
 
 impl OpenQuery<'_> {
@@ -303,7 +338,7 @@ impl OpenQuery<'_> {
                 let write =
                     |output: save::Output| output.cells(catalog, resolved, &reduced, &how, context);
                 let written = output.map(write).transpose()?;
-                // Nobody else has it any more.
+                // The caller has the only reference.
                 let tet_query::Answer { value, integrity } = Arc::unwrap_or_clone(reduced);
                 let answer =
                     Answer::of_reduced((catalog, &how), resolved, value, reduction.nan_policy());
@@ -312,7 +347,8 @@ impl OpenQuery<'_> {
                 // All values are in the file.
                 let is_saved = written.is_some() && is_list;
                 let answer = answer.with_output(written);
-                (if is_saved { answer.without_values() } else { answer }, integrity)
+                let answer = if is_saved { answer.without_values() } else { answer };
+                (answer.in_list(self.nth), integrity)
             }
             Ask::Values(_) | Ask::Transform(..) => self.array(&how, &bar, context)?,
         };
@@ -339,7 +375,7 @@ impl OpenQuery<'_> {
         let request = Request { catalog, resolved, how, preview, full, nan };
         let lazy = Arc::new(request.lazy()?);
         let shown = lazy.apart();
-        let answer = Answer::of_array(&request, &shown)?;
+        let answer = Answer::of_array(&request, &shown)?.in_list(self.nth);
         let op = lazy.transform().map_or("values", |transform| transform.method.name());
         let Some(output) = self.output(op, context)? else {
             if is_whole {

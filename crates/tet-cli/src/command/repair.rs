@@ -4,8 +4,11 @@ mod flow;
 mod foreign;
 mod tet;
 
+use std::collections::BTreeSet;
+
 use tet_convert::Format;
 use tet_io::Source;
+use tet_verify::{Severity, VerifyOptions};
 
 use crate::args::RepairArgs;
 use crate::context::Context;
@@ -19,6 +22,9 @@ use crate::exit::{Exit, Failure, Result};
 pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
     let path = context.env().at(&args.file);
+    if let Some(failure) = of_parts(args, context) {
+        return Err(failure);
+    }
     let source = Source::open(&path).map_err(|error| about(error.into()))?;
     match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
         Format::ZTENSOR => foreign::ztensor(args, &source, context),
@@ -35,6 +41,38 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
             Err(Failure::usage("not-repairable", text).hint("`tet verify` lists its errors"))
         }
     }
+}
+
+/// The most parts of a folder that are named.
+const PARTS_MAX: usize = 5;
+
+/// The failure for a folder of parts, which are repaired one by one: it names the damaged ones.
+fn of_parts(args: &RepairArgs, context: &Context<'_>) -> Option<Failure> {
+    let path = context.env().at(&args.file);
+    let document = tet_convert::document_of(&path);
+    if !path.is_dir() || document == path {
+        return None;
+    }
+    let source = Source::open(&document).ok()?;
+    if tet_convert::sniff(&source).ok()? != Format::TETS {
+        return None;
+    }
+    let report = tet_convert::verify(&source, &VerifyOptions::default());
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return Some(Failure::from(error).about(&args.file)),
+    };
+    let errors = report.findings.iter().filter(|it| it.severity == Severity::Error);
+    let parts: BTreeSet<String> = errors.filter_map(|it| it.place.shard.clone()).collect();
+    let shown = tet_io::shown(&args.file);
+    let text = format!("{shown} is a folder of parts, which are repaired one by one");
+    let command = |part: &String| format!("`tet repair {}`", tet_io::shown(&args.file.join(part)));
+    let commands: Vec<String> = parts.iter().take(PARTS_MAX).map(command).collect();
+    let hint = match commands.len() {
+        0 => "none of them has an error that `tet verify` finds".to_owned(),
+        _ => format!("run {}", commands.join(", ")),
+    };
+    Some(Failure::usage("folder-of-parts", text).hint(hint))
 }
 
 /// Whether the first bytes are those of a zTensor file, except for at most two bits.

@@ -5,7 +5,7 @@ mod measure;
 use tet_convert::Opened;
 use tet_query::{Catalog, Execution, Integrity};
 
-use crate::args::StatsArgs;
+use crate::args::{StatsArgs, StatsOnly};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::labels;
 use crate::open;
 use crate::render::dtype::brief_dtype;
-use crate::render::json::{DatasetStats, Stats};
+use crate::render::json::{DatasetStats, OnlyShape, Stats};
 use crate::render::number::Number;
 use crate::render::spark;
 use crate::render::table::{Side, Table};
@@ -65,6 +65,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     }
     bar.finish();
     catalog.check_unchanged()?;
+    let only = choose(&args.only, &mut datasets);
     let integrity = integrity.unwrap_or_else(|| open::integrity(opened));
     let are_all = args.datasets.is_empty() && args.select.is_none();
     let warnings = if are_all { open::warnings_of_all } else { open::warnings };
@@ -76,6 +77,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             schema: "tet.stats/1",
             file: tet_io::without_secrets(&args.file).into_owned(),
             format: catalog.format(),
+            only,
             datasets,
             integrity: integrity.name(),
             warnings: warnings.into_iter().chain(notes.map(ToString::to_string)).collect(),
@@ -83,7 +85,13 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     } else {
         match (&datasets[..], &targets[..]) {
             ([stats], [target]) => write_one(stats, target, context)?,
+            ([], _) => {}
             _ => write_all(&datasets, context)?,
+        }
+        if let Some(only) = &only {
+            let verb = if only.found == 1 { "has" } else { "have" };
+            let of = format!("{} of {}", grouped(only.found), counted(only.looked_at, "dataset"));
+            context.line(format!("{of} {verb} values of {}", only.kinds.join(" or ")))?;
         }
         context.selection_notes(notes);
         warnings.iter().for_each(|warning| context.warn(warning));
@@ -94,6 +102,31 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         opened.check_complete()?;
     }
     Ok(exit)
+}
+
+/// Leaves datasets that have none of these kinds of values out; those that cannot be read stay.
+fn choose(kinds: &[StatsOnly], datasets: &mut Vec<DatasetStats>) -> Option<OnlyShape> {
+    let names: Vec<&'static str> = kinds.iter().map(|kind| kind.name()).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let looked_at = datasets.iter().filter(|stats| stats.readable).count() as u64;
+    datasets.retain(|stats| !stats.readable || kinds.iter().any(|&kind| has(stats, kind)));
+    let found = datasets.iter().filter(|stats| stats.readable).count() as u64;
+    Some(OnlyShape { kinds: names, looked_at, found })
+}
+
+/// Whether a dataset has values of a kind.
+fn has(stats: &DatasetStats, kind: StatsOnly) -> bool {
+    let is_some = |count: Option<u64>| count.is_some_and(|count| count > 0);
+    match kind {
+        StatsOnly::Nan => is_some(stats.nan_count),
+        StatsOnly::Inf => is_some(stats.inf_count),
+        StatsOnly::Constant => {
+            let ends = [stats.min, stats.max].map(|end| end.map(Number::exact));
+            !is_some(stats.nan_count) && is_some(stats.count) && ends[0] == ends[1]
+        }
+    }
 }
 
 /// What is summarized: what was asked for, or all datasets.
@@ -126,7 +159,7 @@ fn is_sound(code: &str) -> bool {
 }
 
 /// Whether a failure concerns one dataset only, so that others can be summarized.
-fn is_of_dataset(failure: &Failure) -> bool {
+pub(super) fn is_of_dataset(failure: &Failure) -> bool {
     matches!(failure.exit, Exit::Format | Exit::Limit | Exit::Usage | Exit::Unsupported)
 }
 

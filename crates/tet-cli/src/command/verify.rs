@@ -1,5 +1,7 @@
 //! `tet verify`: reports every error of files, with its place.
 
+mod lost;
+
 use std::path::Path;
 
 use tet_convert::Note;
@@ -108,7 +110,8 @@ fn print_report(
 
 fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
-    let path = tet_io::shown(path);
+    let truncated = lost::truncated(report);
+    let shown = tet_io::shown(path);
     let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
     let facts = format!(
         "{}, {}, {}; {}",
@@ -127,6 +130,10 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
             format!("{errors}, {}", paint.warning(counted(warnings, "warning")))
         }
     };
+    let verdict = match &truncated {
+        Some(text) => paint.wrong(text).to_string(),
+        None => verdict,
+    };
     let integrity = match report.integrity {
         Integrity::Mismatch => paint.wrong(report.integrity).to_string(),
         Integrity::Verified => paint.good(report.integrity).to_string(),
@@ -134,7 +141,26 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
         state if report.level != Level::Deep => format!("data not checked, {state}"),
         state => state.to_string(),
     };
-    context.line(format!("{}: {verdict}, {integrity} ({facts})", Message(&path)))?;
+    let is_silent = report.integrity == Integrity::Unprotected && report.level == Level::Deep;
+    let said = match (errors, is_silent) {
+        // Decoding finds what does not decode, and nothing else.
+        (0, true) => {
+            let warned = if warnings == 0 { String::new() } else { format!("{verdict}, ") };
+            format!("{warned}readable; {NOT_NOTICED}")
+        }
+        (_, true) => verdict,
+        _ => format!("{verdict}, {integrity}"),
+    };
+    context.line(format!("{}: {said} ({facts})", Message(&shown)))?;
+    if errors != 0 {
+        for line in lost::lines(path, report, context) {
+            context.line(format!("  {}", Message(&line)))?;
+        }
+    }
+    if truncated.is_some() {
+        let errors = counted(errors, "error");
+        return context.line(paint.faint(format!("  {errors} in all: --json lists them")));
+    }
     for finding in &report.findings {
         let text = finding.to_string();
         let (severity, rest) = text.split_once(' ').unwrap_or((&text, ""));
@@ -154,6 +180,10 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
     }
     Ok(())
 }
+
+/// What a file does without that has no checksums, or not of all values.
+const NOT_NOTICED: &str =
+    "the file has no checksums of all values, so changed ones may not be noticed";
 
 /// Whether payloads were read and checked, or there are none.
 fn is_checked(report: &Report) -> bool {

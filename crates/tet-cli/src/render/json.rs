@@ -41,7 +41,7 @@ pub(crate) use refs::{Referenced, Sidecar};
 pub(crate) use repair::{
     ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,
 };
-pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
+pub(crate) use stats::{BinsShape, DatasetStats, OnlyShape, QuartilesShape, Stats};
 pub(crate) use tgm::TgmObject;
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 

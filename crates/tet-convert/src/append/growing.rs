@@ -20,6 +20,7 @@ use crate::model::attributes::is_metadata;
 use crate::model::axes::names_of;
 use crate::model::meanings::{Differing, differing_meaning};
 use crate::read::opened::{Opened, path_of};
+use crate::write::conversion::UnsupportedChoice;
 
 /// What is appended to which axis.
 ///
@@ -37,6 +38,10 @@ pub struct AxisAppend<'a> {
     pub axis: &'a str,
     /// The datasets that grow, as [`datasets_named`](crate::datasets_named) takes them; none means all that can.
     pub datasets: &'a [String],
+    /// Those of the inputs that are left out, by name or pattern.
+    pub exclude: &'a [String],
+    /// What happens with datasets of the inputs that the file cannot hold.
+    pub unsupported: UnsupportedChoice,
     /// The files whose datasets are appended, in this order.
     pub inputs: &'a [PathBuf],
     /// The new file; `None` replaces the old one.
@@ -59,12 +64,20 @@ impl Growing<'_> {
     }
 
     /// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
-    pub(crate) fn check_coordinates(&self, axis: &str, how: &Execution) -> Result<()> {
+    pub(crate) fn check_coordinates(
+        &self,
+        (file, axis): (&Path, &str),
+        advice: &str,
+        how: &Execution,
+    ) -> Result<()> {
         // In a group it has the name of the group before its own.
         let name = self.dataset.name.rsplit('/').next().unwrap_or_default();
         let is_named = self.dataset.name == axis || name == axis;
         let is_coordinate = is_named && self.dataset.shape().len() == 1;
-        if is_coordinate { check_order(self.dataset, &self.parts, how) } else { Ok(()) }
+        if !is_coordinate {
+            return Ok(());
+        }
+        check_order((file, self.dataset), &self.parts, advice, how)
     }
 
     /// The labels of the new positions, behind those that the axis has.
@@ -107,7 +120,13 @@ pub(crate) fn growing<'c>(
 ) -> Result<Vec<Growing<'c>>> {
     let catalog = &opened.catalog;
     let chosen = chosen(catalog, asked.datasets)?;
-    let is_chosen = |it: &&Dataset| chosen.as_ref().is_none_or(|all| all.contains(&it.index));
+    let mut excluded = BTreeSet::new();
+    for name in asked.exclude {
+        excluded.extend(catalog.matching(name)?.into_iter().map(|it| it.index));
+    }
+    let is_chosen = |it: &&Dataset| {
+        chosen.as_ref().is_none_or(|all| all.contains(&it.index)) && !excluded.contains(&it.index)
+    };
     let datasets = || catalog.datasets().iter().filter(|it| !is_metadata(it)).filter(is_chosen);
     let named = |it: &Dataset| names_of(it).iter().position(|name| name == asked.axis);
     // A coordinate alone does not say which other datasets have its axis.
@@ -169,7 +188,9 @@ pub(crate) fn check_fixed(
         for part in fixed.filter(|it| !grown.contains(it.name.as_str()) && is_meant(it)) {
             let (name, other, path) = (&part.name, shown(other), shown(path));
             let Some(dataset) = opened.catalog.only_named(name) else {
-                return Err(unfit(format!("{other} has a dataset {name:?}, and {path} has none")));
+                return Err(unfit(format!(
+                    "{other} has a dataset {name:?}, and {path} has none: --exclude leaves it out"
+                )));
             };
             let differs = differing_elements(dataset, part, how)?.or_else(|| {
                 let meaning = differing_meaning(&dataset.attrs, &part.attrs)?;
@@ -333,7 +354,7 @@ fn check_left(
         if let Some(left) = left.find(|it| has_axis(it) && !is_taken(it)) {
             let (path, name) = (shown(path), &left.name);
             return Err(unfit(format!(
-                "{path} has a dataset {name:?} along {axis:?} that would be lost: name those that grow with --dataset"
+                "{path} has a dataset {name:?} along {axis:?} that would be lost: --exclude leaves it out, and --dataset names those that grow"
             )));
         }
     }

@@ -12,23 +12,31 @@ const COUNT_MAX: u64 = 1 << 24;
 
 /// Checks that a coordinate whose values increase or decrease does so with those of the inputs.
 pub(super) fn check_order(
-    dataset: &Dataset,
+    (file, dataset): (&Path, &Dataset),
     parts: &[(&Path, &Dataset)],
+    advice: &str,
     how: &Execution,
 ) -> Result<()> {
     let Some(mut keys) = keys(dataset, how)? else { return Ok(()) };
     if !is_ordered(&keys) {
         return Ok(());
     }
+    let mut before = file;
     for (path, part) in parts {
         let Some(more) = self::keys(part, how)? else { return Ok(()) };
+        let (is_part, is_apart) = (is_ordered(&more), keys.last() != more.first());
         keys.extend(more);
         if !is_ordered(&keys) {
-            let (name, path) = (&dataset.name, tet_io::shown(path));
-            return Err(unfit(format!(
-                "the values of {name:?} in {path} do not continue those before"
-            )));
+            let (name, path, before) = (&dataset.name, tet_io::shown(path), tet_io::shown(before));
+            let leaf = name.rsplit('/').next().unwrap_or_default();
+            return Err(unfit(if is_part {
+                let begins = if is_apart { "begins before" } else { "begins where" };
+                format!("{path} {begins} {before} ends along {leaf:?}: {advice}")
+            } else {
+                format!("the values of {name:?} in {path} do not continue those before")
+            }));
         }
+        before = path;
     }
     Ok(())
 }
@@ -70,6 +78,10 @@ fn float(value: f64) -> Option<i128> {
     let magnitude = i128::from(value.abs().to_bits());
     (!value.is_nan()).then_some(if value < 0.0 { -magnitude } else { magnitude })
 }
+
+/// What to do with files that are given in another order, and with one that is appended again.
+pub(crate) const GIVE_IN_ORDER: &str = "give the files in the order of their values";
+pub(super) const NOT_AGAIN: &str = "it may have been appended before, or files before it later";
 
 /// The error for files that do not go together.
 pub(crate) fn unfit(what: String) -> Error {

@@ -20,11 +20,11 @@ use tet_query::Execution;
 
 use super::growing::{AxisAppend, Growing, extent, growing};
 use super::new_part::{Planned, metadata_of, write_part};
-use super::order::unfit;
-use super::{change, check_fixed, grow_labels, history, opened_inputs};
+use super::order::{NOT_AGAIN, unfit};
+use super::{change, check_fixed, grow_labels, history, opened_inputs, taken_inputs};
 use crate::container::tets::parts::folder_at;
 use crate::container::tets::{
-    DOCUMENT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
+    DOCUMENT, FORMAT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
 };
 use crate::container::{EditMode, EditOptions};
 use crate::convert::{concat, convert, folder_of};
@@ -60,7 +60,9 @@ pub(super) fn begin(
     how: &Execution,
 ) -> Result<EditReport> {
     check_output(asked, options)?;
-    let mut inputs = opened_inputs(asked, &folder_of(file))?;
+    let inputs = opened_inputs(asked, &folder_of(file))?;
+    let mut inputs = taken_inputs(inputs, FORMAT, asked, how, &mut Vec::new())?;
+    let of_folder = &of_all(asked);
     let others = inputs.split_off(inputs.len().min(1));
     let Some((_, first)) = inputs.first() else {
         return Err(unfit("no file is given".to_owned()));
@@ -68,7 +70,7 @@ pub(super) fn begin(
     let mut report = EditReport::default();
     let mut grows = GrowingAxis { name: asked.axis.to_owned(), ..GrowingAxis::default() };
     // What cannot grow is no beginning.
-    for it in growing(first, asked, &others)? {
+    for it in growing(first, of_folder, &others)? {
         let (dataset, axis, from) = (it.dataset.name.clone(), it.axis, 0);
         let to = extent(it.dataset, axis).saturating_add(it.by());
         grows.numbers.insert(dataset.clone(), axis);
@@ -80,6 +82,9 @@ pub(super) fn begin(
     }
     drop((inputs, others));
     let mut of_folder = ConvertOptions { execution: how.clone(), ..ConvertOptions::default() };
+    of_folder.tet.include = asked.datasets.to_vec();
+    of_folder.tet.exclude = asked.exclude.to_vec();
+    of_folder.unsupported = asked.unsupported;
     of_folder.tet.codec = CodecChoice::Zstd { level: LEVEL };
     of_folder.tet.history = options.history;
     of_folder.tet.sync = options.publish.sync;
@@ -120,6 +125,9 @@ pub(super) fn append(
     let folder = folder_at(&place);
     Folder::open(folder)?.check_conditional()?;
     let inputs = opened_inputs(asked, &folder_of(&folder.join(DOCUMENT)))?;
+    let mut notes = Vec::new();
+    let inputs = taken_inputs(inputs, FORMAT, asked, how, &mut notes)?;
+    let asked = &of_all(asked);
     let attempt = Attempt { folder, shown: file, inputs: &inputs, asked, options, how };
     let mut left = TRIES_MAX;
     loop {
@@ -131,9 +139,19 @@ pub(super) fn append(
             {
                 how.progress.check()?;
             }
-            outcome => return outcome,
+            outcome => {
+                return outcome.map(|mut report| {
+                    report.notes.splice(0..0, notes);
+                    report
+                });
+            }
         }
     }
+}
+
+/// The same append of inputs that have nothing but what is asked for: all datasets of a folder that have the axis grow.
+fn of_all<'a>(asked: &AxisAppend<'a>) -> AxisAppend<'a> {
+    AxisAppend { datasets: &[], exclude: &[], ..*asked }
 }
 
 fn check_output(asked: &AxisAppend<'_>, options: &EditOptions) -> Result<()> {
@@ -144,8 +162,7 @@ fn check_output(asked: &AxisAppend<'_>, options: &EditOptions) -> Result<()> {
     if asked.output.is_some() {
         return Err(unfit(what.to_owned()));
     }
-    let what = "all datasets of a folder of parts that have the axis grow";
-    if asked.datasets.is_empty() { Ok(()) } else { Err(unfit(what.to_owned())) }
+    Ok(())
 }
 
 /// An append, to the manifest that is there now.
@@ -195,7 +212,7 @@ impl Attempt<'_> {
         let mut metadata = metadata_of(&series, &growing);
         for it in &growing {
             grow_labels(it, &mut metadata)?;
-            it.check_coordinates(asked.axis, how)?;
+            it.check_coordinates((self.shown, asked.axis), NOT_AGAIN, how)?;
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
         let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;

@@ -36,6 +36,8 @@ use crate::{Format, Result};
 pub(crate) const DOCUMENT: &str = "series.json";
 /// What those lock who append.
 pub(crate) const LOCK: &str = "series.lock";
+/// What such folders are called.
+pub(crate) const FORMAT: Format = Format::TETS;
 /// How names of folders end.
 pub(crate) const SUFFIX: &str = "tets";
 /// The key of the version, which only a manifest has.

@@ -72,6 +72,43 @@ pub(super) fn retyped(
     Ok((catalog.viewed(place).with_parts(parts), computed))
 }
 
+/// The catalog with some datasets, by their [`Dataset::index`], as another type: the same numbers.
+///
+/// # Examples
+///
+/// ```no_run
+/// # fn run() -> tet_convert::Result<()> {
+/// use tet_convert::{OpenOptions, with_dtype};
+/// use tet_format::DType;
+///
+/// let opened = tet_convert::open("model.safetensors", &OpenOptions::default())?;
+/// let floats = with_dtype(opened.catalog, &[0], DType::Float32, &Default::default())?;
+/// assert_eq!(floats.datasets()[0].dtype, Some(DType::Float32));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// One is not of numbers.
+pub fn with_dtype(
+    catalog: Catalog,
+    indices: &[usize],
+    dtype: DType,
+    how: &Execution,
+) -> Result<Catalog> {
+    let indices: BTreeSet<usize> = indices.iter().copied().collect();
+    let mut views = BTreeMap::new();
+    let all = catalog.datasets().iter().chain(catalog.parts());
+    let is_other = |it: &&Dataset| it.dtype != Some(dtype) || it.why().is_some();
+    for dataset in all.filter(|it| indices.contains(&it.index)).filter(is_other) {
+        let (view, _) = viewed(dataset, dtype, how)?;
+        views.insert(dataset.index, view);
+    }
+    let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
+    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+    Ok(catalog.viewed(place).with_parts(parts))
+}
+
 /// Whether a dataset has the places of the values of a sparse tensor.
 fn is_places(dataset: &Dataset) -> bool {
     text(dataset, PART_KEY).is_some_and(|part| part != VALUES)

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use tet_file::metadata::HistoryRow;
-use tet_query::Dataset;
+use tet_query::{Catalog, Dataset, Execution};
 
 use super::choice::{self, check_dense, check_names, chosen, chosen_with_associated, joined_of};
 use super::labels::labeled;
@@ -161,6 +161,54 @@ fn skip_unsupported(
     }
     let faults: Vec<Error> = faults.into_iter().map(|(_, error)| error).collect();
     if faults.len() < 2 { Ok(()) } else { Err(Error::Several { encoding, faults }) }
+}
+
+/// A file that is appended to one of a format, with the datasets that the other one gets of it, and notes on them.
+///
+/// # Errors
+/// It has datasets that such a file cannot hold, which are not to be left out.
+pub(crate) fn taken(
+    opened: Opened,
+    (format, writer): (Format, &dyn Writer),
+    (include, exclude, unsupported): (&[String], &[String], UnsupportedChoice),
+    how: &Execution,
+) -> Result<(Opened, Vec<Note>)> {
+    let known = |names: &[String]| -> Result<Vec<String>> {
+        let is_known = |name: &&String| opened.catalog.matching(name).map(|it| !it.is_empty());
+        let mut known = Vec::new();
+        for name in names {
+            known.extend(is_known(&name)?.then(|| name.clone()));
+        }
+        Ok(known)
+    };
+    let mut options = ConvertOptions { unsupported, ..ConvertOptions::default() };
+    (options.tet.include, options.tet.exclude) = (known(include)?, known(exclude)?);
+    let (mut notes, can, encoding) = (Vec::new(), writer.can(), format.name());
+    let opened = labeled(opened, can, (&options.tet, &how.silent()), &mut notes)?;
+    let mut conversion = conversion(&opened, &[], can, &options)?;
+    skip_unsupported(&mut conversion, (encoding, writer), &options)?;
+    let lost = |note: &Note| match note {
+        Note::LeftBehind { dataset, what, .. } => Some((dataset.clone(), *what)),
+        _ => None,
+    };
+    let lost: Vec<(String, &str)> = conversion.notes.iter().filter_map(lost).collect();
+    if let Some((_, what)) = lost.first().filter(|_| unsupported == UnsupportedChoice::Refused) {
+        let names: Vec<String> = lost.iter().map(|(name, _)| format!("{name:?}")).collect();
+        let what = format!(
+            ".{encoding} files cannot hold {what}: {}; --skip-unsupported leaves them out, and so does --exclude",
+            names.join(", ")
+        );
+        return Err(tet_file::Error::Edit { what }.into());
+    }
+    notes.extend(conversion.notes);
+    let taken: Vec<Dataset> = conversion.datasets.into_iter().cloned().collect();
+    let indexes: BTreeSet<usize> = taken.iter().map(|it| it.index).collect();
+    let parts = opened.catalog.parts().iter().filter(|it| !indexes.contains(&it.index));
+    let catalog = Catalog::new(opened.catalog.source().clone(), opened.catalog.format(), taken)
+        .with_attrs(opened.catalog.attrs().clone())
+        .with_parts(parts.cloned().collect())
+        .with_shards(opened.catalog.shards().to_vec());
+    Ok((Opened { catalog, labels: BTreeSet::new(), ..opened }, notes))
 }
 
 /// The datasets that the options choose, and that an output can hold.

@@ -48,7 +48,7 @@ impl NameMap {
                 let renamed = renamed.ok_or_else(|| {
                     let what =
                         format!("{to:?} needs as many * as {from:?}, for what they stand for");
-                    Error::Names { what }
+                    Error::Names(what)
                 })?;
                 map.add(dataset, &renamed);
             }
@@ -123,7 +123,7 @@ impl NameMap {
                 let what = format!(
                     "datasets {other:?} and {name:?} of the first file would both be compared with {second:?}"
                 );
-                return Err(Error::Names { what });
+                return Err(Error::Names(what));
             }
         }
         self.first.retain(|to, from| to != from);

@@ -6,7 +6,7 @@ use tet_query::{AttrText, Dataset};
 
 use crate::container::{EditKind, FileEdit};
 use crate::edit::editor_of;
-use crate::model::associated;
+use crate::model::renaming::{NewNames, renamed_attrs, renamed_dims};
 use crate::read::opened::Opened;
 
 /// These edits, and those that let what names a dataset follow its new name: the attributes of CF and UGRID
@@ -34,16 +34,9 @@ pub fn with_followers(opened: &Opened, mut edits: Vec<FileEdit>) -> Vec<FileEdit
     if new_names.is_empty() {
         return edits;
     }
-    let can = |kind| editor_of(opened, kind).is_ok();
-    let mut followers = Vec::new();
-    for dataset in opened.catalog.datasets() {
-        if can(EditKind::Attr) {
-            followers.extend(attrs(opened, dataset, &new_names));
-        }
-        if can(EditKind::Dims) {
-            followers.extend(dims(opened, dataset, &new_names));
-        }
-    }
+    let datasets = opened.catalog.datasets().iter();
+    let followers = datasets.flat_map(|dataset| of_dataset(opened, dataset, &new_names));
+    let mut followers: Vec<FileEdit> = followers.collect();
     let dropped: BTreeSet<usize> = edits
         .iter()
         .filter_map(|edit| match edit {
@@ -68,24 +61,21 @@ fn target(edit: &FileEdit) -> Option<(usize, Option<String>)> {
     }
 }
 
-fn attrs(opened: &Opened, dataset: &Dataset, new_names: &BTreeMap<usize, &str>) -> Vec<FileEdit> {
-    let edit = |(key, text): (&str, String)| FileEdit::Attr {
-        dataset: Some(dataset.index),
-        key: key.to_owned(),
-        value: Some(AttrText::Text(text)),
-    };
-    associated::renamed(&opened.catalog, dataset, new_names).into_iter().map(edit).collect()
-}
-
-/// The axes of a dataset, where a coordinate with the name of one has another name.
-fn dims(opened: &Opened, dataset: &Dataset, new_names: &BTreeMap<usize, &str>) -> Option<FileEdit> {
-    let new_name = |dim: &str| {
-        let found = opened.catalog.in_scope(&dataset.name, dim)?;
-        let is_coordinate = found.dims == [dim];
-        let new = new_names.get(&found.index).filter(|_| is_coordinate)?;
-        Some(new.rsplit('/').next().unwrap_or_default().to_owned())
-    };
-    let names: Vec<String> =
-        dataset.dims.iter().map(|dim| new_name(dim).unwrap_or_else(|| dim.clone())).collect();
-    (names != dataset.dims).then_some(FileEdit::Dims { dataset: dataset.index, names })
+/// The edits that let the attributes and the axes of a dataset follow.
+fn of_dataset(opened: &Opened, dataset: &Dataset, new_names: &NewNames<'_>) -> Vec<FileEdit> {
+    let can = |kind| editor_of(opened, kind).is_ok();
+    let (catalog, at) = (&opened.catalog, dataset.index);
+    let mut edits = Vec::new();
+    if can(EditKind::Attr) {
+        let edit = |(key, text): (&str, String)| {
+            let (dataset, key, value) = (Some(at), key.to_owned(), Some(AttrText::Text(text)));
+            FileEdit::Attr { dataset, key, value }
+        };
+        edits.extend(renamed_attrs(catalog, dataset, new_names).into_iter().map(edit));
+    }
+    if can(EditKind::Dims) {
+        let names = renamed_dims(catalog, dataset, new_names);
+        edits.extend(names.map(|names| FileEdit::Dims { dataset: at, names }));
+    }
+    edits
 }

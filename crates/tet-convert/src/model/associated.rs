@@ -18,7 +18,7 @@ pub(crate) const BOUNDS_KEY: &str = "bounds";
 
 /// How an attribute names datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     /// By a list of names: one of them may go.
     Names,
     /// By a word with a colon in front of each name: one pair may go.
@@ -54,7 +54,9 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The attributes of a dataset that name others, with their text.
-fn naming(attrs: &BTreeMap<String, AttrText>) -> impl Iterator<Item = (&'static str, Form, &str)> {
+pub(super) fn naming(
+    attrs: &BTreeMap<String, AttrText>,
+) -> impl Iterator<Item = (&'static str, Form, &str)> {
     FORMS.into_iter().filter_map(|(key, form)| match attrs.get(key)? {
         AttrText::Text(text) => Some((key, form, text.as_str())),
         _ => None,
@@ -119,32 +121,6 @@ pub(crate) fn prune(
     }
     let (dataset, names) = (dataset.name.clone(), left.into_iter().collect());
     (!attrs.is_empty()).then_some(Note::NamesLeftOut { dataset, attrs, names })
-}
-
-/// The attributes of a dataset that name others which get other names, with their new texts.
-pub(crate) fn renamed(
-    catalog: &Catalog,
-    dataset: &Dataset,
-    new_names: &BTreeMap<usize, &str>,
-) -> Vec<(&'static str, String)> {
-    let leaf = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let new_word = |word: &str| {
-        let found = catalog.in_scope(&dataset.name, word).filter(|_| !word.ends_with(':'))?;
-        let new = *new_names.get(&found.index)?;
-        // What is named without its group is found without it.
-        let is_path = word.contains('/');
-        let new = if is_path { new.to_owned() } else { leaf(new) };
-        Some(if word.starts_with('/') { format!("/{new}") } else { new })
-    };
-    let mut changed = Vec::new();
-    for (key, _, text) in naming(&dataset.attrs) {
-        let words = text.split_whitespace();
-        if words.clone().any(|word| new_word(word).is_some()) {
-            let words = words.map(|word| new_word(word).unwrap_or_else(|| word.to_owned()));
-            changed.push((key, words.collect::<Vec<_>>().join(" ")));
-        }
-    }
-    changed
 }
 
 /// An attribute without some names; `None` where nothing of it is left that means anything.

@@ -144,7 +144,15 @@ fn chunk(
 ) -> Result<()> {
     let mut places: Vec<ChunkPlace> = Vec::new();
     let located = dataset.chunks.locate(&[linear], &mut places);
-    let mut report = |fault: ForeignFault| report(dataset, fault, findings);
+    let mut report = |fault: ForeignFault| {
+        let owner = Some((dataset.index as u64, dataset.name.clone()));
+        let found = ForeignFound { fault, field: fault.rule.region, len: 0, dataset: owner };
+        // A dataset in one piece has no coordinates.
+        match dataset.chunks.is_chunked() && fault.rule.region == "payload" {
+            true => findings.take_chunk(dataset.grid.coord_of(linear), found),
+            false => findings.take(found),
+        }
+    };
     match located {
         Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
             report(fault);

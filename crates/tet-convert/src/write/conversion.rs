@@ -52,6 +52,9 @@ pub struct ConvertOptions {
     pub sparse: SparseOutput,
     /// How dense arrays are written.
     pub dense: DenseOutput,
+    /// Old and new names of datasets, as [`renames`](crate::renames) takes them; other options name datasets as the input
+    /// does.
+    pub renames: Vec<(String, String)>,
     /// Codecs of single datasets.
     pub codecs: Vec<CodecRule>,
     /// What is done about datasets and attributes of one name, where several files are merged.

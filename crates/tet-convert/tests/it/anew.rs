@@ -193,7 +193,13 @@ fn packed_values_grow_by_values_of_the_same_packing() {
     let grow = |by: u64| {
         let inputs = [world.model("more", "npz", by)];
         let datasets = ["a.w".to_owned()];
-        let asked = AxisAppend { axis: "0", datasets: &datasets, inputs: &inputs, output: None };
+        let asked = AxisAppend {
+            axis: "0",
+            datasets: &datasets,
+            inputs: &inputs,
+            output: None,
+            ..AxisAppend::default()
+        };
         append(&path, &asked, &EditOptions::default(), &Execution::default())
     };
     let before = fs::read(&path).expect("a file");

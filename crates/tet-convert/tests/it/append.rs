@@ -87,7 +87,13 @@ impl World {
 fn grow(file: &Path, axis: &str, datasets: &[&str], inputs: &[&Path]) -> Result<EditReport, Error> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|it| it.to_path_buf()).collect();
     let datasets: Vec<String> = datasets.iter().map(|it| (*it).to_owned()).collect();
-    let asked = AxisAppend { axis, datasets: &datasets, inputs: &inputs, output: None };
+    let asked = AxisAppend {
+        axis,
+        datasets: &datasets,
+        inputs: &inputs,
+        output: None,
+        ..AxisAppend::default()
+    };
     append(file, &asked, &EditOptions::default(), &Execution::default())
 }
 
@@ -250,8 +256,13 @@ fn files_that_do_not_continue_are_refused() {
         // The file itself, and an input, are not written over.
         let inputs = [later.clone()];
         let datasets = ["temp".to_owned(), "flag".to_owned()];
-        let asked =
-            AxisAppend { axis: "0", datasets: &datasets, inputs: &inputs, output: Some(&later) };
+        let asked = AxisAppend {
+            axis: "0",
+            datasets: &datasets,
+            inputs: &inputs,
+            output: Some(&later),
+            ..AxisAppend::default()
+        };
         let earlier = fs::read(&later).expect("a file");
         for force in [Overwrite::Refuse, Overwrite::Replace] {
             let mut options = EditOptions::default();
@@ -273,7 +284,13 @@ fn a_plan_writes_nothing_and_finds_what_is_wrong() {
         let later = world.days("later", "tet", (5..7, 0, false));
         let before = fs::read(&file).expect("a file");
         let (datasets, inputs) = (["temp".to_owned(), "flag".to_owned()], [later]);
-        let asked = AxisAppend { axis: "0", datasets: &datasets, inputs: &inputs, output: None };
+        let asked = AxisAppend {
+            axis: "0",
+            datasets: &datasets,
+            inputs: &inputs,
+            output: None,
+            ..AxisAppend::default()
+        };
         let options = EditOptions { mode: EditMode::Plan, ..EditOptions::default() };
         let report = append(&file, &asked, &options, &Execution::default()).expect("a plan");
         let texts: Vec<String> = report.changes.iter().map(ToString::to_string).collect();
@@ -303,8 +320,13 @@ fn files_that_change_meanwhile_are_noticed() {
             });
             let before = fs::read(&file).expect("a file");
             let (datasets, inputs) = (["temp".to_owned(), "flag".to_owned()], [later]);
-            let asked =
-                AxisAppend { axis: "0", datasets: &datasets, inputs: &inputs, output: None };
+            let asked = AxisAppend {
+                axis: "0",
+                datasets: &datasets,
+                inputs: &inputs,
+                output: None,
+                ..AxisAppend::default()
+            };
             let options = EditOptions { progress: progress.clone(), ..EditOptions::default() };
             let how = Execution { progress, ..Execution::default() };
             let result = append(&file, &asked, &options, &how);

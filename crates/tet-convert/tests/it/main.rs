@@ -3,6 +3,7 @@
 
 mod anew;
 mod append;
+mod append_taken;
 mod associated;
 mod check_numpy;
 mod chunks_kept;

@@ -29,18 +29,18 @@ const SECOND: usize = 1;
 /// # Examples
 ///
 /// ```
-/// use tet_query::Change;
+/// use tet_query::DiffNorms;
 ///
-/// let found = Change { count: 4, unmeasured: 0, rms: Some(0.5), relative_l2: Some(0.1), cosine: Some(0.995) };
+/// let found = DiffNorms { count: 4, unmeasured: 0, rms: Some(0.5), relative_l2: Some(0.1), cosine: Some(0.995) };
 /// assert!(found.relative_l2 < Some(0.2));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Change {
+pub struct DiffNorms {
     /// The pairs that count.
     pub count: u64,
     /// Pairs that differ and do not count, because an element is not finite or is missing.
     pub unmeasured: u64,
-    /// The root of the mean of (a - b)²; `None` without pairs.
+    /// The root of the mean of the square of a - b; `None` without pairs.
     pub rms: Option<f64>,
     /// The norm of a - b divided by the norm of b: the root of the sum of squares of each; infinite where b is 0, `None`
     /// where both are.
@@ -49,7 +49,7 @@ pub struct Change {
     pub cosine: Option<f64>,
 }
 
-impl Change {
+impl DiffNorms {
     /// A number that sorts changes, the largest last: elements that are not finite in one dataset alone are larger
     /// than any other change.
     #[must_use]
@@ -111,7 +111,7 @@ impl ChangeSums {
 
     /// The figures, next to pairs that differ and are not in the sums.
     #[allow(clippy::cast_precision_loss, reason = "a mean is a double")]
-    pub(super) fn finish(&self, unmeasured: u64) -> Change {
+    pub(super) fn finish(&self, unmeasured: u64) -> DiffNorms {
         let sum = |nth: usize| match self.is_finite[nth] {
             true => self.sums[nth].round(),
             false => f64::INFINITY,
@@ -119,7 +119,7 @@ impl ChangeSums {
         let [apart, right, left] = [sum(0), sum(SECOND), sum(2)].map(f64::sqrt);
         let is_known = |value: &f64| !value.is_nan();
         let norms = left * right;
-        Change {
+        DiffNorms {
             count: self.count,
             unmeasured,
             rms: (self.count > 0).then(|| (sum(0) / self.count as f64).sqrt()),
@@ -180,8 +180,8 @@ impl Lanes {
 
     /// One sum of all lanes, always in the same order, without pairs of zeros that filled rows up.
     fn finish(&self, padded: u64) -> BoxSums {
-        let mut found = BoxSums::default();
-        found.count = self.counts.iter().sum::<u64>().saturating_sub(padded);
+        let count = self.counts.iter().sum::<u64>().saturating_sub(padded);
+        let mut found = BoxSums { count, ..BoxSums::default() };
         for (nth, found) in found.sums.iter_mut().enumerate() {
             for (&sum, &lost) in self.sums[nth].iter().zip(&self.losts[nth]) {
                 let (total, more) = two_sum(found[0], sum);

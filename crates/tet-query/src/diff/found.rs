@@ -1,6 +1,6 @@
 //! What differs between the elements of two datasets.
 
-use super::change::Change;
+use super::change::DiffNorms;
 use crate::scalar::Scalar;
 
 /// What differs between the elements of two datasets.
@@ -33,7 +33,7 @@ pub struct ElementDiff {
     pub worst: Option<DifferingElement>,
     /// How far all elements are apart; `None` where none differ, where they are texts or were compared as bytes, and where
     /// elements were skipped.
-    pub change: Option<Change>,
+    pub change: Option<DiffNorms>,
     /// The blocks that were compared as bytes, of which `differing` counts those that differ; `None` where elements were.
     pub block: Option<DiffBlock>,
 }

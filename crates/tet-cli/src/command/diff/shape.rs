@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tet_convert::Opened;
 use tet_query::{
-    AttrText, Catalog, CatalogDiff, CatalogLabels, Change, Dataset, DatasetDiff, DiffValue,
+    AttrText, Catalog, CatalogDiff, CatalogLabels, Dataset, DatasetDiff, DiffNorms, DiffValue,
     DifferingElement, ElementDiff, Execution, LabelAlignment, LabelLookup, MetadataDiff,
 };
 
@@ -113,7 +113,7 @@ fn of_elements(
     })
 }
 
-fn of_change(found: Change) -> ChangeShape {
+fn of_change(found: DiffNorms) -> ChangeShape {
     ChangeShape {
         count: found.count,
         unmeasured: found.unmeasured,

@@ -66,6 +66,8 @@ pub(crate) enum Saved {
 /// Additional data of some answers.
 #[derive(Debug, Default)]
 struct Extras {
+    /// The number among the answers of several datasets, whose lines begin with the name.
+    nth: Option<usize>,
     /// The shown part of an array.
     preview: Option<Preview>,
     histogram: Option<Histogram>,
@@ -167,7 +169,20 @@ impl Answer {
     ///
     /// Writing to standard output fails.
     pub(crate) fn write_quiet(&self, context: &mut Context<'_>) -> Result<()> {
-        context.line(&self.values)
+        let name = self.quiet_name();
+        context.line(format!("{name}{}", self.values))
+    }
+
+    /// One of the answers of several datasets: this number of others come before it.
+    #[must_use]
+    pub(crate) fn in_list(mut self, nth: Option<usize>) -> Answer {
+        self.extras.nth = nth;
+        self
+    }
+
+    /// What a line of nothing but values begins with: the name, if others follow.
+    fn quiet_name(&self) -> String {
+        self.extras.nth.map(|_| format!("{}\t", Escaped(&self.name))).unwrap_or_default()
     }
 
     /// What the answer rests on besides elements; `None` if all selected chunks were read.
@@ -208,7 +223,14 @@ impl Answer {
     }
 
     fn write_head(&self, context: &mut Context<'_>) -> Result<()> {
-        let mut head: Vec<String> = self.along.iter().map(ResultAxis::name).collect();
+        let is_alike = self.along.is_empty() && self.extras.places.is_none();
+        if is_alike && self.extras.nth.is_some_and(|nth| nth > 0) {
+            // The first answer has this head.
+            return Ok(());
+        }
+        let name = self.extras.nth.map(|_| "dataset".to_owned());
+        let axes = self.along.iter().map(ResultAxis::name);
+        let mut head: Vec<String> = name.into_iter().chain(axes).collect();
         head.push(self.op.to_owned());
         let places = self.extras.places.iter().flat_map(Places::names);
         head.extend(places.map(|text| Escaped(&text).to_string()));
@@ -217,7 +239,9 @@ impl Answer {
 
     fn write_table_row(&self, at: usize, value: Number, context: &mut Context<'_>) -> Result<()> {
         let escaped = |text: String| Escaped(&text).to_string();
-        let mut line: Vec<String> = self.labels(at).into_iter().map(escaped).collect();
+        let name = self.extras.nth.map(|_| self.name.clone());
+        let labels = name.into_iter().chain(self.labels(at));
+        let mut line: Vec<String> = labels.map(escaped).collect();
         line.push(value.shortest());
         let places = self.extras.places.iter().flat_map(|places| places.labels(at));
         line.extend(places.map(escaped));

@@ -135,7 +135,7 @@ pub(crate) struct ChangeShape {
     pub(crate) count: u64,
     /// Other pairs that differ: a value is NaN, infinite or missing.
     pub(crate) unmeasured: u64,
-    /// The root of the mean of (A - B)²; `null` without pairs.
+    /// The root of the mean of the square of A - B; `null` without pairs.
     pub(crate) rms: Option<Number>,
     /// The norm of A - B divided by that of B; `null` where both are 0.
     pub(crate) relative_l2: Option<Number>,

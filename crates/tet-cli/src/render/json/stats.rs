@@ -13,12 +13,26 @@ pub(crate) struct Stats {
     pub(crate) file: String,
     /// The container.
     pub(crate) format: &'static str,
+    /// The kinds of values that were looked for; absent where all datasets are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) only: Option<OnlyShape>,
     /// The datasets, in file order.
     pub(crate) datasets: Vec<DatasetStats>,
     /// The integrity state of the values.
     pub(crate) integrity: &'static str,
     /// Warnings about the answer.
     pub(crate) warnings: Vec<String>,
+}
+
+/// A choice of datasets by their values.
+#[derive(Debug, Serialize)]
+pub(crate) struct OnlyShape {
+    /// The kinds of values.
+    pub(crate) kinds: Vec<&'static str>,
+    /// Datasets whose values were looked at.
+    pub(crate) looked_at: u64,
+    /// Those of them that have such values.
+    pub(crate) found: u64,
 }
 
 /// Statistics of a dataset; members that do not apply are omitted.

@@ -6,7 +6,8 @@ use tet_io::Output;
 
 use super::header::Header;
 use super::{Npy, write_like};
-use crate::container::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use crate::container::edit_kind::EditKind;
+use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
 use crate::edit::not_editable;
 use crate::read::opened::Opened;

@@ -6,7 +6,8 @@ use tet_io::Output;
 
 use super::{Tet, metadata::attr_value};
 use crate::Result;
-use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
+use crate::container::edit_kind::EditKind;
+use crate::container::editor::{EditOptions, Editor, FileEdit};
 use crate::read::opened::Opened;
 use crate::write::options::Origin;
 

@@ -11,8 +11,9 @@ use tet_zarr::{Hierarchy, Store};
 
 use self::documents::{Documents, NewDocuments};
 use super::{DOCUMENTS, Zarr, catalog, hierarchy, of_file};
+use crate::container::edit_kind::EditKind;
 use crate::container::edited::{self, unfit};
-use crate::container::editor::{EditKind, EditOptions, Editor, FileEdit};
+use crate::container::editor::{EditOptions, Editor, FileEdit};
 use crate::container::npz::NpzFault;
 use crate::container::npz::archive::Archive;
 use crate::container::traits;

@@ -13,7 +13,8 @@ use tet_ztensor::{
 
 use super::ZTensor;
 use super::attrs::escaped;
-use crate::container::editor::{EditKind, EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use crate::container::edit_kind::EditKind;
+use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
 use crate::edit::axes::axes_fields;
 use crate::model::axes::{COORDS_KEY, coords_field};

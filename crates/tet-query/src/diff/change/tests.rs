@@ -2,7 +2,7 @@ use half::bf16;
 use tet_format::DType;
 
 use super::super::Tolerance;
-use super::Change;
+use super::DiffNorms;
 use crate::budget::Execution;
 use crate::catalog::AttrText;
 use crate::element::nearest_f16;
@@ -27,14 +27,14 @@ fn array(dtype: DType, count: u64, chunk: u64, element: impl Fn(u64) -> Vec<u8>)
     world(dtype, &[count], &[chunk], Stored::Whole, Order::Packed, element)
 }
 
-fn change(left: &World, right: &World, threads: usize) -> Option<Change> {
+fn change(left: &World, right: &World, threads: usize) -> Option<DiffNorms> {
     let [a, b] = [left, right].map(|world| &world.mapped.datasets()[0]);
     let how = Execution { threads, ..Execution::default() };
     let slab = Hyperslab::whole(a.shape());
     a.diff(&slab, (b, &slab), &Tolerance::default(), &how).unwrap().value.change
 }
 
-fn figures(found: Change) -> [f64; 3] {
+fn figures(found: DiffNorms) -> [f64; 3] {
     [found.rms.unwrap(), found.relative_l2.unwrap(), found.cosine.unwrap()]
 }
 
@@ -136,7 +136,7 @@ fn only_finite_elements_are_measured() {
     let found = change(&of([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), &right, 1).unwrap();
     assert_eq!((found.relative_l2, found.cosine), (Some(f64::INFINITY), None));
     let found = change(&of([nan; 6]), &right, 1).unwrap();
-    let none = Change { unmeasured: 6, ..Change::default() };
+    let none = DiffNorms { unmeasured: 6, ..DiffNorms::default() };
     assert_eq!(found, none);
     // Squares that no float64 holds.
     let found = change(&of([1e200; 6]), &right, 1).unwrap();

@@ -27,6 +27,8 @@ impl Answer {
         let is_table = format == QueryFormat::Table;
         if is_table {
             self.write_head(context)?;
+        } else {
+            write!(context.out(), "{}", self.quiet_name())?;
         }
         let mut at = 0;
         let len_max = how.memory_budget.max(BLOCK_LEN);

@@ -17,6 +17,8 @@ const COUNTS: [&str; 7] =
     ["count", "nan_count", "inf_count", "null_count", "all_finite", "any_nan", "any_inf"];
 /// The columns of the longest bar in a table of values.
 const BAR_MAX: usize = 24;
+/// Bars of values whose range is a smaller part of the largest do not start at zero.
+const FLAT: f64 = 0.1;
 
 impl Answer {
     /// Prints a short report; of a file that was written no more than the title if `preview` is 0.
@@ -141,10 +143,11 @@ impl Answer {
         for line in table.lines(None, paint) {
             context.line(line)?;
         }
-        if let Some(origin) = bars.origin().filter(|_| self.extras.places.is_none()) {
-            context.line(paint.faint(origin))?;
-        }
         self.write_more(shown, "more value", context)?;
+        if bars.low > 0.0 && self.extras.places.is_none() {
+            let line = format!("  bars start at {}", Number::F64(bars.low).brief());
+            context.line(paint.faint(line))?;
+        }
         match self.extras.histogram.as_ref().and_then(|histogram| histogram.outside(0)) {
             Some(outside) => context.line(format!("  {outside}")),
             None => Ok(()),
@@ -256,31 +259,19 @@ impl Places {
 struct Bars {
     low: f64,
     high: f64,
-    /// Whether they do not begin at zero although all values are on one side of it.
-    is_cut: bool,
 }
 
 impl Bars {
     fn over(values: &[Number]) -> Bars {
         let finite = || values.iter().map(|value| value.to_f64()).filter(|value| value.is_finite());
-        let (least, most) = finite()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                (low.min(value), high.max(value))
-            });
-        // Bars that differ by less than one of their columns say nothing.
-        #[allow(clippy::cast_precision_loss, reason = "a small number")]
-        let is_cut = least < most && 0.0 < least && (most - least) * (BAR_MAX as f64) < most;
-        if is_cut {
-            return Bars { low: least, high: most, is_cut };
-        }
-        let low = finite().fold(0.0, f64::min);
-        Bars { low, high: finite().fold(low, f64::max), is_cut }
-    }
-
-    /// The line that says where bars begin that do not begin at zero.
-    fn origin(&self) -> Option<String> {
-        let [low, high] = [self.low, self.high].map(|end| Number::F64(end).brief());
-        self.is_cut.then(|| format!("  bars begin at {low} and end at {high}"))
+        let least = finite().fold(f64::INFINITY, f64::min);
+        let high = finite().fold(f64::NEG_INFINITY, f64::max);
+        let range = high - least;
+        // Bars start at zero, or at the smallest value if that is negative. Those of nearly constant values would be
+        // of one length: they start below the smallest by the length of its bar.
+        let is_flat = least > 0.0 && range > 0.0 && range < high * FLAT;
+        let low = if is_flat { least - range / (BAR_MAX - 1) as f64 } else { least.min(0.0) };
+        Bars { low, high: high.max(low) }
     }
 
     fn bar(&self, value: Number) -> String {
