@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn attributes_say_what_coordinates_are() {
-        let cases: [(&str, &[(&str, &str)], CoordinateRole); 18] = [
+        type Attrs<'a> = &'a [(&'a str, &'a str)];
+        let cases: [(&str, Attrs<'_>, CoordinateRole); 18] = [
             ("x", &[("units", "degrees_east")], Longitude),
             ("y", &[("units", "degree_N")], Latitude),
             ("g/lat", &[], Latitude),
