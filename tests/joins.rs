@@ -132,7 +132,7 @@ fn opened(path: &Path) -> Opened {
 /// Checks that two files have the same datasets, with the same metadata and elements.
 fn check_same(found: &Path, wanted: &Path, context: &str) {
     let [found, wanted] = [found, wanted].map(opened);
-    let diff = catalog_diff(&found.catalog, &wanted.catalog);
+    let diff = catalog_diff(&found.catalog, &wanted.catalog, &tet_convert::NameMap::default());
     let only: Vec<&String> = diff.only.iter().flatten().map(|it| &it.name).collect();
     assert!(only.is_empty(), "{context}: only in one: {only:?}");
     assert!(diff.attrs.is_empty(), "{context}: {:?}", diff.attrs);

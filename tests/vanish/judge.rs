@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tet_convert::{ConvertOptions, OpenOptions, Opened, catalog_diff, contents, convert, open};
+use tet_convert::{
+    ConvertOptions, NameMap, OpenOptions, Opened, catalog_diff, contents, convert, open,
+};
 use tet_query::{AttrText, Dataset, DatasetDiff, Execution, Hyperslab, Integrity, Tolerance};
 
 use crate::changes::Change;
@@ -128,7 +130,7 @@ impl Judge {
 
     fn is_equal(&self, opened: &Opened) -> bool {
         let catalogs = [&self.sound.catalog, &opened.catalog];
-        let files = catalog_diff(catalogs[0], catalogs[1]);
+        let files = catalog_diff(catalogs[0], catalogs[1], &NameMap::default());
         let (tolerance, how) = (Tolerance::default(), Execution::default());
         let is_same = |both: &[Dataset; 2]| {
             let slabs = [&both[0], &both[1]].map(|it| Hyperslab::whole(it.shape()));

@@ -440,6 +440,8 @@ impl From<tet_tensogram::Error> for Failure {
     }
 }
 
+/// What to do about positions of several datasets.
+const NAME_AXES: &str = "name the axes, as in time#0:10, or give --dataset";
 /// What to do about a chunk shape that does not fit.
 const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
 /// What to do about elements that are parts of bytes.
@@ -462,7 +464,7 @@ impl From<tet_convert::Error> for Failure {
             E::ZTensor(error) => error.into(),
             E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
-            E::SelectsInOne { .. } => plain("selection").hint("name the axes, as in time#0:10, or give --dataset"),
+            E::SelectsInOne { .. } => plain("selection").hint(NAME_AXES),
             E::EmptySelection { .. } => plain("empty-selection").hint(crate::target::ALLOW_EMPTY),
             E::NoSuchKind { .. } => plain("dtype").hint("name the dataset, as in --dtype temp=int16"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
@@ -485,11 +487,7 @@ impl From<tet_convert::Error> for Failure {
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
                 other_format(format, exit, message).about(&path)
             }
-            // Arrays of a type that is not read are sound.
-            E::Array { fault: NpyFault::Dtype { .. }, .. } => {
-                Failure::new(Exit::Unsupported, "array", message)
-            }
-            E::Array { .. } => plain("array"),
+            E::Array { fault, .. } => of_array(&fault, exit, message),
             E::Archive { path, fault, .. } => {
                 plain("archive").about(&path).hint(archive_advice(&fault))
             }
@@ -523,6 +521,12 @@ impl From<tet_convert::Error> for Failure {
             error => of_references(&error, message),
         }
     }
+}
+
+/// The failure of a NumPy array: arrays of a type that is not read are sound.
+fn of_array(fault: &NpyFault, exit: Exit, message: String) -> Failure {
+    let is_sound = matches!(fault, NpyFault::Dtype { .. });
+    Failure::new(if is_sound { Exit::Unsupported } else { exit }, "array", message)
 }
 
 impl From<tet_document::Error> for Failure {

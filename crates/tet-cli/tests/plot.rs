@@ -336,6 +336,18 @@ fn curvilinear_grids_are_maps() {
         let far = color.iter().zip(wanted).map(|(a, b)| a.abs_diff(b)).max().unwrap();
         assert!(far <= 12, "{part}: {color:?} {wanted:?}");
     }
+    // Coordinates of each time, as of WRF: those of the time that is selected.
+    let at = folder.path().join("wrf.zarr");
+    let dims = [("t", 2), ("j", 40), ("i", 80)];
+    let both = |cells: &[f64]| [cells, cells].concat();
+    zarr(&at, "XLAT", &dims, r#""units": "degree_north""#, &both(&lat));
+    zarr(&at, "XLONG", &dims, r#""units": "degree_east""#, &both(&lon));
+    zarr(&at, "T2", &dims, "", &both(&lat));
+    let (texts, err) = svg_texts(folder.path(), &["plot", "wrf.zarr", "T2[t=1]"]);
+    assert!(texts.contains(&"XLAT (degree_north)".to_owned()), "{texts:?}");
+    assert!(err.contains("nearest points of XLAT and XLONG"), "{err}");
+    let (texts, err) = svg_texts(folder.path(), &["plot", "wrf.zarr", "T2", "--mean", "t"]);
+    assert!(texts.contains(&"j".to_owned()) && err.is_empty(), "{texts:?} {err}");
     let (texts, err) = svg_texts(folder.path(), &["plot", "ocean.zarr", "tos", "--x", "i"]);
     assert!(texts.contains(&"j".to_owned()) && err.is_empty(), "{texts:?} {err}");
     let args = ["cat", "ocean.zarr", "tos", "--format", "heatmap"];

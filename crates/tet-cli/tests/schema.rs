@@ -222,8 +222,11 @@ fn several_files_and_folders_are_listed_one_after_another() {
     // The name of a dataset is no file.
     std::fs::write(env.folder.path().join("temp"), "").expect("a file");
     assert_eq!(titles(&["info", "climate.tet", "temp"]), ["climate.tet"]);
-    let (exit, out, err) = env.run(&["info", "climate.tet", "missing.nc", "--json"]);
-    assert_eq!((exit, out.as_str()), (Exit::Usage, ""), "{err}");
+    let (exit, out, err) = env.run(&["info", "climate.tet", "missing.nc"]);
+    assert_eq!((exit, out.lines().count() > 5), (Exit::Environment, true), "{err}");
+    assert!(err.contains("missing.nc: No such file"), "{err}");
+    let (exit, _, err) = env.run(&["info", "climate.tet", "tmep"]);
+    assert_eq!((exit, err.contains("did you mean \"temp\"")), (Exit::Usage, true), "{err}");
 }
 
 #[test]
@@ -243,6 +246,9 @@ fn latitudes_that_count_alike_are_a_note() {
     for reduction in others.into_iter().chain([&["--mean", "-s", "lat=60"][..]]) {
         assert_eq!(warnings(reduction), 0, "{reduction:?}");
     }
+    // A name without units is no latitude.
+    let named = env.answer(&["query", "climate.tet", "temp", "--mean", "lat", "--json"]);
+    assert_eq!(named["warnings"].as_array().map(Vec::len), Some(0));
     let (exit, out, err) = env.run(&["query", "monthly.nc", "t2m", "--mean", "-q"]);
     assert_eq!((exit, out.lines().count(), err.as_str()), (Exit::Done, 1, ""));
     let (_, _, err) = env.run(&["query", "monthly.nc", "t2m", "--mean"]);

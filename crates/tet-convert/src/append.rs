@@ -86,7 +86,8 @@ pub fn append(
     let editor = editor_of(&opened, EditKind::Append)?;
     check_reserve(&opened, options)?;
     let inputs = opened_inputs(asked, &folder)?;
-    let (mut inputs, notes) = taken_inputs(inputs, opened.format, asked, how)?;
+    let mut notes = Vec::new();
+    let mut inputs = taken_inputs(inputs, opened.format, asked, how, &mut notes)?;
     let can = container(opened.format).and_then(|it| Some(it.writer()?.can()));
     if can.is_some_and(|can| can.is_decoded(Decoding::default())) {
         for (_, input) in &mut inputs {
@@ -140,11 +141,10 @@ fn taken_inputs<'a>(
     format: Format,
     asked: &AxisAppend<'_>,
     how: &Execution,
-) -> Result<(Vec<(&'a Path, Opened)>, Vec<Note>)> {
+    notes: &mut Vec<Note>,
+) -> Result<Vec<(&'a Path, Opened)>> {
     let writer = container(format).and_then(|it| it.writer());
-    let Some(writer) = writer.filter(|_| !holds_one(format)) else {
-        return Ok((inputs, Vec::new()));
-    };
+    let Some(writer) = writer.filter(|_| !holds_one(format)) else { return Ok(inputs) };
     for name in asked.exclude {
         let mut found = false;
         for (_, input) in &inputs {
@@ -154,7 +154,7 @@ fn taken_inputs<'a>(
             first.catalog.find_all(name).map_err(|error| Error::from(error).in_file(path))?;
         }
     }
-    let (mut all, mut notes) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     for (path, input) in inputs {
         let choice = (asked.datasets, asked.exclude, asked.unsupported);
         let taken = taken(input, (format, writer), choice, how);
@@ -166,7 +166,7 @@ fn taken_inputs<'a>(
             }
         }
     }
-    Ok((all, notes))
+    Ok(all)
 }
 
 /// What becomes of a dataset.

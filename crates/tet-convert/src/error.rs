@@ -228,9 +228,7 @@ pub enum Error {
         axis: String,
     },
     /// An array cannot be the labels of an axis.
-    #[error(
-        "array {array:?} cannot be labels: they are along one axis, up to 2^20, numbers or texts"
-    )]
+    #[error("array {array:?} cannot be labels: these are up to 2^20 numbers or texts of one axis")]
     NoLabels {
         /// The array.
         array: String,
@@ -281,9 +279,7 @@ pub enum Error {
         dataset: String,
     },
     /// Columns of one table have other labels.
-    #[error(
-        "datasets {dataset:?} and {other:?} have different labels: a {encoding} output has one axis"
-    )]
+    #[error("{dataset:?} and {other:?} have different labels: a {encoding} output has one axis")]
     ColumnLabels {
         /// The output's name.
         encoding: &'static str,
@@ -594,8 +590,7 @@ mod tests {
 
     #[test]
     fn names_are_shown_escaped() {
-        let error = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() };
-        let text = error.to_string();
+        let text = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() }.to_string();
         assert!(text.is_ascii() && !text.contains('\u{1b}'), "{text}");
     }
 }

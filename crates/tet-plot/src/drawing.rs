@@ -37,8 +37,8 @@ pub(crate) struct Label {
 pub(crate) enum Shape {
     /// A rectangle in one color.
     Rect { frame: Frame, fill: Rgb },
-    /// Lines through points.
-    Lines { strokes: Vec<Vec<(f32, f32)>>, color: Rgb, width: f32 },
+    /// Lines through points, over a wider and half transparent white line if they have a halo.
+    Lines { strokes: Vec<Vec<(f32, f32)>>, color: Rgb, width: f32, has_halo: bool },
     /// A text.
     Text(Label),
     /// Cells in colors, row-major from the upper left, which share the frame evenly; it has a pixel for each.
@@ -55,5 +55,8 @@ pub(crate) struct Drawing {
     pub(crate) shapes: Vec<Shape>,
 }
 
+/// How much wider a halo is than its line, and how much of what is below it covers.
+pub(crate) const HALO_WIDTH: f32 = 1.6;
+pub(crate) const HALO_OPACITY: f32 = 0.45;
 /// The color of texts and frames.
 pub(crate) const INK: Rgb = [38, 38, 38];

@@ -43,6 +43,8 @@ const TEXT: f32 = 12.0;
 const TITLE: f32 = 14.0;
 /// A text below an axis stands out past its ends by no more than this.
 const PAST: f64 = 16.0;
+/// A turned name may be longer than its area by this.
+const NAME_PAST: f32 = 16.0;
 /// From the marks of an axis to its name.
 const NAME_GAP: f32 = 9.0;
 /// The most marks of an axis.
@@ -57,7 +59,7 @@ const DOT: u32 = 3;
 const NAN_MARK: u32 = 6;
 /// The width of a coastline, and the least distance of its points.
 const COAST_WIDTH: f32 = 0.8;
-const COAST_STEP: f32 = 0.4;
+const COAST_STEP: f32 = 0.7;
 
 /// The area of a heatmap's cells: all of the room, but for maps, which keep their proportions.
 pub(crate) fn area_of_heatmap(size: PlotSize, y: &PlotAxis, x: &PlotAxis) -> Frame {
@@ -152,7 +154,7 @@ impl Page {
         };
         let strokes: Vec<_> = coast::strokes(y, x).into_iter().map(stroke).collect();
         if !strokes.is_empty() {
-            self.add(Shape::Lines { strokes, color: INK, width: COAST_WIDTH });
+            self.add(Shape::Lines { strokes, color: INK, width: COAST_WIDTH, has_halo: true });
         }
     }
 
@@ -181,7 +183,7 @@ impl Page {
         let texts = ticks.iter().map(|tick| tick.text.as_str()).chain(of_nan);
         let x = right + MARK_ROOM + widest(texts) + NAME_GAP + TEXT * 0.8;
         let x = x.min(float(self.drawing.width) - 6.0);
-        let room = float(area.height) + float(TOP);
+        let room = float(area.height) + NAME_PAST;
         let name = picture.value_within(|text| Font::sized(TEXT).width(text) <= room);
         self.turned_text((x, float(area.y) + float(area.height) / 2.0), room, &name);
         if let Some(of_nan) = of_nan {
@@ -220,12 +222,17 @@ impl Page {
             strokes.into_iter().partition(|stroke| stroke.len() == 1);
         points.into_iter().flatten().for_each(|point| self.dot(frame, point));
         let few = series.columns.len() <= frame.width as usize / 2;
-        self.add(Shape::Lines { strokes, color: BLUE, width: if few { 1.5 } else { 1.0 } });
+        self.add(Shape::Lines {
+            strokes,
+            color: BLUE,
+            width: if few { 1.5 } else { 1.0 },
+            has_halo: false,
+        });
         self.outline(frame);
         self.axis_below(frame, x);
         let marks =
             self.marks_left(frame, |count| turned(ticks::of_scale(&picture.scale, count), true));
-        let room = float(frame.height) + float(TOP);
+        let room = float(frame.height) + NAME_PAST;
         let name = picture.value_within(|text| Font::sized(TEXT).width(text) <= room);
         self.name_left(frame, &name, &marks);
         frame
@@ -308,8 +315,8 @@ impl Page {
     }
 
     fn name_below(&mut self, area: Frame, name: &str) {
-        let text = elided(name, TEXT, float(area.width));
         let x = float(area.x) + float(area.width) / 2.0;
+        let text = elided(name, TEXT, 2.0 * x.min(float(self.drawing.width) - x) - NAME_PAST);
         let y = float(area.y + area.height) + MARK_ROOM + TEXT * 1.6 + NAME_GAP;
         self.text((x, y), Anchor::Middle, &text);
     }
@@ -330,7 +337,7 @@ impl Page {
         let middle = float(area.y) + float(area.height) / 2.0;
         let texts = widest(marks.iter().map(|tick| tick.text.as_str()));
         let x = float(area.x) - MARK_ROOM - texts - NAME_GAP;
-        self.turned_text((x.max(18.0), middle), float(area.height) + float(TOP), name);
+        self.turned_text((x.max(18.0), middle), float(area.height) + NAME_PAST, name);
     }
 
     fn turned_text(&mut self, (x, y): (f32, f32), room: f32, text: &str) {
@@ -350,7 +357,12 @@ impl Page {
         let (left, top) = (float(frame.x) - 0.5, float(frame.y) - 0.5);
         let (right, bottom) = (left + float(frame.width) + 1.0, top + float(frame.height) + 1.0);
         let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
-        self.add(Shape::Lines { strokes: vec![corners.to_vec()], color: INK, width: 1.0 });
+        self.add(Shape::Lines {
+            strokes: vec![corners.to_vec()],
+            color: INK,
+            width: 1.0,
+            has_halo: false,
+        });
     }
 }
 

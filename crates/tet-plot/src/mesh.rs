@@ -241,7 +241,7 @@ impl Pixels {
         reason = "bounded by the count"
     )]
     fn between(&self, low: f64, high: f64) -> std::ops::Range<usize> {
-        let at = |number: f64| ((number - self.low) / self.step - 0.5).max(0.0).min(1e9);
+        let at = |number: f64| ((number - self.low) / self.step - 0.5).clamp(0.0, 1e9);
         let start = at(low).ceil() as usize;
         let is_none = high < self.low + self.step / 2.0;
         let end = if is_none { 0 } else { at(high).floor() as usize + 1 };

@@ -1,11 +1,11 @@
 //! A drawing as PNG. Rectangles and images have exact pixels; lines and letters have soft edges.
 
 use tiny_skia::{
-    FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, PremultipliedColorU8, Stroke,
+    Color, FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, PremultipliedColorU8, Stroke,
     Transform,
 };
 
-use crate::drawing::{Anchor, Drawing, Frame, INK, Label, Shape};
+use crate::drawing::{Anchor, Drawing, Frame, HALO_OPACITY, HALO_WIDTH, INK, Label, Shape};
 use crate::error::{Error, Result};
 use crate::font::Font;
 use crate::palette::Rgb;
@@ -19,15 +19,19 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     let (width, height) = (drawing.width, drawing.height);
     let failed = Error::Encode { width, height };
     let Some(mut pixels) = Pixmap::new(width, height) else { return Err(failed) };
-    pixels.fill(tiny_skia::Color::WHITE);
+    pixels.fill(Color::WHITE);
     for shape in &drawing.shapes {
         match shape {
             Shape::Rect { frame, fill } => fill_cells(&mut pixels, *frame, (1, 1), &[*fill]),
             Shape::Image { frame, rows, columns, cells } => {
                 fill_cells(&mut pixels, *frame, (*rows, *columns), cells);
             }
-            Shape::Lines { strokes, color, width } => {
-                stroke_lines(&mut pixels, strokes, *color, *width);
+            Shape::Lines { strokes, color, width, has_halo } => {
+                if *has_halo {
+                    let halo = paint_through([u8::MAX; 3], HALO_OPACITY);
+                    stroke_lines(&mut pixels, strokes, &halo, width + HALO_WIDTH);
+                }
+                stroke_lines(&mut pixels, strokes, &paint(*color), *width);
             }
             Shape::Text(label) => fill_text(&mut pixels, label),
         }
@@ -67,13 +71,18 @@ fn fill_cells(pixels: &mut Pixmap, frame: Frame, (rows, columns): (usize, usize)
     }
 }
 
-fn paint([red, green, blue]: Rgb) -> Paint<'static> {
+fn paint(color: Rgb) -> Paint<'static> {
+    paint_through(color, 1.0)
+}
+
+fn paint_through(color: Rgb, opacity: f32) -> Paint<'static> {
+    let [red, green, blue] = color.map(|part| f32::from(part) / 255.0);
     let mut paint = Paint::default();
-    paint.set_color_rgba8(red, green, blue, u8::MAX);
+    paint.set_color(Color::from_rgba(red, green, blue, opacity).unwrap_or(Color::BLACK));
     paint
 }
 
-fn stroke_lines(pixels: &mut Pixmap, strokes: &[Vec<(f32, f32)>], color: Rgb, width: f32) {
+fn stroke_lines(pixels: &mut Pixmap, strokes: &[Vec<(f32, f32)>], paint: &Paint<'_>, width: f32) {
     let mut path = PathBuilder::new();
     for stroke in strokes {
         for (nth, &(x, y)) in stroke.iter().enumerate() {
@@ -83,7 +92,7 @@ fn stroke_lines(pixels: &mut Pixmap, strokes: &[Vec<(f32, f32)>], color: Rgb, wi
     let Some(path) = path.finish() else { return };
     let (line_cap, line_join) = (LineCap::Round, LineJoin::Round);
     let stroke = Stroke { width, line_cap, line_join, ..Stroke::default() };
-    pixels.stroke_path(&path, &paint(color), &stroke, Transform::identity(), None);
+    pixels.stroke_path(&path, paint, &stroke, Transform::identity(), None);
 }
 
 fn fill_text(pixels: &mut Pixmap, label: &Label) {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::drawing::{Anchor, Drawing, Frame, INK, Label, Shape};
+use crate::drawing::{Anchor, Drawing, Frame, HALO_OPACITY, HALO_WIDTH, INK, Label, Shape};
 use crate::palette::Rgb;
 use crate::raster;
 
@@ -33,13 +33,16 @@ fn write_shape(shape: &Shape, out: &mut String) {
         Shape::Rect { frame, fill } => {
             write!(out, "<rect {} fill=\"{}\"/>", place(*frame), color(*fill))
         }
-        Shape::Lines { strokes, color: of, width } => write!(
-            out,
-            "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" \
-             stroke-linecap=\"round\" stroke-linejoin=\"round\"/>",
-            path(strokes),
-            color(*of)
-        ),
+        Shape::Lines { strokes, color: of, width, has_halo } => {
+            let path = path(strokes);
+            if *has_halo {
+                let opacity = format!(" stroke-opacity=\"{HALO_OPACITY}\"");
+                write_path(&path, [u8::MAX; 3], width + HALO_WIDTH, &opacity, out)
+                    .and_then(|()| write_path(&path, *of, *width, "", out))
+            } else {
+                write_path(&path, *of, *width, "", out)
+            }
+        }
         Shape::Text(label) => write_text(label, out),
         Shape::Image { frame, rows, columns, cells } => {
             let png = raster::png_of_cells(*rows, *columns, cells).unwrap_or_default();
@@ -52,6 +55,21 @@ fn write_shape(shape: &Shape, out: &mut String) {
             )
         }
     };
+}
+
+fn write_path(
+    path: &str,
+    stroke: Rgb,
+    width: f32,
+    more: &str,
+    out: &mut String,
+) -> std::fmt::Result {
+    write!(
+        out,
+        "<path d=\"{path}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" \
+         stroke-linecap=\"round\" stroke-linejoin=\"round\"{more}/>",
+        color(stroke)
+    )
 }
 
 fn write_text(label: &Label, out: &mut String) -> std::fmt::Result {

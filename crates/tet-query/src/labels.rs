@@ -50,7 +50,8 @@ pub trait LabelLookup {
         false
     }
 
-    /// Whether the labels of an axis are latitudes in degrees, between which cells have other areas.
+    /// Whether the labels of an axis are latitudes, by their units: cells at other latitudes have other areas. A name alone
+    /// does not say so.
     fn is_latitude(&self, axis: usize) -> bool {
         let _ = axis;
         false

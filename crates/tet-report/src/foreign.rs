@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn what_is_found_several_times_is_one_finding() {
-        let mut findings = ForeignFindings::new(&VerifyOptions::default());
+        let options = VerifyOptions::default();
+        let mut findings = ForeignFindings::new(&options);
         let of = || found(&MUST, Some((1, "w".to_owned())));
         (0..3).for_each(|_| findings.take(of()));
         findings.take_chunk(vec![2, 0], of());

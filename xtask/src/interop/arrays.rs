@@ -9,6 +9,7 @@
 //! written_hdf5.py   what `tet` writes as HDF5 and NetCDF-4: the same in other programs, and back
 //! written_files.py  what `tet` writes as classic NetCDF
 //! written_zarr.py   what `tet` writes as Zarr: the same in zarr-python and xarray, and back
+//! edited_files.py   what `tet edit` edits: the same in the programs that made the files, which go on with them
 //! ```
 //!
 //! The scripts are in `xtask/interop/arrays`, their environment and the files under
@@ -41,7 +42,9 @@ pub(super) fn run(family: &str, options: &Options) -> Result<()> {
     };
     let mut command = script(&format!("{written}.py"));
     command.arg(folder.join(written)).arg(&program);
-    run::check(command.args(["--seed", &seed]))
+    run::check(command.args(["--seed", &seed]))?;
+    let mut edited = script("edited_files.py");
+    run::check(edited.arg(family).arg(folder.join("edited")).arg(&program))
 }
 
 /// Compares statistics of packed and masked variables with those of other programs.

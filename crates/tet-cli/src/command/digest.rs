@@ -14,7 +14,7 @@ use tet_verify::protect::protect;
 use tet_verify::repair::Output;
 use tet_verify::sum::{RangeContent, Sum, contents};
 
-use self::members::Member;
+use self::members::ListedFile;
 use crate::args::{DigestAddArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 use crate::bar::Bar;
 use crate::context::Context;
@@ -238,7 +238,7 @@ fn check_folder(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let members = members::of(&context.env().at(folder), folder)?;
-    let mut members: BTreeMap<String, Member> =
+    let mut members: BTreeMap<String, ListedFile> =
         members.into_iter().map(|it| (it.name.clone(), it)).collect();
     let mut differing = 0_u64;
     for sum in sums {

@@ -61,7 +61,7 @@ pub(super) fn begin(
 ) -> Result<EditReport> {
     check_output(asked, options)?;
     let inputs = opened_inputs(asked, &folder_of(file))?;
-    let (mut inputs, _) = taken_inputs(inputs, FORMAT, asked, how)?;
+    let mut inputs = taken_inputs(inputs, FORMAT, asked, how, &mut Vec::new())?;
     let of_folder = &of_all(asked);
     let others = inputs.split_off(inputs.len().min(1));
     let Some((_, first)) = inputs.first() else {
@@ -125,7 +125,8 @@ pub(super) fn append(
     let folder = folder_at(&place);
     Folder::open(folder)?.check_conditional()?;
     let inputs = opened_inputs(asked, &folder_of(&folder.join(DOCUMENT)))?;
-    let (inputs, notes) = taken_inputs(inputs, FORMAT, asked, how)?;
+    let mut notes = Vec::new();
+    let inputs = taken_inputs(inputs, FORMAT, asked, how, &mut notes)?;
     let asked = &of_all(asked);
     let attempt = Attempt { folder, shown: file, inputs: &inputs, asked, options, how };
     let mut left = TRIES_MAX;

@@ -34,8 +34,11 @@ fn set(path: &Path, dataset: Option<&str>, key: &str, value: Option<&str>) -> Ou
     })
 }
 
-/// The elements and attributes of all datasets that can be read whole.
-fn contents(path: &Path) -> BTreeMap<String, (Vec<u64>, Option<Vec<u8>>, Vec<String>)> {
+/// The shape, the elements where they can be read, and the attributes of a dataset.
+type Content = (Vec<u64>, Option<Vec<u8>>, Vec<String>);
+
+/// What all datasets have.
+fn contents(path: &Path) -> BTreeMap<String, Content> {
     let file = opened(path);
     let mut found = BTreeMap::new();
     for dataset in file.catalog.datasets() {
@@ -180,7 +183,7 @@ fn climate(path: &Path) {
     let spec = |name: &str, shape: &[u64]| DatasetSpec::new(name, DType::Float64, shape, shape);
     let specs =
         vec![spec("tas", &[2, 3]), spec("lat", &[2]), spec("lon", &[3]), spec("height", &[1])];
-    let mut writer = Writer::create(path.to_path_buf(), specs, &WriteOptions::default()).unwrap();
+    let mut writer = Writer::create(path, specs, &WriteOptions::default()).unwrap();
     for id in 0..4 {
         let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
             let count = chunk.decoded_len / 8;

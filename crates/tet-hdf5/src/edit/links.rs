@@ -25,7 +25,7 @@ impl Hdf5Edit {
         group: u64,
         names: &BTreeMap<String, Option<String>>,
     ) -> Result<()> {
-        let (links, was_table) = self.links_of(group)?;
+        let Links { links, was_table } = self.links_of(group)?;
         let (mut taken, mut left) = (BTreeSet::new(), names.len());
         let mut renamed = Vec::new();
         for (name, body) in links {
@@ -57,8 +57,8 @@ impl Hdf5Edit {
         Ok(())
     }
 
-    /// The names and messages of the links of a group, and whether they are in a table of symbols.
-    fn links_of(&mut self, group: u64) -> Result<(Vec<(String, Vec<u8>)>, bool)> {
+    /// The links of a group.
+    fn links_of(&mut self, group: u64) -> Result<Links> {
         let file = self.file.clone();
         let reader = file.reader();
         let messages = header::raw(reader, group)?.messages;
@@ -76,7 +76,7 @@ impl Hdf5Edit {
                     .ok_or_else(|| refused("a name of a group is no UTF-8"))?;
                 links.push((link.name, body));
             }
-            return Ok((links, true));
+            return Ok(Links { links, was_table });
         }
         let mut take = |body: &crate::reader::Piece| -> Result<()> {
             let name = link::read(&mut body.fields().with_rule(&rule::GROUP_CUT))?.name;
@@ -90,12 +90,12 @@ impl Hdf5Edit {
                 _ => {}
             }
         }
-        Ok((links, false))
+        Ok(Links { links, was_table })
     }
 
     /// Takes back what links to a group tell of its table of symbols, which it has no more.
     fn forget_table(&mut self, group: u64) -> Result<()> {
-        let superblock = self.file.superblock().clone();
+        let superblock = *self.file.superblock();
         if superblock.root == group
             && let Some(at) = superblock.root_cache()
         {
@@ -122,6 +122,13 @@ impl Hdf5Edit {
         }
         Ok(())
     }
+}
+
+/// The links of a group: their names and messages.
+struct Links {
+    links: Vec<(String, Vec<u8>)>,
+    /// Whether they are in a table of symbols.
+    was_table: bool,
 }
 
 impl NewMessages {

@@ -76,8 +76,10 @@ impl LabelLookup for CatalogLabels {
     }
 
     fn is_latitude(&self, axis: usize) -> bool {
-        let role = self.coordinate_dataset(axis).map(Dataset::coordinate_role);
-        role == Some(CoordinateRole::Latitude)
+        let is_degrees = |it: &Dataset| {
+            it.attrs.contains_key("units") && it.coordinate_role() == CoordinateRole::Latitude
+        };
+        self.coordinate_dataset(axis).is_some_and(is_degrees)
     }
 }
 

@@ -51,3 +51,46 @@ impl Labels<'_> {
         Some(Moments { calendar: times.calendar(), nanoseconds })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::catalog::AttrText;
+    use crate::labels::times::TimeUnits;
+
+    #[test]
+    fn times_are_instants_of_their_calendar() {
+        let text = |text: &str| AttrText::Text(text.to_owned());
+        for (name, calendar) in [("noleap", Calendar::NoLeap), ("360_day", Calendar::Days360)] {
+            let attrs = BTreeMap::from([
+                ("units".to_owned(), text("days since 2001-01-01 12:00")),
+                ("calendar".to_owned(), text(name)),
+            ]);
+            let units = TimeUnits::of(&attrs).unwrap();
+            let times = |values: Vec<i128>| Labels::Integers(values.into()).timed(units);
+            let moments = times(vec![0, 59]).moments().unwrap();
+            let noon = |month, day| {
+                calendar.days(2001, month, day).unwrap() * 86_400_000_000_000 + 43_200_000_000_000
+            };
+            let march = if calendar == Calendar::NoLeap { noon(3, 1) } else { noon(2, 30) };
+            assert_eq!(moments.nanoseconds, [noon(1, 1), march], "{name}");
+            assert_eq!(moments.calendar, calendar);
+            // The integer that is no time.
+            assert_eq!(times(vec![0, i64::MIN.into()]).moments(), None);
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_dates_are_no_moments() {
+        let moments = |dates: &[&str]| {
+            let dates: Vec<String> = dates.iter().map(|&date| date.to_owned()).collect();
+            Moments::parse(&dates)
+        };
+        assert!(moments(&["2001-07", "2001-07-15 06:00"]).is_some());
+        for wrong in [&["2001"][..], &["2001-07", "july"], &["2001-13"], &["2001-02-30"], &[""]] {
+            assert_eq!(moments(wrong), None, "{wrong:?}");
+        }
+    }
+}

@@ -91,3 +91,46 @@ impl Dataset {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CoordinateRole::{Downward, Latitude, Longitude, Other};
+    use super::*;
+    use crate::testing::{Order, Stored, world};
+    use tet_format::DType;
+
+    #[test]
+    fn attributes_say_what_coordinates_are() {
+        type Attrs<'a> = &'a [(&'a str, &'a str)];
+        let cases: [(&str, Attrs<'_>, CoordinateRole); 18] = [
+            ("x", &[("units", "degrees_east")], Longitude),
+            ("y", &[("units", "degree_N")], Latitude),
+            ("g/lat", &[], Latitude),
+            ("longitude", &[], Longitude),
+            ("lat", &[("units", "m")], Other),
+            ("y", &[("units", "degrees"), ("standard_name", "latitude")], Latitude),
+            ("rlat", &[("units", "degrees"), ("standard_name", "grid_latitude")], Other),
+            ("plev", &[("units", "Pa")], Downward),
+            ("plev", &[("units", "hPa"), ("axis", "Z")], Downward),
+            ("p", &[("units", "Pa"), ("positive", "up")], Other),
+            ("depth", &[("units", "m"), ("positive", "Down")], Downward),
+            ("depth", &[("units", "m")], Other),
+            ("z", &[("units", "m"), ("standard_name", "depth")], Downward),
+            ("z", &[("units", "m"), ("positive", "up")], Other),
+            ("lev", &[("units", "1"), ("positive", "down")], Downward),
+            ("time", &[("units", "days since 2000-01-01")], Other),
+            ("x", &[("units", "degrees")], Other),
+            ("x", &[], Other),
+        ];
+        let world = world(DType::Float64, &[1], &[1], Stored::Raw, Order::Packed, |_| vec![0; 8]);
+        let any = &world.mapped.datasets()[0];
+        for (name, attrs, wanted) in cases {
+            let mut dataset = any.clone();
+            name.clone_into(&mut dataset.name);
+            let text =
+                |&(key, text): &(&str, &str)| (key.to_owned(), AttrText::Text(text.to_owned()));
+            dataset.attrs = attrs.iter().map(text).collect();
+            assert_eq!(dataset.coordinate_role(), wanted, "{name} {attrs:?}");
+        }
+    }
+}

@@ -96,8 +96,8 @@ pub(super) fn print(
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
     let count = targets.first().and_then(|it| it.slab.kept_shape().first().copied()).unwrap_or(0);
-    let ranges = match count {
-        count if is_full || count <= ROWS_MAX => vec![0..count],
+    let ranges: Vec<_> = match count {
+        count if is_full || count <= ROWS_MAX => std::iter::once(0..count).collect(),
         count => vec![0..EDGE, count - EDGE..count],
     };
     let (mut columns, mut integrity) = (Vec::new(), None);

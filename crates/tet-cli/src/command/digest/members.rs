@@ -12,7 +12,7 @@ const NAMES_MAX: usize = 1 << 24;
 const BEGIN: &[u8] = b"tet.sum/";
 
 /// A file of a list.
-pub(super) struct Member {
+pub(super) struct ListedFile {
     /// Its path below the folder, or the name of a file that is alone.
     pub(super) name: String,
     place: Where,
@@ -24,7 +24,7 @@ enum Where {
     Folder(Folder),
 }
 
-impl Member {
+impl ListedFile {
     /// Opens the file.
     ///
     /// # Errors
@@ -43,11 +43,11 @@ impl Member {
 /// # Errors
 ///
 /// It cannot be read, or the folder has something that is no file.
-pub(super) fn of(path: &Path, asked: &Path) -> Result<Vec<Member>> {
+pub(super) fn of(path: &Path, asked: &Path) -> Result<Vec<ListedFile>> {
     let about = |error: tet_io::Error| Failure::from(error).about(asked);
     if !path.is_dir() {
         let (name, place) = (tet_io::file_name(asked), Where::Path(path.to_path_buf()));
-        return Ok(vec![Member { name, place }]);
+        return Ok(vec![ListedFile { name, place }]);
     }
     let folder = Folder::open(path).map_err(about)?;
     let (mut members, mut folders) = (Vec::new(), vec![String::new()]);
@@ -63,7 +63,7 @@ pub(super) fn of(path: &Path, asked: &Path) -> Result<Vec<Member>> {
         };
         folders.extend(list.folders.iter().map(below));
         for name in list.files.iter().map(below) {
-            members.push(Member { name, place: Where::Folder(folder.clone()) });
+            members.push(ListedFile { name, place: Where::Folder(folder.clone()) });
         }
     }
     members.sort_by(|one, other| one.name.cmp(&other.name));

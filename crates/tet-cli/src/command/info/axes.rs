@@ -65,5 +65,5 @@ pub(super) fn entry(axis: &AxisSummary) -> AxisEntry {
     let AxisSummary { name, len, first, last, units, .. } = axis.clone();
     let calendar = axis.calendar.map(Calendar::name);
     let steps = axis.steps.map(|steps| steps.to_string());
-    AxisEntry { name, len: len, first, last, units, calendar, steps, why: axis.fault.clone() }
+    AxisEntry { name, len, first, last, units, calendar, steps, why: axis.fault.clone() }
 }

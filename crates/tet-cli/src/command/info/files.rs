@@ -38,7 +38,9 @@ pub(super) fn inputs(args: &InfoArgs, context: &Context<'_>) -> Result<Inputs> {
     };
     let is_file = |text: &&String| {
         let path = Path::new(text);
-        tet_io::is_url(path) || context.env().at(path).exists() && !is_dataset(text)
+        // A name of a file that is not there is no misspelled dataset.
+        let is_named = || tet_convert::has_reader(path) || context.env().at(path).exists();
+        tet_io::is_url(path) || is_named() && !is_dataset(text)
     };
     let count = args.datasets.iter().take_while(is_file).count();
     let (files, datasets) = args.datasets.split_at(count);

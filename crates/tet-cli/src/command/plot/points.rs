@@ -3,7 +3,7 @@
 use tet_document::{Ask, Resolved};
 use tet_plot::{Mesh, PlotAxis, PlotMedium, PlotSource, Shown};
 use tet_query::{
-    AttrText, Catalog, Choice, CoordinateRole, Dataset, Execution, Hyperslab, LazyArray,
+    AttrText, AxisSlice, Catalog, Choice, CoordinateRole, Dataset, Execution, Hyperslab, LazyArray,
 };
 
 use super::style::Style;
@@ -30,24 +30,19 @@ pub(super) fn map(
         return Ok(None);
     };
     let is_chosen = matches!(&resolved.ask, Ask::Values(choice) if *choice != Choice::default());
-    let Some([lat, lon]) = places(catalog, &resolved.dataset, [row, column]) else {
-        return Ok(None);
-    };
-    let axes = [row, column].map(|axis| resolved.slab.axes().get(axis).copied());
-    let [Some(rows), Some(columns)] = axes else { return Ok(None) };
     let extents = [y.extent(), x.extent()];
-    if is_chosen || style.names_axis() || [rows.count(), columns.count()] != extents {
+    let count = |axis: usize| resolved.slab.axes().get(axis).map(AxisSlice::count);
+    if is_chosen || style.names_axis() || [row, column].map(count) != extents.map(Some) {
         return Ok(None);
     }
+    let Some([lat, lon]) = places(catalog, resolved, [row, column]) else { return Ok(None) };
     let room = medium.room(y, x);
-    let read = |dataset: &Dataset| -> Result<_> {
-        let Some(slab) = Hyperslab::new(vec![rows, columns], dataset.shape()) else {
-            return Ok(None);
-        };
-        let lazy = LazyArray::new(dataset, &slab, Choice::default(), None, how)?;
-        Ok(Some(PlotSource::Lazy(&lazy).samples(extents, room, how)?))
+    let read = |(dataset, slab): &(&Dataset, Hyperslab)| -> Result<_> {
+        let lazy = LazyArray::new(dataset, slab, Choice::default(), None, how)?;
+        Ok(PlotSource::Lazy(&lazy).samples(extents, room, how)?)
     };
-    let (Some(lats), Some(lons)) = (read(lat)?, read(lon)?) else { return Ok(None) };
+    let (lats, lons) = (read(&lat)?, read(&lon)?);
+    let [lat, lon] = [lat.0, lon.0];
     let field = subject.source().field(extents, room, how)?;
     let Some(mesh) = Mesh::new(field, lats, lons) else { return Ok(None) };
     let Some((field, lat_axis, lon_axis)) = mesh.map(medium) else { return Ok(None) };
@@ -75,28 +70,45 @@ fn described(axis: PlotAxis, dataset: &Dataset) -> PlotAxis {
     axis.with_long_name(name).with_unit(&labels::unit(dataset))
 }
 
-/// Latitudes and longitudes of the cells of two axes: datasets of these axes that the attribute `coordinates` names, else others.
+/// Latitudes and longitudes of the cells of two axes, and what of them is selected: of the datasets that the attribute
+/// `coordinates` names, else of others.
 fn places<'c>(
     catalog: &'c Catalog,
-    dataset: &Dataset,
-    axes: [usize; 2],
-) -> Option<[&'c Dataset; 2]> {
-    let [rows, columns] = axes.map(|axis| dataset.dims.get(axis));
-    let dims = [rows?, columns?];
-    let extents = axes.map(|axis| dataset.shape().get(axis).copied());
+    resolved: &Resolved,
+    cells: [usize; 2],
+) -> Option<[(&'c Dataset, Hyperslab); 2]> {
+    let dataset = &resolved.dataset;
     let named = match dataset.attrs.get("coordinates") {
         Some(AttrText::Text(names)) => names.as_str(),
         _ => "",
     };
     let named = named.split_whitespace().filter_map(|name| catalog.in_scope(&dataset.name, name));
     let others = catalog.datasets().iter().filter(|it| group(&it.name) == group(&dataset.name));
-    let has_cells =
-        |it: &&Dataset| it.dims.iter().eq(dims) && it.shape().iter().copied().map(Some).eq(extents);
-    // Numbers that are still packed are no degrees.
-    let is_plain = |it: &&Dataset| !labels::is_packed(it);
-    let all: Vec<&Dataset> = named.chain(others).filter(has_cells).filter(is_plain).collect();
-    let first = |role| all.iter().copied().find(|it| it.coordinate_role() == role);
+    let with_slab = |it: &'c Dataset| Some((it, selected(it, resolved, cells)?));
+    let all: Vec<_> = named.chain(others).filter_map(with_slab).collect();
+    let first = |role| all.iter().find(|(it, _)| it.coordinate_role() == role).cloned();
     Some([first(CoordinateRole::Latitude)?, first(CoordinateRole::Longitude)?])
+}
+
+/// What is selected of coordinates of two axes; `None` of others, also of those that change along a third axis of which
+/// several positions are selected.
+fn selected(coordinates: &Dataset, resolved: &Resolved, cells: [usize; 2]) -> Option<Hyperslab> {
+    let (dataset, slab) = (&resolved.dataset, &resolved.slab);
+    // Numbers that are still packed are no degrees.
+    if coordinates.dims.len() < 2 || labels::is_packed(coordinates) {
+        return None;
+    }
+    let axis = |dim: &String| dataset.dims.iter().position(|it| it == dim);
+    let axes: Vec<usize> = coordinates.dims.iter().map(axis).collect::<Option<_>>()?;
+    let extents = axes.iter().map(|&axis| dataset.shape().get(axis));
+    let slices: Vec<AxisSlice> =
+        axes.iter().map(|&axis| slab.axes().get(axis).copied()).collect::<Option<_>>()?;
+    let is_one = |(axis, slice): (&usize, &AxisSlice)| cells.contains(axis) || slice.count() == 1;
+    let has_cells = axes.iter().filter(|axis| cells.contains(axis)).eq(&cells);
+    let fits = has_cells
+        && axes.iter().zip(&slices).all(is_one)
+        && extents.eq(coordinates.shape().iter().map(Some));
+    Hyperslab::new(slices, coordinates.shape()).filter(|_| fits)
 }
 
 /// The group of a dataset.

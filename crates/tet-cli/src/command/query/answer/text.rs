@@ -35,10 +35,6 @@ impl Answer {
         }
         let is_saved = self.extras.written.is_some() && preview == 0;
         match (self.values.get(0), &self.along[..]) {
-            // All values are in the file.
-            (_, [_, ..]) if self.extras.written.is_some() => {
-                context.line(context.paint.strong(self.title()))?;
-            }
             (Some(value), []) => self.write_value(value, context)?,
             _ if is_saved => self.write_title(context)?,
             (_, [_]) => self.write_row(context, preview)?,

@@ -17,7 +17,7 @@ use crate::write::netcdf::attributes::Writing;
 const NARROW_MAX: u64 = 1 << 31;
 
 /// A new header, and where the data behind it goes.
-pub(super) struct NewHeader {
+pub(super) struct MovedHeader {
     pub(super) bytes: Vec<u8>,
     /// The first byte of the data in the old file, and in the new one.
     pub(super) data_from: u64,
@@ -49,7 +49,7 @@ impl<'a> Rewriting<'a> {
         Rewriting { cursor, changes, version, out: Vec::new(), begins: Vec::new(), refused: None }
     }
 
-    pub(super) fn header(mut self) -> Parsed<Result<NewHeader>> {
+    pub(super) fn header(mut self) -> Parsed<Result<MovedHeader>> {
         let head: [u8; 4] = self.cursor.array()?;
         self.out.extend(head);
         let [.., version] = head;
@@ -76,7 +76,7 @@ impl<'a> Rewriting<'a> {
     }
 
     /// Moves the data back where the header has become too long for its place.
-    fn moved(mut self, old_len: u64) -> Result<NewHeader> {
+    fn moved(mut self, old_len: u64) -> Result<MovedHeader> {
         let is_data = |&(_, begin): &(usize, u64)| old_len <= begin;
         let data_from = self.begins.iter().filter(|it| is_data(it)).map(|it| it.1).min();
         let data_from = data_from.unwrap_or(old_len);
@@ -95,7 +95,7 @@ impl<'a> Rewriting<'a> {
                 place.copy_from_slice(bytes);
             }
         }
-        Ok(NewHeader { bytes: self.out, data_from, data_to })
+        Ok(MovedHeader { bytes: self.out, data_from, data_to })
     }
 
     fn word(&mut self) -> Parsed<u32> {
