@@ -69,7 +69,7 @@ def test_a_folder_that_does_not_exist_is_named(files: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("memory", ["64MiB", "1GB", "0.5 g", 1 << 26, np.int64(1 << 26)])
 def test_memory_is_a_number_or_a_text(files: Path, tmp_path: Path, memory: Any) -> None:
     with tetfile.open(files / "climate.tet", memory=memory, threads=0) as file:
-        assert file["temp"].mean() == 298.5
+        assert file["temp"].max() == 309.0
         with tetfile.create(tmp_path / "x.tet", {"x": file["temp"]}, memory=memory, threads=0):
             pass
     assert tetfile.convert(tmp_path / "x.tet", tmp_path / "x.nc", memory=memory, threads=0).datasets == ["x"]
