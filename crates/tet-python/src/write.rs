@@ -26,9 +26,6 @@ use crate::run::{Job, detached};
 struct Asked {
     include: Vec<String>,
     exclude: Vec<String>,
-    /// Old and new names.
-    #[pyo3(default)]
-    rename: Vec<(String, String)>,
     overwrite: bool,
     /// Types, each of a dataset or of all.
     dtypes: Vec<(Option<String>, String)>,
@@ -109,7 +106,6 @@ impl Asked {
         options.decoding = decoding(Values { raw_values, decoded });
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
-        options.renames = self.rename;
         options.tet.overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };
         for (dataset, chunks) in self.chunks {
             options.tet.chunks.push(ChunkRule { dataset, chunks: chunks.choice()? });

@@ -243,12 +243,3 @@ def test_what_does_not_go_together_is_refused(months: list[Path], tmp_path: Path
     with pytest.raises(FileNotFoundError):
         tetfile.convert([*months, tmp_path / "july.nc"], tmp_path / "o.tet", concat="time")
     assert not (tmp_path / "o.tet").exists()
-
-
-def test_datasets_get_other_names(tmp_path: Path) -> None:
-    data = xarray.Dataset({"tas": (("lat",), np.arange(3.0), {"cell_measures": "area: area"}), "area": (("lat",), np.ones(3))}, coords={"lat": np.arange(3)})
-    data.to_netcdf(tmp_path / "in.nc")
-    tetfile.convert(tmp_path / "in.nc", tmp_path / "out.nc", rename={"tas": "t2m", "lat": "latitude", "ar*": "AR*"})
-    with xarray.open_dataset(tmp_path / "out.nc") as found:
-        assert set(found.variables) == {"t2m", "latitude", "ARea"} and found.t2m.dims == ("latitude",)
-        assert found.t2m.attrs["cell_measures"] == "area: ARea"

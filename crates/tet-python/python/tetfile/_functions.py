@@ -129,7 +129,6 @@ def convert(
     prefer: Literal["first"] | None = None,
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
-    rename: Mapping[str, str] | None = None,
     overwrite: bool = False,
     dtype: npt.DTypeLike | Mapping[str, npt.DTypeLike] | None = None,
     chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
@@ -167,8 +166,6 @@ def convert(
         prefer: With ``merge``: ``"first"`` takes the datasets and attributes of the first file where those of others differ.
         include: Only these datasets: a name, or several.
         exclude: All but these datasets.
-        rename: New names by old ones; a ``*`` stands for any text on both sides. Attributes that name a dataset, and the axis
-            of a coordinate, follow. Other arguments have the old names.
         overwrite: Whether an output that exists is replaced.
         dtype: The type that numbers become, of these datasets (``{"temp": "float32"}``), or of all: one of floats for
             datasets of floats, one of integers for those of integers, but not for the coordinates of an axis. Floats
@@ -212,7 +209,6 @@ def convert(
     asked = {
         "include": names_of(include),
         "exclude": names_of(exclude),
-        "rename": [*(rename or {}).items()],
         "overwrite": overwrite,
         "dtypes": [(name, _name_of(each)) for name, each in dtypes],
         "chunks": [(None, _chunk_rule(chunks))],
