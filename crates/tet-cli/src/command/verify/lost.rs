@@ -37,16 +37,26 @@ pub(super) fn lines(path: &Path, report: &Report, context: &Context<'_>) -> Vec<
     let lost = lost(&report.findings);
     let opened = tet_convert::open(context.env().at(path), &tet_convert::OpenOptions::default());
     let Ok(opened) = opened else { return Vec::new() };
-    let (mut gone, mut partly, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut gone, mut partly, mut faulty, mut whole) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for dataset in opened.catalog.datasets() {
         match (dataset.why(), lost.get(dataset.name.as_str())) {
             (Some(tet_query::Error::Compound { .. }), None) => {}
-            (Some(_), _) | (_, Some(Lost::All)) => gone.push(dataset.name.as_str()),
-            (None, Some(Lost::Chunks(chunks))) => partly.push(parts(dataset, chunks)),
+            (Some(_), _) => gone.push(dataset.name.as_str()),
+            (None, Some(Lost::All)) if !has_chunks(dataset) => gone.push(dataset.name.as_str()),
+            (None, Some(Lost::All)) => faulty.push(dataset.name.as_str()),
+            (None, Some(Lost::Chunks(chunks))) => {
+                let is_all = u64::try_from(chunks.len()) == Ok(dataset.grid.chunk_count());
+                if is_all {
+                    gone.push(dataset.name.as_str());
+                } else {
+                    partly.push(parts(dataset, chunks));
+                }
+            }
             (None, None) => whole.push(dataset.name.as_str()),
         }
     }
-    if gone.is_empty() && partly.is_empty() {
+    if gone.is_empty() && partly.is_empty() && faulty.is_empty() {
         return Vec::new();
     }
     let mut lines = Vec::new();
@@ -56,10 +66,18 @@ pub(super) fn lines(path: &Path, report: &Report, context: &Context<'_>) -> Vec<
     if !gone.is_empty() {
         lines.push(format!("cannot be read: {}", names(&gone)));
     }
+    if !faulty.is_empty() {
+        lines.push(format!("has errors: {}", names(&faulty)));
+    }
     if !whole.is_empty() {
         lines.push(format!("can be read: {}", names(&whole)));
     }
     lines
+}
+
+/// Whether the place of a chunk can be found.
+fn has_chunks(dataset: &Dataset) -> bool {
+    dataset.chunks.locate(&[0], &mut Vec::new()).is_ok()
 }
 
 /// What is lost of each dataset that an error is about, by its name.
@@ -129,7 +147,7 @@ fn positions(dataset: &Dataset, ranges: &[Range<u64>]) -> String {
         }
     });
     let shown: Vec<String> = shown.collect();
-    if shown.is_empty() { "all of it".to_owned() } else { shown.join(", ") }
+    shown.join(", ")
 }
 
 fn names(names: &[&str]) -> String {
