@@ -1,5 +1,7 @@
 //! Converts the errors of the libraries to failures: exit code, message, place, hint.
 
+use std::path::Path;
+
 use tet_convert::{Format, NpyFault};
 use tet_document::DocumentError;
 use tet_format::ForeignFault;
@@ -100,8 +102,11 @@ fn archive_advice(fault: &tet_convert::NpzFault) -> &'static str {
 }
 
 /// A file of a format that is not read or checked, or of none that is known.
-fn other_format(format: Format, exit: Exit, message: String) -> Failure {
-    let exit = if format == Format::EMPTY { exit } else { Exit::Unsupported };
+fn other_format(path: &Path, format: Format, exit: Exit, message: String) -> Failure {
+    // A file that has the name of a format and not its first bytes is damaged.
+    let is_named = format == Format::UNKNOWN && crate::output::format(path).is_ok();
+    let is_damaged = format == Format::EMPTY || is_named;
+    let exit = if is_damaged { exit } else { Exit::Unsupported };
     let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
     let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
     Failure::new(exit, "unknown-format", message).hint(hint)
@@ -485,7 +490,7 @@ impl From<tet_convert::Error> for Failure {
                 in_line(broken_foreign_rule(&fault, message).about(&path), line)
             }
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
-                other_format(format, exit, message).about(&path)
+                other_format(&path, format, exit, message).about(&path)
             }
             E::Array { fault, .. } => of_array(&fault, exit, message),
             E::Archive { path, fault, .. } => {

@@ -217,7 +217,7 @@ mod tests {
             ("query a.tet t --wher lat", Some("a similar argument exists: '--where'")),
             ("diff a.tet b.tet --tolerance 1", Some("`tet diff` has --atol and --rtol")),
             ("query a.tet t --mask x", Some("--where TEST")),
-            ("cat a.tet t --dtype float32", Some("--dtype is an option of `tet convert`")),
+            ("cat a.tet t --merge", Some("--merge is an option of `tet convert`")),
             ("stats a.tet --ad 3", None),
             ("mean a.tet", Some("tet query FILE DATASET --mean")),
             ("rename a.tet", Some("tet edit rename FILE")),

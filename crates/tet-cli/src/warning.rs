@@ -127,7 +127,7 @@ mod tests {
         let lost = "4 datasets (\"l.0\", \"l.1\", ..., \"l.3\"): lost";
         assert_eq!(aggregated(faults), [lost]);
         let texts = (0..4).map(|at| format!("dataset \"l.{at}\" contains text"));
-        let text = "4 datasets (\"l.0\", \"l.1\", ..., \"l.3\"): contains text";
+        let text = "4 datasets (\"l.0\", \"l.1\", ..., \"l.3\"): each contains text";
         assert_eq!(aggregated(texts), [text]);
         assert_eq!(aggregated(["dataset \"a\": lost".to_owned()]), ["dataset \"a\": lost"]);
         assert_eq!(aggregated(many), [wanted, "\"a\\\": b\": lost", "\"x"]);

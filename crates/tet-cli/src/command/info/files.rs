@@ -81,7 +81,9 @@ fn files_of(path: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     files.sort();
     if files.is_empty() {
         let text = format!("the folder {} has no file of arrays", tet_io::shown(path));
-        return Err(Failure::usage("no-files", text).hint("give the path of a file").about(path));
+        return Err(Failure::new(Exit::Environment, "no-files", text)
+            .hint("give the path of a file")
+            .about(path));
     }
     Ok(files)
 }

@@ -16,6 +16,9 @@ const NAMES_MAX: usize = 12;
 /// The most parts of a dataset that are named.
 const PARTS_MAX: usize = 4;
 
+/// No file is so long: what says so is no length.
+const FILE_LEN_MAX: u64 = 1 << 62;
+
 /// What an error says of a dataset.
 enum Lost {
     /// It cannot be read.
@@ -28,7 +31,8 @@ enum Lost {
 pub(super) fn truncated(report: &Report) -> Option<String> {
     let errors = report.findings.iter().filter(|it| it.severity == Severity::Error);
     let ends = errors.filter(|it| it.found == report.file_len && it.place.shard.is_none());
-    let end = ends.filter_map(|it| it.wanted).filter(|end| report.file_len < *end).max()?;
+    let is_length = |end: &u64| report.file_len < *end && *end < FILE_LEN_MAX;
+    let end = ends.filter_map(|it| it.wanted).filter(is_length).max()?;
     Some(format!("truncated: {} of {} bytes", grouped(report.file_len), grouped(end)))
 }
 
