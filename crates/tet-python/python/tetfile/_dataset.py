@@ -419,7 +419,8 @@ class Dataset(Reductions):
         """The part that a selection in text means, as ``tet cat`` and query documents take it; nothing but labels is read.
 
         Without the name of an axis positions, as in NumPy; with one labels, both ends included; ``#`` after the name
-        takes positions, ``~`` the nearest label. What was taken for granted, such as the nearest label, is a warning.
+        takes positions, ``~`` the nearest label; brackets are lists, and ``time.month=6,7,8`` are the times of these months.
+        Longitudes keep the labels of the file. What was taken for granted, such as the nearest label, is a warning.
 
         Raises:
             ValueError: The text is no selection, does not fit the dataset, or this is a part of one already.
@@ -429,6 +430,8 @@ class Dataset(Reductions):
         <tetfile.Dataset temp: float32 (time: 2, lat: 3, lon: 8), part of (12, 4, 8)>
         >>> temp.select("time#-1, lat=10, lon=0:45")[...]
         array([300., 301.], dtype=float32)
+        >>> temp.select("time=[2024-12,2024-01], lat=10, lon=0")[...]
+        array([300., 289., 290.], dtype=float32)
         """
         core, notes = _tetfile.select_text(self._core, text)
         for note in notes:
