@@ -20,7 +20,7 @@ pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;
 pub use self::moments::Moments;
 pub use self::parts::{DatePart, months_of_season};
-pub(crate) use self::range::{RangeFault, Side, Turned};
+pub(crate) use self::range::{RangeFault, Side, TURN, Turned};
 pub use self::role::CoordinateRole;
 pub use self::steps::TimeSteps;
 pub use self::summary::{AxisList, AxisSummary};

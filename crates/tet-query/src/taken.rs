@@ -13,13 +13,11 @@ use crate::catalog::{
 };
 use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::{Error, Result};
+use crate::labels::TURN;
 use crate::lazy::{Choice, Computed, Elements, LazyArray};
 use crate::reduction::AxisPicks;
 use crate::scalar::Scalar;
 use crate::selection::{AxisSlice, Hyperslab};
-
-/// Degrees of a turn.
-const TURN: i64 = 360;
 
 /// Attributes about the range of values, which turned longitudes leave.
 const RANGES: [&str; 4] = ["valid_min", "valid_max", "valid_range", "actual_range"];
@@ -55,7 +53,7 @@ impl TakenAxis {
 
 #[allow(clippy::cast_precision_loss, reason = "a few turns")]
 fn turned_text(label: &str, turns: i64) -> Option<String> {
-    let by = turns.checked_mul(TURN)?;
+    let by = turns.checked_mul(i64::from(TURN))?;
     if let Ok(number) = label.parse::<i64>() {
         return number.checked_add(by).map(|it| it.to_string());
     }
@@ -223,7 +221,7 @@ pub(crate) fn coordinates_turned(
     reason = "a few turns; rounding is wanted"
 )]
 fn turned(values: &Array, dtype: DType, turns: impl Fn(usize) -> i64) -> (DType, Vec<u8>) {
-    let by = |at: usize| turns(at).saturating_mul(TURN);
+    let by = |at: usize| turns(at).saturating_mul(i64::from(TURN));
     let all = || (0..values.len()).map(|at| (values.get(at).unwrap_or(Scalar::Null), by(at)));
     if dtype.is_float() {
         let float = |(value, by): (Scalar, i64)| value.to_f64().unwrap_or(f64::NAN) + by as f64;

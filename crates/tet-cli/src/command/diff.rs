@@ -86,8 +86,12 @@ fn found(
     report.warnings.extend(differing_decoding(&compared.files.both));
     let (mut faults, mut integrity) = (Vec::new(), None);
     let mut ranks = Vec::new();
-    let pairs = compared.files.both.iter().zip(&compared.slabs).zip(&compared.catalogs);
-    for ((both, slabs), [left, right]) in pairs {
+    let pairs = compared.files.both.iter().zip(&compared.slabs).enumerate();
+    for (nth, (both, slabs)) in pairs {
+        let [left, right] = match compared.catalogs.get(&nth) {
+            Some([left, right]) => [left, right],
+            None => [&files[0].catalog, &files[1].catalog],
+        };
         let datasets = [(left, &both[0]), (right, &both[1])];
         let slabs = [&slabs[0], &slabs[1]];
         let mut found = DatasetDiff::of(datasets, slabs, tolerance.as_ref(), how)?;

@@ -7,7 +7,7 @@ use super::Labels;
 use super::table::{Asked, Number};
 
 /// Degrees of a turn.
-const TURN: i16 = 360;
+pub(crate) const TURN: i32 = 360;
 
 /// Why labels are no range of positions.
 #[derive(Clone, Debug, PartialEq, Eq)]

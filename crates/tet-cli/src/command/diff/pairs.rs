@@ -1,5 +1,6 @@
 //! Which datasets of two files are compared, and which of their values.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -16,8 +17,9 @@ pub(super) struct Compared {
     pub(super) files: CatalogDiff,
     /// The selections of the datasets that both files have.
     pub(super) slabs: Vec<[Hyperslab; 2]>,
-    /// The catalogs that these datasets are of.
-    pub(super) catalogs: Vec<[Catalog; 2]>,
+    /// The catalogs that datasets are of, by their place, where these are not the files': of positions that are
+    /// taken one by one.
+    pub(super) catalogs: BTreeMap<usize, [Catalog; 2]>,
     /// What was taken for granted; with each note whether it is a warning.
     pub(super) notes: Vec<(String, bool)>,
 }
@@ -33,10 +35,9 @@ impl Compared {
                 [&both[0], &both[1]].map(|dataset| Hyperslab::whole(dataset.shape()))
             };
             let slabs = files.both.iter().map(whole).collect();
-            let catalogs = vec![[left.clone(), right.clone()]; files.both.len()];
-            return Ok(Compared { files, slabs, catalogs, notes });
+            return Ok(Compared { files, slabs, catalogs: BTreeMap::new(), notes });
         }
-        let (files, slabs, catalogs) = (CatalogDiff::default(), Vec::new(), Vec::new());
+        let (files, slabs, catalogs) = (CatalogDiff::default(), Vec::new(), BTreeMap::new());
         let mut found = Compared { files, slabs, catalogs, notes };
         for asked in &args.datasets {
             found.add(asked, &names, [(left, &args.left), (right, &args.right)], how)?;
@@ -83,16 +84,19 @@ impl Compared {
                     let note =
                         |it: &tet_query::SelectionNote| (format!("{shown}: {it}"), it.is_warning());
                     notes.extend(target.notes.iter().map(note));
+                    let is_taken = matches!(target.catalog, Cow::Owned(_));
                     *dataset = target.dataset.into_owned();
-                    Ok::<_, Failure>((target.slab, target.catalog.into_owned()))
+                    Ok::<_, Failure>((target.slab, is_taken, target.catalog.into_owned()))
                 };
                 let members = [(left.0, a), (right.0, b)].map(|(it, of)| with_members(it, [of]));
                 let pairs = names.pairs(members, [&BTreeMap::new(), &BTreeMap::new()]);
                 for mut both in pairs.both {
-                    let (one, catalog) = part(left, &mut both[0])?;
-                    let (two, other) = part(right, &mut both[1])?;
+                    let (one, is_taken, catalog) = part(left, &mut both[0])?;
+                    let (two, is_other_taken, other) = part(right, &mut both[1])?;
+                    if is_taken || is_other_taken {
+                        self.catalogs.insert(self.slabs.len(), [catalog, other]);
+                    }
                     self.slabs.push([one, two]);
-                    self.catalogs.push([catalog, other]);
                     self.files.both.push(both);
                 }
                 let only = self.files.only.iter_mut().zip(pairs.only);
