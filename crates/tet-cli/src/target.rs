@@ -1,6 +1,6 @@
 //! Resolves `DATASET[slice]` to a dataset and a part of it.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 
 use tet_query::{
     Catalog, Dataset, Execution, Hyperslab, Selected, Selection, SelectionNote, TakenAxes,
@@ -8,13 +8,43 @@ use tet_query::{
 
 use crate::exit::{Failure, Result};
 
+/// Something of an open file, or a view of it: of many targets most are borrowed, and small.
+#[derive(Clone, Debug)]
+pub(crate) enum Lent<'a, T> {
+    /// That of the file.
+    Borrowed(&'a T),
+    /// A view.
+    Owned(Box<T>),
+}
+
+impl<T> Deref for Lent<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Lent::Borrowed(it) => it,
+            Lent::Owned(it) => it,
+        }
+    }
+}
+
+impl<T: Clone> Lent<'_, T> {
+    /// The thing itself, cloned where it is borrowed.
+    pub(crate) fn into_owned(self) -> T {
+        match self {
+            Lent::Borrowed(it) => it.clone(),
+            Lent::Owned(it) => *it,
+        }
+    }
+}
+
 /// The requested dataset and slice.
 #[derive(Clone, Debug)]
 pub(crate) struct Target<'a> {
     /// The catalog that the dataset is one of.
-    pub(crate) catalog: Cow<'a, Catalog>,
+    pub(crate) catalog: Lent<'a, Catalog>,
     /// The dataset.
-    pub(crate) dataset: Cow<'a, Dataset>,
+    pub(crate) dataset: Lent<'a, Dataset>,
     /// The part.
     pub(crate) slab: Hyperslab,
     /// What the slice took for granted.
@@ -27,7 +57,7 @@ impl<'a> Target<'a> {
     /// The whole dataset.
     pub(crate) fn whole(catalog: &'a Catalog, dataset: &'a Dataset) -> Self {
         let (slab, notes) = (Hyperslab::whole(dataset.shape()), Vec::new());
-        let (catalog, dataset) = (Cow::Borrowed(catalog), Cow::Borrowed(dataset));
+        let (catalog, dataset) = (Lent::Borrowed(catalog), Lent::Borrowed(dataset));
         Target { catalog, dataset, slab, notes, taken: TakenAxes::default() }
     }
 }
@@ -61,11 +91,11 @@ impl Target<'_> {
         let dataset = catalog.at(self.dataset.index);
         let dataset = dataset.expect("a view has the datasets of its catalog");
         if taken.is_empty() {
-            let (catalog, dataset) = (Cow::Borrowed(catalog), Cow::Borrowed(dataset));
+            let (catalog, dataset) = (Lent::Borrowed(catalog), Lent::Borrowed(dataset));
             return Ok(Target { catalog, dataset, slab, notes, taken });
         }
-        let dataset = Cow::Owned(taken.view(catalog, dataset.clone(), how)?);
-        let catalog = Cow::Owned(taken.catalog(catalog, how)?);
+        let dataset = Lent::Owned(taken.view(catalog, dataset.clone(), how)?.into());
+        let catalog = Lent::Owned(taken.catalog(catalog, how)?.into());
         Ok(Target { catalog, dataset, slab, notes, taken })
     }
 }
@@ -129,8 +159,8 @@ pub(crate) fn resolve<'a>(
     let selected = selection.select(catalog, dataset, how)?;
     let Selected { slab, notes, taken, .. } = selected;
     let (catalog, dataset) = match taken.is_empty() {
-        true => (Cow::Borrowed(catalog), Cow::Borrowed(dataset)),
-        false => (Cow::Owned(selected.catalog), Cow::Owned(selected.dataset)),
+        true => (Lent::Borrowed(catalog), Lent::Borrowed(dataset)),
+        false => (Lent::Owned(selected.catalog.into()), Lent::Owned(selected.dataset.into())),
     };
     Ok(Target { catalog, dataset, slab, notes, taken })
 }

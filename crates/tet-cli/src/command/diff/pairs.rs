@@ -1,6 +1,5 @@
 //! Which datasets of two files are compared, and which of their values.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -84,7 +83,7 @@ impl Compared {
                     let note =
                         |it: &tet_query::SelectionNote| (format!("{shown}: {it}"), it.is_warning());
                     notes.extend(target.notes.iter().map(note));
-                    let is_taken = matches!(target.catalog, Cow::Owned(_));
+                    let is_taken = matches!(target.catalog, target::Lent::Owned(_));
                     *dataset = target.dataset.into_owned();
                     Ok::<_, Failure>((target.slab, is_taken, target.catalog.into_owned()))
                 };
