@@ -56,6 +56,10 @@ pub(super) struct TimeUnits {
 }
 
 impl TimeUnits {
+    /// Those of [`Moments`](super::Moments) that are parsed.
+    pub(super) const NANOSECONDS: TimeUnits =
+        TimeUnits { calendar: Calendar::Gregorian, len: 1, epoch: 0 };
+
     /// The units of a dataset with these attributes; `None` if its numbers are not times.
     pub(super) fn of(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
         let text = |key| match attrs.get(key) {
