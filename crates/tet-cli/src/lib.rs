@@ -26,6 +26,7 @@ mod command;
 mod completion;
 mod context;
 mod demo;
+mod elsewhere;
 mod escape;
 mod exit;
 mod failure;

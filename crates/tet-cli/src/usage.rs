@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tet_query::nearest_word;
 
 use crate::args::ColorWhen;
+use crate::elsewhere;
 use crate::exit::{Exit, Failure};
 use crate::streams::{self, Streams};
 
@@ -96,7 +97,9 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
             let own = deepest(&mut root, args);
             // The parser's usage has the option that it suggests.
             error.insert(ContextKind::Usage, ContextValue::StyledStr(own.render_usage()));
-            of_option(name.strip_prefix("--")?.split('=').next()?, own)?
+            // `-o` of a command that writes no file.
+            let name = name.strip_prefix("--").or_else(|| name.strip_prefix('-'))?;
+            of_option(name.split('=').next()?, own)?
         }
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand)?;
@@ -113,9 +116,22 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// What options of other programs are called here.
-const OPTIONS: [(&[&str], &str); 9] = [
+const OPTIONS: [(&[&str], &str); 13] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
-    (&["mask", "filter", "condition"], "--where TEST uses only elements that pass it"),
+    (&["filter", "condition"], "--where TEST uses only elements that pass it"),
+    (&["mask", "masked"], elsewhere::MASKS),
+    (
+        &["monthly", "seasonal", "yearly", "annual", "resample", "freq", "month", "season"],
+        elsewhere::MONTHS,
+    ),
+    (
+        &["weights", "weight", "weighted", "weighted-mean", "area-weighted", "area"],
+        elsewhere::WEIGHTS,
+    ),
+    (
+        &["add", "sub", "subtract", "mul", "multiply", "div", "divide", "expr", "calc", "anomaly"],
+        elsewhere::ARITHMETIC,
+    ),
     (&["axis", "axes", "dim", "dims", "along"], "axes follow the operation: --mean time"),
     (&["slice", "sel", "isel", "region"], "--select SLICE, or brackets: 'temp[lat=40:60]'"),
     (&["variable", "var-name", "name"], "the dataset follows the file: tet COMMAND FILE DATASET"),
@@ -129,7 +145,7 @@ const OPTIONS: [(&[&str], &str); 9] = [
 ];
 
 /// What commands of other programs are called here.
-const COMMANDS: [(&[&str], &str); 12] = [
+const COMMANDS: [(&[&str], &str); 15] = [
     (&["show", "view", "print", "values", "get", "read"], "tet cat FILE DATASET"),
     (&["select", "slice", "subset", "extract", "crop"], "tet cat FILE 'DATASET[SLICE]' -o OUT"),
     (&["list", "header", "open", "ncdump", "h5ls", "schema"], "tet info FILE"),
@@ -141,7 +157,10 @@ const COMMANDS: [(&[&str], &str); 12] = [
     (&["merge", "concat", "join", "mergetime"], "tet convert FILE OTHER OUT --concat AXIS"),
     (&["copy", "save", "write", "rechunk", "compress"], "tet convert FILE OUT"),
     (&["checksum", "sum-files", "hash", "sha256"], "tet digest create FILE"),
-    (&["avg", "average", "reduce", "compute", "calc"], "tet query FILE DATASET --mean AXES"),
+    (&["avg", "average", "reduce", "compute", "timmean"], "tet query FILE DATASET --mean AXES"),
+    (&["monmean", "ymonmean", "seasmean", "yearmean", "resample", "groupby"], elsewhere::MONTHS),
+    (&["fldmean", "weights"], elsewhere::WEIGHTS),
+    (&["calc", "expr", "add", "sub", "mul", "div", "anomaly", "ncap2"], elsewhere::ARITHMETIC),
 ];
 
 /// Verbs of `tet edit`, which are no commands of their own.
@@ -161,6 +180,12 @@ fn deepest<'c>(root: &'c mut clap::Command, args: &[OsString]) -> &'c mut clap::
 
 /// What to write instead of an option that a command has not.
 fn of_option(name: &str, own: &clap::Command) -> Option<String> {
+    if own.get_name() == "diff" && ["o", "output", "out"].contains(&name) {
+        return Some(format!(
+            "differences are printed, and no file is made of them: {}",
+            elsewhere::ARITHMETIC
+        ));
+    }
     let root = crate::command();
     let has = |command: &clap::Command| {
         command.get_arguments().any(|it| {

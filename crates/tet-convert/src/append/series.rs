@@ -210,14 +210,15 @@ impl Attempt<'_> {
         let growing = growing(&opened, asked, self.inputs)?;
         check_fixed((self.shown, &opened), (asked, &growing), self.inputs, how)?;
         let mut metadata = metadata_of(&series, &growing);
+        let mut notes = Vec::new();
         for it in &growing {
             grow_labels(it, &mut metadata)?;
-            it.check_coordinates((self.shown, asked.axis), NOT_AGAIN, how)?;
+            notes.extend(it.check_coordinates((self.shown, asked.axis), NOT_AGAIN, how)?);
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
         let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;
         let changes = growing.iter().map(|it| change(it).1).collect();
-        let mut report = EditReport { changes, ..EditReport::default() };
+        let mut report = EditReport { changes, notes, ..EditReport::default() };
         if planned.is_empty() || self.options.mode == EditMode::Plan {
             return Ok(report);
         }

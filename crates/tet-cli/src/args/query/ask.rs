@@ -80,7 +80,7 @@ pub struct PartArgs {
     /// for integers.
     #[arg(long = "where", value_name = "TEST")]
     pub tests: Vec<String>,
-    /// Use only positions with this label on an axis: 'station=nyc'
+    /// Use only positions with this label on an axis, or with this value of a dataset along it: 'state=run'
     #[arg(long, value_name = "AXIS=LABEL")]
     pub label_filter: Option<String>,
     /// Choose what NaN does to a result
@@ -110,7 +110,8 @@ pub struct ParamArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Groups and windows")]
 pub struct CellArgs {
-    /// Compute one result for each position along these axes; the other axes are reduced
+    /// Compute one result for each position along these axes, or for each value of a dataset along one: state; the other
+    /// axes are reduced
     #[arg(long, value_name = "AXES", group = "cells", allow_negative_numbers = true)]
     pub group_by: Option<String>,
     /// Compute one result for each distinct label of these axes

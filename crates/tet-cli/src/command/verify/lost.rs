@@ -30,9 +30,14 @@ enum Lost {
 /// How long a file that is cut short is, and how long it was: at least so long, where its parts alone tell.
 pub(super) fn truncated(report: &Report) -> Option<String> {
     let errors = report.findings.iter().filter(|it| it.severity == Severity::Error);
-    let ends = errors.filter(|it| it.found == report.file_len && it.place.shard.is_none());
+    let errors = || errors.clone().filter(|it| it.place.shard.is_none());
     let is_length = |end: &u64| report.file_len < *end && *end < FILE_LEN_MAX;
-    let end = ends.filter_map(|it| it.wanted).filter(is_length).max()?;
+    let ends = errors().filter(|it| it.found == report.file_len).filter_map(|it| it.wanted);
+    // Where each error is of what ends behind the file, all of them are of its end.
+    let past = |it: &Finding| (it.wanted == Some(report.file_len)).then_some(it.found);
+    let pasts =
+        || errors().map(past).collect::<Option<Vec<u64>>>()?.into_iter().filter(is_length).max();
+    let end = ends.filter(is_length).max().or_else(pasts)?;
     Some(format!("truncated: {} of {} bytes", grouped(report.file_len), grouped(end)))
 }
 
