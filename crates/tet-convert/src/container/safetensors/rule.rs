@@ -65,7 +65,7 @@ tet_format::foreign_rules! { pub(crate),
         "a shard must be named by a file name, in the folder of its index",
         "the index reaches for other folders: do not trust it";
     "ST-I5" SHARD_MISSING "index" Error Structure Hidden:
-        "a shard must be there",
+        "the shard is missing",
         "put the shard into the folder of its index";
     "ST-I6" SHARD_FORMAT "index" Error Structure Hidden:
         "a shard must be a safetensors file",
