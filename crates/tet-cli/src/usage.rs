@@ -119,16 +119,19 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// What options of other programs are called here.
-const OPTIONS: [(&[&str], &str); 13] = [
+const OPTIONS: [(&[&str], &str); 14] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
     (&["mask", "masked"], elsewhere::MASKS),
     (
-        &["monthly", "seasonal", "yearly", "annual", "resample", "freq", "month", "season"],
+        &[
+            "monthly", "seasonal", "yearly", "annual", "resample", "groupby", "freq", "month",
+            "season",
+        ],
         elsewhere::MONTHS,
     ),
     (
-        &["weights", "weight", "weighted", "weighted-mean", "area-weighted", "area"],
+        &["weights", "weight", "weighted", "weighted-mean", "area-weighted", "area-mean", "area"],
         elsewhere::WEIGHTS,
     ),
     (
@@ -144,18 +147,6 @@ const OPTIONS: [(&[&str], &str); 13] = [
         "values are printed with all their digits; --format json is for programs",
     ),
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
-    (
-        &["weights", "weight", "weighted-mean", "area-mean", "weighted"],
-        "the command has no weights; `mean(weights=...)` of the Python package tetfile has them",
-    ),
-    (
-        &["monthly", "yearly", "seasonal", "resample", "freq", "groupby", "group"],
-        "months by name are groups in Python, as `groupby(\"time.month\")`; here -s 'time.month=7' selects one",
-    ),
-    (
-        &["add", "sub", "mul", "div", "expr"],
-        "the command has no arithmetic; tetfile.open in Python gives arrays",
-    ),
     (
         &["reverse", "flip", "upside-down"],
         "`tet plot` has --invert-y; a slice with a step of -1 reverses an axis",
