@@ -60,6 +60,12 @@ pub struct ConvertArgs {
     /// lists them all
     #[arg(long)]
     pub skip_unsupported: bool,
+    /// Write missing values where IN is damaged: _FillValue where the dataset has one, else NaN; the exit status is 1
+    ///
+    /// One line for each dataset says which positions are lost, and why. Datasets of which nothing can be read are left
+    /// out. A dataset without a missing value - integers, texts - is an error with what to write instead.
+    #[arg(long, alias = "salvage")]
+    pub skip_damaged: bool,
     /// Name the dataset of a .npy input [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,

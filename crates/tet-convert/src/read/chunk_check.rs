@@ -209,7 +209,7 @@ fn chunk(
 }
 
 /// Whether the file of a chunk has a name, and is none that can be opened.
-fn is_no_file(error: &tet_io::Error) -> bool {
+pub(crate) fn is_no_file(error: &tet_io::Error) -> bool {
     use tet_io::Error::{DeadLink, Io, LinkOutside, NotRegular};
     match error {
         DeadLink { .. } | LinkOutside { .. } | NotRegular { .. } => true,
