@@ -11,7 +11,7 @@ use crate::Result;
 /// Chunks that are looked up between two reports of progress.
 const BATCH: u64 = 8192;
 /// Of more chunks, those that are stored are looked up, where the table lists them.
-const COUNT_MAX: u64 = 1 << 16;
+pub(crate) const COUNT_MAX: u64 = 1 << 16;
 
 /// Where elements are checked: the options, the rule that a chunk breaks that does not decode, and the one of a
 /// chunk that is longer than the memory limit.

@@ -19,6 +19,7 @@ use tet_query::{
 };
 
 use self::table::WithMissing;
+use super::chunk_check::COUNT_MAX;
 use super::positions::{AxisRanges, outside, ranges, text};
 use crate::convert::with_dtype;
 use crate::model::attributes::{FILL_KEY, given};
@@ -222,9 +223,8 @@ fn lost_of(dataset: &Dataset, how: &Execution) -> Result<Option<Lost>> {
         return all(why);
     }
     let count = dataset.grid.chunk_count();
-    dataset.check_chunk_count(count)?;
     let (mut chunks, mut first) = (Vec::new(), None);
-    for linear in 0..count {
+    for linear in numbers_of_chunks(dataset)? {
         let Some(slab) = Hyperslab::of_chunk(&dataset.grid, linear) else { continue };
         if let Some(why) = damage_of(read(dataset, &slab, how))? {
             chunks.push(linear);
@@ -233,6 +233,26 @@ fn lost_of(dataset: &Dataset, how: &Execution) -> Result<Option<Lost>> {
     }
     let is_all = u64::try_from(chunks.len()) == Ok(count);
     Ok(first.map(|why| Lost { chunks, is_all, why }))
+}
+
+/// The numbers of the chunks that may be damaged, in their order: of very many those that are stored, where the table lists
+/// them.
+fn numbers_of_chunks(dataset: &Dataset) -> Result<Box<dyn Iterator<Item = u64>>> {
+    let count = dataset.grid.chunk_count();
+    dataset.check_chunk_count(count)?;
+    let mut stored = Vec::new();
+    let mut take = |linear: u64| -> tet_query::Result<bool> {
+        stored.push(linear);
+        Ok(true)
+    };
+    let is_many = COUNT_MAX < count && !dataset.is_text();
+    // A damaged index lists none: each chunk is looked up.
+    if !is_many || !matches!(dataset.chunks.each_stored(&mut take), Ok(true)) {
+        return Ok(Box::new(0..count));
+    }
+    stored.sort_unstable();
+    stored.dedup();
+    Ok(Box::new(stored.into_iter()))
 }
 
 /// Reads elements, and compares them with their checksums.
