@@ -52,6 +52,12 @@ pub struct ConvertArgs {
     /// For each of them; without it an error lists them all.
     #[arg(long, help_heading = WHICH)]
     pub skip_unsupported: bool,
+    /// Write missing values where IN is damaged: _FillValue where the dataset has one, else NaN; the exit status is 1
+    ///
+    /// One line for each dataset says which positions are lost, and why. Datasets of which nothing can be read are left
+    /// out. A dataset without a missing value - integers, texts - is an error with what to write instead.
+    #[arg(long, alias = "salvage", help_heading = WHICH)]
+    pub skip_damaged: bool,
     /// Combine datasets of one name along a new first axis
     ///
     /// Of several files, or the objects of one name in a .tgm file. The files need the same datasets, with the same types,

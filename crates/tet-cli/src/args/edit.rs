@@ -18,7 +18,7 @@ system where it can, and so are their checksums. With -o the new file is written
 
 .tet files take all edits; a directory of parts, NAME.tets, grows by append. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
 those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
-.safetensors files. Datasets of .nc, .h5 and .zarr files can be renamed, and attributes set. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
+.safetensors files. Datasets of .nc, .h5 and .zarr files can be renamed and dropped, and attributes set. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
 datasets of .tet, .zt, .tgm and .npz files in another way. `tet convert` writes a copy of any other.";
 
 /// Arguments of `tet edit`.
@@ -399,7 +399,8 @@ EXAMPLES
 const DROP_EXAMPLES: &str = "\
 EXAMPLES
   tet edit drop model.zt optimizer.step '#17'
-  tet edit drop climate.tet 'debug/*' -o smaller.tet";
+  tet edit drop climate.tet 'debug/*' -o smaller.tet
+  tet edit drop climate.nc height               attributes that name it lose the name";
 
 const SET_EXAMPLES: &str = "\
 EXAMPLES

@@ -112,7 +112,8 @@ EXAMPLES
 
 EXIT STATUS
   0    success (also when the reader of a pipe stops)
-  1    the answer is no: verify found errors, repairs are pending, a digest differs
+  1    the answer is no: verify found errors, repairs are pending, a digest differs, or elements
+       of a damaged file were lost
   2    wrong usage: options, document, dataset, axis, label, selection, output exists
   3    the file is damaged, or of a version that this build does not read
   4    a limit or the memory budget was reached, or an integer result overflowed
