@@ -274,7 +274,9 @@ impl From<tet_query::Error> for Failure {
                 let verb = if tet_query::Pattern::parse(&name).is_some() { "matches " } else { "" };
                 let text = format!("no dataset {verb}\"{}\"", Escaped(&name));
                 let failure = Failure::usage("no-such-dataset", text);
-                let hint = suggestion.map(|near| format!("did you mean \"{}\"?", Escaped(&near)));
+                let near = |near: String| format!("did you mean \"{}\"?", Escaped(&near));
+                let formula = || crate::elsewhere::of_name(&name).map(str::to_owned);
+                let hint = formula().or_else(|| suggestion.map(near));
                 let place = Place { dataset: Some(name), ..Place::default() };
                 let failure = failure.among(known.iter().map(String::as_str)).at(place);
                 failure.hint(hint.unwrap_or_default())
@@ -369,7 +371,7 @@ fn code_of(error: &tet_query::Error) -> &'static str {
     }
 }
 
-fn exit_of(error: &tet_query::Error) -> Exit {
+pub(crate) fn exit_of(error: &tet_query::Error) -> Exit {
     match error.is_unsupported() {
         true => Exit::Unsupported,
         false => Exit::from(error.kind()),

@@ -135,10 +135,15 @@ pub(crate) fn find_all<'a>(
     let is_one = datasets.len() == 1;
     let target = |dataset: &'a Dataset| {
         // The slice of an unreadable dataset cannot be checked against its shape. Of several, each tells itself why.
-        if (is_one || select.is_some()) && !tet_convert::is_opaque(dataset) {
-            crate::open::check_readable(dataset)?;
+        let readable = match tet_convert::is_opaque(dataset) {
+            true => Ok(()),
+            false => crate::open::check_readable(dataset),
+        };
+        match readable {
+            Err(failure) if is_one => Err(failure),
+            Err(_) => Ok(Target::whole(catalog, dataset)),
+            Ok(()) => resolve(catalog, dataset, select, how),
         }
-        resolve(catalog, dataset, select, how)
     };
     datasets.into_iter().map(target).collect()
 }

@@ -6,7 +6,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tet_query::nearest_word;
 
 use crate::args::ColorWhen;
+use crate::elsewhere;
 use crate::exit::{Exit, Failure};
+use crate::help;
 use crate::streams::{self, Streams};
 
 /// The options that set how a usage error is printed; they are read before the arguments are parsed.
@@ -59,7 +61,9 @@ pub(crate) fn report(
     } else {
         env.err_is_colored(early.color)
     };
-    let text = error.render();
+    let is_help = error.kind() == ErrorKind::DisplayHelp;
+    let short = if is_help { help::every_option(args) } else { None };
+    let text = short.unwrap_or_else(|| error.render());
     let text = if colored { text.ansi().to_string() } else { text.to_string() };
     let text = without_secrets(args, text);
     let stream = if asked { streams.out.as_mut() } else { streams.err.as_mut() };
@@ -93,10 +97,12 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
             error.remove(ContextKind::Suggested);
             let mut root = crate::command();
             root.build();
-            let own = deepest(&mut root, args);
+            let own = help::deepest(&mut root, args);
             // The parser's usage has the option that it suggests.
             error.insert(ContextKind::Usage, ContextValue::StyledStr(own.render_usage()));
-            of_option(name.strip_prefix("--")?.split('=').next()?, own)?
+            // `-o` of a command that writes no file.
+            let name = name.strip_prefix("--").or_else(|| name.strip_prefix('-'))?;
+            of_option(name.split('=').next()?, own)?
         }
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand)?;
@@ -113,9 +119,25 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// What options of other programs are called here.
-const OPTIONS: [(&[&str], &str); 9] = [
+const OPTIONS: [(&[&str], &str); 14] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
-    (&["mask", "filter", "condition"], "--where TEST uses only elements that pass it"),
+    (&["filter", "condition"], "--where TEST uses only elements that pass it"),
+    (&["mask", "masked"], elsewhere::MASKS),
+    (
+        &[
+            "monthly", "seasonal", "yearly", "annual", "resample", "groupby", "freq", "month",
+            "season",
+        ],
+        elsewhere::MONTHS,
+    ),
+    (
+        &["weights", "weight", "weighted", "weighted-mean", "area-weighted", "area-mean", "area"],
+        elsewhere::WEIGHTS,
+    ),
+    (
+        &["add", "sub", "subtract", "mul", "multiply", "div", "divide", "expr", "calc", "anomaly"],
+        elsewhere::ARITHMETIC,
+    ),
     (&["axis", "axes", "dim", "dims", "along"], "axes follow the operation: --mean time"),
     (&["slice", "sel", "isel", "region"], "--select SLICE, or brackets: 'temp[lat=40:60]'"),
     (&["variable", "var-name", "name"], "the dataset follows the file: tet COMMAND FILE DATASET"),
@@ -125,11 +147,15 @@ const OPTIONS: [(&[&str], &str); 9] = [
         "values are printed with all their digits; --format json is for programs",
     ),
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
+    (
+        &["reverse", "flip", "upside-down"],
+        "`tet plot` has --invert-y; a slice with a step of -1 reverses an axis",
+    ),
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];
 
 /// What commands of other programs are called here.
-const COMMANDS: [(&[&str], &str); 12] = [
+const COMMANDS: [(&[&str], &str); 15] = [
     (&["show", "view", "print", "values", "get", "read"], "tet cat FILE DATASET"),
     (&["select", "slice", "subset", "extract", "crop"], "tet cat FILE 'DATASET[SLICE]' -o OUT"),
     (&["list", "header", "open", "ncdump", "h5ls", "schema"], "tet info FILE"),
@@ -141,26 +167,23 @@ const COMMANDS: [(&[&str], &str); 12] = [
     (&["merge", "concat", "join", "mergetime"], "tet convert FILE OTHER OUT --concat AXIS"),
     (&["copy", "save", "write", "rechunk", "compress"], "tet convert FILE OUT"),
     (&["checksum", "sum-files", "hash", "sha256"], "tet digest create FILE"),
-    (&["avg", "average", "reduce", "compute", "calc"], "tet query FILE DATASET --mean AXES"),
+    (&["avg", "average", "reduce", "compute", "timmean"], "tet query FILE DATASET --mean AXES"),
+    (&["monmean", "ymonmean", "seasmean", "yearmean", "resample", "groupby"], elsewhere::MONTHS),
+    (&["fldmean", "weights"], elsewhere::WEIGHTS),
+    (&["calc", "expr", "add", "sub", "mul", "div", "anomaly", "ncap2"], elsewhere::ARITHMETIC),
 ];
 
 /// Verbs of `tet edit`, which are no commands of their own.
 const EDITS: [&str; 7] = ["rename", "drop", "set", "append", "compact", "repack", "delete"];
 
-/// The command that the arguments name.
-fn deepest<'c>(root: &'c mut clap::Command, args: &[OsString]) -> &'c mut clap::Command {
-    let mut command = root;
-    for word in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
-        if command.find_subcommand(word).is_none() {
-            continue;
-        }
-        command = command.find_subcommand_mut(word).expect("it was found");
-    }
-    command
-}
-
 /// What to write instead of an option that a command has not.
 fn of_option(name: &str, own: &clap::Command) -> Option<String> {
+    if own.get_name() == "diff" && ["o", "output", "out"].contains(&name) {
+        return Some(format!(
+            "differences are printed, and no file is made of them: {}",
+            elsewhere::ARITHMETIC
+        ));
+    }
     let root = crate::command();
     let has = |command: &clap::Command| {
         command.get_arguments().any(|it| {

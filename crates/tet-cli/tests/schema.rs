@@ -275,6 +275,9 @@ fn statistics_are_what_the_schema_says() {
     assert_eq!((&gappy["nan_count"], &gappy["inf_count"]), (&Value::from(1), &Value::from(1)));
     let quick = env.answer(&["stats", "climate.tet", "temp", "--json", "--no-quartiles"]);
     assert!(quick["datasets"][0].get("quartiles").is_none());
+    let only = env.answer(&["stats", "numbers.tet", "--json", "--only", "nan,inf"]);
+    assert_eq!(only["datasets"][0]["first_nan"], serde_json::json!([1]));
+    assert_eq!(only["datasets"][0]["first_inf"], serde_json::json!([3]));
     let empty = env.answer(&["stats", "numbers.tet", "gappy[0:0]", "--json"]);
     assert!(empty["datasets"][0]["min"].is_null());
 }

@@ -99,7 +99,7 @@ pub fn append(
         if let Some(labels) = it.dataset.coords.get(&it.axis) {
             it.more_labels(asked.axis, labels)?;
         }
-        it.check_coordinates((file, asked.axis), NOT_AGAIN, how)?;
+        notes.extend(it.check_coordinates((file, asked.axis), NOT_AGAIN, how)?);
     }
     check_fixed((file, &opened), (asked, &growing), &inputs, how)?;
     let changes = growing.iter().map(change).collect();

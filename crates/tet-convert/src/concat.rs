@@ -40,10 +40,12 @@ pub(crate) fn joined_files(
     let growing = growing(&first, &asked, &others).map_err(of_joining)?;
     check_fixed((&path, &first), (&asked, &growing), &others, how).map_err(of_joining)?;
     let mut joined = BTreeMap::new();
+    let mut gaps = Vec::new();
     for it in &growing {
-        let part = it
-            .check_coordinates((&path, axis), GIVE_IN_ORDER, how)
-            .and_then(|()| of_parts(it, axis, how));
+        let part = it.check_coordinates((&path, axis), GIVE_IN_ORDER, how).and_then(|notes| {
+            gaps.extend(notes);
+            of_parts(it, axis, how)
+        });
         joined.insert(it.dataset.index, part.map_err(of_joining)?);
     }
     let sources = others.iter().flat_map(|(_, it)| {
@@ -51,7 +53,7 @@ pub(crate) fn joined_files(
     });
     let sources = first.catalog.shards().iter().cloned().chain(sources).collect();
     let notes = others.iter().flat_map(|(_, it)| it.notes.iter().cloned());
-    let notes = first.notes.iter().cloned().chain(notes).collect();
+    let notes = first.notes.iter().cloned().chain(notes).chain(gaps).collect();
     let catalog = first.catalog.clone().with_shards(sources);
     let catalog = catalog.viewed(|dataset| joined.remove(&dataset.index).unwrap_or(dataset));
     Ok(Opened { catalog, notes, tet: None, ..first })

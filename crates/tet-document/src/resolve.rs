@@ -2,6 +2,7 @@
 
 mod axes;
 mod cells;
+mod keys;
 
 use tet_query::{
     Alignment, Answer, Array, AxisPositions, Catalog, CatalogLabels, Choice, Dataset, Execution,
@@ -108,7 +109,8 @@ impl Query {
             let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
             return Ok(Resolved { catalog: view, dataset: taken, slab, positions, notes, ask });
         }
-        let place = Placing { query: self, dataset: &taken, slab: &slab, labels: &labels };
+        let (query, dataset) = (self, &taken);
+        let place = Placing { query, catalog: &view, dataset, slab: &slab, labels: &labels, how };
         let ask = match (&self.reduction, &self.transform) {
             (Some(reduction), _) => Ask::Reduce(place.reduction(reduction)?),
             (None, Some(transform)) => Ask::Transform(place.choice()?, place.transform(transform)?),
@@ -180,9 +182,11 @@ impl Query {
 /// A query that is brought to a dataset.
 struct Placing<'a> {
     query: &'a Query,
+    catalog: &'a Catalog,
     dataset: &'a Dataset,
     slab: &'a Hyperslab,
     labels: &'a CatalogLabels,
+    how: &'a Execution,
 }
 
 impl Placing<'_> {

@@ -15,6 +15,7 @@ mod steps;
 mod summary;
 mod table;
 mod times;
+mod values;
 
 pub use self::calendar::Calendar;
 pub use self::coordinates::CatalogLabels;

@@ -138,6 +138,8 @@ pub struct AxisGroups {
     pub group_of: Arc<[u32]>,
     /// What the groups are called, in order of their first position.
     pub labels: Arc<[String]>,
+    /// The dataset whose values they are, where they are no labels of the axis.
+    pub by: Option<Arc<str>>,
 }
 
 impl AxisGroups {

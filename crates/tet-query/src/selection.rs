@@ -38,6 +38,7 @@ pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
 pub use self::note::SelectionNote;
 pub use self::positions::AxisPositions;
 pub use self::resolve::unknown_label;
+pub(crate) use self::selected::shared as shared_axis;
 pub use self::selected::{Selected, TakenAxes};
 pub use self::text::AXES_MAX;
 

@@ -18,7 +18,7 @@ fn labeled(axis: usize) -> Reduction {
     let group_of = (0..SHAPE[axis]).map(|at| (at % u64::from(LABEL_COUNT)) as u32).collect();
     let labels = (0..LABEL_COUNT).map(|label| label.to_string()).collect();
     let others: Vec<usize> = (0..SHAPE.len()).filter(|&other| other != axis).collect();
-    let groups = vec![AxisGroups { axis, group_of, labels }];
+    let groups = vec![AxisGroups { axis, group_of, labels, by: None }];
     Reduction { groups, ..Reduction::along(Op::Sum, others) }
 }
 

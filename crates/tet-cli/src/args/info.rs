@@ -23,6 +23,10 @@ pub struct InfoArgs {
     /// List each dataset in a row of its own
     #[arg(long)]
     pub no_fold: bool,
+    /// Sum up the datasets that have the first N parts of their names in common, as model.layers.0.*
+    #[arg(long, value_name = "N", conflicts_with_all = ["fold", "no_fold", "tree", "json"],
+          value_parser = clap::value_parser!(u8).range(1..))]
+    pub depth: Option<u8>,
     /// Choose the order of the rows
     #[arg(long, value_name = "ORDER", default_value = "file", hide_default_value = true)]
     pub sort: SortName,
@@ -81,6 +85,7 @@ EXAMPLES
   tet info climate.tet                       the table of datasets
   tet ls model.safetensors 'layers.0.*'      of those whose names match
   tet ls model.safetensors --sort size       the largest first
+  tet ls model.safetensors --depth 3         parameters and bytes of each layer
   tet info climate.tet --metadata            with attributes and labels
   tet info model.nc --tree                   groups, their attributes, and their datasets
   tet info climate.tet --chunks -n 5         with the first five chunks of each dataset

@@ -16,6 +16,8 @@ use tet_plot::{Depth, PlotMedium};
 use tet_query::{Catalog, Choice, Dataset, Execution, Integrity};
 
 use super::convert;
+use super::query;
+use super::stats::is_of_dataset;
 use crate::args::{CatArgs, CatFormat};
 use crate::bar::Bar;
 use crate::context::Context;
@@ -115,6 +117,9 @@ fn write_all(
     if args.output.is_none() && matches!(form, Form::Text) && rows::are_columns(targets) {
         return rows::print(targets, how, args.full, context).map_err(about);
     }
+    if args.output.is_none() && matches!(form, Form::Text) && targets.len() > 1 {
+        return print_all(targets, how, what, context).map_err(about);
+    }
     for target in targets {
         // Elements that nothing computes with are written, and not printed.
         if !matches!(form, Form::Values(_)) || !tet_convert::is_opaque(&target.dataset) {
@@ -123,9 +128,6 @@ fn write_all(
     }
     match (args.output.as_deref(), targets) {
         (None, [target]) => emit(target, how, what, context).map_err(about),
-        (None, targets) if matches!(form, Form::Text) => {
-            print_all(targets, how, what, context).map_err(about)
-        }
         (Some(path), [target]) => write(path, target, how, what, context),
         (_, targets) => {
             let matching: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
@@ -153,7 +155,8 @@ fn catalog_for(form: &Form, args: &CatArgs, catalog: Catalog, how: &Execution) -
     })
 }
 
-/// Prints several datasets, each under its name. Returns the integrity, if any bytes were read.
+/// Prints several datasets, each under its name. Returns the integrity, if any bytes were read; datasets that cannot be
+/// printed are an error after the others.
 fn print_all(
     targets: &[Target<'_>],
     how: &Execution,
@@ -161,15 +164,30 @@ fn print_all(
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
     let mut all: Option<Integrity> = None;
-    for (at, target) in targets.iter().enumerate() {
-        if at > 0 {
+    let (mut printed, mut faults) = (0, Vec::new());
+    for target in targets {
+        let fault = open::check_readable(&target.dataset).err();
+        if let Some(fault) = fault {
+            faults.push(fault);
+            continue;
+        }
+        if printed > 0 {
             context.line("")?;
         }
+        printed += 1;
         let heading = context.paint.strong(Escaped(&target.dataset.name));
         context.line(heading)?;
-        let integrity = emit(target, how, what, context)?;
+        let integrity = match emit(target, how, what, context) {
+            Ok(integrity) => integrity,
+            Err(fault) if is_of_dataset(&fault) => {
+                faults.push(fault);
+                continue;
+            }
+            Err(fault) => return Err(fault),
+        };
         all = all.map_or(integrity, |all| Some(integrity.map_or(all, |it| all.and(it))));
     }
+    query::check_all(faults, targets.len(), ["is not printed", "are not printed"])?;
     Ok(all)
 }
 

@@ -87,7 +87,7 @@ fn list(
         write(args, &contents, context)?;
     }
     let Some(fault) = fault else {
-        let is_all = open::is_complete(opened) && !has_lost_chunks(opened);
+        let is_all = open::is_complete(opened) && !has_damaged(opened);
         return Ok(if is_all { Exit::Done } else { Exit::Format });
     };
     // The rest was printed; the exit code reports that something is missing.
@@ -137,12 +137,10 @@ fn selected(datasets: &[String], mut opened: Opened) -> Result<Opened> {
     Ok(opened)
 }
 
-/// Whether chunks of a dataset are missing, as in a truncated file.
-fn has_lost_chunks(opened: &Opened) -> bool {
-    let is_chunk = |error: &tet_query::Error| {
-        matches!(error, tet_query::Error::Chunk { .. } | tet_query::Error::MissingChunk { .. })
-    };
-    opened.catalog.datasets().iter().filter_map(Dataset::why).any(is_chunk)
+/// Whether a dataset is damaged, as in a truncated file: reading it ends with the same exit code.
+fn has_damaged(opened: &Opened) -> bool {
+    let is_damage = |error: &tet_query::Error| crate::failure::exit_of(error) == Exit::Format;
+    opened.catalog.datasets().iter().filter_map(Dataset::why).any(is_damage)
 }
 
 fn stored(args: &InfoArgs, opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {

@@ -70,23 +70,23 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
             warnings.clear();
         }
     }
-    check_answered(faults, count)
+    check_all(faults, count, ["has no answer", "have no answer"])
 }
 
-/// Checks that all of several datasets have an answer.
+/// Checks that none of several datasets has failed; the texts are for one and for several that have.
 ///
 /// # Errors
 ///
-/// Some have none: the failure has their number and the reasons, each once.
-fn check_answered(mut faults: Vec<Failure>, count: usize) -> Result<()> {
+/// Some have: the failure has their number and the reasons, each once.
+pub(super) fn check_all(mut faults: Vec<Failure>, count: usize, texts: [&str; 2]) -> Result<()> {
     let failed = u64::try_from(faults.len()).unwrap_or(u64::MAX);
     let Some(worst) = faults.iter().map(|it| it.exit).max() else { return Ok(()) };
-    let text =
-        format!("{} of {} have no answer", grouped(failed), counted(count as u64, "dataset"));
+    let [one, several] = texts;
+    let of = format!("{} of {}", grouped(failed), counted(count as u64, "dataset"));
     if let [_] = faults[..] {
-        let text = text.replace("have", "has");
-        return Err(faults.remove(0).note(text));
+        return Err(faults.remove(0).note(format!("{of} {one}")));
     }
+    let text = format!("{of} {several}");
     let code = faults.iter().find(|it| it.exit == worst).map(|it| it.code.clone());
     let reasons = aggregated(faults.into_iter().map(|it| it.message.clone()));
     let failure = Failure::new(worst, code.as_deref().unwrap_or_default(), text);

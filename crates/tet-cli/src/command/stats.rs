@@ -3,7 +3,7 @@
 mod measure;
 
 use tet_convert::Opened;
-use tet_query::{Catalog, Execution, Integrity};
+use tet_query::{Catalog, CatalogLabels, Execution, Integrity, LabelLookup};
 
 use crate::args::{StatsArgs, StatsOnly};
 use crate::bar::Bar;
@@ -51,7 +51,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     for target in &targets {
         context.check_cancelled()?;
         let measure = Measure::new(target, &how, &bar, !args.no_quartiles);
-        let stats = match measure.stats() {
+        let stats = match measure.stats().and_then(|it| with_places(it, &measure, &args.only)) {
             Ok(stats) => stats,
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
             Err(failure) => {
@@ -88,6 +88,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             ([], _) => {}
             _ => write_all(&datasets, context)?,
         }
+        write_places(&datasets, &targets, &how, context)?;
         if let Some(only) = &only {
             let verb = if only.found == 1 { "has" } else { "have" };
             let of = format!("{} of {}", grouped(only.found), counted(only.looked_at, "dataset"));
@@ -102,6 +103,57 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         opened.check_complete()?;
     }
     Ok(exit)
+}
+
+/// The statistics with the positions of the first values that are looked for.
+fn with_places(
+    mut stats: DatasetStats,
+    measure: &Measure<'_>,
+    only: &[StatsOnly],
+) -> Result<DatasetStats> {
+    let is_asked = |kind| only.contains(&kind) && has(&stats, kind);
+    let (nan, inf) = (is_asked(StatsOnly::Nan), is_asked(StatsOnly::Inf));
+    if nan {
+        stats.first_nan = measure.first_nan()?;
+    }
+    if inf {
+        stats.first_inf = measure.first_inf(&stats)?;
+    }
+    Ok(stats)
+}
+
+/// Prints where the first values are that were looked for.
+fn write_places(
+    datasets: &[DatasetStats],
+    targets: &[Target<'_>],
+    how: &Execution,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    for stats in datasets {
+        let places = [("NaN", &stats.first_nan), ("infinity", &stats.first_inf)];
+        for (what, place) in places.into_iter().filter_map(|(what, it)| Some((what, it.as_ref()?)))
+        {
+            let target = targets.iter().find(|target| target.dataset.index == stats.index);
+            let labels = target.map(|target| labels_at(target, place, how)).unwrap_or_default();
+            let position: Vec<String> = place.iter().map(u64::to_string).collect();
+            let position = position.join(", ");
+            let name = Escaped(&stats.name);
+            context.line(format!("  {name}: first {what} at [{position}]{labels}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The labels of a position, as ` (time=2001-01-01, lat=40)`; empty without labels.
+fn labels_at(target: &Target<'_>, position: &[u64], how: &Execution) -> String {
+    let labels = CatalogLabels::new(&target.catalog, &target.dataset, how);
+    let label = |(axis, at): (usize, &u64)| {
+        let text = labels.labels(axis).ok()??.text(usize::try_from(*at).ok()?)?;
+        let name = target.dataset.dims.get(axis)?;
+        Some(format!("{}={}", Escaped(name), Escaped(&text)))
+    };
+    let shown: Vec<String> = position.iter().enumerate().filter_map(label).collect();
+    if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
 }
 
 /// Leaves datasets that have none of these kinds of values out; those that cannot be read stay.

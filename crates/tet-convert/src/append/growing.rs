@@ -12,7 +12,6 @@ use tet_io::shown;
 use tet_query::{Catalog, Dataset, Execution};
 
 use super::order::{check_order, unfit};
-use crate::Result;
 use crate::container::holds_one;
 use crate::edit::datasets_named;
 use crate::merge::differing_elements;
@@ -21,6 +20,10 @@ use crate::model::axes::names_of;
 use crate::model::meanings::{Differing, differing_meaning};
 use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::UnsupportedChoice;
+use crate::{Note, Result};
+
+/// A message has no more names of axes.
+const NAMES_MAX: usize = 8;
 
 /// What is appended to which axis.
 ///
@@ -69,13 +72,13 @@ impl Growing<'_> {
         (file, axis): (&Path, &str),
         advice: &str,
         how: &Execution,
-    ) -> Result<()> {
+    ) -> Result<Vec<Note>> {
         // In a group it has the name of the group before its own.
         let name = self.dataset.name.rsplit('/').next().unwrap_or_default();
         let is_named = self.dataset.name == axis || name == axis;
         let is_coordinate = is_named && self.dataset.shape().len() == 1;
         if !is_coordinate {
-            return Ok(());
+            return Ok(Vec::new());
         }
         check_order((file, self.dataset), &self.parts, advice, how)
     }
@@ -141,8 +144,14 @@ pub(crate) fn growing<'c>(
     }
     let Ok(axis) = asked.axis.parse::<usize>() else {
         let has_names = catalog.datasets().iter().any(|it| !it.dims.is_empty());
-        let advice =
-            if has_names { "" } else { ": its axes have no names, give a number, 0 for the first" };
+        // A path as lists of axes have it.
+        let leaf = asked.axis.rsplit('/').next().unwrap_or_default();
+        let is_name = datasets().any(|it| it.dims.iter().any(|dim| dim == leaf));
+        let advice = match has_names {
+            true if is_name => format!(": it is named {leaf:?}"),
+            true => String::new(),
+            false => ": its axes have no names, give a number, 0 for the first".to_owned(),
+        };
         return Err(unfit(format!("no dataset has an axis named {:?}{advice}", asked.axis)));
     };
     let growing = match &chosen {
@@ -150,8 +159,15 @@ pub(crate) fn growing<'c>(
         None => numbered(opened, axis, inputs),
     }?;
     if growing.is_empty() {
+        let names: BTreeSet<&str> =
+            datasets().flat_map(|it| &it.dims).map(String::as_str).collect();
+        let names = names.into_iter().take(NAMES_MAX).collect::<Vec<_>>().join(", ");
+        let advice = match names.as_str() {
+            "" => String::new(),
+            names => format!("; its axes have names: {names}"),
+        };
         let what = format!(
-            "no dataset of {} is in all inputs with an axis {axis} and the same other extents",
+            "no dataset of {} is in all inputs with an axis {axis} and the same other extents{advice}",
             shown(&path_of(catalog.source()))
         );
         return Err(unfit(what));

@@ -3,27 +3,28 @@
 use std::path::Path;
 
 use tet_format::DType;
-use tet_query::{Dataset, Execution, Hyperslab};
+use tet_query::{Dataset, Execution, Hyperslab, Labels};
 
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
 /// Longer coordinates are not compared.
 const COUNT_MAX: u64 = 1 << 24;
 
-/// Checks that a coordinate whose values increase or decrease does so with those of the inputs.
+/// Checks that a coordinate whose values increase or decrease does so with those of the inputs. Notes are of times that may
+/// be missing between two files.
 pub(super) fn check_order(
     (file, dataset): (&Path, &Dataset),
     parts: &[(&Path, &Dataset)],
     advice: &str,
     how: &Execution,
-) -> Result<()> {
-    let Some(mut keys) = keys(dataset, how)? else { return Ok(()) };
+) -> Result<Vec<Note>> {
+    let Some(mut keys) = keys(dataset, how)? else { return Ok(Vec::new()) };
     if !is_ordered(&keys) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut before = file;
     for (path, part) in parts {
-        let Some(more) = self::keys(part, how)? else { return Ok(()) };
+        let Some(more) = self::keys(part, how)? else { return Ok(Vec::new()) };
         let (is_part, is_apart) = (is_ordered(&more), keys.last() != more.first());
         keys.extend(more);
         if !is_ordered(&keys) {
@@ -38,7 +39,36 @@ pub(super) fn check_order(
         }
         before = path;
     }
-    Ok(())
+    let files: Vec<_> = std::iter::once((file, dataset)).chain(parts.iter().copied()).collect();
+    let gaps = files.windows(2).map(|pair| gap(pair[0], pair[1], how));
+    Ok(gaps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// A note where times of a file begin later after those before than any two of them are apart: files may be missing.
+fn gap(
+    (before, first): (&Path, &Dataset),
+    (path, second): (&Path, &Dataset),
+    how: &Execution,
+) -> Result<Option<Note>> {
+    let labels = [first.as_labels(how)?, second.as_labels(how)?];
+    let [Some(first), Some(second)] = &labels else { return Ok(None) };
+    let [Some(one), Some(two)] = [first.moments(), second.moments()] else { return Ok(None) };
+    let steps = [&one, &two].into_iter().flat_map(|it| it.nanoseconds.windows(2));
+    let longest = steps.map(|pair| pair[1].abs_diff(pair[0])).max();
+    let (Some(longest), Some(end), Some(begin)) =
+        (longest, one.nanoseconds.last(), two.nanoseconds.first())
+    else {
+        return Ok(None);
+    };
+    let is_gap =
+        one.calendar == two.calendar && longest.saturating_mul(3) / 2 < end.abs_diff(*begin);
+    let text = |labels: &Labels<'_>, at: usize| labels.text(at).unwrap_or_default();
+    Ok(is_gap.then(|| Note::Gap {
+        before: tet_io::shown(before).to_string(),
+        end: text(first, first.len().saturating_sub(1)),
+        path: tet_io::shown(path).to_string(),
+        begin: text(second, 0),
+    }))
 }
 
 /// Whether numbers increase, or decrease, with every step.

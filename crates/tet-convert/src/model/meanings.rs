@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tet_format::DType;
 use tet_query::{AttrText, have_same_units};
 
 use super::attributes::{FILL_KEY, UNITS_KEY};
@@ -59,9 +60,13 @@ pub(crate) fn differing_meaning(first: &Attrs, more: &Attrs) -> Option<Differing
             return differs(key);
         }
     }
+    // NaN is missing without a mark, too.
+    let nan = AttrText::number(DType::Float64, &f64::NAN.to_le_bytes());
     let is_other = |key: &&str| match (first.get(*key), more.get(*key)) {
         (Some(one), Some(two)) => !one.is_same(two),
-        (None, Some(_)) => [FILL_KEY, "missing_value"].contains(key) && !first.is_empty(),
+        (None, Some(two)) => {
+            [FILL_KEY, "missing_value"].contains(key) && !first.is_empty() && !two.is_same(&nan)
+        }
         _ => false,
     };
     MARKS.into_iter().find(is_other).and_then(differs)
@@ -106,6 +111,7 @@ mod tests {
 
     fn attrs(pairs: &[(&str, &str)]) -> Attrs {
         let value = |text: &str| match text.parse::<f64>() {
+            Ok(it) if it.is_nan() => AttrText::number(DType::Float32, &f32::NAN.to_le_bytes()),
             Ok(_) => AttrText::Json(text.to_owned()),
             Err(_) => AttrText::Text(text.to_owned()),
         };
@@ -131,6 +137,7 @@ mod tests {
         assert_eq!(of(&[], &[("_Unsigned", "true")]).as_deref(), Some("_Unsigned"));
         assert_eq!(of(&[("_FillValue", "-9")], &[]), None);
         assert_eq!(of(&days, &[("_FillValue", "-9")]).as_deref(), Some("_FillValue"));
+        assert_eq!(of(&days, &[("_FillValue", "NaN")]), None);
         assert_eq!(of(&[("valid_min", "0")], &[("valid_min", "1")]).as_deref(), Some("valid_min"));
     }
 }

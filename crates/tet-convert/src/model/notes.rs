@@ -70,6 +70,17 @@ pub enum Note {
         /// The finding.
         what: String,
     },
+    /// Times of a file begin later after those of the file before than any two of them are apart.
+    Gap {
+        /// The file before.
+        before: String,
+        /// Its last time.
+        end: String,
+        /// The file behind it.
+        path: String,
+        /// Its first time.
+        begin: String,
+    },
     /// Another program has the input open for writing, and its values have no checksums to compare.
     BeingWritten,
     /// A zip member that is no array was left out.
@@ -444,6 +455,12 @@ impl Note {
                 write!(f, "{count} dataset{s} of {types} {verb} written as decoded numbers")
             }
             Self::Warned { what } => f.write_str(what),
+            Self::Gap { before, end, path, begin } => {
+                write!(
+                    f,
+                    "{before} ends at {end} and {path} begins at {begin}: is a file between them missing?"
+                )
+            }
             Self::BeingWritten => f.write_str(
                 "another program has the input open for writing: this may mix two states of it",
             ),

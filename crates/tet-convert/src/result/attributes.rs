@@ -146,7 +146,7 @@ fn name_quantity(attrs: &mut Attrs, unit: Option<&AttrText>, op: Op) {
 /// The square of a unit, as UDUNITS has it; `None` for the unit of a time since a date, or of a logarithm.
 fn squared(unit: &str) -> Option<String> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, ' ' | '-' | '.' | '/');
-    let is_product = unit.chars().all(is_plain) && !unit.contains(" since ");
+    let is_product = unit.chars().all(is_plain) && !unit.to_ascii_lowercase().contains(" since ");
     match unit {
         "1" | "" => Some(unit.to_owned()),
         _ if unit.chars().all(|it| it.is_ascii_alphabetic()) => Some(format!("{unit}2")),

@@ -107,6 +107,9 @@ impl<'c> Origins<'c> {
         }
         let positions: Vec<u64> = firsts.into_values().collect();
         let picks = AxisPicks { axis: groups.axis, positions: positions.into() };
+        if let Some(by) = &groups.by {
+            return self.groups_by(by, groups, &picks);
+        }
         if self.texts(groups.axis, Some(&picks))?.is_some_and(|it| it[..] == groups.labels[..]) {
             let axis = self.axis(groups.axis, Some(&picks), self.is_clear(groups.axis))?;
             // Bounds are those of positions.
@@ -114,6 +117,23 @@ impl<'c> Origins<'c> {
         }
         let (name, labels) = (self.name_of(groups.axis), Some(groups.labels.to_vec()));
         Ok(ResultAxis { name, labels, ..ResultAxis::default() })
+    }
+
+    /// The axis of groups of the values of another dataset, which it is named after.
+    fn groups_by(&self, by: &str, groups: &AxisGroups, firsts: &AxisPicks) -> Result<ResultAxis> {
+        let name = leaf(by).to_owned();
+        let slice = self.slab.axes().get(groups.axis).copied();
+        let named = ResultAxis { name: Some(name.clone()), ..ResultAxis::default() };
+        let found = self.catalog.values_along(self.dataset, by).map(|(_, found)| found);
+        let found = found.filter(is_numbers);
+        match found.filter(|_| name != self.name) {
+            Some(found) => {
+                let found = found.with_exact_times().clone();
+                let found = Dataset { name: name.clone(), dims: vec![name], ..found };
+                self.with_coordinates(named, &found, slice, Some(firsts))
+            }
+            None => Ok(ResultAxis { labels: Some(groups.labels.to_vec()), ..named }),
+        }
     }
 
     /// The axis of windows over an axis.
@@ -150,9 +170,7 @@ impl<'c> Origins<'c> {
     /// The numbers that label an axis, where a dataset has them.
     fn numbers(&self, axis: usize) -> Option<&Dataset> {
         let has_own = self.dataset.coords.get(&axis).is_some_and(|labels| !labels.is_empty());
-        let found = self.labels.coordinate_dataset(axis).filter(|_| !has_own)?;
-        let is_number = found.dtype.is_some_and(|it| it.is_integer() || it.is_float());
-        (is_number && found.fault.is_none()).then_some(found)
+        self.labels.coordinate_dataset(axis).filter(|found| !has_own && is_numbers(found))
     }
 
     /// Whether the name of an axis says which axis and which dataset is meant.
@@ -174,18 +192,29 @@ impl<'c> Origins<'c> {
                 let own = self.catalog.datasets().get(found.index);
                 let own = own.filter(|it| it.name == found.name && it.shape() == found.shape());
                 let found = own.unwrap_or(found).with_exact_times();
-                let lazy = self.coordinates(found, slice, picks)?;
-                let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
-                let mut dataset = computed.dataset(found.name.clone());
-                (dataset.dims, dataset.attrs) = (found.dims.clone(), of_values(found, None));
-                dataset.fill.clone_from(&found.fill);
-                (kept.coordinates, kept.computed) = (Some(dataset), Some(computed));
+                kept = self.with_coordinates(kept, found, slice, picks)?;
                 kept.source = Some(found.clone());
             }
             _ if self.is_named_as(axis) => {}
             _ => kept.labels = self.texts(axis, picks)?,
         }
         Ok(kept)
+    }
+
+    /// An axis with the elements of a dataset at its positions as coordinates.
+    fn with_coordinates(
+        &self,
+        axis: ResultAxis,
+        found: &Dataset,
+        slice: Option<AxisSlice>,
+        picks: Option<&AxisPicks>,
+    ) -> Result<ResultAxis> {
+        let lazy = self.coordinates(found, slice, picks)?;
+        let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
+        let mut dataset = computed.dataset(found.name.clone());
+        (dataset.dims, dataset.attrs) = (found.dims.clone(), of_values(found, None));
+        dataset.fill.clone_from(&found.fill);
+        Ok(ResultAxis { coordinates: Some(dataset), computed: Some(computed), ..axis })
     }
 
     /// Whether the dataset that labels an axis has the name of the result.
@@ -226,6 +255,18 @@ impl<'c> Origins<'c> {
             None => (0..slice.count()).map(text).collect(),
         })
     }
+}
+
+/// The name of a dataset without its groups and its structure.
+fn leaf(name: &str) -> &str {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Whether a dataset has real numbers that can be read.
+fn is_numbers(dataset: &Dataset) -> bool {
+    let is_number = dataset.dtype.is_some_and(|it| it.is_integer() || it.is_float());
+    is_number && dataset.fault.is_none()
 }
 
 /// The axis of quantiles, and the dataset that labels it.

@@ -45,7 +45,7 @@ pub(crate) fn of(
         let is_own = found.coordinate_dataset(axis).is_some_and(|it| it.index == dataset.index);
         let is_own = is_own || is_plain;
         let labels = labels.filter(|_| !is_own);
-        let has_numbers = labels.as_ref().is_some_and(|it| !matches!(it, Labels::Text(_)));
+        let has_numbers = labels.as_ref().is_some_and(|it| !it.is_text());
         let text = |labels: Labels<'_>| (0..labels.len()).map_while(|at| labels.text(at)).collect();
         Ok(LabeledAxis { name, extent, labels: labels.map(text), has_numbers, is_own })
     })

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use tet_query::{
-    AxisGroups, AxisPicks, LabelLookup, Labels, Number, Window, WindowMode, fill_of, unknown_label,
+    AxisGroups, AxisPicks, Labels, Number, SelectionFault, Window, WindowMode, fill_of,
+    unknown_label,
 };
 
 use super::super::origin::Part;
 use super::super::query::{GroupBy, Pad, QueryWindow};
+use super::keys::GroupKey;
 use super::{Placing, document};
 use crate::error::Result;
 
@@ -36,22 +38,30 @@ impl Placing<'_> {
             cells.window = Some(window);
         }
         let Some(group_by) = &self.query.group_by else { return Ok(cells) };
-        cells.grouped = self.numbered(group_by.axes(), Part::GroupAxis)?;
-        for (nth, &axis) in cells.grouped.iter().enumerate() {
+        for (nth, asked) in group_by.axes().iter().enumerate() {
             let part = Part::GroupAxis(nth);
+            let key = self.key(asked, part)?;
+            let axis = key.axis;
+            if cells.grouped.contains(&axis) {
+                let fault = SelectionFault::AxisTwice { axis: self.axis_text(axis) };
+                return Err(self.query.fault(part, fault.into()));
+            }
             self.check_kept(axis, part)?;
-            if matches!(group_by, GroupBy::Labels(_)) {
+            cells.grouped.push(axis);
+            // Values of another dataset are no positions.
+            if matches!(group_by, GroupBy::Labels(_)) || key.by.is_some() {
                 let picks = picks.iter().find(|picks| picks.axis == axis);
-                cells.groups.push(self.groups(axis, part, picks)?);
+                cells.groups.push(self.groups(&key, part, picks)?);
             }
         }
         Ok(cells)
     }
 
     /// The selected positions of an axis, grouped by label; those that are not picked have none.
-    fn groups(&self, axis: usize, part: Part, picks: Option<&AxisPicks>) -> Result<AxisGroups> {
+    fn groups(&self, key: &GroupKey, part: Part, picks: Option<&AxisPicks>) -> Result<AxisGroups> {
+        let axis = key.axis;
         let slice = self.slab.axes()[axis];
-        let labels = self.labels_of(axis, part, "group by position with a list of axes")?;
+        let labels = self.labels_of(key, part, "group by position with a list of axes")?;
         let mut group_of = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let mut known: HashMap<String, u32> = HashMap::new();
@@ -81,30 +91,22 @@ impl Placing<'_> {
             };
             group_of.push(group);
         }
-        Ok(AxisGroups { axis, group_of: group_of.into(), labels: names.into() })
-    }
-
-    /// The labels of an axis, which must have some.
-    fn labels_of(&self, axis: usize, part: Part, hint: &str) -> Result<Labels<'_>> {
-        let extent = self.dataset.shape().get(axis).copied().unwrap_or_default();
-        let Some(labels) = self.labels.labels(axis)? else {
-            let message = format!("{} has no labels", self.axis_text(axis));
-            return Err(document(self.wrong(part, message).advise(hint)));
-        };
-        Ok(labels.first(usize::try_from(extent).unwrap_or(usize::MAX)))
+        let by = key.by.as_ref().map(|by| by.name.as_str().into());
+        Ok(AxisGroups { axis, group_of: group_of.into(), labels: names.into(), by })
     }
 
     /// The selected positions that have the label of `label_filter`.
     pub(super) fn picks(&self) -> Result<Vec<AxisPicks>> {
         let Some(filter) = &self.query.label_filter else { return Ok(Vec::new()) };
         let part = |key| Part::Member("label_filter", key);
-        let axis = self.one_axis(&filter.axis, part("axis"))?;
+        let key = self.key(&filter.axis, part("axis"))?;
+        let axis = key.axis;
         self.check_kept(axis, part("axis"))?;
-        let labels = self.labels_of(axis, part("axis"), "select by position instead")?;
+        let labels = self.labels_of(&key, part("axis"), "select by position instead")?;
         let equal = labels.all_equal(&filter.eq);
         if equal.is_empty() {
             let extent = self.dataset.shape().get(axis).copied().unwrap_or_default();
-            let fault = unknown_label(self.axis_text(axis), extent, &filter.eq, &labels);
+            let fault = unknown_label(self.key_text(&key), extent, &filter.eq, &labels);
             return Err(self.query.fault(part("eq"), fault));
         }
         let slice = self.slab.axes()[axis];

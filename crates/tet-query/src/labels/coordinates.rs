@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::times::TimeUnits;
-use super::{CoordinateRole, FloatWidth, LabelLookup, Labels};
+use super::{CoordinateRole, FloatWidth, LabelLookup, Labels, Moments};
 use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::{Catalog, Dataset};
@@ -55,13 +55,18 @@ impl CatalogLabels {
 
 impl LabelLookup for CatalogLabels {
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>> {
-        if let Some(labels) = self.dataset.coords.get(&axis).filter(|labels| !labels.is_empty()) {
-            return Ok(Some(Labels::Text(Cow::Borrowed(labels))));
+        let own = self.dataset.coords.get(&axis).filter(|labels| !labels.is_empty());
+        if let Some(own) = own.filter(|own| Moments::parse(&own[..1]).is_none()) {
+            return Ok(Some(Labels::Text(Cow::Borrowed(own))));
         }
         let Some(slot) = self.read.get(axis) else { return Ok(None) };
         if slot.get().is_none() {
+            let labels = match own {
+                Some(own) => Some(Labels::Text(own.clone().into()).dated()),
+                None => self.read_coordinates(axis)?,
+            };
             // Another thread may have been faster, with the same labels.
-            slot.set(self.read_coordinates(axis)?).ok();
+            slot.set(labels).ok();
         }
         Ok(slot.get().and_then(Option::as_ref).map(Labels::borrowed))
     }
@@ -112,7 +117,7 @@ pub(super) fn read_labels(
     }
     let Some(kind) = kind else {
         let texts = coordinates.read_texts(slab, how)?.value;
-        return Ok(Some(Labels::Text(texts.into())));
+        return Ok(Some(Labels::Text(texts.into()).dated()));
     };
     let array = coordinates.read(slab, how)?;
     let labels = labels_of(&array, kind);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::Labels;
 use super::coordinates::{COORDINATES_MAX, labels_of_array};
 use super::times::{TimeUnits, Times};
+use super::{Labels, Moments};
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::catalog::{AttrText, Dataset, NumberTexts};
@@ -61,7 +61,17 @@ impl Labels<'_> {
             return self;
         }
         let times = self.times_of(units);
-        Labels::Times { numbers: Box::new(self), times }
+        Labels::Times { numbers: Box::new(self), times, texts: None }
+    }
+
+    /// Texts as times where each of them is a date with a month, as a logger writes it; others as they are.
+    pub(super) fn dated(self) -> Self {
+        let Labels::Text(texts) = self else { return self };
+        let moments = (!texts.is_empty()).then(|| Moments::parse(&texts)).flatten();
+        let Some(moments) = moments else { return Labels::Text(texts) };
+        let numbers = Labels::Integers(moments.nanoseconds.into());
+        let times = numbers.times_of(TimeUnits::NANOSECONDS);
+        Labels::Times { numbers: Box::new(numbers), times, texts: Some(texts) }
     }
 
     /// How precise these numbers are as times.
@@ -131,5 +141,53 @@ impl NumberTexts for Dates {
         let times = self.times(&labels)?;
         let text = |at| labels.date(times, at).unwrap_or_default();
         Ok((0..labels.len()).map(text).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::labels::DatePart;
+
+    fn dated(texts: &[&str]) -> Labels<'static> {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        Labels::Text(texts.into()).dated()
+    }
+
+    #[test]
+    fn texts_that_are_dates_are_selected_as_dates() {
+        let stamps = ["2026-11-20 05:45:00", "2026-11-20 06:00:00", "2026-11-20 06:30:00"];
+        let labels = dated(&stamps);
+        // They stay as they are written.
+        assert_eq!(labels.text(1).as_deref(), Some(stamps[1]));
+        assert!(labels.is_text() && matches!(labels.borrowed().stored(), Labels::Text(_)));
+        assert_eq!(labels.period("2026-11-20T06"), Some(1..3));
+        assert_eq!(labels.period("2026-11-20"), Some(0..3));
+        assert_eq!(labels.all_equal("2026-11-20T06:30"), [2]);
+        assert_eq!(labels.all_equal(stamps[2]), [2]);
+        assert_eq!(labels.range(Some("2026-11-20T05:50"), Some("2026-11-20T06:10")), Ok(1..2));
+        assert_eq!(labels.nearest("2026-11-20T06:20"), Some(2));
+        assert_eq!(labels.among(DatePart::Hour, &[6..=6]), Some(vec![1, 2]));
+        assert_eq!(labels.clone().first(1).text(1), None);
+        assert!(labels.is_no_date("7") && !labels.is_no_date("2026"));
+    }
+
+    #[test]
+    fn a_label_that_is_written_so_is_one_position() {
+        let months = dated(&["2024-01", "2024-02", "2024-03"]);
+        assert_eq!(months.period("2024-02"), None);
+        assert_eq!(months.all_equal("2024-02"), [1]);
+        assert_eq!(months.range(Some("2024-02"), None), Ok(1..3));
+        assert_eq!(months.period("2024"), Some(0..3));
+        // Labels of several positions are all of these.
+        let days = dated(&["2024-01", "2024-01", "2024-02"]);
+        assert_eq!(days.period("2024-01"), Some(0..2));
+    }
+
+    #[test]
+    fn other_texts_stay_texts() {
+        for texts in [&["2024", "2025"][..], &["2024-01-01", "late"], &["2024-01-01", ""], &[]] {
+            assert!(matches!(dated(texts), Labels::Text(_)), "{texts:?}");
+        }
     }
 }

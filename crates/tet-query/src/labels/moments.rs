@@ -45,7 +45,7 @@ impl Labels<'_> {
     /// ```
     #[must_use]
     pub fn moments(&self) -> Option<Moments> {
-        let Labels::Times { numbers, times } = self else { return None };
+        let Labels::Times { numbers, times, .. } = self else { return None };
         let instants = (0..numbers.len()).map(|at| numbers.instant(times.units, at));
         let nanoseconds = instants.collect::<Option<_>>()?;
         Some(Moments { calendar: times.calendar(), nanoseconds })

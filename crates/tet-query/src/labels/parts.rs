@@ -132,7 +132,7 @@ impl Labels<'_> {
         part: DatePart,
         ranges: &[RangeInclusive<i64>],
     ) -> Option<Vec<usize>> {
-        let Labels::Times { numbers, times } = self else { return None };
+        let Labels::Times { numbers, times, .. } = self else { return None };
         let times: Times = *times;
         let is_among = |&at: &usize| {
             let instant = numbers.instant(times.units, at);

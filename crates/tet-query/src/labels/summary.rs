@@ -91,7 +91,7 @@ impl Catalog {
                     continue;
                 }
                 if let Some(own) = own {
-                    let labels = Labels::Text(own.as_slice().into());
+                    let labels = Labels::Text(own.as_slice().into()).dated();
                     list.push(&reach, || AxisSummary { len, ..of_labels(name, &labels) });
                     continue;
                 }
@@ -118,7 +118,12 @@ impl AxisList {
 
 fn of_labels(name: &str, labels: &Labels<'_>) -> AxisSummary {
     let last = labels.len().checked_sub(1).and_then(|last| labels.text(last));
-    AxisSummary { name: name.to_owned(), first: labels.text(0), last, ..AxisSummary::default() }
+    let calendar = match labels {
+        Labels::Times { times, .. } => Some(times.calendar()),
+        _ => None,
+    };
+    let (name, first, steps) = (name.to_owned(), labels.text(0), labels.time_steps());
+    AxisSummary { name, first, last, calendar, steps, ..AxisSummary::default() }
 }
 
 fn of_coordinates(coordinates: &Dataset, reach: &Reach, how: &Execution) -> AxisSummary {
@@ -143,18 +148,15 @@ fn of_coordinates(coordinates: &Dataset, reach: &Reach, how: &Execution) -> Axis
         Some(labels) => of_labels(&coordinates.name, labels),
         None => AxisSummary { name: coordinates.name.clone(), ..AxisSummary::default() },
     };
-    if let Some(Labels::Times { times, .. }) = &labels {
-        summary.calendar = Some(times.calendar());
-        let all = labels.as_ref().filter(|_| is_whole);
-        summary.steps = all.and_then(|labels| labels.time_steps());
-    }
+    // Some labels have no steps of all.
+    summary.steps = summary.steps.filter(|_| is_whole);
     AxisSummary { len, units, fault: failure.or(unknown), ..summary }
 }
 
 impl Labels<'_> {
     /// The steps of times; `None` of other labels.
     fn time_steps(&self) -> Option<TimeSteps> {
-        let Labels::Times { numbers, times } = self else { return None };
+        let Labels::Times { numbers, times, .. } = self else { return None };
         let instants: Vec<_> =
             (0..numbers.len()).map(|at| numbers.instant(times.units, at)).collect();
         TimeSteps::of_times(&instants, times.calendar())

@@ -28,6 +28,8 @@ pub enum Labels<'a> {
         numbers: Box<Labels<'a>>,
         /// What they mean.
         times: Times,
+        /// How they are written, where they are texts: then the numbers are made of them.
+        texts: Option<Cow<'a, [String]>>,
     },
 }
 
@@ -191,8 +193,9 @@ impl Labels<'_> {
             Labels::Floats { values, width } => {
                 Labels::Floats { values: first(values, count), width }
             }
-            Labels::Times { numbers, times } => {
-                Labels::Times { numbers: Box::new(numbers.first(count)), times }
+            Labels::Times { numbers, times, texts } => {
+                let numbers = Box::new(numbers.first(count));
+                Labels::Times { numbers, times, texts: texts.map(|texts| first(texts, count)) }
             }
         }
     }
@@ -205,9 +208,11 @@ impl Labels<'_> {
             Labels::Floats { values, width } => {
                 Labels::Floats { values: Cow::Borrowed(values), width: *width }
             }
-            Labels::Times { numbers, times } => {
-                Labels::Times { numbers: Box::new(numbers.borrowed()), times: *times }
-            }
+            Labels::Times { numbers, times, texts } => Labels::Times {
+                numbers: Box::new(numbers.borrowed()),
+                times: *times,
+                texts: texts.as_deref().map(Cow::Borrowed),
+            },
         }
     }
 
@@ -220,17 +225,34 @@ impl Labels<'_> {
             Labels::Floats { values, width } => {
                 values.get(position).map(|&value| width.text(value))
             }
-            Labels::Times { numbers, times } if position < numbers.len() => {
+            Labels::Times { texts: Some(texts), .. } => texts.get(position).cloned(),
+            Labels::Times { numbers, times, .. } if position < numbers.len() => {
                 Some(times.text(numbers.instant(times.units, position)))
             }
             Labels::Times { .. } => None,
         }
     }
 
-    /// The labels as values: times as the numbers that they are stored as.
+    /// The labels as values: times as the numbers, or the texts, that they are stored as.
     #[must_use]
     pub fn stored(self) -> Self {
-        if let Labels::Times { numbers, .. } = self { *numbers } else { self }
+        match self {
+            Labels::Times { texts: Some(texts), .. } => Labels::Text(texts),
+            Labels::Times { numbers, .. } => *numbers,
+            labels => labels,
+        }
+    }
+
+    /// Whether the labels are texts, dates among them too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(!tet_query::Labels::Integers(vec![1, 2].into()).is_text());
+    /// ```
+    #[must_use]
+    pub const fn is_text(&self) -> bool {
+        matches!(self, Labels::Text(_) | Labels::Times { texts: Some(_), .. })
     }
 
     /// The nanoseconds of a unit of times; 1 of other labels.
@@ -250,7 +272,11 @@ impl Labels<'_> {
     /// The positions within a date that is less precise than the times, as a month of days; `None` for other
     /// labels, and where other times are between them.
     pub(crate) fn period(&self, label: &str) -> Option<Range<usize>> {
-        let Labels::Times { times, .. } = self else { return None };
+        let Labels::Times { times, texts, .. } = self else { return None };
+        let is_label = |texts: &[String]| texts.iter().filter(|text| *text == label).count() == 1;
+        if texts.as_deref().is_some_and(is_label) {
+            return None;
+        }
         times.period(label).filter(|period| times.is_coarse(period))?;
         let within = self.all_equal(label);
         let (first, last) = (*within.first()?, *within.last()?);
@@ -389,14 +415,16 @@ impl Labels<'_> {
             Labels::Text(texts) => Number::parse(texts.get(at)?),
             Labels::Integers(values) => values.get(at).copied().map(Number::Int),
             Labels::Floats { values, .. } => values.get(at).copied().map(Number::Float),
-            Labels::Times { numbers, times } => numbers.instant(times.units, at).map(Number::Int),
+            Labels::Times { numbers, times, .. } => {
+                numbers.instant(times.units, at).map(Number::Int)
+            }
         }
     }
 
     /// What is asked for: the instants of a date, or a number at the precision of these labels. Of times a number
     /// is one of the numbers that they are stored as.
     pub(super) fn asked(&self, label: &str) -> Option<Asked> {
-        if let Labels::Times { numbers, times } = self {
+        if let Labels::Times { numbers, times, .. } = self {
             let stored = || match numbers.asked(label)? {
                 Asked::Number(Number::Int(int)) => times.units.whole(int),
                 Asked::Number(number) => times.units.float(number.float()),

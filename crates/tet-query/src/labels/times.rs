@@ -32,7 +32,7 @@ const UNITS: [(&[&str], Instant); 7] = [
 /// `days since 1970-01-01 12:00:00.5 +01:00`.
 static SINCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^\s*(\w+)\s+since\s+(\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2})(?:\.(\d*))?)?)?\s*(?:Z|UTC|GMT|([+-]?)(\d{1,2})(?::?(\d{2}))?)?\s*$",
+        r"^\s*(\w+)\s+(?i:since)\s+(\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2})(?:\.(\d*))?)?)?\s*(?i:Z|UTC|GMT|([+-]?)(\d{1,2})(?::?(\d{2}))?)?\s*$",
     )
     .ok()
 });
@@ -56,6 +56,10 @@ pub(super) struct TimeUnits {
 }
 
 impl TimeUnits {
+    /// Those of [`Moments`](super::Moments) that are parsed.
+    pub(super) const NANOSECONDS: TimeUnits =
+        TimeUnits { calendar: Calendar::Gregorian, len: 1, epoch: 0 };
+
     /// The units of a dataset with these attributes; `None` if its numbers are not times.
     pub(super) fn of(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
         let text = |key| match attrs.get(key) {
@@ -67,8 +71,7 @@ impl TimeUnits {
             Some(_) => Calendar::named(text("calendar")?)?,
         };
         let found = SINCE.as_ref()?.captures(text("units")?)?;
-        let unit = found.get(1)?.as_str().to_ascii_lowercase();
-        let (_, len) = UNITS.into_iter().find(|(names, _)| names.contains(&unit.as_str()))?;
+        let len = unit_len(found.get(1)?.as_str(), calendar)?;
         let zone = number(&found, 10) * HOUR + number(&found, 11) * MINUTE;
         let is_west = found.get(9).is_some_and(|sign| sign.as_str() == "-");
         let local = moment(calendar, &found, 2)?;
@@ -77,17 +80,19 @@ impl TimeUnits {
 
     /// What is not understood of attributes by which numbers count since a date: the calendar, the unit or the date.
     pub(super) fn unknown(attrs: &BTreeMap<String, AttrText>) -> Option<String> {
-        let units = attrs.get("units").map(AttrText::text).filter(|it| it.contains(" since "))?;
+        let units = attrs
+            .get("units")
+            .map(AttrText::text)
+            .filter(|it| it.to_ascii_lowercase().contains(" since "))?;
         if TimeUnits::of(attrs).is_some() {
             return None;
         }
-        let calendar = attrs.get("calendar").map(AttrText::text);
-        if let Some(name) = calendar.filter(|name| Calendar::named(name).is_none()) {
+        let name = attrs.get("calendar").map_or("standard", AttrText::text);
+        let Some(calendar) = Calendar::named(name) else {
             return Some(format!("the calendar {name:?}"));
-        }
-        let unit = units.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-        let is_known = UNITS.iter().any(|(names, _)| names.contains(&unit.as_str()));
-        let part = if is_known { "date" } else { "unit" };
+        };
+        let unit = units.split_whitespace().next().unwrap_or_default();
+        let part = if unit_len(unit, calendar).is_some() { "date" } else { "unit" };
         Some(format!("the {part} of {units:?}"))
     }
 
@@ -109,6 +114,19 @@ impl TimeUnits {
         let parts = ((number - floor) * (self.len / step) as f64).round_ties_even();
         self.whole(floor as i128)?.checked_add(parts as i128 * step)
     }
+}
+
+/// Nanoseconds of a unit, in letters of any case. Months and years are units only where all are equally long, as in
+/// cftime.
+fn unit_len(name: &str, calendar: Calendar) -> Option<Instant> {
+    let name = name.to_ascii_lowercase();
+    match (calendar, name.as_str()) {
+        (Calendar::Days360, "month" | "months") => return Some(30 * DAY),
+        (Calendar::NoLeap, "common_year" | "common_years") => return Some(365 * DAY),
+        _ => {}
+    }
+    let (_, len) = UNITS.into_iter().find(|(names, _)| names.contains(&name.as_str()))?;
+    Some(len)
 }
 
 /// Whether the numbers of two datasets with these attributes count the same: their units and calendars are the same text,
@@ -294,6 +312,14 @@ mod tests {
                 [60, 120],
                 ["2000-01-01T00:01", "2000-01-01T00:02"],
             ),
+            ("months since 1995-1-1 00:00:00", "360_day", [64, 65], ["2000-05-01", "2000-06-01"]),
+            ("common_years since 2001-01-01", "noleap", [0, 4], ["2001-01-01", "2005-01-01"]),
+            (
+                "HOURS SINCE 2000-01-01 06:00 utc",
+                "NoLeap",
+                [0, 1],
+                ["2000-01-01T06:00", "2000-01-01T07:00"],
+            ),
             (
                 "Hours since 2000-01-01 06:00 GMT",
                 "standard",
@@ -343,6 +369,7 @@ mod tests {
                 Some("the unit of \"months since 2000-01-01\""),
             ),
             ("days since 2000-13-01", "standard", Some("the date of \"days since 2000-13-01\"")),
+            ("Months Since 2000-01-01", "noleap", Some("the unit of \"Months Since 2000-01-01\"")),
             ("days since 2000-01-01", "martian", Some("the calendar \"martian\"")),
             ("days since 2000-01-01", "noleap", None),
             ("days", "martian", None),

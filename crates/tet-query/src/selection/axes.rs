@@ -28,11 +28,17 @@ pub fn find_axis(
                 (0..rank.min(dims.len())).filter(|&i| dims[i] == *name).collect();
             match axes[..] {
                 [axis] => Ok(axis),
-                [] => name
-                    .parse::<i64>()
-                    .ok()
-                    .and_then(|number| numbered(number, rank))
-                    .ok_or_else(|| missing(nearest_word(name, dims.iter().map(String::as_str)))),
+                [] => {
+                    name.parse::<i64>().ok().and_then(|number| numbered(number, rank)).ok_or_else(
+                        || {
+                            // A path as lists of axes have it.
+                            let leaf = name.rsplit('/').next().filter(|leaf| leaf != name);
+                            let named = leaf.filter(|leaf| dims.iter().any(|dim| dim == leaf));
+                            let near = || nearest_word(name, dims.iter().map(String::as_str));
+                            missing(named.or_else(near))
+                        },
+                    )
+                }
                 _ => Err(SelectionFault::AmbiguousAxis { name: name.clone(), axes }.into()),
             }
         }
@@ -71,6 +77,8 @@ mod tests {
         }
         let fault = find_axis(&"tiem".into(), &dims, 3).unwrap_err();
         assert_eq!(fault.to_string(), "no axis \"tiem\" (time, 1, lat)");
+        assert_eq!(fault.hint().unwrap(), "did you mean \"time\"?");
+        let fault = find_axis(&"entry/detector/time".into(), &dims, 3).unwrap_err();
         assert_eq!(fault.hint().unwrap(), "did you mean \"time\"?");
         let fault = find_axis(&"x".into(), &[], 2).unwrap_err();
         assert_eq!(fault.to_string(), "no axis \"x\" of 2 unnamed axes");

@@ -199,8 +199,8 @@ impl SelectionFault {
             SelectionFault::UnorderedLabels { .. } => Some(
                 "select one label, or positions: they are written with #, as time#0:10".to_owned(),
             ),
-            SelectionFault::NotADate { name, ends, .. } => {
-                let position = format!("positions are written {name}#0:10");
+            SelectionFault::NotADate { name, label, ends, .. } => {
+                let position = format!("a position is written {name}#{label}");
                 Some(match ends {
                     Some((first, last)) => format!("dates go from {first} to {last}; {position}"),
                     None => position,

@@ -78,7 +78,7 @@ impl Selection {
 }
 
 /// An axis that datasets share: the name of a dimension, the dataset of its coordinates, the extent.
-type Shared = (String, Option<usize>, u64);
+pub(crate) type Shared = (String, Option<usize>, u64);
 
 /// The axes of a catalog along which positions are taken one by one.
 ///
@@ -200,7 +200,7 @@ impl TakenAxes {
 }
 
 /// The axis that a dataset shares with others; `None` where it has no name.
-fn shared(catalog: &Catalog, dataset: &Dataset, axis: usize) -> Option<Shared> {
+pub(crate) fn shared(catalog: &Catalog, dataset: &Dataset, axis: usize) -> Option<Shared> {
     let (name, extent) = (dataset.dims.get(axis)?, *dataset.shape().get(axis)?);
     let coordinates = catalog.in_scope(&dataset.name, name);
     let coordinates = coordinates.filter(|found| found.shape() == [extent]);

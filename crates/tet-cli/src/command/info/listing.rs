@@ -1,10 +1,13 @@
 //! The table of `tet info`: a row for each dataset, or for each family of datasets.
 
+mod prefixes;
+
 use std::cmp::Ordering;
 
 use tet_convert::Format;
 use tet_query::Dataset;
 
+use self::prefixes::{PrefixSum, Summand};
 use super::chunks::Stored;
 use super::family::{self, Family};
 use super::metadata;
@@ -153,6 +156,17 @@ pub(super) fn write(
     let each = datasets.iter().zip(stored);
     let rows: Vec<Row> =
         each.map(|(dataset, stored)| Row::of(dataset, stored, is_numbered)).collect();
+    if let Some(depth) = args.depth {
+        let what = if is_model(format) { "parameters" } else { "elements" };
+        let summands = rows.iter().map(|row| Summand {
+            name: &row.name,
+            elements: row.elements,
+            len: row.logical,
+        });
+        let sums = prefixes::sums(summands, depth.into(), args.sort);
+        write_sums(&sums, what, context)?;
+        return context.line(context.paint.faint(total(&rows, format, &[])));
+    }
     let is_folded = args.fold || (ROWS_MAX < rows.len() && !args.no_fold);
     let mut shown = if is_folded && !is_numbered { folded(&rows) } else { rows.clone() };
     match args.sort {
@@ -172,6 +186,28 @@ pub(super) fn write(
         context.line(context.paint.faint(text))?;
     }
     Ok(())
+}
+
+/// Prints a row for each prefix of names.
+fn write_sums(sums: &[PrefixSum], what: &'static str, context: &mut Context<'_>) -> Result<()> {
+    let right = |name| (name, Side::Right);
+    let columns = [("name", Side::Left), right("count"), right(what), right("logical")];
+    let mut table = Table::new(&columns);
+    for sum in sums {
+        let unknown = || "?".to_owned();
+        let elements = sum.elements.map_or_else(unknown, grouped);
+        let len = sum.len.map_or_else(unknown, |len| Size(len).brief());
+        table.row([sum.name.clone(), grouped(sum.count), elements, len]);
+    }
+    context.line("")?;
+    for line in table.lines(None, context.paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}
+
+fn is_model(format: Format) -> bool {
+    tet_convert::container(format).is_some_and(|it| it.holds_models())
 }
 
 /// Rows of families.
@@ -253,8 +289,7 @@ fn total(rows: &[Row], format: Format, common: &[Common]) -> String {
     let sum =
         |len: fn(&Row) -> Option<u64>| rows.iter().filter_map(len).fold(0, u64::saturating_add);
     let elements = sum(|row| row.elements);
-    let is_model = tet_convert::container(format).is_some_and(|it| it.holds_models());
-    let what = if is_model { "parameter" } else { "element" };
+    let what = if is_model(format) { "parameter" } else { "element" };
     let (stored, logical) = (sum(|row| row.stored), sum(|row| row.logical));
     let is_known = rows.iter().all(|row| row.stored.is_some());
     let size = match !is_known || stored == logical {

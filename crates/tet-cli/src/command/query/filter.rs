@@ -6,6 +6,9 @@ use crate::exit::{Failure, Result};
 
 /// The hint for an invalid test.
 const HINT: &str = "write 'gt 273.15', 'ge 0, lt 40', 'ne -9999', null or not-null";
+/// The hint for a test that names a dataset.
+const OF_ANOTHER: &str = "a test is of the values themselves, as 'gt 50'; --label-filter state=run uses the positions at \
+     which another dataset has a value";
 
 /// Parses tests such as `ge 0, lt 40`; `None` if there are none.
 ///
@@ -23,7 +26,8 @@ pub(crate) fn parse(texts: &[String]) -> Result<Option<Filter>> {
 }
 
 fn add(filter: &mut Filter, test: &str) -> Result<()> {
-    let wrong = || Failure::usage("where", format!("{test:?} is not a test")).hint(HINT);
+    let hint = if names_another(test) { OF_ANOTHER } else { HINT };
+    let wrong = || Failure::usage("where", format!("{test:?} is not a test")).hint(hint);
     match test {
         "null" | "is-null" | "is_null" => filter.is_null = true,
         "not-null" | "is-not-null" | "is_not_null" => filter.is_not_null = true,
@@ -56,6 +60,16 @@ const COMPARISONS: [(&str, Compare); 13] = [
     (">", Compare::Gt),
 ];
 
+/// Whether a text is a test of a name, as `state=run` or `sftlf gt 50`.
+fn names_another(test: &str) -> bool {
+    let is_name = |name: &str| name.trim_end().starts_with(char::is_alphabetic);
+    COMPARISONS.iter().any(|(word, _)| {
+        let is_word = word.starts_with(char::is_alphabetic);
+        let word = if is_word { format!(" {word} ") } else { (*word).to_owned() };
+        test.split_once(&word).is_some_and(|(name, value)| is_name(name) && !value.is_empty())
+    })
+}
+
 fn comparison(test: &str) -> Option<(Compare, &str)> {
     let found = |(name, compare): &(&str, Compare)| Some((*compare, test.strip_prefix(name)?));
     COMPARISONS.iter().find_map(found)
@@ -83,6 +97,16 @@ mod tests {
 
     fn parsed(text: &str) -> Option<Filter> {
         parse(&[text.to_owned()]).ok().flatten()
+    }
+
+    #[test]
+    fn tests_of_another_dataset_are_told_apart() {
+        for test in ["state=run", "sftlf gt 50", "level <= 5", "mask.nc:land != 0"] {
+            assert!(names_another(test), "{test}");
+        }
+        for test in ["gt x", "gt", "= five", "run", "=", "gt 5 K"] {
+            assert!(!names_another(test), "{test}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tet_query::{AxisRef, Method, NanPolicy, Op, Params, Selection, WindowAlign, 
 
 use super::filter;
 use crate::args::{AskArgs, CellArgs, EndName, NanName, PadName, flag};
+use crate::elsewhere;
 use crate::exit::{Failure, Result};
 use crate::target;
 
@@ -233,7 +234,10 @@ fn window(cells: &CellArgs) -> Result<Option<QueryWindow>> {
     };
     let size = text.rsplit_once(':').and_then(|(axis, size)| Some((axis, size.parse().ok()?)));
     let Some((axis, size)) = size.filter(|&(_, size)| 1_u64 <= size) else {
-        return Err(not_a(text, "window AXIS:SIZE", flag));
+        let wrong = not_a(text, "window AXIS:SIZE", flag);
+        let is_of_dates = size_text(text).is_some();
+        let hint = format!("a size is a number of positions, as time:24; {}", elsewhere::MONTHS);
+        return Err(if is_of_dates { wrong.hint(hint) } else { wrong });
     };
     Ok(Some(QueryWindow {
         axis: axis.into(),
@@ -252,6 +256,12 @@ fn window(cells: &CellArgs) -> Result<Option<QueryWindow>> {
         }),
         min_count: cells.min_count,
     }))
+}
+
+/// The size of a window that is no number, as in `time:month` or `time:1M`.
+fn size_text(text: &str) -> Option<&str> {
+    let (_, size) = text.rsplit_once(':')?;
+    size.ends_with(|last: char| last.is_ascii_alphabetic()).then_some(size)
 }
 
 /// Refuses options of windows without a window.

@@ -58,6 +58,8 @@ impl<'a> Measure<'a> {
             count: None,
             nan_count: None,
             inf_count: None,
+            first_nan: None,
+            first_inf: None,
             min: None,
             max: None,
             mean: None,
@@ -92,6 +94,47 @@ impl<'a> Measure<'a> {
             histogram: self.histogram(min, max, inf_count)?,
             ..self.empty()
         })
+    }
+
+    /// The position of the first NaN, in the dataset.
+    ///
+    /// # Errors
+    ///
+    /// The values cannot be read.
+    pub(super) fn first_nan(&self) -> Result<Option<Vec<u64>>> {
+        // A NaN is taken for the greatest.
+        self.place_of(Op::ArgMax, NanPolicy::Propagate)
+    }
+
+    /// The position of the first infinite element, in the dataset; `stats` are those of its values.
+    ///
+    /// # Errors
+    ///
+    /// The values cannot be read.
+    pub(super) fn first_inf(&self, stats: &DatasetStats) -> Result<Option<Vec<u64>>> {
+        let is_infinite = |end: Option<Number>| end.is_some_and(|end| end.to_f64().is_infinite());
+        let ends = [(Op::ArgMax, stats.max), (Op::ArgMin, stats.min)];
+        let ends = ends.into_iter().filter(|(_, end)| is_infinite(*end));
+        let places = ends.map(|(op, _)| self.place_of(op, NanPolicy::Skip));
+        let places: Vec<_> = places.collect::<Result<_>>()?;
+        // The order of positions is that of the elements.
+        Ok(places.into_iter().flatten().min())
+    }
+
+    /// Where the first extremum is.
+    fn place_of(&self, op: Op, nan: NanPolicy) -> Result<Option<Vec<u64>>> {
+        let Target { dataset, slab, .. } = self.target;
+        self.next(op.name());
+        let reduction = Reduction { nan, ..Reduction::all(op) };
+        let reduced = self.recorded(dataset.reduce(slab, &reduction, self.how)?);
+        let Details::Places(places) = &reduced.details else { return Ok(None) };
+        let Some(place) = places.first() else { return Ok(None) };
+        let mut position: Vec<u64> = slab.axes().iter().map(|slice| slice.start).collect();
+        for (&axis, &at) in reduced.axes.iter().zip(place) {
+            let slice = slab.axes().get(axis).zip(position.get_mut(axis));
+            slice.into_iter().for_each(|(slice, position)| *position += at * slice.step);
+        }
+        Ok(Some(position))
     }
 
     fn quartiles(&self) -> Result<QuartilesShape> {

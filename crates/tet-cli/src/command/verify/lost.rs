@@ -33,19 +33,17 @@ const PAYLOAD_END: &str = "TET-P1";
 /// How long a file that is cut short is, and how long it was: at least so long, where its parts alone tell.
 pub(super) fn truncated(report: &Report) -> Option<String> {
     let errors = report.findings.iter().filter(|it| it.severity == Severity::Error);
-    let of_file = errors.filter(|it| it.place.shard.is_none());
-    let (mut length, mut least) = (None, None);
+    let errors = || errors.clone().filter(|it| it.place.shard.is_none());
     let is_length = |end: &u64| report.file_len < *end && *end < FILE_LEN_MAX;
-    for finding in of_file {
-        if finding.found == report.file_len {
-            length = length.max(finding.wanted.filter(is_length));
-        } else if finding.code.id() == PAYLOAD_END && finding.wanted == Some(report.file_len) {
-            least = least.max(Some(finding.found).filter(is_length));
-        }
-    }
-    let end = match (length, least) {
-        (Some(length), _) => grouped(length),
-        (None, least) => format!("at least {}", grouped(least?)),
+    let ends = errors().filter(|it| it.found == report.file_len).filter_map(|it| it.wanted);
+    // Where each error is of what ends behind the file, all of them are of its end.
+    let past = |it: &Finding| (it.wanted == Some(report.file_len)).then_some(it.found);
+    let pasts =
+        || errors().map(past).collect::<Option<Vec<u64>>>()?.into_iter().filter(is_length).max();
+    let payloads = || errors().filter(|it| it.code.id() == PAYLOAD_END).filter_map(past);
+    let end = match ends.filter(is_length).max().or_else(pasts) {
+        Some(end) => grouped(end),
+        None => format!("at least {}", grouped(payloads().filter(is_length).max()?)),
     };
     Some(format!("truncated: {} of {end} bytes", grouped(report.file_len)))
 }

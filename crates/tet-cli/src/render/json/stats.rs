@@ -60,6 +60,12 @@ pub(crate) struct DatasetStats {
     /// The number of infinite elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) inf_count: Option<u64>,
+    /// With `--only nan`, the position of the first NaN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first_nan: Option<Vec<u64>>,
+    /// With `--only inf`, the position of the first infinite element.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first_inf: Option<Vec<u64>>,
     /// The smallest value, without NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min: Option<Number>,

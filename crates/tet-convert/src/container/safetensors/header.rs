@@ -309,7 +309,7 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
     let (start, room) = (header.buffer.start(), header.buffer.len());
     let mut order: Vec<usize> = (0..header.tensors.len()).collect();
     order.sort_by_key(|&at| header.tensors[at].offsets);
-    let mut end_before = 0;
+    let (mut end_before, mut end_last) = (0, 0);
     for at in order {
         let tensor = &mut header.tensors[at];
         let [begin, end] = tensor.offsets;
@@ -321,8 +321,9 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
             judge.refuse(&rule::OFFSETS_ORDER, spot, (begin, end));
             continue;
         }
+        end_last = end.max(end_last);
         if room < end {
-            judge.refuse(&rule::BUFFER_BOUNDS, spot(stored_at, end - begin), (end, room));
+            // However many tensors are behind the end, the file is cut short once.
         } else if end_before < begin {
             // Bytes of no tensor: a part of the file is not listed, and the tensors are.
             let gap = Spot::new(start.saturating_add(end_before), "stored", begin - end_before);
@@ -332,6 +333,10 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
         }
         tensor.stored = Span::new(stored_at, end - begin).unwrap_or(tensor.stored);
         end_before = end;
+    }
+    if room < end_last {
+        let (file_len, wanted) = (start.saturating_add(room), start.saturating_add(end_last));
+        judge.refuse(&rule::BUFFER_BOUNDS, Spot::new(file_len, "end", 1), (file_len, wanted));
     }
     if end_before < room && judge.broken.is_none() {
         let spot = Spot::new(start.saturating_add(end_before), "end", room - end_before);

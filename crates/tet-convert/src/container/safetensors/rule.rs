@@ -35,7 +35,7 @@ tet_format::foreign_rules! { pub(crate),
         "data_offsets must begin at or before their end",
         "";
     "ST-B1" BUFFER_BOUNDS "buffer" Error Structure Decimal:
-        "a tensor must end inside the file",
+        "the file must be as long as its tensors",
         "the file is cut short: fetch or copy it again";
     "ST-B2" BUFFER_LEN "buffer" Error Structure Decimal:
         "data_offsets must be as far apart as the elements are long",
@@ -65,7 +65,7 @@ tet_format::foreign_rules! { pub(crate),
         "a shard must be named by a file name, in the folder of its index",
         "the index reaches for other folders: do not trust it";
     "ST-I5" SHARD_MISSING "index" Error Structure Hidden:
-        "a shard must be there",
+        "the shard is missing",
         "put the shard into the folder of its index";
     "ST-I6" SHARD_FORMAT "index" Error Structure Hidden:
         "a shard must be a safetensors file",

@@ -105,7 +105,7 @@ impl Form {
             Form::Groups => {
                 let group_of = (0..count).map(group_of).collect();
                 let labels = ["a", "b", "c"].map(str::to_owned).to_vec().into();
-                reduction.groups.push(AxisGroups { axis, group_of, labels });
+                reduction.groups.push(AxisGroups { axis, group_of, labels, by: None });
             }
             Form::Picks | Form::FoldedPicks => {
                 let positions = (0..count).filter(|at| at % 2 == 1).collect();

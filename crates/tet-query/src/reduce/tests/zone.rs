@@ -186,7 +186,7 @@ fn forms(op: Op, slab: &Hyperslab) -> Vec<Reduction> {
         .map(|at| if at == 2 { AxisGroups::NONE } else { u32::try_from(at / 12).unwrap() })
         .collect();
     let labels = ["a", "b"].map(str::to_owned).to_vec().into();
-    let groups = vec![AxisGroups { axis: 0, group_of: group_of.into(), labels }];
+    let groups = vec![AxisGroups { axis: 0, group_of: group_of.into(), labels, by: None }];
     let positions: Arc<[u64]> = (0..rows).filter(|at| at % 6 != 1 || *at < 6).collect();
     let window = |mode, size, step| Window {
         axis: 0,
@@ -347,7 +347,7 @@ fn extrema_of_several_cells_skip_chunks_that_are_outdone() {
         assert_eq!(used(&rising, &along(0), [slice(6, 12), slice(0, 20)]), (0, 0), "one of one");
         let group_of = (0..24).map(|row| row / 3 % 3).collect();
         let labels = ["a", "b", "c"].map(str::to_owned).to_vec().into();
-        let groups = vec![AxisGroups { axis: 0, group_of, labels }];
+        let groups = vec![AxisGroups { axis: 0, group_of, labels, by: None }];
         let grouped = Reduction { groups, ..Reduction::all(op) };
         assert_eq!(used(&rising, &grouped, all), (0, 0), "other positions may be other groups");
     }

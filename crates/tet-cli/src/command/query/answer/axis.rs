@@ -129,8 +129,12 @@ impl ResultAxis {
                 let positions = Arc::clone(&picks.positions);
                 of(picks.axis, AxisKind::Picks { positions, labels: labels.of(picks.axis) })
             }
-            Along::Groups(AxisGroups { axis, labels, .. }) => {
-                of(*axis, AxisKind::Groups(Arc::clone(labels)))
+            Along::Groups(AxisGroups { axis, labels, by, .. }) => {
+                let kind = AxisKind::Groups(Arc::clone(labels));
+                match by {
+                    Some(by) => ResultAxis { axis: Some(*axis), dim: Some(by.to_string()), kind },
+                    None => of(*axis, kind),
+                }
             }
             &Along::Windows { axis, first, step, size } => {
                 let (count, labels) = (labels.count(axis), labels.of(axis));
