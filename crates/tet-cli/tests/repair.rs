@@ -226,3 +226,59 @@ fn digests_are_added_listed_and_compared_as_the_schema_says() {
         }
     }
 }
+
+/// `rows.tet`: 300 numbers, each in a chunk.
+fn rows(folder: &Path) -> Vec<u8> {
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (300,), }";
+    let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    npy.extend(format!("{header:<117}\n").bytes());
+    npy.extend((0..300).flat_map(|it| (1e6 + f64::from(it)).to_le_bytes()));
+    fs::write(folder.join("x.npy"), npy).expect("written");
+    let args = ["convert", "x.npy", "rows.tet", "--chunks", "1", "--codec", "raw", "-q"];
+    let (exit, _, err) = fixtures::tet_in(folder, &args);
+    assert_eq!(exit, Exit::Done, "{err}");
+    fs::read(folder.join("rows.tet")).expect("a file")
+}
+
+/// Where the stored bytes of a row are.
+fn place(bytes: &[u8], row: u32) -> usize {
+    let wanted = (1e6 + f64::from(row)).to_le_bytes();
+    bytes.windows(8).position(|it| it == wanted).expect("raw elements")
+}
+
+#[test]
+fn all_damaged_chunks_are_named_where_errors_are_more_than_are_listed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut bytes = rows(folder.path());
+    for row in 100..250 {
+        let at = place(&bytes, row);
+        bytes[at] ^= 0xff;
+    }
+    fs::write(folder.path().join("rows.tet"), &bytes).expect("written");
+    let (exit, out, _) = fixtures::tet_in(folder.path(), &["verify", "rows.tet"]);
+    assert_eq!(exit, Exit::No);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].contains("150 errors"), "{out}");
+    assert_eq!(lines[1], "  cannot be read: x: x 100..249", "{out}");
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_one_fact() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bytes = rows(folder.path());
+    let at = place(&bytes, 200);
+    fs::write(folder.path().join("rows.tet"), &bytes[..at]).expect("written");
+    let (exit, out, _) = fixtures::tet_in(folder.path(), &["verify", "rows.tet"]);
+    assert_eq!(exit, Exit::No);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    let digits = |text: &str| text.replace(',', "");
+    assert!(digits(lines[0]).contains(&format!("truncated: {at} of at least ")), "{out}");
+    assert_eq!(lines[1], "  cannot be read: x: x 200..299", "{out}");
+    assert!(lines[2].ends_with("errors in all: --json lists them"), "{out}");
+    let (_, out, _) = fixtures::tet_in(folder.path(), &["verify", "rows.tet", "--json"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let count = report["findings"].as_array().map(Vec::len);
+    assert!(count.is_some_and(|count| count < 80), "{count:?}");
+    assert!(report["omitted"][0]["count"].as_u64().is_some_and(|it| 20 < it), "{out}");
+}

@@ -285,7 +285,7 @@ def test_structures_of_numpy_have_members(align: bool, tmp_path: Path) -> None:
         for member in ("id", "t", "w", "ok", "c"):
             np.testing.assert_array_equal(file[f"rows.{member}"][:], rows[member], err_msg=f"{name}: {member}")
         np.testing.assert_array_equal(file["rows.at.x"][:], rows["at"]["x"])
-        np.testing.assert_array_equal(file["rows"]["at.y"][1, 1:], rows["at"]["y"][1, 1:])
+        np.testing.assert_array_equal(file["rows.at.y"][1, 1:], rows["at"]["y"][1, 1:])
         assert file["rows.name"][0, 0] == "søk" and file["rows.tag"][1, 2] == "ab"
     np.save(tmp_path / "turned.npy", np.asfortranarray(rows))
     with pytest.raises(tetfile.UnsupportedError, match="column-major"):

@@ -52,10 +52,11 @@ pub struct ConvertArgs {
     /// For each of them; without it an error lists them all.
     #[arg(long, help_heading = WHICH)]
     pub skip_unsupported: bool,
-    /// Write missing values where IN is damaged: _FillValue where the dataset has one, else NaN; the exit status is 1
+    /// Write missing values in place of elements that cannot be read
     ///
-    /// One line for each dataset says which positions are lost, and why. Datasets of which nothing can be read are left
-    /// out. A dataset without a missing value - integers, texts - is an error with what to write instead.
+    /// _FillValue where the dataset has one, else NaN; the exit status is 1 then. One line for each dataset says which
+    /// positions are lost, and why. Datasets of which nothing can be read are left out. A dataset without a missing value
+    /// - integers, texts - is an error with what to write instead.
     #[arg(long, alias = "salvage", help_heading = WHICH)]
     pub skip_damaged: bool,
     /// Combine datasets of one name along a new first axis

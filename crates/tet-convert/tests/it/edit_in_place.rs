@@ -263,3 +263,33 @@ pub(crate) fn climate(path: &Path) {
     tas.attrs.insert("cell_measures".into(), AttrValue::from("area: height"));
     writer.finish(&metadata, &[]).unwrap();
 }
+
+#[test]
+fn records_that_no_variable_has_are_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.nc");
+    // CDF-5: a number of records, one dimension, no attributes, two variables of one byte each.
+    let number = |it: u64| it.to_be_bytes();
+    let mut bytes = b"CDF\x05".to_vec();
+    bytes.extend(number(1 << 62));
+    bytes.extend([0; 12]);
+    bytes.extend([0; 12]);
+    bytes.extend(11_u32.to_be_bytes());
+    bytes.extend(number(2));
+    let begin = u64::try_from(bytes.len() + 2 * 52).unwrap();
+    for (name, at) in [(b"a\0\0\0", 0), (b"b\0\0\0", 4)] {
+        bytes.extend(number(1));
+        bytes.extend(name);
+        bytes.extend(number(0));
+        bytes.extend([0; 12]);
+        bytes.extend(1_u32.to_be_bytes());
+        bytes.extend(number(4));
+        bytes.extend(number(begin + at));
+    }
+    bytes.extend([5, 0, 0, 0, 7, 0, 0, 0]);
+    fs::write(&path, bytes).unwrap();
+    drop_of(&path, "a").unwrap();
+    let file = opened(&path);
+    assert_eq!(file.catalog.datasets().len(), 1);
+    assert_eq!(read(&file, "b").bytes(), [7]);
+}

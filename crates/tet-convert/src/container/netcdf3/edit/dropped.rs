@@ -58,7 +58,9 @@ impl NewData {
         }
         // The parts of one variable alone follow each other without a gap.
         let is_one = records.len() == 1;
-        for record in 0..header.record_count {
+        // Without variables that have records their number is that of no bytes.
+        let count = if records.is_empty() { 0 } else { header.record_count };
+        for record in 0..count {
             for (position, variable) in &records {
                 data.begins.entry(*position).or_insert(data.len);
                 let begin = record.saturating_mul(record_len).saturating_add(variable.begin);
