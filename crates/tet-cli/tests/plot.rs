@@ -10,11 +10,6 @@ use std::path::Path;
 use tet_cli::Exit;
 use tet_plot::Palette;
 
-/// The margin to the left.
-const LEFT: usize = 104;
-/// Where the cells of a heatmap are in a file of the default size.
-const AREA: [usize; 4] = [LEFT, 36, 584, 412];
-
 /// The bytes of an element.
 type Encode = fn(u8) -> Vec<u8>;
 
@@ -53,6 +48,17 @@ fn pixels(bytes: &[u8]) -> (Vec<[u8; 3]>, usize) {
     (pixel.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect(), info.width as usize)
 }
 
+/// Where the values of a picture are, within the first frame: x, y, width, height.
+fn area(colors: &[[u8; 3]], width: usize) -> [usize; 4] {
+    const INK: [u8; 3] = [38; 3];
+    let ink = |x: usize, y: usize| colors.get(y * width + x) == Some(&INK);
+    let mut edges = (0..width).filter(|&x| (50..90).all(|y| ink(x, y)));
+    let (left, right) = (edges.next().unwrap() + 1, edges.next().unwrap());
+    let mut edges = (0..colors.len() / width).filter(|&y| (left..left + 40).all(|x| ink(x, y)));
+    let (top, bottom) = (edges.next().unwrap() + 1, edges.next().unwrap());
+    [left, top, right - left, bottom - top]
+}
+
 fn npy(path: &Path, descr: &str, shape: &str, elements: &[u8]) {
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let text = format!("{dict:<117}\n");
@@ -80,10 +86,10 @@ fn every_dtype_has_the_colors_of_its_values() {
         let out = format!("{name}.png");
         let (colors, width) =
             pixels(&run(folder.path(), &["plot", "all.safetensors", name, "-o", &out]));
+        let [left, top, across, down] = area(&colors, width);
         for nth in 0..6_u8 {
             let (row, column) = (usize::from(nth) / 3, usize::from(nth) % 3);
-            let (x, y) =
-                (AREA[0] + (2 * column + 1) * AREA[2] / 6, AREA[1] + (2 * row + 1) * AREA[3] / 4);
+            let (x, y) = (left + (2 * column + 1) * across / 6, top + (2 * row + 1) * down / 4);
             let part =
                 if name == "BOOL" { f64::from(u8::from(nth > 2)) } else { f64::from(nth) / 5.0 };
             assert_eq!(colors[y * width + x], Palette::default().color(part), "{name} {nth}");
@@ -120,10 +126,11 @@ fn one_nan_of_sixteen_million_elements_is_seen_within_little_memory() {
     }
     assert!(files.iter().all(|file| *file == files[0]), "the same bytes in any way");
     let (colors, width) = pixels(&files[0]);
-    let (area_width, area_height) = (400 - LEFT - 112, 400 - 36 - 52);
+    let [left, top, area_width, area_height] = area(&colors, width);
+    assert!(area_width > 200 && area_height > 300, "{area_width} {area_height}");
     let nan: Vec<usize> = (0..area_width * area_height)
         .filter(|at| {
-            let (x, y) = (LEFT + at % area_width, 36 + at / area_width);
+            let (x, y) = (left + at % area_width, top + at / area_width);
             colors[y * width + x] == Palette::default().nan()
         })
         .collect();
@@ -138,9 +145,9 @@ fn the_highest_of_a_long_line_is_drawn() {
     npy(&folder.path().join("long.npy"), "|u1", "(3000000,)", &elements);
     let out = run(folder.path(), &["plot", "long.npy", "--memory", "1MiB", "-o", "long.png"]);
     let (colors, width) = pixels(&out);
-    let area_width = 800 - LEFT - 24;
+    let [left, top, area_width, area_height] = area(&colors, width);
     // Blue half way up is the spike alone.
-    let row = &colors[(36 + 206) * width..][LEFT + 1..LEFT + area_width - 1];
+    let row = &colors[(top + area_height / 2) * width..][left + 1..left + area_width - 1];
     let blue: Vec<usize> = (0..row.len()).filter(|&at| row[at][0] < 250).map(|at| at + 1).collect();
     let wanted = area_width * 2 / 3;
     assert!(!blue.is_empty() && blue.iter().all(|at| at.abs_diff(wanted) <= 2), "{blue:?}");
@@ -292,8 +299,9 @@ fn pressures_are_drawn_downwards() {
             let out = format!("{name}{dataset}{}.png", more.len());
             let args = [&["plot", &file, dataset, "-o", &out], more].concat();
             let (colors, width) = pixels(&run(folder.path(), &args));
-            let color = |y: usize| colors[y * width + AREA[0] + 50];
-            let ends = [color(AREA[1] + 20), color(AREA[1] + AREA[3] - 20)];
+            let [left, top_edge, _, height] = area(&colors, width);
+            let color = |y: usize| colors[y * width + left + 50];
+            let ends = [color(top_edge + 20), color(top_edge + height - 20)];
             let wanted = [top, 1.0 - top].map(|part| Palette::default().color(part));
             assert_eq!(ends, wanted, "{name} {dataset} {more:?}");
         }
@@ -322,8 +330,9 @@ fn curvilinear_grids_are_maps() {
     let (exit, _, _) = fixtures::tet_in(folder.path(), &[&args[..], &["-o", "o.png"]].concat());
     assert_eq!(exit, Exit::Done);
     let (colors, width) = pixels(&fs::read(folder.path().join("o.png")).unwrap());
-    // 120 degrees of latitude and 360 of longitude, in 584 pixels.
-    let height = 584 * 120 / 360;
+    // 120 degrees of latitude and 360 of longitude.
+    let [_, top, across, height] = area(&colors, width);
+    assert!(height.abs_diff(across * 120 / 360) <= 3, "{across} {height}");
     for (part, wanted) in [(0.02, 1.0), (0.25, 0.75), (0.98, 0.0)] {
         #[allow(
             clippy::cast_possible_truncation,
@@ -331,7 +340,7 @@ fn curvilinear_grids_are_maps() {
             clippy::cast_precision_loss,
             reason = "a pixel"
         )]
-        let y = 36 + (part * height as f64) as usize;
+        let y = top + (part * height as f64) as usize;
         let [color, wanted] = [colors[y * width + 300], Palette::default().color(wanted)];
         let far = color.iter().zip(wanted).map(|(a, b)| a.abs_diff(b)).max().unwrap();
         assert!(far <= 12, "{part}: {color:?} {wanted:?}");
