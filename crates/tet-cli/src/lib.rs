@@ -9,7 +9,8 @@
 //!   bar        the progress bar on standard error
 //!   command/   one file for each command
 //!   render/    tables, values, JSON
-//!   usage      help, and errors of the arguments with suggestions
+//!   help       -h, --help, `tet help`
+//!   usage      errors of the arguments with suggestions
 //!   exit       failures and exit codes
 //! ```
 //!
@@ -30,6 +31,7 @@ mod elsewhere;
 mod escape;
 mod exit;
 mod failure;
+mod help;
 mod labels;
 mod open;
 mod output;
@@ -215,6 +217,9 @@ mod tests {
         for (line, wanted) in [
             ("cat a.tet --wher x", None),
             ("query a.tet t --weigts lat", None),
+            ("query a.tet t --weights lat", Some("`mean(weights=...)` of the Python package")),
+            ("query a.tet t --monthly", Some("groupby")),
+            ("query a.tet t --add 3", Some("no arithmetic")),
             ("query a.tet t --wher lat", Some("a similar argument exists: '--where'")),
             ("diff a.tet b.tet --tolerance 1", Some("`tet diff` has --atol and --rtol")),
             ("query a.tet t --mask x", Some("--where TEST")),

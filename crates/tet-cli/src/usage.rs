@@ -8,6 +8,7 @@ use tet_query::nearest_word;
 use crate::args::ColorWhen;
 use crate::elsewhere;
 use crate::exit::{Exit, Failure};
+use crate::help;
 use crate::streams::{self, Streams};
 
 /// The options that set how a usage error is printed; they are read before the arguments are parsed.
@@ -60,7 +61,9 @@ pub(crate) fn report(
     } else {
         env.err_is_colored(early.color)
     };
-    let text = error.render();
+    let is_help = error.kind() == ErrorKind::DisplayHelp;
+    let short = if is_help { help::every_option(args) } else { None };
+    let text = short.unwrap_or_else(|| error.render());
     let text = if colored { text.ansi().to_string() } else { text.to_string() };
     let text = without_secrets(args, text);
     let stream = if asked { streams.out.as_mut() } else { streams.err.as_mut() };
@@ -94,7 +97,7 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
             error.remove(ContextKind::Suggested);
             let mut root = crate::command();
             root.build();
-            let own = deepest(&mut root, args);
+            let own = help::deepest(&mut root, args);
             // The parser's usage has the option that it suggests.
             error.insert(ContextKind::Usage, ContextValue::StyledStr(own.render_usage()));
             // `-o` of a command that writes no file.
@@ -116,16 +119,19 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// What options of other programs are called here.
-const OPTIONS: [(&[&str], &str); 13] = [
+const OPTIONS: [(&[&str], &str); 14] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
     (&["mask", "masked"], elsewhere::MASKS),
     (
-        &["monthly", "seasonal", "yearly", "annual", "resample", "freq", "month", "season"],
+        &[
+            "monthly", "seasonal", "yearly", "annual", "resample", "groupby", "freq", "month",
+            "season",
+        ],
         elsewhere::MONTHS,
     ),
     (
-        &["weights", "weight", "weighted", "weighted-mean", "area-weighted", "area"],
+        &["weights", "weight", "weighted", "weighted-mean", "area-weighted", "area-mean", "area"],
         elsewhere::WEIGHTS,
     ),
     (
@@ -141,6 +147,10 @@ const OPTIONS: [(&[&str], &str); 13] = [
         "values are printed with all their digits; --format json is for programs",
     ),
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
+    (
+        &["reverse", "flip", "upside-down"],
+        "`tet plot` has --invert-y; a slice with a step of -1 reverses an axis",
+    ),
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];
 
@@ -165,18 +175,6 @@ const COMMANDS: [(&[&str], &str); 15] = [
 
 /// Verbs of `tet edit`, which are no commands of their own.
 const EDITS: [&str; 7] = ["rename", "drop", "set", "append", "compact", "repack", "delete"];
-
-/// The command that the arguments name.
-fn deepest<'c>(root: &'c mut clap::Command, args: &[OsString]) -> &'c mut clap::Command {
-    let mut command = root;
-    for word in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
-        if command.find_subcommand(word).is_none() {
-            continue;
-        }
-        command = command.find_subcommand_mut(word).expect("it was found");
-    }
-    command
-}
 
 /// What to write instead of an option that a command has not.
 fn of_option(name: &str, own: &clap::Command) -> Option<String> {

@@ -107,3 +107,32 @@ fn a_folder_that_two_processes_make_at_once_has_the_rows_of_both() {
         assert_eq!(found, [0, 10]);
     }
 }
+
+#[test]
+fn the_repair_of_a_folder_names_its_damaged_parts() {
+    let root = tempfile::tempdir().unwrap();
+    let series = root.path().join("s.tets").to_str().unwrap().to_owned();
+    let first = row(root.path(), 0);
+    succeeds(&["convert", &first, &series, "--dims", "t,x", "--codec", "raw"]);
+    succeeds(&["edit", "append", &series, &row(root.path(), 2), "--axis", "t"]);
+    let hint = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let sound = tet(&["repair", &series]);
+    assert_eq!(sound.status.code(), Some(2));
+    assert!(hint(&sound).contains("none of them has an error"), "{}", hint(&sound));
+    let parts = series_parts(Path::new(&series)).unwrap();
+    let part = root.path().join("s.tets").join(&parts.last().unwrap().file);
+    let old = fs::read(&part).unwrap();
+    // The elements of the second row.
+    let mut bytes = old.clone();
+    let at = bytes.windows(8).position(|it| it == [2, 0, 0, 0, 3, 0, 0, 0]).unwrap();
+    bytes[at + 2] ^= 1;
+    fs::write(&part, &bytes).unwrap();
+    let damaged = tet(&["repair", &series]);
+    assert_eq!(damaged.status.code(), Some(2));
+    let command = format!("run `tet repair {}`", part.display());
+    assert!(hint(&damaged).contains(&command), "{}", hint(&damaged));
+    assert_eq!(hint(&damaged).matches("tet repair").count(), 1, "{}", hint(&damaged));
+    succeeds(&["repair", part.to_str().unwrap(), "--all"]);
+    assert_eq!(fs::read(&part).unwrap(), old);
+    assert_eq!(rows(&series), [0, 2]);
+}

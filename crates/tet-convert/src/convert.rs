@@ -22,9 +22,9 @@ use std::sync::Arc;
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, Meaning};
 
-use self::choice::{choose, chosen_of_any, joined_of, pruned};
-use self::dtype::retyped;
+use self::choice::{choose, chosen_of_any, joined_of, pruned, read_of};
 pub use self::dtype::with_dtype;
+use self::dtype::{asked, retyped};
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
 use self::rename::with_new_names;
@@ -41,9 +41,10 @@ use crate::model::attributes::{FILL_KEY, not_a_time};
 use crate::model::cf::{ValueChoice, dated};
 use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{of_several, open, open_source};
+use crate::read::damage::{Damage, with_missing};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
-use crate::write::conversion::{ConvertOptions, UnsupportedChoice};
+use crate::write::conversion::{ConvertOptions, DamageChoice, UnsupportedChoice};
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result};
 
@@ -252,7 +253,7 @@ fn written(
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
     let (target, writer) = writable(options.output_name(output))?;
-    let (opened, decoded_by, mut notes) =
+    let Combined { opened, decoded_by, damaged, mut notes } =
         combined(inputs, output, (combining, writer.can()), options)?;
     let options = &match inputs {
         [_] if options.stack.is_none() => options.clone(),
@@ -278,7 +279,9 @@ fn written(
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
     let (opened, options) = with_new_names(opened, options)?;
     let report = write_labeled(opened, output, (target, writer), (&options, None), notes);
-    report.map(|report| with_decoding(with_block_types(report, &blocks), &decoded_by))
+    let mut report = report?;
+    report.notes.extend(damaged.iter().filter_map(Damage::note));
+    Ok(with_decoding(with_block_types(report, &blocks), &decoded_by))
 }
 
 /// The types of the quantized blocks that datasets are stored in, by their names.
@@ -319,15 +322,25 @@ fn with_decoding(mut report: ImportReport, decoded_by: &DecodedBy) -> ImportRepo
     report
 }
 
-/// The inputs as one file, by which attributes they were decoded, and notes on what of them is not read. Of several, and of messages that are stacked, it has
-/// the datasets that are asked for.
+/// The inputs as one file. Of several, and of messages that are stacked, it has the datasets that are asked for.
+struct Combined {
+    opened: Opened,
+    /// The attributes by which datasets were decoded.
+    decoded_by: DecodedBy,
+    /// Datasets that have missing values where the inputs are damaged.
+    damaged: Vec<Damage>,
+    /// Notes on what of the inputs is not read.
+    notes: Vec<Note>,
+}
+
 fn combined(
     inputs: &[Input<'_>],
     output: &Path,
     (combining, can): (Combining<'_>, Capabilities),
     options: &ConvertOptions,
-) -> Result<(Opened, DecodedBy, Vec<Note>)> {
+) -> Result<Combined> {
     let (mut files, mut decoded_by, mut notes) = (Vec::new(), DecodedBy::new(), Vec::new());
+    let mut damaged = Vec::new();
     // Several files are stacked as a whole.
     let stack = options.stack.as_deref().filter(|_| 1 < inputs.len());
     let each = &ConvertOptions {
@@ -349,8 +362,11 @@ fn combined(
                 decoded_by.entry(dataset.name.clone()).or_default().extend(&meaning.attrs);
             }
         }
-        files.push((input.0.to_path_buf(), opened));
         notes.extend(of_file);
+        if options.damage == DamageChoice::Missing {
+            damaged.extend(salvaged(&mut opened, (options, can), &mut notes)?);
+        }
+        files.push((input.0.to_path_buf(), opened));
     }
     if 1 < files.len() {
         choose(&mut files, &options.tet, can)?;
@@ -367,7 +383,29 @@ fn combined(
             }
         },
     };
-    Ok((opened, decoded_by, notes))
+    Ok(Combined { opened, decoded_by, damaged, notes })
+}
+
+/// Puts missing values in place of what cannot be read of a file, and tells of which datasets. Notes have those that are
+/// left out.
+///
+/// # Errors
+/// A dataset has no missing value.
+fn salvaged(
+    opened: &mut Opened,
+    (options, can): (&ConvertOptions, Capabilities),
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Damage>> {
+    let catalog = opened.catalog.clone();
+    let read = read_of(&catalog, &options.tet, can)?;
+    // Of several files each may have some of the datasets that the types are of.
+    let dtypes = asked(&catalog, options).unwrap_or_default();
+    let how = (&options.tet, &options.execution);
+    let (catalog, damaged, lost) = with_missing(catalog, &read, &dtypes, how)?;
+    opened.catalog = catalog;
+    notes.extend(lost);
+    notes.extend(opened.losses().next().map(|_| Note::damaged_parts()));
+    Ok(damaged)
 }
 
 /// An input whose datasets have the names that they are written by, and notes on what of it is not read.
@@ -421,7 +459,9 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
 
 /// Whether a part of an input that cannot be read is an error.
 fn needs_all(options: &ConvertOptions) -> bool {
-    options.tet.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped
+    let is_refused = options.unsupported != UnsupportedChoice::Skipped
+        && options.damage == DamageChoice::Refused;
+    options.tet.include.is_empty() && is_refused
 }
 
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.

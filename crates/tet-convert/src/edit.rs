@@ -8,7 +8,7 @@ pub(crate) mod axes;
 mod followers;
 pub(crate) mod report;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tet_io::Output;
 use tet_query::{AttrText, Catalog, Dataset, Execution};
@@ -23,7 +23,7 @@ pub use crate::model::renaming::datasets_named;
 use crate::model::renaming::new_names;
 use crate::read::opened::{Opened, path_of};
 use crate::write::options::{AxisLabels, DimNames, LabelSource};
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
 /// Writes an edited copy of a file, complete or not at all, and returns its length.
 ///
@@ -108,7 +108,13 @@ pub fn kept_by(opened: &Opened, edits: &[FileEdit]) -> Result<EditReport> {
         FileEdit::Drop { dataset } => Some(*dataset),
         _ => None,
     });
-    EditReport::but_for((opened, editor_for(opened, edits)?), &dropped.collect())
+    let (dropped, editor): (BTreeSet<usize>, _) = (dropped.collect(), editor_for(opened, edits)?);
+    let mut report = EditReport::but_for((opened, editor), &dropped)?;
+    report.notes.extend(followers::names_left_out(opened, &dropped));
+    if editor.leaves_dropped() && !dropped.is_empty() {
+        report.notes.push(Note::DroppedStay { count: dropped.len() });
+    }
+    Ok(report)
 }
 
 /// The edits that rename the datasets that `from` names; where it is a pattern, each `*` of `to` becomes the

@@ -78,7 +78,9 @@ pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaq
 pub use model::notes::Note;
 pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_document, open_source};
+pub use read::damage::{DamagedChunks, damaged_chunks};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
+pub use read::positions::chunk_positions;
 pub use read::slabs::Slabs;
 pub use refs::{
     EdgeChoice, ReferenceSet, RefsAddress, RefsOptions, RefsReport, StoredChunks,
@@ -90,8 +92,8 @@ pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, part_of, verify};
 pub use write::array::Written;
 pub use write::conversion::{
-    Conflict, Conversion, ConvertOptions, DenseOutput, Filter, Hdf5Codec, Hdf5Options,
-    SparseOutput, TensogramOptions, UnsupportedChoice,
+    Conflict, Conversion, ConvertOptions, DamageChoice, DenseOutput, Filter, Hdf5Codec,
+    Hdf5Options, SparseOutput, TensogramOptions, UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
 pub use write::options::{

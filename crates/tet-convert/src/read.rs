@@ -1,9 +1,12 @@
 //! An open file, and the ways to read its arrays that several containers share.
 
 pub(crate) mod chunk_check;
+pub(crate) mod damage;
 pub(crate) mod json;
 mod losses;
 pub(crate) mod opened;
+pub(crate) mod pieces;
+pub(crate) mod positions;
 pub(crate) mod room;
 pub(crate) mod set;
 pub(crate) mod slabs;

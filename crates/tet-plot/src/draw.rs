@@ -27,7 +27,7 @@ impl PlotMedium {
     #[must_use]
     pub fn columns(&self) -> usize {
         match *self {
-            PlotMedium::File(size) => layout::area_of_line(size).width as usize,
+            PlotMedium::File(size) => layout::columns_of_line(size) as usize,
             PlotMedium::Terminal { width, .. } => terminal::columns(width),
         }
     }

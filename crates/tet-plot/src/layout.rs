@@ -9,27 +9,23 @@
 //!                   x
 //! ```
 
-use crate::aspect::{aspect, within};
+mod margins;
+mod words;
+
 use crate::axis::PlotAxis;
 use crate::bins::Bins;
 use crate::coast;
 use crate::drawing::{Anchor, Drawing, Frame, INK, Label, Shape};
 use crate::field::PlotField;
-use crate::font::Font;
 use crate::medium::PlotSize;
 use crate::palette::Rgb;
 use crate::picture::{Picture, Shown};
 use crate::scale::Scale;
 use crate::series::Series;
-use crate::ticks::{self, Room, Tick, turned};
+use crate::ticks::{self, Tick, turned};
+use margins::{Area, Marks, NAME_LINES};
+use words::{balanced, elided, line_height, widest, wrapped};
 
-/// The margins around the area of the values.
-const LEFT: u32 = 104;
-const TOP: u32 = 36;
-const BOTTOM: u32 = 52;
-/// With a bar of colors, and without one.
-const RIGHT_OF_HEATMAP: u32 = 112;
-const RIGHT: u32 = 24;
 /// The distance of the bar of colors from the area, and its width.
 const BAR_GAP: u32 = 14;
 const BAR_WIDTH: u32 = 16;
@@ -63,23 +59,12 @@ const COAST_STEP: f32 = 0.7;
 
 /// The area of a heatmap's cells: all of the room, but for maps, which keep their proportions.
 pub(crate) fn area_of_heatmap(size: PlotSize, y: &PlotAxis, x: &PlotAxis) -> Frame {
-    let room = area(size, RIGHT_OF_HEATMAP);
-    let [height, width] = within([room.height.into(), room.width.into()], aspect(y, x));
-    let [height, width] = [height, width].map(|len| whole(len).max(1));
-    // A picture that may be less high ends below the map.
-    let above = if size.is_limit { 0 } else { (room.height - height) / 2 };
-    Frame { x: room.x + (room.width - width) / 2, y: room.y + above, width, height }
+    margins::of_heatmap(size, y, x).frame
 }
 
-/// The area of a line or of bars.
-pub(crate) const fn area_of_line(size: PlotSize) -> Frame {
-    area(size, RIGHT)
-}
-
-const fn area(size: PlotSize, right: u32) -> Frame {
-    let width = size.width.saturating_sub(LEFT + right);
-    let height = size.height.saturating_sub(TOP + BOTTOM);
-    Frame { x: LEFT, y: TOP, width, height }
+/// The most columns of pixels of a line.
+pub(crate) const fn columns_of_line(size: PlotSize) -> u32 {
+    margins::columns_of_line(size)
 }
 
 /// Lays a picture out.
@@ -91,9 +76,9 @@ pub(crate) fn draw(picture: &Picture, size: PlotSize) -> Drawing {
         Shown::Line { series, x } => page.line(picture, size, (series, x)),
         Shown::Histogram(bins) => page.histogram(picture, size, bins),
     };
-    page.title(picture, area);
+    page.title(picture, area.frame);
     if size.is_limit {
-        page.drawing.height = area.y + area.height + BOTTOM;
+        page.drawing.height = area.bottom();
     }
     page.drawing
 }
@@ -117,8 +102,9 @@ impl Page {
         picture: &Picture,
         size: PlotSize,
         (field, y, x): (&PlotField, &PlotAxis, &PlotAxis),
-    ) -> Frame {
-        let frame = area_of_heatmap(size, y, x);
+    ) -> Area {
+        let area = margins::of_heatmap(size, y, x);
+        let frame = area.frame;
         let field = field.within([frame.height as usize, frame.width as usize]);
         let (rows, columns) = (field.row_count, field.column_count);
         let cells = picture.colors(&field, y, x);
@@ -127,11 +113,14 @@ impl Page {
             self.coastlines(frame, y, x);
         }
         self.outline(frame);
-        self.axis_below(frame, x);
-        let marks = self.marks_left(frame, |count| turned(y.ticks(count), y.is_from_bottom()));
-        self.name_left(frame, &y.title_of(&marks), &marks);
+        self.axis_below(area, x);
+        let ticks = |count: usize| turned(y.ticks(count), y.is_from_bottom());
+        let marks = margins::beside(size, frame.height, ticks);
+        self.marks_left(frame, &marks);
+        let title = y.title_of(&marks.ticks);
+        self.name_left(frame, &margins::name_beside(&title, frame.height, NAME_LINES), &marks);
         self.bar(picture, frame);
-        frame
+        area
     }
 
     fn coastlines(&mut self, area: Frame, y: &PlotAxis, x: &PlotAxis) {
@@ -174,18 +163,19 @@ impl Page {
         self.outline(frame);
         let right = float(left + BAR_WIDTH);
         let scale = &picture.scale;
-        let ticks = vertical(frame, |count| turned(ticks::of_scale(scale, count), true));
+        let ticks = margins::vertical(height, |count| turned(ticks::of_scale(scale, count), true));
         for tick in &ticks {
             let y = at(frame.y, frame.height, tick.part);
             self.mark_beside(left + BAR_WIDTH, y);
             self.text((right + MARK_ROOM, y + FEET), Anchor::Start, &tick.text);
         }
         let texts = ticks.iter().map(|tick| tick.text.as_str()).chain(of_nan);
-        let x = right + MARK_ROOM + widest(texts) + NAME_GAP + TEXT * 0.8;
-        let x = x.min(float(self.drawing.width) - 6.0);
-        let room = float(area.height) + NAME_PAST;
-        let name = picture.value_within(|text| Font::sized(TEXT).width(text) <= room);
-        self.turned_text((x, float(area.y) + float(area.height) / 2.0), room, &name);
+        let x = right + MARK_ROOM + widest(texts, TEXT) + NAME_GAP + TEXT * 0.8;
+        let end = float(self.drawing.width) - 6.0;
+        // A second line only where it is in the picture.
+        let lines_max = if x + line_height(TEXT) <= end { NAME_LINES } else { 1 };
+        let name = value_beside(picture, area.height, lines_max);
+        self.turned_texts((x.min(end), float(area.y) + float(area.height) / 2.0), &name);
         if let Some(of_nan) = of_nan {
             let y = area.y + area.height - BAR_WIDTH;
             let frame = Frame { x: left, y, width: BAR_WIDTH, height: BAR_WIDTH };
@@ -201,8 +191,13 @@ impl Page {
         picture: &Picture,
         size: PlotSize,
         (series, x): (&Series, &PlotAxis),
-    ) -> Frame {
-        let frame = area_of_line(size);
+    ) -> Area {
+        let height = margins::height_of_line(size, Some(x));
+        let ticks = |count: usize| turned(ticks::of_scale(&picture.scale, count), true);
+        let marks = margins::beside(size, height, ticks);
+        let name = value_beside(picture, height, NAME_LINES);
+        let area = margins::of_line(size, Some(x), &marks, name.len());
+        let frame = area.frame;
         let nan =
             Frame { y: frame.y + frame.height - NAN_MARK, width: 1, height: NAN_MARK, ..frame };
         for place in series.nan_places(x) {
@@ -229,13 +224,10 @@ impl Page {
             has_halo: false,
         });
         self.outline(frame);
-        self.axis_below(frame, x);
-        let marks =
-            self.marks_left(frame, |count| turned(ticks::of_scale(&picture.scale, count), true));
-        let room = float(frame.height) + NAME_PAST;
-        let name = picture.value_within(|text| Font::sized(TEXT).width(text) <= room);
+        self.axis_below(area, x);
+        self.marks_left(frame, &marks);
         self.name_left(frame, &name, &marks);
-        frame
+        area
     }
 
     /// A point that no line goes through.
@@ -245,12 +237,16 @@ impl Page {
         self.add(Shape::Rect { frame: Frame { x, y, width: DOT, height: DOT }, fill: BLUE });
     }
 
-    fn histogram(&mut self, picture: &Picture, size: PlotSize, bins: &Bins) -> Frame {
-        let frame = area_of_line(size);
+    fn histogram(&mut self, picture: &Picture, size: PlotSize, bins: &Bins) -> Area {
         #[allow(clippy::cast_precision_loss, reason = "a height in pixels")]
         let counts: Vec<f64> = bins.counts.iter().map(|&count| count as f64).collect();
         let most = counts.iter().copied().fold(0.0, f64::max);
         let heights = Scale::given(0.0, if most > 0.0 { most * 1.05 } else { 1.0 });
+        let ticks = |count: usize| turned(ticks::of_scale(&heights, count), true);
+        let marks = margins::beside(size, margins::height_of_line(size, None), ticks);
+        let name = vec!["count".to_owned()];
+        let area = margins::of_line(size, None, &marks, name.len());
+        let frame = area.frame;
         let place = |edge: f64| along(picture.scale.part(edge).unwrap_or(0.0), frame.width);
         for (edges, &count) in bins.edges.windows(2).zip(&counts) {
             let (left, right) = (place(edges[0]), place(edges[1]));
@@ -264,86 +260,95 @@ impl Page {
             self.add(Shape::Rect { frame: Frame { x, y, width, height }, fill: BLUE });
         }
         self.outline(frame);
-        self.marks_below(frame, |count| ticks::of_scale(&picture.scale, count));
-        self.name_below(frame, &picture.value());
-        let marks = self.marks_left(frame, |count| turned(ticks::of_scale(&heights, count), true));
-        self.name_left(frame, "count", &marks);
-        frame
+        self.marks_below(area, |count| ticks::of_scale(&picture.scale, count));
+        self.name_below(area, &picture.value());
+        self.marks_left(frame, &marks);
+        self.name_left(frame, &name, &marks);
+        area
     }
 
     /// The title, and to the right what the picture leaves out.
     fn title(&mut self, picture: &Picture, area: Frame) {
-        let y = float(area.y) - 14.0;
+        let feet = float(area.y) - 14.0;
         let remarks = picture.remarks().join(", ");
-        let room = float(self.drawing.width) - 24.0 - Font::sized(TEXT).width(&remarks);
-        let text = elided(&picture.title, TITLE, room);
-        let half = Font::sized(TITLE).width(&text) / 2.0;
+        let room = float(self.drawing.width) - 24.0 - widest([&*remarks], TEXT);
+        // Two lines have smaller letters.
+        let is_long = room < widest([&*picture.title], TITLE);
+        let (size, lines_max) = if is_long { (TEXT, 2) } else { (TITLE, 1) };
+        let lines = balanced(&picture.title, size, room, lines_max);
+        let half = widest(lines.iter().map(String::as_str), size) / 2.0;
         let middle = float(area.x) + float(area.width) / 2.0;
         let x = middle.min(room - half).max(8.0 + half);
-        self.add(Shape::Text(Label {
-            x,
-            y,
-            size: TITLE,
-            anchor: Anchor::Middle,
-            is_turned: false,
-            text,
-        }));
-        self.text((float(self.drawing.width) - 8.0, y), Anchor::End, &remarks);
+        let first = feet - (count(&lines) - 1.0) * 9.0;
+        for (nth, text) in (0_u8..).zip(lines) {
+            let y = first + f32::from(nth) * line_height(size);
+            let (anchor, is_turned) = (Anchor::Middle, false);
+            self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text }));
+        }
+        self.text((float(self.drawing.width) - 8.0, feet), Anchor::End, &remarks);
     }
 
-    fn axis_below(&mut self, area: Frame, axis: &PlotAxis) {
+    fn axis_below(&mut self, area: Area, axis: &PlotAxis) {
         let marks = self.marks_below(area, |count| turned(axis.ticks(count), axis.is_from_right()));
-        self.name_below(area, &axis.title_of(&marks));
+        self.name_below(area, &axis.title_of(&marks.ticks));
     }
 
-    fn marks_below(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<Tick> {
-        let font = Font::sized(TEXT);
-        let len = f64::from(area.width);
-        let room = Room { len, gap: 8.0, count_max: TICKS_MAX, past: PAST };
-        let width = |text: &str| f64::from(font.width(&elided(text, TEXT, float(LEFT) * 2.0)));
-        let y = float(area.y + area.height);
-        let marks = ticks::fitting(room, ticks, width);
-        for tick in &marks {
-            let x = pixel(at(area.x, area.width, tick.part)).min(area.x + area.width);
-            let frame = Frame { x, y: area.y + area.height, width: 1, height: MARK };
-            self.add(Shape::Rect { frame, fill: INK });
-            let text = elided(&tick.text, TEXT, float(LEFT) * 2.0);
-            let middle = at(area.x, area.width, room.middle(tick, width(&text)) / len);
-            self.text((middle, y + MARK_ROOM + TEXT * 0.8), Anchor::Middle, &text);
+    fn marks_below(&mut self, area: Area, ticks: impl Fn(usize) -> Vec<Tick>) -> Marks {
+        let frame = area.frame;
+        let marks = margins::below(frame.width, area.below, ticks);
+        let room = margins::room_below(frame.width);
+        let edge = frame.y + frame.height;
+        for (tick, lines) in marks.ticks.iter().zip(&marks.texts) {
+            let x = pixel(at(frame.x, frame.width, tick.part)).min(frame.x + frame.width);
+            self.add(Shape::Rect {
+                frame: Frame { x, y: edge, width: 1, height: MARK },
+                fill: INK,
+            });
+            let width = f64::from(widest(lines.iter().map(String::as_str), TEXT));
+            let middle = at(frame.x, frame.width, room.middle(tick, width) / room.len);
+            for (nth, line) in (0_u8..).zip(lines) {
+                let down = MARK_ROOM + TEXT * 0.8 + f32::from(nth) * line_height(TEXT);
+                self.text((middle, float(edge) + down), Anchor::Middle, line);
+            }
         }
         marks
     }
 
-    fn name_below(&mut self, area: Frame, name: &str) {
-        let x = float(area.x) + float(area.width) / 2.0;
+    fn name_below(&mut self, area: Area, name: &str) {
+        let x = float(area.frame.x) + float(area.frame.width) / 2.0;
         let text = elided(name, TEXT, 2.0 * x.min(float(self.drawing.width) - x) - NAME_PAST);
-        let y = float(area.y + area.height) + MARK_ROOM + TEXT * 1.6 + NAME_GAP;
-        self.text((x, y), Anchor::Middle, &text);
+        let from_bottom = TEXT * 1.4;
+        self.text((x, float(area.bottom()) - from_bottom), Anchor::Middle, &text);
     }
 
-    fn marks_left(&mut self, area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<Tick> {
-        let mut marks = vertical(area, ticks);
-        for tick in &mut marks {
+    fn marks_left(&mut self, area: Frame, marks: &Marks) {
+        let is_shown = |mark: &(&Tick, &Vec<String>)| !mark.0.text.is_empty();
+        for (tick, lines) in marks.ticks.iter().zip(&marks.texts).filter(is_shown) {
             let y = at(area.y, area.height, tick.part);
             self.mark_beside(area.x - MARK, y);
-            tick.text = elided(&tick.text, TEXT, float(LEFT) - 30.0);
-            self.text((float(area.x) - MARK_ROOM, y + FEET), Anchor::End, &tick.text);
+            let above = (count(lines) - 1.0) / 2.0;
+            for (nth, line) in (0_u8..).zip(lines) {
+                let y = y + FEET + (f32::from(nth) - above) * line_height(TEXT);
+                self.text((float(area.x) - MARK_ROOM, y), Anchor::End, line);
+            }
         }
-        marks
     }
 
     /// The name of an axis, beside its marks.
-    fn name_left(&mut self, area: Frame, name: &str, marks: &[Tick]) {
+    fn name_left(&mut self, area: Frame, name: &[String], marks: &Marks) {
         let middle = float(area.y) + float(area.height) / 2.0;
-        let texts = widest(marks.iter().map(|tick| tick.text.as_str()));
-        let x = float(area.x) - MARK_ROOM - texts - NAME_GAP;
-        self.turned_text((x.max(18.0), middle), float(area.height) + NAME_PAST, name);
+        let x = float(area.x) - MARK_ROOM - marks.width() - NAME_GAP;
+        let first = x - (count(name) - 1.0) * line_height(TEXT);
+        self.turned_texts((first, middle), name);
     }
 
-    fn turned_text(&mut self, (x, y): (f32, f32), room: f32, text: &str) {
+    /// Lines that are read from below, the first one at a place.
+    fn turned_texts(&mut self, (x, y): (f32, f32), lines: &[String]) {
         let (size, anchor, is_turned) = (TEXT, Anchor::Middle, true);
-        let text = elided(text, size, room);
-        self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text }));
+        for (nth, text) in (0_u8..).zip(lines) {
+            let x = x + f32::from(nth) * line_height(TEXT);
+            self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text: text.clone() }));
+        }
     }
 
     /// A mark to the left or to the right of an edge, at a height.
@@ -366,35 +371,17 @@ impl Page {
     }
 }
 
-/// The marks that fit beside an area.
-fn vertical(area: Frame, ticks: impl Fn(usize) -> Vec<Tick>) -> Vec<Tick> {
-    let len = f64::from(area.height);
-    let room = Room { len, gap: 4.0, count_max: TICKS_MAX, past: f64::INFINITY };
-    ticks::fitting(room, ticks, |_| f64::from(TEXT))
+/// What the values of a picture are, in lines beside an area of this height: their name is cut, not their unit.
+fn value_beside(picture: &Picture, height: u32, lines_max: usize) -> Vec<String> {
+    let room = float(height) + NAME_PAST;
+    let fits = |text: &str| wrapped(text, TEXT, room, lines_max + 1).len() <= lines_max;
+    margins::name_beside(&picture.value_within(fits), height, lines_max)
 }
 
-/// The width of the widest text.
-fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> f32 {
-    let font = Font::sized(TEXT);
-    texts.map(|text| font.width(text)).fold(0.0, f32::max)
-}
-
-/// The text, cut so that it is no wider than `room`.
-fn elided(text: &str, size: f32, room: f32) -> String {
-    let font = Font::sized(size);
-    if font.width(text) <= room {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut width = font.width("...");
-    for c in text.chars() {
-        width += font.width(c.encode_utf8(&mut [0; 4]));
-        if room < width {
-            break;
-        }
-        kept.push(c);
-    }
-    kept + "..."
+/// The number of lines.
+#[allow(clippy::cast_precision_loss, reason = "few lines")]
+fn count(lines: &[String]) -> f32 {
+    lines.len() as f32
 }
 
 #[allow(clippy::cast_precision_loss, reason = "pixels of a picture are few")]

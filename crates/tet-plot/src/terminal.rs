@@ -16,6 +16,8 @@ pub(crate) use heatmap::room;
 const TICKS_MAX: usize = 5;
 /// Marks below a picture.
 const TICKS_BELOW: usize = 8;
+/// Texts below a picture are cut to no less than this.
+const LABEL_MIN: usize = 12;
 
 /// The columns of a terminal, and its colors.
 #[derive(Debug, Clone, Copy)]
@@ -55,10 +57,10 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// The labels beside the rows of a picture, for each row one or none, and their marks.
+/// The labels of at most so many columns beside the rows of a picture, for each row one or none, and their marks.
 fn beside(
     rows: usize,
-    width: usize,
+    gutter: usize,
     ticks: impl Fn(usize) -> Vec<Tick>,
 ) -> (Vec<String>, Vec<Tick>) {
     let mut labels = vec![String::new(); rows];
@@ -68,7 +70,7 @@ fn beside(
     let ticks = ticks::fitting(room, ticks, |_| 1.0);
     for tick in &ticks {
         if let Some(label) = labels.get_mut(cell(tick.part, rows)) {
-            *label = cut(&tick.text, gutter_max(width));
+            *label = cut(&tick.text, gutter);
         }
     }
     (labels, ticks)
@@ -76,7 +78,7 @@ fn beside(
 
 /// The most characters of a label beside a picture.
 fn gutter_max(width: usize) -> usize {
-    (width / 4).clamp(4, 12)
+    (width / 4).max(4)
 }
 
 /// The columns of the longest label.
@@ -86,14 +88,15 @@ fn widest(labels: &[String]) -> usize {
 
 /// A line of labels below a picture of this many columns, and their marks.
 fn below(columns: usize, ticks: impl Fn(usize) -> Vec<Tick>) -> (String, Vec<Tick>) {
-    let len = |text: &str| text.chars().count();
+    let len_max = (columns / TICKS_BELOW).max(LABEL_MIN).min(columns);
+    let len = |text: &str| text.chars().count().min(len_max);
     #[allow(clippy::cast_precision_loss, reason = "columns of text")]
     let room = Room { len: columns as f64, gap: 2.0, count_max: TICKS_BELOW, past: 0.0 };
     #[allow(clippy::cast_precision_loss, reason = "columns of text")]
     let ticks = ticks::fitting(room, ticks, |text| len(text) as f64);
     let mut out: Vec<char> = vec![' '; columns];
     for tick in &ticks {
-        let text: Vec<char> = cut(&tick.text, columns).chars().collect();
+        let text: Vec<char> = cut(&tick.text, len_max).chars().collect();
         let start = cell(tick.part, columns).saturating_sub(text.len() / 2);
         let start = start.min(columns - text.len());
         out[start..start + text.len()].copy_from_slice(&text);

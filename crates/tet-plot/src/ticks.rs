@@ -51,13 +51,17 @@ pub(crate) fn fitting(
     ticks: impl Fn(usize) -> Vec<Tick>,
     size: impl Fn(&str) -> f64,
 ) -> Vec<Tick> {
-    let is_apart = |pair: &[Tick]| {
+    let fits = |ticks: &Vec<Tick>| are_apart(room, ticks, &size);
+    (1..=room.count_max).rev().map(ticks).find(fits).unwrap_or_default()
+}
+
+/// Whether the texts of marks do not touch.
+pub(crate) fn are_apart(room: Room, ticks: &[Tick], size: impl Fn(&str) -> f64) -> bool {
+    ticks.windows(2).all(|pair| {
         let sizes = [size(&pair[0].text), size(&pair[1].text)];
         let [one, other] = [0, 1].map(|nth| room.middle(&pair[nth], sizes[nth]));
         (other - one).abs() >= (sizes[0] + sizes[1]) / 2.0 + room.gap
-    };
-    let fits = |ticks: &Vec<Tick>| ticks.windows(2).all(is_apart);
-    (1..=room.count_max).rev().map(ticks).find(fits).unwrap_or_default()
+    })
 }
 
 /// Marks of an axis that starts at the other end, where it does: from below, not from above, and from the right.

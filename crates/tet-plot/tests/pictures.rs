@@ -9,11 +9,6 @@ use tet_plot::{
 };
 use tet_query::{Calendar, CoordinateRole, Moments};
 
-/// The margin to the left.
-const LEFT: usize = 104;
-/// Where the cells of a heatmap are in a file of the default size.
-const AREA: [usize; 4] = [LEFT, 36, 584, 412];
-
 /// The pixels of a PNG file, row by row.
 struct Pixels {
     width: usize,
@@ -53,6 +48,23 @@ fn heatmap(rows: u64, columns: u64, values: &[f64], size: PlotSize) -> Shown {
     Shown::Heatmap { field: fold.finish(), y, x }
 }
 
+/// The area of the values in a file: x, y, width, height. The first frame is around it.
+fn area(picture: &Picture, size: PlotSize) -> [usize; 4] {
+    let svg = picture.svg(size);
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let corners = |path: &str| -> Option<Vec<f64>> {
+        let numbers = path.strip_prefix('M')?.split(['L', ' ']);
+        let numbers: Vec<f64> = numbers.map(str::parse).collect::<Result<_, _>>().ok()?;
+        let is_frame = numbers.len() == 10 && numbers[..2] == numbers[8..];
+        is_frame.then_some(numbers)
+    };
+    let frame = document.descendants().find_map(|node| corners(node.attribute("d")?)).unwrap();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole pixels")]
+    let [left, top, right, bottom] =
+        [frame[0] + 0.5, frame[1] + 0.5, frame[4] - 0.5, frame[5] - 0.5].map(|at| at as usize);
+    [left, top, right - left, bottom - top]
+}
+
 fn labels(values: &[i32]) -> Vec<String> {
     values.iter().map(i32::to_string).collect()
 }
@@ -65,7 +77,7 @@ fn cells_have_the_colors_of_their_values() {
     let pixels = Pixels::of(&picture.png(size).unwrap());
     assert_eq!((pixels.width, pixels.height), (800, 500));
     let palette = Palette::default();
-    let [left, top, width, height] = AREA;
+    let [left, top, width, height] = area(&picture, size);
     let wanted = [0.0, 1.0, -1.0, 0.5, 1.0, 0.0];
     for (nth, part) in wanted.into_iter().enumerate() {
         let color = if part < 0.0 { palette.nan() } else { palette.color(part) };
@@ -100,11 +112,11 @@ fn one_nan_among_sixteen_million_elements_is_seen() {
     let shown = Shown::Heatmap { field: fold.finish(), y, x };
     let picture = Picture::new(shown);
     let pixels = Pixels::of(&picture.png(size).unwrap());
-    let (width, height) = (400 - LEFT - 112, 400 - 36 - 52);
+    let [left, top, width, height] = area(&picture, size);
     let nan = Palette::default().nan();
     let found: Vec<(usize, usize)> = (0..height)
         .flat_map(|y| (0..width).map(move |x| (x, y)))
-        .filter(|&(x, y)| pixels.at(LEFT + x, 36 + y) == nan)
+        .filter(|&(x, y)| pixels.at(left + x, top + y) == nan)
         .collect();
     assert_eq!(found, [(at.1 * width / columns, at.0 * height / rows)]);
     for depth in [Depth::Plain, Depth::True] {
@@ -122,20 +134,24 @@ fn rising_numbers_go_up_and_right_and_other_labels_down() {
     let rising = || PlotAxis::labeled("a", labels(&[1, 2]));
     let falling = || PlotAxis::labeled("a", labels(&[2, 1]));
     let words = || PlotAxis::labeled("a", ["p", "q"].map(String::from).to_vec());
+    let corner = |picture: &Picture| {
+        let [left, top, ..] = area(picture, size);
+        Pixels::of(&picture.png(size).unwrap()).at(left + 5, top + 5)
+    };
     // Elements are 0 at the first position of the axis and 1 at the last.
     let along_y = |y: PlotAxis| {
         let mut fold = FieldFold::new([2, 1], [2, 1]);
         fold.extend(&[0.0, 1.0]);
         let shown =
             Shown::Heatmap { field: fold.finish(), y, x: PlotAxis::positions("b", 1, 0, 1) };
-        Pixels::of(&Picture::new(shown).png(size).unwrap()).at(AREA[0] + 5, AREA[1] + 5)
+        corner(&Picture::new(shown))
     };
     let along_x = |x: PlotAxis| {
         let mut fold = FieldFold::new([1, 2], [1, 2]);
         fold.extend(&[0.0, 1.0]);
         let shown =
             Shown::Heatmap { field: fold.finish(), y: PlotAxis::positions("b", 1, 0, 1), x };
-        Pixels::of(&Picture::new(shown).png(size).unwrap()).at(AREA[0] + 5, AREA[1] + 5)
+        corner(&Picture::new(shown))
     };
     assert_eq!([along_y(rising()), along_y(falling()), along_y(words())], [high, low, low]);
     let down = |axis: PlotAxis| axis.with_role(CoordinateRole::Downward);
@@ -150,7 +166,8 @@ fn a_diverging_scale_has_its_palest_color_at_zero() {
     let picture = Picture::new(heatmap(1, 3, &[-1.0, 0.0, 4.0], size));
     let picture = picture.around_zero().with_palette(Palette::diverging());
     let pixels = Pixels::of(&picture.png(size).unwrap());
-    let third = |nth: usize| pixels.at(AREA[0] + AREA[2] * (2 * nth + 1) / 6, AREA[1] + 50);
+    let [left, top, width, _] = area(&picture, size);
+    let third = |nth: usize| pixels.at(left + width * (2 * nth + 1) / 6, top + 50);
     let palette = Palette::diverging();
     assert_eq!(
         [third(0), third(1), third(2)],
@@ -167,16 +184,17 @@ fn a_line_passes_its_points_and_marks_nan() {
     let x = PlotAxis::positions("x", 3, 0, 1);
     let picture = Picture::new(Shown::Line { series, x }).with_scale(Scale::given(0.0, 20.0));
     let pixels = Pixels::of(&picture.png(size).unwrap());
-    let width = 800 - LEFT - 24;
+    let [left, top, width, height] = area(&picture, size);
+    assert_eq!([top, height], [36, 412]);
     let blue = |x: usize, y: usize| {
         pixels.part([x - 2, y - 2, 5, 5]).iter().any(|[red, _, blue]| *red < 120 && *blue > 150)
     };
-    assert!(blue(LEFT + width / 6, 36 + 412 - 2) && blue(LEFT + width * 5 / 6, 36 + 206));
+    assert!(blue(left + width / 6, 36 + 412 - 2) && blue(left + width * 5 / 6, 36 + 206));
     // No line crosses the gap, and a mark is below it.
     assert!(
-        !pixels.part([LEFT + width / 3, 37, width / 3, 400]).iter().any(|[red, _, _]| *red < 200)
+        !pixels.part([left + width / 3, 37, width / 3, 400]).iter().any(|[red, _, _]| *red < 200)
     );
-    assert_eq!(pixels.at(LEFT + width / 2, 36 + 412 - 3), Palette::default().nan());
+    assert_eq!(pixels.at(left + width / 2, 36 + 412 - 3), Palette::default().nan());
 }
 
 #[test]
@@ -219,15 +237,93 @@ fn sizes(svg: &str) -> [[u32; 2]; 3] {
 fn a_map_has_square_degrees() {
     let svg = |picture: &Picture, size| sizes(&picture.svg(size));
     let world = earth([-90.0, 90.0], [0.0, 360.0]);
-    assert_eq!(svg(&world, PlotSize::default()), [[800, 380], [104, 36], [584, 292]]);
+    let [page, place, cells] = svg(&world, PlotSize::default());
+    assert_eq!((cells[1], page[1], place[1]), (cells[0].div_ceil(2), 36 + cells[1] + 52, 36));
+    assert_eq!(place[0] + cells[0], 800 - 112, "all of the width");
     let fixed = PlotSize::new(800, 500).unwrap();
-    assert_eq!(svg(&world, fixed), [[800, 500], [104, 96], [584, 292]]);
+    assert_eq!(svg(&world, fixed), [[800, 500], [place[0], 36 + (412 - cells[1]) / 2], cells]);
     let tall = earth([0.0, 60.0], [0.0, 30.0]);
-    assert_eq!(svg(&tall, PlotSize::default()), [[800, 500], [293, 36], [206, 412]]);
+    let [page, _, cells] = svg(&tall, PlotSize::default());
+    assert_eq!((page, cells), ([800, 500], [206, 412]));
     let strip = earth([-1.0, 1.0], [0.0, 360.0]);
-    assert_eq!(svg(&strip, PlotSize::default())[2], [584, 103]);
+    assert_eq!(svg(&strip, PlotSize::default())[2][1], 103);
     let other = Picture::new(heatmap(30, 40, &[0.0; 1200], fixed));
-    assert_eq!(svg(&other, PlotSize::default()), [[800, 500], [104, 36], [584, 412]]);
+    let [page, place, cells] = svg(&other, PlotSize::default());
+    assert_eq!((page, place[0] + cells[0], cells[1]), ([800, 500], 800 - 112, 412));
+}
+
+/// The texts of a picture, and where each begins and ends; those that are read from below are left out.
+fn texts_across(svg: &str) -> Vec<(String, [f64; 2])> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    let across = texts.filter(|node| node.attribute("transform").is_none());
+    across
+        .map(|node| {
+            let x: f64 = node.attribute("x").unwrap().parse().unwrap();
+            let text = node.text().unwrap_or_default().to_owned();
+            // About the mean width of letters.
+            let width = f64::from(u32::try_from(text.chars().count()).unwrap()) * 6.5;
+            let start = match node.attribute("text-anchor") {
+                Some("end") => x - width,
+                Some("middle") => x - width / 2.0,
+                _ => x,
+            };
+            (text, [start, start + width])
+        })
+        .collect()
+}
+
+#[test]
+fn margins_fit_their_texts() {
+    let size = PlotSize::default();
+    let left = |names: &[&str]| {
+        let count = names.len();
+        let y = PlotAxis::labeled("station", names.iter().map(ToString::to_string).collect());
+        let x = PlotAxis::positions("hour", 2, 0, 1);
+        let mut fold = FieldFold::new([count as u64, 2], [count, 2]);
+        fold.extend(&vec![0.0; 2 * count]);
+        let picture = Picture::new(Shown::Heatmap { field: fold.finish(), y, x });
+        (area(&picture, size)[0], picture.svg(size))
+    };
+    let long = "Zugspitze Schneefernerhaus environmental research station";
+    let [(short, _), (wide, svg)] = [left(&["a", "b"]), left(&["Mauna Loa, Hawaii", long])];
+    assert!(short < 60 && 100 < wide && wide < 300, "{short} {wide}");
+    // All words are there, and within the picture.
+    let texts = texts_across(&svg);
+    for word in long.split(' ').chain(["Mauna", "Hawaii"]) {
+        let is_in = |(text, [start, _]): &(String, [f64; 2])| text.contains(word) && *start > 0.0;
+        assert!(texts.iter().any(is_in), "{word}: {texts:?}");
+    }
+    // A text that no margin holds is cut.
+    let (left, svg) = left(&["x", &"long".repeat(100)]);
+    assert!(left <= 300 && svg.contains("..."), "{left}");
+}
+
+#[test]
+fn long_texts_below_an_axis_and_long_titles_have_several_lines() {
+    let names = [
+        "Hohenpeissenberg Meteorological Observatory",
+        "Oslo",
+        "Cape Grim Baseline Air Pollution Station",
+        "Mauna Loa Observatory",
+        "Zugspitze Schneefernerhaus",
+    ];
+    let mut fold = SeriesFold::new(5, 600);
+    fold.extend(&[0.0, 1.0, 2.0, 3.0, 4.0]);
+    let x = PlotAxis::labeled("station", names.map(String::from).to_vec());
+    let title = "Mole fraction of carbon dioxide in dry air at the surface, mean of one-minute \
+                 observations over all hours of the year that have one";
+    let picture = Picture::new(Shown::Line { series: fold.finish(), x }).titled(title);
+    let texts = texts_across(&picture.svg(PlotSize::default()));
+    for word in names.iter().flat_map(|name| name.split(' ')).chain(title.split(' ')) {
+        assert!(texts.iter().any(|(text, _)| text.contains(word)), "{word}: {texts:?}");
+    }
+    let is_in =
+        |(text, ends): &(String, [f64; 2])| text.len() > 40 || 0.0 <= ends[0] && ends[1] <= 800.0;
+    assert!(texts.iter().all(is_in), "{texts:?}");
+    // A low picture has one line of them.
+    let low = texts_across(&picture.svg(PlotSize::new(800, 200).unwrap()));
+    assert!(low.len() < texts.len(), "{low:?}");
 }
 
 #[test]
@@ -241,9 +337,15 @@ fn a_map_has_coastlines() {
     let pixels = Pixels::of(&world().png(PlotSize::default()).unwrap());
     let plain = Pixels::of(&world().without_coastlines().png(PlotSize::default()).unwrap());
     let differs = |lon: f64, lat: f64| {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a pixel")]
-        let [x, y] = [104.0 + (lon + 180.0) / 360.0 * 584.0, 36.0 + (90.0 - lat) / 180.0 * 292.0]
-            .map(|at| at as usize);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a pixel"
+        )]
+        let [left, top, width, height] = area(&world(), PlotSize::default()).map(|at| at as f64);
+        let across = left + (lon + 180.0) / 360.0 * width;
+        let [x, y] = [across, top + (90.0 - lat) / 180.0 * height].map(|at| at as usize);
         let around = [x - 2, y - 2, 5, 5];
         pixels.part(around) != plain.part(around)
     };

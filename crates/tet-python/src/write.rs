@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ChunkRule, Combining, Conflict, ConvertOptions, DTypeRule,
-    EditOptions, Filter, Hdf5Codec, ImportReport, UnsupportedChoice, ZarrCompression,
+    DamageChoice, EditOptions, Filter, Hdf5Codec, ImportReport, UnsupportedChoice, ZarrCompression,
 };
 use tet_file::write::CodecChoice;
 use tet_format::DType;
@@ -40,6 +40,10 @@ struct Asked {
     digests: String,
     /// Whether parts of the metadata that cannot be read are left out.
     salvage: bool,
+    /// Whether elements that cannot be read become missing values.
+    skip_damaged: bool,
+    /// Old and new names of datasets.
+    renames: Vec<(String, String)>,
     /// The axis along which the datasets of several files follow each other.
     concat: Option<String>,
     /// The new first axis of datasets that several files have.
@@ -113,6 +117,10 @@ impl Asked {
         if self.salvage {
             options.unsupported = UnsupportedChoice::Skipped;
         }
+        if self.skip_damaged {
+            options.damage = DamageChoice::Missing;
+        }
+        options.renames = self.renames;
         for (dataset, name) in self.dtypes {
             let known = "a type of numbers, as float32";
             let dtype = DType::from_name(&name).ok_or_else(|| unknown("dtype", &name, known))?;

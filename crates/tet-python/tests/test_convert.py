@@ -243,3 +243,62 @@ def test_what_does_not_go_together_is_refused(months: list[Path], tmp_path: Path
     with pytest.raises(FileNotFoundError):
         tetfile.convert([*months, tmp_path / "july.nc"], tmp_path / "o.tet", concat="time")
     assert not (tmp_path / "o.tet").exists()
+
+
+@pytest.fixture
+def climate(tmp_path: Path) -> Path:
+    """A dataset in chunks of five days, with its coordinates."""
+    path = tmp_path / "climate.nc"
+    time = np.arange(20)
+    tas = xarray.DataArray(np.arange(60.0, dtype="f4").reshape(20, 3), dims=["time", "lat"], coords={"time": time, "lat": [1.0, 2.0, 3.0]})
+    tas.attrs["coordinates"] = "height"
+    data = xarray.Dataset({"tas": tas, "height": 2.0, "count": (("time", "lat"), np.arange(60).reshape(20, 3))})
+    how = {"zlib": True, "chunksizes": (5, 3)}
+    data.to_netcdf(path, encoding={"tas": how, "count": how})
+    return path
+
+
+def damage(path: Path, name: str, chunk: int) -> None:
+    """Overwrites a chunk of a dataset."""
+    with h5py.File(path) as file:
+        stored = file[name].id.get_chunk_info(chunk)
+    with open(path, "r+b") as out:
+        out.seek(stored.byte_offset)
+        out.write(b"\xff" * stored.size)
+
+
+def test_names_are_those_that_are_asked_for(climate: Path, tmp_path: Path) -> None:
+    tetfile.convert(climate, tmp_path / "o.nc", rename={"lat": "latitude", "height": "z"}, include=["tas"])
+    with xarray.open_dataset(tmp_path / "o.nc") as new:
+        assert new["tas"].dims == ("time", "latitude")
+        assert set(new.variables) == {"tas", "time", "latitude", "z"}
+        np.testing.assert_array_equal(new["tas"], np.arange(60).reshape(20, 3))
+    tetfile.convert(climate, tmp_path / "p.nc", rename={"*a*": "*b*"}, include=["tas"])
+    assert {"tbs", "lbt"} <= set(tetfile.open(tmp_path / "p.nc"))
+    with pytest.raises(tetfile.UsageError, match="nothing"):
+        tetfile.convert(climate, tmp_path / "q.nc", rename={"nothing": "x"})
+
+
+def test_damaged_elements_are_missing_values(climate: Path, tmp_path: Path) -> None:
+    damage(climate, "tas", 1)
+    with pytest.raises(tetfile.DamagedError):
+        tetfile.convert(climate, tmp_path / "o.nc")
+    with pytest.warns(UserWarning, match=r'"tas": time 5..9 cannot be read .*: 5 of 20 along time, 15 of 60 elements, are missing'):
+        done = tetfile.convert(climate, tmp_path / "o.nc", skip_damaged=True)
+    assert len(done.losses) == 1
+    with xarray.open_dataset(tmp_path / "o.nc") as new:
+        wanted = np.arange(60.0).reshape(20, 3)
+        wanted[5:10] = np.nan
+        np.testing.assert_array_equal(new["tas"], wanted)
+        np.testing.assert_array_equal(new["count"], np.arange(60).reshape(20, 3))
+
+
+def test_damaged_integers_are_refused(climate: Path, tmp_path: Path) -> None:
+    damage(climate, "count", 3)
+    with pytest.raises(tetfile.DamagedError, match="time#0:15"):
+        tetfile.convert(climate, tmp_path / "o.nc", skip_damaged=True)
+    assert not (tmp_path / "o.nc").exists()
+    with pytest.warns(UserWarning, match='"count": time 15..19'):
+        tetfile.convert(climate, tmp_path / "o.nc", skip_damaged=True, dtype={"count": "float64"})
+    with xarray.open_dataset(tmp_path / "o.nc") as new:
+        assert np.isnan(new["count"][15:]).all() and (new["count"][:15] == np.arange(45).reshape(15, 3)).all()

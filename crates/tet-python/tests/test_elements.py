@@ -257,3 +257,36 @@ def test_messages_name_the_type(tmp_path: Path) -> None:
         with pytest.raises(tetfile.UnsupportedError, match=advice):
             out["x"] = np.zeros(1, value)
     out.discard()
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_structures_of_numpy_have_members(align: bool, tmp_path: Path) -> None:
+    fields: Any = [
+        ("id", "i1"),
+        ("t", ">f8"),
+        ("at", [("x", "<f4"), ("y", ">i2")]),
+        (("a title", "w"), "<u2", (2, 3)),
+        ("name", "<U4"),
+        ("tag", "S3"),
+        ("ok", "?"),
+        ("c", ">c8"),
+    ]
+    rows = np.zeros((2, 3), np.dtype(fields, align=align))
+    for number, name in enumerate(("id", "t", "c")):
+        rows[name] = np.arange(6).reshape(2, 3) + number
+    rows["at"]["x"], rows["at"]["y"] = 0.5, np.arange(6).reshape(2, 3)
+    rows["w"] = np.arange(36).reshape(2, 3, 2, 3)
+    rows["name"], rows["tag"], rows["ok"] = "søk", b"ab", [[True, False, True]] * 2
+    np.save(tmp_path / "rows.npy", rows)
+    np.savez(tmp_path / "stored.npz", rows=rows)
+    np.savez_compressed(tmp_path / "packed.npz", rows=rows)
+    for name in ("rows.npy", "stored.npz", "packed.npz"):
+        file = tetfile.open(tmp_path / name)
+        for member in ("id", "t", "w", "ok", "c"):
+            np.testing.assert_array_equal(file[f"rows.{member}"][:], rows[member], err_msg=f"{name}: {member}")
+        np.testing.assert_array_equal(file["rows.at.x"][:], rows["at"]["x"])
+        np.testing.assert_array_equal(file["rows"]["at.y"][1, 1:], rows["at"]["y"][1, 1:])
+        assert file["rows.name"][0, 0] == "søk" and file["rows.tag"][1, 2] == "ab"
+    np.save(tmp_path / "turned.npy", np.asfortranarray(rows))
+    with pytest.raises(tetfile.UnsupportedError, match="column-major"):
+        tetfile.open(tmp_path / "turned.npy")["turned"][:]

@@ -455,7 +455,7 @@ def test_what_is_missing_is_said(counted: Counted) -> None:
         tetfile.open("b/day.tets", filesystem=counted)["x"][...]
     counted.pipe(part, content)
     counted.rm("/b/model-b.safetensors")
-    with pytest.warns(UserWarning, match="a shard must be there"):
+    with pytest.warns(UserWarning, match="the shard is missing"):
         opened = tetfile.open(f"b/{NAMES[-1]}", filesystem=counted)
     with opened as file:
         np.testing.assert_array_equal(file["x"][...], ARRAY)

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use tet_format::DType;
 
 use super::convert::dtype;
-use super::{LayoutArgs, ReadArgs, WriteArgs, WrittenValuesArgs};
+use super::{LayoutArgs, OUTPUT, ReadArgs, VALUES, WriteArgs, WrittenValuesArgs};
 
 /// Arguments of `tet cat`.
 #[derive(Debug, Args)]
@@ -20,14 +20,14 @@ pub struct CatArgs {
     pub file: PathBuf,
     /// The dataset, and a slice in brackets: temp, 'temp[0:10, :, -1]', '#0'
     ///
-    /// May be left out when the file holds one dataset, or columns: these, and members of a structure, are printed as a table of rows. `#N` is the dataset at position N. A pattern such as
-    /// `layers.{0..3}.bias[:4]` prints all datasets whose names match.
+    /// May be left out when the file holds one dataset, or columns: these, and members of a structure, are printed as a
+    /// table of rows. `#N` is the dataset at position N. A pattern such as `layers.{0..3}.bias[:4]` prints all datasets whose names match.
     #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
     pub dataset: Option<String>,
     /// Select a slice, as in brackets
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
-    /// Write to a file in the format of its suffix, or to standard output with -
+    /// Write to a file in the format of its suffix; - is standard output
     ///
     /// Every format that `tet convert` writes: .tet, .zt, .npz, .npy, .raw, .csv, .tsv, .json, .h5,
     /// .nc, .zarr and others, with the labels, attributes and coordinates that the format can store;
@@ -38,22 +38,22 @@ pub struct CatArgs {
     #[command(flatten)]
     pub values: WrittenValuesArgs,
     /// Print every value, however many
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub full: bool,
-    /// Choose what is printed [default: text; with OUT the format of its suffix]
-    #[arg(long, value_name = "FORMAT")]
+    /// Choose what is printed [default: text, or the format of OUT]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]
     pub format: Option<CatFormat>,
-    /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
-    #[arg(long, value_name = "FORMAT", requires = "output", conflicts_with = "format")]
+    /// Set the format of OUT, by a suffix such as csv or nc
+    #[arg(long, help_heading = OUTPUT, value_name = "FORMAT", requires = "output", conflicts_with = "format")]
     pub to: Option<String>,
     /// Write OUT although nothing is selected
-    #[arg(long, requires = "output")]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true, requires = "output")]
     pub allow_empty: bool,
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
     pub layout: LayoutArgs,
-    /// Convert the values to this type: float32, bf16, int16, ... [default: that of the dataset]
-    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    /// Convert the values to this type: float32, bf16, int16, ...
+    #[arg(long, help_heading = VALUES, value_name = "DTYPE", value_parser = dtype)]
     pub dtype: Option<DType>,
     /// How the file is written.
     #[command(flatten)]
@@ -84,11 +84,13 @@ pub enum CatFormat {
 
 const EXAMPLES: &str = "\
 SLICES
-  Without the name of an axis positions, as in NumPy: '0:3, :, -1', '...' for all axes not named.
-  With a name labels, both ends included: 'lat=40:60, time=2024-06:2024-08', 'station=Oslo'.
-  The nearest label: 'lat~50', 'lat~50 within 0.5'. Positions by name: 'lat#0:10, time#-1'.
-  Lists: 'plev=[85000,50000]', 'lat~[48.1,52.5]'. Parts of dates: 'time.month=6,7,8',
-  'time.season=JJA', 'time.year=1979:2020'. Longitudes go around: 'lon=-60:60'.
+  positions, as in NumPy     '0:3, :, -1', '...' for all axes not named
+  labels, with both ends     'lat=40:60, time=2024-06:2024-08', 'station=Oslo'
+  the nearest label          'lat~50', 'lat~50 within 0.5'
+  positions along an axis    'lat#0:10, time#-1'
+  lists                      'plev=[85000,50000]', 'lat~[48.1,52.5]'
+  parts of dates             'time.month=6,7,8', 'time.season=JJA', 'time.year=1979:2020'
+  longitudes go around       'lon=-60:60'
 
 EXAMPLES
   tet cat climate.tet temp                           first and last values of the array

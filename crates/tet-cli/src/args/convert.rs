@@ -5,7 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tet_format::DType;
 
-use super::{ReadArgs, WriteArgs, WrittenValuesArgs};
+use super::{OUTPUT, ReadArgs, VALUES, WriteArgs, WrittenValuesArgs};
+
+/// The headings of the options.
+const WHICH: &str = "Which datasets and elements";
+const NAMES: &str = "Names, labels, attributes";
+const JOINS: &str = "Several inputs";
+const STORAGE: &str = "Chunks and compression";
+const FORMATS: &str = "Options of one format";
 
 /// Arguments of `tet convert`.
 #[derive(Debug, Args)]
@@ -16,129 +23,148 @@ pub struct ConvertArgs {
     /// The file to read; several with --merge, --concat or --stack
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3
-    /// or .zarr.zip, the directory .zarr or .tets, columns of one length as .csv or .tsv, or one dataset as .npy, .raw
-    /// or .csv; - is standard output, in the format of --to
+    /// The file to write, in the format of its suffix; - is standard output
+    ///
+    /// .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz, .h5, .nc, .nc3 or .zarr.zip, the directory .zarr or
+    /// .tets, columns of one length as .csv or .tsv, or one dataset as .npy, .raw or .csv; standard output has the format
+    /// of --to.
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Set the format of OUT, whatever its suffix: a suffix such as npz or nc
-    #[arg(long, value_name = "FORMAT")]
-    pub to: Option<String>,
     /// Convert only this dataset, or those whose names match (repeatable)
     ///
     /// 'layers.{0..3}.*' is a pattern, unless a dataset has that very name. `#N` is the dataset at position N.
-    #[arg(long, value_name = "NAME|PATTERN")]
+    #[arg(long, value_name = "NAME|PATTERN", help_heading = WHICH)]
     pub dataset: Vec<String>,
     /// Exclude this dataset, or those whose names match (repeatable)
-    #[arg(long, value_name = "NAME|PATTERN")]
+    #[arg(long, value_name = "NAME|PATTERN", help_heading = WHICH)]
     pub exclude: Vec<String>,
-    /// Write a dataset with another name; a * stands for any text on both sides. Attributes that name it, and the axis
-    /// of a coordinate, follow (repeatable)
-    #[arg(long, value_name = "OLD=NEW")]
-    pub rename: Vec<String>,
-    /// Select a part of each dataset along the axes that it has: 'time=2001-06, lat=40:60'
+    /// Select a part along the axes: 'time=2001-06, lat=40:60'
     ///
-    /// Coordinates and labels are selected with them. Positions and labels are those of `tet cat`; a selection without
-    /// names of axes is for one dataset.
-    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
+    /// Of each dataset that has the axes, with coordinates and labels. Positions and labels are those of `tet cat`; a
+    /// selection without names of axes is for one dataset.
+    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true, help_heading = WHICH)]
     pub select: Option<String>,
+    /// Write OUT although nothing is selected of a dataset
+    #[arg(long, requires = "select", help_heading = WHICH, hide_short_help = true)]
+    pub allow_empty: bool,
+    /// Leave out datasets that cannot be read or stored, with a warning
+    ///
+    /// For each of them; without it an error lists them all.
+    #[arg(long, help_heading = WHICH)]
+    pub skip_unsupported: bool,
+    /// Write missing values where IN is damaged: _FillValue where the dataset has one, else NaN; the exit status is 1
+    ///
+    /// One line for each dataset says which positions are lost, and why. Datasets of which nothing can be read are left
+    /// out. A dataset without a missing value - integers, texts - is an error with what to write instead.
+    #[arg(long, alias = "salvage", help_heading = WHICH)]
+    pub skip_damaged: bool,
+    /// Combine datasets of one name along a new first axis
+    ///
+    /// Of several files, or the objects of one name in a .tgm file. The files need the same datasets, with the same types,
+    /// shapes and axes. Coordinates of axes that are the same in all files stay as they are. The new axis is labeled by
+    /// the names of the files, or by --labels.
+    #[arg(long, value_name = "AXIS", help_heading = JOINS)]
+    pub stack: Option<String>,
+    /// Append the datasets of the other inputs to those of the first
+    ///
+    /// Along the axis of this name.
+    #[arg(long, value_name = "AXIS", conflicts_with_all = ["stack", "name"], help_heading = JOINS)]
+    pub concat: Option<String>,
+    /// Write the datasets of all inputs to OUT
+    ///
+    /// A dataset that several have, such as a coordinate, must be the same in all, and is written once.
+    #[arg(long, conflicts_with_all = ["concat", "stack", "name"], help_heading = JOINS)]
+    pub merge: bool,
+    /// With --merge: where inputs differ, take what the first has
+    ///
+    /// Datasets or attributes of one name.
+    #[arg(long, value_name = "WHICH", requires = "merge", help_heading = JOINS)]
+    pub prefer: Option<PreferName>,
+    /// Write a dataset with another name; a * stands for any text
+    ///
+    /// On both sides. Attributes that name it, and the axis of a coordinate, follow. Repeatable.
+    #[arg(long, value_name = "OLD=NEW", help_heading = NAMES)]
+    pub rename: Vec<String>,
+    /// Name the dataset of a .npy input [default: the file's name]
+    #[arg(long, value_name = "NAME", help_heading = NAMES, hide_short_help = true)]
+    pub name: Option<String>,
+    /// Name the axes: time,lat,lon, or temp=time,lat,lon (repeatable)
+    #[arg(long, value_name = "[NAME=]AXES", help_heading = NAMES)]
+    pub dims: Vec<String>,
+    /// Label the positions of an axis: station=A,B or lat=90..-90/0.25
+    ///
+    /// The axis has a name or a number: temp:0=A,B. station=@code takes the elements of the array "code". Repeatable.
+    ///
+    /// Numbers and dates at equal distances are ranges: lat=90..-90/0.25, time=2024-01-01..2024-12-31/1D; without an end
+    /// there is one for each position: time=2024-01-01..+6h. Units of time are s, m, h, D, W, M for months, and Y.
+    #[arg(long, value_name = "[NAME:]AXIS=LABELS", help_heading = NAMES)]
+    pub labels: Vec<String>,
+    /// Set an attribute: source=station 7, temp:units=degC (repeatable)
+    ///
+    /// Of all datasets, or of one. Numbers, true, false and lists are written as in JSON: temp:scale_factor=0.01; anything
+    /// else is text, and so is "0.01" with quotes. Write a colon before a key that contains one: :cf:role=x. #N:KEY sets
+    /// KEY of the dataset at position N.
+    #[arg(long, value_name = "[NAME:]KEY=VALUE", help_heading = NAMES)]
+    pub attr: Vec<String>,
     /// Packed and masked values.
     #[command(flatten)]
     pub values: WrittenValuesArgs,
-    /// Write OUT although nothing is selected of a dataset
-    #[arg(long, requires = "select")]
-    pub allow_empty: bool,
-    /// Convert numbers to this type (repeatable): float32 or f32, or temp=int16 for one dataset
+    /// Convert numbers to this type: float32 or f32, or temp=int16
     ///
     /// Each value stays what it is, but floats become the nearest of a shorter type of floats; 300 as uint8, 0.5 as
     /// int32 and 16777217 as float32 are errors that name the element. Without a name a type of floats is for all
     /// datasets of floats and a type of integers for all of integers, but not for the coordinates of an axis; where there
-    /// is one dataset, it is for that. A * in the name stands for any text.
-    #[arg(long, value_name = "[NAME=]DTYPE", value_parser = Named::dtype, conflicts_with = "concat")]
+    /// is one dataset, it is for that. A * in the name stands for any text. Repeatable.
+    #[arg(long, value_name = "[NAME=]DTYPE", value_parser = Named::dtype, conflicts_with = "concat", help_heading = VALUES)]
     pub dtype: Vec<Named<DType>>,
-    /// Leave out datasets that cannot be read or stored, with a warning for each; without it an error
-    /// lists them all
-    #[arg(long)]
-    pub skip_unsupported: bool,
-    /// Name the dataset of a .npy input [default: the file's name]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Set the chunk shape (repeatable) [default: the shape that the chunks of the input have, or auto]
+    /// Set the chunk shape: 1,30,60, time:1, temp=time:24, or auto
     ///
-    /// 1,30,60 holds for all datasets with as many axes, time:1,lat:90 for all that have these axes, but not for the
-    /// coordinates of an axis; their other axes keep the chunk extents that they have. auto makes chunks of about
-    /// 4 MiB, time:auto as many positions as that takes. With a name it holds for one dataset: temp=1,30,60,
-    /// temp=time:24,lat:auto; a * in the name stands for any text. Of several, later ones replace earlier ones, and
-    /// those with a name the others.
-    #[arg(long, value_name = "[NAME=]SHAPE", allow_hyphen_values = true)]
+    /// The default is the shape that the chunks of the input have, or auto. 1,30,60 holds for all datasets with as many
+    /// axes, time:1,lat:90 for all that have these axes, but not for the coordinates of an axis; their other axes keep the
+    /// chunk extents that they have. auto makes chunks of about 4 MiB, time:auto as many positions as that takes. With a
+    /// name it holds for one dataset: temp=1,30,60, temp=time:24,lat:auto; a * in the name stands for any text.
+    /// Repeatable; of several, later ones replace earlier ones, and those with a name the others.
+    #[arg(long, value_name = "[NAME=]SHAPE", allow_hyphen_values = true, help_heading = STORAGE)]
     pub chunks: Vec<String>,
     /// How elements are stored.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// How much room a .tet file is given to grow.
-    #[command(flatten)]
-    pub reserve: ReserveArgs,
+    /// In .zarr: choose the version of the format [default: 3]
+    #[arg(long, value_name = "VERSION", value_parser = ["2", "3"], help_heading = FORMATS, hide_short_help = true)]
+    pub zarr: Option<String>,
+    /// In .zarr: store several chunks in a shard, as 100,300,600 or auto
+    ///
+    /// An object of this shape; auto makes shards of about 64 MiB, none stores each chunk in its own object. The default is
+    /// as in the input, and none with --chunks.
+    #[arg(long, value_name = "SHAPE", allow_hyphen_values = true, help_heading = FORMATS, hide_short_help = true)]
+    pub shards: Option<String>,
     /// How a .zt file is written.
     #[command(flatten)]
     pub zt: ZtArgs,
     /// How a .tgm file is written.
     #[command(flatten)]
     pub tgm: TgmArgs,
-    /// In .zarr: choose the version of the format, 2 or 3 [default: 3]
-    #[arg(long, value_name = "VERSION", value_parser = ["2", "3"])]
-    pub zarr: Option<String>,
-    /// In .zarr: store several chunks in one object, a shard of this shape, as 100,300,600; auto makes
-    /// shards of about 64 MiB, none stores each chunk in its own object [default: as in the input; none with --chunks]
-    #[arg(long, value_name = "SHAPE", allow_hyphen_values = true)]
-    pub shards: Option<String>,
-    /// Combine the datasets of one name in several files, or the objects of one name in a .tgm file, into one dataset
-    /// with a new first axis of this name
+    /// In .safetensors: write shards of this size, such as 5GB
     ///
-    /// The files need the same datasets, with the same types, shapes and axes. Coordinates of axes that are the same in
-    /// all files stay as they are. The new axis is labeled by the names of the files, or by --labels.
-    #[arg(long, value_name = "AXIS")]
-    pub stack: Option<String>,
-    /// Write the datasets of all inputs to OUT; a dataset that several have, such as a coordinate, must be the same in
-    /// all, and is written once
-    #[arg(long, conflicts_with_all = ["concat", "stack", "name"])]
-    pub merge: bool,
-    /// Append the datasets of the other inputs to those of the first, along the axis of this name
-    #[arg(long, value_name = "AXIS", conflicts_with_all = ["stack", "name"])]
-    pub concat: Option<String>,
-    /// With --merge: where inputs have different datasets or attributes of one name, take those of the first
-    #[arg(long, value_name = "WHICH", requires = "merge")]
-    pub prefer: Option<PreferName>,
-    /// In .safetensors: write shards of this size, such as 5GB (5,000,000,000 bytes) [default: 5GB
-    /// for .safetensors.index.json, else one file]
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
+    /// 5,000,000,000 bytes, the default of .safetensors.index.json; other outputs are one file.
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal, help_heading = FORMATS)]
     pub shard_size: Option<u64>,
-    /// Name the axes: time,lat,lon, or temp=time,lat,lon for one dataset (repeatable)
-    #[arg(long, value_name = "[NAME=]AXES")]
-    pub dims: Vec<String>,
-    /// Label the positions of an axis, by its name or number: station=A,B or temp:0=A,B;
-    /// station=@code takes the elements of the array "code" (repeatable)
-    ///
-    /// Numbers and dates at equal distances are ranges: lat=90..-90/0.25, time=2024-01-01..2024-12-31/1D; without an end
-    /// there is one for each position: time=2024-01-01..+6h. Units of time are s, m, h, D, W, M for months, and Y.
-    #[arg(long, value_name = "[NAME:]AXIS=LABELS")]
-    pub labels: Vec<String>,
-    /// Set an attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
-    ///
-    /// Numbers, true, false and lists are written as in JSON: temp:scale_factor=0.01; anything else is
-    /// text, and so is "0.01" with quotes. Write a colon before a key that contains one: :cf:role=x.
-    /// #N:KEY sets KEY of the dataset at position N.
-    #[arg(long, value_name = "[NAME:]KEY=VALUE")]
-    pub attr: Vec<String>,
+    /// How much room a .tet file is given to grow.
+    #[command(flatten)]
+    pub reserve: ReserveArgs,
+    /// Set the format of OUT, by a suffix such as npz or nc
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]
+    pub to: Option<String>,
     /// Write no digests: changed bytes of the file are then not noticed
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub no_digests: bool,
-    /// Write no statistics of chunks: queries then read every selected chunk
+    /// Write no statistics of chunks: queries then read every chunk
     ///
     /// Statistics are written to .tet files where they take at most 0.2 % of the payloads.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub no_stats: bool,
     /// Do not record how the file was made
-    #[arg(long, visible_alias = "no-provenance")]
+    #[arg(long, visible_alias = "no-provenance", help_heading = OUTPUT, hide_short_help = true)]
     pub no_history: bool,
     /// How the file is written.
     #[command(flatten)]
@@ -147,7 +173,7 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// Print one `tet.convert/1` object
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 }
 
@@ -161,8 +187,10 @@ const RESERVE_MAX: u64 = 10_000_000;
 /// ```
 #[derive(Debug, Args)]
 pub struct ReserveArgs {
-    /// In .tet: leave room in the index for N more chunks, so that later appends need not move stored ones
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
+    /// In .tet: leave room for N more chunks in the index
+    ///
+    /// Later appends then need not move stored ones.
+    #[arg(long, help_heading = FORMATS, hide_short_help = true, value_name = "N", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=RESERVE_MAX))]
     pub reserve_rows: u64,
 }
 
@@ -172,20 +200,25 @@ pub(crate) const ALIGN: &str = "64";
 /// How elements are stored.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Choose the compression [default: zstd in .tet and .zarr, raw in .zt, .tgm, .h5 and .nc]. In .h5
-    /// and .nc gzip is read by every program, zstd by those with the HDF5 plugin of filter 32015
+    /// Choose the compression: raw, zstd, gzip, lz4 or szip, or temp=raw
+    ///
+    /// The default is zstd in .tet and .zarr, raw in .zt, .tgm, .h5 and .nc. In .h5 and .nc gzip is read by every program,
+    /// zstd by those with the HDF5 plugin of filter 32015.
     ///
     /// raw; zstd; gzip, also named zlib or deflate, in .h5, .nc and .zarr; lz4 and szip in .tgm. With a name it is the
     /// compression of one dataset, as in temp=raw; a * in the name stands for any text. Repeatable.
-    #[arg(long, value_name = "[NAME=]CODEC", alias = "compression", value_parser = Named::codec)]
+    #[arg(long, value_name = "[NAME=]CODEC", alias = "compression", value_parser = Named::codec, help_heading = STORAGE)]
     pub codec: Vec<Named<CodecName>>,
-    /// Set the level of zstd, 1 to 22 [default: 3, in .zt without --dialect 1], or of gzip, 0 to 9
-    /// [default: 4 in .h5 and .nc, 5 in .zarr]; temp=19 is that of one dataset (repeatable)
-    #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = Named::level)]
+    /// Set the level of zstd, 1 to 22, or of gzip, 0 to 9; or temp=19
+    ///
+    /// The default is 3 for zstd, but in .zt without --dialect 1; for gzip 4 in .h5 and .nc, and 5 in .zarr. temp=19 is that
+    /// of one dataset. Repeatable.
+    #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = Named::level, help_heading = STORAGE)]
     pub level: Vec<Named<i32>>,
-    /// Align the bytes of datasets to 8, 64 or 4096; in .zt to 64, 4096 or 65536; in .tgm to any of
-    /// these
-    #[arg(long, value_name = "BYTES", default_value = ALIGN, value_parser = ["8", "64", "4096", "65536"])]
+    /// Align the bytes of datasets
+    ///
+    /// To 8, 64 or 4096; in .zt to 64, 4096 or 65536; in .tgm to any of these.
+    #[arg(long, value_name = "BYTES", help_heading = STORAGE, hide_short_help = true, default_value = ALIGN, value_parser = ["8", "64", "4096", "65536"])]
     pub align: String,
 }
 
@@ -343,45 +376,56 @@ impl<T: ValueEnum> Named<T> {
 /// How a zTensor file is written.
 #[derive(Debug, Args)]
 pub struct ZtArgs {
-    /// Choose the checksum of each tensor of a .zt [default: crc32c], or of each chunk of a .zarr
-    /// [default: none, zstd and gzip have their own]
-    #[arg(long, value_name = "KIND")]
+    /// In .zt and .zarr: choose the checksum of tensors or chunks
+    ///
+    /// Of each tensor of a .zt, where the default is crc32c, or of each chunk of a .zarr, where it is none: zstd and gzip have
+    /// their own.
+    #[arg(long, value_name = "KIND", help_heading = FORMATS, hide_short_help = true)]
     pub checksum: Option<ChecksumName>,
     /// In .zt: align tensors of fewer bytes to 64 only, not to --align
-    #[arg(long, value_name = "BYTES", default_value = "0", hide_default_value = true)]
+    #[arg(long, help_heading = FORMATS, hide_short_help = true, value_name = "BYTES", default_value = "0", hide_default_value = true)]
     pub align_above: u64,
-    /// In .zt: write the same bytes as ztensor 0.1; without checksums unless --checksum is given
-    #[arg(long, value_name = "VERSION")]
+    /// In .zt: write the same bytes as ztensor 0.1
+    ///
+    /// Without checksums unless --checksum is given.
+    #[arg(long, value_name = "VERSION", help_heading = FORMATS, hide_short_help = true)]
     pub dialect: Option<DialectName>,
-    /// Choose how sparse tensors are written: in .zt split, native or dense; in other formats
-    /// always dense, above 16 GiB only if given [default: split]. For a .zt output, split and
-    /// native also make sparse tensors of dense arrays if the input has no sparse tensors
-    #[arg(long, value_name = "HOW")]
+    /// In .zt: choose how sparse tensors are written [default: split]
+    ///
+    /// In other formats they are always dense, above 16 GiB only if --sparse dense is given. In a .zt output, split and native
+    /// also make sparse tensors of dense arrays if the input has no sparse tensors.
+    #[arg(long, value_name = "HOW", help_heading = FORMATS, hide_short_help = true)]
     pub sparse: Option<SparseName>,
 }
 
 /// How a Tensogram file is written.
 #[derive(Debug, Default, Args)]
 pub struct TgmArgs {
-    /// In .tgm: encode elements before compression; simple_packing rounds float64
-    #[arg(long, value_name = "ENCODING")]
+    /// In .tgm: encode elements; simple_packing rounds float64
+    #[arg(long, value_name = "ENCODING", help_heading = FORMATS, hide_short_help = true)]
     pub encoding: Option<EncodingName>,
     /// In .tgm: set the bits per value of simple_packing, 0 to 64
-    #[arg(long, value_name = "N", conflicts_with = "max_error")]
+    #[arg(long, help_heading = FORMATS, hide_short_help = true, value_name = "N", conflicts_with = "max_error")]
     pub bits: Option<u32>,
-    /// In .tgm: set the largest error of simple_packing; the fewest bits that keep it are used
-    #[arg(long, value_name = "E")]
+    /// In .tgm: set the largest error of simple_packing
+    ///
+    /// The fewest bits that keep it are used.
+    #[arg(long, value_name = "E", help_heading = FORMATS, hide_short_help = true)]
     pub max_error: Option<f64>,
-    /// In .tgm, .h5 and .nc: reorder bytes before compression; shuffle groups the bytes of elements
-    /// by position [default: none in .tgm; shuffle in .h5 and .nc with a codec]
-    #[arg(long, value_name = "FILTER")]
+    /// In .tgm, .h5 and .nc: reorder bytes before compression
+    ///
+    /// shuffle groups the bytes of elements by position. The default is none in .tgm, and shuffle in .h5 and .nc with a codec.
+    #[arg(long, value_name = "FILTER", help_heading = STORAGE, hide_short_help = true)]
     pub filter: Option<FilterName>,
-    /// In .tgm: store NaN and infinities as masks: exact if all of them are restored bit for bit,
-    /// all, or none [default: exact]
-    #[arg(long, value_name = "WHICH")]
+    /// In .tgm: store NaN and infinities as masks [default: exact]
+    ///
+    /// exact if all of them are restored bit for bit, all, or none.
+    #[arg(long, value_name = "WHICH", help_heading = FORMATS, hide_short_help = true)]
     pub masks: Option<MasksName>,
-    /// In .tgm: write for all releases of Tensogram 3 (universal); without it for 0.19 and later
-    #[arg(long, value_name = "READERS")]
+    /// In .tgm: write for all releases of Tensogram 3
+    ///
+    /// Without it for 0.19 and later.
+    #[arg(long, value_name = "READERS", help_heading = FORMATS, hide_short_help = true)]
     pub profile: Option<ProfileName>,
 }
 
@@ -489,35 +533,23 @@ pub enum SparseName {
 const EXAMPLES: &str = "\
 EXAMPLES
   tet convert arrays.npz arrays.tet                  every array of the archive
-  tet convert temp.npy temp.tet --dims time,lat,lon  one array, with names for its axes
-  tet convert in.npz out.tet --dataset temp --chunks 1,512,512 --codec raw
-  tet convert in.npz out.tet --dims temp=time,lat,lon --attr temp:units=degC
-  tet convert model.safetensors model.zt             tensors unchanged, with checksums
-  tet convert model.zt model.safetensors             and back, byte for byte
+  tet convert year.nc year.zarr                      Zarr 3, a directory; .zarr.zip is one file
+  tet convert year.tet year.nc --codec gzip          NetCDF-4, compressed as by nccopy -d 4 -s
+  tet convert temp.npy temp.tet --dims time,lat,lon --attr units=degC
+  tet convert year.nc july.nc --select 'time=2024-07, lat=30:60'
+  tet convert year.nc year.tet --chunks temp=time:auto,lat:10,lon:10 --codec mask=raw
+  tet convert cube.npy cube.zarr --chunks 1,512,512 --shards 16,4096,4096
+  tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
+  tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
+  tet convert run1.nc run2.nc runs.nc --stack run    the same datasets along a new axis
+  tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match
+  tet convert model.safetensors small.safetensors --dtype bfloat16
   tet convert model.safetensors.index.json model.zt  the shards of a model as one file
   tet convert model.zt model.safetensors --shard-size 5GB
-  tet convert model.zt model.tet --chunks 64,4096    in chunks, to read parts of it
-  tet convert year.nc year.tet --chunks time:1       each time step in chunks of its own
-  tet convert may.nc year.tet --reserve-rows 10000   room for chunks that `tet edit append` adds
-  tet convert year.nc year.tet --chunks temp=time:auto,lat:10,lon:10 --codec mask=raw --level temp=19
-  tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
-  tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
-  tet convert temp.nc wind.nc both.tet --merge       the datasets of several files in one
-  tet convert model.safetensors small.safetensors --dtype bfloat16   floats as shorter ones, integers as they are
-  tet convert may.nc june.nc spring.nc --concat time the time steps of several files in one
-  tet convert run1.nc run2.nc runs.nc --stack run    the same datasets of several files, along a new axis
-  tet convert model.pt some.npz --dataset 'layers.{0..3}.*'   the datasets whose names match
-  tet convert year.nc july.nc --select 'time=2024-07, lat=30:60'
   tet convert year.tet - --to nc | ssh host 'cat > year.nc'
-  tet convert year.tet year.nc                       NetCDF-4; .h5 is HDF5 without its conventions
-  tet convert year.tet year.nc --codec gzip          compressed, as nccopy -d 4 -s does
-  tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed
-  tet convert year.nc year.zarr                      Zarr 3 in a directory, or in one file: year.zarr.zip
-  tet convert year.nc year.zarr --zarr 2             Zarr 2, for older programs
-  tet convert cube.npy cube.zarr --chunks 1,512,512 --shards 16,4096,4096
 
-A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
+A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive, \
 `--select lat=51` finds the row by its value.";
 
 /// The long help text.

@@ -88,12 +88,12 @@ EXAMPLES
   tet diff a.pt b.safetensors --map 'module.*=*'   names without the prefix that A has
   tet diff old.safetensors new.safetensors --sort change
   tet diff a.npy b.npy                             the only datasets, whatever their names
-  tet diff a.nc b.nc --raw-values                  packed values as they are stored, and their attributes
+  tet diff a.nc b.nc --raw-values                  packed values as they are stored
   tet diff a.tet b.tet --json | jq '.datasets[].name'
 
 EXIT STATUS
-  0 nothing differs, 1 something differs; other numbers are errors, as of all commands: 6 if
-  values of a type cannot be compared";
+  0 nothing differs, 1 something differs; other numbers are errors, as of all
+  commands: 6 if values of a type cannot be compared";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\

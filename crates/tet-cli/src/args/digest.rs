@@ -98,7 +98,8 @@ EXAMPLES
   tet digest add old.tet -o new.tet
 
 EXIT STATUS
-  0 the file has digests now, or had them already; 3 it is damaged: see `tet repair`";
+  0 the file has digests now, or had them already; 3 it is damaged: see `tet
+  repair`";
 
 const CREATE_EXAMPLES: &str = "\
 EXAMPLES
@@ -113,8 +114,8 @@ EXAMPLES
   tet digest check sums/climate.sum data/climate.tet
 
 EXIT STATUS
-  0 the file is unchanged; 1 it has changed: the bytes that differ are printed, with their datasets; 3 the list \
-is damaged";
+  0 the file is unchanged; 1 it has changed: the bytes that differ are
+  printed, with their datasets; 3 the list is damaged";
 
 const ADD_LONG_ABOUT: &str = "\
 Add digests to a .tet file, so that every changed bit is found.\n\nThe payloads are not moved; \

@@ -72,7 +72,8 @@ EXAMPLES
   tet dump broken.tet --json | jq -c 'select(.remarks)'
 
 EXIT STATUS
-  0 no rule is broken in what was printed, 3 a rule is broken; the rest is printed anyway";
+  0 no rule is broken in what was printed, 3 a rule is broken; the rest is
+  printed anyway";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\

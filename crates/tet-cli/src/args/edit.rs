@@ -18,7 +18,7 @@ system where it can, and so are their checksums. With -o the new file is written
 
 .tet files take all edits; a directory of parts, NAME.tets, grows by append. Datasets of .zt, .safetensors and .npz files can be renamed and dropped, \
 those of .tgm files renamed; attributes can be set of datasets of .zt and .tgm files, and of \
-.safetensors files. Datasets of .nc, .h5 and .zarr files can be renamed, and attributes set. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
+.safetensors files. Datasets of .nc, .h5 and .zarr files can be renamed and dropped, and attributes set. append grows .tet, .zt, .tgm, .safetensors, .npz and .npy files, repack stores the \
 datasets of .tet, .zt, .tgm and .npz files in another way. `tet convert` writes a copy of any other.";
 
 /// Arguments of `tet edit`.
@@ -399,7 +399,8 @@ EXAMPLES
 const DROP_EXAMPLES: &str = "\
 EXAMPLES
   tet edit drop model.zt optimizer.step '#17'
-  tet edit drop climate.tet 'debug/*' -o smaller.tet";
+  tet edit drop climate.tet 'debug/*' -o smaller.tet
+  tet edit drop climate.nc height               attributes that name it lose the name";
 
 const SET_EXAMPLES: &str = "\
 EXAMPLES
@@ -417,18 +418,18 @@ EXAMPLES
   tet edit append log.npz today.npz --axis 0 --dry-run
   tet edit append model.safetensors more.npy --axis 0 --dataset embed.weight
 
-All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every
-file needs these datasets with the same types, shapes and units, and coordinates and labels must
+All datasets that have the axis grow, and so do its labels and the dataset of its coordinates. Every \
+file needs these datasets with the same types, shapes and units, and coordinates and labels must \
 continue. A .npy file has one dataset, whose name does not matter.
 
-Axes without names have numbers: the datasets grow that all files have with the same other extents.
-They must have the same extent along the axis and grow by the same; otherwise name those that grow
+Axes without names have numbers: the datasets grow that all files have with the same other extents. \
+They must have the same extent along the axis and grow by the same; otherwise name those that grow \
 with --dataset.
 
-Structures are appended as their members. Texts are refused where FILE cannot hold them: leave them
+Structures are appended as their members. Texts are refused where FILE cannot hold them: leave them \
 out with --skip-unsupported or --exclude. In a folder of parts --dataset names those of MORE.
 
-A dataset that grows is written again with the codec, type, filter and checksum that it has; in a
+A dataset that grows is written again with the codec, type, filter and checksum that it has; in a \
 .tet file only its last chunks are. The others are copied as they are stored.";
 
 const MERGE_EXAMPLES: &str = "\
@@ -436,13 +437,13 @@ EXAMPLES
   tet edit merge temp.nc wind.nc -o both.tet
   tet edit merge temp.nc wind.nc -o both.tet --prefer first
 
-A dataset that several files have, such as a coordinate, is written once if its type, shape, axes, labels, attributes and
-values are the same. Axes of one name need the same number of positions. `tet convert --merge` is the same, with the options
+A dataset that several files have, such as a coordinate, is written once if its type, shape, axes, labels, attributes and \
+values are the same. Axes of one name need the same number of positions. `tet convert --merge` is the same, with the options \
 of `tet convert`.";
 
 const REPACK_EXAMPLES: &str = "\
 EXAMPLES
-  tet edit repack climate.tet --chunks time:1                    each time step in chunks of its own
+  tet edit repack climate.tet --chunks time:1        each time step in chunks of its own
   tet edit repack climate.tet --chunks temp=time:auto,lat:10,lon:10 -o series.tet
   tet edit repack climate.tet --codec zstd --level 19 --codec mask=raw
   tet edit repack climate.tet --chunks auto --memory 256MiB
@@ -450,11 +451,11 @@ EXAMPLES
   tet edit repack fields.tgm --bits temp=16 --filter wind=shuffle --codec zstd
   tet edit repack arrays.npz --codec gzip --level 9
 
-Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is read
-once or twice: where the new chunks would need more, their elements are written to a scratch file in the folder of the new
+Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is read \
+once or twice: where the new chunks would need more, their elements are written to a scratch file in the folder of the new \
 file first, which then needs room for them. A chunk, old or new, takes at most a quarter of --memory.
 
-Files of .safetensors and .npy store elements as they are: there is nothing to repack. For .h5, .nc
+Files of .safetensors and .npy store elements as they are: there is nothing to repack. For .h5, .nc \
 and .zarr use `tet convert`.";
 
 const COMPACT_EXAMPLES: &str = "\

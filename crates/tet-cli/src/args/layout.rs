@@ -2,12 +2,16 @@
 
 use clap::{Args, ValueEnum};
 
+use super::OUTPUT;
+
 /// The layout of CSV, TSV and JSON.
 #[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = OUTPUT)]
 pub struct LayoutArgs {
-    /// Lay out CSV, TSV and JSON: tidy has one line per element, wide one line per row of the last
-    /// axis, bare only the values [default: tidy]
-    #[arg(long, value_name = "LAYOUT")]
+    /// Lay out CSV, TSV and JSON [default: tidy]
+    ///
+    /// tidy has one line per element, wide one line per row of the last axis, bare only the values.
+    #[arg(long, value_name = "LAYOUT", hide_short_help = true)]
     pub layout: Option<LayoutName>,
 }
 

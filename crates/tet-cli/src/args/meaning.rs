@@ -3,23 +3,24 @@
 use clap::Args;
 use tet_convert::{Decoding, ValidRange, ValueChoice};
 
+use super::VALUES;
+
 /// What the attributes of a dataset say of its values.
 ///
 /// ```
 /// assert!(!tet_cli::args::MeaningArgs::default().raw_values);
 /// ```
 #[derive(Debug, Clone, Copy, Default, Args)]
-#[command(next_help_heading = "Packed and masked values")]
+#[command(next_help_heading = VALUES)]
 pub struct MeaningArgs {
-    /// Use values as they are stored: without scale_factor, add_offset, _FillValue, missing_value
-    /// and _Unsigned
+    /// Use values as they are stored: neither unpacked nor masked
     ///
-    /// By default values are decoded as xarray does: masked values become NaN, which reductions
+    /// Without scale_factor, add_offset, _FillValue, missing_value and _Unsigned. By default values are decoded as xarray does: masked values become NaN, which reductions
     /// skip unless --nan is given, and packed values are scaled.
     #[arg(long)]
     pub raw_values: bool,
     /// Mask values outside of valid_range, or of valid_min and valid_max
-    #[arg(long, conflicts_with = "raw_values")]
+    #[arg(long, conflicts_with = "raw_values", hide_short_help = true)]
     pub valid_range: bool,
 }
 
@@ -38,20 +39,24 @@ impl MeaningArgs {
 /// assert!(!tet_cli::args::WrittenValuesArgs::default().decoded);
 /// ```
 #[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = VALUES)]
 pub struct WrittenValuesArgs {
-    /// Use values as they are stored: without scale_factor, add_offset, _FillValue, missing_value
-    /// and _Unsigned
+    /// Use values as they are stored: neither unpacked nor masked
     ///
-    /// By default values are decoded as xarray does: masked values become NaN, packed values are scaled, and numbers
+    /// Without scale_factor, add_offset, _FillValue, missing_value and _Unsigned. By default values are decoded as xarray does: masked values become NaN, packed values are scaled, and numbers
     /// of CF units of time are dates in text. Formats whose readers decode (.nc, .h5, .zarr, .tet, .tets, .zt, .tgm) get
     /// the stored values with their attributes.
     #[arg(long)]
     pub raw_values: bool,
-    /// Write decoded values to every format, without the attributes that decode them
+    /// Write decoded values to every format
+    ///
+    /// The attributes that decode them are left out.
     #[arg(long, conflicts_with = "raw_values")]
     pub decoded: bool,
-    /// Mask values outside of valid_range, or of valid_min and valid_max, where values are decoded
-    #[arg(long, conflicts_with = "raw_values")]
+    /// Mask values outside of valid_range, or of valid_min and valid_max
+    ///
+    /// Where values are decoded.
+    #[arg(long, conflicts_with = "raw_values", hide_short_help = true)]
     pub valid_range: bool,
 }
 

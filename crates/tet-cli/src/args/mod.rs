@@ -86,6 +86,10 @@ pub struct Cli {
 
 /// The heading of options that every command has.
 const GLOBAL: &str = "Options of every command";
+/// The heading of options that say which values are used.
+const VALUES: &str = "Values";
+/// The heading of options of what is printed and written.
+const OUTPUT: &str = "Output";
 
 const TET_EXAMPLES: &str = "\
 EXAMPLES
@@ -108,21 +112,22 @@ EXAMPLES
 
 EXIT STATUS
   0    success (also when the reader of a pipe stops)
-  1    the answer is no: verify found errors, repairs are pending, a digest differs
+  1    the answer is no: verify found errors, repairs are pending, a digest differs, or elements
+       of a damaged file were lost
   2    wrong usage: options, document, dataset, axis, label, selection, output exists
   3    the file is damaged, or of a version that this build does not read
   4    a limit or the memory budget was reached, or an integer result overflowed
-  5    environment error: file not found, permission denied, I/O error, file changed during the read
-  6    the file is of a format, such as GRIB, or the dataset of a type or codec that this build does not read
+  5    environment error: file not found, permission denied, I/O error, file changed during a read
+  6    a format, such as GRIB, or a type or codec that this build does not read
   130  interrupted
 
 ENVIRONMENT
   NO_COLOR, CLICOLOR_FORCE    no colors; colors even when piped (--color wins)
   PAGER                       shows what is longer than the terminal [default: less]; cat for none
   AWS_*, GS_*, AZURE_*        credentials, region and endpoint for s3://, gs:// and az:// URLs
-  HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY
-                              the proxy for URLs by their scheme, and the hosts that are reached without it
-  SSL_CERT_FILE               the certificates to trust for https:// [default: those of the program]
+  HTTPS_PROXY, HTTP_PROXY     the proxy for URLs of a scheme
+  ALL_PROXY, NO_PROXY         the proxy for all URLs, and the hosts without one
+  SSL_CERT_FILE               the certificates to trust for https:// [default: those built in]
   TET_CACHE, TET_CACHE_SIZE   as --cache and --cache-size
   TET_DOWNLOAD                as --download
   SOURCE_DATE_EPOCH           the time written into a file's history";
@@ -140,14 +145,15 @@ pub struct GlobalArgs {
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        hide_default_value = true
+        hide_default_value = true,
+        hide_short_help = true
     )]
     pub color: ColorWhen,
     /// Print errors only: no progress, notes or warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print long reports at once, also on a terminal
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_pager: bool,
 }
 
@@ -263,28 +269,48 @@ pub struct ReadArgs {
     /// messages. `mmap` memory-maps the file under a lease, so that no other program can change it
     /// during the read; it fails where the system grants no lease (network file systems, FUSE,
     /// files of other users). `auto` is `pread`.
-    #[arg(long, value_name = "WAY", default_value = "auto")]
+    #[arg(
+        long,
+        value_name = "WAY",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
     pub io: IoName,
-    /// Ignore the footer (axis names, labels, attributes, history), for example if it is damaged
-    #[arg(long)]
+    /// Ignore the footer of a .tet file, for example if it is damaged
+    ///
+    /// It has the names of axes, labels, attributes and the history.
+    #[arg(long, hide_short_help = true)]
     pub no_footer: bool,
     /// Number of threads, 0 for all
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, hide_short_help = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
-    /// Choose which chunks are compared with their checksums
+    /// Choose which chunks are compared with checksums
     ///
     /// `auto` compares every chunk that is read whole. `always` also compares chunks of which only
     /// a part is needed, and reads the rest of them for that. The answer reports `verified` or
     /// `unchecked` accordingly.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
     pub digests: DigestName,
-    /// Choose when statistics of chunks are used instead of the chunks
+    /// Choose when statistics of chunks are used
     ///
     /// Minima, maxima, counts, sums of integers, means of integers and filters of a .tet file with statistics read only
     /// the chunks that matter. `verified` compares the statistics with their checksum first. `trust` does not: the answer
     /// then reports `unchecked`. `never` reads every selected chunk, and so does `--digests always`. Answers report how many
     /// chunks were not read.
-    #[arg(long, value_name = "WHEN", default_value = "verified")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "verified",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
     pub stats: StatsName,
     /// Limit the memory of a read, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
@@ -293,7 +319,7 @@ pub struct ReadArgs {
     ///
     /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
     /// declare any number of elements.
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    #[arg(long, value_name = "SIZE", hide_short_help = true, value_parser = crate::size::parse)]
     pub max_decoded: Option<u64>,
 }
 
@@ -335,12 +361,12 @@ pub enum StatsName {
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, Default, Args)]
-#[command(next_help_heading = "Writing")]
+#[command(next_help_heading = OUTPUT)]
 pub struct WriteArgs {
     /// Replace an existing output, atomically
     #[arg(short, long)]
     pub force: bool,
     /// Do not sync: faster, but a power failure may lose the new file
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub no_sync: bool,
 }

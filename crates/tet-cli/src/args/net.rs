@@ -15,7 +15,7 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = super::GLOBAL)]
 pub struct NetArgs {
-    /// Number of requests that are made to a server at the same time
+    /// Make this many requests to a server at the same time [default: 8]
     ///
     /// Only for files that are given as URLs.
     #[arg(
@@ -24,6 +24,7 @@ pub struct NetArgs {
         value_name = "N",
         default_value = "8",
         hide_default_value = true,
+        hide_short_help = true,
         value_parser = crate::size::parse_depth
     )]
     pub io_depth: usize,
@@ -32,17 +33,17 @@ pub struct NetArgs {
     /// Blocks of files that are given as URLs are taken from it while the server still has the same
     /// version (a strong ETag). Several commands may use it at the same time. An empty value disables
     /// the cache.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
     pub cache: Option<String>,
-    /// Size of the cache [default: TET_CACHE_SIZE, or 10 GiB]
+    /// Limit the size of the cache [default: TET_CACHE_SIZE, or 10 GiB]
     ///
     /// Blocks that were least recently used are removed first.
-    #[arg(long, global = true, value_name = "SIZE", value_parser = crate::size::parse)]
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true, value_parser = crate::size::parse)]
     pub cache_size: Option<u64>,
-    /// Download files of up to SIZE whole where a server has no range requests [default: TET_DOWNLOAD]
+    /// Download files up to SIZE if the server has no range requests
     ///
-    /// The file goes to the folder for temporary files (TMPDIR) and is removed at the end; with
+    /// They are downloaded whole [default: TET_DOWNLOAD]. The file goes to the folder for temporary files (TMPDIR) and is removed at the end; with
     /// --cache it is kept there. 0 downloads none.
-    #[arg(long, global = true, value_name = "SIZE", value_parser = crate::size::parse)]
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true, value_parser = crate::size::parse)]
     pub download: Option<u64>,
 }

@@ -48,8 +48,8 @@ EXAMPLES
   tet verify climate.tet --json | jq '.findings[].code'
 
 EXIT STATUS
-  0 no errors (warnings do not count without --strict), 1 errors in a file of a known format,
-  3 no known format";
+  0 no errors (warnings do not count without --strict), 1 errors in a file of
+  a known format, 3 no known format";
 
 /// Arguments of `tet demo`.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::query::{QUERIES, folded_query};
 use super::{QuestionArgs, ReadArgs, WriteArgs};
 
 /// Arguments of `tet plot`.
@@ -14,16 +15,18 @@ use super::{QuestionArgs, ReadArgs, WriteArgs};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tet plot [OPTIONS] FILE DATASET[SLICE] [--mean AXES ...]\n       tet plot [OPTIONS] FILE DOCUMENT\n       tet plot [OPTIONS] DOCUMENT -t FILE",
-    after_long_help = EXAMPLES,
-    mut_arg("range", |range| range.help(RANGE).help_heading("The picture"))
+    after_help = QUERIES,
+    after_long_help = format!("{QUERIES}\n\n{EXAMPLES}"),
+    mut_arg("range", |range| range.help(RANGE).help_heading("The picture")),
+    mut_args(folded_query)
 )]
 pub struct PlotArgs {
-    /// What is drawn, as `tet query` takes it.
-    #[command(flatten)]
-    pub question: QuestionArgs,
     /// How it is drawn.
     #[command(flatten)]
     pub picture: PictureArgs,
+    /// What is drawn, as `tet query` takes it.
+    #[command(flatten)]
+    pub question: QuestionArgs,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
@@ -32,8 +35,7 @@ pub struct PlotArgs {
     pub read: ReadArgs,
 }
 
-const RANGE: &str = "Set the lowest and the highest value: of the colors of a heatmap, of a line, of the bins of a \
-                     histogram [default: those of the finite values]";
+const RANGE: &str = "Set the lowest and the highest value of colors, line or bins";
 
 /// How values are drawn.
 ///
@@ -46,24 +48,24 @@ const RANGE: &str = "Set the lowest and the highest value: of the colors of a he
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The picture")]
 pub struct PictureArgs {
-    /// Write the picture to a file (.png or .svg), or to standard output with - [default: draw in the terminal]
+    /// Write a .png or .svg file; - is standard output [default: the terminal]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Set the format of OUT, whatever its suffix
-    #[arg(long, value_name = "FORMAT", requires = "output")]
+    #[arg(long, value_name = "FORMAT", requires = "output", hide_short_help = true)]
     pub to: Option<ImageName>,
     /// Choose what is drawn
-    #[arg(long, value_name = "KIND", default_value = "auto")]
+    #[arg(long, value_name = "KIND", default_value = "auto", hide_default_value = true)]
     pub kind: PlotKind,
-    /// Set the colors of a heatmap, as viridis or rdbu_r [default: viridis; rdbu_r with --diverging]
+    /// Set the colors of a heatmap, as viridis, magma or rdbu_r
     ///
-    /// The names are matplotlib's; _r reverses a palette. NaN has a color that is not in the palette.
+    /// The default is viridis, and rdbu_r with --diverging. The names are matplotlib's; _r reverses a palette. NaN has a color that is not in the palette.
     #[arg(long, value_name = "NAME")]
     pub palette: Option<String>,
     /// Put 0 in the middle of the colors
     #[arg(long)]
     pub diverging: bool,
-    /// Set the size of OUT in pixels [default: 800x500, or less high for a map]
+    /// Set the size of OUT in pixels [default: 800x500, a map less high]
     #[arg(long, value_name = "WxH", requires = "output")]
     pub size: Option<String>,
     /// Set the title [default: what is drawn]
@@ -72,10 +74,10 @@ pub struct PictureArgs {
     /// Set the number of bins of a histogram [default: 50]
     #[arg(long, value_name = "N")]
     pub bins: Option<usize>,
-    /// Choose the axis that goes to the right in a heatmap [default: the last]
+    /// Choose the axis to the right in a heatmap [default: the last]
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub x: Option<String>,
-    /// Choose the axis that goes up or down in a heatmap [default: the first]
+    /// Choose the axis upwards in a heatmap [default: the first]
     #[arg(long, value_name = "AXIS", allow_negative_numbers = true)]
     pub y: Option<String>,
     /// Turn a heatmap upside down
@@ -122,15 +124,17 @@ pub enum ImageName {
 
 const EXAMPLES: &str = "\
 WHAT IS DRAWN
-  One axis is a line, two axes are a heatmap; axes of one position do not count. For more axes select
-  one position of some, or reduce them. All options of `tet query` that choose or compute values apply.
+  One axis is a line, two axes are a heatmap; axes of one position do not count.
+  For more axes select one position of some, or reduce them.
 
-  A large heatmap is drawn in cells: a cell is the mean of its elements, and NaN if one of them is NaN.
-  A long line is drawn from the lowest to the highest element of each column of pixels, and columns
-  with a NaN are marked. The file is read in parts, within --memory.
+  A large heatmap is drawn in cells: a cell is the mean of its elements, and NaN
+  if one of them is NaN. A long line is drawn from the lowest to the highest
+  element of each column of pixels, and columns with a NaN are marked. The file
+  is read in parts, within --memory.
 
-  Labels that are rising or falling numbers grow to the right and upwards, so that north is up; any
-  other axis goes downwards, as `tet cat` prints it.
+  Labels that are rising or falling numbers grow to the right and upwards, so
+  that north is up, but depths and pressures grow downwards; any other axis goes
+  downwards, as `tet cat` prints it.
 
 EXAMPLES
   tet plot climate.tet 'temp[month=7]'               a map in the terminal

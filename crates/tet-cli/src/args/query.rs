@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{LayoutArgs, ReadArgs, WriteArgs};
+use super::{LayoutArgs, OUTPUT, ReadArgs, WriteArgs};
+pub(super) use ask::folded_query;
 pub use ask::{
     AskArgs, CellArgs, EndName, NanName, OtherArgs, PadName, ParamArgs, PartArgs, QuestionArgs,
 };
@@ -39,28 +40,28 @@ pub struct QueryArgs {
 
 /// The options of the output.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "The answer")]
+#[command(next_help_heading = OUTPUT)]
 pub struct ShowArgs {
     /// Print what would be read, and read nothing
     ///
     /// The runs are the ranges of the file that one pass reads. A run ends where a task or its
     /// share of --memory ends; the number of threads does not change them.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub plan: bool,
     /// Print the list of chunks too: coordinate, offset, codec, run
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub plan_chunks: bool,
-    /// Choose the output format
+    /// Choose how the answer is printed
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub format: QueryFormat,
-    /// Print one `tet.query/1` object; the same as --format json
+    /// Print one `tet.query/1` object, as --format json does
     #[arg(long, help_heading = None::<&str>)]
     pub json: bool,
-    /// Print at most this many values of an array, or lines of a reduction [default: 64]
+    /// Print at most N values or lines [default: 64]
     ///
-    /// --json contains every value of a reduction. The formats table and quiet print every value
+    /// Values of an array, lines of a reduction. --json contains every value of a reduction. The formats table and quiet print every value
     /// unless N is given.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub preview: Option<u64>,
     /// Print every value, however many
     #[arg(long, conflicts_with = "preview")]
@@ -78,20 +79,20 @@ impl ShowArgs {
 
 /// The output file of an answer.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Writing")]
+#[command(next_help_heading = OUTPUT)]
 pub struct SaveArgs {
-    /// Write the answer to a file in the format of its suffix, or to standard output with -
+    /// Write to a file in the format of its suffix; - is standard output
     ///
     /// Every format that `tet convert` writes: .tet, .zt, .npz, .npy, .raw, .csv, .tsv, .json, .h5,
     /// .nc, .zarr and others, with the labels, attributes and coordinates that the format can store,
     /// and the query as its history. To standard output --to names the format.
     #[arg(short, long, value_name = "OUT", help_heading = None::<&str>)]
     pub output: Option<PathBuf>,
-    /// Set the format of OUT, whatever its suffix: a suffix such as csv or nc
+    /// Set the format of OUT, by a suffix such as csv or nc
     #[arg(long, value_name = "FORMAT", requires = "output")]
     pub to: Option<String>,
     /// Write OUT although nothing is selected
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub allow_empty: bool,
     /// How CSV, TSV and JSON are laid out.
     #[command(flatten)]
@@ -152,27 +153,36 @@ EXAMPLES
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tet explain [OPTIONS] FILE DOCUMENT\n       tet explain [OPTIONS] FILE DATASET [--mean AXES ...]\n       tet explain [OPTIONS] DOCUMENT -t FILE",
-    after_long_help = EXPLAIN_EXAMPLES
+    after_help = QUERIES,
+    after_long_help = format!("{QUERIES}\n\n{EXPLAIN_EXAMPLES}"),
+    mut_args(folded_query)
 )]
 pub struct ExplainArgs {
     /// The query.
     #[command(flatten)]
     pub question: QuestionArgs,
     /// Print one `tet.explain/1` object
-    #[arg(long, help_heading = "The answer")]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
     /// Print the list of chunks too: coordinate, offset, codec, run
-    #[arg(long, help_heading = "The answer")]
+    #[arg(long, help_heading = OUTPUT)]
     pub plan_chunks: bool,
     /// Plan the reads of a local file as if it were on a server, and count the requests
     ///
     /// Files that are given as URLs are always planned so.
-    #[arg(long, help_heading = "The answer")]
+    #[arg(long, help_heading = OUTPUT)]
     pub remote: bool,
     /// How the file is read.
     #[command(flatten)]
     pub read: ReadArgs,
 }
+
+/// The options that a command takes from `tet query`.
+pub(super) const QUERIES: &str = "\
+QUERIES
+  As `tet query`: --mean, --max, --quantile and all other reductions, --over,
+  --group-by, --window, --rolling, --transform, and documents; its --help lists
+  these options.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 EXAMPLES

@@ -86,7 +86,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   tet refs year.nc -o year.json                      a document for zarr, xarray, dask, fsspec
   tet refs year.nc -o year.json --zarr 3             the same with metadata of Zarr 3
-  tet refs year.nc -o year.json --url s3://bucket/era5       for the file at s3://bucket/era5/year.nc
+  tet refs year.nc -o year.json --url s3://bucket/era5   for s3://bucket/era5/year.nc
   tet refs big.tet -o big.json --edges inline        chunks of any shape
   tet refs 2024-*.nc --concat time -o year.json      many files as one
   tet refs model.safetensors --dataset 'layers.*' --skip-unsupported -o model.json

@@ -64,8 +64,8 @@ EXAMPLES
   tet repair cut.tet --salvage --all -o rest.tet    keep what can be read, NaN for the rest
 
 EXIT STATUS
-  0 no errors are left and nothing was lost; 1 edits are pending, errors are left, or something
-  was lost; 3 the file is damaged and cannot be repaired";
+  0 no errors are left and nothing was lost; 1 edits are pending, errors are
+  left, or something was lost; 3 the file is damaged and cannot be repaired";
 
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\

@@ -107,10 +107,10 @@ EXAMPLES
   tet series gc hourly.tets --apply
   tet series gc s3://bucket/hourly.tets     files of a day ago and older
 
-Files that are not used are parts whose rows a newer part has taken over, and what is left of a process that was killed.
-Other files in the folder stay. In a bucket (s3://, gs://, az://) only files and uploads older than a day are listed and removed: younger
-ones may be those of a program that is appending. On a disk nothing is removed while a process is appending: --apply fails then. Programs that opened
+Files that are not used are parts whose rows a newer part has taken over, and what is left of a process that was killed. \
+Other files in the folder stay. In a bucket (s3://, gs://, az://) only files and uploads older than a day are listed and removed: younger \
+ones may be those of a program that is appending. On a disk nothing is removed while a process is appending: --apply fails then. Programs that opened \
 the folder before may need a removed part: they fail with an error, and can open the folder again.
 
-In a folder of any files, these are files and folders of the names .NAME.tet-RANDOM.tmp that have not been written to for a day: a program that
+In a folder of any files, these are files and folders of the names .NAME.tet-RANDOM.tmp that have not been written to for a day: a program that \
 was killed left them.";

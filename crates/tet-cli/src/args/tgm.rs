@@ -263,14 +263,15 @@ EXAMPLES
   tet tgm reshuffle stream.tgm -o indexed.tgm
   tet tgm append forecast.tgm more.tgm
 
-Payloads are not decoded: tensor frames are copied unchanged, with their hashes. Outputs are atomic.
+Payloads are not decoded: tensor frames are copied unchanged, with their hashes. Outputs are atomic. \
 A file with damaged messages is refused.
 
 KEYS
-  A name with dots, as mars.param, is searched in the metadata of the object, then of its message, and
-  in the descriptor (dtype, shape, encoding, filter, compression, their parameters). A number is an
-  element of a list: shape.0. name, message, object and version always exist. extra.KEY is metadata
-  of the message, _reserved_.KEY metadata that the writer recorded.";
+  A name with dots, as mars.param, is searched in the metadata of the object,
+  then of its message, and in the descriptor (dtype, shape, encoding, filter,
+  compression, their parameters). A number is an element of a list: shape.0.
+  name, message, object and version always exist. extra.KEY is metadata of the
+  message, _reserved_.KEY metadata that the writer recorded.";
 
 const LS_EXAMPLES: &str = "\
 EXAMPLES
@@ -290,8 +291,8 @@ EXAMPLES
   tet tgm set -s 'extra.run=7,mars.levels=[1,2],note=\"a, b\"' forecast.tgm forecast.tgm
   tet tgm set -d mars.expver forecast.tgm out.tgm
 
-KEY is set in the metadata of every matching object, extra.KEY in the metadata of its message. A
-number is an element of an existing list: dims.0. Keys of descriptors and of _reserved_ cannot be
+KEY is set in the metadata of every matching object, extra.KEY in the metadata of its message. A \
+number is an element of an existing list: dims.0. Keys of descriptors and of _reserved_ cannot be \
 set. Other messages are copied unchanged.";
 
 const COPY_EXAMPLES: &str = "\
@@ -299,7 +300,7 @@ EXAMPLES
   tet tgm copy -w mars.param=2t/10u forecast.tgm surface.tgm
   tet tgm copy forecast.tgm 'by_param/[mars.param].tgm'
 
-A message is copied whole if one of its objects matches. IN is never overwritten. In the name of a
+A message is copied whole if one of its objects matches. IN is never overwritten. In the name of a \
 file, a missing key becomes unknown, and a value that cannot be part of a file name is refused.";
 
 const MERGE_EXAMPLES: &str = "\
@@ -313,7 +314,7 @@ EXAMPLES
   tet tgm split forecast.tgm -o '[mars.param]_[index].tgm'
   tet tgm split forecast.tgm -o 'by_param/[mars.param].tgm'
 
-Objects with the same output name go to one file, one message each, in order. A name without a
+Objects with the same output name go to one file, one message each, in order. A name without a \
 bracket is numbered: -o plain.tgm makes plain_0000.tgm, plain_0001.tgm and so on.";
 
 const RESHUFFLE_EXAMPLES: &str = "\
@@ -326,6 +327,6 @@ EXAMPLES
   tet tgm append forecast.tgm more.tgm
   tet tgm append forecast.tgm more.tgm evenmore.tgm --in-place
 
-By default FILE is replaced atomically by a new file. With --in-place messages are written at the
-end of FILE. If the machine stops during that, FILE ends with a truncated message; all others stay
+By default FILE is replaced atomically by a new file. With --in-place messages are written at the \
+end of FILE. If the machine stops during that, FILE ends with a truncated message; all others stay \
 intact.";

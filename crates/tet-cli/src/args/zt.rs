@@ -75,6 +75,6 @@ EXAMPLES
   tet zt append model.zt climate.tet --dataset temp --codec zstd
   tet zt append model.zt more.zt --in-place
 
-With --in-place the new tensors and a new index are written at the end of FILE. The last 8 bytes
-make the new index valid; they are written after everything else is durable. If the machine stops
+With --in-place the new tensors and a new index are written at the end of FILE. The last 8 bytes \
+make the new index valid; they are written after everything else is durable. If the machine stops \
 before that, `tet repair` finds the old index.";

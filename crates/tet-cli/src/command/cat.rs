@@ -7,14 +7,16 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use tet_convert::{Note, Origin, ResultCatalog, ResultOptions, TextLayout};
+use tet_convert::{
+    ConvertOptions, DTypeRule, Note, Origin, ResultCatalog, ResultOptions, TextLayout,
+};
 use tet_document::{Ask, Resolved};
 use tet_io::{Publish, Publisher, Step};
 use tet_plot::{Depth, PlotMedium};
 use tet_query::{Catalog, Choice, Dataset, Execution, Integrity};
 
-use super::query;
 use super::stats::is_of_dataset;
+use super::{convert, query};
 use crate::args::{CatArgs, CatFormat};
 use crate::bar::Bar;
 use crate::context::Context;
@@ -42,6 +44,9 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let how = open::execution(&args.read, &opened, context);
     let all = &opened.catalog;
     let what = (args.dataset.as_deref(), args.select.as_deref());
+    if let (Form::Values(word), true) = (&form, rows::is_structure(all, what.0).map_err(&about)?) {
+        return write_rows(all, args, word.as_deref(), how, context);
+    }
     let columns = match form {
         Form::Text => rows::columns(all, what.0, what.1, &how).map_err(&about)?,
         _ => None,
@@ -70,6 +75,33 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     open::report_unchecked(integrity, context);
     Ok(Exit::Done)
+}
+
+/// Writes the members of a structure, as the columns of a table where the format is one.
+fn write_rows(
+    all: &Catalog,
+    args: &CatArgs,
+    word: Option<&str>,
+    how: Execution,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    let asked = args.dataset.as_deref().unwrap_or_default();
+    let (name, bracket) = target::split(asked, |name| all.has(name));
+    let mut options = ConvertOptions::default();
+    options.tet.include.extend((!name.is_empty()).then(|| name.to_owned()));
+    (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
+    options.select = bracket.or(args.select.as_deref()).map(str::to_owned);
+    options.decoding = args.values.decoding();
+    options.allow_empty = args.allow_empty;
+    options.to = word.map(output::named).transpose()?;
+    options.open = open::options(&args.read);
+    options.execution = how;
+    if let Some(dtype) = args.dtype {
+        options.dtypes = vec![DTypeRule { dataset: None, dtype }];
+    }
+    let inputs = std::slice::from_ref(&args.file);
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    convert::write((inputs, convert::Joining::One), output, options, false, context)
 }
 
 /// Prints or writes what was selected. Returns the integrity, if any bytes were read.

@@ -12,7 +12,8 @@ mod ztensor;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    Capabilities, Combining, Conflict, ConvertOptions, Format, ImportReport, UnsupportedChoice,
+    Capabilities, Combining, Conflict, ConvertOptions, DamageChoice, Format, ImportReport,
+    UnsupportedChoice,
 };
 
 use crate::args::{ConvertArgs, PreferName};
@@ -108,7 +109,7 @@ pub(super) fn write(
             report_of((inputs, joining), (path, output), options, context)
         })?;
         context.warn_all(&report.notes);
-        return Ok(Exit::Done);
+        return Ok(report::exit(&report));
     }
     let to = context.env().at(output);
     let report = report_of((inputs, joining), (&to, output), options, context)?;
@@ -180,6 +181,9 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.shard_len = args.shard_size;
     if args.skip_unsupported {
         options.unsupported = UnsupportedChoice::Skipped;
+    }
+    if args.skip_damaged {
+        options.damage = DamageChoice::Missing;
     }
     options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);

@@ -38,7 +38,8 @@ pub(crate) fn run(verb: &EditVerb, context: &mut Context<'_>) -> Result<Exit> {
             for name in &args.names {
                 positions.extend(datasets_named(&opened.catalog, name)?);
             }
-            Ok(positions.into_iter().map(|dataset| FileEdit::Drop { dataset }).collect())
+            let drops = positions.into_iter().map(|dataset| FileEdit::Drop { dataset }).collect();
+            Ok(with_followers(opened, drops))
         }),
         EditVerb::Set(args) => {
             edit(&args.file, &args.place, context, |opened, context| set(opened, args, context))

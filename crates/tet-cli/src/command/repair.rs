@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use tet_convert::Format;
 use tet_io::Source;
-use tet_verify::{Severity, VerifyOptions};
+use tet_verify::{Level, Severity, VerifyOptions};
 
 use crate::args::RepairArgs;
 use crate::context::Context;
@@ -57,7 +57,9 @@ fn of_parts(args: &RepairArgs, context: &Context<'_>) -> Option<Failure> {
     if tet_convert::sniff(&source).ok()? != Format::TETS {
         return None;
     }
-    let report = tet_convert::verify(&source, &VerifyOptions::default());
+    // Elements too: the structure of a part with a flipped bit in them is sound.
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
+    let report = tet_convert::verify(&source, &options);
     let report = match report {
         Ok(report) => report,
         Err(error) => return Some(Failure::from(error).about(&args.file)),

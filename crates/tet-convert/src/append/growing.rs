@@ -22,6 +22,9 @@ use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::UnsupportedChoice;
 use crate::{Note, Result};
 
+/// A message has no more names of axes.
+const NAMES_MAX: usize = 8;
+
 /// What is appended to which axis.
 ///
 /// # Examples
@@ -156,8 +159,15 @@ pub(crate) fn growing<'c>(
         None => numbered(opened, axis, inputs),
     }?;
     if growing.is_empty() {
+        let names: BTreeSet<&str> =
+            datasets().flat_map(|it| &it.dims).map(String::as_str).collect();
+        let names = names.into_iter().take(NAMES_MAX).collect::<Vec<_>>().join(", ");
+        let advice = match names.as_str() {
+            "" => String::new(),
+            names => format!("; its axes have names: {names}"),
+        };
         let what = format!(
-            "no dataset of {} is in all inputs with an axis {axis} and the same other extents",
+            "no dataset of {} is in all inputs with an axis {axis} and the same other extents{advice}",
             shown(&path_of(catalog.source()))
         );
         return Err(unfit(what));

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tet_codec::digest;
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_io::{FileLock, Folder, Output, Overwrite, Publish, Source, is_url, shown};
-use tet_query::Execution;
+use tet_query::{Dataset, Execution};
 
 use super::growing::{AxisAppend, Growing, extent, growing};
 use super::new_part::{Planned, metadata_of, write_part};
@@ -127,8 +127,16 @@ pub(super) fn append(
     let inputs = opened_inputs(asked, &folder_of(&folder.join(DOCUMENT)))?;
     let mut notes = Vec::new();
     let inputs = taken_inputs(inputs, FORMAT, asked, how, &mut notes)?;
-    let asked = &of_all(asked);
-    let attempt = Attempt { folder, shown: file, inputs: &inputs, asked, options, how };
+    let of_folder = &of_all(asked);
+    let attempt = Attempt {
+        folder,
+        shown: file,
+        inputs: &inputs,
+        asked: of_folder,
+        chosen: asked,
+        options,
+        how,
+    };
     let mut left = TRIES_MAX;
     loop {
         left -= 1;
@@ -172,6 +180,8 @@ struct Attempt<'a> {
     shown: &'a Path,
     inputs: &'a [(&'a Path, Opened)],
     asked: &'a AxisAppend<'a>,
+    /// With the datasets that the caller chose of the inputs.
+    chosen: &'a AxisAppend<'a>,
     options: &'a EditOptions,
     how: &'a Execution,
 }
@@ -207,6 +217,7 @@ impl Attempt<'_> {
         let catalog = typed(series.catalog.clone().viewed(to_logical), AttrTypes::Json);
         let catalog = catalog.of_file(self.shown);
         let opened = opened_of(catalog);
+        self.check_chosen(&opened)?;
         let growing = growing(&opened, asked, self.inputs)?;
         check_fixed((self.shown, &opened), (asked, &growing), self.inputs, how)?;
         let mut metadata = metadata_of(&series, &growing);
@@ -247,6 +258,28 @@ impl Attempt<'_> {
         })?;
         report.file_len = Some(len);
         Ok(report)
+    }
+
+    /// Checks that the datasets that were chosen of the inputs are all of the folder's that have the axis.
+    fn check_chosen(&self, folder: &Opened) -> Result<()> {
+        let chosen = self.chosen;
+        if chosen.datasets.is_empty() && chosen.exclude.is_empty() {
+            return Ok(());
+        }
+        let has_axis = |it: &&Dataset| it.dims.iter().any(|dim| dim == chosen.axis);
+        for dataset in folder.catalog.datasets().iter().filter(has_axis) {
+            let name = &dataset.name;
+            let lacks = |(_, input): &&(&Path, Opened)| input.catalog.only_named(name).is_none();
+            if let Some((path, _)) = self.inputs.iter().find(lacks) {
+                return Err(unfit(format!(
+                    "all its datasets along {:?} grow together, and {name:?} is not among those chosen of {}: \
+                     choose it too, or make a folder of fewer datasets with `tet convert --dataset`",
+                    chosen.axis,
+                    shown(path)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// How the part is written: over no file.

@@ -44,7 +44,7 @@ pub(crate) fn check(
         if !is_same {
             let of = &dataset.name;
             return Err(unfit(format!(
-                "{of:?} would not be read from the new file as before: what it is linked to gets another name"
+                "{of:?} would not be read from the new file as before: what it is linked to gets another name, or is removed"
             )));
         }
     }

@@ -180,6 +180,11 @@ pub trait Editor: Sync {
     /// What it can change.
     fn can(&self) -> &'static [EditKind];
 
+    /// Whether the bytes of datasets that are removed stay in the file, where nothing leads to them.
+    fn leaves_dropped(&self) -> bool {
+        false
+    }
+
     /// Writes the edited file, complete or not at all, and returns its length. All edits are of a kind that
     /// it can make, and their datasets are there.
     ///

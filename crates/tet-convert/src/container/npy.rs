@@ -15,7 +15,9 @@ mod fault;
 mod header;
 mod like;
 mod literal;
+mod members;
 mod place;
+mod structure;
 mod texts;
 mod write;
 
@@ -32,7 +34,7 @@ use crate::write::array::{Encoding, write_one};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
-pub(crate) use self::catalog::{dataset, note, unreadable};
+pub(crate) use self::catalog::{FIELDS_MAX, dataset, notes, unreadable, without_fields};
 pub(crate) use self::check::header as check_header;
 pub use self::fault::NpyFault;
 pub(crate) use self::header::Header;

@@ -115,14 +115,8 @@ pub(super) fn choose(
     let mut is_empty = true;
     for (_, opened) in files.iter_mut() {
         let catalog = &opened.catalog;
-        let known = |names: &[String]| -> Result<Vec<String>> {
-            let mut known = Vec::new();
-            for name in names {
-                known.extend((!catalog.matching(name)?.is_empty()).then(|| name.clone()));
-            }
-            Ok(known)
-        };
-        let (include, exclude) = (known(&options.include)?, known(&options.exclude)?);
+        let include = known(catalog, &options.include)?;
+        let exclude = known(catalog, &options.exclude)?;
         let is_none = include.is_empty() && !options.include.is_empty();
         let asked = ImportOptions { include, exclude, ..ImportOptions::default() };
         let taken: Vec<&Dataset> = match chosen_with_associated(catalog, &asked, can) {
@@ -145,6 +139,45 @@ pub(super) fn choose(
         Some((path, _)) if is_empty => Err(Error::NoArrays { path: path.clone() }),
         _ => Ok(()),
     }
+}
+
+/// Those of the names and patterns that a file has a dataset for, where several files are one.
+///
+/// # Errors
+/// Several datasets have one of the names.
+pub(super) fn known(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
+    let mut known = Vec::new();
+    for name in names {
+        known.extend((!catalog.matching(name)?.is_empty()).then(|| name.clone()));
+    }
+    Ok(known)
+}
+
+/// The datasets whose elements are read: those of [`chosen_with_associated`], and members of structures. Names that the
+/// file does not have are those of another file.
+///
+/// # Errors
+/// As [`chosen`].
+pub(super) fn read_of(
+    catalog: &Catalog,
+    options: &ImportOptions,
+    can: Capabilities,
+) -> Result<BTreeSet<usize>> {
+    let include = known(catalog, &options.include)?;
+    if include.is_empty() && !options.include.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let exclude = known(catalog, &options.exclude)?;
+    let asked = ImportOptions { include, exclude, ..ImportOptions::default() };
+    let mut read = BTreeSet::new();
+    for dataset in chosen_with_associated(catalog, &asked, can)? {
+        read.insert(dataset.index);
+        if let Some(QueryError::Compound { members, .. }) = dataset.why() {
+            let members = members.iter().filter_map(|name| catalog.part(name));
+            read.extend(members.map(|it| it.index));
+        }
+    }
+    Ok(read)
 }
 
 /// The positions of the datasets that are asked for, where several may have one name.

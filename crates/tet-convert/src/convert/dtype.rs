@@ -26,10 +26,32 @@ pub(super) fn retyped(
     catalog: Catalog,
     options: &ConvertOptions,
 ) -> Result<(Catalog, Vec<Arc<Computed>>)> {
-    if options.dtypes.is_empty() {
-        return Ok((catalog, Vec::new()));
+    let asked = asked(&catalog, options)?;
+    let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
+    for dataset in catalog.datasets().iter().chain(catalog.parts()) {
+        let Some(&dtype) = asked.get(&dataset.index) else { continue };
+        let is_number = dataset.why().is_none() && dataset.blocks().is_none();
+        if dataset.dtype == Some(dtype) && is_number {
+            continue;
+        }
+        let (view, of) = viewed(dataset, dtype, &options.execution)?;
+        views.insert(dataset.index, view);
+        computed.push(of);
     }
-    let chosen = chosen(&catalog, &options.tet.include, &options.tet.exclude)?;
+    let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
+    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
+    Ok((catalog.viewed(place).with_parts(parts), computed))
+}
+
+/// The types that are asked for, by the positions of datasets.
+///
+/// # Errors
+/// As [`retyped`].
+pub(super) fn asked(catalog: &Catalog, options: &ConvertOptions) -> Result<BTreeMap<usize, DType>> {
+    if options.dtypes.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let chosen = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
     let datasets: Vec<&Dataset> = chosen.into_iter().filter(|it| !is_metadata(it)).collect();
     let axes: BTreeSet<&str> =
         catalog.datasets().iter().flat_map(|it| &it.dims).map(String::as_str).collect();
@@ -48,7 +70,7 @@ pub(super) fn retyped(
     let written = WrittenNames::new(&datasets);
     for rule in named {
         let name = rule.dataset.as_deref().unwrap_or_default();
-        let names = names(&catalog, &written, name)?;
+        let names = names(catalog, &written, name)?;
         for dataset in names.into_iter().flat_map(|name| written.datasets(name)) {
             if is_places(dataset) {
                 return Err(Error::SparsePlaces { dataset: dataset.name.clone() });
@@ -56,20 +78,7 @@ pub(super) fn retyped(
             asked.insert(dataset.index, rule.dtype);
         }
     }
-    let (mut views, mut computed) = (BTreeMap::new(), Vec::new());
-    for dataset in datasets {
-        let Some(&dtype) = asked.get(&dataset.index) else { continue };
-        let is_number = dataset.why().is_none() && dataset.blocks().is_none();
-        if dataset.dtype == Some(dtype) && is_number {
-            continue;
-        }
-        let (view, of) = viewed(dataset, dtype, &options.execution)?;
-        views.insert(dataset.index, view);
-        computed.push(of);
-    }
-    let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
-    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
-    Ok((catalog.viewed(place).with_parts(parts), computed))
+    Ok(asked)
 }
 
 /// The catalog with some datasets, by their [`Dataset::index`], as another type: the same numbers.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use tet_query::{
-    AxisRef, Catalog, CatalogLabels, Dataset, Selection, SelectionForm, TakenAxes, find_axis,
+    AxisRef, Catalog, CatalogLabels, Dataset, Error as QueryError, Selection, SelectionForm,
+    TakenAxes, find_axis,
 };
 
 use super::choice::{chosen, chosen_with_associated};
@@ -106,7 +107,15 @@ fn requests<'c>(
             }
         }
         _ => match &datasets[..] {
-            [dataset] => asked.push((dataset, selection)),
+            [dataset] => {
+                let members = match dataset.why() {
+                    Some(QueryError::Compound { members, .. }) => &members[..],
+                    _ => &[],
+                };
+                let members = members.iter().filter_map(|name| catalog.part(name));
+                let all = members.chain([*dataset]);
+                asked.extend(all.map(|it| (it, selection.clone())));
+            }
             all => return Err(Error::SelectsInOne { count: all.len() }),
         },
     }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use tet_file::metadata::HistoryRow;
 use tet_query::{Catalog, Dataset, Execution};
 
-use super::choice::{self, check_dense, check_names, chosen, chosen_with_associated, joined_of};
+use super::choice::{
+    self, check_dense, check_names, chosen, chosen_with_associated, joined_of, known,
+};
 use super::labels::labeled;
 use super::storage::resolved;
 use crate::container::{Capabilities, Writer};
@@ -14,8 +16,11 @@ use crate::model::attribute_types::noted;
 use crate::model::attributes::is_metadata;
 use crate::model::logical::{self, CHAR};
 use crate::model::ties;
+use crate::read::damage::is_lost;
 use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput, UnsupportedChoice};
+use crate::write::conversion::{
+    Conversion, ConvertOptions, DamageChoice, SparseOutput, UnsupportedChoice,
+};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
 use crate::write::options::{Attribute, ImportReport, Imported};
@@ -142,24 +147,27 @@ fn skip_unsupported(
     (encoding, writer): (&'static str, &dyn Writer),
     options: &ConvertOptions,
 ) -> Result<()> {
+    let is_skipped = options.unsupported == UnsupportedChoice::Skipped;
     let (mut faults, mut left) = (Vec::new(), BTreeSet::new());
+    let (mut notes, count) = (Vec::new(), conversion.datasets.len());
     for (at, dataset) in conversion.datasets.iter().enumerate().filter(|(_, it)| !it.is_text()) {
-        if let Err(error) = writer.check(dataset, encoding) {
-            faults.push((dataset.name.clone(), error));
+        let Err(error) = writer.check(dataset, encoding) else { continue };
+        let is_lost = options.damage == DamageChoice::Missing && is_lost(dataset);
+        if is_skipped || is_lost {
             left.insert(at);
         }
+        if is_skipped && !is_lost {
+            notes.push(Note::Skipped { dataset: dataset.name.clone(), why: error.to_string() });
+        }
+        faults.push(error);
     }
-    let is_skipped = options.unsupported == UnsupportedChoice::Skipped;
-    if is_skipped && faults.len() < conversion.datasets.len() {
-        let note =
-            |(dataset, error): (String, Error)| Note::Skipped { dataset, why: error.to_string() };
-        conversion.notes.extend(faults.into_iter().map(note));
+    if left.len() == faults.len() && left.len() < count {
+        conversion.notes.extend(notes);
         let datasets = std::mem::take(&mut conversion.datasets).into_iter().enumerate();
         conversion.datasets =
             datasets.filter(|(at, _)| !left.contains(at)).map(|it| it.1).collect();
         return Ok(());
     }
-    let faults: Vec<Error> = faults.into_iter().map(|(_, error)| error).collect();
     if faults.len() < 2 { Ok(()) } else { Err(Error::Several { encoding, faults }) }
 }
 
@@ -173,16 +181,9 @@ pub(crate) fn taken(
     (include, exclude, unsupported): (&[String], &[String], UnsupportedChoice),
     how: &Execution,
 ) -> Result<(Opened, Vec<Note>)> {
-    let known = |names: &[String]| -> Result<Vec<String>> {
-        let is_known = |name: &&String| opened.catalog.matching(name).map(|it| !it.is_empty());
-        let mut known = Vec::new();
-        for name in names {
-            known.extend(is_known(&name)?.then(|| name.clone()));
-        }
-        Ok(known)
-    };
     let mut options = ConvertOptions { unsupported, ..ConvertOptions::default() };
-    (options.tet.include, options.tet.exclude) = (known(include)?, known(exclude)?);
+    options.tet.include = known(&opened.catalog, include)?;
+    options.tet.exclude = known(&opened.catalog, exclude)?;
     let (mut notes, can, encoding) = (Vec::new(), writer.can(), format.name());
     let opened = labeled(opened, can, (&options.tet, &how.silent()), &mut notes)?;
     let mut conversion = conversion(&opened, &[], can, &options)?;

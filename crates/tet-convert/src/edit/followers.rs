@@ -1,17 +1,19 @@
-//! What follows when datasets get other names: attributes and axes that name them.
+//! Edits that follow from names of datasets that change or are gone: those of attributes and axes that name them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tet_query::{AttrText, Dataset};
 
+use crate::Note;
 use crate::container::{EditKind, FileEdit};
 use crate::edit::editor_of;
+use crate::model::associated::prune;
 use crate::model::renaming::{NewNames, renamed_attrs, renamed_dims};
 use crate::read::opened::Opened;
 
 /// These edits, and those that let what names a dataset follow its new name: the attributes of CF and UGRID
-/// (`coordinates`, `bounds`, `grid_mapping` and others), and the axis that a coordinate has the name of. What is edited
-/// by name stays as it is asked for.
+/// (`coordinates`, `bounds`, `grid_mapping` and others), and the axis that a coordinate has the name of. Names of datasets
+/// that are removed are taken out of these attributes. What is edited by name stays as it is asked for.
 ///
 /// # Examples
 ///
@@ -25,31 +27,37 @@ use crate::read::opened::Opened;
 /// ```
 #[must_use]
 pub fn with_followers(opened: &Opened, mut edits: Vec<FileEdit>) -> Vec<FileEdit> {
-    let mut new_names = BTreeMap::new();
+    let (mut new_names, mut dropped) = (BTreeMap::new(), BTreeSet::new());
     for edit in &edits {
-        if let FileEdit::Rename { dataset, to } = edit {
-            new_names.insert(*dataset, to.as_str());
+        match edit {
+            FileEdit::Rename { dataset, to } => drop(new_names.insert(*dataset, to.as_str())),
+            FileEdit::Drop { dataset } => drop(dropped.insert(*dataset)),
+            _ => {}
         }
     }
-    if new_names.is_empty() {
+    if new_names.is_empty() && dropped.is_empty() {
         return edits;
     }
-    let datasets = opened.catalog.datasets().iter();
-    let followers = datasets.flat_map(|dataset| of_dataset(opened, dataset, &new_names));
+    let datasets = opened.catalog.datasets().iter().filter(|it| !dropped.contains(&it.index));
+    let followers = datasets.flat_map(|it| of_dataset(opened, it, (&new_names, &dropped)));
     let mut followers: Vec<FileEdit> = followers.collect();
-    let dropped: BTreeSet<usize> = edits
-        .iter()
-        .filter_map(|edit| match edit {
-            FileEdit::Drop { dataset } => Some(*dataset),
-            _ => None,
-        })
-        .collect();
     let asked: BTreeSet<_> = edits.iter().filter_map(target).collect();
-    let stays =
-        |(at, key): (usize, Option<String>)| !asked.contains(&(at, key)) && !dropped.contains(&at);
-    followers.retain(|it| target(it).is_none_or(stays));
+    followers.retain(|it| target(it).is_none_or(|target| !asked.contains(&target)));
     edits.extend(followers);
     edits
+}
+
+/// Notes on the names of datasets that go out of attributes because these are removed.
+pub(super) fn names_left_out(opened: &Opened, dropped: &BTreeSet<usize>) -> Vec<Note> {
+    if dropped.is_empty() || editor_of(opened, EditKind::Attr).is_err() {
+        return Vec::new();
+    }
+    let datasets = opened.catalog.datasets().iter().filter(|it| !dropped.contains(&it.index));
+    let note = |dataset: &Dataset| {
+        let goes = |it: &Dataset| !dropped.contains(&it.index);
+        prune(&opened.catalog, &mut dataset.clone(), goes)
+    };
+    datasets.filter_map(note).collect()
 }
 
 /// The dataset and the attribute that an edit is of, or its axes.
@@ -62,16 +70,26 @@ fn target(edit: &FileEdit) -> Option<(usize, Option<String>)> {
 }
 
 /// The edits that let the attributes and the axes of a dataset follow.
-fn of_dataset(opened: &Opened, dataset: &Dataset, new_names: &NewNames<'_>) -> Vec<FileEdit> {
+fn of_dataset(
+    opened: &Opened,
+    dataset: &Dataset,
+    (new_names, dropped): (&NewNames<'_>, &BTreeSet<usize>),
+) -> Vec<FileEdit> {
     let can = |kind| editor_of(opened, kind).is_ok();
     let (catalog, at) = (&opened.catalog, dataset.index);
     let mut edits = Vec::new();
     if can(EditKind::Attr) {
-        let edit = |(key, text): (&str, String)| {
-            let (dataset, key, value) = (Some(at), key.to_owned(), Some(AttrText::Text(text)));
-            FileEdit::Attr { dataset, key, value }
-        };
-        edits.extend(renamed_attrs(catalog, dataset, new_names).into_iter().map(edit));
+        let mut new = dataset.clone();
+        for (key, text) in renamed_attrs(catalog, dataset, new_names) {
+            new.attrs.insert(key.to_owned(), AttrText::Text(text));
+        }
+        prune(catalog, &mut new, |it| !dropped.contains(&it.index));
+        let changed = dataset.attrs.iter().filter(|(key, old)| new.attrs.get(*key) != Some(old));
+        edits.extend(changed.map(|(key, _)| FileEdit::Attr {
+            dataset: Some(at),
+            key: key.clone(),
+            value: new.attrs.get(key).cloned(),
+        }));
     }
     if can(EditKind::Dims) {
         let names = renamed_dims(catalog, dataset, new_names);

@@ -104,6 +104,19 @@ pub enum Note {
         /// Why.
         why: String,
     },
+    /// Elements that cannot be read became missing values, or the dataset was left out.
+    Damaged {
+        /// The dataset; empty for parts of the file whose datasets are not known.
+        dataset: String,
+        /// The positions, by axis.
+        positions: String,
+        /// How many they are.
+        share: String,
+        /// Why they cannot be read.
+        why: String,
+        /// The missing value; `None` for a dataset that was left out.
+        value: Option<String>,
+    },
     /// The name was escaped so that it is safe as a member of an archive.
     Renamed {
         /// The dataset's name.
@@ -251,6 +264,11 @@ pub enum Note {
         /// The datasets that they name.
         names: Vec<String>,
     },
+    /// The bytes of removed datasets stay in the file.
+    DroppedStay {
+        /// How many datasets there are.
+        count: usize,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -281,6 +299,15 @@ impl fmt::Display for Note {
                 write!(f, "{dataset:?}: times are stored as int64, units = {units:?}")
             }
             Self::Skipped { why, .. } => write!(f, "skipped: {why}"),
+            Self::Damaged { dataset, .. } if dataset.is_empty() => {
+                f.write_str("parts of the file cannot be read, and which datasets they have is not known: left out")
+            }
+            Self::Damaged { dataset, why, value: None, .. } => {
+                write!(f, "{dataset:?} cannot be read ({why}): left out")
+            }
+            Self::Damaged { dataset, positions, share, why, value: Some(value) } => {
+                write!(f, "{dataset:?}: {positions} cannot be read ({why}): {share}, are missing values ({value})")
+            }
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
             Self::Numbered { dataset, last } => {
@@ -359,10 +386,17 @@ impl Note {
             self,
             Self::LeftOut { .. }
                 | Self::Skipped { .. }
+                | Self::Damaged { .. }
                 | Self::LeftBehind { .. }
                 | Self::Texts { .. }
                 | Self::Unchecked
         )
+    }
+
+    /// The note that parts of a damaged file are left out, whatever they are.
+    pub(crate) fn damaged_parts() -> Note {
+        let (positions, share, why) = Default::default();
+        Note::Damaged { dataset: String::new(), positions, share, why, value: None }
     }
 
     /// Whether it tells what of a file, or of its model, has no dataset and no attribute.
@@ -439,6 +473,13 @@ impl Note {
                 f,
                 "{dataset:?} has no elements: other programs may refuse the .tet file for it"
             ),
+            Self::DroppedStay { count } => {
+                let s = if *count == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "the bytes of {count} removed dataset{s} stay in the file, unused: `tet convert` writes a smaller one"
+                )
+            }
             Self::DimsSkipped { dataset, rank, names } => {
                 write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")
             }

@@ -11,7 +11,7 @@ use crate::Result;
 /// Chunks that are looked up between two reports of progress.
 const BATCH: u64 = 8192;
 /// Of more chunks, those that are stored are looked up, where the table lists them.
-const COUNT_MAX: u64 = 1 << 16;
+pub(crate) const COUNT_MAX: u64 = 1 << 16;
 
 /// Where elements are checked: the options, the rule that a chunk breaks that does not decode, and the one of a
 /// chunk that is longer than the memory limit.
@@ -209,7 +209,7 @@ fn chunk(
 }
 
 /// Whether the file of a chunk has a name, and is none that can be opened.
-fn is_no_file(error: &tet_io::Error) -> bool {
+pub(crate) fn is_no_file(error: &tet_io::Error) -> bool {
     use tet_io::Error::{DeadLink, Io, LinkOutside, NotRegular};
     match error {
         DeadLink { .. } | LinkOutside { .. } | NotRegular { .. } => true,

@@ -63,6 +63,8 @@ pub struct ConvertOptions {
     pub shard_len: Option<u64>,
     /// What happens with datasets that cannot be written.
     pub unsupported: UnsupportedChoice,
+    /// What happens with elements that cannot be read, because the input is damaged.
+    pub damage: DamageChoice,
     /// How one array is written as text; `None` is bare elements, or columns, in a table, and all there is in JSON.
     pub layout: Option<TextLayout>,
     /// A name whose suffix chooses the kind of the output, whatever that of the output is.
@@ -224,6 +226,26 @@ pub enum UnsupportedChoice {
     Refused,
     /// They are left out, with a note of each.
     Skipped,
+}
+
+/// What happens with elements that cannot be read, because the input is damaged.
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{ConvertOptions, DamageChoice};
+///
+/// let mut options = ConvertOptions::default();
+/// options.damage = DamageChoice::Missing;
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DamageChoice {
+    /// They are an error.
+    #[default]
+    Refused,
+    /// They become missing values, with a note for each dataset: `_FillValue` or `missing_value` where the dataset has one,
+    /// else NaN. Datasets of which nothing can be read are left out; those without a missing value are an error.
+    Missing,
 }
 
 /// How sparse tensors are written.

@@ -70,3 +70,36 @@ fn a_name_that_leaves_nothing_out_is_an_error() {
     let error = appended(&folder.path().join("log.tets"), &asked).unwrap_err();
     assert!(error.contains("no dataset \"stat\""), "{error}");
 }
+
+#[test]
+fn a_folder_of_parts_grows_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = [day(folder.path(), "a.csv", 0..3), day(folder.path(), "b.csv", 3..5)];
+    let file = folder.path().join("log.tets");
+    let all = AxisAppend { unsupported: UnsupportedChoice::Skipped, ..AxisAppend::default() };
+    appended(&file, &AxisAppend { inputs: &inputs[..1], ..all }).unwrap();
+    let (flow, depth) = (&["flow".to_owned()], &["depth".to_owned()]);
+    for asked in [
+        AxisAppend { datasets: flow, ..AxisAppend::default() },
+        AxisAppend { exclude: depth, ..all },
+    ] {
+        let refused = appended(&file, &AxisAppend { inputs: &inputs[1..], ..asked }).unwrap_err();
+        assert!(refused.contains("\"depth\" is not among those chosen of"), "{refused}");
+        assert!(refused.contains("b.csv"), "{refused}");
+    }
+    let both = &["flow".to_owned(), "depth".to_owned()];
+    let asked = AxisAppend { inputs: &inputs[1..], datasets: both, ..AxisAppend::default() };
+    appended(&file, &asked).unwrap();
+}
+
+#[test]
+fn the_number_of_an_axis_that_has_a_name_is_answered_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = [day(folder.path(), "a.csv", 0..3)];
+    let unsupported = UnsupportedChoice::Skipped;
+    let asked = AxisAppend { axis: "0", inputs: &inputs, unsupported, ..AxisAppend::default() };
+    let file = folder.path().join("log.tets");
+    let done = append(&file, &asked, &EditOptions::default(), &Execution::default());
+    let error = done.map_err(|error| error.to_string()).unwrap_err();
+    assert!(error.contains("its axes have names: timestamp"), "{error}");
+}

@@ -175,8 +175,69 @@ fn what_names_a_coordinate_follows_its_new_name() {
     }
 }
 
+fn drop_of(path: &Path, name: &str) -> Outcome {
+    edited(path, |file| {
+        let dataset = datasets_named(&file.catalog, name).unwrap()[0];
+        with_followers(file, vec![FileEdit::Drop { dataset }])
+    })
+}
+
+#[test]
+fn a_dataset_is_removed_and_all_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, _) in copies(folder.path()) {
+        let before = contents(&path);
+        let bytes = path.is_file().then(|| fs::read(&path).unwrap());
+        let names: Vec<String> = before.keys().cloned().collect();
+        // A folder is not put back: one dataset after the other goes.
+        let mut wanted = before.clone();
+        for name in names.iter().take(names.len() - 1) {
+            if let Some(bytes) = &bytes {
+                fs::write(&path, bytes).unwrap();
+                wanted.clone_from(&before);
+            }
+            match drop_of(&path, name) {
+                // Another dataset is a link to it.
+                Err(error) if error.to_string().contains("is linked to") => continue,
+                outcome => outcome.unwrap(),
+            };
+            wanted.remove(name);
+            let found = contents(&path);
+            let elements = |all: &BTreeMap<String, Content>| -> Vec<_> {
+                all.iter().map(|(name, it)| (name.clone(), it.0.clone(), it.1.clone())).collect()
+            };
+            assert_eq!(elements(&found), elements(&wanted), "{}: {name}", path.display());
+            check_sound(&path);
+        }
+    }
+}
+
+#[test]
+fn what_names_a_removed_dataset_does_so_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("from.tet");
+    climate(&from);
+    for name in ["a.tet", "a.nc", "a.h5", "a.nc3", "a.zarr", "a.zarr.zip"] {
+        let path = folder.path().join(name);
+        convert(&from, &path, &ConvertOptions::default()).unwrap();
+        let before = contents(&path);
+        drop_of(&path, "height").unwrap();
+        drop_of(&path, "lat").unwrap();
+        let file = opened(&path);
+        let tas = file.catalog.find("tas").unwrap();
+        assert_eq!(tas.dims, ["lat", "lon"], "{name}");
+        assert_eq!(tas.attrs["coordinates"], AttrText::Text("other".to_owned()), "{name}");
+        assert!(!tas.attrs.contains_key("cell_measures"), "{name}");
+        let names: Vec<&str> = file.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names.len(), 2, "{name}: {names:?}");
+        assert!(names.contains(&"tas") && names.contains(&"lon"), "{name}: {names:?}");
+        assert_eq!(contents(&path)["tas"].1, before["tas"].1, "{name}");
+        check_sound(&path);
+    }
+}
+
 /// A file with a coordinate, and attributes that name others.
-fn climate(path: &Path) {
+pub(crate) fn climate(path: &Path) {
     use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
     use tet_file::{AttrValue, Metadata};
     use tet_format::DType;

@@ -125,7 +125,6 @@ fn what_has_no_place_is_refused_by_name() {
         ("object", "object", Kind::Format),
         ("string", "string cannot be written", Kind::Usage),
         ("bytes", "string cannot be written", Kind::Usage),
-        ("structured", "structured", Kind::Format),
         ("void16", "bfloat16", Kind::Format),
         ("longdouble", "float128", Kind::Format),
     ] {

@@ -130,3 +130,65 @@ fn members_are_written_as_datasets() {
         }
     }
 }
+
+/// `np.dtype([('id', '>i2'), ('at', [('x', '<f4'), ('v', '<u2', (2,))]), ('name', '<U2'), ('when', '<M8[s]')], align=True)`
+const DESCR: &str = "[('id', '>i2'), ('', '|V2'), ('at', [('x', '<f4'), ('v', '<u2', (2,))]), (('the name', \
+    'name'), '<U2'), ('', '|V4'), ('when', '<M8[s]')]";
+
+/// A `.npy` file of three such structures.
+fn structured() -> Vec<u8> {
+    let mut elements = Vec::new();
+    for at in 0..3_u8 {
+        elements.extend(i16::from(at).to_be_bytes());
+        elements.extend([9, 9]);
+        elements.extend((f32::from(at) + 0.5).to_le_bytes());
+        elements.extend([u16::from(at), 2 * u16::from(at)].map(u16::to_le_bytes).concat());
+        elements.extend([u32::from(b'a' + at), 0].map(u32::to_le_bytes).concat());
+        elements.extend([9; 4]);
+        elements.extend((1_600_000_000 + i64::from(at)).to_le_bytes());
+    }
+    let list = crate::common::npy("DESCR", "False", "(3,)", &elements);
+    let (head, header) =
+        (&list[..10], String::from_utf8_lossy(&list[10..list.len() - elements.len()]));
+    let header = header.replace("'DESCR'", DESCR);
+    let len = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [&head[..8], &len, header.as_bytes(), &elements].concat()
+}
+
+#[test]
+fn fields_of_numpy_are_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.npy");
+    std::fs::write(&path, structured()).unwrap();
+    let file = open(&path, &OpenOptions::default()).unwrap();
+    let whole = &file.catalog.datasets()[0];
+    assert!(matches!(whole.why(), Some(Error::Compound { members, .. }) if members.len() == 5));
+    assert_eq!(numbers::<i16>(&file, "events.id"), [0, 1, 2]);
+    assert_eq!(numbers::<f32>(&file, "events.at.x"), [0.5, 1.5, 2.5]);
+    assert_eq!(numbers::<u16>(&file, "events.at.v"), [0, 0, 1, 2, 2, 4]);
+    assert_eq!(file.catalog.find("events.at.v").unwrap().shape(), [3, 2]);
+    assert_eq!(texts(&file, "events.name"), ["a", "b", "c"]);
+    assert_eq!(numbers::<i64>(&file, "events.when"), [1_600_000_000, 1_600_000_001, 1_600_000_002]);
+    let units = &file.catalog.find("events.when").unwrap().attrs["units"];
+    assert_eq!(units.text(), "seconds since 1970-01-01");
+    let table = folder.path().join("rows.csv");
+    let mut options = ConvertOptions::default();
+    options.tet.exclude = vec!["events.at.v".to_owned()];
+    convert(&path, &table, &options).unwrap();
+    let text = std::fs::read_to_string(&table).unwrap();
+    assert_eq!(text.lines().nth(2), Some("1,1.5,b,2020-09-13T12:26:41"), "{text}");
+}
+
+#[test]
+fn a_selection_of_structures_is_of_all_members() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.npy");
+    std::fs::write(&path, structured()).unwrap();
+    let mut options = ConvertOptions::default();
+    options.select = Some("1:3".to_owned());
+    let output = folder.path().join("rows.nc");
+    convert(&path, &output, &options).unwrap();
+    let rows = open(&output, &OpenOptions::default()).unwrap();
+    assert_eq!(numbers::<i16>(&rows, "events.id"), [1, 2]);
+    assert_eq!(numbers::<u16>(&rows, "events.at.v"), [1, 2, 2, 4]);
+}

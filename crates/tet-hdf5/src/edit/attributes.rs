@@ -1,11 +1,17 @@
 //! Attributes that are set and removed (sections IV.A.2.m and IV.A.2.v).
 
+use std::collections::BTreeSet;
+
 use super::{Hdf5Edit, NewMessage, NewMessages};
 use crate::error::{Result, refused};
 use crate::header::{self, kind};
 use crate::message::attribute;
 use crate::write::attribute::message;
 use crate::write::{DraftAttribute, UNDEFINED};
+
+/// The attribute with the scales of each axis, and the bytes of a list of them.
+const SCALES: &str = "DIMENSION_LIST";
+const LIST_LEN: usize = 16;
 
 impl Hdf5Edit {
     /// Sets an attribute of the object at an address, in the place of one of the same name.
@@ -37,6 +43,27 @@ impl Hdf5Edit {
     /// Returns an error when the object cannot be read.
     pub fn remove_attribute(&mut self, address: u64, name: &str) -> Result<()> {
         self.with_attributes(address)?.list.retain(|it| !it.is_attribute(name));
+        Ok(())
+    }
+
+    /// Takes the dimension scales off some axes of the dataset at an address.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the object cannot be read.
+    pub fn detach_scales(&mut self, address: u64, axes: &BTreeSet<usize>) -> Result<()> {
+        let messages = self.with_attributes(address)?;
+        let list = messages.list.iter_mut().find(|it| it.is_attribute(SCALES));
+        let Some(NewMessage { body, .. }) = list else { return Ok(()) };
+        let lists = attribute::elements_at(body).and_then(|start| body.get_mut(start..));
+        let lists = lists.ok_or_else(|| refused("the scales of an axis are damaged"))?;
+        let (lists, _) = lists.as_chunks_mut::<LIST_LEN>();
+        for (_, list) in lists.iter_mut().enumerate().filter(|(axis, _)| axes.contains(axis)) {
+            *list = [0; LIST_LEN];
+        }
+        if lists.iter().all(|list| *list == [0; LIST_LEN]) {
+            messages.list.retain(|it| !it.is_attribute(SCALES));
+        }
         Ok(())
     }
 

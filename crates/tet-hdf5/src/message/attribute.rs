@@ -45,6 +45,17 @@ pub(crate) fn name(body: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
+/// Where the elements of an attribute begin in its message.
+pub(crate) fn elements_at(body: &[u8]) -> Option<usize> {
+    let (version, lens) = (body.first()?, body.get(2..8)?);
+    let padded = |len: &[u8; 2]| {
+        let len = usize::from(u16::from_le_bytes(*len));
+        if *version == 1 { len.next_multiple_of(8) } else { len }
+    };
+    let start = if *version == 3 { 9 } else { 8 };
+    Some(start + lens.as_chunks::<2>().0.iter().map(padded).sum::<usize>())
+}
+
 /// How much larger a datatype in memory is than its message.
 const DATATYPE_TIMES: usize = 4;
 

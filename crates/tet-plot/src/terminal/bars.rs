@@ -1,6 +1,6 @@
 //! A histogram of block characters in eight heights.
 
-use super::{TICKS_MAX, below, beside, line, widest};
+use super::{TICKS_MAX, below, beside, gutter_max, line, widest};
 use crate::bins::Bins;
 use crate::cells::Cells;
 use crate::picture::Picture;
@@ -31,8 +31,9 @@ pub(super) fn draw(picture: &Picture, bins: &Bins, width: usize, out: &mut Strin
     let counts: Vec<f64> = (0..cells.len()).map(count).collect();
     let most = counts.iter().copied().fold(0.0, f64::max);
     let heights = Scale::given(0.0, if most > 0.0 { most } else { 1.0 });
-    let (labels, _) =
-        beside(LINES, width, |count| turned(ticks::of_scale(&heights, count.min(TICKS_MAX)), true));
+    let (labels, _) = beside(LINES, gutter_max(width), |count| {
+        turned(ticks::of_scale(&heights, count.min(TICKS_MAX)), true)
+    });
     let gutter = widest(&labels);
     let bar = (columns_max / counts.len().max(1)).clamp(1, BAR_MAX);
     for (nth, label) in labels.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! A line of braille dots: two columns and four rows of dots a character.
 
-use super::{TICKS_MAX, below, beside, cell, line, name_below, widest};
+use super::{TICKS_MAX, below, beside, cell, gutter_max, line, name_below, widest};
 use crate::axis::PlotAxis;
 use crate::picture::Picture;
 use crate::series::Series;
@@ -28,7 +28,7 @@ pub(super) fn draw(
     out: &mut String,
 ) {
     let marks = |count: usize| turned(ticks::of_scale(&picture.scale, count.min(TICKS_MAX)), true);
-    let (labels, _) = beside(LINES, width, marks);
+    let (labels, _) = beside(LINES, gutter_max(width), marks);
     let gutter = widest(&labels);
     let columns = width.saturating_sub(gutter + 4).max(1);
     let mut dots = Dots { columns, cells: vec![0; columns * LINES] };

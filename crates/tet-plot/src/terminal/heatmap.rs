@@ -28,7 +28,7 @@ const NAN: char = '?';
 pub(crate) fn room(y: &PlotAxis, x: &PlotAxis, screen: Screen) -> [usize; 2] {
     let len = |axis: &PlotAxis| usize::try_from(axis.extent()).unwrap_or(usize::MAX);
     let [rows, columns] = [len(y), len(x)];
-    let columns_max = columns_max(screen.width);
+    let columns_max = columns_max(y, screen.width);
     let (pixel_rows, columns_max) = match map_size(y, x, screen) {
         Some([rows, columns]) => (rows, columns),
         None => {
@@ -46,7 +46,7 @@ pub(crate) fn room(y: &PlotAxis, x: &PlotAxis, screen: Screen) -> [usize; 2] {
 fn map_size(y: &PlotAxis, x: &PlotAxis, screen: Screen) -> Option<[usize; 2]> {
     let aspect = aspect(y, x)?;
     let columns = usize::try_from(x.extent()).unwrap_or(usize::MAX);
-    let columns_max = columns_max(screen.width);
+    let columns_max = columns_max(y, screen.width);
     let drawn = columns.clamp(1, columns_max) * growth(columns, columns_max);
     #[allow(clippy::cast_precision_loss, reason = "pixels of a terminal are few")]
     let room = [PIXEL_ROWS_MAX as f64, drawn as f64];
@@ -55,8 +55,15 @@ fn map_size(y: &PlotAxis, x: &PlotAxis, screen: Screen) -> Option<[usize; 2]> {
 }
 
 /// The most columns of cells.
-fn columns_max(width: usize) -> usize {
-    width.saturating_sub(gutter_max(width) + 3).max(1)
+fn columns_max(y: &PlotAxis, width: usize) -> usize {
+    width.saturating_sub(gutter(y, width) + 3).max(1)
+}
+
+/// The columns of the labels beside the cells.
+fn gutter(y: &PlotAxis, width: usize) -> usize {
+    let labels = y.ticks(PIXEL_ROWS_MAX / 2).into_iter();
+    let longest = labels.map(|tick| tick.text.chars().count()).max().unwrap_or(0);
+    longest.min(gutter_max(width))
 }
 
 /// How many pixels one of `count` cells has.
@@ -75,7 +82,8 @@ pub(super) fn draw(
     let field = field.within(room(y, x, screen));
     let pixels = Pixels::new(&field, y, x, screen);
     let lines = pixels.row_count.div_ceil(pixels.rows_in_line);
-    let (labels, rows) = beside(lines, width, |count| turned(y.ticks(count), y.is_from_bottom()));
+    let (labels, rows) =
+        beside(lines, gutter(y, width), |count| turned(y.ticks(count), y.is_from_bottom()));
     let gutter = widest(&labels);
     for (nth, label) in labels.iter().enumerate() {
         let _ = write!(out, "  {label:>gutter$} ");
@@ -161,7 +169,7 @@ impl Pixels {
         let [row_count, column_count] = match map_size(y, x, screen) {
             Some([rows, columns]) => [halved(rows), columns],
             None => {
-                let columns = growth(field.column_count, columns_max(screen.width));
+                let columns = growth(field.column_count, columns_max(y, screen.width));
                 let rows = halved(columns).min(growth(field.row_count, halved(PIXEL_ROWS_MAX)));
                 [field.row_count * rows, field.column_count * columns]
             }
@@ -255,9 +263,16 @@ mod tests {
         };
         let wide = |rows, columns| at(rows, columns, 80, Depth::True);
         assert_eq!(wide(30, 60), [30, 60]);
-        assert_eq!(wide(360, 720), [32, 65]);
-        assert_eq!(at(30, 60, 40, Depth::True), [13, 27]);
-        assert_eq!([wide(3, 500), wide(500, 3), wide(1, 1)], [[3, 65], [48, 3], [1, 1]]);
+        // Labels of three digits, of two and of one, and three blanks.
+        assert_eq!(wide(360, 720), [37, 74]);
+        assert_eq!(at(30, 60, 40, Depth::True), [17, 35]);
+        assert_eq!([wide(3, 500), wide(500, 3), wide(1, 1)], [[3, 76], [48, 3], [1, 1]]);
+        // Long labels have a quarter of the columns.
+        let names = PlotAxis::labeled("a", vec!["n".repeat(30), "m".repeat(90)]);
+        for width in [80, 200] {
+            let room = room(&names, &axis(500), Screen { width, depth: Depth::True });
+            assert_eq!(room[1], width - width / 4 - 3, "{width}");
+        }
         assert_eq!(wide(1_000_000, 10), [48, 10]);
         assert_eq!(at(30, 60, 80, Depth::Plain), [15, 60]);
     }

@@ -129,6 +129,7 @@ def convert(
     prefer: Literal["first"] | None = None,
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
+    rename: Mapping[str, str] | None = None,
     overwrite: bool = False,
     dtype: npt.DTypeLike | Mapping[str, npt.DTypeLike] | None = None,
     chunks: Literal["kept", "auto"] | Sequence[int] | Mapping[str, int] = "kept",
@@ -140,6 +141,7 @@ def convert(
     digests: Literal["auto", "always", "never"] = "auto",
     strict: bool = False,
     salvage: bool = False,
+    skip_damaged: bool = False,
     memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -166,6 +168,9 @@ def convert(
         prefer: With ``merge``: ``"first"`` takes the datasets and attributes of the first file where those of others differ.
         include: Only these datasets: a name, or several.
         exclude: All but these datasets.
+        rename: New names of datasets by their old ones: ``{"lat": "latitude", "model.*": "*"}``, where a ``*`` stands for
+            any text on both sides. Attributes that name a dataset, and the axis of a coordinate, follow; all other arguments
+            have the old names.
         overwrite: Whether an output that exists is replaced.
         dtype: The type that numbers become, of these datasets (``{"temp": "float32"}``), or of all: one of floats for
             datasets of floats, one of integers for those of integers, but not for the coordinates of an axis. Floats
@@ -181,6 +186,9 @@ def convert(
         strict: Whether it is an error that something is left out; nothing is written then.
         salvage: Whether parts of the metadata that cannot be read are left out with a warning. Otherwise they are an error: no
             one knows what they were of.
+        skip_damaged: Whether elements that cannot be read become missing values, with a warning that has their positions:
+            ``_FillValue`` where the dataset has one, else NaN. Datasets of which nothing can be read are left out; integers
+            and texts without a missing value are an error.
         memory: The most bytes in flight.
         threads: Threads that read and compress, all processors unless it is given.
         progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
@@ -219,6 +227,8 @@ def convert(
         "decoded": bool(decoded),
         "digests": digests,
         "salvage": salvage,
+        "skip_damaged": bool(skip_damaged),
+        "renames": [(str(old), str(new)) for old, new in (rename or {}).items()],
         "concat": concat,
         "stack": stack,
         "merge": merge,

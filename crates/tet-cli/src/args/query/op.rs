@@ -3,6 +3,8 @@
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use tet_query::Op;
 
+use crate::help::folded;
+
 /// The group of options that exclude each other: reductions, transforms, comparisons.
 pub(super) const GROUP: &str = "made";
 
@@ -60,18 +62,39 @@ fn arg(op: Op) -> Arg {
         .value_name(takes.name())
         .help(help(op))
         .group(GROUP)
-        // --nan skip does what these do, to every reduction.
-        .hide_short_help(flag(op).starts_with("nan-") && op != Op::NanCount)
+        .hide_short_help(is_rare(op))
         .allow_negative_numbers(true);
+    let arg = if is_folded(op) { folded(arg) } else { arg };
     match takes {
         Takes::Axes => arg.num_args(0..=1).default_missing_value(""),
         Takes::Quantiles | Takes::Bins | Takes::Axis => arg.num_args(1),
     }
 }
 
+/// Whether the text of --nan has the option: what it does, `--nan skip` does to every reduction.
+fn is_folded(op: Op) -> bool {
+    op.name().starts_with("nan_") && op != Op::NanCount
+}
+
+/// Whether `-h` leaves the option to `--help`.
+const fn is_rare(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Product
+            | Op::NormL1
+            | Op::NormL2
+            | Op::AllFinite
+            | Op::AnyInf
+            | Op::InfCount
+            | Op::NullCount
+            | Op::Covariance
+            | Op::Correlation
+    )
+}
+
 const fn help(op: Op) -> &'static str {
     match op {
-        Op::Count => "Number of elements: of all, or along axes (--count time,lat)",
+        Op::Count => "Number of elements: of all, or along axes, as --count time,lat",
         Op::Sum => "Sum, exact for integers",
         Op::Product => "Product, exact for integers",
         Op::Mean => "Mean",
@@ -88,7 +111,7 @@ const fn help(op: Op) -> &'static str {
         Op::AnyInf => "Whether a value is infinite",
         Op::NanCount => "Number of NaN",
         Op::InfCount => "Number of infinite values",
-        Op::NullCount => "Number of fill values (--fill, else from an attribute)",
+        Op::NullCount => "Number of fill values: of --fill, else of an attribute",
         Op::NanSum => "Sum without NaN",
         Op::NanMean => "Mean without NaN",
         Op::NanVar => "Variance without NaN",
@@ -96,20 +119,18 @@ const fn help(op: Op) -> &'static str {
         Op::NanMin => "Smallest value without NaN",
         Op::NanMax => "Largest value without NaN",
         Op::Median => "Median, exact",
-        Op::Quantile => "Quantiles from 0 to 1, exact: --quantile 0.5,0.9 (--over)",
+        Op::Quantile => "Quantiles from 0 to 1, exact: --quantile 0.1,0.9 --over time",
         Op::Histogram => "Histogram with this many bins (--range, --over)",
-        Op::Covariance => {
-            "Covariance matrix of the positions of one axis, with observations along AXIS (--ddof)"
-        }
-        Op::Correlation => {
-            "Correlation matrix of the positions of one axis, with observations along AXIS"
-        }
+        Op::Covariance => "Covariance matrix of one axis, with observations along AXIS (--ddof)",
+        Op::Correlation => "Correlation matrix of one axis, with observations along AXIS",
     }
 }
 
 impl Args for OpArgs {
     fn augment_args(command: Command) -> Command {
-        Op::ALL.iter().fold(command.next_help_heading("Reductions"), |all, &op| all.arg(arg(op)))
+        Op::ALL
+            .iter()
+            .fold(command.next_help_heading(super::ask::REDUCTIONS), |all, &op| all.arg(arg(op)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -47,6 +47,20 @@ pub(super) fn columns<'c>(
     columns.into_iter().map(target).collect::<Result<Vec<_>>>().map(Some)
 }
 
+/// Whether a text names a structure, or the only dataset of the file is one.
+///
+/// # Errors
+///
+/// No dataset has the name.
+pub(super) fn is_structure(catalog: &Catalog, asked: Option<&str>) -> Result<bool> {
+    let (name, _) = target::split(asked.unwrap_or_default(), |name| catalog.has(name));
+    let datasets: Vec<&Dataset> = match name {
+        "" => catalog.datasets().iter().collect(),
+        name => catalog.matching(name)?,
+    };
+    Ok(matches!(datasets[..], [structure] if !members(catalog, structure).is_empty()))
+}
+
 /// The members of a structure; none of another dataset.
 fn members<'c>(catalog: &'c Catalog, dataset: &Dataset) -> Vec<&'c Dataset> {
     let Some(Error::Compound { members, .. }) = dataset.why() else { return Vec::new() };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{ImportReport, NpyFault, export};
+use tet_convert::{ImportReport, Note, NpyFault, export};
 use tet_ztensor as zt;
 
 use super::tensogram;
@@ -42,7 +42,13 @@ pub(crate) fn print_report(
             Size(report.output_len),
         ));
     }
-    Ok(Exit::Done)
+    Ok(exit(report))
+}
+
+/// The exit code: whether elements of a damaged file were lost.
+pub(super) fn exit(report: &ImportReport) -> Exit {
+    let is_lost = report.notes.iter().any(|note| matches!(note, Note::Damaged { .. }));
+    if is_lost { Exit::No } else { Exit::Done }
 }
 
 /// ` (43 %)` of the bytes of the elements.
@@ -102,8 +108,18 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
         }
         _ => None,
     };
+    let is_damaged = matches!(
+        &error,
+        tet_convert::Error::Query(fault @ (E::Codec { .. } | E::Chunk { .. } | E::Foreign { .. } | E::Shard { .. }))
+            if fault.kind() == tet_io::Kind::Format && !fault.is_unsupported()
+    );
     let mut failure = Failure::from(error);
     failure.hint = hint.or(failure.hint.take());
+    if is_damaged {
+        const WAY: &str = "--skip-damaged writes missing values in place of what cannot be read";
+        let hint = failure.hint.take();
+        failure.hint = Some(hint.map_or_else(|| WAY.to_owned(), |hint| format!("{hint}; {WAY}")));
+    }
     failure
 }
 

@@ -4,11 +4,9 @@ use std::iter::repeat;
 use std::sync::Arc;
 
 use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Unsupported};
-use tet_format::{ForeignRule, Grid, Span};
+use tet_format::{ForeignRule, Grid};
 use tet_hdf5::{StoredFilter, StoredIndex, rule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, StoredCompression};
-
-use crate::read::slabs::{elements_of, locate};
 
 /// The filter mask of a chunk that no filter was applied to.
 const NO_FILTER: u32 = u32::MAX;
@@ -133,40 +131,6 @@ pub(super) fn of_dataset(name: &str, error: tet_hdf5::Error) -> tet_query::Error
         }
         tet_hdf5::Error::Io(error) => tet_query::Error::Io(error),
         error => tet_query::Error::Unsupported { why: error.to_string() },
-    }
-}
-
-/// An array in one piece whose elements are made of stored ones of another length: read in slabs.
-pub(super) struct Pieces {
-    pub(super) grid: Grid,
-    pub(super) stored: Span,
-    /// Bytes of a stored element, and of what is made of it.
-    pub(super) stored_size: u64,
-    pub(super) decoded_size: u64,
-    /// Elements of the grid that are made of a stored one.
-    pub(super) each: u64,
-    pub(super) pipeline: Pipeline,
-}
-
-impl Pieces {
-    fn place(&self, linear: u64) -> Option<ChunkPlace> {
-        let elements = elements_of(&self.grid, linear);
-        let each = self.each.max(1);
-        let (start, count) = (elements.start / each, (elements.end - elements.start) / each);
-        let offset = self.stored.start().checked_add(start.checked_mul(self.stored_size)?)?;
-        let stored = Span::new(offset, count.checked_mul(self.stored_size)?)?;
-        let decoded_len = count.checked_mul(self.decoded_size)?;
-        self.stored.contains(stored).then(|| ChunkPlace::new(stored, decoded_len))
-    }
-}
-
-impl ChunkTable for Pieces {
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        locate(linear, self.stored, out, |linear| self.place(linear))
-    }
-
-    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
-        Decoder::Shared(&self.pipeline)
     }
 }
 

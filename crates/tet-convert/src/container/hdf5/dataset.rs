@@ -10,13 +10,13 @@ use tet_hdf5::{Class, Datatype, Described, ExternalPart, Hdf5File, StoredIndex, 
 use tet_io::Source;
 use tet_query::{ChunkTable, Dataset, Error as QueryError};
 
-use super::chunks::{Absent, Chunks, Pieces, compression, stages};
+use super::chunks::{Absent, Chunks, compression, stages};
 use super::element::{self, Element};
 use super::external;
 use super::texts::HeapTexts;
-use crate::chunking;
 use crate::model::blocks::BlockChunks;
 use crate::model::dtype::untyped_advice;
+use crate::read::pieces::{Pieces, StoredElements};
 use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
@@ -276,8 +276,6 @@ fn contiguous(
     let size = element.dtype.size().unwrap_or(1);
     let stages = element_stages(element);
     let stored = if shape.contains(&0) { no_bytes() } else { stored };
-    let each = element.axes.iter().try_fold(1_u64, |each, &it| each.checked_mul(it))?;
-    let stored_size = u64::from(described.datatype.size);
     // The bytes of a text or of a structure stay together.
     let is_whole = element.dtype == tet_format::DType::UInt8 && !element.axes.is_empty();
     if stages.is_empty() && !is_whole {
@@ -285,15 +283,17 @@ fn contiguous(
         let slabs = Slabs::new(grid.clone(), size * 8, stored);
         return Some((grid, Arc::new(slabs.swapped(Swapped::new(element.swapped)))));
     }
-    let layout = ElementLayout::new(size).with_width(element.swapped)?;
-    let outer = chunking::in_place(&described.space.shape, stored_size);
-    let inner = element.axes.iter().map(|&extent| extent.max(1));
-    let chunk_shape: Shape = outer.into_iter().chain(inner).collect();
-    let grid = Grid::new(Shape::from(shape), chunk_shape)?;
-    let decoded_size = each.checked_mul(size)?;
-    let pipeline = Pipeline::new(stages, layout);
-    let pieces = Pieces { grid: grid.clone(), stored, stored_size, decoded_size, each, pipeline };
-    Some((grid, Arc::new(pieces)))
+    let elements = StoredElements {
+        shape: &described.space.shape,
+        axes: &element.axes,
+        stored,
+        size: described.datatype.size.into(),
+        stages,
+        layout: ElementLayout::new(size).with_width(element.swapped)?,
+        sealed: None,
+    };
+    let pieces = Pieces::new(elements, size)?;
+    Some((pieces.grid().clone(), Arc::new(pieces)))
 }
 
 /// Elements in chunks.

@@ -29,7 +29,7 @@ const HIDDEN: [&str; 9] = [
 const REFERENCES: [&str; 2] = ["DIMENSION_LIST", "REFERENCE_LIST"];
 
 /// How the NetCDF library marks a dimension without a variable.
-const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variable";
+pub(super) const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variable";
 
 /// What the library puts before the name of a variable that has the name of a dimension and is not its
 /// coordinates.
@@ -123,8 +123,7 @@ impl<'a> Dims<'a> {
             return names;
         }
         let names = self.by_scales(dataset);
-        let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE");
-        if names == [None] && is_scale {
+        if names == [None] && is_scale(dataset) {
             return vec![self.name(dataset)];
         }
         dim_names(&names)
@@ -161,7 +160,7 @@ impl<'a> Dims<'a> {
 }
 
 /// The attribute of the labels of axes, as HDF5 names it.
-const LABELS: &str = "DIMENSION_LABELS";
+pub(super) const LABELS: &str = "DIMENSION_LABELS";
 
 /// The labels of the axes of a dataset.
 fn labels(dataset: &Labeled) -> Vec<String> {
@@ -178,7 +177,7 @@ fn labels(dataset: &Labeled) -> Vec<String> {
 /// Whether the names of the axes tell what an attribute does: that the dataset is the scale of its axis, or their labels.
 pub(super) fn is_told(dataset: &Labeled, name: &str, dims: &[String]) -> bool {
     let leaf = dataset.path.rsplit('/').next().unwrap_or_default();
-    let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE") && dims == [leaf];
+    let is_scale = is_scale(dataset) && dims == [leaf];
     match name {
         LABELS => !dims.is_empty() && labels(dataset) == dims,
         "CLASS" => is_scale,
@@ -187,9 +186,14 @@ pub(super) fn is_told(dataset: &Labeled, name: &str, dims: &[String]) -> bool {
     }
 }
 
+/// Whether a dataset is the scale of an axis.
+pub(super) fn is_scale(dataset: &Labeled) -> bool {
+    text(dataset, "CLASS") == Some("DIMENSION_SCALE")
+}
+
 /// Whether a dataset is a dimension scale with this name, which is its own.
 pub(super) fn is_named_scale(dataset: &Labeled, leaf: &str) -> bool {
-    text(dataset, "CLASS") == Some("DIMENSION_SCALE") && text(dataset, SCALE_NAME) == Some(leaf)
+    is_scale(dataset) && text(dataset, SCALE_NAME) == Some(leaf)
 }
 
 fn number(dataset: &Labeled) -> Option<String> {

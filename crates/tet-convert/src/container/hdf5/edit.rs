@@ -1,6 +1,6 @@
 //! Edits of HDF5 and NetCDF-4 files: names and attributes in headers of objects that stay where they are; all else is copied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tet_hdf5::write::{DraftAttribute, DraftValue};
 use tet_hdf5::{Error as ReadError, Hdf5Edit, Hdf5File, ObjectKind};
@@ -23,7 +23,11 @@ use crate::{Error, Format, Result};
 
 impl Editor for Hdf5 {
     fn can(&self) -> &'static [EditKind] {
-        &[EditKind::Rename, EditKind::Attr, EditKind::FileAttr]
+        &[EditKind::Rename, EditKind::Drop, EditKind::Attr, EditKind::FileAttr]
+    }
+
+    fn leaves_dropped(&self) -> bool {
+        true
     }
 
     fn edit(
@@ -84,6 +88,7 @@ fn image(opened: &Opened, edits: &[FileEdit]) -> Result<(Image, Vec<FileEdit>), 
     let objects = Objects::new(&file, &contents, flavor);
     let mut edit = Hdf5Edit::new(&file)?;
     let mut links: BTreeMap<u64, BTreeMap<String, Option<String>>> = BTreeMap::new();
+    let mut dropped = BTreeSet::new();
     for change in edits {
         match change {
             FileEdit::Rename { dataset, to } => {
@@ -100,6 +105,21 @@ fn image(opened: &Opened, edits: &[FileEdit]) -> Result<(Image, Vec<FileEdit>), 
                         &DraftAttribute { name: SCALE_NAME.to_owned(), value },
                     )?;
                 }
+            }
+            FileEdit::Drop { dataset } => {
+                let Some(dataset) = opened.catalog.datasets().get(*dataset) else { continue };
+                let of = objects.dataset(&dataset.name)?;
+                // Other variables have the dimension, which stays without a variable.
+                if of.is_scale && contents.is_netcdf() {
+                    let extent = dataset.shape().first().copied().unwrap_or(0);
+                    let value = DraftValue::Text(format!("{}.{extent:>10}", dims::BARE_DIMENSION));
+                    let name = SCALE_NAME.to_owned();
+                    edit.set_attribute(of.address, &DraftAttribute { name, value })?;
+                    continue;
+                }
+                let names = links.entry(objects.group(parent(&of.path))?).or_default();
+                names.insert(leaf(&of.path).to_owned(), None);
+                dropped.insert(dataset.name.as_str());
             }
             FileEdit::Attr { dataset, key, value } => {
                 let of = dataset.and_then(|at| opened.catalog.datasets().get(at));
@@ -118,10 +138,45 @@ fn image(opened: &Opened, edits: &[FileEdit]) -> Result<(Image, Vec<FileEdit>), 
             _ => {}
         }
     }
+    detach(&mut edit, &objects, (opened, &contents), &dropped)?;
     for (group, names) in links {
         edit.rename_links(group, &names)?;
     }
     Ok((edit.finish()?, objects.with_aliases(opened, edits)))
+}
+
+/// Takes datasets that are removed off the axes of which they are the scales; these keep their names as labels.
+fn detach(
+    edit: &mut Hdf5Edit,
+    objects: &Objects<'_>,
+    (opened, contents): (&Opened, &Contents),
+    dropped: &BTreeSet<&str>,
+) -> Result<(), Failed> {
+    let is_dropped = |name: &String| dropped.contains(name.as_str());
+    let (gone, stay): (Vec<_>, Vec<_>) =
+        objects.datasets.iter().partition(|(name, _)| is_dropped(name));
+    let mut gone: BTreeSet<u64> = gone.into_iter().map(|(_, of)| of.address).collect();
+    // An object may have other names.
+    for (_, of) in &stay {
+        gone.remove(&of.address);
+    }
+    let names: BTreeMap<u64, &String> = stay.iter().map(|(name, of)| (of.address, *name)).collect();
+    for labeled in contents.of_objects().filter_map(|(_, labeled)| labeled) {
+        let Some(name) = names.get(&labeled.address) else { continue };
+        let scales = labeled.scales.iter().enumerate();
+        let axes = scales.filter(|(_, it)| it.first().is_some_and(|scale| gone.contains(scale)));
+        let axes: BTreeSet<usize> = axes.map(|(axis, _)| axis).collect();
+        if axes.is_empty() {
+            continue;
+        }
+        edit.detach_scales(labeled.address, &axes)?;
+        let dims = opened.catalog.find(name).map(|it| it.dims.clone()).unwrap_or_default();
+        if !dims.is_empty() && !labeled.attrs.contains_key(dims::LABELS) {
+            let (name, value) = (dims::LABELS.to_owned(), DraftValue::Texts(dims));
+            edit.set_attribute(labeled.address, &DraftAttribute { name, value })?;
+        }
+    }
+    Ok(())
 }
 
 /// An attribute as the file has it.
@@ -148,7 +203,8 @@ struct Stored {
     /// Where it is linked.
     path: String,
     address: u64,
-    /// Whether it is a dimension scale that has its name as an attribute.
+    /// Whether it is a dimension scale, and one that has its name as an attribute.
+    is_scale: bool,
     is_named_scale: bool,
 }
 
@@ -178,7 +234,8 @@ impl<'f> Objects<'f> {
                 let name = if is_netcdf { dims::netcdf_path(path) } else { path.clone() };
                 let is_named_scale = dims::is_named_scale(labeled, leaf(path));
                 let (path, address) = (path.clone(), object.address);
-                datasets.insert(name, Stored { path, address, is_named_scale });
+                let is_scale = dims::is_scale(labeled);
+                datasets.insert(name, Stored { path, address, is_scale, is_named_scale });
             }
         }
         Objects { file, flavor, datasets, groups }

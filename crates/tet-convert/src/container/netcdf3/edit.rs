@@ -2,19 +2,23 @@
 //!
 //! ```text
 //!   header (new) | zeros up to the data, or the data further back | data
+//!   header (new) | data of the variables that stay, where others are removed
 //! ```
 
 #![allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
 
+mod dropped;
 mod header;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tet_format::Span;
 use tet_io::{Image, Output};
 
+use self::dropped::NewData;
 use self::header::Rewriting;
 use super::cursor::Stop;
+use super::header::read;
 use super::{NetCdf3, catalog};
 use crate::container::edit_kind::EditKind;
 use crate::container::edited::{self, unfit};
@@ -26,7 +30,8 @@ use crate::{Error, Format, Result};
 
 impl Editor for NetCdf3 {
     fn can(&self) -> &'static [EditKind] {
-        &[EditKind::Rename, EditKind::Attr, EditKind::FileAttr, EditKind::Dims]
+        use EditKind::{Attr, Dims, Drop, FileAttr, Rename};
+        &[Rename, Drop, Attr, FileAttr, Dims]
     }
 
     fn edit(
@@ -38,18 +43,26 @@ impl Editor for NetCdf3 {
     ) -> Result<u64> {
         let source = opened.catalog.source();
         let changes = changes(opened, edits)?;
+        let foreign =
+            |fault| Error::Foreign { path: path_of(source), format: Format::NETCDF3, fault };
         let header = match Rewriting::new(source, &changes).header() {
             Ok(header) => header?,
             Err(Stop::Io(error)) => return Err(error.into()),
-            Err(Stop::Fault(fault)) => {
-                let path = path_of(source);
-                return Err(Error::Foreign { path, format: Format::NETCDF3, fault });
-            }
+            Err(Stop::Fault(fault)) => return Err(foreign(fault)),
         };
-        let mut image = Image::default();
-        image.append(header.bytes);
-        image.resize(header.data_to);
-        image.append_span(source, Span::from_range(header.data_from..source.len()));
+        let image = if changes.dropped.is_empty() {
+            let header = header.moved()?;
+            let mut image = Image::default();
+            image.append(header.bytes);
+            image.resize(header.data_to);
+            image.append_span(source, Span::from_range(header.data_from..source.len()));
+            image
+        } else {
+            let old = read(source, &mut |_| {})?.map_err(foreign)?;
+            let data = NewData::new(&old, &changes.dropped, source, header.len())?;
+            let header = header.placed(&data.begins)?;
+            data.image(header, source)
+        };
         let new = catalog::open(&path_of(source), image.to_source())?.catalog;
         edited::check(opened, edits, (new, AttrTypes::Classic))?;
         let publisher = output.begin(source, &options.publish)?;
@@ -62,6 +75,8 @@ impl Editor for NetCdf3 {
 struct Changes<'e> {
     /// The new names of variables, by their positions.
     names: BTreeMap<usize, &'e str>,
+    /// The positions of variables that are removed.
+    dropped: BTreeSet<usize>,
     /// The new names of dimensions, by the old ones.
     dims: BTreeMap<String, String>,
     /// Attributes of variables, and of the file; with the types of the variables.
@@ -85,6 +100,7 @@ fn changes<'e>(opened: &Opened, edits: &'e [FileEdit]) -> Result<Changes<'e>> {
                 is_legal(to)?;
                 changes.names.insert(*dataset, to);
             }
+            FileEdit::Drop { dataset } => drop(changes.dropped.insert(*dataset)),
             FileEdit::Attr { dataset, key, value } => {
                 is_legal(key)?;
                 let of = dataset.and_then(|at| datasets.get(at)?.dtype);

@@ -1,23 +1,27 @@
 //! The array of a `.npy` file as a dataset, read in place.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use tet_codec::Swapped;
 use tet_format::{DType, Grid, Shape, Span};
 use tet_io::Source;
-use tet_query::{AttrText, Catalog, ChunkTable, Dataset};
+use tet_query::{Catalog, ChunkTable, Dataset};
 
 use super::columns::Columns;
+use super::descr::Descr;
 use super::fault::NpyFault;
 use super::header::{ElementOrder, Elements, Header};
+use super::members::{Stored, times};
 use super::place::Place;
-use crate::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
+use super::structure::{FieldKind, Structure};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::read::slabs::{Slabs, too_deep, unread};
 use crate::read::spool::SourceReader;
 use crate::{Error, Format, Note, Result, chunking};
+
+/// The most fields of structures of all arrays of a file: headers of many fields may be compressed to few bytes.
+pub(crate) const FIELDS_MAX: usize = 1 << 20;
 
 /// Opens the file at `path`: one dataset, named after the file.
 pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
@@ -25,24 +29,26 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     let header = Header::read(&mut SourceReader::new(&source, 0))
         .and_then(|header| header.check_len(source.len()).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
-    let notes = Vec::from_iter(note(&name, &header));
+    let notes = notes(&name, &header);
     let place = Place { source: source.clone(), at: 0, seal: None };
-    let (whole, part) = dataset(name, &header, place, options);
+    let (whole, parts) = dataset(name, &header, place, options);
     let catalog = Catalog::new(source, Format::NPY.name(), vec![whole]);
-    let catalog = catalog.with_parts(Vec::from_iter(part));
+    let catalog = catalog.with_parts(parts);
     Ok(Opened { notes, ..Opened::new(Format::NPY, catalog) })
 }
 
-/// The array as a dataset, and the bytes of texts as a part of it; the header's lengths were checked.
+/// The array as a dataset, and the bytes of texts and the fields of structures as parts of it; the header's lengths were
+/// checked.
 pub(crate) fn dataset(
     name: String,
     header: &Header,
     place: Place,
     options: &OpenOptions,
-) -> (Dataset, Option<Dataset>) {
-    let (dtype, swapped, kind) = match header.elements {
+) -> (Dataset, Vec<Dataset>) {
+    let (dtype, swapped, kind) = match &header.elements {
+        Elements::Structures(fields) => return structures(name, header, fields, place),
         Elements::Numbers(descr) => (descr.dtype, descr.swapped(), None),
-        Elements::Texts(text) => (DType::UInt8, None, Some(text)),
+        Elements::Texts(text) => (DType::UInt8, None, Some(*text)),
     };
     let shape: Vec<u64> = header.shape.iter().copied().chain(kind.map(|it| it.size)).collect();
     let source = place.source.clone();
@@ -71,13 +77,14 @@ pub(crate) fn dataset(
         let (grid, chunks) = unread(&shape, None);
         (source, grid, chunks)
     });
-    let attrs = attrs(header);
+    let units = if let Elements::Numbers(descr) = header.elements { descr.units } else { None };
+    let attrs = times(units);
     let read = Dataset { attrs, fault, ..Dataset::new(source, name, dtype, grid, chunks) };
-    let Some(text) = kind else { return (read, None) };
+    let Some(text) = kind else { return (read, Vec::new()) };
     let texts = Dataset::of_texts(read.clone(), Arc::new(text.kind));
     let part = Dataset { name: format!("{}.bytes", read.name), ..read };
-    let part = texts.is_text().then_some(part);
-    (texts, part)
+    let parts = texts.is_text().then_some(part).into_iter().collect();
+    (texts, parts)
 }
 
 /// An array that cannot be read, and why.
@@ -99,25 +106,63 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
     Dataset { fault, has_shape, ..Dataset::unknown(place.source, name, dtype_name, grid, chunks) }
 }
 
-/// That integers are times, if they are.
-pub(crate) fn note(name: &str, header: &Header) -> Option<Note> {
-    let (dataset, units) = (name.to_owned(), units(header)?.to_owned());
-    Some(Note::Times { dataset, units })
+/// Structures, and their fields.
+fn structures(
+    name: String,
+    header: &Header,
+    structure: &Structure,
+    place: Place,
+) -> (Dataset, Vec<Dataset>) {
+    let start = place.at.saturating_add(header.header_len);
+    let span = Span::new(start, header.elements_len).filter(|_| !is_turned(header));
+    let Some(span) = span else {
+        let why = format!("{name:?} cannot be read: it has structures in column-major order");
+        let (grid, chunks) = unread(&header.shape, place.seal);
+        let of = structure.type_name();
+        let whole = Dataset::unknown(place.source, name, of, grid, chunks);
+        let fault = Some(Arc::new(tet_query::Error::Unsupported { why }));
+        return (Dataset { fault, ..whole }, Vec::new());
+    };
+    let (source, sealed) = (place.source, place.seal.map(Arc::new));
+    let stored = Stored { source, shape: &header.shape, span, size: structure.size, sealed };
+    stored.read(name, structure)
 }
 
-/// What integers that are times count, as CF names it.
-fn units(header: &Header) -> Option<&'static str> {
-    match header.elements {
-        Elements::Numbers(descr) => descr.units,
-        Elements::Texts(_) => None,
+/// Structures of a file that has more fields than are read.
+pub(crate) fn without_fields(name: String, header: &Header, place: Place) -> Dataset {
+    let why = format!("{name:?} cannot be read: the structures of this file have too many fields");
+    let (grid, chunks) = unread(&header.shape, place.seal);
+    let whole = Dataset::unknown(place.source, name, "compound", grid, chunks);
+    Dataset { fault: Some(Arc::new(tet_query::Error::Unsupported { why })), ..whole }
+}
+
+/// Which integers are times.
+pub(crate) fn notes(name: &str, header: &Header) -> Vec<Note> {
+    let mut notes = Vec::new();
+    match &header.elements {
+        Elements::Numbers(descr) => note(name.to_owned(), *descr, &mut notes),
+        Elements::Structures(structure) => note_fields(name, structure, &mut notes),
+        Elements::Texts(_) => {}
+    }
+    notes
+}
+
+fn note_fields(name: &str, structure: &Structure, notes: &mut Vec<Note>) {
+    for field in &structure.fields {
+        let name = format!("{name}.{}", field.name);
+        match &field.kind {
+            FieldKind::Number(descr) => note(name, *descr, notes),
+            FieldKind::Structure(inner) if field.axes.is_empty() => {
+                note_fields(&name, inner, notes);
+            }
+            _ => {}
+        }
     }
 }
 
-/// What integers that are times count, and which of them is none.
-fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
-    let Some(units) = units(header) else { return BTreeMap::new() };
-    let units = (UNITS_KEY.to_owned(), AttrText::Text(units.to_owned()));
-    BTreeMap::from([units, (FILL_KEY.to_owned(), not_a_time())])
+fn note(dataset: String, descr: Descr, notes: &mut Vec<Note>) {
+    let units = descr.units.map(str::to_owned);
+    notes.extend(units.map(|units| Note::Times { dataset, units }));
 }
 
 /// Where chunks are, how they cover the array, and their table.

@@ -84,10 +84,10 @@ impl Descr {
     pub(crate) fn from_literal(literal: &Literal) -> Result<Self, Refusal> {
         match literal {
             Literal::Text(text) => Self::from_text(text),
-            // A list of fields, or the (dtype, shape) of a subarray.
-            Literal::List(_) | Literal::Tuple(_) => Err(Refusal::Dtype {
-                name: "structured".to_owned(),
-                advice: "save each field as an array of its own",
+            // The (dtype, shape) of a subarray, which no array has.
+            Literal::Tuple(_) => Err(Refusal::Dtype {
+                name: "subarray".to_owned(),
+                advice: "save it with the axes of the subarray as its last axes",
             }),
             _ => Err(Refusal::Malformed("a descr that is no dtype".to_owned())),
         }
@@ -109,10 +109,15 @@ impl Descr {
 
     /// What turns a big-endian number around; `None` where there is nothing to turn.
     pub(crate) fn swapped(&self) -> Option<Swapped> {
+        Swapped::new(self.width_swapped())
+    }
+
+    /// Bytes that are turned around together; 1 where none are.
+    pub(super) fn width_swapped(&self) -> u64 {
         let is_pair = matches!(self.dtype, DType::Complex64 | DType::Complex128);
         let parts = if is_pair { 2 } else { 1 };
-        let width = u64::try_from(self.size / parts).unwrap_or_default();
-        Swapped::new(width).filter(|_| self.order == ByteOrder::Big)
+        let width = u64::try_from(self.size / parts).unwrap_or(1);
+        if self.order == ByteOrder::Big { width } else { 1 }
     }
 }
 
@@ -165,7 +170,7 @@ fn refusal(text: &str, code: &str) -> Refusal {
 }
 
 /// A dtype string as it may be printed: escaped and short.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let mut shown = text.chars().take(24).flat_map(char::escape_debug).collect::<String>();
     if text.chars().count() > 24 {
         shown.push_str("...");
@@ -239,8 +244,8 @@ mod tests {
                 "{text:?}: {refused:?}"
             );
         }
-        let fields = Literal::List(vec![]);
-        assert!(matches!(Descr::from_literal(&fields), Err(Refusal::Dtype { .. })));
+        let subarray = Literal::Tuple(vec![]);
+        assert!(matches!(Descr::from_literal(&subarray), Err(Refusal::Dtype { .. })));
         assert!(matches!(Descr::from_literal(&Literal::Int(3)), Err(Refusal::Malformed(_))));
     }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use super::descr::{Descr, Refusal};
 use super::fault::{HEADER_LEN_MAX, NpyFault};
 use super::literal::{self, Literal};
+use super::structure::Structure;
 use super::texts::TextType;
 
 /// NumPy has arrays of at most this rank.
@@ -25,12 +26,14 @@ pub(crate) enum ElementOrder {
 }
 
 /// What the elements are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Elements {
     /// Numbers.
     Numbers(Descr),
     /// Texts of a fixed length.
     Texts(TextType),
+    /// Structures.
+    Structures(Structure),
 }
 
 /// The content of a `.npy` header, bounded and checked.
@@ -113,16 +116,31 @@ impl Header {
             let (elements, descr) = (Elements::Texts(text), type_string);
             return Ok(Self { elements, descr, order, shape, header_len, elements_len });
         }
-        let descr = Descr::from_literal(descr).map_err(|refusal| match refusal {
+        let refused = |refusal| match refusal {
             Refusal::Dtype { name, advice } => {
                 NpyFault::Dtype { name, advice, shape: shape.clone() }
             }
             Refusal::Malformed(descr) => NpyFault::Descr { descr },
-        })?;
+        };
+        if let Some(structure) = Structure::of_literal(descr) {
+            let structure = structure.map_err(refused)?;
+            let elements_len = elements_len(&shape, structure.size)?;
+            let (elements, descr) = (Elements::Structures(structure), type_string);
+            return Ok(Self { elements, descr, order, shape, header_len, elements_len });
+        }
+        let descr = Descr::from_literal(descr).map_err(refused)?;
         let size = u64::try_from(descr.size).unwrap_or(u64::MAX);
         let elements_len = elements_len(&shape, size)?;
         let (elements, descr) = (Elements::Numbers(descr), type_string);
         Ok(Self { elements, descr, order, shape, header_len, elements_len })
+    }
+
+    /// The number of fields of structures.
+    pub(crate) fn field_count(&self) -> usize {
+        match &self.elements {
+            Elements::Structures(structure) => structure.field_count(),
+            _ => 0,
+        }
     }
 
     /// Bytes of the whole array.

@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     check_names(&archive, &members, &mut |found| findings.take(found));
     let others = members.others.into_iter().map(|member| Note::LeftOut { member });
     let mut notes = Vec::from_iter(others);
-    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+    let (mut datasets, mut parts, mut field_count) = (Vec::new(), Vec::new(), 0_usize);
     for member in members.arrays {
         let mut open = match archive.member(member.position) {
             Ok(open) => open,
@@ -61,9 +61,14 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         let name = member.name;
         datasets.push(match header {
             Ok(header) => {
-                notes.extend(npy::note(&name, &header));
-                let (whole, part) = npy::dataset(name, &header, place, options);
-                parts.extend(part);
+                field_count = field_count.saturating_add(header.field_count());
+                if npy::FIELDS_MAX < field_count {
+                    datasets.push(npy::without_fields(name, &header, place));
+                    continue;
+                }
+                notes.extend(npy::notes(&name, &header));
+                let (whole, of_it) = npy::dataset(name, &header, place, options);
+                parts.extend(of_it);
                 whole
             }
             Err(fault) => npy::unreadable(name, &fault, place),

@@ -66,7 +66,7 @@ tet_format::foreign_rules! { pub(crate),
         "the index reaches for other folders: do not trust it";
     "ST-I5" SHARD_MISSING "index" Error Structure Hidden:
         "the shard is missing",
-        "put it into the folder of its index";
+        "put the shard into the folder of its index";
     "ST-I6" SHARD_FORMAT "index" Error Structure Hidden:
         "a shard must be a safetensors file",
         "fetch or copy the shard again; of .bin files of PyTorch `tet edit merge *.bin -o model.safetensors` makes one file";

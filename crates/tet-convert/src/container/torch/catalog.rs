@@ -39,9 +39,9 @@ pub(super) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result
             Item::Tensor(tensor) => dataset(&name, &tensor, &checkpoint, &source),
             Item::Array(Err(why)) => unlisted(&source, name, &why),
             Item::Array(Ok(file)) => {
-                let (dataset, part, note) = array(name, file, opening);
-                notes.extend(note);
-                parts.extend(part);
+                let (dataset, of_it, of_types) = array(name, file, opening);
+                notes.extend(of_types);
+                parts.extend(of_it);
                 dataset
             }
         });
@@ -175,11 +175,7 @@ fn unlisted(source: &Source, name: String, why: &str) -> Dataset {
 }
 
 /// An array of NumPy, whose bytes are in memory.
-fn array(
-    name: String,
-    file: Vec<u8>,
-    options: &OpenOptions,
-) -> (Dataset, Option<Dataset>, Option<Note>) {
+fn array(name: String, file: Vec<u8>, options: &OpenOptions) -> (Dataset, Vec<Dataset>, Vec<Note>) {
     let len = u64::try_from(file.len()).unwrap_or(u64::MAX);
     let source = Source::from_bytes(file);
     let header = npy::Header::read(&mut SourceReader::new(&source, 0));
@@ -187,11 +183,11 @@ fn array(
     let place = npy::Place { source, at: 0, seal: None };
     match header {
         Ok(header) => {
-            let note = npy::note(&name, &header);
-            let (dataset, part) = npy::dataset(name, &header, place, options);
-            (dataset, part, note)
+            let notes = npy::notes(&name, &header);
+            let (dataset, parts) = npy::dataset(name, &header, place, options);
+            (dataset, parts, notes)
         }
-        Err(fault) => (npy::unreadable(name, &fault, place), None, None),
+        Err(fault) => (npy::unreadable(name, &fault, place), Vec::new(), Vec::new()),
     }
 }
 

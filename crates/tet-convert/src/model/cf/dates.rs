@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tet_query::{AttrText, Catalog, Execution};
+use tet_query::{AttrText, Catalog, Dataset, Execution};
 
 use super::Attrs;
 use crate::model::attributes::UNITS_KEY;
@@ -15,10 +15,12 @@ const INHERITED: [&str; 2] = [UNITS_KEY, "calendar"];
 /// The catalog with dates as texts where the numbers of a dataset are times.
 pub(crate) fn dated(catalog: Catalog, how: &Execution) -> Catalog {
     let units = units_of_bounds(&catalog);
-    catalog.viewed(|dataset| {
+    let date = |dataset: Dataset| {
         let attrs = units.get(&dataset.index).unwrap_or(&dataset.attrs);
         dataset.as_dates(attrs, how).unwrap_or(dataset)
-    })
+    };
+    let parts = catalog.parts().iter().cloned().map(date).collect();
+    catalog.viewed(date).with_parts(parts)
 }
 
 /// The units and the calendars of bounds that have none of their own: those of the dataset that they are the bounds of

@@ -1,6 +1,6 @@
 //! A header that is read and written anew at the same time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tet_io::Source;
 
@@ -39,6 +39,8 @@ pub(super) struct Rewriting<'a> {
     out: Vec<u8>,
     /// Where the offsets of variables are in the new header, and what they were.
     begins: Vec<(usize, u64)>,
+    /// The positions of these variables in the old header.
+    positions: Vec<usize>,
     /// Why the header cannot be written.
     refused: Option<crate::Error>,
 }
@@ -46,10 +48,18 @@ pub(super) struct Rewriting<'a> {
 impl<'a> Rewriting<'a> {
     pub(super) fn new(source: &'a Source, changes: &'a Changes<'a>) -> Rewriting<'a> {
         let (cursor, version) = (Cursor::new(source), Version::Cdf2);
-        Rewriting { cursor, changes, version, out: Vec::new(), begins: Vec::new(), refused: None }
+        Rewriting {
+            cursor,
+            changes,
+            version,
+            out: Vec::new(),
+            begins: Vec::new(),
+            positions: Vec::new(),
+            refused: None,
+        }
     }
 
-    pub(super) fn header(mut self) -> Parsed<Result<MovedHeader>> {
+    pub(super) fn header(mut self) -> Parsed<Result<NewHeader<'a>>> {
         let head: [u8; 4] = self.cursor.array()?;
         self.out.extend(head);
         let [.., version] = head;
@@ -65,16 +75,60 @@ impl<'a> Rewriting<'a> {
         self.dims()?;
         self.attrs(None)?;
         self.word()?;
-        for number in 0..self.number()? {
-            self.variable(usize::try_from(number).unwrap_or(usize::MAX))?;
+        let count = self.cursor.number()?;
+        let dropped = u64::try_from(self.changes.dropped.len()).unwrap_or(u64::MAX);
+        self.put_number(count.saturating_sub(dropped));
+        for number in 0..count {
+            let position = usize::try_from(number).unwrap_or(usize::MAX);
+            let start = self.out.len();
+            self.variable(position)?;
+            if self.changes.dropped.contains(&position) {
+                self.out.truncate(start);
+                self.begins.pop();
+            } else {
+                self.positions.push(position);
+            }
         }
-        if let Some(refused) = self.refused {
+        if let Some(refused) = self.refused.take() {
             return Ok(Err(refused));
         }
-        let len = self.cursor.at();
-        Ok(self.moved(len))
+        let old_len = self.cursor.at();
+        Ok(Ok(NewHeader { rewriting: self, old_len }))
+    }
+}
+
+/// A new header, whose variables are where they were.
+pub(super) struct NewHeader<'a> {
+    rewriting: Rewriting<'a>,
+    /// Bytes of the old header.
+    old_len: u64,
+}
+
+impl NewHeader<'_> {
+    /// Bytes of the header.
+    pub(super) fn len(&self) -> u64 {
+        u64::try_from(self.rewriting.out.len()).unwrap_or(u64::MAX)
     }
 
+    /// The header of variables that begin at these bytes, by their positions in the old one.
+    pub(super) fn placed(self, begins: &BTreeMap<usize, u64>) -> Result<Vec<u8>> {
+        let mut rewriting = self.rewriting;
+        let places = rewriting.begins.iter().map(|(at, _)| *at);
+        let places: Vec<(usize, usize)> = places.zip(rewriting.positions.iter().copied()).collect();
+        for (at, position) in places {
+            let begin = begins.get(&position).copied().unwrap_or_default();
+            rewriting.put_begin(at, begin)?;
+        }
+        Ok(rewriting.out)
+    }
+
+    /// The header, and where the data behind it goes.
+    pub(super) fn moved(self) -> Result<MovedHeader> {
+        self.rewriting.moved(self.old_len)
+    }
+}
+
+impl<'a> Rewriting<'a> {
     /// Moves the data back where the header has become too long for its place.
     fn moved(mut self, old_len: u64) -> Result<MovedHeader> {
         let is_data = |&(_, begin): &(usize, u64)| old_len <= begin;
@@ -82,20 +136,26 @@ impl<'a> Rewriting<'a> {
         let data_from = data_from.unwrap_or(old_len);
         let new_len = u64::try_from(self.out.len()).unwrap_or(u64::MAX);
         let data_to = data_from.max(new_len.next_multiple_of(4));
-        for (at, begin) in self.begins.iter().copied().filter(is_data) {
-            let begin = begin.saturating_add(data_to - data_from);
-            let bytes = begin.to_be_bytes();
-            let bytes = if self.cursor.has_wide_offsets { &bytes[..] } else { &bytes[4..] };
-            if !self.cursor.has_wide_offsets && NARROW_MAX <= begin {
-                return Err(unfit(
-                    "its data would begin behind byte 2^31, where its version has no offsets",
-                ));
-            }
-            if let Some(place) = self.out.get_mut(at..at + bytes.len()) {
-                place.copy_from_slice(bytes);
-            }
+        let begins: Vec<(usize, u64)> = self.begins.iter().copied().filter(is_data).collect();
+        for (at, begin) in begins {
+            self.put_begin(at, begin.saturating_add(data_to - data_from))?;
         }
         Ok(MovedHeader { bytes: self.out, data_from, data_to })
+    }
+
+    /// Sets the first byte of a variable, which the header has at byte `at`.
+    fn put_begin(&mut self, at: usize, begin: u64) -> Result<()> {
+        let bytes = begin.to_be_bytes();
+        let bytes = if self.cursor.has_wide_offsets { &bytes[..] } else { &bytes[4..] };
+        if !self.cursor.has_wide_offsets && NARROW_MAX <= begin {
+            return Err(unfit(
+                "its data would begin behind byte 2^31, where its version has no offsets",
+            ));
+        }
+        if let Some(place) = self.out.get_mut(at..at + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
     }
 
     fn word(&mut self) -> Parsed<u32> {
