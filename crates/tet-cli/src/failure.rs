@@ -371,7 +371,7 @@ fn code_of(error: &tet_query::Error) -> &'static str {
     }
 }
 
-pub(crate) fn exit_of(error: &tet_query::Error) -> Exit {
+fn exit_of(error: &tet_query::Error) -> Exit {
     match error.is_unsupported() {
         true => Exit::Unsupported,
         false => Exit::from(error.kind()),

@@ -11,6 +11,7 @@ mod moments;
 mod parts;
 mod range;
 mod role;
+mod stamp;
 mod steps;
 mod summary;
 mod table;

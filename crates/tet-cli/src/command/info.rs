@@ -87,7 +87,7 @@ fn list(
         write(args, &contents, context)?;
     }
     let Some(fault) = fault else {
-        let is_all = open::is_complete(opened) && !has_damaged(opened);
+        let is_all = open::is_complete(opened) && !has_lost_chunks(opened);
         return Ok(if is_all { Exit::Done } else { Exit::Format });
     };
     // The rest was printed; the exit code reports that something is missing.
@@ -137,10 +137,16 @@ fn selected(datasets: &[String], mut opened: Opened) -> Result<Opened> {
     Ok(opened)
 }
 
-/// Whether a dataset is damaged, as in a truncated file: reading it ends with the same exit code.
-fn has_damaged(opened: &Opened) -> bool {
-    let is_damage = |error: &tet_query::Error| crate::failure::exit_of(error) == Exit::Format;
-    opened.catalog.datasets().iter().filter_map(Dataset::why).any(is_damage)
+/// Whether chunks of a dataset are missing, as in a truncated file.
+fn has_lost_chunks(opened: &Opened) -> bool {
+    use tet_query::Error;
+    let len = opened.catalog.source().len();
+    let is_lost = |error: &Error| match error {
+        Error::Chunk { .. } | Error::MissingChunk { .. } => true,
+        Error::Foreign { fault, .. } => fault.found == len && len < fault.wanted,
+        _ => false,
+    };
+    opened.catalog.datasets().iter().filter_map(Dataset::why).any(is_lost)
 }
 
 fn stored(args: &InfoArgs, opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {

@@ -2,7 +2,7 @@
 
 use super::Labels;
 use super::calendar::Calendar;
-use super::times::instant_of;
+use super::stamp::instant_of;
 
 /// Times of a calendar.
 ///

@@ -162,22 +162,27 @@ fn moment(calendar: Calendar, found: &Captures<'_>, year: usize) -> Option<Insta
     let part = |group: usize, instead: &str| -> Option<u32> {
         found.get(group).map_or(instead, |text| text.as_str()).parse().ok()
     };
-    let (month, day) = (part(year + 1, "1")?, part(year + 2, "1")?);
-    let days = calendar.days(i64::from(part(year, "")?), month, day)?;
-    let (hour, minute, second) = (part(year + 3, "0")?, part(year + 4, "0")?, part(year + 5, "0")?);
-    if 23 < hour || 59 < minute || 59 < second {
-        return None;
-    }
+    let date = [part(year, "")?, part(year + 1, "1")?, part(year + 2, "1")?];
+    let clock = [part(year + 3, "0")?, part(year + 4, "0")?, part(year + 5, "0")?];
     let digits = found.get(year + 6).map_or("", |text| text.as_str());
     let digits: String = digits.chars().chain("000000000".chars()).take(9).collect();
     let nanoseconds: Instant = digits.parse().ok()?;
-    let [hour, minute, second] = [hour, minute, second].map(Instant::from);
-    Some(days * DAY + hour * HOUR + minute * MINUTE + second * SECOND + nanoseconds)
+    instant_of_parts(calendar, date, clock, nanoseconds)
 }
 
-/// The first instant that a date stands for, in the Gregorian calendar; `None` for other texts.
-pub(super) fn instant_of(date: &str) -> Option<Instant> {
-    moment(Calendar::Gregorian, &DATE.as_ref()?.captures(date)?, 1)
+/// The instant of a year, a month and a day, and of an hour, a minute and a second; `None` for those that are none.
+pub(super) fn instant_of_parts(
+    calendar: Calendar,
+    [year, month, day]: [u32; 3],
+    clock: [u32; 3],
+    nanoseconds: Instant,
+) -> Option<Instant> {
+    let days = calendar.days(i64::from(year), month, day)?;
+    if !clock.iter().zip([23, 59, 59]).all(|(part, last)| *part <= last) {
+        return None;
+    }
+    let [hour, minute, second] = clock.map(Instant::from);
+    Some(days * DAY + hour * HOUR + minute * MINUTE + second * SECOND + nanoseconds)
 }
 
 /// How precise times are, from days to nanoseconds, and the digits after the point that show it.

@@ -69,7 +69,8 @@ pub(super) fn lines(path: &Path, report: &Report, context: &Context<'_>) -> Vec<
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for dataset in opened.catalog.datasets() {
         match (dataset.why(), lost.get(dataset.name.as_str())) {
-            (Some(tet_query::Error::Compound { .. }), None) => {}
+            // Elements that nothing reads are not damaged.
+            (Some(why), None) if why.is_unsupported() => {}
             (Some(_), _) => gone.push(dataset.name.as_str()),
             (None, Some(Lost::All)) if !is_listed || !has_chunks(dataset) => {
                 gone.push(dataset.name.as_str());
