@@ -7,6 +7,7 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod lookup;
 mod moments;
 mod parts;
 mod range;
@@ -17,7 +18,9 @@ mod table;
 mod times;
 
 pub use self::calendar::Calendar;
+pub(crate) use self::coordinates::COORDINATES_MAX;
 pub use self::coordinates::CatalogLabels;
+pub(crate) use self::lookup::Lookup;
 pub use self::moments::Moments;
 pub use self::parts::{DatePart, months_of_season};
 pub(crate) use self::range::{RangeFault, Side, TURN, Turned};
