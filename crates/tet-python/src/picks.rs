@@ -80,17 +80,20 @@ impl Selected {
     pub(crate) fn select(&self, py: Python<'_>, items: &[Bound<'_, PyAny>]) -> PyResult<Selected> {
         let mut items = items.iter().map(item);
         let mut slices = self.slab().axes().to_vec();
-        let mut picks = Vec::new();
+        let (mut picks, mut turns) = (Vec::new(), Vec::new());
         for (axis, slice) in slices.iter_mut().enumerate() {
             if !slice.is_kept() {
                 continue;
             }
             let item = items.next().ok_or_else(misfit)??;
-            let known = self.picks_of(axis).map(Arc::clone);
-            let chosen = if let Some(known) = known {
-                of_picks(&known, item).ok_or_else(misfit)?
-            } else {
-                item
+            if let Some(known) = self.turns_of(axis)
+                && !matches!(item, Item::At(_))
+            {
+                turns.push((axis, chosen_of(known, &item).ok_or_else(misfit)?.into()));
+            }
+            let chosen = match self.picks_of(axis) {
+                Some(known) => of_picks(known, &item).ok_or_else(misfit)?,
+                None => item,
             };
             *slice = match chosen {
                 Item::At(start) => {
@@ -111,7 +114,7 @@ impl Selected {
             return Err(misfit());
         }
         let slab = Hyperslab::new(slices, self.held()?.dataset()?.shape()).ok_or_else(misfit)?;
-        Ok(self.with(py, slab, picks))
+        Ok(self.with(py, slab, picks, turns))
     }
 
     /// The part of a whole dataset that has these positions along its axes.
@@ -124,10 +127,13 @@ impl Selected {
         py: Python<'_>,
         axes: &[AxisPositions],
     ) -> PyResult<Selected> {
-        let mut picks = Vec::new();
+        let (mut picks, mut turned) = (Vec::new(), Vec::new());
         let slice = |(axis, positions): (usize, &AxisPositions)| match positions {
             AxisPositions::Slice(slice) => *slice,
-            AxisPositions::Each { positions, .. } => {
+            AxisPositions::Each { positions, turns } => {
+                if turns.iter().any(|turns| *turns != 0) {
+                    turned.push((axis, Arc::clone(turns)));
+                }
                 let around = hull(positions);
                 let inside = positions.iter().map(|it| it - around.start).collect();
                 picks.push(AxisPicks { axis, positions: inside });
@@ -136,7 +142,7 @@ impl Selected {
         };
         let slices = axes.iter().enumerate().map(slice).collect();
         let slab = Hyperslab::new(slices, self.held()?.dataset()?.shape()).ok_or_else(misfit)?;
-        Ok(self.with(py, slab, picks))
+        Ok(self.with(py, slab, picks, turned))
     }
 
     /// Reads all that is selected, by picks if some are picked.
@@ -213,21 +219,25 @@ impl Selected {
     }
 }
 
-/// What an item means among picked positions; `None` where one is out of range.
-fn of_picks(picks: &[u64], item: Item) -> Option<Item> {
-    let at = |at: u64| picks.get(usize::try_from(at).ok()?).copied();
+/// The picked positions that an item means; `None` where one is out of range.
+fn of_picks(picks: &[u64], item: &Item) -> Option<Item> {
     Some(match item {
-        Item::At(position) => Item::At(at(position)?),
-        Item::Even(AxisSlice { start, stop, step, .. }) => {
-            let stop = usize::try_from(stop).ok()?;
-            let shown = picks.get(usize::try_from(start).ok()?..stop)?;
-            let step = usize::try_from(step).ok()?;
-            Item::Positions(shown.iter().copied().step_by(step).collect())
-        }
-        Item::Positions(positions) => {
-            Item::Positions(positions.into_iter().map(at).collect::<Option<_>>()?)
-        }
+        Item::At(position) => Item::At(*picks.get(usize::try_from(*position).ok()?)?),
+        item => Item::Positions(chosen_of(picks, item)?),
     })
+}
+
+/// Those of picks, or of what they have, that an item means; `None` where one is out of range.
+fn chosen_of<T: Copy>(known: &[T], item: &Item) -> Option<Vec<T>> {
+    let at = |at: &u64| known.get(usize::try_from(*at).ok()?).copied();
+    match item {
+        Item::At(position) => Some(vec![at(position)?]),
+        Item::Even(AxisSlice { start, stop, step, .. }) => {
+            let [start, stop, step] = [start, stop, step].map(|it| usize::try_from(*it).ok());
+            Some(known.get(start?..stop?)?.iter().copied().step_by(step?).collect())
+        }
+        Item::Positions(positions) => positions.iter().map(at).collect(),
+    }
 }
 
 /// The slice around the positions.

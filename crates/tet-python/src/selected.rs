@@ -24,11 +24,16 @@ pub(crate) struct Selected {
     slab: Hyperslab,
     /// Which of them are shown, along axes where not all are: in any order, also several times.
     picks: Vec<AxisPicks>,
+    /// Full turns that the labels of picks get, where they are longitudes that were asked for past the ends of the axis.
+    turns: Vec<AxisTurns>,
     /// How its elements are called.
     dtype_name: String,
     /// The type of the memory that elements are read into, and the type that is seen there; nothing where there is none.
     memory: Option<(Py<PyAny>, Py<PyAny>)>,
 }
+
+/// Full turns to add to the labels of the picks of an axis: the number of the axis in the dataset, and a number for each pick.
+pub(crate) type AxisTurns = (usize, Arc<[i64]>);
 
 /// The open file of a part, and the dataset in it.
 pub(crate) struct Held {
@@ -82,16 +87,23 @@ impl Selected {
         let name = type_in_memory(dataset);
         let types = py.import("tetfile._types")?.call_method1("memory_of", (name,))?;
         let memory: Option<(Py<PyAny>, Py<PyAny>)> = types.extract()?;
-        let (state, dtype_name) = (state.clone(), dataset.dtype_name.clone());
-        Ok(Selected { state, index: dataset.index, slab, picks: Vec::new(), dtype_name, memory })
+        let (state, dtype_name, index) = (state.clone(), dataset.dtype_name.clone(), dataset.index);
+        let (picks, turns) = (Vec::new(), Vec::new());
+        Ok(Selected { state, index, slab, picks, turns, dtype_name, memory })
     }
 
     /// The same dataset with another selection.
-    pub(crate) fn with(&self, py: Python<'_>, slab: Hyperslab, picks: Vec<AxisPicks>) -> Selected {
+    pub(crate) fn with(
+        &self,
+        py: Python<'_>,
+        slab: Hyperslab,
+        picks: Vec<AxisPicks>,
+        turns: Vec<AxisTurns>,
+    ) -> Selected {
         let memory = self.memory.as_ref();
         let memory = memory.map(|(of, seen)| (of.clone_ref(py), seen.clone_ref(py)));
         let (state, dtype_name) = (self.state.clone(), self.dtype_name.clone());
-        Selected { state, index: self.index, slab, picks, dtype_name, memory }
+        Selected { state, index: self.index, slab, picks, turns, dtype_name, memory }
     }
 
     /// The open file and the dataset.
@@ -121,6 +133,11 @@ impl Selected {
     /// The picked positions of an axis of the dataset.
     pub(crate) fn picks_of(&self, axis: usize) -> Option<&Arc<[u64]>> {
         self.picks.iter().find(|picks| picks.axis == axis).map(|picks| &picks.positions)
+    }
+
+    /// The turns of the labels of the picks of an axis of the dataset.
+    pub(crate) fn turns_of(&self, axis: usize) -> Option<&[i64]> {
+        self.turns.iter().find(|(of, _)| *of == axis).map(|(_, turns)| &turns[..])
     }
 
     /// The extents of the axes that appear.
@@ -321,6 +338,24 @@ impl Selected {
         PyTuple::new(py, pairs?)
     }
 
+    /// For each axis whose labels get full turns: its number in the dataset, and the turns of each pick.
+    #[getter]
+    fn turns(&self) -> Vec<(usize, Vec<i64>)> {
+        self.turns.iter().map(|(axis, turns)| (*axis, turns.to_vec())).collect()
+    }
+
+    /// The same part, whose labels get these turns.
+    fn with_turns(&self, py: Python<'_>, turns: Vec<(usize, Vec<i64>)>) -> PyResult<Selected> {
+        let fits = |(axis, turns): &(usize, Vec<i64>)| {
+            self.picks_of(*axis).is_some_and(|picks| picks.len() == turns.len())
+        };
+        if !turns.iter().all(fits) {
+            return Err(pyo3::exceptions::PyValueError::new_err("the turns do not fit"));
+        }
+        let turns = turns.into_iter().map(|(axis, turns)| (axis, turns.into())).collect();
+        Ok(self.with(py, self.slab.clone(), self.picks.clone(), turns))
+    }
+
     /// The attributes of the dataset.
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let held = self.held()?;
@@ -404,7 +439,7 @@ impl Selected {
         let held = self.held()?;
         let slab = Hyperslab::new(slices.collect(), held.dataset()?.shape());
         let misfit = || pyo3::exceptions::PyValueError::new_err("the selection does not fit");
-        Ok(self.with(py, slab.ok_or_else(misfit)?, Vec::new()))
+        Ok(self.with(py, slab.ok_or_else(misfit)?, Vec::new(), Vec::new()))
     }
 }
 

@@ -169,6 +169,23 @@ def figures(a: Any, b: Any) -> tuple[float, float, float]:
     )
 
 
+def check_figures(each: Any, a: Any, b: Any) -> None:
+    """All numbers of a difference of elements are those of NumPy."""
+    assert (each.rms, each.relative_l2, each.cosine) == figures(a, b), each.name
+    a, b = (np.asarray(it).astype("f8") for it in (a, b))
+    is_finite = np.isfinite(a) & np.isfinite(b)
+    assert each.differing == np.sum((a != b) & ~(np.isnan(a) & np.isnan(b))), each.name
+    assert (each.measured, each.unmeasured) == (is_finite.sum(), np.sum((a != b) & ~is_finite)), each.name
+    apart = np.where(is_finite, np.abs(a - b), 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(is_finite & (a != b), apart / np.abs(b), 0)
+    assert (each.max_abs, each.max_rel) == (apart.max(), relative.max()), each.name
+    place = tuple(int(at) for at in np.unravel_index(np.argmax(apart), a.shape))
+    assert each.worst is not None and each.first is not None
+    assert each.worst[0] == place, each.name
+    assert each.first[0] == tuple(int(at) for at in np.argwhere((a != b) & ~(np.isnan(a) & np.isnan(b)))[0]), each.name
+
+
 def write_safetensors(path: Path, tensors: dict[str, tuple[str, Any]]) -> Path:
     header, data = {}, b""
     for name, (dtype, array) in tensors.items():
@@ -184,6 +201,7 @@ def checkpoints(tmp_path: Path) -> tuple[dict[str, tuple[str, Any]], dict[str, t
     ml_dtypes = pytest.importorskip("ml_dtypes")
     rng = np.random.default_rng(3)
     kinds = {"F32": "f4", "F16": "f2", "BF16": ml_dtypes.bfloat16, "F8_E4M3": ml_dtypes.float8_e4m3fn}
+    kinds["F8_E5M2"] = ml_dtypes.float8_e5m2
     old, new = {}, {}
     for nth, (dtype, kind) in enumerate(kinds.items()):
         values = rng.normal(size=(37, 11)).astype("f4")
@@ -201,42 +219,49 @@ def test_changes_of_checkpoints_are_those_of_numpy(tmp_path: Path) -> None:
     found = {each.name: each for each in tetfile.diff(path, other).datasets}
     assert list(found) == list(old)
     for name, each in found.items():
-        a, b = old[name][1], new[name][1]
-        assert (each.rms, each.relative_l2, each.cosine) == figures(a, b), name
-        left_out = int((~np.isfinite(b.astype("f8"))).sum())
-        assert (each.measured, each.unmeasured) == (a.size - left_out, left_out)
+        check_figures(each, old[name][1], new[name][1])
     names = [each.name for each in tetfile.diff(path, other, sort="change").datasets]
     assert names == ["w0", *sorted(list(old)[1:], key=lambda name: -figures(old[name][1], new[name][1])[1])]
-    # One byte.
-    changed = bytearray(path.read_bytes())
-    changed[-1] ^= 1
-    (tmp_path / "one.safetensors").write_bytes(changed)
-    (one,) = tetfile.diff(path, tmp_path / "one.safetensors").datasets
-    assert (one.name, one.differing) == ("w3", 1)
+    # One byte of each tensor; the lowest, which is no NaN after.
+    for name, (dtype, array) in old.items():
+        changed = array.copy()
+        changed.reshape(-1).view("u1")[7 * array.itemsize] ^= 1
+        one = write_safetensors(tmp_path / "one.safetensors", old | {name: (dtype, changed)})
+        (found_one,) = tetfile.diff(path, one).datasets
+        assert (found_one.name, found_one.differing, found_one.first[0]) == (name, 1, (0, 7))
+        check_figures(found_one, array, changed)
     with pytest.raises(tetfile.UsageError):
         tetfile.diff(path, other, sort="name")
 
 
 def test_quantized_blocks_change_as_their_decoded_values(tmp_path: Path) -> None:
     gguf = pytest.importorskip("gguf")
+    kinds = [gguf.GGMLQuantizationType[name] for name in ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1")]
     rng = np.random.default_rng(5)
-    decoded: dict[str, list[Any]] = {}
-    for name, scale in (("a", 1.0), ("b", 1.1)):
+    values = {kind: rng.normal(size=(6, 64)).astype("f4") for kind in kinds}
+    blocks = {
+        name: {kind: gguf.quants.quantize(values[kind] * np.float32(scale), kind) for kind in kinds}
+        for name, scale in (("a", 1.0), ("b", 1.1))
+    }
+    # One byte of each tensor, a number of the last block.
+    blocks["one"] = {kind: array.copy() for kind, array in blocks["a"].items()}
+    for array in blocks["one"].values():
+        array.reshape(-1)[-1] ^= 1
+    for name, tensors in blocks.items():
         writer = gguf.GGUFWriter(tmp_path / f"{name}.gguf", "llama")
-        rng = np.random.default_rng(5)
-        for kind in (gguf.GGMLQuantizationType.Q8_0, gguf.GGMLQuantizationType.Q4_0):
-            values = rng.normal(size=(6, 64)).astype("f4") * np.float32(scale)
-            blocks = gguf.quants.quantize(values, kind)
-            decoded.setdefault(kind.name, []).append(gguf.quants.dequantize(blocks, kind))
-            writer.add_tensor(kind.name, blocks, raw_dtype=kind)
+        for kind, array in tensors.items():
+            writer.add_tensor(kind.name, array, raw_dtype=kind)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
-    found = tetfile.diff(tmp_path / "a.gguf", tmp_path / "b.gguf").datasets
-    assert [each.name for each in found] == list(decoded)
-    for each in found:
-        assert (each.rms, each.relative_l2, each.cosine) == figures(*decoded[each.name])
+    assert tetfile.diff(tmp_path / "a.gguf", tmp_path / "a.gguf").same
+    for other in ("b", "one"):
+        found = tetfile.diff(tmp_path / "a.gguf", tmp_path / f"{other}.gguf").datasets
+        assert [each.name for each in found] == [kind.name for kind in kinds]
+        for each, kind in zip(found, kinds, strict=True):
+            decoded = [gguf.quants.dequantize(blocks[name][kind], kind) for name in ("a", other)]
+            check_figures(each, *decoded)
 
 
 def test_names_are_mapped(tmp_path: Path) -> None:
@@ -245,7 +270,7 @@ def test_names_are_mapped(tmp_path: Path) -> None:
     other = write_safetensors(tmp_path / "new.safetensors", new)
     assert tetfile.diff(path, other).compared == 0
     found = tetfile.diff(path, other, names={"module.*": "*"})
-    assert found.compared == 4 and found.only == ([], [])
+    assert found.compared == len(old) and found.only == ([], [])
     assert [(each.name, each.other) for each in found.datasets] == [(f"module.{name}", name) for name in old]
     for chosen in ("module.w1", "w1"):
         (one,) = tetfile.diff(path, other, chosen, names={"module.*": "*"}).datasets

@@ -1,10 +1,9 @@
-"""Selections as text: what they select is what xarray's `isel` and `sel` select."""
+"""Selections as text: single cases, refusals and warnings; `test_selection_matrix.py` has random ones."""
 
 from __future__ import annotations
 
 import datetime
-import random
-from collections.abc import Callable
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,8 @@ import pytest
 import tetfile
 import xarray
 
-COUNT = 1000
 UNITS = "hours since 1999-12-30 12:00"
-CALENDARS = ["standard", "noleap", "360_day"]
-
-Entry = tuple[str, Callable[[xarray.DataArray], xarray.DataArray]]
+CALENDARS = ["standard", "noleap"]
 
 
 def hours(calendar: str, count: int) -> list[Any]:
@@ -57,143 +53,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def bounds(rng: random.Random, extent: int) -> tuple[int, int]:
-    one, two = sorted(rng.randrange(extent) for _ in range(2))
-    return one, two
-
-
-def positions(rng: random.Random, name: str, extent: int) -> Entry:
-    sign = rng.choice(["#"]) if name != "x" else rng.choice(["#", "="])
-    if rng.random() < 0.4:
-        at = rng.randrange(-extent, extent)
-        return f"{name}{sign}{at}", lambda it: it.isel({name: at})
-    start, stop = bounds(rng, extent + 1)
-    step = rng.choice([1, 1, 2, 5])
-    text = f"{name}{sign}{start}:{stop}" + (f":{step}" if step > 1 else "")
-    return text, lambda it: it.isel({name: slice(start, stop, step)})
-
-
-def some(rng: random.Random, extent: int) -> list[int]:
-    return [rng.randrange(extent) for _ in range(rng.randrange(1, 6))]
-
-
-def lists(rng: random.Random, name: str, extent: int) -> Entry:
-    at = some(rng, extent)
-    return f"{name}#{at}", lambda it: it.isel({name: at})
-
-
-def latitudes(rng: random.Random) -> Entry:
-    kind = rng.random()
-    if kind < 0.1:
-        labels = [at * 10 - 90 for at in some(rng, 19)]
-        return f"lat={labels}", lambda it: it.sel(lat=labels)
-    if kind < 0.2:
-        near = [round(rng.uniform(-90, 90), 2) for _ in range(3)]
-        return f"lat~{near}", lambda it: it.sel(lat=near, method="nearest")
-    if kind < 0.3:
-        label = rng.randrange(-9, 10) * 10
-        text = f"{label}" if rng.random() < 0.5 else f'"{label}.0"'
-        return f"lat={text}", lambda it: it.sel(lat=label)
-    if kind < 0.6:
-        label = round(rng.uniform(-90, 90), 2)
-        return f"lat~{label}", lambda it: it.sel(lat=label, method="nearest")
-    low, high = sorted(round(rng.uniform(-95, 95), 1) for _ in range(2))
-    ends = (low, high) if rng.random() < 0.5 else (high, low)
-    return f"lat={ends[0]}:{ends[1]}", lambda it: it.sel(lat=slice(high, low))
-
-
-def longitudes(rng: random.Random) -> Entry:
-    kind = rng.random()
-    if kind < 0.4:
-        label = rng.randrange(-180, 540, 1)
-        near = round(label / 15) * 15 % 360
-        if label % 15 == 7 or label % 15 == 8:
-            return "lon=0", lambda it: it.sel(lon=0)
-        return f"lon~{label}", lambda it: it.sel(lon=near)
-    if kind < 0.6:
-        west, count = rng.randrange(-48, 48), rng.randrange(24)
-        step = rng.choice([1, 1, 3])
-        at = [at % 24 for at in range(west, west + count + 1)][::step]
-        text = f"lon={west * 15}:{(west + count) * 15}" + (f":{step}" if step > 1 else "")
-        return text, lambda it: it.isel(lon=at)
-    west = rng.randrange(0, 24)
-    east = rng.randrange(west, 24)
-    turn = rng.choice([0, -360, 360])
-    text = f"lon={west * 15 + turn}:{east * 15 + turn}"
-    return text, lambda it: it.sel(lon=slice(west * 15, east * 15))
-
-
-def times(rng: random.Random, calendar: str) -> Entry:
-    when = hours(calendar, 130)
-    one, two = (when[at] for at in bounds(rng, 130))
-    kind = rng.random()
-    if kind < 0.2:
-        return dated(rng)
-    if kind < 0.25:
-        text = one.strftime("%Y-%m-%dT%H:%M")
-        return f"time={text}", lambda it: it.sel(time=one)
-    if kind < 0.5:
-        text = one.strftime(rng.choice(["%Y", "%Y-%m", "%Y-%m-%d"]))
-        return f"time={text}", lambda it: it.sel(time=slice(text, text))
-    first, last = one.strftime("%Y-%m-%d"), two.strftime(rng.choice(["%Y-%m", "%Y-%m-%d"]))
-    if kind < 0.75:
-        return f"time={first}:{last}", lambda it: it.sel(time=slice(first, last))
-    first, last = one.strftime("%Y-%m-%dT%H:%M"), two.strftime("%Y-%m-%dT%H")
-    return f"time={first}:{last}:2", lambda it: it.sel(time=slice(one, two)).isel(time=slice(None, None, 2))
-
-
-def dated(rng: random.Random) -> Entry:
-    """A set of parts of dates, alone or in a range of dates."""
-    part, low, high = rng.choice(
-        [("month", 1, 12), ("day", 1, 31), ("hour", 0, 23), ("year", 1999, 2001), ("quarter", 1, 4), ("dayofyear", 50, 99)]
-    )
-    first, last = sorted(rng.randrange(low, high + 1) for _ in range(2))
-    kind = rng.choice(["list", "brackets", "range", "around", "season"])
-    among = [first, last] if kind in ("list", "brackets") else list(range(first, last + 1))
-    text = {"list": f"{first},{last}", "brackets": f"[{first}, {last}]"}.get(kind, f"{first}:{last}")
-    if kind == "around" and part in ("month", "hour", "day") and first < last:
-        among = [*range(last, high + 1), *range(low, first + 1)]
-        text = f"{last}:{first}"
-    if kind == "season":
-        part, text, among = "month", "DJF", [12, 1, 2]
-    name = "season" if kind == "season" else part
-
-    def select(it: xarray.DataArray) -> xarray.DataArray:
-        of = (it["time"].dt.month + 2) // 3 if part == "quarter" else getattr(it["time"].dt, part)
-        return it.isel(time=np.isin(of, among))
-
-    if rng.random() < 0.3:
-        return f"time=2000-03:2000, time.{name}={text}", lambda it: select(it.sel(time=slice("2000-03", "2000")))
-    return f"time.{name}={text}", select
-
-
 def check(file: tetfile.File, name: str, text: str, wanted: xarray.DataArray) -> None:
     found = file.query({"dataset": name, "selection": text})
     assert np.asarray(found).shape == wanted.shape, text
     assert np.array_equal(np.asarray(found), wanted.values), text
     part = file[name].select(text)
     assert part.shape == wanted.shape and np.array_equal(part[...], wanted.values), text
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("calendar", CALENDARS)
-def test_labels_and_positions_are_those_of_xarray(folder: Path, calendar: str) -> None:
-    rng = random.Random(calendar)
-    path = folder / f"{calendar}.nc"
-    data = xarray.open_dataset(path, decode_times=xarray.coders.CFDatetimeCoder(use_cftime=True)).load()
-    with tetfile.open(path) as file:
-        for _ in range(COUNT):
-            entries = [
-                rng.choice([lambda: times(rng, calendar), lambda: positions(rng, "time", 130)])(),
-                rng.choice([lambda: latitudes(rng), lambda: positions(rng, "lat", 19)])(),
-                rng.choice([lambda: longitudes(rng), lambda: positions(rng, "lon", 24)])(),
-                rng.choice([lambda: lists(rng, "x", 3), lambda: positions(rng, "x", 3)])(),
-            ]
-            chosen = rng.sample(entries, rng.randrange(1, 5))
-            wanted = data["field"]
-            for _, select in chosen:
-                wanted = select(wanted)
-            check(file, "field", ", ".join(text for text, _ in chosen), wanted)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -258,3 +123,49 @@ def test_what_was_taken_for_granted_is_a_warning(folder: Path) -> None:
             assert file["field"].select("lat=1:2").shape == (130, 0, 24, 3)
         with pytest.raises(ValueError, match="whole dataset"):
             file["field"].isel(time=0).select("lat=40")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_turned_longitudes_have_the_labels_that_were_asked_for(folder: Path) -> None:
+    with tetfile.open(folder / "noleap.nc") as file:
+        part = file["field"].select("lon=-30:30, time#0, x#0")
+        assert part.coords["lon"].tolist() == [-30, -15, 0, 15, 30]
+        assert part.to_xarray()["lon"].values.tolist() == [-30, -15, 0, 15, 30]
+        assert part.isel(lon=[4, 0]).coords["lon"].tolist() == [30, -30]
+        assert part.isel(lon=slice(1, None, 2)).coords["lon"].tolist() == [-15, 15]
+        assert (part.sel(lon=-15)[...] == file["field"].sel(lon=345.0).isel(time=0, x=0)[...]).all()
+        assert part.reduce("max", dim="lat").labels["lon"].tolist() == [-30, -15, 0, 15, 30]
+        assert pickle.loads(pickle.dumps(part)).coords["lon"].tolist() == [-30, -15, 0, 15, 30]
+        west = file["field"].select("lon=-30:-15")
+        assert west.coords["lon"].tolist() == [-30, -15]
+        answer = file.query({"dataset": "field", "selection": "lon=350:380", "mean": ["time", "lat", "x"]})
+        assert answer.labels["lon"].tolist() == [360, 375]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("b:d", ["beta"]),
+        ("beta:d", ["beta"]),
+        ("b:delta", ["beta", "delta"]),
+        ("zz:zzz", []),
+        (":c", ["alpha", "beta"]),
+        ("d:", ["delta", "gamma"]),
+    ],
+)
+def test_texts_in_order_are_ranges_between_labels(tmp_path: Path, text: str, labels: list[str]) -> None:
+    names = ["alpha", "beta", "delta", "gamma"]
+    data = xarray.Dataset({"v": ("name", np.arange(4))}, {"name": names})
+    data.to_netcdf(tmp_path / "a.nc")
+    start, _, stop = text.partition(":")
+    wanted = data["v"].sel(name=slice(start or None, stop or None))
+    assert wanted["name"].values.tolist() == labels
+    for suffix in ("nc", "tet"):
+        if suffix == "tet":
+            tetfile.convert(tmp_path / "a.nc", tmp_path / "a.tet")
+        with tetfile.open(tmp_path / f"a.{suffix}") as file:
+            assert file["v"].select(f"name={text}")[...].tolist() == wanted.values.tolist()
+    data.isel(name=[2, 0, 1, 3]).to_netcdf(tmp_path / "b.nc")
+    with tetfile.open(tmp_path / "b.nc") as file, pytest.raises(tetfile.TetError, match="no label"):
+        file["v"].select("name=b:d")

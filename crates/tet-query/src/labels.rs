@@ -7,6 +7,7 @@
 mod calendar;
 mod coordinates;
 mod dates;
+mod lookup;
 mod moments;
 mod parts;
 mod range;
@@ -19,7 +20,9 @@ mod times;
 mod values;
 
 pub use self::calendar::Calendar;
+pub(crate) use self::coordinates::COORDINATES_MAX;
 pub use self::coordinates::CatalogLabels;
+pub(crate) use self::lookup::Lookup;
 pub use self::moments::Moments;
 pub use self::parts::{DatePart, months_of_season};
 pub(crate) use self::range::{RangeFault, Side, TURN, Turned};

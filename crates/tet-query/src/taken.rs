@@ -95,7 +95,9 @@ fn numbers(dataset: Dataset, axes: &[(usize, &TakenAxis)], how: &Execution) -> R
     let choice = Choice { filter: None, picks: axes.iter().map(pick).collect() };
     let whole = Hyperslab::whole(dataset.shape());
     let lazy = LazyArray::new(&dataset, &whole, choice, None, how)?;
-    let view = Computed::new(Elements::of(Arc::new(lazy)), how).dataset(String::new());
+    let numbers: Vec<usize> = axes.iter().map(|(axis, _)| *axis).collect();
+    let elements = Elements::of(Arc::new(lazy));
+    let view = Computed::longer_along(elements, &numbers, how).dataset(String::new());
     Ok(Dataset { grid: view.grid, chunks: view.chunks, source: view.source, ..dataset })
 }
 

@@ -4,6 +4,8 @@
 //! ```text
 //! FAMILY_files.py   seed -> files, and their true values, as truth.py describes
 //! cf_means.py       packed and masked variables: statistics equal to those of other programs
+//! selected.py       random selections by every command: elements and labels equal to those of xarray
+//! decoded.py        packed, masked and raw values by every command to every output, equal to those of xarray
 //! judge.py          every number dataset: the same bits, whole and in boxes, or refused by name
 //! mutate.py         damaged files: a documented exit status, within 512 MiB and 5 seconds
 //! written_hdf5.py   what `tet` writes as HDF5 and NetCDF-4: the same in other programs, and back
@@ -47,12 +49,18 @@ pub(super) fn run(family: &str, options: &Options) -> Result<()> {
     run::check(edited.arg(family).arg(folder.join("edited")).arg(&program))
 }
 
-/// Compares statistics of packed and masked variables with those of other programs.
+/// Compares packed and masked variables, and selections, with those of other programs.
 pub(super) fn cf(options: &Options) -> Result<()> {
     let (folder, program) = (folder(), program(options)?);
     let mut means = scripts_of(&folder)?("cf_means.py");
-    means.arg(fresh(&folder.join("cf"))?).arg(program);
-    run::check(means.args(["--seed", &options.seed.to_string()]))
+    let seed = options.seed.to_string();
+    means.arg(fresh(&folder.join("cf"))?).arg(&program);
+    run::check(means.args(["--seed", &seed]))?;
+    for name in ["selected", "decoded"] {
+        let mut script = scripts_of(&folder)?(&format!("{name}.py"));
+        run::check(script.arg(folder.join(name)).arg(&program).args(["--seed", &seed]))?;
+    }
+    Ok(())
 }
 
 fn folder() -> PathBuf {

@@ -420,7 +420,8 @@ class Dataset(Reductions):
 
         Without the name of an axis positions, as in NumPy; with one labels, both ends included; ``#`` after the name
         takes positions, ``~`` the nearest label; brackets are lists, and ``time.month=6,7,8`` are the times of these months.
-        Longitudes keep the labels of the file. What was taken for granted, such as the nearest label, is a warning.
+        Longitudes of a range have the labels that were asked for, as -20 of a file with 340. What was taken for granted, such as
+        the nearest label, is a warning.
 
         Raises:
             ValueError: The text is no selection, does not fit the dataset, or this is a part of one already.
@@ -505,11 +506,11 @@ class Dataset(Reductions):
         return _html.dataset(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._file, self._core.key, self._core.slices, self._core.picks)
+        return _restored, (self._file, self._core.key, self._core.slices, self._core.picks, self._core.turns)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         picks = [(axis, positions.tobytes()) for axis, positions in self._core.picks]
-        return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices, picks)
+        return ("tetfile.Dataset", self._file.__dask_tokenize__(), self._core.key, self._core.slices, picks, self._core.turns)
 
 
 def _by_name(given: Any, by_name: dict[str, Any]) -> dict[str, Any]:
@@ -543,11 +544,13 @@ def _edges_of_picks(positions: npt.NDArray[np.intp], chunk: int) -> list[int]:
     return [0, *inner.tolist(), len(positions)] if len(positions) else [0]
 
 
-def _restored(file: File, key: str, slices: _tetfile._Slices, picks: _tetfile._Picks = ()) -> Dataset:
+def _restored(
+    file: File, key: str, slices: _tetfile._Slices, picks: _tetfile._Picks = (), turns: _tetfile._Turns = ()
+) -> Dataset:
     core = file._core.dataset(key).with_slices(slices)
     if picks:
         positions: dict[int, Any] = dict(picks)
         kept = [axis for axis, (*_, is_kept) in enumerate(slices) if is_kept]
         items = [positions.get(axis, (0, extent, 1)) for axis, extent in zip(kept, core.shape, strict=True)]
-        core = _tetfile.select(core, items)
+        core = _tetfile.select(core, items).with_turns(turns)
     return Dataset(file, core)

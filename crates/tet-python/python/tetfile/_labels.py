@@ -47,9 +47,19 @@ def index(core: _tetfile.Selected, axis: int) -> Index | None:
         values, attrs = values.astype(of.dtype), _attrs.values(of.attrs())
     start, stop, step, _ = core.slices[number]
     values = values[start:stop:step]
-    picks = dict(core.picks).get(number)
+    if (picks := dict(core.picks).get(number)) is not None:
+        values = values[picks]
+    if (turns := dict(core.turns).get(number)) is not None and values.dtype.kind in "iuf":
+        values = _turned(values, turns)
     dims = core.dims
-    return Index(dims[axis] if dims else str(axis), values if picks is None else values[picks], attrs)
+    return Index(dims[axis] if dims else str(axis), values, attrs)
+
+
+def _turned(degrees: Array, turns: list[int]) -> Array:
+    """Longitudes with full turns added, in their own type but for integers that it does not have."""
+    turned = degrees + 360 * np.array(turns)
+    own = turned.astype(degrees.dtype)
+    return own if degrees.dtype.kind == "f" or np.array_equal(own, turned) else turned
 
 
 @dataclass(frozen=True)

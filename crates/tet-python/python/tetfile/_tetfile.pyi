@@ -53,6 +53,7 @@ __version__: str
 _Progress: TypeAlias = Any
 _Slices: TypeAlias = tuple[tuple[int, int, int, bool], ...]
 _Picks: TypeAlias = tuple[tuple[int, npt.NDArray[np.uint64]], ...]
+_Turns: TypeAlias = Sequence[tuple[int, list[int]]]
 _Item: TypeAlias = int | tuple[int, int, int] | npt.NDArray[np.uint64]
 
 @final
@@ -119,9 +120,12 @@ class Selected:
     @property
     def slices(self) -> _Slices: ...
     @property
+    def turns(self) -> _Turns: ...
+    @property
     def unlimited(self) -> tuple[bool, ...]: ...
     def attrs(self) -> dict[str, Any]: ...
     def with_slices(self, slices: Sequence[tuple[int, int, int, bool]]) -> Selected: ...
+    def with_turns(self, turns: _Turns) -> Selected: ...
 
 @final
 class Regions:

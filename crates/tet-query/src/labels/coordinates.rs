@@ -13,8 +13,8 @@ use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 use tet_format::DType;
 
-/// The longest coordinate dataset that is read for its labels.
-pub(super) const COORDINATES_MAX: u64 = 1 << 24;
+/// The longest coordinate dataset that is read for its labels, and the longest list of positions that labels make.
+pub(crate) const COORDINATES_MAX: u64 = 1 << 24;
 
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
 ///

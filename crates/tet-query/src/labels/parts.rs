@@ -134,13 +134,33 @@ impl Labels<'_> {
     ) -> Option<Vec<usize>> {
         let Labels::Times { numbers, times, .. } = self else { return None };
         let times: Times = *times;
+        let ranges = merged(ranges);
         let is_among = |&at: &usize| {
             let instant = numbers.instant(times.units, at);
             let number = instant.map(|instant| part.of_instant(instant, times.calendar()));
-            number.is_some_and(|number| ranges.iter().any(|range| range.contains(&number)))
+            number.is_some_and(|number| {
+                let at = ranges.partition_point(|range| *range.end() < number);
+                ranges.get(at).is_some_and(|range| range.contains(&number))
+            })
         };
         Some((0..numbers.len()).filter(is_among).collect())
     }
+}
+
+/// The numbers of all ranges, in ranges that rise and do not meet.
+fn merged(ranges: &[RangeInclusive<i64>]) -> Vec<RangeInclusive<i64>> {
+    let mut sorted: Vec<_> = ranges.iter().filter(|it| !it.is_empty()).cloned().collect();
+    sorted.sort_by_key(|range| *range.start());
+    let mut merged: Vec<RangeInclusive<i64>> = Vec::new();
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start() <= last.end() => {
+                *last = *last.start()..=*last.end().max(range.end());
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
 }
 
 #[cfg(test)]

@@ -65,20 +65,32 @@ impl Labels<'_> {
 
     /// Where a range begins (`Before`) or ends (`Before`, or `After` to include the label).
     ///
-    /// An equal label decides. Without one, numeric labels in order are searched by value.
+    /// An equal label decides. Without one, numbers in order are searched by value, and texts in order as text.
     #[must_use]
     pub(crate) fn bound(&self, label: &str, side: Side) -> Option<usize> {
         if let Some(first) = self.first_equal(label) {
             return Some(if side == Side::Before { first } else { self.run_end(first, label) });
         }
-        let asked = self.asked(label)?;
-        let wanted = match self.direction()? {
+        // No label equals, so both sides are the same position.
+        let Some((asked, direction)) = self.asked(label).zip(self.direction()) else {
+            return self.between_texts(label);
+        };
+        let wanted = match direction {
             Ordering::Greater => Ordering::Greater,
             _ => Ordering::Less,
         };
-        // No label equals, so both sides are the same place.
         let is_past = |&at: &usize| at == self.len() || self.order(at, &asked) != Some(wanted);
         (0..=self.len()).find(is_past)
+    }
+
+    /// The position before which a text would be among texts in order, rising or falling.
+    fn between_texts(&self, label: &str) -> Option<usize> {
+        let Labels::Text(texts) = self else { return None };
+        if texts.is_sorted() {
+            return Some(texts.partition_point(|text| text.as_str() < label));
+        }
+        let is_falling = texts.is_sorted_by(|one, two| two <= one);
+        is_falling.then(|| texts.partition_point(|text| label < text.as_str()))
     }
 
     /// One past the last label equal to the one at `first`, without a break; times are equal within a date.
@@ -118,11 +130,12 @@ impl Labels<'_> {
         start..stop.max(start)
     }
 
-    /// The positions that have a label and are next to each other.
+    /// The positions that have a label and are next to each other; of texts in order none, between the labels around it.
     fn run(&self, label: &str) -> Result<Range<usize>> {
         let equal = self.all_equal(label);
         let (Some(first), Some(last)) = (equal.first(), equal.last()) else {
-            return Err(RangeFault::NoSuchLabel(label.to_owned()));
+            let between = self.between_texts(label).map(|at| at..at);
+            return between.ok_or_else(|| RangeFault::NoSuchLabel(label.to_owned()));
         };
         if last - first < equal.len() {
             Ok(*first..last + 1)
@@ -173,68 +186,6 @@ impl Labels<'_> {
             runs.reverse();
         }
         Ok(runs)
-    }
-
-    /// The position of a longitude in degrees, equal or nearest but for full turns.
-    pub(crate) fn nearest_longitude(&self, label: &str) -> Option<usize> {
-        let asked = self.turns_near(label).filter_map(|turns| self.turned(label, turns));
-        let found = asked.filter_map(|asked| {
-            let at = self.equal_to(&asked).first().copied().or_else(|| self.nearest_to(&asked))?;
-            Some((at, self.distance(at, &asked)?))
-        });
-        let nearer = |one: (usize, Number), two: (usize, Number)| {
-            if two.1.compare(one.1) == Some(Ordering::Less) { two } else { one }
-        };
-        found.reduce(nearer).map(|(at, _)| at)
-    }
-
-    /// All positions of a longitude in degrees, but for full turns.
-    pub(crate) fn equal_longitudes(&self, label: &str) -> Vec<usize> {
-        let asked = std::iter::once(0).chain(self.turns_near(label));
-        let found = asked.filter_map(|turns| self.turned(label, turns));
-        found.map(|asked| self.equal_to(&asked)).find(|it| !it.is_empty()).unwrap_or_default()
-    }
-
-    /// The full turns that bring a longitude near those of the axis; none for a number that is no longitude at all.
-    fn turns_near(&self, label: &str) -> impl Iterator<Item = i32> + use<> {
-        /// Degrees past which a double does not tell a full turn from a part of one.
-        const FAR: f64 = 1e9;
-        let first = self.number(0).map_or(0.0, Number::float);
-        let asked = Number::parse(label).map_or(f64::INFINITY, Number::float);
-        let turns = ((first - asked) / f64::from(TURN)).round();
-        #[allow(clippy::cast_possible_truncation, reason = "a few million turns")]
-        let near = (asked.abs() < FAR && turns.is_finite()).then_some(turns as i32);
-        near.into_iter().flat_map(|turns| [turns, turns + 1, turns - 1])
-    }
-
-    /// A number and full turns, at the precision of the labels.
-    fn turned(&self, label: &str, turns: i32) -> Option<Asked> {
-        let number = Number::parse(label)?;
-        let degrees = i64::from(turns) * i64::from(TURN);
-        let turned = match number {
-            Number::Int(int) => Number::Int(int.checked_add(i128::from(degrees))?),
-            #[allow(clippy::cast_precision_loss, reason = "below 2^53")]
-            number => Number::Float(number.float() + degrees as f64),
-        };
-        Some(Asked::Number(match self {
-            Labels::Floats { width, .. } => turned.round(*width),
-            _ => turned,
-        }))
-    }
-
-    /// Whether the label at a position is at most so far from another one, or from it but for full turns.
-    pub(crate) fn is_within(
-        &self,
-        at: usize,
-        label: &str,
-        within: f64,
-        is_longitude: bool,
-    ) -> bool {
-        let near = is_longitude.then(|| self.turns_near(label)).into_iter().flatten();
-        let near = near.filter_map(|turns| self.turned(label, turns));
-        let asked = self.asked(label).into_iter().chain(near);
-        let unit = self.unit();
-        asked.filter_map(|asked| self.distance(at, &asked)).any(|far| far.float() <= within * unit)
     }
 }
 
@@ -299,6 +250,27 @@ mod tests {
         assert_eq!(texts.range(Some("x"), None), Err(RangeFault::NoSuchLabel("x".to_owned())));
     }
 
+    /// As pandas' `slice_indexer` of an index of texts.
+    #[test]
+    fn ranges_of_texts_in_order_end_between_labels() {
+        let texts =
+            |labels: &[&str]| Labels::Text(labels.iter().map(|&it| it.to_owned()).collect());
+        let rising = texts(&["a", "b", "b", "d", "\u{e9}"]);
+        let falling = texts(&["d", "b", "a"]);
+        for (labels, start, stop, wanted) in [
+            (&rising, Some("b"), Some("c"), 1..3),
+            (&rising, Some("aa"), Some("z"), 1..4),
+            (&rising, Some("c"), None, 3..5),
+            (&rising, None, Some("A"), 0..0),
+            (&rising, Some("e"), Some("f"), 4..4),
+            (&rising, Some("z"), Some("\u{ff}"), 4..5),
+            (&falling, Some("c"), Some("a"), 1..3),
+            (&falling, Some("z"), Some("c"), 0..1),
+        ] {
+            assert_eq!(labels.range(start, stop), Ok(wanted), "{start:?} to {stop:?}");
+        }
+    }
+
     #[test]
     fn longitudes_go_around_the_globe() {
         let east: Vec<f64> = (0..36).map(|at| f64::from(at) * 10.0).collect();
@@ -327,26 +299,5 @@ mod tests {
         assert_eq!(runs(&floats(&falling), "-20", "20"), [33..36, 0..2]);
         let turned = east.range_of_longitudes("-20", "20").unwrap();
         assert_eq!(turned.iter().map(|run| run.turns).collect::<Vec<_>>(), [-1, 0]);
-        for (labels, label, wanted) in [
-            (&east, "-8.9", 35),
-            (&east, "-170", 19),
-            (&east, "356", 0),
-            (&east, "4", 0),
-            (&west, "352", 17),
-            (&west, "179", 0),
-            (&east, "-1000", 8),
-            (&west, "360000012", 19),
-        ] {
-            assert_eq!(labels.nearest_longitude(label), Some(wanted), "{label}");
-        }
-        assert_eq!(east.equal_longitudes("-10"), [35]);
-        assert_eq!(west.equal_longitudes("190"), [1]);
-        assert!(west.equal_longitudes("5").is_empty());
-        assert_eq!(east.equal_longitudes("-3590"), [1]);
-        assert_eq!(east.nearest_longitude("1e308"), None);
-        assert_eq!(integers(&[0, 120, 240]).nearest_longitude("-1e10"), None);
-        assert!(east.is_within(35, "-8.9", 2.0, true));
-        assert!(!east.is_within(35, "-8.9", 1.0, true));
-        assert!(!east.is_within(35, "-8.9", 2.0, false));
     }
 }

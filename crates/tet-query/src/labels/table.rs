@@ -283,45 +283,6 @@ impl Labels<'_> {
         (last - first < within.len()).then_some(first..last + 1)
     }
 
-    /// The positions of the next label below and of the next above one that none equals.
-    pub(crate) fn neighbors(&self, label: &str) -> [Option<usize>; 2] {
-        let Some(asked) = self.asked(label) else { return [None; 2] };
-        self.around(&asked)
-    }
-
-    /// The positions of the next label below and of the next above.
-    fn around(&self, asked: &Asked) -> [Option<usize>; 2] {
-        let nearest = |side: Ordering| {
-            let beyond = (0..self.len()).filter(|&at| self.order(at, asked) == Some(side));
-            beyond.reduce(|best, at| match self.step(best, at) {
-                Some(step) if step == side => at,
-                _ => best,
-            })
-        };
-        [nearest(Ordering::Less), nearest(Ordering::Greater)]
-    }
-
-    /// The position of the label that is nearest to a number or a date; of two that are as near, the greater one.
-    #[must_use]
-    pub fn nearest(&self, label: &str) -> Option<usize> {
-        if let Some(equal) = self.first_equal(label) {
-            return Some(equal);
-        }
-        self.nearest_to(&self.asked(label)?)
-    }
-
-    /// As [`Labels::nearest`].
-    pub(super) fn nearest_to(&self, asked: &Asked) -> Option<usize> {
-        let far = |at: usize| self.distance(at, asked);
-        match self.around(asked) {
-            [Some(below), Some(above)] => {
-                let is_below = far(below)?.compare(far(above)?) == Some(Ordering::Less);
-                Some(if is_below { below } else { above })
-            }
-            [below, above] => below.or(above),
-        }
-    }
-
     /// How far the label at a position is from what is asked for; of a date from its first moment.
     pub(super) fn distance(&self, at: usize, asked: &Asked) -> Option<Number> {
         let asked = match asked {
@@ -341,23 +302,6 @@ impl Labels<'_> {
         }
         let asked = self.asked(label)?;
         (0..self.len()).find(|&at| self.order(at, &asked) == Some(Ordering::Equal))
-    }
-
-    /// All positions whose label equals: as text, else as a number, or a time within a date.
-    #[must_use]
-    pub fn all_equal(&self, label: &str) -> Vec<usize> {
-        if let Labels::Text(texts) = self {
-            let equal: Vec<usize> = (0..texts.len()).filter(|&at| texts[at] == label).collect();
-            if !equal.is_empty() {
-                return equal;
-            }
-        }
-        self.asked(label).map_or_else(Vec::new, |asked| self.equal_to(&asked))
-    }
-
-    /// All positions whose label is what is asked for.
-    pub(super) fn equal_to(&self, asked: &Asked) -> Vec<usize> {
-        (0..self.len()).filter(|&at| self.order(at, asked) == Some(Ordering::Equal)).collect()
     }
 
     /// Whether both have the same label at a position, or neither has one: as text, or by value.
@@ -573,7 +517,9 @@ mod tests {
             (&falling, "0", Side::After, Some(4)),
             (&tangled, "2", Side::Before, Some(2)),
             (&tangled, "2.5", Side::Before, None),
-            (&words, "b", Side::Before, None),
+            (&words, "b", Side::Before, Some(1)),
+            (&words, "d", Side::After, Some(2)),
+            (&texts(&["c", "b", "c"]), "a", Side::Before, None),
             (&words, "c", Side::After, Some(2)),
         ] {
             assert_eq!(labels.bound(label, side), wanted, "{label} in {labels:?}");

@@ -21,6 +21,11 @@ use crate::catalog::{ChunkPlace, ChunkTable, Dataset, Decoder, StoredCompression
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
+/// Bytes of a chunk that is made longer, at most.
+const LONGER_LEN: u64 = 32 << 20;
+/// The share of the memory budget that such a chunk takes at most.
+const LONGER_SHARE: u64 = 32;
+
 /// The chunks of elements that are read as one array.
 ///
 /// # Examples
@@ -52,11 +57,29 @@ impl Computed {
     /// The chunks of elements, which are about those of the dataset of the first of them.
     #[must_use]
     pub fn new(elements: Elements, how: &Execution) -> Arc<Computed> {
+        Computed::longer_along(elements, &[], how)
+    }
+
+    /// As [`Computed::new`], with longer chunks along axes of which positions are taken one by one: each chunk of the file
+    /// that two of them touch is decoded twice.
+    pub(crate) fn longer_along(
+        elements: Elements,
+        axes: &[usize],
+        how: &Execution,
+    ) -> Arc<Computed> {
         let (chunk, shape) = (elements.first().chunk_shape(), elements.shape());
         let chunk = chunk.iter().zip(shape.iter());
-        let chunk = chunk.map(|(&chunk, &extent)| chunk.min(extent).max(1)).collect();
+        let mut chunk: Vec<u64> = chunk.map(|(&chunk, &extent)| chunk.min(extent).max(1)).collect();
+        let len_max = LONGER_LEN.min(how.memory_budget / LONGER_SHARE);
+        for &axis in axes {
+            let size = elements.dtype().size().unwrap_or(1);
+            let len = chunk.iter().fold(size, |len, extent| len.saturating_mul(*extent)).max(1);
+            let longer = chunk[axis].saturating_mul((len_max / len).max(1));
+            chunk[axis] = longer.min(shape[axis]).max(1);
+        }
         let whole = || shape.iter().map(|&extent| extent.max(1)).collect();
-        let grid = Grid::new(shape.clone(), chunk).or_else(|| Grid::new(shape.clone(), whole()));
+        let grid =
+            Grid::new(shape.clone(), chunk.into()).or_else(|| Grid::new(shape.clone(), whole()));
         let grid = grid.unwrap_or_else(Grid::of_scalar);
         // Chunks are decoded on several threads at once.
         let memory_budget = how.memory_budget / 4;

@@ -195,7 +195,7 @@ impl Selection {
                 notes.push(SelectionNote::Empty { axis, positions, ends });
                 continue;
             }
-            let taken: Vec<Option<String>> = taken.ends_of(entry).into_iter().map(text).collect();
+            let taken = taken.ends_of(entry);
             notes.extend(of_labels(entry, &name, &labels, &taken));
         }
         Ok(notes)
@@ -232,17 +232,18 @@ fn of_labels(
     entry: &AxisSelection,
     axis: &str,
     labels: &Labels<'_>,
-    taken: &[Option<String>],
+    taken: &[u64],
 ) -> Vec<SelectionNote> {
-    let ends = || taken.first()?.clone().zip(taken.last()?.clone());
+    let text = |at: &u64| labels.text(usize::try_from(*at).ok()?);
+    let ends = || taken.first().and_then(text).zip(taken.last().and_then(text));
     let turned = || Some(SelectionNote::Turned { axis: axis.to_owned(), ends: ends()? });
     let note = match entry {
         AxisSelection::List(positions) if positions.len() == taken.len() => {
             let pairs = positions.iter().zip(taken);
-            return pairs.filter_map(|(it, taken)| nearest(it, axis, labels, taken)).collect();
+            return pairs.filter_map(|(it, taken)| nearest(it, axis, labels, *taken)).collect();
         }
         AxisSelection::Point(position @ Position::Nearest { .. }) => {
-            taken.first().and_then(|taken| nearest(position, axis, labels, taken))
+            taken.first().and_then(|taken| nearest(position, axis, labels, *taken))
         }
         AxisSelection::Point(position) => {
             let is_there = |label: String| labels.first_equal(&label).is_some();
@@ -266,12 +267,12 @@ fn nearest(
     position: &Position,
     axis: &str,
     labels: &Labels<'_>,
-    taken: &Option<String>,
+    taken: u64,
 ) -> Option<SelectionNote> {
     let Position::Nearest { label, .. } = position else { return None };
-    let (axis, asked, taken) = (axis.to_owned(), label.clone(), taken.clone()?);
-    let is_equal = labels.first_equal(label).is_some();
-    (!is_equal).then_some(SelectionNote::Nearest { axis, asked, taken })
+    let at = usize::try_from(taken).ok().filter(|at| !labels.is_equal(*at, label))?;
+    let (axis, asked, taken) = (axis.to_owned(), label.clone(), labels.text(at)?);
+    Some(SelectionNote::Nearest { axis, asked, taken })
 }
 
 /// Whether labels find the whole entry: a point, or both ends of a range.

@@ -8,8 +8,10 @@ use super::positions::AxisPositions;
 use super::{Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionForm, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
-use crate::error::Result;
-use crate::labels::{DatePart, LabelLookup, Labels, RangeFault, Side, Turned};
+use crate::error::{Error, Result};
+use crate::labels::{
+    COORDINATES_MAX, DatePart, LabelLookup, Labels, Lookup, RangeFault, Side, Turned,
+};
 use crate::suggestion::nearest_word;
 
 /// How many labels are compared for a suggestion.
@@ -160,28 +162,42 @@ impl AxisReader<'_> {
     }
 
     fn list(&self, places: &[Position]) -> Result<Found<AxisPositions>> {
+        let labels = self.labels()?;
+        let lookup = labels.as_ref().map(|labels| Lookup::of_list(labels, places.len()));
         let mut positions = Vec::new();
-        for place in places {
-            match self.each(place)? {
+        for position in places {
+            match self.each(position, lookup.as_ref()) {
                 Ok(found) => positions.extend(found),
                 Err(fault) => return Ok(Err(fault)),
+            }
+            let wanted = positions.len() as u64;
+            if COORDINATES_MAX < wanted {
+                let what = "positions of a list";
+                return Err(Error::Limit { what, wanted, limit: COORDINATES_MAX });
             }
         }
         Ok(Ok(AxisPositions::each(positions, Vec::new())))
     }
 
     /// The positions that one of a list means: of a label all that have it.
-    fn each(&self, position: &Position) -> Result<Found<Vec<u64>>> {
-        let Some(label) = position.label() else {
-            return Ok(self.point(position)?.map(|slice| vec![slice.start]));
+    fn each(&self, position: &Position, lookup: Option<&Lookup<'_>>) -> Found<Vec<u64>> {
+        let label = match (position, lookup) {
+            (Position::Index(at), _) | (Position::Number(at), None) => {
+                return self.index(*at).map(|at| vec![at]);
+            }
+            (Position::Nearest { label, within }, _) => {
+                return self.nearest(label, within.as_deref(), lookup).map(|at| vec![at]);
+            }
+            (Position::Number(number), _) => number.to_string(),
+            (Position::Label(label), _) => label.clone(),
         };
-        if let (Position::Number(number), None) = (position, self.labels()?) {
-            return Ok(self.index(*number).map(|at| vec![at]));
+        let lookup = self.lookup_for(&label, position, lookup)?;
+        let equal = self.equal(lookup, &label);
+        if equal.is_empty() {
+            Err(self.unknown(&label, position, lookup.labels()))
+        } else {
+            Ok(equal)
         }
-        Ok(self.labels_for(&label, position)?.and_then(|labels| {
-            let equal = self.equal(&labels, &label);
-            if equal.is_empty() { Err(self.unknown(&label, position, &labels)) } else { Ok(equal) }
-        }))
     }
 
     fn among(
@@ -205,41 +221,45 @@ impl AxisReader<'_> {
     }
 
     fn point(&self, position: &Position) -> Result<Found<AxisSlice>> {
+        let labels = match position {
+            Position::Index(_) => None,
+            _ => self.labels()?,
+        };
+        let lookup = labels.as_ref().map(Lookup::of_one);
+        Ok(self.one(position, lookup.as_ref()))
+    }
+
+    fn one(&self, position: &Position, lookup: Option<&Lookup<'_>>) -> Found<AxisSlice> {
         let slice = |start| AxisSlice { start, stop: start + 1, step: 1, axis: Axis::Dropped };
-        let label = match position {
-            Position::Index(index) => return Ok(self.index(*index).map(slice)),
-            Position::Number(number) if self.labels()?.is_none() => {
-                return Ok(self.index(*number).map(slice));
+        let label = match (position, lookup) {
+            (Position::Index(at), _) | (Position::Number(at), None) => {
+                return self.index(*at).map(slice);
             }
-            Position::Nearest { label, within } => {
-                return Ok(self.nearest(label, within.as_deref())?.map(slice));
+            (Position::Nearest { label, within }, _) => {
+                return self.nearest(label, within.as_deref(), lookup).map(slice);
             }
-            Position::Number(number) => number.to_string(),
-            Position::Label(label) => label.clone(),
+            (Position::Number(number), _) => number.to_string(),
+            (Position::Label(label), _) => label.clone(),
         };
-        let labels = match self.labels_for(&label, position)? {
-            Ok(labels) => labels,
-            Err(fault) => return Ok(Err(fault)),
-        };
-        if let Some(period) = labels.period(&label).and_then(slice_of) {
-            return Ok(Ok(period));
+        let lookup = self.lookup_for(&label, position, lookup)?;
+        if let Some(period) = lookup.labels().period(&label).and_then(slice_of) {
+            return Ok(period);
         }
-        let equal = self.equal(&labels, &label);
-        Ok(match equal[..] {
-            [] => Err(self.unknown(&label, position, &labels)),
+        match self.equal(lookup, &label)[..] {
+            [] => Err(self.unknown(&label, position, lookup.labels())),
             [at] => Ok(slice(at)),
-            [..] => {
+            ref equal => {
                 let (axis, count) = (self.text(), equal.len());
                 Err(SelectionFault::RepeatedLabel { axis, label, count }.into())
             }
-        })
+        }
     }
 
     /// All positions that have a label; longitudes but for full turns.
-    fn equal(&self, labels: &Labels<'_>, label: &str) -> Vec<u64> {
+    fn equal(&self, lookup: &Lookup<'_>, label: &str) -> Vec<u64> {
         let equal = match self.labels.is_longitude(self.axis) {
-            true => labels.equal_longitudes(label),
-            false => labels.all_equal(label),
+            true => lookup.equal_longitudes(label),
+            false => lookup.all_equal(label),
         };
         equal.into_iter().filter_map(|at| u64::try_from(at).ok()).collect()
     }
@@ -326,22 +346,30 @@ impl AxisReader<'_> {
     }
 
     /// The position of the label that is nearest, at most so far away.
-    fn nearest(&self, label: &str, within: Option<&str>) -> Result<Found<u64>> {
-        let is_longitude = self.labels.is_longitude(self.axis);
-        let found = self.label(label, |it, label| match is_longitude {
-            true => it.nearest_longitude(label),
-            false => it.nearest(label),
-        })?;
-        let (Ok(at), Some(within)) = (&found, within) else { return Ok(found) };
-        let Some(labels) = self.labels()? else { return Ok(found) };
-        let position = usize::try_from(*at).unwrap_or(usize::MAX);
-        let far = within.parse().unwrap_or(f64::NAN);
-        if labels.is_within(position, label, far, is_longitude) {
-            return Ok(found);
+    fn nearest(
+        &self,
+        label: &str,
+        within: Option<&str>,
+        lookup: Option<&Lookup<'_>>,
+    ) -> Found<u64> {
+        let position = Position::Label(label.to_owned());
+        let lookup = self.lookup_for(label, &position, lookup)?;
+        let (labels, is_longitude) = (lookup.labels(), self.labels.is_longitude(self.axis));
+        let nearest = match is_longitude {
+            true => lookup.nearest_longitude(label),
+            false => lookup.nearest(label),
+        };
+        let found = nearest.and_then(|at| Some((at, u64::try_from(at).ok()?)));
+        let Some((place, at)) = found else { return Err(self.unknown(label, &position, labels)) };
+        let far = |within: &str| within.parse().unwrap_or(f64::NAN);
+        match within.filter(|it| !labels.is_within(place, label, far(it), is_longitude)) {
+            None => Ok(at),
+            Some(within) => {
+                let (axis, label, within) = (self.text(), label.to_owned(), within.to_owned());
+                let nearest = labels.text(place).unwrap_or_default();
+                Err(SelectionFault::TooFar { axis, label, within, nearest }.into())
+            }
         }
-        let (axis, label, within) = (self.text(), label.to_owned(), within.to_owned());
-        let nearest = labels.text(position).unwrap_or_default();
-        Ok(Err(SelectionFault::TooFar { axis, label, within, nearest }.into()))
     }
 
     /// Where a range starts or stops: anywhere up to the extent itself.
@@ -361,17 +389,37 @@ impl AxisReader<'_> {
         Ok(self.labels.labels(self.axis)?.map(|labels| labels.first(count)))
     }
 
-    /// The labels of the axis, among which a label is looked for; a whole number is no date but a year.
+    /// The labels of the axis, among which a label is looked for.
     fn labels_for(&self, label: &str, position: &Position) -> Result<Found<Labels<'_>>> {
-        let (axis, label) = (self.text(), label.to_owned());
-        let Some(labels) = self.labels()? else {
-            return Ok(Err(SelectionFault::NoLabels { axis, label }.into()));
-        };
-        if matches!(position, Position::Number(_)) && labels.is_no_date(&label) {
-            let (name, ends) = (self.name(), ends_of(&labels));
-            return Ok(Err(SelectionFault::NotADate { axis, name, label, ends }.into()));
+        let Some(labels) = self.labels()? else { return Ok(Err(self.no_labels(label))) };
+        let checked = self.check_date(label, position, &labels);
+        Ok(checked.map(|()| labels))
+    }
+
+    /// As [`AxisReader::labels_for`], of labels that were read.
+    fn lookup_for<'l>(
+        &self,
+        label: &str,
+        position: &Position,
+        lookup: Option<&'l Lookup<'l>>,
+    ) -> Found<&'l Lookup<'l>> {
+        let lookup = lookup.ok_or_else(|| self.no_labels(label))?;
+        self.check_date(label, position, lookup.labels())?;
+        Ok(lookup)
+    }
+
+    fn no_labels(&self, label: &str) -> Box<SelectionFault> {
+        SelectionFault::NoLabels { axis: self.text(), label: label.to_owned() }.into()
+    }
+
+    /// A whole number is no date but a year.
+    fn check_date(&self, label: &str, position: &Position, labels: &Labels<'_>) -> Found<()> {
+        if matches!(position, Position::Number(_)) && labels.is_no_date(label) {
+            let (axis, name, ends) = (self.text(), self.name(), ends_of(labels));
+            let label = label.to_owned();
+            return Err(SelectionFault::NotADate { axis, name, label, ends }.into());
         }
-        Ok(Ok(labels))
+        Ok(())
     }
 
     fn index(&self, index: i128) -> Found<u64> {

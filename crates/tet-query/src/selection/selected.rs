@@ -144,7 +144,8 @@ impl TakenAxes {
     /// Longitudes that get other labels cannot be read.
     pub fn view(&self, catalog: &Catalog, dataset: Dataset, how: &Execution) -> Result<Dataset> {
         let axes = (0..dataset.shape().len()).filter_map(|axis| {
-            let key = shared(catalog, &dataset, axis);
+            let key = self.may_share(&dataset, axis).then(|| shared(catalog, &dataset, axis));
+            let key = key.flatten();
             let found = key.and_then(|key| self.shared.get(&key));
             Some((axis, found.or_else(|| self.own.get(&(dataset.index, axis)))?))
         });
@@ -159,6 +160,13 @@ impl TakenAxes {
             }
             None => Ok(taken(dataset, &axes, how)),
         }
+    }
+
+    /// Whether positions are taken of an axis of this name; without a look at the catalog, which may be large.
+    fn may_share(&self, dataset: &Dataset, axis: usize) -> bool {
+        let Some(name) = dataset.dims.get(axis) else { return false };
+        let mut of_name = self.shared.range((name.clone(), None, 0)..);
+        of_name.next().is_some_and(|((first, ..), _)| first == name)
     }
 
     /// The catalog in which the datasets have only the taken positions.
