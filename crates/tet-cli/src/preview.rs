@@ -35,7 +35,7 @@ pub(crate) trait Parts {
 
 /// The selected values of a dataset.
 struct Selected<'a> {
-    session: Session,
+    session: Session<'a>,
     integrity: Option<Integrity>,
     target: &'a Target<'a>,
     how: &'a Execution,

@@ -46,6 +46,9 @@ pub struct Folder {
     root: Option<Arc<entry::Root>>,
 }
 
+/// Bytes that there is room for before the first read of a file.
+const READ_ROOM_MAX: usize = 1 << 20;
+
 /// A URL, and the store that has its file.
 type Stored<'p> = (Arc<dyn UrlStore>, &'p str);
 
@@ -274,6 +277,8 @@ impl Folder {
         let Some((file, stamp)) = root.open_file(key, &path)? else { return Ok(None) };
         let mut bytes = Vec::new();
         if stamp.size <= len_max {
+            // With room for all of it a small file is one read.
+            bytes.reserve(usize::try_from(stamp.size).unwrap_or(0).min(READ_ROOM_MAX));
             let read = file.take(stamp.size).read_to_end(&mut bytes);
             read.map_err(|error| Error::io(Step::Read, &path, error))?;
         }

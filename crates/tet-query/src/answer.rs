@@ -199,9 +199,9 @@ impl Dataset {
         fetch::seal(self, || true, how, &Doubt::default())
     }
 
-    /// Opens a session: many small reads, one look at the file's identity at its end.
-    pub fn session(&self) -> Session {
-        Session { dataset: self.clone() }
+    /// Opens a session: many reads and reductions, one look at the file's identity at its end.
+    pub fn session(&self) -> Session<'_> {
+        Session { dataset: self }
     }
 
     /// Calls `visit` with the runs that [`Dataset::read`] reads, in the order of its tasks; nothing is
@@ -241,26 +241,76 @@ impl Dataset {
     }
 }
 
-/// Many small reads that count as one request.
+/// Many reads and reductions that count as one request.
 ///
-/// Answers are valid once [`Session::finish`] returns `Ok`.
-#[derive(Debug)]
+/// Answers are valid once [`Session::finish`] returns `Ok`, or [`Catalog::check_unchanged`] does after the sessions of
+/// many datasets.
+///
+/// ```no_run
+/// use tet_query::{Execution, Hyperslab, Op, Reduction};
+///
+/// # fn main() -> tet_query::Result<()> {
+/// # let dataset: tet_query::Dataset = unimplemented!();
+/// let slab = Hyperslab::whole(dataset.shape());
+/// let session = dataset.session();
+/// let mean = session.reduce(&slab, &Reduction::all(Op::Mean), &Execution::default())?;
+/// let max = session.reduce(&slab, &Reduction::all(Op::Max), &Execution::default())?;
+/// session.finish()?;
+/// println!("{:?} {:?}", mean.values, max.values);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
 #[must_use = "answers are valid once `finish` returns `Ok`"]
-pub struct Session {
-    dataset: Dataset,
+pub struct Session<'d> {
+    dataset: &'d Dataset,
 }
 
-impl Session {
+impl Session<'_> {
+    /// What is damaged in a file that changed meanwhile may be in none of its versions.
+    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+        let outcome = self.dataset.computed(value);
+        if outcome.is_err() { self.dataset.unless_changed(outcome) } else { outcome }
+    }
+
     /// Reads the selected elements into a new array.
     ///
     /// # Errors
     ///
     /// As [`Dataset::read`].
-    pub fn read(&mut self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
-        self.dataset.computed(|doubt| scatter::read(&self.dataset, slab, (how, doubt)))
+    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
+        self.answer(|doubt| scatter::read(self.dataset, slab, (how, doubt)))
     }
 
-    /// Compares the file's identity, once for all reads of the session.
+    /// Reduces the selected elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::reduce`].
+    pub fn reduce(
+        &self,
+        slab: &Hyperslab,
+        reduction: &Reduction,
+        how: &Execution,
+    ) -> Result<Answer<Reduced>> {
+        self.answer(|doubt| reduce::reduce(self.dataset, slab, reduction, (how, doubt)))
+    }
+
+    /// Reduces the selected elements in several ways, as [`Dataset::reduce_all`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::reduce_all`].
+    pub fn reduce_all(
+        &self,
+        slab: &Hyperslab,
+        reductions: &[Reduction],
+        how: &Execution,
+    ) -> Result<Answer<Vec<Reduced>>> {
+        self.answer(|doubt| reduce::reduce_all(self.dataset, slab, reductions, (how, doubt)))
+    }
+
+    /// Compares the file's identity, once for all answers of the session.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
-use tet_io::{Source, Writers};
+use tet_io::{Compared, Source, Writers};
 
 use crate::array::ArrayMeta;
 use crate::error::{Result, broken, fault_in};
@@ -59,7 +59,7 @@ pub struct ChunkFinder {
     array: Arc<ArrayMeta>,
     objects: Objects,
     /// The documents of the array.
-    documents: Vec<DocumentState>,
+    documents: Arc<[DocumentState]>,
     indexes: Mutex<Cache>,
 }
 
@@ -79,19 +79,25 @@ impl ChunkFinder {
     pub(crate) fn new(
         array: Arc<ArrayMeta>,
         objects: Objects,
-        documents: Vec<DocumentState>,
+        documents: Arc<[DocumentState]>,
     ) -> ChunkFinder {
         ChunkFinder { array, objects, documents, indexes: Mutex::default() }
     }
 
     /// Checks that the array is still the one whose metadata were read: chunks that are not there are absent from it
-    /// alone.
+    /// alone. The store and the documents that it shares with other arrays are compared unless `compared` has them.
     ///
     /// # Errors
     ///
     /// Returns `ZR-P5` when it is not, and errors of the environment.
-    pub fn check_unchanged(&self) -> Result<()> {
-        self.objects.store().check_unchanged(&self.documents)
+    pub fn check_unchanged(&self, compared: &mut Compared) -> Result<()> {
+        if self.objects.is_first(compared) {
+            self.objects.store().check_in_place()?;
+        }
+        if compared.is_first(&self.documents) {
+            self.objects.store().check_documents(&self.documents)?;
+        }
+        Ok(())
     }
 
     /// The array.

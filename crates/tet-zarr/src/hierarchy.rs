@@ -107,7 +107,7 @@ struct Opened {
     nodes: Nodes,
     metadata: ZarrMetadata,
     /// The document that has all metadata, where one does.
-    consolidated: Vec<DocumentState>,
+    consolidated: Arc<[DocumentState]>,
 }
 
 /// What was read so far.
@@ -118,7 +118,7 @@ struct Nodes {
     unreadable: Vec<UnreadableNode>,
     findings: Vec<ZarrFault>,
     /// The documents of arrays, by their paths.
-    documents: HashMap<String, Vec<DocumentState>>,
+    documents: HashMap<String, Arc<[DocumentState]>>,
     /// The paths of the nodes that are not readable.
     lost: HashSet<String>,
 }
@@ -148,7 +148,7 @@ impl Hierarchy {
             nodes.add_misnamed(zip)?;
         }
         // What was listed is of the folder that was opened.
-        store.check_unchanged(&[])?;
+        store.check_in_place()?;
         if let [root] = nodes.unreadable.as_slice()
             && root.path.is_empty()
             && nodes.groups.is_empty()
@@ -221,7 +221,7 @@ impl Hierarchy {
             ZarrMetadata::Consolidated => Some(&self.0.consolidated),
             ZarrMetadata::Listed => self.0.nodes.documents.get(&array.path),
         };
-        let documents = documents.cloned().unwrap_or_default();
+        let documents = documents.cloned().unwrap_or_else(|| Arc::new([]));
         ChunkFinder::new(array.clone(), self.0.objects.clone(), documents)
     }
 }

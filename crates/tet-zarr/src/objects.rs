@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tet_io::{Source, Stamp, Writers, at_once};
+use tet_io::{Compared, Source, Stamp, Writers, at_once};
 
 use crate::error::{Result, broken, fault_in};
 use crate::rule;
@@ -141,7 +141,7 @@ impl Objects {
         table.ids.insert(name.clone(), id);
         let version = source.version().map(str::to_owned);
         let (len, stamp, is_pinned) = (source.len(), source.stamp(), source.is_pinned());
-        table.writers = table.writers.max(source.writers());
+        table.writers = table.writers.max(source.writers_at_open());
         table.known.push(Known { name, len, stamp, version, is_pinned });
         table.keep(id, source.clone());
         Ok(Some((id, source)))
@@ -199,9 +199,33 @@ impl Objects {
         if self.table().known(id).is_some_and(|known| known.is_pinned) {
             return Ok(());
         }
-        // A source that is open is compared with its own stamp; one that is opened now is compared when it is
-        // opened.
+        let closed = {
+            let mut table = self.table();
+            let source = table.touch(id);
+            let known = table.known(id).map(|known| (Arc::clone(&known.name), known.stamp));
+            source.map_or_else(|| Err(known), Ok)
+        };
+        let known = match closed {
+            Ok(source) => return Ok(source.check_unchanged()?),
+            Err(known) => known,
+        };
+        // A file with the stamp that it had is the file that was read, whatever leads to it: it need not be opened.
+        if let (Some((name, Some(first))), Store::Folder(folder)) = (known, &self.0.store)
+            && let ObjectName::File(key) = &*name
+        {
+            let now = folder.stamp_of(key)?;
+            return match now.is_some_and(|now| first.is_unchanged(&now)) {
+                true => Ok(()),
+                false => Err(fault_in(key, broken(&rule::CHANGED, 0, 0))),
+            };
+        }
+        // One that is opened now is compared when it is opened.
         Ok(self.source(id)?.check_unchanged()?)
+    }
+
+    /// Whether the store is not compared yet.
+    pub(crate) fn is_first(&self, compared: &mut Compared) -> bool {
+        compared.is_first(&self.0)
     }
 
     fn table(&self) -> std::sync::MutexGuard<'_, Table> {

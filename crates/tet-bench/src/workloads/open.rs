@@ -98,7 +98,7 @@ pub(super) fn points(run: Measured<'_>) -> Result<Vec<Row>> {
             .collect();
         let slabs = slabs.unwrap_or_default();
         let all = times(run.rounds, || {
-            let mut session = dataset.session();
+            let session = dataset.session();
             for slab in &slabs {
                 black_box(session.read(slab, &how)?);
             }

@@ -8,7 +8,7 @@ use tet_codec::{
     ChunkLayout, Decode, Error as CodecError, FillValue, NumberBlock, Raw, StoredSpans,
 };
 use tet_format::{Digest, ForeignRule, Grid, Integrity, Shape};
-use tet_io::Source;
+use tet_io::{Compared, Source};
 use tet_query::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Sealed};
 
 /// Bytes of a decoded element.
@@ -119,8 +119,8 @@ impl ChunkTable for BlockChunks {
         self.blocks.chunks.check_unchanged()
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        self.blocks.chunks.check_all_unchanged()
+    fn check_all_unchanged(&self, compared: &mut Compared) -> tet_query::Result<()> {
+        self.blocks.chunks.check_all_unchanged(compared)
     }
 
     fn blocks(&self) -> Option<&ByteBlocks> {

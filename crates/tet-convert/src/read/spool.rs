@@ -176,6 +176,8 @@ impl Write for Bounded<'_> {
 #[derive(Debug)]
 pub(crate) struct SourceReader {
     source: Source,
+    /// Bytes read ahead.
+    ahead_len: usize,
     /// Where the buffer begins in the source.
     start: u64,
     buffer: Vec<u8>,
@@ -186,7 +188,13 @@ pub(crate) struct SourceReader {
 impl SourceReader {
     /// A stream over `source` from `at` on.
     pub(crate) fn new(source: &Source, at: u64) -> Self {
-        Self { source: source.clone(), start: at, buffer: Vec::new(), at }
+        let ahead_len = READ_AHEAD_LEN;
+        Self { source: source.clone(), ahead_len, start: at, buffer: Vec::new(), at }
+    }
+
+    /// The same with fewer bytes read ahead, for a stream that jumps.
+    pub(crate) fn with_ahead(self, ahead_len: usize) -> Self {
+        Self { ahead_len, ..self }
     }
 
     /// The bytes of the buffer that are next.
@@ -199,7 +207,7 @@ impl SourceReader {
 impl Clone for SourceReader {
     /// A stream at the same place, which has read nothing ahead.
     fn clone(&self) -> Self {
-        Self::new(&self.source, self.at)
+        Self::new(&self.source, self.at).with_ahead(self.ahead_len)
     }
 }
 
@@ -207,7 +215,7 @@ impl Read for SourceReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.ahead().is_empty() {
             let left = self.source.len().saturating_sub(self.at);
-            let len = usize::try_from(left).unwrap_or(usize::MAX).min(READ_AHEAD_LEN);
+            let len = usize::try_from(left).unwrap_or(usize::MAX).min(self.ahead_len);
             self.buffer.resize(len, 0);
             self.start = self.at;
             self.source.read_exact_at(self.at, &mut self.buffer).map_err(io::Error::other)?;

@@ -5,6 +5,7 @@ mod anew;
 mod append;
 mod append_taken;
 mod associated;
+mod changed;
 mod check_numpy;
 mod chunks_kept;
 mod committed;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_io::{Kind, Source, Stamp, Writers};
+use tet_io::{Compared, Kind, Source, Stamp, Writers};
 
 use super::{Catalog, ChunkPlace, Dataset, Texts};
 use crate::error::{Error, Result};
@@ -124,6 +124,8 @@ impl Catalog {
     pub fn check_unchanged(&self) -> Result<()> {
         self.sources().try_for_each(|source| Ok::<(), Error>(source.check_unchanged()?))?;
         let datasets = self.datasets().iter().chain(self.parts());
-        datasets.map(|dataset| &dataset.chunks).try_for_each(|chunks| chunks.check_all_unchanged())
+        let mut compared = Compared::default();
+        let mut tables = datasets.map(|dataset| &dataset.chunks);
+        tables.try_for_each(|chunks| chunks.check_all_unchanged(&mut compared))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Integrity, Shape, Span};
-use tet_io::{Source, Writers};
+use tet_io::{Compared, Source, Writers};
 
 use super::Sealed;
 use crate::error::{Error, Result};
@@ -136,12 +136,13 @@ pub trait ChunkTable: Any + Send + Sync {
     }
 
     /// The same for the objects of all chunks that were ever located: at the end of a work that takes many
-    /// answers.
+    /// answers. What the table shares with others of the container is compared if `compared` does not have it.
     ///
     /// # Errors
     ///
     /// As [`ChunkTable::check_unchanged`].
-    fn check_all_unchanged(&self) -> Result<()> {
+    fn check_all_unchanged(&self, compared: &mut Compared) -> Result<()> {
+        let _ = compared;
         self.check_unchanged()
     }
 

@@ -58,6 +58,8 @@ struct Progress {
     oldest: u64,
     /// Tasks that ended before one that had begun earlier.
     early: BTreeSet<u64>,
+    /// Threads that wait for a task to end: where there are none, a notification would be a call of the system for nothing.
+    waiting: usize,
     failed: Option<(u64, Error)>,
 }
 
@@ -88,7 +90,9 @@ impl Queue {
                 progress.next += 1;
                 return Some(Turn { queue: self, index });
             }
+            progress.waiting += 1;
             progress = self.ended.wait(progress).unwrap_or_else(|poison| poison.into_inner());
+            progress.waiting -= 1;
         }
     }
 
@@ -113,8 +117,11 @@ impl Drop for Turn<'_> {
             progress.early.pop_first();
             progress.oldest += 1;
         }
+        let is_awaited = progress.waiting != 0;
         drop(progress);
-        self.queue.ended.notify_all();
+        if is_awaited {
+            self.queue.ended.notify_all();
+        }
     }
 }
 
@@ -131,6 +138,9 @@ fn keep_freed_memory() {
 /// The threads are made for this and end with it. A pool that is kept would have to be one for each
 /// number of threads, would hang after `fork`, and saves 15 us a thread of tasks that take 1 ms.
 fn on_threads(workers: usize, work: &(impl Fn() + Sync)) {
+    if workers <= 1 {
+        return work();
+    }
     std::thread::scope(|scope| {
         let spawn = |nth| {
             let thread = std::thread::Builder::new().name(format!("tet-{nth}"));

@@ -1,6 +1,7 @@
 //! Discovery: folders are listed from the root on, but never those of an array's chunks.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use super::{Document, NodeKind, Nodes, read_document};
 use crate::array::join;
@@ -159,7 +160,7 @@ fn read_node(store: &Store, nodes: &mut Nodes, path: &str) -> Result<Node> {
     match read_document(store, &key, path)? {
         Document::Read(object, state) => {
             node.kind = nodes.add_v3(&key, path, &object);
-            nodes.documents.insert(path.to_owned(), vec![state]);
+            nodes.documents.insert(path.to_owned(), Arc::new([state]));
             node.has_document = true;
         }
         Document::Broken(error) => {
@@ -203,7 +204,7 @@ fn read_node(store: &Store, nodes: &mut Nodes, path: &str) -> Result<Node> {
                 continue;
             }
         };
-        nodes.documents.insert(path.to_owned(), states);
+        nodes.documents.insert(path.to_owned(), states.into());
         match kind {
             NodeKind::Array => nodes.add_v2_array(&key, path, &object, attributes),
             NodeKind::Folder => nodes.add_v2_group(&key, path, &object, attributes),

@@ -74,21 +74,27 @@ impl Store {
         Ok(Some(StoredDocument { bytes, state }))
     }
 
-    /// Checks that the store is still the one that was opened, and its documents those that were read: an object that
-    /// is not there is absent from these alone.
+    /// Checks that the store is still the one that was opened: an object that is not there is absent from this alone.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it changed, and errors of the environment.
+    pub(crate) fn check_in_place(&self) -> Result<()> {
+        match self {
+            Store::Folder(folder) => Ok(folder.check_unchanged()?),
+            Store::Zip(zip) => Ok(zip.source().check_unchanged()?),
+            Store::References(references) => Ok(references.document().check_in_place()?),
+        }
+    }
+
+    /// Checks that documents are those that were read; those of a store of one file are in it.
     ///
     /// # Errors
     ///
     /// Returns `ZR-P5` for a document that changed, and errors of the environment.
-    pub(crate) fn check_unchanged(&self, documents: &[DocumentState]) -> Result<()> {
-        match self {
-            Store::Folder(folder) => {
-                folder.check_unchanged()?;
-                documents.iter().try_for_each(|state| check(folder, state))
-            }
-            Store::Zip(zip) => Ok(zip.source().check_unchanged()?),
-            Store::References(references) => Ok(references.document().check_in_place()?),
-        }
+    pub(crate) fn check_documents(&self, documents: &[DocumentState]) -> Result<()> {
+        let Store::Folder(folder) = self else { return Ok(()) };
+        documents.iter().try_for_each(|state| check(folder, state))
     }
 }
 

@@ -313,7 +313,9 @@ impl ZipStore {
             None => Box::new(stored),
         };
         let (mut crc, mut count) = (flate2::Crc::new(), 0);
-        let mut window = vec![0; WINDOW_LEN];
+        // Of small members there may be very many.
+        let room = usize::try_from(limit.unwrap_or(span.len())).unwrap_or(usize::MAX);
+        let mut window = vec![0; room.clamp(1, WINDOW_LEN)];
         let cut = loop {
             match bytes.read(&mut window) {
                 Ok(0) => break false,

@@ -1,6 +1,6 @@
 //! The members of a `.npz`: a zip archive of `.npy` files, whose directory is not trusted.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, OnceLock};
 
 use tet_io::Source;
@@ -17,14 +17,18 @@ use crate::read::spool::{Scratch, SourceReader, Spool};
 /// The bytes of the header of a member before its name.
 const HEADER_LEN: u64 = 30;
 
+/// Bytes read ahead of the name of a member: those of small members that follow are among them.
+const HEADERS_LEN: usize = 1 << 12;
+
 /// Deflate makes at most this many bytes out of one.
 const DEFLATE_RATIO_MAX: u64 = 1032;
 
 /// An open archive.
 #[derive(Clone)]
 pub(crate) struct Archive {
-    source: Source,
     zip: ZipArchive<SourceReader>,
+    /// Reads the names in the headers of members.
+    headers: SourceReader,
     /// Names that several members have: the last one of each is listed.
     repeated: Arc<[String]>,
     /// Where compressed members are unpacked to.
@@ -74,8 +78,8 @@ impl Archive {
         if zip.has_overlapping_entries()? {
             return Err(NpzFault::Overlap);
         }
-        let (source, repeated) = (source.clone(), directory.repeated.into());
-        Ok(Self { source, zip, repeated, scratch: Arc::default() })
+        let headers = SourceReader::new(source, 0).with_ahead(HEADERS_LEN);
+        Ok(Self { zip, headers, repeated: directory.repeated.into(), scratch: Arc::default() })
     }
 
     /// Names that several members have.
@@ -127,7 +131,7 @@ impl Archive {
     /// One member as it is stored, compressed or not.
     pub(crate) fn raw(&mut self, position: usize) -> Result<ZipFile<'_, SourceReader>, NpzFault> {
         let member = self.zip.by_index_raw(position)?;
-        check_name(&self.source, &member)?;
+        check_name(&mut self.headers, &member)?;
         Ok(member)
     }
 
@@ -166,7 +170,7 @@ impl Archive {
             return Err(NpzFault::Size { size, stored_len });
         }
         let bytes = self.zip.by_index(position)?;
-        check_name(&self.source, &bytes)?;
+        check_name(&mut self.headers, &bytes)?;
         let is_stored = method == CompressionMethod::Stored;
         let offset = if is_stored { bytes.data_start() } else { None };
         let crc = bytes.crc32();
@@ -175,12 +179,16 @@ impl Archive {
 }
 
 /// Checks that a member has the name of its entry in the directory (APPNOTE 6.3.10, section 4.3.7).
-fn check_name(source: &Source, member: &ZipFile<'_, SourceReader>) -> Result<(), NpzFault> {
+fn check_name(
+    headers: &mut SourceReader,
+    member: &ZipFile<'_, SourceReader>,
+) -> Result<(), NpzFault> {
     let name = member.name_raw();
     let at = member.header_start().saturating_add(HEADER_LEN);
-    let len = (name.len() as u64).min(source.len().saturating_sub(at));
-    let found =
-        source.read_vec(at, len).map_err(|error| NpzFault::Read(io::Error::other(error)))?;
+    let mut found = Vec::with_capacity(name.len());
+    let read = headers.seek(SeekFrom::Start(at));
+    let read = read.and_then(|_| headers.take(name.len() as u64).read_to_end(&mut found));
+    read.map_err(NpzFault::Read)?;
     if found == name {
         return Ok(());
     }

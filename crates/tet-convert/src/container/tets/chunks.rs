@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tet_file::Statistics;
 use tet_format::{Codec, DType, Digest, ForeignRule, Grid};
-use tet_io::{Source, Writers};
+use tet_io::{Compared, Source, Writers};
 use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Error, StoredCompression};
 
 use super::files::{Files, PartError};
@@ -237,7 +237,7 @@ impl ChunkTable for Chunks {
         self.touched.check_recent(self.files.depth(), |at| self.check(at))
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+    fn check_all_unchanged(&self, _: &mut Compared) -> tet_query::Result<()> {
         self.touched.check_all(self.files.depth(), |at| self.check(at))
     }
 

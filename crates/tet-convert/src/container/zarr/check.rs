@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tet_io::Source;
+use tet_io::{Compared, Source};
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
@@ -64,7 +64,6 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             }
             Err(error) => return Err(failed(error)),
         }
-        finder.check_unchanged().map_err(failed)?;
     }
     let catalog = catalog::catalog(&path, source, &opened);
     for dataset in catalog.datasets() {
@@ -77,6 +76,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         }
     }
     source.check_unchanged()?;
+    let mut compared = Compared::default();
+    let mut finders = opened.arrays().iter().map(|array| opened.finder(array));
+    finders.try_for_each(|finder| finder.check_unchanged(&mut compared)).map_err(failed)?;
     // Of a folder the source is one document.
     if path.file_name().is_some_and(|name| DOCUMENTS.iter().any(|document| name == *document)) {
         seen.file_len = seen.file_len.saturating_add(seen.stored_len);

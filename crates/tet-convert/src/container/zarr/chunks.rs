@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tet_codec::{ConfigValue, Decode, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
 use tet_format::{DType, ForeignFault, ForeignRule, Shape};
+use tet_io::Compared;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, StoredCompression};
 use tet_zarr::{
     ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule,
@@ -67,8 +68,12 @@ impl Chunks {
 
     /// Checks the objects by `check`, and that the array has its metadata still: what is not there is an absent chunk of
     /// these alone.
-    fn check_objects(&self, check: impl FnOnce() -> tet_zarr::Result<()>) -> tet_query::Result<()> {
-        let unchanged = check().and_then(|()| self.finder.check_unchanged());
+    fn check_objects(
+        &self,
+        compared: &mut Compared,
+        check: impl FnOnce() -> tet_zarr::Result<()>,
+    ) -> tet_query::Result<()> {
+        let unchanged = check().and_then(|()| self.finder.check_unchanged(compared));
         unchanged.map_err(|error| of_array(&self.name, error))
     }
 }
@@ -143,12 +148,15 @@ impl ChunkTable for Chunks {
 
     fn check_unchanged(&self) -> tet_query::Result<()> {
         let depth = self.finder.depth();
-        self.check_objects(|| self.touched.check_recent(depth, |number| self.check(number)))
+        let compared = &mut Compared::default();
+        self.check_objects(compared, || {
+            self.touched.check_recent(depth, |number| self.check(number))
+        })
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
+    fn check_all_unchanged(&self, compared: &mut Compared) -> tet_query::Result<()> {
         let depth = self.finder.depth();
-        self.check_objects(|| self.touched.check_all(depth, |number| self.check(number)))
+        self.check_objects(compared, || self.touched.check_all(depth, |number| self.check(number)))
     }
 
     fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tet_codec::{ElementLayout, FillValue, Stage};
 use tet_format::{ForeignRule, Shape};
-use tet_io::Source;
+use tet_io::{Compared, Source};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, TextChunks};
 use tet_zarr::{ArrayMeta, Hierarchy};
 
@@ -150,8 +150,8 @@ impl ChunkTable for TextTable {
         self.chunks.check_unchanged()
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        self.chunks.check_all_unchanged()
+    fn check_all_unchanged(&self, compared: &mut Compared) -> tet_query::Result<()> {
+        self.chunks.check_all_unchanged(compared)
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use half::f16;
 use tet_codec::{ChunkLayout, Decode, Error as CodecError, StoredSpans};
 use tet_format::{DType, Digest, ForeignRule, Integrity};
-use tet_io::Source;
+use tet_io::{Compared, Source};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
 /// The integer that stands for a masked time.
@@ -116,8 +116,8 @@ impl ChunkTable for Unpacked {
         self.packed.check_unchanged()
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        self.packed.check_all_unchanged()
+    fn check_all_unchanged(&self, compared: &mut Compared) -> tet_query::Result<()> {
+        self.packed.check_all_unchanged(compared)
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {

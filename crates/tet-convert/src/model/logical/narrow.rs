@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Digest, ForeignRule, Integrity};
-use tet_io::{Source, Writers};
+use tet_io::{Compared, Source, Writers};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
 /// The chunks of another table, half as long.
@@ -77,8 +77,8 @@ impl ChunkTable for Narrowed {
         self.wide.check_unchanged()
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        self.wide.check_all_unchanged()
+    fn check_all_unchanged(&self, compared: &mut Compared) -> tet_query::Result<()> {
+        self.wide.check_all_unchanged(compared)
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
