@@ -1,5 +1,6 @@
 //! The progress bar on standard error: only on a terminal, after half a second, and not with --quiet.
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -51,9 +52,9 @@ impl Bar {
     }
 
     /// Starts the next task, over `len` bytes, in the same bar.
-    pub(crate) fn next(&self, what: &str, len: u64) {
+    pub(crate) fn next(&self, what: impl fmt::Display, len: u64) {
         self.with(|shown| {
-            what.clone_into(&mut shown.what);
+            shown.what = what.to_string();
             (shown.len, shown.before) = (len, shown.done);
             shown.begin(len);
         });

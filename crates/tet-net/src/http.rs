@@ -4,11 +4,10 @@
 
 use std::fmt;
 use std::io::{self, Read};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ureq::http::{HeaderMap, Method, Request, Response};
-use ureq::tls::TlsConfig;
 use ureq::{Agent, BodyReader, SendBody};
 use url::Url;
 
@@ -126,44 +125,22 @@ impl Answer {
 /// What makes requests, and keeps connections; clones share them.
 #[derive(Clone)]
 pub(crate) struct Client {
-    agent: Agent,
+    /// Made for the first request, or why it cannot be: a program that reads local files alone reads no certificates.
+    agent: Arc<OnceLock<Result<Agent, String>>>,
+    settings: Settings,
     proxies: Proxies,
-    read_timeout: Duration,
-    /// What is wrong with the certificates that are to be trusted.
-    fault: Option<String>,
 }
 
 impl Client {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .accept("*/*")
-            .accept_encoding("identity")
-            .user_agent(concat!("tet/", env!("CARGO_PKG_VERSION")))
-            .max_response_header_size(HEADER_LEN_MAX)
-            .max_idle_connections(2 * settings.depth)
-            .max_idle_connections_per_host(2 * settings.depth)
-            .timeout_resolve(Some(settings.connect_timeout))
-            .timeout_connect(Some(settings.connect_timeout))
-            .timeout_recv_response(Some(settings.read_timeout))
-            .timeout_per_read(Some(settings.read_timeout))
-            .proxy(None);
-        let (tls, fault) = match connect::tls(settings) {
-            Ok(tls) => (tls, None),
-            Err(error) => (TlsConfig::default(), Some(error.to_string())),
-        };
-        Client {
-            agent: config.tls_config(tls).build().new_agent(),
-            proxies: Proxies::of(&settings.lookup),
-            read_timeout: settings.read_timeout,
-            fault,
-        }
+        let proxies = Proxies::of(&settings.lookup);
+        Client { agent: Arc::default(), settings: settings.clone(), proxies }
     }
 
-    fn check(&self) -> Result<(), RangeFailure> {
-        self.fault.as_ref().map_or(Ok(()), |fault| Err(RangeFailure::refused(fault)))
+    /// What makes the requests.
+    fn agent(&self) -> Result<&Agent, RangeFailure> {
+        let agent = self.agent.get_or_init(|| agent(&self.settings).map_err(|it| it.to_string()));
+        agent.as_ref().map_err(RangeFailure::refused)
     }
 
     /// Requests a range, with these headers; `url` becomes the one where redirects led.
@@ -229,7 +206,7 @@ impl Client {
         url: &Url,
         headers: &[(&str, &str)],
     ) -> Result<Answer, RangeFailure> {
-        self.check()?;
+        let agent = self.agent()?;
         let (method, body) = match send {
             Send::Get => (Method::GET, None),
             Send::Head => (Method::HEAD, None),
@@ -244,16 +221,16 @@ impl Client {
         let wrong = |_| RangeFailure::refused("this is not a URL");
         let sent = match body {
             None => {
-                let request = self.agent.configure_request(request.body(()).map_err(wrong)?);
-                self.agent.run(request.proxy(self.proxies.get(url)).build())
+                let request = agent.configure_request(request.body(()).map_err(wrong)?);
+                agent.run(request.proxy(self.proxies.get(url)).build())
             }
             Some(mut body) => {
                 let time = self.time(body.len());
                 let request = request.header("content-length", body.len());
                 let request = request.body(SendBody::from_reader(&mut body)).map_err(wrong)?;
-                let request = self.agent.configure_request(request);
+                let request = agent.configure_request(request);
                 let request = request.timeout_send_body(Some(time));
-                self.agent.run(request.proxy(self.proxies.get(url)).build())
+                agent.run(request.proxy(self.proxies.get(url)).build())
             }
         };
         let mut response = sent.map_err(of_client)?;
@@ -278,7 +255,7 @@ impl Client {
 
     /// How long a body of this length may take.
     fn time(&self, len: u64) -> Duration {
-        self.read_timeout + Duration::from_secs(len / RATE_MIN)
+        self.settings.read_timeout + Duration::from_secs(len / RATE_MIN)
     }
 
     fn ask(
@@ -287,8 +264,7 @@ impl Client {
         headers: &[(&str, &str)],
         asked: Asked<'_>,
     ) -> Result<Response<ureq::Body>, RangeFailure> {
-        self.check()?;
-        let mut request = self.agent.get(url.as_str());
+        let mut request = self.agent()?.get(url.as_str());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -308,6 +284,26 @@ impl Client {
         let request = config.proxy(self.proxies.get(url)).build();
         request.call().map_err(of_client)
     }
+}
+
+/// An agent that keeps connections, and trusts the certificates that the settings name.
+fn agent(settings: &Settings) -> io::Result<Agent> {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .accept("*/*")
+        .accept_encoding("identity")
+        .user_agent(concat!("tet/", env!("CARGO_PKG_VERSION")))
+        .max_response_header_size(HEADER_LEN_MAX)
+        .max_idle_connections(2 * settings.depth)
+        .max_idle_connections_per_host(2 * settings.depth)
+        .timeout_resolve(Some(settings.connect_timeout))
+        .timeout_connect(Some(settings.connect_timeout))
+        .timeout_recv_response(Some(settings.read_timeout))
+        .timeout_per_read(Some(settings.read_timeout))
+        .proxy(None);
+    Ok(config.tls_config(connect::tls(settings)?).build().new_agent())
 }
 
 /// What a GET is for.
@@ -554,7 +550,28 @@ fn of_client(error: ureq::Error) -> RangeFailure {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+    use crate::settings::Lookup;
+
+    #[test]
+    fn certificates_are_read_for_the_first_request_alone() {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let lookup = Lookup::new(|name| {
+            let is_asked = name == "SSL_CERT_FILE";
+            COUNT.fetch_add(usize::from(is_asked), Ordering::Relaxed);
+            is_asked.then(|| "/no/such/file".to_owned())
+        });
+        let client = Client::new(&Settings { lookup, ..Settings::default() });
+        assert_eq!(COUNT.load(Ordering::Relaxed), 0);
+        for client in [&client, &client.clone()] {
+            let sent = client.send(Send::Head, &"https://[::1]:1/".parse().unwrap(), &[]);
+            let Err(RangeFailure::Final(error)) = sent else { panic!("it is refused") };
+            assert!(error.to_string().starts_with("SSL_CERT_FILE: "), "{error}");
+        }
+        assert_eq!(COUNT.load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     fn a_content_range_is_a_range_within_its_file() {

@@ -2,6 +2,8 @@
 
 mod measure;
 
+use std::collections::HashMap;
+
 use tet_convert::Opened;
 use tet_query::{Catalog, CatalogLabels, Execution, Integrity, LabelLookup};
 
@@ -36,7 +38,8 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     let catalog = &opened.catalog;
     let how = open::execution(&args.read, opened, context);
     let targets = targets(args, catalog, &how)?;
-    let one = targets.len() == 1 && !(args.datasets.is_empty() && args.select.is_none());
+    let are_all = args.datasets.is_empty() && args.select.is_none();
+    let one = targets.len() == 1 && !are_all;
     if !one {
         let readable = targets.iter().filter(|target| target.dataset.fault.is_none());
         let len = |target: &Target<'_>| target.dataset.selected_len(&target.slab);
@@ -52,6 +55,8 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         context.check_cancelled()?;
         let measure = Measure::new(target, &how, &bar, !args.no_quartiles);
         let stats = match measure.stats().and_then(|it| with_places(it, &measure, &args.only)) {
+            // Of several datasets the line alone is kept that is printed.
+            Ok(stats) if targets.len() != 1 && !args.json => drawn(stats),
             Ok(stats) => stats,
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
             Err(failure) => {
@@ -61,13 +66,16 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             }
         };
         integrity = integrity.into_iter().chain(measure.integrity()).reduce(Integrity::and);
+        if !are_all {
+            // It may be a view of other files than those of the catalog.
+            measure.finish()?;
+        }
         datasets.push(stats);
     }
     bar.finish();
     catalog.check_unchanged()?;
     let only = choose(&args.only, &mut datasets);
     let integrity = integrity.unwrap_or_else(|| open::integrity(opened));
-    let are_all = args.datasets.is_empty() && args.select.is_none();
     let warnings = if are_all { open::warnings_of_all } else { open::warnings };
     let mut warnings = warnings(opened, &args.read);
     warnings.extend(open::doubt(opened, integrity));
@@ -90,9 +98,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         }
         write_places(&datasets, &targets, &how, context)?;
         if let Some(only) = &only {
-            let verb = if only.found == 1 { "has" } else { "have" };
-            let of = format!("{} of {}", grouped(only.found), counted(only.looked_at, "dataset"));
-            context.line(format!("{of} {verb} values of {}", only.kinds.join(" or ")))?;
+            write_only(only, context)?;
         }
         context.selection_notes(notes);
         warnings.iter().for_each(|warning| context.warn(warning));
@@ -129,11 +135,12 @@ fn write_places(
     how: &Execution,
     context: &mut Context<'_>,
 ) -> Result<()> {
+    let by_index: HashMap<_, _> = targets.iter().map(|it| (it.dataset.index, it)).collect();
     for stats in datasets {
         let places = [("NaN", &stats.first_nan), ("infinity", &stats.first_inf)];
         for (what, place) in places.into_iter().filter_map(|(what, it)| Some((what, it.as_ref()?)))
         {
-            let target = targets.iter().find(|target| target.dataset.index == stats.index);
+            let target = by_index.get(&stats.index);
             let labels = target.map(|target| labels_at(target, place, how)).unwrap_or_default();
             let position: Vec<String> = place.iter().map(u64::to_string).collect();
             let position = position.join(", ");
@@ -154,6 +161,13 @@ fn labels_at(target: &Target<'_>, position: &[u64], how: &Execution) -> String {
     };
     let shown: Vec<String> = position.iter().enumerate().filter_map(label).collect();
     if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
+}
+
+/// Prints how many datasets have the values that are looked for.
+fn write_only(only: &OnlyShape, context: &mut Context<'_>) -> Result<()> {
+    let verb = if only.found == 1 { "has" } else { "have" };
+    let of = format!("{} of {}", grouped(only.found), counted(only.looked_at, "dataset"));
+    context.line(format!("{of} {verb} values of {}", only.kinds.join(" or ")))
 }
 
 /// Leaves datasets that have none of these kinds of values out; those that cannot be read stay.
@@ -256,6 +270,13 @@ fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_
     Ok(())
 }
 
+/// Statistics with the line that is printed of their histogram instead of it.
+fn drawn(mut stats: DatasetStats) -> DatasetStats {
+    stats.sparkline = sparkline(&stats);
+    stats.histogram = None;
+    stats
+}
+
 fn sparkline(stats: &DatasetStats) -> String {
     let counts = stats.histogram.as_ref().map(|bins| &bins.counts[..]).unwrap_or_default();
     #[allow(clippy::cast_precision_loss, reason = "a block has eight heights")]
@@ -306,7 +327,7 @@ fn lines(datasets: &[DatasetStats], context: &Context<'_>) -> Vec<String> {
         |count: Option<u64>| count.filter(|&count| count > 0).map(grouped).unwrap_or_default();
     let brief = |number: Option<Number>| number.map(Number::brief).unwrap_or_default();
     for stats in datasets {
-        let values = if stats.readable { sparkline(stats) } else { "(none)".to_owned() };
+        let values = if stats.readable { &stats.sparkline } else { "(none)" };
         table.row([
             stats.name.clone(),
             brief_dtype(&stats.dtype).to_owned(),
@@ -318,7 +339,7 @@ fn lines(datasets: &[DatasetStats], context: &Context<'_>) -> Vec<String> {
             brief(stats.max),
             brief(stats.mean),
             brief(stats.std),
-            values,
+            values.to_owned(),
         ]);
     }
     if let Some(width) = context.table_width() {

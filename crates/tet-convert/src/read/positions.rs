@@ -101,7 +101,7 @@ pub(crate) fn outside(dataset: &Dataset, boxes: &[AxisRanges]) -> Vec<String> {
         let mut lost: AxisRanges = boxes.iter().filter_map(|it| it.get(axis).cloned()).collect();
         lost.sort_by_key(|range| range.start);
         let (mut rest, mut at, mut count) = (Vec::new(), 0, 0);
-        for Range { start, end } in lost.into_iter().chain([extent..extent]) {
+        for Range { start, end } in lost.into_iter().chain(std::iter::once(extent..extent)) {
             if at < start {
                 rest.push(format!("{name}#{at}:{start}"));
                 count += start - at;

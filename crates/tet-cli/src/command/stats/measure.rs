@@ -5,7 +5,7 @@ use std::cell::Cell;
 use tet_format::DType;
 use tet_query::{
     Answer, Between, Compare, Details, Execution, Filter, Integrity, NanPolicy, Op, Params,
-    Reduced, Reduction,
+    Reduced, Reduction, Session,
 };
 
 use crate::bar::Bar;
@@ -27,6 +27,7 @@ pub(super) struct Measure<'a> {
     how: &'a Execution,
     bar: &'a Bar,
     with_quartiles: bool,
+    session: Session<'a>,
     integrity: Cell<Option<Integrity>>,
 }
 
@@ -38,7 +39,8 @@ impl<'a> Measure<'a> {
         bar: &'a Bar,
         with_quartiles: bool,
     ) -> Self {
-        Measure { target, how, bar, with_quartiles, integrity: Cell::new(None) }
+        let (session, integrity) = (target.dataset.session(), Cell::new(None));
+        Measure { target, how, bar, with_quartiles, session, integrity }
     }
 
     /// The result for a dataset without statistics, with the reason.
@@ -66,6 +68,7 @@ impl<'a> Measure<'a> {
             std: None,
             quartiles: None,
             histogram: None,
+            sparkline: String::new(),
         }
     }
 
@@ -186,7 +189,7 @@ impl<'a> Measure<'a> {
 
     /// Several reductions of all values except NaN, in one pass.
     fn reduce_all(&self, ops: &[Op], filter: Option<&Filter>) -> Result<Vec<Reduced>> {
-        let Target { dataset, slab, .. } = self.target;
+        let Target { slab, .. } = self.target;
         self.next("values");
         let reduction = |&op: &Op| Reduction {
             nan: NanPolicy::Skip,
@@ -194,15 +197,15 @@ impl<'a> Measure<'a> {
             ..Reduction::all(op)
         };
         let reductions: Vec<Reduction> = ops.iter().map(reduction).collect();
-        Ok(self.recorded(dataset.reduce_all(slab, &reductions, self.how)?))
+        Ok(self.recorded(self.session.reduce_all(slab, &reductions, self.how)?))
     }
 
     /// One reduction of all values except NaN; the bar shows its name.
     fn reduce(&self, op: Op, params: Params) -> tet_query::Result<Reduced> {
-        let Target { dataset, slab, .. } = self.target;
+        let Target { slab, .. } = self.target;
         self.next(op.name());
         let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
-        Ok(self.recorded(dataset.reduce(slab, &reduction, self.how)?))
+        Ok(self.recorded(self.session.reduce(slab, &reduction, self.how)?))
     }
 
     /// The value of an answer; its integrity is recorded.
@@ -217,12 +220,21 @@ impl<'a> Measure<'a> {
         self.integrity.get()
     }
 
+    /// Compares the files of the dataset: what was measured is of the state that was opened.
+    ///
+    /// # Errors
+    ///
+    /// A file changed.
+    pub(super) fn finish(&self) -> Result<()> {
+        Ok(self.session.finish()?)
+    }
+
     /// Starts the bar of one pass.
     fn next(&self, what: &str) {
         let Target { dataset, slab, .. } = self.target;
         let element_size = dataset.dtype.and_then(DType::size).unwrap_or(1);
         let len = slab.element_count().unwrap_or(u64::MAX).saturating_mul(element_size);
-        self.bar.next(&format!("{} {what}", Escaped(&dataset.name)), len);
+        self.bar.next(format_args!("{} {what}", Escaped(&dataset.name)), len);
     }
 }
 

@@ -84,6 +84,9 @@ pub(crate) struct DatasetStats {
     /// A histogram of the finite elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) histogram: Option<BinsShape>,
+    /// The histogram on one line, for tables.
+    #[serde(skip)]
+    pub(crate) sparkline: String,
 }
 
 /// Quartiles.

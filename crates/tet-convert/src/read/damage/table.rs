@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tet_codec::{Error as Refused, FillValue};
 use tet_format::{Codec, Digest, ForeignRule, Grid, Integrity, Shape};
-use tet_io::{Source, Writers};
+use tet_io::{Compared, Source, Writers};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
 /// The chunks of another table, and those that are missing values.
@@ -125,8 +125,8 @@ impl ChunkTable for WithMissing {
         self.chunks.check_unchanged()
     }
 
-    fn check_all_unchanged(&self) -> tet_query::Result<()> {
-        self.chunks.check_all_unchanged()
+    fn check_all_unchanged(&self, compared: &mut Compared) -> tet_query::Result<()> {
+        self.chunks.check_all_unchanged(compared)
     }
 
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
