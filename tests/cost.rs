@@ -255,6 +255,7 @@ fn groups_and_windows_make_the_passes_that_are_said() {
         axis: 0,
         group_of: (0..count).map(|at| u32::try_from(at % 2).unwrap()).collect(),
         labels: ["a", "b"].map(str::to_owned).to_vec().into(),
+        by: None,
     };
     let grouped = |op| Reduction { groups: vec![groups.clone()], ..Reduction::along(op, [1]) };
     assert_eq!(world.reduction(0, &grouped(Op::Mean), &how).passes.most, 1);

@@ -158,7 +158,10 @@ fn bins(axis: usize, size: u64, align: WindowAlign) -> Window {
 fn grouped(op: Op, axis: usize, count: u64, groups: u32) -> Reduction {
     let group_of = (0..count).map(|nth| u32::try_from(nth).unwrap() % groups).collect();
     let labels = (0..groups).map(|group| group.to_string()).collect();
-    Reduction { groups: vec![AxisGroups { axis, group_of, labels }], ..Reduction::all(op) }
+    Reduction {
+        groups: vec![AxisGroups { axis, group_of, labels, by: None }],
+        ..Reduction::all(op)
+    }
 }
 
 fn quantile(q: f64) -> Reduction {

@@ -246,19 +246,19 @@ impl Dataset {
 /// Answers are valid once [`Session::finish`] returns `Ok`, or [`Catalog::check_unchanged`] does after the sessions of
 /// many datasets.
 ///
-/// ```no_run
-/// use tet_query::{Execution, Hyperslab, Op, Reduction};
+/// # Examples
 ///
-/// # fn main() -> tet_query::Result<()> {
-/// # let dataset: tet_query::Dataset = unimplemented!();
-/// let slab = Hyperslab::whole(dataset.shape());
-/// let session = dataset.session();
-/// let mean = session.reduce(&slab, &Reduction::all(Op::Mean), &Execution::default())?;
-/// let max = session.reduce(&slab, &Reduction::all(Op::Max), &Execution::default())?;
-/// session.finish()?;
-/// println!("{:?} {:?}", mean.values, max.values);
-/// # Ok(())
-/// # }
+/// ```
+/// use tet_query::{Answer, Dataset, Execution, Hyperslab, Op, Reduced, Reduction, Result};
+///
+/// fn mean_and_max(dataset: &Dataset, how: &Execution) -> Result<[Answer<Reduced>; 2]> {
+///     let slab = Hyperslab::whole(dataset.shape());
+///     let session = dataset.session();
+///     let mean = session.reduce(&slab, &Reduction::all(Op::Mean), how)?;
+///     let max = session.reduce(&slab, &Reduction::all(Op::Max), how)?;
+///     session.finish()?;
+///     Ok([mean, max])
+/// }
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "answers are valid once `finish` returns `Ok`"]
