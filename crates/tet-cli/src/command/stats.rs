@@ -41,10 +41,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     let are_all = args.datasets.is_empty() && args.select.is_none();
     let one = targets.len() == 1 && !are_all;
     if !one {
-        let readable = targets.iter().filter(|target| target.dataset.fault.is_none());
-        let len = |target: &Target<'_>| target.dataset.selected_len(&target.slab);
-        let wanted = readable.map(len).fold(0, u64::saturating_add);
-        how.check_decoded(wanted, catalog.file_len())?;
+        how.check_decoded(len_of_readable(&targets), catalog.file_len())?;
     }
     let bar = Bar::new(context, "reading", 0);
     let how = Execution { progress: bar.progress(context), ..how };
@@ -109,6 +106,13 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         opened.check_complete()?;
     }
     Ok(exit)
+}
+
+/// The bytes of all selected elements that can be read.
+fn len_of_readable(targets: &[Target<'_>]) -> u64 {
+    let readable = targets.iter().filter(|target| target.dataset.fault.is_none());
+    let len = |target: &Target<'_>| target.dataset.selected_len(&target.slab);
+    readable.map(len).fold(0, u64::saturating_add)
 }
 
 /// The statistics with the positions of the first values that are looked for.

@@ -78,6 +78,8 @@ fn a_file_that_changed_is_noticed_at_the_end_of_all_sessions() {
     }
 }
 
+type Change<'a> = &'a dyn Fn(&Path);
+
 /// The chunk of the first array, whose source is closed when the last ones were read, and the documents that all share.
 #[test]
 fn a_folder_that_changed_is_noticed_at_the_end_of_all_sessions() {
@@ -87,7 +89,7 @@ fn a_folder_that_changed_is_noticed_at_the_end_of_all_sessions() {
         fs::write(file.with_extension("new"), bytes).unwrap();
         fs::rename(file.with_extension("new"), file).unwrap();
     };
-    let changes: [(&str, &dyn Fn(&Path)); 5] = [
+    let changes: [(&str, Change<'_>); 5] = [
         ("the chunk is written", &|path| fs::write(first(path), [7, 0, 0, 0]).unwrap()),
         ("the chunk is replaced", &|path| replaced(&first(path))),
         ("the chunk is removed", &|path| fs::remove_file(first(path)).unwrap()),

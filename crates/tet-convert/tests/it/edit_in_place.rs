@@ -265,6 +265,7 @@ pub(crate) fn climate(path: &Path) {
 }
 
 #[test]
+#[allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
 fn records_that_no_variable_has_are_not_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.nc");

@@ -136,6 +136,7 @@ const DESCR: &str = "[('id', '>i2'), ('', '|V2'), ('at', [('x', '<f4'), ('v', '<
     'name'), '<U2'), ('', '|V4'), ('when', '<M8[s]')]";
 
 /// A `.npy` file of three such structures.
+#[allow(clippy::big_endian_bytes, reason = "a field is big-endian")]
 fn structured() -> Vec<u8> {
     let mut elements = Vec::new();
     for at in 0..3_u8 {
