@@ -57,9 +57,13 @@ def index(core: _tetfile.Selected, axis: int) -> Index | None:
 
 def _turned(degrees: Array, turns: list[int]) -> Array:
     """Longitudes with full turns added, in their own type but for integers that it does not have."""
-    turned = degrees + 360 * np.array(turns)
-    own = turned.astype(degrees.dtype)
-    return own if degrees.dtype.kind == "f" or np.array_equal(own, turned) else turned
+    added = 360 * np.array(turns)
+    if degrees.dtype.kind == "f":
+        floats: Array = (degrees + added).astype(degrees.dtype)
+        return floats
+    turned: Array = degrees.astype(np.int64) + added
+    own: Array = turned.astype(degrees.dtype)
+    return own if np.array_equal(own, turned) else turned
 
 
 @dataclass(frozen=True)
