@@ -77,9 +77,11 @@ fn a_killed_edit_leaves_the_old_file_or_the_new_one() {
     for name in NAMES {
         let here = folder.path();
         assert!(tet(here, &format!("convert x.npy {name}")).status().unwrap().success(), "{name}");
-        for line in
-            [format!("edit rename {name} x=renamed"), format!("edit set {name} x:units=K title=t")]
-        {
+        for line in [
+            format!("edit rename {name} x=renamed"),
+            format!("edit set {name} x:units=K title=t"),
+            format!("edit drop {name} x"),
+        ] {
             let path = here.join(name);
             let old = contents(&path);
             let since = Instant::now();
