@@ -16,7 +16,7 @@ pub(crate) const ARITHMETIC: &str = "there is no arithmetic with datasets; in Py
 pub(crate) const MASKS: &str = "--where TEST uses only elements that pass it; masks of another dataset are made in Python: \
      xarray.open_dataset(FILE, engine=\"tet\")[DATASET].where(mask > 50)";
 
-/// What to do instead, for a name of a dataset that is a formula.
+/// Advice for a name of a dataset that is a formula.
 pub(crate) fn of_name(name: &str) -> Option<&'static str> {
     let is_formula = name.contains(['(', '+', '^'])
         || [" - ", " * ", " / "].iter().any(|operator| name.contains(operator));

@@ -137,7 +137,7 @@ impl Client {
         Client { agent: Arc::default(), settings: settings.clone(), proxies }
     }
 
-    /// What makes the requests.
+    /// It makes the requests.
     fn agent(&self) -> Result<&Agent, RangeFailure> {
         let agent = self.agent.get_or_init(|| agent(&self.settings).map_err(|it| it.to_string()));
         agent.as_ref().map_err(RangeFailure::refused)

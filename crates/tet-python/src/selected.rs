@@ -344,7 +344,7 @@ impl Selected {
         self.turns.iter().map(|(axis, turns)| (*axis, turns.to_vec())).collect()
     }
 
-    /// The same part, whose labels get these turns.
+    /// This part, with these turns added to its labels.
     fn with_turns(&self, py: Python<'_>, turns: Vec<(usize, Vec<i64>)>) -> PyResult<Selected> {
         let fits = |(axis, turns): &(usize, Vec<i64>)| {
             self.picks_of(*axis).is_some_and(|picks| picks.len() == turns.len())

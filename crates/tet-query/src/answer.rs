@@ -267,7 +267,8 @@ pub struct Session<'d> {
 }
 
 impl Session<'_> {
-    /// What is damaged in a file that changed meanwhile may be in none of its versions.
+    /// An answer whose files are compared at the end of the session; an error at once, as damage in a file that changed
+    /// meanwhile may be in none of its versions.
     fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
         let outcome = self.dataset.computed(value);
         if outcome.is_err() { self.dataset.unless_changed(outcome) } else { outcome }

@@ -24,7 +24,7 @@ pub struct PlotArgs {
     /// How it is drawn.
     #[command(flatten)]
     pub picture: PictureArgs,
-    /// What is drawn, as `tet query` takes it.
+    /// The selection or answer that is drawn, as `tet query` takes it.
     #[command(flatten)]
     pub question: QuestionArgs,
     /// How the file is written.

@@ -40,7 +40,7 @@ pub(crate) struct Damage {
     value: String,
 }
 
-/// What of a dataset cannot be read.
+/// The chunks of a dataset that cannot be read.
 struct Lost {
     /// The numbers of its chunks in the grid, in their order; all of them where that is not known.
     chunks: Vec<u64>,
@@ -162,7 +162,7 @@ pub(crate) fn with_missing(
     Err(QueryError::Malformed { why: faults.join("\n") }.into())
 }
 
-/// What of a dataset cannot be read.
+/// The chunks of a dataset that cannot be read.
 ///
 /// ```
 /// assert!(!tet_convert::DamagedChunks::default().is_all);
@@ -210,7 +210,7 @@ fn compared(how: &Execution) -> Execution {
     Execution { digests, ..how.silent() }
 }
 
-/// What of a dataset cannot be read, if anything.
+/// The chunks of a dataset that cannot be read, if any.
 fn lost_of(dataset: &Dataset, how: &Execution) -> Result<Option<Lost>> {
     let all = |why: String| Ok(Some(Lost { chunks: Vec::new(), is_all: true, why }));
     if let Some(fault) = dataset.why() {

@@ -192,7 +192,7 @@ impl SourceReader {
         Self { source: source.clone(), ahead_len, start: at, buffer: Vec::new(), at }
     }
 
-    /// The same with fewer bytes read ahead, for a stream that jumps.
+    /// This reader with fewer bytes read ahead, for a stream that jumps.
     pub(crate) fn with_ahead(self, ahead_len: usize) -> Self {
         Self { ahead_len, ..self }
     }

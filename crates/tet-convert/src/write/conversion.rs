@@ -63,7 +63,7 @@ pub struct ConvertOptions {
     pub shard_len: Option<u64>,
     /// What happens with datasets that cannot be written.
     pub unsupported: UnsupportedChoice,
-    /// What happens with elements that cannot be read, because the input is damaged.
+    /// The fate of elements that cannot be read, because the input is damaged.
     pub damage: DamageChoice,
     /// How one array is written as text; `None` is bare elements, or columns, in a table, and all there is in JSON.
     pub layout: Option<TextLayout>,
@@ -228,7 +228,7 @@ pub enum UnsupportedChoice {
     Skipped,
 }
 
-/// What happens with elements that cannot be read, because the input is damaged.
+/// The fate of elements that cannot be read, because the input is damaged.
 ///
 /// # Examples
 ///

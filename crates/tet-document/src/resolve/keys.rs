@@ -69,7 +69,7 @@ impl Placing<'_> {
         }
     }
 
-    /// What each position of an axis is told apart by; there must be something.
+    /// The labels or values by which positions of an axis are grouped; there must be some.
     pub(super) fn labels_of(&self, key: &GroupKey, part: Part, hint: &str) -> Result<Labels<'_>> {
         let extent = self.dataset.shape().get(key.axis).copied().unwrap_or_default();
         let labels = match &key.by {

@@ -16,7 +16,7 @@ impl Catalog {
     /// # Examples
     ///
     /// ```no_run
-    /// # fn of(catalog: &tet_query::Catalog) -> tet_query::Result<()> {
+    /// # fn example(catalog: &tet_query::Catalog) -> tet_query::Result<()> {
     /// let flow = catalog.find("flow")?;
     /// if let Some((axis, state)) = catalog.values_along(flow, "state") {
     ///     assert_eq!(state.shape(), &flow.shape()[axis..=axis]);
@@ -55,7 +55,7 @@ impl Dataset {
     /// # Examples
     ///
     /// ```no_run
-    /// # fn of(state: &tet_query::Dataset) -> tet_query::Result<()> {
+    /// # fn example(state: &tet_query::Dataset) -> tet_query::Result<()> {
     /// use tet_query::Execution;
     ///
     /// let labels = state.as_labels(&Execution::default())?;

@@ -112,7 +112,7 @@ fn has_chunks(dataset: &Dataset) -> bool {
     dataset.chunks.locate(&[0], &mut Vec::new()).is_ok()
 }
 
-/// What cannot be read of each dataset, by its name.
+/// The unreadable chunks of each dataset, by its name.
 fn searched<'o>(opened: &'o Opened, context: &Context<'_>) -> BTreeMap<&'o str, Lost> {
     let how = open::unflagged(context);
     let mut lost = BTreeMap::new();

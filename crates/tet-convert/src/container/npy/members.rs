@@ -134,7 +134,7 @@ impl Stored<'_> {
     }
 }
 
-/// What integers that are times count, and which of them is none.
+/// The unit of integers that are times, and the one that is no time.
 pub(super) fn times(units: Option<&str>) -> BTreeMap<String, AttrText> {
     let Some(units) = units else { return BTreeMap::new() };
     let units = (UNITS_KEY.to_owned(), AttrText::Text(units.to_owned()));

@@ -31,7 +31,7 @@ pub(super) struct Field {
     pub(super) kind: FieldKind,
 }
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FieldKind {
     Number(Descr),
@@ -62,7 +62,7 @@ impl Structure {
         self.fields.iter().map(count).fold(0, usize::saturating_add)
     }
 
-    /// What the type is called.
+    /// The name of the type.
     pub(super) fn type_name(&self) -> String {
         let field = |it: &Field| format!("{}: {}", it.name, it.type_name());
         let names: Vec<String> = self.fields.iter().take(8).map(field).collect();
@@ -140,7 +140,7 @@ fn field(literal: &Literal) -> Result<(String, FieldKind, u64, Vec<u64>), Refusa
     Ok((name, kind, len, axes))
 }
 
-/// What a type is, and the bytes of an element.
+/// A type, and the bytes of an element.
 fn kind_of(literal: &Literal) -> Result<(FieldKind, u64), Refusal> {
     if let Some(inner) = Structure::of_literal(literal) {
         let inner = inner?;

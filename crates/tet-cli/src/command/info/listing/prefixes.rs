@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::natural;
 use crate::args::SortName;
 
-/// What is summed up of a dataset.
+/// A dataset summed up.
 pub(super) struct Summand<'a> {
     pub(super) name: &'a str,
     pub(super) elements: Option<u64>,
