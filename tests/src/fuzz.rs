@@ -1,6 +1,6 @@
 //! What is done with any bytes: a function for each fuzz target. A panic is a finding.
 //!
-//! `tests/fuzz.rs` gives them every file that is known here, and the corpus of `fuzz/`.
+//! `tests/world/fuzz.rs` gives them every file that is known here, and the corpus of `fuzz/`.
 
 mod arrays;
 pub mod change;

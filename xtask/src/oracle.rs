@@ -58,8 +58,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ensure!(len <= KEPT_LEN_MAX, "{len} bytes are too many to keep");
     }
     let mut answer = run::cargo();
-    answer.args(["test", "--quiet", "--locked", "-p", "tet-tests", "--test", "oracle"]);
-    answer.args(["--", "--nocapture"]).env("TET_ORACLE_CASES", &path);
+    answer.args(["test", "--quiet", "--locked", "-p", "tet-tests", "--test", "engine"]);
+    answer.args(["oracle::", "--", "--nocapture"]).env("TET_ORACLE_CASES", &path);
     let said = format!("some answers about {} differ", path.display());
     run::check(&mut answer).context(said)
 }

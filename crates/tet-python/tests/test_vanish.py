@@ -2,7 +2,7 @@
 
 Each byte of each file of ``tests/data/vanish`` is changed, and each field of each JSON document in one. The file is then
 refused, or a warning is given, or all names are there with as many attributes as before. As many others are as good: no
-checksum of these formats covers all names. ``tests/vanish.rs`` asks the same of ``info`` and ``convert``, and says more of it.
+checksum of these formats covers all names. ``tests/world/vanish.rs`` asks the same of ``info`` and ``convert``, and says more of it.
 
 ``TET_VANISH_ALL=1`` makes all changes, which takes minutes; some of them are made otherwise.
 """

@@ -54,7 +54,7 @@ const UNSAFE: [&str; 5] = [
     "crates/tet-io/src/mmap.rs",
     "crates/tet-io/src/lease.rs",
     "crates/tet-python/src/buffer.rs",
-    "tests/counting/mod.rs",
+    "tests/memory/counting.rs",
     "tests/threads.rs",
 ];
 

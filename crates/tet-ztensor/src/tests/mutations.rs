@@ -1,5 +1,5 @@
 //! Small files with a bit flipped or the end cut off: refused, or the same values. Changes of every
-//! other kind, by the thousand, are in `tests/mutate.rs` of the workspace.
+//! other kind, by the thousand, are in `tests/memory/mutate.rs` of the workspace.
 
 use crate::testing::{Fields, array, deep, file, open, text, uint, uints, zstd};
 use crate::{Check, Checksum, Severity};
