@@ -70,7 +70,9 @@ pub fn references(
             return Err(Error::Refs { what });
         }
     };
-    Ok(made(input, others, options, edges)?.0)
+    let (set, _) = made(input, others, options, edges)?;
+    check_unchanged(input.1, others)?;
+    Ok(set)
 }
 
 /// Writes references to the chunks of files as a document of kerchunk; several files are one along the axis
@@ -115,9 +117,7 @@ pub fn publish_references(
     output: &Path,
     options: &RefsOptions,
 ) -> Result<(ReferenceSet, RefsReport)> {
-    let catalogs =
-        || std::iter::once(&input.1.catalog).chain(others.iter().map(|(_, it)| &it.catalog));
-    let inputs = catalogs().flat_map(Catalog::stamps).collect();
+    let inputs = catalogs(input.1, others).flat_map(Catalog::stamps).collect();
     let publish =
         Publish { force: options.overwrite, sync: options.sync, inputs, ..Publish::default() };
     let mut publisher = Publisher::begin(output, &publish)?;
@@ -136,7 +136,7 @@ pub fn publish_references(
     let output_len = out.len;
     drop(out);
     written.map_err(|error| Error::Io(publisher.write_fault(error)))?;
-    catalogs().try_for_each(Catalog::check_unchanged)?;
+    check_unchanged(input.1, others)?;
     let (stored_count, inlined_count) = set.chunk_counts();
     let (array_count, notes) = (set.array_count(), set.notes().to_vec());
     let mut report =
@@ -149,6 +149,18 @@ pub fn publish_references(
         _ => publisher.commit()?,
     }
     Ok((set, report))
+}
+
+fn catalogs<'c>(
+    first: &'c Opened,
+    others: &'c [(&Path, Opened)],
+) -> impl Iterator<Item = &'c Catalog> {
+    std::iter::once(&first.catalog).chain(others.iter().map(|(_, opened)| &opened.catalog))
+}
+
+/// Compares all files with those that were opened, once for all elements and places that were read.
+fn check_unchanged(first: &Opened, others: &[(&Path, Opened)]) -> Result<()> {
+    Ok(catalogs(first, others).try_for_each(Catalog::check_unchanged)?)
 }
 
 /// The path of the file of edge chunks, absolute.

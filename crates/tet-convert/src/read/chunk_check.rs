@@ -51,7 +51,8 @@ impl DecodedTotal {
     }
 }
 
-/// Checks a dataset.
+/// Checks a dataset. Its files are compared by [`Catalog::check_unchanged`](tet_query::Catalog::check_unchanged), once
+/// for all datasets.
 pub(crate) fn check_chunks(
     dataset: &Dataset,
     how: ChunkRules<'_>,
@@ -233,5 +234,5 @@ fn read(dataset: &Dataset, linear: u64, place: &ChunkPlace) -> tet_query::Result
         );
     }
     let Some(slab) = Hyperslab::of_chunk(&dataset.grid, linear) else { return Ok(()) };
-    dataset.read(&slab, &Execution::default()).map(drop)
+    dataset.session().read(&slab, &Execution::default()).map(drop)
 }

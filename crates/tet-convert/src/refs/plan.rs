@@ -71,10 +71,10 @@ impl Planner<'_> {
         Ok(Planned { dataset, content: Content::Chunks(Box::new(chunks)) })
     }
 
-    /// All elements, little-endian and in row-major order.
+    /// All elements, little-endian and in row-major order; that files are unchanged is checked once all are read.
     fn elements(&self, view: &Dataset) -> Result<Vec<u8>> {
         let slab = Hyperslab::whole(view.shape());
-        Ok(view.read(&slab, &self.execution.silent())?.value.into_bytes())
+        Ok(view.session().read(&slab, &self.execution.silent())?.value.into_bytes())
     }
 
     fn texts(&self, of: &JoinedParts<'_>) -> Result<Content> {

@@ -48,6 +48,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
                 let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
                 check_chunks(dataset, how, &mut findings, (&mut seen, &mut total))?;
             }
+            catalog.check_unchanged()?;
         }
         Err(ReadError::Fault(fault)) => {
             findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tet_io::{Compared, Source};
+use tet_io::Source;
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
@@ -75,10 +75,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             seen.dataset_count += 1;
         }
     }
-    source.check_unchanged()?;
-    let mut compared = Compared::default();
-    let mut finders = opened.arrays().iter().map(|array| opened.finder(array));
-    finders.try_for_each(|finder| finder.check_unchanged(&mut compared)).map_err(failed)?;
+    catalog.check_unchanged()?;
     // Of a folder the source is one document.
     if path.file_name().is_some_and(|name| DOCUMENTS.iter().any(|document| name == *document)) {
         seen.file_len = seen.file_len.saturating_add(seen.stored_len);
