@@ -50,8 +50,10 @@ pub(crate) fn report(
     let tip = suggest(&mut error, args);
     if !asked && early.json {
         let text = without_secrets(args, error.to_string());
-        let first = text.lines().next().unwrap_or_default();
-        let failure = Failure::usage("usage", first.trim_start_matches("error: "));
+        // What is missing is listed on lines of its own.
+        let message = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let message = message.collect::<Vec<_>>().join(" ");
+        let failure = Failure::usage("usage", message.trim_start_matches("error: "));
         let tip = tip.unwrap_or_else(|| "see `tet --help`".to_owned());
         return crate::report_failure(&failure.hint(tip), true, early.color, streams);
     }
@@ -149,7 +151,7 @@ const OPTIONS: [(&[&str], &str); 14] = [
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
     (
         &["reverse", "flip", "upside-down"],
-        "`tet plot` has --invert-y; a slice with a step of -1 reverses an axis",
+        "`tet plot` has --invert-y; a list takes positions in any order: 'temp[lat#[2,1,0]]'",
     ),
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];

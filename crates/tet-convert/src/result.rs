@@ -141,10 +141,12 @@ impl ResultCatalog {
         let [main, ..] = self.catalog().datasets() else { return Ok(Vec::new()) };
         self.check_seals(&execution.silent())?;
         let zeros = self.zero_denominators();
-        let mut notes = self.notes.clone();
-        if encoding != Encoding::Json {
-            notes.retain(|note| !matches!(note, Note::NamesLeftOut { .. }));
-        }
+        let is_shown = |note: &Note| match note {
+            Note::NamesLeftOut { .. } => encoding == Encoding::Json,
+            Note::LeftBehind { .. } => false,
+            _ => true,
+        };
+        let mut notes: Vec<Note> = self.notes.iter().filter(|it| is_shown(it)).cloned().collect();
         let of = (self.catalog(), main);
         notes.extend(match encoding {
             Encoding::Json => json::write((&self.with_history(), main), layout, execution, out)?,

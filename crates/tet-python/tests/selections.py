@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cftime
@@ -286,7 +286,14 @@ class Case:
     text: str
     # The entries of a query document, where it has words for all of them.
     document: dict[str, Any] | None
+    entries: list[Entry]
     wanted: xarray.DataArray
+
+    def select(self, data: xarray.DataArray) -> xarray.DataArray:
+        """What xarray selects of an array that has the labels of the case."""
+        for each in self.entries:
+            data = each.select(data)
+        return data
 
     def labels(self, stored: xarray.Dataset) -> dict[str, Any]:
         """The labels of the axes that stay: numbers of times, unpacked numbers, longitudes with the turns that were asked for."""
@@ -304,13 +311,12 @@ def case(rng: random.Random, data: xarray.Dataset, calendar: str) -> Case:
     name = rng.choice([*VARIABLES, "globe"])
     dims = VARIABLES[name]
     chosen = [entry(rng, dim, calendar) for dim in rng.sample(dims, rng.randrange(1, len(dims) + 1))]
-    wanted = data[name]
-    for each in chosen:
-        wanted = each.select(wanted)
     document: dict[str, Any] | None = {}
     for each in chosen:
         document = None if document is None or each.document is None else document | {axis_of(each.text): each.document}
-    return Case(name, ", ".join(each.text for each in chosen), document, wanted)
+    text = ", ".join(each.text for each in chosen)
+    case = Case(name, text, document, chosen, data[name])
+    return replace(case, wanted=case.select(data[name]))
 
 
 def axis_of(text: str) -> str:

@@ -1,10 +1,12 @@
-"""Random selections, by text and by query document, of every container: elements and labels are those of xarray.
+"""Random selections, by text, by query document and by the engine of xarray, of every container: elements and labels are
+those of xarray.
 
 `TET_SELECTIONS=10000 TET_SEED=1 pytest tests/test_selection_matrix.py` makes so many of each calendar.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import warnings
@@ -81,4 +83,24 @@ def test_every_container_selects_as_xarray(files: tuple[str, Any]) -> None:
             check(opened[suffix], case, stored, is_document=rng.random() < 0.5)
         except (AssertionError, tetfile.TetError, ValueError) as error:
             wrong.append(f"{suffix} {case.name}[{case.text}]: {' '.join(str(error).split())}")
+    assert not wrong, "\n".join([f"{len(wrong)} of {COUNT}", *wrong[:20]])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_engine_selects_as_that_of_netcdf(files: tuple[str, Any]) -> None:
+    calendar, opened = files
+    rng = random.Random(f"{SEED} {calendar} engine")
+    located = selections.located(calendar)
+    how: dict[str, Any] = {"decode_times": xarray.coders.CFDatetimeCoder(use_cftime=True)}
+    wrong = []
+    with contextlib.ExitStack() as stack:
+        theirs = stack.enter_context(xarray.open_dataset(opened["nc"].path, engine="netcdf4", **how))
+        ours = {
+            suffix: stack.enter_context(xarray.open_dataset(file.path, engine="tet", **how)) for suffix, file in opened.items()
+        }
+        for _ in range(COUNT):
+            case, suffix = selections.case(rng, located, calendar), rng.choice(SUFFIXES)
+            found, wanted = (case.select(of[case.name]) for of in (ours[suffix], theirs))
+            if not (np.array_equal(found.values, case.wanted.values) and found.equals(wanted)):
+                wrong.append(f"{suffix} {case.name}[{case.text}]: {found}, not {wanted}")
     assert not wrong, "\n".join([f"{len(wrong)} of {COUNT}", *wrong[:20]])

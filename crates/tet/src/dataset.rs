@@ -7,7 +7,7 @@ use tet_convert::Opened;
 use tet_format::DType;
 use tet_query::{
     Answer, Array, AttrText, AxisRef, Element, Error as QueryError, Execution, Hyperslab, Op,
-    Reduced, Reduction, Selected, Selection, SelectionError, find_axis,
+    Reduced, Reduction, Selected, Selection, SelectionError, SelectionNote, find_axis,
 };
 
 use crate::error::Result;
@@ -18,13 +18,15 @@ pub struct Dataset {
     opened: Arc<Opened>,
     dataset: tet_query::Dataset,
     slab: Hyperslab,
+    notes: Vec<SelectionNote>,
     how: Execution,
 }
 
 impl Dataset {
     pub(crate) fn new(opened: Arc<Opened>, dataset: &tet_query::Dataset) -> Self {
         let (dataset, how) = (dataset.clone(), Execution::default());
-        Dataset { opened, slab: Hyperslab::whole(dataset.shape()), dataset, how }
+        let slab = Hyperslab::whole(dataset.shape());
+        Dataset { opened, slab, dataset, notes: Vec::new(), how }
     }
 
     /// Its name, as the file has it.
@@ -73,8 +75,27 @@ impl Dataset {
         let selection = Selection::parse(text).map_err(QueryError::from)?;
         let catalog = &self.opened.catalog;
         let whole = catalog.at(self.dataset.index).unwrap_or(&self.dataset);
-        let Selected { dataset, slab, .. } = selection.select(catalog, whole, &self.how)?;
-        Ok(Dataset { dataset, slab, ..self.clone() })
+        let Selected { dataset, slab, notes, .. } = selection.select(catalog, whole, &self.how)?;
+        Ok(Dataset { dataset, slab, notes, ..self.clone() })
+    }
+
+    /// What the selection took for granted: the nearest label instead of the one that was asked for, longitudes after
+    /// full turns, a range in which nothing is.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # fn main() -> tet::Result<()> {
+    /// let near = tet::open("climate.tet")?.dataset("temp")?.select("lat~48.1")?;
+    /// for note in near.notes() {
+    ///     eprintln!("note: {note}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn notes(&self) -> &[SelectionNote] {
+        &self.notes
     }
 
     /// The same, read with other bounds on threads and memory, or with another policy of checksums.

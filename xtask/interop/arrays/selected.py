@@ -3,7 +3,7 @@
 The selections are those of `crates/tet-python/tests/selections.py`: axes of numbers, texts, times in all calendars and packed
 coordinates, up and down and in no order, labels that are repeated, longitudes around the globe. `cat`, `query`, `stats`,
 `convert`, `diff` and what `query -o` writes are compared with what xarray selects: elements, labels, coordinates that become
-scalar. Exit code 1 if anything differs.
+scalar. Tables, JSON, archives of NumPy and documents are compared by `selected_texts.py`. `plot` prints no numbers. Exit code 1 if anything differs.
 """
 
 import argparse
@@ -20,13 +20,16 @@ import xarray
 
 TESTS = pathlib.Path(__file__).resolve().parents[3] / "crates/tet-python/tests"
 sys.path.insert(0, str(TESTS))
+import selected_texts as texts  # noqa: E402
 import selections  # noqa: E402
 
 CONVERTED = ["h5", "zarr.zip", "tet", "tets", "zt", "tgm", "nc3"]
 SUFFIXES = ["nc", "classic.nc", "v2.zarr", "v3.zarr", *CONVERTED]
 OUTPUTS = ["nc", "nc3", "zarr"]
-# Labels of texts belong to the dataset there, and one that is selected alone is not written.
+# A label of text that is selected alone is not written: of containers whose labels belong to the dataset, and to one that has no
+# dataset of text (docs/limits.md, Conversion).
 OWN_LABELS = ["tet", "tets", "zt", "tgm"]
+NO_TEXTS = ["nc3"]
 FAILURES = []
 COUNTS = {}
 
@@ -68,7 +71,7 @@ class Files:
         return xarray.open_dataset(self.folder / name, **options)
 
 
-def equal_labels(found, case, stored, suffix, skipped=()):
+def equal_labels(found, case, stored, suffix, output, skipped=()):
     """Whether the labels of the axes that stay, and the scalars of those that do not, are those that were selected."""
     for dim, labels in case.labels(stored).items():
         if dim in skipped:
@@ -82,13 +85,60 @@ def equal_labels(found, case, stored, suffix, skipped=()):
             return f"labels of {dim}: {found.coords.get(dim)}, not {labels}"
     dropped = [dim for dim in selections.VARIABLES[case.name] if dim not in case.wanted.dims and dim in stored.coords]
     for dim in dropped:
-        if suffix in OWN_LABELS and stored[dim].dtype.kind in "UO":
+        if (suffix in OWN_LABELS or output in NO_TEXTS) and stored[dim].dtype.kind in "UO":
             continue
         known = selections.labels("standard")[dim] if dim == "packed" else stored[dim].values
         label = known[int(case.wanted[f"{dim}_at"])]
         if dim not in found.coords or found[dim].values.tolist() != np.asarray(label).tolist():
             return f"scalar {dim}: {found.coords.get(dim)}, not {label}"
     return ""
+
+
+def compare_texts(files, rng, case, source, options):
+    """Tables and documents, as they are printed and as they are written."""
+    target, wanted = f"{case.name}[{case.text}]", case.wanted
+    what = f"{files.calendar} {source} {target}"
+
+    def fault(name, words, of):
+        done = files.run(*words, *options)
+        text = done.stderr.decode()[:300] if done.returncode else of(done.stdout.decode())
+        check(name, not text, f"{what} {words[2:]}: {text}")
+
+    def tidy(name, delimiter):
+        return lambda text: texts.tidy_fault(text, case, name, delimiter)
+
+    kind, delimiter = rng.choice([("csv", ","), ("tsv", "\t")])
+    of_tables = {
+        "cat -o csv": (["cat", source, target, "-o", "-", "--to", kind, "--allow-empty"], tidy(case.name, delimiter)),
+        "cat --format csv": (["cat", source, target, "--format", kind], tidy(case.name, delimiter)),
+        "cat --layout wide": (
+            ["cat", source, target, "-o", "-", "--to", "csv", "--allow-empty", "--layout", "wide"],
+            lambda text: texts.wide_fault(text, case),
+        ),
+        "query -o csv": (
+            ["query", source, case.name, "-s", case.text, "-o", "-", "--to", kind, "--allow-empty"],
+            tidy(case.name, delimiter),
+        ),
+        "query --format table": (["query", source, case.name, "-s", case.text, "--format", "table"], tidy("values", "\t")),
+    }
+    if wanted.size <= texts.ROWS:
+        for name in rng.sample(sorted(of_tables), 2):
+            words, of = of_tables[name]
+            fault(name, words, of)
+        fault("cat --format json", ["cat", source, target, "--format", "json"], lambda text: texts.document_fault(text, case))
+        document, asked = texts.question(rng, files.folder, case, {})
+        fault("query document", ["query", source, asked, "--json", "--full"], lambda text: texts.answer_fault(text, case))
+    words = ["explain", source, case.name, "-s", case.text, "--json"]
+    fault("explain", words, lambda text: texts.sizes_fault(json.loads(text), case))
+    document, asked = texts.question(rng, files.folder, case, {"max": []})
+    done = files.run("query", source, asked, "-q", *options)
+    known = done.stdout.decode().strip()
+    known = known if done.returncode == 0 else done.stderr.decode()[:300]
+    check("query document", known == (str(wanted.values.max()) if wanted.size else "null"), f"{what} {document}: {known}")
+
+    files.run("cat", source, target, "-o", "o.npz", "-f", "--allow-empty", *options)
+    text = texts.archive_fault(files.folder / "o.npz", case, files.stored)
+    check("cat -o npz", not text, f"{what}: {text}")
 
 
 def compare(files, rng, case, suffix):
@@ -103,6 +153,8 @@ def compare(files, rng, case, suffix):
     check("cat", is_equal, f"{what}: {done.stderr.decode()[:300]}")
     if not is_equal:
         return
+
+    compare_texts(files, rng, case, source, options)
 
     done = files.run("query", source, case.name, "-s", case.text, "--mean", "--json", *options)
     mean = json.loads(done.stdout)["result"]["values"] if done.returncode == 0 else done.stderr.decode()
@@ -130,7 +182,7 @@ def compare(files, rng, case, suffix):
     text = done.stderr.decode()[:300]
     if done.returncode == 0:
         with files.opened(output) as found:
-            text = equal_labels(found[case.name], case, files.stored, suffix)
+            text = equal_labels(found[case.name], case, files.stored, suffix, output[2:])
             if not np.array_equal(found[case.name].values, values):
                 text = f"elements {text}"
     check("convert", done.returncode == 0 and not text, f"{what} to {output}: {text}")
@@ -142,7 +194,7 @@ def compare(files, rng, case, suffix):
         if done.returncode == 0:
             with files.opened(output) as found:
                 result = next(it for name, it in found.data_vars.items() if it.dims == wanted.max(over).dims and case.name in name)
-                text = equal_labels(result, case, files.stored, suffix, skipped=[over])
+                text = equal_labels(result, case, files.stored, suffix, output[2:], skipped=[over])
                 if not np.array_equal(result.values, wanted.max(over).values):
                     text = f"elements {text}"
         check("query -o", done.returncode == 0 and not text, f"{what} --max {over} to {output}: {text}")

@@ -214,7 +214,11 @@ pub(super) fn around(resolved: &Resolved, catalog: &Catalog) -> Resolved {
     let slices = resolved.positions.iter().map(AxisPositions::around).collect();
     let around = dataset.and_then(|it| Some((it, Hyperslab::new(slices, it.shape())?)));
     let Some((dataset, slab)) = around else { return resolved.clone() };
-    let (dataset, ask) = (dataset.clone(), Ask::Values(Choice::default()));
+    let ask = match &resolved.ask {
+        Ask::Align(_) => resolved.ask.clone(),
+        _ => Ask::Values(Choice::default()),
+    };
+    let dataset = dataset.clone();
     let notes = resolved.notes.iter().cloned().chain(taken).collect();
     Resolved { dataset, slab, ask, notes, ..resolved.clone() }
 }

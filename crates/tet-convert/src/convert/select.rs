@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tet_query::{
-    AxisRef, Catalog, CatalogLabels, Dataset, Error as QueryError, Selection, SelectionForm,
-    TakenAxes, find_axis,
+    AxisRef, Catalog, CatalogLabels, Dataset, Error as QueryError, Hyperslab, Selection,
+    SelectionForm, TakenAxes, find_axis,
 };
 
 use super::choice::{chosen, chosen_with_associated};
@@ -61,7 +61,7 @@ pub(super) fn selected(
         notes.extend(result.notes.iter().cloned());
         let [selected, associated @ ..] = result.catalog().datasets() else { continue };
         let selected = Dataset { index, ..selected.clone() };
-        replaced.insert(index, selected);
+        replaced.insert(index, with_own_labels(selected, &view, &slab));
         // Those that are selected on their own are so again.
         for part in associated {
             if let Some(of) = catalog.only_named(&part.name) {
@@ -74,6 +74,15 @@ pub(super) fn selected(
     let mut place = |dataset: Dataset| replaced.remove(&dataset.index).unwrap_or(dataset);
     let parts = catalog.parts().iter().cloned().map(&mut place).collect();
     Ok((catalog.viewed(place).with_parts(parts), results))
+}
+
+/// A selected dataset without the labels that a dataset of texts has, which is written itself.
+fn with_own_labels(mut selected: Dataset, of: &Dataset, slab: &Hyperslab) -> Dataset {
+    let axes = slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
+    let axes: Vec<usize> = axes.map(|(axis, _)| axis).collect();
+    let is_own = |axis: usize| axes.get(axis).is_some_and(|axis| of.coords.contains_key(axis));
+    selected.coords.retain(|axis, _| is_own(*axis));
+    selected
 }
 
 /// The datasets that a selection is of, each with the entries of the axes that it has.

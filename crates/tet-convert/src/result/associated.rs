@@ -72,6 +72,8 @@ pub(super) fn associated(
     let mut notes: Vec<Note> =
         labels.filter_map(|(dataset, _)| prune(catalog, dataset, goes)).collect();
     notes.extend(all.iter_mut().filter_map(|it| prune(catalog, &mut it.dataset, goes)));
+    let name = &selected.dataset.name;
+    notes.extend(Note::left_behind(name, "labels of one position", selected.own_singles()));
     Ok((all, notes))
 }
 
@@ -141,6 +143,13 @@ impl<'s> Selected<'s> {
             (found.index != self.dataset.index).then(|| (dim.clone(), found.clone()))
         });
         found.collect()
+    }
+
+    /// The number of axes of which one position is selected, and whose labels are no dataset that could go along.
+    fn own_singles(&self) -> usize {
+        let axes = self.slab.axes().iter().enumerate();
+        let single = axes.filter(|(axis, slice)| !slice.is_kept() && !self.folded.contains(axis));
+        single.filter(|(axis, _)| self.dataset.coords.contains_key(axis)).count()
     }
 
     fn is_once(&self, dim: &str) -> bool {

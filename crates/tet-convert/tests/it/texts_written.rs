@@ -175,10 +175,9 @@ fn texts_without_elements_and_without_axes_are_written() {
     }
 }
 
-#[test]
-fn a_list_that_has_the_name_of_an_axis_labels_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let input = folder.path().join("in.npz");
+/// Two numbers `t`, and two texts `station` in a list.
+fn stations(folder: &Path) -> PathBuf {
+    let input = folder.join("in.npz");
     let mut zip = zip::ZipWriter::new(std::fs::File::create(&input).unwrap());
     let text = |text: &str| u32::from(text.chars().next().unwrap()).to_le_bytes();
     let arrays = [
@@ -191,6 +190,44 @@ fn a_list_that_has_the_name_of_an_axis_labels_it() {
         std::io::Write::write_all(&mut zip, &bytes).unwrap();
     }
     zip.finish().unwrap();
+    input
+}
+
+#[test]
+fn labels_that_are_left_out_of_a_selection_are_told_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = stations(folder.path());
+    let mut named = options();
+    let names = vec!["station".to_owned()];
+    named.tet.dims = vec![DimNames { dataset: Some("t".to_owned()), names }];
+    let left = |input: &Path, output: &str, select: &str| {
+        let mut options = options();
+        options.select = Some(select.to_owned());
+        let report = convert(input, &folder.path().join(output), &options).unwrap();
+        let left = |note: &Note| match note {
+            Note::LeftBehind { dataset, what, count } => Some((dataset.clone(), *what, *count)),
+            _ => None,
+        };
+        report.notes.iter().filter_map(left).collect::<Vec<_>>()
+    };
+    let one = [("t".to_owned(), "labels of one position", 1)];
+    for source in ["in.nc", "in.v3.zarr", "in.tet"] {
+        let source = folder.path().join(source);
+        convert(&input, &source, &named).unwrap();
+        let has_list = source.extension() != Some("tet".as_ref());
+        for output in ["out.nc", "out.zarr", "out.nc3", "out.tet", "out.zt", "out.tgm"] {
+            let (several, all) = ("station=[\u{e9}, a]", left(&source, output, "station=a"));
+            assert_eq!(left(&source, output, several), [], "{source:?} {output}");
+            let is_kept = has_list && ["out.nc", "out.zarr"].contains(&output);
+            assert_eq!(all, &one[usize::from(is_kept)..], "{source:?} {output}");
+        }
+    }
+}
+
+#[test]
+fn a_list_that_has_the_name_of_an_axis_labels_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = stations(folder.path());
     for output in OUTPUTS {
         let path = folder.path().join(output);
         let mut options = options();

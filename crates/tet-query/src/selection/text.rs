@@ -245,6 +245,10 @@ impl Reader<'_> {
             Some(Position::Index(step)) if 1 <= step => {
                 u64::try_from(step).map_err(|_| self.wanted_at(at, "a step below 2^64 is wanted"))
             }
+            Some(Position::Index(step)) if step < 0 => Err(self.wanted_at(
+                at,
+                "a step of at least 1 is wanted, or a list of positions in their order, such as `lat#[2,1,0]`,",
+            )),
             _ => Err(self.wanted_at(at, "a step of at least 1 is wanted")),
         }
     }
@@ -520,7 +524,10 @@ mod tests {
             ("1,,2", "a position, a range or `...` is wanted at column 3"),
             ("1 2", "a comma or the end is wanted at column 3"),
             ("0:4:0", "a step of at least 1 is wanted at column 5"),
-            ("0:4:-1", "a step of at least 1 is wanted at column 5"),
+            (
+                "0:4:-1",
+                "a step of at least 1 is wanted, or a list of positions in their order, such as `lat#[2,1,0]`, at column 5",
+            ),
             ("0:4:\"a\"", "a step of at least 1 is wanted at column 5"),
             ("0:4:1:1", "a comma or the end is wanted at column 6"),
             ("1e999", "an integer or a label in quotes is wanted at column 1"),

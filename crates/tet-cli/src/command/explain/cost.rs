@@ -7,7 +7,7 @@ use tet_query::{
     ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan, Run, StatisticsUse,
 };
 
-use crate::command::query::plan::Reads;
+use crate::command::query::plan::{Reads, counts, element_count};
 use crate::context::Context;
 use crate::exit::Result;
 use crate::render::json::AxisCostShape;
@@ -51,7 +51,7 @@ impl Cost {
         Ok(Cost {
             passes: cost.passes,
             is_compared: cost.is_compared,
-            selected_len: plan.element_count.saturating_mul(element_size(dataset)),
+            selected_len: element_count(plan, resolved).saturating_mul(element_size(dataset)),
             memory_len: cost.memory_len,
             handled_len: reads.len.max(decoded_whole(dataset, plan)),
             statistics: cost.statistics,
@@ -86,7 +86,10 @@ pub(super) fn axes(
     if matches!(resolved.ask, Ask::Align(_)) || slab.is_empty() {
         return Ok(costs);
     }
+    let counts = counts(resolved);
+    let selected = counts.iter().copied().fold(element_size(dataset), u64::saturating_mul);
     for (axis, slice) in slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept()) {
+        let positions = counts.get(axis).copied().unwrap_or_else(|| slice.count());
         context.check_cancelled()?;
         let mut slices = slab.axes().to_vec();
         if let Some(one) = slices.get_mut(axis) {
@@ -100,10 +103,10 @@ pub(super) fn axes(
         costs.push(AxisCostShape {
             axis,
             dim: dataset.dims.get(axis).cloned(),
-            positions: slice.count(),
+            positions,
             chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),
             read_len,
-            selected_len: plan.element_count.saturating_mul(element_size(dataset)),
+            selected_len: selected.checked_div(positions).unwrap_or(0),
         });
     }
     Ok(costs)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tet_document::{Ask, Resolved};
-use tet_query::{Execution, ReadPlan, Run};
+use tet_query::{AxisPositions, Execution, ReadPlan, Run};
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -80,11 +80,26 @@ impl Reads {
     }
 }
 
+/// The number of selected positions of each axis, where the plan may be of more.
+pub(crate) fn counts(resolved: &Resolved) -> Vec<u64> {
+    let counts = resolved.positions.iter().map(AxisPositions::count);
+    counts.map(|count| u64::try_from(count).unwrap_or(u64::MAX)).collect()
+}
+
+/// The number of selected elements, where the plan may be of all around them.
+pub(crate) fn element_count(plan: &ReadPlan, resolved: &Resolved) -> u64 {
+    match &resolved.ask {
+        Ask::Align(_) => plan.element_count,
+        _ => counts(resolved).into_iter().fold(1, u64::saturating_mul),
+    }
+}
+
 /// The plan as JSON.
 pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> PlanShape {
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
     let is_array = matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..));
-    let memory_len = if is_array { plan.element_count.saturating_mul(element_size) } else { 0 };
+    let elements = element_count(plan, resolved);
+    let memory_len = if is_array { elements.saturating_mul(element_size) } else { 0 };
     PlanShape {
         chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),
         spans: plan.span_count,
@@ -92,7 +107,7 @@ pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> Plan
         requests: reads.requests,
         stored_len: reads.len,
         decoded_len: plan.decoded_len,
-        elements: plan.element_count,
+        elements,
         memory_len,
         chunk_list: reads.first.as_ref().map(|first| chunk_list(plan, first, resolved)),
     }
@@ -137,9 +152,10 @@ pub(crate) fn rows(
 ) -> Vec<(&'static str, String)> {
     let grid = &resolved.dataset.grid;
     let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
-    let part = format!("{} of {}", shape_text(&resolved.slab.counts()), grid.shape());
+    let part = format!("{} of {}", shape_text(&counts(resolved)), grid.shape());
+    let elements = counted(element_count(plan, resolved), "element");
     let mut rows = vec![
-        ("selected", format!("{part}, {}", counted(plan.element_count, "element"))),
+        ("selected", format!("{part}, {elements}")),
         ("chunks", format!("{} of {}", grouped(count), grouped(grid.chunk_count()))),
         ("spans", grouped(plan.span_count)),
         ("runs", grouped(reads.count)),

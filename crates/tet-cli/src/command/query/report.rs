@@ -138,7 +138,7 @@ pub(crate) fn selection(resolved: &Resolved) -> SelectionShape {
         start: axes.iter().map(|slice| slice.start).collect(),
         stop: axes.iter().map(|slice| slice.stop).collect(),
         step: axes.iter().map(|slice| slice.step).collect(),
-        shape: slab.counts(),
+        shape: plan::counts(resolved),
         dropped_axes: slab.dropped_axes(),
     }
 }

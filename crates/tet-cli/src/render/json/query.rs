@@ -68,7 +68,7 @@ pub(crate) struct SelectionShape {
     pub(crate) start: Vec<u64>,
     /// One past the last position of each axis.
     pub(crate) stop: Vec<u64>,
-    /// The distance between selected positions of each axis.
+    /// The distance between selected positions of each axis; 1 where they are taken one by one.
     pub(crate) step: Vec<u64>,
     /// The number of selected positions of each axis.
     pub(crate) shape: Vec<u64>,
