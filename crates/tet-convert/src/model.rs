@@ -15,5 +15,6 @@ pub(crate) mod meanings;
 pub(crate) mod notes;
 pub(crate) mod number;
 pub(crate) mod renaming;
+pub(crate) mod scratch;
 pub(crate) mod sparse;
 pub(crate) mod ties;
