@@ -40,6 +40,7 @@ pub use self::cells::reduced_array;
 pub use self::policy::WritePolicy;
 use crate::container::{csv, json, writable};
 use crate::convert::write_opened;
+use crate::model::cf::dated;
 use crate::model::logical::as_bytes;
 use crate::model::notes;
 use crate::read::opened::Opened;
@@ -126,6 +127,13 @@ impl ResultCatalog {
         notes.retain(|note| !is_known(note));
         notes.extend(self.zero_note(zeros));
         Ok(Written { bytes: report.output_len, notes })
+    }
+
+    /// The result with times as dates, as text has them.
+    #[must_use]
+    pub fn with_dates(mut self, execution: &Execution) -> ResultCatalog {
+        self.catalog = dated(self.catalog, &execution.silent());
+        self
     }
 
     /// Writes the elements of the result to a stream.
