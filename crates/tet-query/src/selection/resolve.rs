@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::axes::find_axis;
 use super::error::{SelectionError, SelectionFault};
 use super::positions::AxisPositions;
+use super::written::as_positions;
 use super::{Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionForm, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
@@ -63,7 +64,11 @@ impl Selection {
         dims: &[String],
         labels: &dyn LabelLookup,
     ) -> Result<Vec<AxisPositions>> {
-        let placed = self.place(extents.len(), dims)?.into_iter().enumerate();
+        let placed =
+            self.place(extents.len(), dims).map_err(|SelectionError { entry, fault }| {
+                SelectionError { entry, fault: fault.with_dims_of(labels) }
+            })?;
+        let placed = placed.into_iter().enumerate();
         let positions = placed.map(|(axis, entries)| {
             let reader = AxisReader { axis, extent: extents[axis], dims, labels };
             reader.all_of(&entries)
@@ -158,7 +163,21 @@ impl AxisReader<'_> {
             AxisSelection::List(places) => self.list(places)?,
             AxisSelection::Among { part, ranges } => self.among(*part, ranges)?,
         };
-        Ok(found.map_err(|fault| fault.of_entry(place))?)
+        Ok(found.map_err(|fault| self.with_positions(fault, entry).of_entry(place))?)
+    }
+
+    /// The fault of a label, with the positions that the whole entry may have meant.
+    fn with_positions(
+        &self,
+        mut fault: Box<SelectionFault>,
+        entry: &AxisSelection,
+    ) -> Box<SelectionFault> {
+        if let SelectionFault::NotADate { positions, .. }
+        | SelectionFault::NoSuchLabel { positions, .. } = &mut *fault
+        {
+            *positions = as_positions(&self.name(), entry, self.extent);
+        }
+        fault
     }
 
     fn list(&self, places: &[Position]) -> Result<Found<AxisPositions>> {
@@ -415,9 +434,8 @@ impl AxisReader<'_> {
     /// A whole number is no date but a year.
     fn check_date(&self, label: &str, position: &Position, labels: &Labels<'_>) -> Found<()> {
         if matches!(position, Position::Number(_)) && labels.is_no_date(label) {
-            let (axis, name, ends) = (self.text(), self.name(), ends_of(labels));
-            let label = label.to_owned();
-            return Err(SelectionFault::NotADate { axis, name, label, ends }.into());
+            let (axis, label, ends) = (self.text(), label.to_owned(), ends_of(labels));
+            return Err(SelectionFault::NotADate { axis, label, positions: None, ends }.into());
         }
         Ok(())
     }
@@ -452,7 +470,7 @@ impl AxisReader<'_> {
         }))
     }
 
-    /// The fault of a label that no position has, with the position that a whole number may have meant.
+    /// The fault of a label that no position has.
     fn unknown(
         &self,
         label: &str,
@@ -460,12 +478,6 @@ impl AxisReader<'_> {
         labels: &Labels<'_>,
     ) -> Box<SelectionFault> {
         let mut fault = unknown_label(self.text(), self.extent, label, labels);
-        if let (SelectionFault::NoSuchLabel { position, .. }, Position::Number(number)) =
-            (&mut *fault, position)
-            && self.counted(*number, i128::from(self.extent) - 1).is_some()
-        {
-            *position = Some(format!("{}#{number}", self.name()));
-        }
         if let SelectionFault::NoSuchLabel { units, .. } = &mut *fault
             && !matches!(position, Position::Number(_))
         {
@@ -522,7 +534,7 @@ pub fn unknown_label(
         ends,
         neighbors,
         suggestion,
-        position: None,
+        positions: None,
         units: None,
     })
 }
