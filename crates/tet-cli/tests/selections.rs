@@ -90,6 +90,25 @@ fn ranges_around_the_globe_have_the_labels_that_were_asked_for() {
     }
 }
 
+#[test]
+fn lists_of_longitudes_have_the_labels_that_were_asked_for() {
+    let folder = folder();
+    let at = folder.path();
+    for (list, labels) in [
+        ("lon=[-60,-120]", "[ -60. -120.]"),
+        ("lon=[-60,0,420]", "[-60.   0. 420.]"),
+        ("lon~[-61,119]", "[-60. 120.]"),
+        ("lon=[300,120]", "[300. 120.]"),
+    ] {
+        for container in CONTAINERS {
+            let (file, out) = (format!("x.{container}"), format!("y.{container}"));
+            run(at, &["convert", &file, &out, "-s", list, "-f"]);
+            assert_eq!(run(at, &["cat", &out, "lon"]).trim(), labels, "{out} {list}");
+            run(at, &["diff", &file, &out, &format!("t2m[{list}]")]);
+        }
+    }
+}
+
 /// Longitudes of a type that has no negative numbers, and their bounds; names along an axis.
 #[test]
 fn unsigned_longitudes_bounds_and_texts_go_along() {

@@ -183,10 +183,13 @@ impl AxisReader<'_> {
     fn list(&self, places: &[Position]) -> Result<Found<AxisPositions>> {
         let labels = self.labels()?;
         let lookup = labels.as_ref().map(|labels| Lookup::of_list(labels, places.len()));
-        let mut positions = Vec::new();
+        let (mut positions, mut turns) = (Vec::new(), Vec::new());
         for position in places {
             match self.each(position, lookup.as_ref()) {
-                Ok(found) => positions.extend(found),
+                Ok(found) => {
+                    turns.extend(found.iter().map(|at| self.turns(position, *at, lookup.as_ref())));
+                    positions.extend(found);
+                }
                 Err(fault) => return Ok(Err(fault)),
             }
             let wanted = positions.len() as u64;
@@ -195,7 +198,22 @@ impl AxisReader<'_> {
                 return Err(Error::Limit { what, wanted, limit: COORDINATES_MAX });
             }
         }
-        Ok(Ok(AxisPositions::each(positions, Vec::new())))
+        if turns.iter().all(|turns| *turns == 0) {
+            turns.clear();
+        }
+        Ok(Ok(AxisPositions::each(positions, turns)))
+    }
+
+    /// The full turns from the label of a position to the longitude that is asked for; 0 of other labels.
+    fn turns(&self, asked: &Position, at: u64, lookup: Option<&Lookup<'_>>) -> i64 {
+        let label = match asked {
+            Position::Nearest { label, .. } => Some(label.clone()),
+            _ => asked.label(),
+        };
+        let labels = lookup.filter(|_| self.labels.is_longitude(self.axis)).map(Lookup::labels);
+        let place = usize::try_from(at).ok();
+        let turns = label.zip(labels).zip(place);
+        turns.and_then(|((label, labels), at)| labels.turns_to(at, &label)).unwrap_or(0)
     }
 
     /// The positions that one of a list means: of a label all that have it.
