@@ -149,7 +149,7 @@ const OPTIONS: [(&[&str], &str); 14] = [
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
     (
         &["reverse", "flip", "upside-down"],
-        "`tet plot` has --invert-y; a slice with a step of -1 reverses an axis",
+        "`tet plot` has --invert-y; a list takes positions in any order: 'temp[lat#[2,1,0]]'",
     ),
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];
@@ -183,6 +183,18 @@ fn of_option(name: &str, own: &clap::Command) -> Option<String> {
             "differences are printed, and no file is made of them: {}",
             elsewhere::ARITHMETIC
         ));
+    }
+    if ["skip-damaged", "salvage"].contains(&name) {
+        let convert = "`tet convert --skip-damaged FILE OUT` writes missing values in place of what cannot be read";
+        match own.get_name() {
+            "append" => return Some(format!("{convert}: append OUT then")),
+            "refs" => {
+                return Some(format!(
+                    "references are to the stored bytes, and damaged ones stay what they are: {convert}"
+                ));
+            }
+            _ => {}
+        }
     }
     let root = crate::command();
     let has = |command: &clap::Command| {
