@@ -31,6 +31,9 @@ pub(crate) trait Parts {
     ///
     /// A chunk cannot be read.
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array>;
+
+    /// The integer that stands for a missing time, where elements are times.
+    fn masked(&self) -> Option<i64>;
 }
 
 /// The selected values of a dataset.
@@ -51,6 +54,10 @@ impl Parts for Selected<'_> {
         let Answer { value, integrity } = self.session.read(&slab, self.how)?;
         self.integrity = self.integrity.into_iter().chain([integrity]).reduce(Integrity::and);
         Ok(value)
+    }
+
+    fn masked(&self) -> Option<i64> {
+        self.target.dataset.masked_integer()
     }
 }
 
@@ -79,12 +86,10 @@ impl Preview {
     ///
     /// A part cannot be read, or is larger than the memory budget.
     pub(crate) fn of(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Preview> {
-        let shape = parts.shape();
+        let (shape, masked) = (parts.shape(), parts.masked());
         let (axes, values) = shown_part(&shape, full, how, Number::Null, &mut |ranges, put| {
             let array = parts.read(ranges)?;
-            (0..array.len()).for_each(|at| {
-                put(at, array.get(at).map_or(Number::Null, Number::from));
-            });
+            (0..array.len()).for_each(|at| put(at, Number::element(&array, at, masked)));
             Ok(())
         })?;
         Ok(Preview { shape, axes, values })

@@ -186,6 +186,18 @@ fn of_option(name: &str, own: &clap::Command) -> Option<String> {
             elsewhere::ARITHMETIC
         ));
     }
+    if ["skip-damaged", "salvage"].contains(&name) {
+        let convert = "`tet convert --skip-damaged FILE OUT` writes missing values in place of what cannot be read";
+        match own.get_name() {
+            "append" => return Some(format!("{convert}: append OUT then")),
+            "refs" => {
+                return Some(format!(
+                    "references are to the stored bytes, and damaged ones stay what they are: {convert}"
+                ));
+            }
+            _ => {}
+        }
+    }
     let root = crate::command();
     let has = |command: &clap::Command| {
         command.get_arguments().any(|it| {

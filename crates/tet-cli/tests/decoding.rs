@@ -146,6 +146,55 @@ fn text_outputs_have_decoded_values_and_dates() {
     assert!(csv.contains(late) && csv.contains("294.14") && csv.contains("2000-03-01"), "{csv}");
 }
 
+#[test]
+fn a_missing_time_is_not_a_time_in_every_output() {
+    let folder = folder();
+    let at = folder.path();
+    let query = |options: &[&str]| works(at, &[&["query", "x.zarr", "time"], options].concat());
+    let late = 1_577_836_800_000_000_001_i64;
+    assert_eq!(query(&["--format", "quiet"]), format!("0 {late} NaT\n"));
+    assert!(query(&["--format", "table"]).ends_with(&format!("001\t{late}\nNaT\tNaT\n")));
+    assert!(
+        query(&[]).ends_with("[                  0 1577836800000000001                 NaT]\n")
+    );
+    let raw = query(&["--raw-values"]);
+    assert!(raw.ends_with("1577836800000000001                  -1]\n"), "{raw}");
+    let json: serde_json::Value = serde_json::from_str(&query(&["--json"])).expect("JSON");
+    assert_eq!(json["result"]["values"], serde_json::json!([0, late, "NaT"]));
+    let csv = "time\n1970-01-01T00:00:00.000000000\n2020-01-01T00:00:00.000000001\nNaT\n";
+    assert_eq!(query(&["-o", "-", "--to", "csv"]), csv);
+    query(&["-o", "time.csv"]);
+    assert_eq!(fs::read_to_string(at.join("time.csv")).expect("a file"), csv);
+    let plot = works(at, &["plot", "x.zarr", "time"]);
+    assert!(plot.contains("1 NaN") && !plot.contains("-9"), "{plot}");
+    // Positions that are taken one by one keep all digits.
+    let taken = works(at, &["query", "x.zarr", "time[[1,2]]", "--format", "quiet"]);
+    assert_eq!(taken, format!("{late} NaT\n"));
+}
+
+#[test]
+fn a_missing_time_has_no_distance() {
+    let folder = folder();
+    let at = folder.path();
+    let other = self::folder();
+    fs::rename(other.path().join("x.zarr"), at.join("y.zarr")).expect("a folder");
+    let times = bytes([0, -1, 5], i64::to_le_bytes);
+    let units = r#""units": "nanoseconds since 1970-01-01", "_FillValue": -1"#;
+    let (dtype, shape, dims) = ("int64", "3", "\"time\"");
+    let time = ZarrArray { name: "time", dtype, shape, dims, bytes: times, attrs: units };
+    write(&at.join("y.zarr"), time);
+    let (exit, out, _) = run(at, &["diff", "x.zarr", "y.zarr", "time", "--json"]);
+    assert_eq!(exit, Exit::No, "{out}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let values = &json["datasets"][0]["values"];
+    assert_eq!((&values["differing"], &values["max_abs"]), (&2.into(), &serde_json::Value::Null));
+    assert_eq!(
+        values["first"]["values"],
+        serde_json::json!([1_577_836_800_000_000_001_i64, "NaT"])
+    );
+    assert_eq!(values["change"]["unmeasured"], 2);
+}
+
 /// The outputs that hold numbers, and whether they get stored ones.
 const OUTPUTS: [(&str, bool); 10] = [
     ("x.nc", true),

@@ -90,6 +90,50 @@ fn ranges_around_the_globe_have_the_labels_that_were_asked_for() {
     }
 }
 
+#[test]
+fn lists_of_longitudes_have_the_labels_that_were_asked_for() {
+    let folder = folder();
+    let at = folder.path();
+    for (list, labels) in [
+        ("lon=[-60,-120]", "[ -60. -120.]"),
+        ("lon=[-60,0,420]", "[-60.   0. 420.]"),
+        ("lon~[-61,119]", "[-60. 120.]"),
+        ("lon=[300,120]", "[300. 120.]"),
+    ] {
+        for container in CONTAINERS {
+            let (file, out) = (format!("x.{container}"), format!("y.{container}"));
+            run(at, &["convert", &file, &out, "-s", list, "-f"]);
+            assert_eq!(run(at, &["cat", &out, "lon"]).trim(), labels, "{out} {list}");
+            run(at, &["diff", &file, &out, &format!("t2m[{list}]")]);
+        }
+    }
+}
+
+/// The text of an axis of which one position is selected is a scalar, or a note names it.
+#[test]
+fn a_text_alone_is_not_lost_in_silence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("x.csv"), "name,value,other\nx,1,4\nyy,2,5\n").expect("a table");
+    run(at, &["convert", "x.csv", "text.nc", "--chunks", "2"]);
+    run(at, &["convert", "text.nc", "own.tet"]);
+    for (file, selection) in [("text.nc", "name=yy"), ("own.tet", "name=yy")] {
+        for out in ["y.nc", "y.h5", "y.zarr"] {
+            run(at, &["convert", file, out, "-s", selection, "-f"]);
+            assert_eq!(run(at, &["cat", out, "name"]).trim(), "yy", "{file} {out}");
+            let of_one = format!("value[{selection}]");
+            run(at, &["cat", file, &of_one, "-o", out, "-f"]);
+            assert_eq!(run(at, &["cat", out, "name"]).trim(), "yy", "{file} {out}");
+        }
+        for out in ["y.tet", "y.tets", "y.zt", "y.tgm", "y.nc3", "y.npz", "y.safetensors"] {
+            let args = ["convert", file, out, "-s", selection, "-f"];
+            let (exit, _, err) = fixtures::tet_in(at, &args);
+            assert_eq!(exit, Exit::Done, "{args:?}: {err}");
+            assert!(err.contains("\"name\": texts (1) are left out"), "{file} {out}: {err}");
+        }
+    }
+}
+
 /// Longitudes of a type that has no negative numbers, and their bounds; names along an axis.
 #[test]
 fn unsigned_longitudes_bounds_and_texts_go_along() {

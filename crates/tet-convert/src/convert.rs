@@ -266,6 +266,9 @@ fn written(
     let mut results = Vec::new();
     if let Some(text) = &options.select {
         (opened.catalog, results) = selected(opened.catalog, text, (options, can), &mut notes)?;
+        // The text of one position labels no axis any longer.
+        let labels = |at: &usize| opened.catalog.at(*at).is_some_and(|it| it.shape().len() == 1);
+        opened.labels.retain(labels);
     }
     results.iter().try_for_each(|it| it.check_seals(&execution))?;
     let blocks = block_types(&opened.catalog);

@@ -18,5 +18,6 @@ pub(crate) mod number;
 pub(crate) mod origin;
 pub(crate) mod renaming;
 pub(crate) mod retyped;
+pub(crate) mod scratch;
 pub(crate) mod sparse;
 pub(crate) mod ties;

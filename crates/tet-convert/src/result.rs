@@ -40,6 +40,7 @@ pub use self::cells::reduced_array;
 pub use self::policy::WritePolicy;
 use crate::container::{csv, json, writable};
 use crate::convert::write_opened;
+use crate::model::cf::dated;
 use crate::model::logical::as_bytes;
 use crate::model::notes;
 use crate::read::opened::Opened;
@@ -128,6 +129,13 @@ impl ResultCatalog {
         Ok(Written { bytes: report.output_len, notes })
     }
 
+    /// The result with times as dates, as text has them.
+    #[must_use]
+    pub fn with_dates(mut self, execution: &Execution) -> ResultCatalog {
+        self.catalog = dated(self.catalog, &execution.silent());
+        self
+    }
+
     /// Writes the elements of the result to a stream.
     ///
     /// # Errors
@@ -141,12 +149,10 @@ impl ResultCatalog {
         let [main, ..] = self.catalog().datasets() else { return Ok(Vec::new()) };
         self.check_seals(&execution.silent())?;
         let zeros = self.zero_denominators();
-        let is_shown = |note: &Note| match note {
-            Note::NamesLeftOut { .. } => encoding == Encoding::Json,
-            Note::LeftBehind { .. } => false,
-            _ => true,
-        };
-        let mut notes: Vec<Note> = self.notes.iter().filter(|it| is_shown(it)).cloned().collect();
+        let mut notes = self.notes.clone();
+        if encoding != Encoding::Json {
+            notes.retain(|note| !matches!(note, Note::NamesLeftOut { .. }));
+        }
         let of = (self.catalog(), main);
         notes.extend(match encoding {
             Encoding::Json => json::write((&self.with_history(), main), layout, execution, out)?,

@@ -214,6 +214,7 @@ fn set_elements(py: Python<'_>, dict: &Bound<'_, PyDict>, found: &ElementDiff) -
 fn of_place<'py>(py: Python<'py>, found: &DifferingElement) -> PyResult<Bound<'py, PyAny>> {
     let value = |value: &DiffValue| match value {
         DiffValue::Number(number) => scalar(py, *number),
+        DiffValue::NotATime => "NaT".into_bound_py_any(py),
         DiffValue::Text(text) => text.into_bound_py_any(py),
         DiffValue::Bytes(bytes) => pyo3::types::PyBytes::new(py, bytes).into_bound_py_any(py),
     };

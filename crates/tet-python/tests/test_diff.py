@@ -234,34 +234,64 @@ def test_changes_of_checkpoints_are_those_of_numpy(tmp_path: Path) -> None:
         tetfile.diff(path, other, sort="name")
 
 
-def test_quantized_blocks_change_as_their_decoded_values(tmp_path: Path) -> None:
-    gguf = pytest.importorskip("gguf")
-    kinds = [gguf.GGMLQuantizationType[name] for name in ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1")]
-    rng = np.random.default_rng(5)
-    values = {kind: rng.normal(size=(6, 64)).astype("f4") for kind in kinds}
-    blocks = {
-        name: {kind: gguf.quants.quantize(values[kind] * np.float32(scale), kind) for kind in kinds}
-        for name, scale in (("a", 1.0), ("b", 1.1))
-    }
-    # One byte of each tensor, a number of the last block.
-    blocks["one"] = {kind: array.copy() for kind, array in blocks["a"].items()}
-    for array in blocks["one"].values():
-        array.reshape(-1)[-1] ^= 1
-    for name, tensors in blocks.items():
-        writer = gguf.GGUFWriter(tmp_path / f"{name}.gguf", "llama")
+# Of K blocks: their length, the byte at which their scales of type float16 start, how many they are, and a byte of numbers.
+K_BLOCKS = {"Q2_K": (84, 80, 2, 79), "Q3_K": (110, 108, 1, 95), "Q4_K": (144, 0, 2, 143), "Q5_K": (176, 0, 2, 175), "Q6_K": (210, 208, 1, 127)}
+
+
+def k_blocks(name: str, seed: int) -> np.ndarray:
+    """Three rows of two blocks: any bits, but for scales, which are small numbers."""
+    length, start, count, _ = K_BLOCKS[name]
+    rng = np.random.default_rng(seed)
+    blocks = rng.integers(0, 256, (3, 2, length), dtype="u1")
+    scales = rng.uniform(0.01, 0.1, (3, 2, count)).astype("<f2")
+    blocks[..., start : start + 2 * count] = scales.view("u1")
+    return blocks.reshape(3, 2 * length)
+
+
+def check_blocks(folder: Path, old: dict, others: dict[str, dict]) -> None:
+    """Files of tensors in blocks differ by the figures of what the package gguf decodes."""
+    import gguf
+
+    for name, tensors in {"a": old, **others}.items():
+        writer = gguf.GGUFWriter(folder / f"{name}.gguf", "llama")
         for kind, array in tensors.items():
             writer.add_tensor(kind.name, array, raw_dtype=kind)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
-    assert tetfile.diff(tmp_path / "a.gguf", tmp_path / "a.gguf").same
-    for other in ("b", "one"):
-        found = tetfile.diff(tmp_path / "a.gguf", tmp_path / f"{other}.gguf").datasets
-        assert [each.name for each in found] == [kind.name for kind in kinds]
-        for each, kind in zip(found, kinds, strict=True):
-            decoded = [gguf.quants.dequantize(blocks[name][kind], kind) for name in ("a", other)]
+    assert tetfile.diff(folder / "a.gguf", folder / "a.gguf").same
+    for name, tensors in others.items():
+        found = tetfile.diff(folder / "a.gguf", folder / f"{name}.gguf").datasets
+        assert [each.name for each in found] == [kind.name for kind in old]
+        for each, kind in zip(found, old, strict=True):
+            decoded = [gguf.quants.dequantize(of[kind], kind) for of in (old, tensors)]
+            assert each.differing
             check_figures(each, *decoded)
+
+
+def test_quantized_blocks_change_as_their_decoded_values(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    kinds = [gguf.GGMLQuantizationType[name] for name in ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1")]
+    rng = np.random.default_rng(5)
+    values = {kind: rng.normal(size=(6, 64)).astype("f4") for kind in kinds}
+    a, b = (
+        {kind: gguf.quants.quantize(values[kind] * np.float32(scale), kind) for kind in kinds} for scale in (1.0, 1.1)
+    )
+    # One byte of each tensor, a number of the last block.
+    one = {kind: array.copy() for kind, array in a.items()}
+    for array in one.values():
+        array.reshape(-1)[-1] ^= 1
+    check_blocks(tmp_path, a, {"b": b, "one": one})
+
+
+def test_k_blocks_change_as_their_decoded_values(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    a, b = ({gguf.GGMLQuantizationType[name]: k_blocks(name, seed) for name in K_BLOCKS} for seed in (1, 2))
+    one = {kind: array.copy() for kind, array in a.items()}
+    for kind, array in one.items():
+        array[-1, K_BLOCKS[kind.name][3]] ^= 1
+    check_blocks(tmp_path, a, {"b": b, "one": one})
 
 
 def test_names_are_mapped(tmp_path: Path) -> None:

@@ -123,7 +123,12 @@ fn diff_numbers(
         dataset: left.name.clone(),
         why: not_compared(dtypes, tolerance),
     })?;
-    compare_arrays([&arrays[0], &arrays[1]], pairs, slab, how)
+    let mut found = compare_arrays([&arrays[0], &arrays[1]], pairs, slab, how)?;
+    let masked = [left.masked_integer(), right.masked_integer()];
+    for shown in found.value.first.iter_mut().chain(&mut found.value.worst) {
+        shown.name_missing_times(masked);
+    }
+    Ok(found)
 }
 
 /// Compares two arrays of one shape; `slab` has the positions of the first.

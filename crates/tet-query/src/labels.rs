@@ -61,6 +61,12 @@ pub trait LabelLookup {
         let _ = axis;
         false
     }
+
+    /// The dimensions of the dataset of this name, where there is one.
+    fn dims_of(&self, name: &str) -> Option<Vec<String>> {
+        let _ = name;
+        None
+    }
 }
 
 /// No labels at all.

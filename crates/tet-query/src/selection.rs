@@ -31,6 +31,7 @@ mod positions;
 mod resolve;
 mod selected;
 mod text;
+mod written;
 
 pub use self::axes::find_axis;
 pub use self::error::{SelectionError, SelectionFault};

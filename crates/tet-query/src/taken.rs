@@ -267,3 +267,6 @@ impl ChunkTable for OneChunk {
         Decoder::Shared(&tet_codec::Raw)
     }
 }
+
+#[cfg(test)]
+mod tests;

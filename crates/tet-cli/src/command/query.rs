@@ -16,7 +16,7 @@ use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved, WriteTarget};
 use tet_query::{
     AxisPositions, AxisRef, Catalog, Choice, Dataset, Execution, Hyperslab, Integrity, NanPolicy,
-    Op, ReadPlan, SelectionFault, SelectionNote,
+    Op, ReadPlan, SelectionNote,
 };
 
 use super::stats::is_of_dataset;
@@ -253,22 +253,7 @@ fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {
 ///
 /// The file has no such dataset, axis or label, or the query does not fit it.
 pub(super) fn resolve(query: &Query, catalog: &Catalog, how: &Execution) -> Result<Resolved> {
-    query.resolve(catalog, how).map_err(|error| {
-        let dataset = match &error {
-            tet_document::Error::Query(tet_query::Error::Selection(wrong)) => match &*wrong.fault {
-                SelectionFault::NoSuchAxis { asked: AxisRef::Name(name), .. } => {
-                    catalog.find(name).ok().map(|dataset| Escaped(&dataset.name).to_string())
-                }
-                _ => None,
-            },
-            _ => None,
-        };
-        let failure = Failure::from(error);
-        match dataset {
-            Some(name) => failure.note(format!("\"{name}\" is a dataset, not an axis")),
-            None => failure,
-        }
-    })
+    Ok(query.resolve(catalog, how)?)
 }
 
 /// Explains a failure if a reduction took the name of the dataset as an axis.

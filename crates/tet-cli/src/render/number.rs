@@ -4,7 +4,7 @@ use std::fmt;
 
 use half::{bf16, f16};
 use serde::{Serialize, Serializer};
-use tet_query::Scalar;
+use tet_query::{Array, Scalar};
 
 /// Texts of at most this many characters fit into a table.
 const BRIEF_LEN: usize = 8;
@@ -14,6 +14,8 @@ const BRIEF_LEN: usize = 8;
 pub(crate) enum Number {
     /// No value, such as the mean of an empty set.
     Null,
+    /// A missing time among times that are integers.
+    NotATime,
     /// A bool.
     Bool(bool),
     /// Any integer.
@@ -49,11 +51,21 @@ impl From<Scalar> for Number {
 }
 
 impl Number {
+    /// An element of an array, in which `masked` stands for a missing time; null past the end.
+    #[must_use]
+    pub(crate) fn element(array: &Array, at: usize, masked: Option<i64>) -> Number {
+        match array.get(at) {
+            Some(Scalar::Int(value)) if masked.map(i128::from) == Some(value) => Number::NotATime,
+            Some(value) => value.into(),
+            None => Number::Null,
+        }
+    }
+
     /// The value as a float64, for bars and layouts; NaN if there is no value.
     #[must_use]
     pub(crate) fn to_f64(self) -> f64 {
         match self {
-            Number::Null => f64::NAN,
+            Number::Null | Number::NotATime => f64::NAN,
             Number::Bool(value) => f64::from(u8::from(value)),
             #[allow(clippy::cast_precision_loss, reason = "a bar has fewer levels than that")]
             Number::Int(value) => value as f64,
@@ -77,6 +89,7 @@ impl Number {
     pub(crate) fn shortest(self) -> String {
         match self {
             Number::Null => "null".to_owned(),
+            Number::NotATime => "NaT".to_owned(),
             Number::Bool(value) => value.to_string(),
             Number::Int(value) => value.to_string(),
             Number::F16(value) => half_text(value.to_f32(), |near| f16::from_f32(near) == value),
@@ -171,6 +184,7 @@ impl Serialize for Number {
         };
         match *self {
             Number::Null => serializer.serialize_unit(),
+            Number::NotATime => serializer.serialize_str("NaT"),
             Number::Bool(value) => serializer.serialize_bool(value),
             Number::Int(value) => serializer.serialize_i128(value),
             // Programs read a JSON number as a float64, so its digits must be exact for a float64.

@@ -31,6 +31,8 @@ pub(super) fn selected(
     let how = ResultOptions { execution: options.execution.silent(), ..ResultOptions::default() };
     let (mut replaced, mut results) = (BTreeMap::new(), Vec::new());
     let (mut taken, mut slabs) = (TakenAxes::default(), Vec::new());
+    // Labels that datasets have themselves, of axes of which one position is selected.
+    let mut singles = BTreeMap::new();
     for (dataset, selection) in
         asked.into_iter().filter(|(it, _)| it.why().is_none() && !is_metadata(it))
     {
@@ -67,13 +69,16 @@ pub(super) fn selected(
             if let Some(of) = catalog.only_named(&part.name) {
                 let part = Dataset { index: of.index, ..part.clone() };
                 replaced.entry(of.index).or_insert(part);
+            } else if part.is_text() && part.shape().is_empty() {
+                singles.entry(part.name.clone()).or_insert_with(|| part.clone());
             }
         }
         results.push(result);
     }
     let mut place = |dataset: Dataset| replaced.remove(&dataset.index).unwrap_or(dataset);
     let parts = catalog.parts().iter().cloned().map(&mut place).collect();
-    Ok((catalog.viewed(place).with_parts(parts), results))
+    let catalog = catalog.viewed(place).with_more(singles.into_values()).with_parts(parts);
+    Ok((catalog, results))
 }
 
 /// A selected dataset without the labels that a dataset of texts has, which is written itself.

@@ -1,6 +1,5 @@
 //! The chunks of elements that are stored in blocks: decoded to float32, or known as bytes alone.
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,13 +10,10 @@ use tet_format::{Digest, ForeignRule, Grid, Integrity, Shape};
 use tet_io::{Compared, Source};
 use tet_query::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Sealed};
 
+use super::scratch::with_buffer;
+
 /// Bytes of a decoded element.
 const VALUE_LEN: u64 = 4;
-
-thread_local! {
-    /// Blocks before they are decoded.
-    static BLOCKS: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
 
 /// Chunks of blocks.
 pub(crate) struct BlockChunks {
@@ -180,12 +176,7 @@ impl Numbers<'_> {
         out: &mut [u8],
         read: impl FnOnce(&mut [u8]) -> tet_codec::Result<()>,
     ) -> tet_codec::Result<()> {
-        BLOCKS.with_borrow_mut(|blocks| {
-            let codec = self.name();
-            let len = usize::try_from(len).map_err(|_| CodecError::Memory { codec })?;
-            let more = len.saturating_sub(blocks.len());
-            blocks.try_reserve_exact(more).map_err(|_| CodecError::Memory { codec })?;
-            blocks.resize(len, 0);
+        with_buffer(self.name(), len, |blocks| {
             read(blocks)?;
             self.number.decode(blocks, skipped, out)
         })

@@ -120,11 +120,11 @@ fn of_dataset(dataset: Dataset, range: ValidRange, is_time: bool) -> Dataset {
     let value = |it: Option<(DType, Bound)>| it.map(|(_, value)| value.to_f64());
     let unpacking =
         Unpacking { from: signed, to, masks, valid, scale: value(scale), offset: value(offset) };
-    let times = is_exact.then(|| {
+    let exact = is_exact.then(|| {
         let unpacking = Unpacking { to: DType::Int64, ..unpacking.clone() };
         let mut times = without(unpacking.of(&dataset), &attrs);
         times.attrs.insert(FILL_KEY.to_owned(), not_a_time());
-        Arc::new(times)
+        times
     });
     let (scale, offset) = (unpacking.scale, unpacking.offset);
     let view = if is_packed || is_masked || to == DType::Bool {
@@ -133,8 +133,10 @@ fn of_dataset(dataset: Dataset, range: ValidRange, is_time: bool) -> Dataset {
         renamed(dataset.clone(), signed)
     };
     let view = without(view, &attrs);
-    let meaning = Meaning { stored: Arc::new(dataset), times, scale, offset, masked, attrs };
-    Dataset { meaning: Some(Arc::new(meaning)), ..view }
+    let meaning = Meaning { stored: Arc::new(dataset), times: None, scale, offset, masked, attrs };
+    let times =
+        exact.map(|times| Arc::new(Dataset { meaning: Some(Arc::new(meaning.clone())), ..times }));
+    Dataset { meaning: Some(Arc::new(Meaning { times, ..meaning })), ..view }
 }
 
 impl Unpacking {

@@ -50,8 +50,10 @@ pub(super) fn associated(
     let mut next: Vec<Dataset> = sources.iter().flatten().cloned().collect();
     let mut taken: BTreeSet<usize> = next.iter().map(|it| it.index).collect();
     let singles = selected.singles(catalog);
+    let own_labels = selected.single_labels(catalog);
     if let Some(main) = made.first_mut() {
-        name_coordinates(main, singles.iter().map(|(dim, _)| dim.as_str()));
+        let names = singles.iter().map(|(dim, _)| dim.as_str());
+        name_coordinates(main, names.chain(own_labels.iter().map(|it| it.name.as_str())));
     }
     let mut candidates: Vec<Dataset> = singles.into_iter().map(|(_, it)| it).collect();
     loop {
@@ -72,8 +74,7 @@ pub(super) fn associated(
     let mut notes: Vec<Note> =
         labels.filter_map(|(dataset, _)| prune(catalog, dataset, goes)).collect();
     notes.extend(all.iter_mut().filter_map(|it| prune(catalog, &mut it.dataset, goes)));
-    let name = &selected.dataset.name;
-    notes.extend(Note::left_behind(name, "labels of one position", selected.own_singles()));
+    all.extend(own_labels.into_iter().map(|dataset| Associated { dataset, computed: None }));
     Ok((all, notes))
 }
 
@@ -134,22 +135,31 @@ impl<'s> Selected<'s> {
     /// The names of axes of which one position is selected, and the datasets that label them.
     fn singles(&self, catalog: &Catalog) -> Vec<(String, Dataset)> {
         let labels = CatalogLabels::new(catalog, self.dataset, &Execution::default());
-        let axes = self.slab.axes().iter().zip(&self.dataset.dims).enumerate();
-        let single = axes.filter(|(axis, (slice, dim))| {
-            !slice.is_kept() && !self.folded.contains(axis) && self.is_once(dim)
-        });
-        let found = single.filter_map(|(axis, (_, dim))| {
+        let found = self.single_axes().filter_map(|(axis, _, dim)| {
             let found = labels.coordinate_dataset(axis)?;
-            (found.index != self.dataset.index).then(|| (dim.clone(), found.clone()))
+            (found.index != self.dataset.index).then(|| (dim.to_owned(), found.clone()))
         });
         found.collect()
     }
 
-    /// The number of axes of which one position is selected, and whose labels are no dataset that could go along.
-    fn own_singles(&self) -> usize {
-        let axes = self.slab.axes().iter().enumerate();
-        let single = axes.filter(|(axis, slice)| !slice.is_kept() && !self.folded.contains(axis));
-        single.filter(|(axis, _)| self.dataset.coords.contains_key(axis)).count()
+    /// The labels that the dataset itself has of the axes of which one position is selected, each as a dataset.
+    fn single_labels(&self, catalog: &Catalog) -> Vec<Dataset> {
+        let single = self.single_axes().filter_map(|(axis, start, dim)| {
+            let label = self.dataset.coords.get(&axis)?.get(usize::try_from(start).ok()?)?;
+            let is_free = catalog.in_scope(&self.dataset.name, dim).is_none();
+            let source = self.dataset.source.clone();
+            is_free.then(|| texts::one(source, dim.to_owned(), label.clone()))
+        });
+        single.collect()
+    }
+
+    /// The axes of which one position is selected: their numbers, the positions, their names.
+    fn single_axes(&self) -> impl Iterator<Item = (usize, u64, &str)> {
+        let axes = self.slab.axes().iter().zip(&self.dataset.dims).enumerate();
+        let single = axes.filter(|(axis, (slice, dim))| {
+            !slice.is_kept() && !self.folded.contains(axis) && self.is_once(dim)
+        });
+        single.map(|(axis, (slice, dim))| (axis, slice.start, dim.as_str()))
     }
 
     fn is_once(&self, dim: &str) -> bool {

@@ -37,7 +37,7 @@ use crate::{Note, Result};
 /// ```
 #[derive(Debug)]
 pub struct ResultCatalog {
-    catalog: Catalog,
+    pub(super) catalog: Catalog,
     /// What the first dataset is computed of, unless it is in memory or of text.
     main: Option<Arc<Computed>>,
     /// What the other datasets are computed of.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tet_format::Grid;
+use tet_io::Source;
 use tet_query::{Dataset, Execution, Hyperslab, TextChunks};
 
 use crate::read::slabs::{grid_of_one, unread};
@@ -26,6 +27,21 @@ pub(super) fn selected(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> 
     };
     let outline = Dataset::unknown(source, name, "", grid, nothing);
     outline.with_text_chunks(Arc::new(texts))
+}
+
+/// One text as a dataset of this name without axes.
+pub(super) fn one(source: Source, name: String, text: String) -> Dataset {
+    let (grid, nothing) = unread(&[], None);
+    let outline = Dataset::unknown(source, name, "", grid, nothing);
+    outline.with_text_chunks(Arc::new(OneText(text)))
+}
+
+struct OneText(String);
+
+impl TextChunks for OneText {
+    fn texts(&self, _linear: u64, _len_max: u64) -> tet_query::Result<Vec<String>> {
+        Ok(vec![self.0.clone()])
+    }
 }
 
 /// A part of a dataset of texts.

@@ -86,7 +86,8 @@ impl Placing<'_> {
     /// One axis by number.
     pub(super) fn one_axis(&self, asked: &AxisRef, part: Part) -> Result<usize> {
         let rank = self.slab.axes().len();
-        find_axis(asked, &self.dataset.dims, rank).map_err(|fault| self.query.fault(part, fault))
+        let found = find_axis(asked, &self.dataset.dims, rank);
+        found.map_err(|fault| self.query.fault(part, fault.with_dims_of(self.labels)))
     }
 
     /// An axis that the selection drops has nothing to be cut into.

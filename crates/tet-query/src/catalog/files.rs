@@ -57,6 +57,17 @@ impl Error {
 }
 
 impl Catalog {
+    /// The same with more datasets after the listed ones; parts are numbered behind them again by [`Catalog::with_parts`].
+    #[must_use]
+    pub fn with_more(self, more: impl IntoIterator<Item = Dataset>) -> Catalog {
+        let mut datasets = Arc::unwrap_or_clone(self.datasets);
+        for mut dataset in more {
+            dataset.list(datasets.len(), &self.source);
+            datasets.push(dataset);
+        }
+        Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
+    }
+
     /// The same with the other files of a container of several, in which datasets are stored.
     #[must_use]
     pub fn with_shards(self, shards: Vec<Source>) -> Catalog {

@@ -74,6 +74,18 @@ pub struct DifferingElement {
     pub values: [DiffValue; 2],
 }
 
+impl DifferingElement {
+    /// Names the integers that stand for missing times in each dataset.
+    pub(super) fn name_missing_times(&mut self, masked: [Option<i64>; 2]) {
+        for (value, masked) in self.values.iter_mut().zip(masked) {
+            let missing = masked.map(|it| DiffValue::Number(Scalar::Int(it.into())));
+            if missing.as_ref() == Some(value) {
+                *value = DiffValue::NotATime;
+            }
+        }
+    }
+}
+
 /// An element of any dataset.
 ///
 /// # Examples
@@ -87,6 +99,8 @@ pub struct DifferingElement {
 pub enum DiffValue {
     /// A number or a truth; of floats or integers of different types one of the wider type.
     Number(Scalar),
+    /// A missing time, among times that are integers.
+    NotATime,
     /// A string.
     Text(String),
     /// The bytes of a block.

@@ -9,11 +9,11 @@ use crate::scalar::Scalar;
 /// The attributes that name them.
 const KEYS: [&str; 2] = ["_FillValue", "missing_value"];
 
-/// The numbers that stand for missing elements of a dataset, as elements of its type; none where it is decoded, for
-/// missing elements are NaN then.
+/// The numbers that stand for missing elements of a dataset, as elements of its type; where it is decoded, missing
+/// elements are NaN, or the integer of masked times.
 pub(super) fn missing(dataset: &Dataset) -> Vec<Scalar> {
     let Some(dtype) = dataset.dtype.filter(|_| dataset.meaning.is_none()) else {
-        return Vec::new();
+        return dataset.masked_integer().map(|it| Scalar::Int(it.into())).into_iter().collect();
     };
     let attrs = KEYS.iter().filter_map(|key| dataset.attrs.get(*key));
     let texts = attrs.filter_map(AttrText::json).flat_map(words);

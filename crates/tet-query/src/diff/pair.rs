@@ -172,11 +172,13 @@ fn take<T: Paired>(
     [left, right]: [T; 2],
     linear: impl Fn() -> u64,
 ) {
-    let (distance, tolerance) = (left.distance(right), &pairs.tolerance);
+    let values = [left.scalar(), right.scalar()];
+    let tolerance = &pairs.tolerance;
+    let distance = left.distance(right).filter(|_| !pairs.is_missing_in_one(values));
     if let Some(distance) = distance {
         let is_near = distance.is_at_most(tolerance.atol + tolerance.rtol * right.magnitude())
             || (tolerance.ulp > 0 && left.within_steps(right, tolerance.ulp));
-        if is_near && !pairs.is_missing_in_one([left.scalar(), right.scalar()]) {
+        if is_near {
             return;
         }
         let relative = distance.to_f64() / right.magnitude();
@@ -185,12 +187,12 @@ fn take<T: Paired>(
     tally.differing += 1;
     tally.nan_count += u64::from(left.is_nan() != right.is_nan());
     let is_measured = left.is_finite() && right.is_finite();
-    let is_measured = is_measured && !pairs.is_missing_in_any([left.scalar(), right.scalar()]);
+    let is_measured = is_measured && !pairs.is_missing_in_any(values);
     tally.unmeasured += u64::from(!is_measured);
     // Places come in ascending order, so only the first of the largest differences is looked at.
     let is_worse = distance > tally.worst.map(|(distance, _)| distance) || tally.first.is_none();
     if is_worse {
-        let place = Place { linear: linear(), values: [left.scalar(), right.scalar()] };
+        let place = Place { linear: linear(), values };
         tally.take_first(Some(place));
         tally.take_worst(distance.map(|distance| (distance, place)));
     }

@@ -21,6 +21,7 @@ pub(crate) const COORDINATES_MAX: u64 = 1 << 24;
 /// A coordinate dataset is read once, however many labels are looked up.
 #[derive(Clone, Debug)]
 pub struct CatalogLabels {
+    catalog: Catalog,
     dataset: Dataset,
     /// For each axis its coordinate dataset.
     coordinates: Vec<Option<Dataset>>,
@@ -42,7 +43,8 @@ impl CatalogLabels {
         };
         let coordinates: Vec<_> = axes.map(coordinates).collect();
         let read = vec![OnceLock::new(); coordinates.len()];
-        CatalogLabels { dataset: dataset.clone(), coordinates, how, read }
+        let (catalog, dataset) = (catalog.clone(), dataset.clone());
+        CatalogLabels { catalog, dataset, coordinates, how, read }
     }
 
     /// The one-dimensional dataset named after the dimension, of the same extent: in the group of the
@@ -85,6 +87,11 @@ impl LabelLookup for CatalogLabels {
             it.attrs.contains_key("units") && it.coordinate_role() == CoordinateRole::Latitude
         };
         self.coordinate_dataset(axis).is_some_and(is_degrees)
+    }
+
+    fn dims_of(&self, name: &str) -> Option<Vec<String>> {
+        let found = self.catalog.in_scope(&self.dataset.name, name);
+        found.or_else(|| self.catalog.find(name).ok()).map(|found| found.dims.clone())
     }
 }
 

@@ -65,7 +65,7 @@ impl Labels<'_> {
     }
 
     /// Texts as times where each of them is a date with a month, as a logger writes it; others as they are.
-    pub(super) fn dated(self) -> Self {
+    pub(crate) fn dated(self) -> Self {
         let Labels::Text(texts) = self else { return self };
         let moments = (!texts.is_empty()).then(|| Moments::parse(&texts)).flatten();
         let Some(moments) = moments else { return Labels::Text(texts) };

@@ -189,6 +189,16 @@ impl Labels<'_> {
     }
 }
 
+impl Labels<'_> {
+    /// The full turns from the longitude at a position to the one that is asked for.
+    #[allow(clippy::cast_possible_truncation, reason = "a float past an i64 saturates")]
+    pub(crate) fn turns_to(&self, at: usize, label: &str) -> Option<i64> {
+        let Some(Asked::Number(asked)) = self.asked(label) else { return None };
+        let far = asked.float() - self.number(at)?.float();
+        Some((far / f64::from(TURN)).round() as i64)
+    }
+}
+
 /// Whether a value is below another one: of dates the first moments are compared.
 fn is_below(one: &Asked, two: &Asked) -> bool {
     let number = |asked: &Asked| match asked {

@@ -73,6 +73,16 @@ impl LazyAxis {
         self.first_from(end).max(at + 1)
     }
 
+    /// How many positions of a slice of the shown ones lie in the chunks before one near the middle; `None` where all lie in
+    /// one chunk.
+    fn chunk_cut(&self, part: &AxisSlice) -> Option<u64> {
+        let (step, count) = (part.step.max(1), part.count());
+        let middle = part.start.saturating_add(count / 2 * step);
+        let ends = [self.chunk_start(middle), self.chunk_end(middle)];
+        let cuts = ends.map(|end| end.saturating_sub(part.start).div_ceil(step));
+        cuts.into_iter().find(|cut| (1..count).contains(cut))
+    }
+
     /// The first shown position that is not before a position of the dataset.
     fn first_from(&self, position: u64) -> u64 {
         match &self.picks {
@@ -152,8 +162,10 @@ pub(super) struct Run {
 fn runs(positions: &[u64], near: Near) -> Vec<Run> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut joined: Vec<bool> = Vec::new();
+    // Neighbors leave nothing out, also where a chunk ends between the first two.
     let is_dense = |run: &Range<usize>| {
-        run.len() == 1 || near.joins(positions[run.start], positions[run.start + 1])
+        let (first, second) = (positions[run.start], positions.get(run.start + 1));
+        run.len() == 1 || second.is_some_and(|&it| it == first + 1 || near.joins(first, it))
     };
     let mut at = 0;
     while at < positions.len() {
@@ -199,8 +211,13 @@ fn even(positions: &[u64], at: usize) -> usize {
 
 /// Two halves of a selection, row-major one after the other; `None` for one element or none.
 pub(super) fn halves(whole: &Hyperslab) -> Option<[Hyperslab; 2]> {
+    let axis = whole.axes().iter().position(|slice| slice.count() > 1)?;
+    cut_along(whole, axis, whole.axes()[axis].count() / 2)
+}
+
+/// A selection cut behind so many positions of its first axis with several.
+fn cut_along(whole: &Hyperslab, axis: usize, middle: u64) -> Option<[Hyperslab; 2]> {
     let axes = whole.axes();
-    let axis = axes.iter().position(|slice| slice.count() > 1)?;
     let (slice, count) = (axes[axis], axes[axis].count());
     let cut = |first, end| {
         let mut axes = axes.to_vec();
@@ -209,11 +226,17 @@ pub(super) fn halves(whole: &Hyperslab) -> Option<[Hyperslab; 2]> {
         let extents: Vec<u64> = axes.iter().map(|slice| slice.stop).collect();
         Hyperslab::new(axes, &extents)
     };
-    let middle = count / 2;
     Some([cut(0, middle)?, cut(middle, count)?])
 }
 
 impl LazyArray {
+    /// Two parts of a selection, row-major one after the other, that have no chunk in common along the axis of the cut;
+    /// `None` where there is no such cut.
+    pub(super) fn chunk_halves(&self, part: &Hyperslab) -> Option<[Hyperslab; 2]> {
+        let axis = part.axes().iter().position(|slice| slice.count() > 1)?;
+        cut_along(part, axis, self.axes.get(axis)?.chunk_cut(&part.axes()[axis])?)
+    }
+
     /// Whether positions are picked.
     pub(super) fn is_picked(&self) -> bool {
         self.axes.iter().any(|axis| axis.picks.is_some())

@@ -21,10 +21,10 @@ use crate::catalog::{ChunkPlace, ChunkTable, Dataset, Decoder, StoredCompression
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
-/// Bytes of a chunk that is made longer, at most.
-const LONGER_LEN: u64 = 32 << 20;
-/// The share of the memory budget that such a chunk takes at most.
-const LONGER_SHARE: u64 = 32;
+/// Chunks of the file that a chunk which is made longer is as long as, and bytes that it has at least. Reading one takes a
+/// quarter of the memory budget for a chunk of the file, so one that is four times as long fits whenever it can be read.
+const LONGER_COUNT: u64 = 4;
+const LONGER_LEN: u64 = 1 << 20;
 
 /// The chunks of elements that are read as one array.
 ///
@@ -61,7 +61,7 @@ impl Computed {
     }
 
     /// As [`Computed::new`], with longer chunks along axes of which positions are taken one by one: each chunk of the file
-    /// that two of them touch is decoded twice.
+    /// that two of them touch is decoded twice. They do not depend on the budget, as results do not.
     pub(crate) fn longer_along(
         elements: Elements,
         axes: &[usize],
@@ -70,11 +70,11 @@ impl Computed {
         let (chunk, shape) = (elements.first().chunk_shape(), elements.shape());
         let chunk = chunk.iter().zip(shape.iter());
         let mut chunk: Vec<u64> = chunk.map(|(&chunk, &extent)| chunk.min(extent).max(1)).collect();
-        let len_max = LONGER_LEN.min(how.memory_budget / LONGER_SHARE);
+        let size = elements.dtype().size().unwrap_or(1);
+        let len_of = |chunk: &[u64]| chunk.iter().copied().fold(size, u64::saturating_mul).max(1);
+        let len_max = len_of(&chunk).saturating_mul(LONGER_COUNT).max(LONGER_LEN);
         for &axis in axes {
-            let size = elements.dtype().size().unwrap_or(1);
-            let len = chunk.iter().fold(size, |len, extent| len.saturating_mul(*extent)).max(1);
-            let longer = chunk[axis].saturating_mul((len_max / len).max(1));
+            let longer = chunk[axis].saturating_mul((len_max / len_of(&chunk)).max(1));
             chunk[axis] = longer.min(shape[axis]).max(1);
         }
         let whole = || shape.iter().map(|&extent| extent.max(1)).collect();

@@ -47,10 +47,13 @@ impl LazyArray {
         }
         let longest = |runs: &Vec<Run>| runs.iter().map(|run| run.slice.count()).max().unwrap_or(1);
         let piece_len = runs.iter().map(longest).fold(size, u64::saturating_mul);
-        let limit = how.tuning.gather_len_max.min(how.memory_budget / 4);
-        if limit < piece_len
-            && let Some(halves) = halves(part)
-        {
+        let room_max = how.memory_budget / 4;
+        let is_long = how.tuning.gather_len_max.min(room_max) < piece_len;
+        // A cut within a chunk that is decoded as a whole decodes it twice: memory alone is a reason for that.
+        let at_chunk = || self.chunk_halves(part).filter(|_| !self.is_ranged);
+        let needs_room = room_max < piece_len && !are_in_place(&runs);
+        let within = || halves(part).filter(|_| self.is_ranged || needs_room);
+        if is_long && let Some(halves) = at_chunk().or_else(within) {
             let first = halves[0].element_count().unwrap_or(u64::MAX).saturating_mul(size);
             let (first, second) = out.split_at_mut(buffer::len(first)?);
             self.gather_picked(&halves[0], how, first)?;
@@ -123,6 +126,14 @@ impl Piece<'_> {
             self.place(axis + 1, &from[at * inner..], (&mut *out, to));
         }
     }
+}
+
+/// Whether all pieces lie side by side in the output, so that each is read straight to its place.
+fn are_in_place(runs: &[Vec<Run>]) -> bool {
+    let inner =
+        runs.iter().skip_while(|runs| runs.iter().all(|run| run.count == 1) && runs.len() == 1);
+    runs.iter().flatten().all(|run| run.offsets.is_none())
+        && inner.skip(1).all(|runs| runs.len() == 1)
 }
 
 /// Steps to the next choice of runs; false past the last.

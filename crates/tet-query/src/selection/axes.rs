@@ -2,6 +2,7 @@
 
 use super::error::SelectionFault;
 use crate::axis::AxisRef;
+use crate::labels::LabelLookup;
 use crate::suggestion::nearest_word;
 
 /// The axis that is meant, of `rank` axes with these dimension names (or none).
@@ -19,7 +20,7 @@ pub fn find_axis(
     let missing = |suggestion: Option<&str>| {
         let (asked, dims) = (asked.clone(), dims.to_vec());
         let suggestion = suggestion.map(str::to_owned);
-        Box::new(SelectionFault::NoSuchAxis { asked, rank, dims, suggestion })
+        Box::new(SelectionFault::NoSuchAxis { asked, rank, dims, suggestion, dims_of: None })
     };
     match asked {
         AxisRef::Number(number) => numbered(*number, rank).ok_or_else(|| missing(None)),
@@ -42,6 +43,26 @@ pub fn find_axis(
                 _ => Err(SelectionFault::AmbiguousAxis { name: name.clone(), axes }.into()),
             }
         }
+    }
+}
+
+impl SelectionFault {
+    /// The fault of an axis that there is not, with the dimensions of the dataset that has the name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_query::{NoLabels, find_axis};
+    ///
+    /// let fault = find_axis(&"lat".into(), &["y".to_owned()], 1).unwrap_err();
+    /// assert_eq!(fault.with_dims_of(&NoLabels).to_string(), "no axis \"lat\" (y)");
+    /// ```
+    #[must_use]
+    pub fn with_dims_of(mut self: Box<Self>, labels: &dyn LabelLookup) -> Box<Self> {
+        if let SelectionFault::NoSuchAxis { asked: AxisRef::Name(name), dims_of, .. } = &mut *self {
+            *dims_of = labels.dims_of(name);
+        }
+        self
     }
 }
 

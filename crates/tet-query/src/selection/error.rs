@@ -47,6 +47,8 @@ pub enum SelectionFault {
         dims: Vec<String>,
         /// A name that looks like the one asked for.
         suggestion: Option<String>,
+        /// The dimensions of the dataset that has the name.
+        dims_of: Option<Vec<String>>,
     },
     /// Several dimensions have this name.
     #[error("several axes are named {name:?}")]
@@ -103,8 +105,8 @@ pub enum SelectionFault {
         neighbors: Vec<String>,
         /// A label that looks like the one asked for.
         suggestion: Option<String>,
-        /// The position that a whole number may have meant, as it is written: `month#0`.
-        position: Option<String>,
+        /// The positions that whole numbers may have meant, as they are written: `month#0`.
+        positions: Option<String>,
         /// What is not understood of the units or the calendar of labels that count since a date.
         units: Option<String>,
     },
@@ -129,10 +131,10 @@ pub enum SelectionFault {
     NotADate {
         /// The axis, as messages name it.
         axis: String,
-        /// Its name, as a selection has it.
-        name: String,
         /// The number.
         label: String,
+        /// The positions that whole numbers may have meant, as they are written: `time#0:12`.
+        positions: Option<String>,
         /// The first and the last date.
         ends: Option<(String, String)>,
     },
@@ -182,15 +184,18 @@ impl SelectionFault {
             SelectionFault::Rank { given, rank, .. } if given < rank => {
                 Some("give one entry per axis, or name the axes".to_owned())
             }
+            SelectionFault::NoSuchAxis { asked, dims, dims_of: Some(dims_of), .. } => {
+                Some(dataset_hint(&asked_axis(asked), dims_of, dims))
+            }
             SelectionFault::NoSuchAxis { suggestion: Some(name), .. } => {
                 Some(format!("did you mean {name:?}?"))
             }
             SelectionFault::NoSuchLabel { units: Some(units), .. } => Some(format!(
                 "{units} is not understood as time: the labels are the numbers of the file"
             )),
-            SelectionFault::NoSuchLabel { position, .. } => {
-                let position = position.as_ref().map(|it| format!("as a position it is {it}"));
-                let hints: Vec<String> = self.labels_hint().into_iter().chain(position).collect();
+            SelectionFault::NoSuchLabel { positions, .. } => {
+                let positions = positions.as_deref().map(positions_hint);
+                let hints: Vec<String> = self.labels_hint().into_iter().chain(positions).collect();
                 (!hints.is_empty()).then(|| hints.join("; "))
             }
             SelectionFault::RepeatedLabel { label, .. } => Some(format!(
@@ -199,12 +204,12 @@ impl SelectionFault {
             SelectionFault::UnorderedLabels { .. } => Some(
                 "select one label, or positions: they are written with #, as time#0:10".to_owned(),
             ),
-            SelectionFault::NotADate { name, label, ends, .. } => {
-                let position = format!("a position is written {name}#{label}");
-                Some(match ends {
-                    Some((first, last)) => format!("dates go from {first} to {last}; {position}"),
-                    None => position,
-                })
+            SelectionFault::NotADate { ends, positions, .. } => {
+                let dates =
+                    ends.as_ref().map(|(first, last)| format!("dates go from {first} to {last}"));
+                let positions = positions.as_deref().map(positions_hint);
+                let hints: Vec<String> = dates.into_iter().chain(positions).collect();
+                (!hints.is_empty()).then(|| hints.join("; "))
             }
             SelectionFault::NoTimes { units: Some(units), .. } => {
                 Some(format!("{units} is not understood as time"))
@@ -252,6 +257,30 @@ impl SelectionFault {
     #[must_use]
     pub fn of_all(self: Box<Self>) -> SelectionError {
         SelectionError { entry: None, fault: self }
+    }
+}
+
+fn positions_hint(positions: &str) -> String {
+    format!("positions are written {positions}")
+}
+
+/// The hint about a dataset that was taken for an axis: its dimensions, and how to select along those that both have.
+fn dataset_hint(asked: &str, dims_of: &[String], dims: &[String]) -> String {
+    let shared: Vec<&String> = dims_of.iter().filter(|dim| dims.contains(dim)).collect();
+    let along = match dims_of {
+        [] => return format!("{asked} is a dataset, not an axis"),
+        [dim] => format!("{asked} is a dataset along {dim:?}, not an axis"),
+        _ => format!(
+            "{asked} is a dataset of {} dimensions{}, not an axis",
+            dims_of.len(),
+            named(dims_of)
+        ),
+    };
+    let written: Vec<String> = shared.iter().map(|dim| format!("{dim}#0:10")).collect();
+    match &written[..] {
+        [] => along,
+        [one] => format!("{along}: select along that, as {one}"),
+        _ => format!("{along}: select along these, as {}", written.join(", ")),
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::axes::find_axis;
 use super::error::{SelectionError, SelectionFault};
 use super::positions::AxisPositions;
+use super::written::as_positions;
 use super::{Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionForm, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
@@ -63,7 +64,11 @@ impl Selection {
         dims: &[String],
         labels: &dyn LabelLookup,
     ) -> Result<Vec<AxisPositions>> {
-        let placed = self.place(extents.len(), dims)?.into_iter().enumerate();
+        let placed =
+            self.place(extents.len(), dims).map_err(|SelectionError { entry, fault }| {
+                SelectionError { entry, fault: fault.with_dims_of(labels) }
+            })?;
+        let placed = placed.into_iter().enumerate();
         let positions = placed.map(|(axis, entries)| {
             let reader = AxisReader { axis, extent: extents[axis], dims, labels };
             reader.all_of(&entries)
@@ -158,16 +163,33 @@ impl AxisReader<'_> {
             AxisSelection::List(places) => self.list(places)?,
             AxisSelection::Among { part, ranges } => self.among(*part, ranges)?,
         };
-        Ok(found.map_err(|fault| fault.of_entry(place))?)
+        Ok(found.map_err(|fault| self.with_positions(fault, entry).of_entry(place))?)
+    }
+
+    /// The fault of a label, with the positions that the whole entry may have meant.
+    fn with_positions(
+        &self,
+        mut fault: Box<SelectionFault>,
+        entry: &AxisSelection,
+    ) -> Box<SelectionFault> {
+        if let SelectionFault::NotADate { positions, .. }
+        | SelectionFault::NoSuchLabel { positions, .. } = &mut *fault
+        {
+            *positions = as_positions(&self.name(), entry, self.extent);
+        }
+        fault
     }
 
     fn list(&self, places: &[Position]) -> Result<Found<AxisPositions>> {
         let labels = self.labels()?;
         let lookup = labels.as_ref().map(|labels| Lookup::of_list(labels, places.len()));
-        let mut positions = Vec::new();
+        let (mut positions, mut turns) = (Vec::new(), Vec::new());
         for position in places {
             match self.each(position, lookup.as_ref()) {
-                Ok(found) => positions.extend(found),
+                Ok(found) => {
+                    turns.extend(found.iter().map(|at| self.turns(position, *at, lookup.as_ref())));
+                    positions.extend(found);
+                }
                 Err(fault) => return Ok(Err(fault)),
             }
             let wanted = positions.len() as u64;
@@ -176,7 +198,22 @@ impl AxisReader<'_> {
                 return Err(Error::Limit { what, wanted, limit: COORDINATES_MAX });
             }
         }
-        Ok(Ok(AxisPositions::each(positions, Vec::new())))
+        if turns.iter().all(|turns| *turns == 0) {
+            turns.clear();
+        }
+        Ok(Ok(AxisPositions::each(positions, turns)))
+    }
+
+    /// The full turns from the label of a position to the longitude that is asked for; 0 of other labels.
+    fn turns(&self, asked: &Position, at: u64, lookup: Option<&Lookup<'_>>) -> i64 {
+        let label = match asked {
+            Position::Nearest { label, .. } => Some(label.clone()),
+            _ => asked.label(),
+        };
+        let labels = lookup.filter(|_| self.labels.is_longitude(self.axis)).map(Lookup::labels);
+        let place = usize::try_from(at).ok();
+        let turns = label.zip(labels).zip(place);
+        turns.and_then(|((label, labels), at)| labels.turns_to(at, &label)).unwrap_or(0)
     }
 
     /// The positions that one of a list means: of a label all that have it.
@@ -415,9 +452,8 @@ impl AxisReader<'_> {
     /// A whole number is no date but a year.
     fn check_date(&self, label: &str, position: &Position, labels: &Labels<'_>) -> Found<()> {
         if matches!(position, Position::Number(_)) && labels.is_no_date(label) {
-            let (axis, name, ends) = (self.text(), self.name(), ends_of(labels));
-            let label = label.to_owned();
-            return Err(SelectionFault::NotADate { axis, name, label, ends }.into());
+            let (axis, label, ends) = (self.text(), label.to_owned(), ends_of(labels));
+            return Err(SelectionFault::NotADate { axis, label, positions: None, ends }.into());
         }
         Ok(())
     }
@@ -452,7 +488,7 @@ impl AxisReader<'_> {
         }))
     }
 
-    /// The fault of a label that no position has, with the position that a whole number may have meant.
+    /// The fault of a label that no position has.
     fn unknown(
         &self,
         label: &str,
@@ -460,12 +496,6 @@ impl AxisReader<'_> {
         labels: &Labels<'_>,
     ) -> Box<SelectionFault> {
         let mut fault = unknown_label(self.text(), self.extent, label, labels);
-        if let (SelectionFault::NoSuchLabel { position, .. }, Position::Number(number)) =
-            (&mut *fault, position)
-            && self.counted(*number, i128::from(self.extent) - 1).is_some()
-        {
-            *position = Some(format!("{}#{number}", self.name()));
-        }
         if let SelectionFault::NoSuchLabel { units, .. } = &mut *fault
             && !matches!(position, Position::Number(_))
         {
@@ -522,7 +552,7 @@ pub fn unknown_label(
         ends,
         neighbors,
         suggestion,
-        position: None,
+        positions: None,
         units: None,
     })
 }

@@ -406,7 +406,7 @@ fn is_label(word: &str) -> bool {
 }
 
 /// Letters of names that need no quotes. `-` is one, so that `sea-level=3` reads.
-fn is_word(next: char) -> bool {
+pub(super) fn is_word(next: char) -> bool {
     let reserved = [',', ':', '=', '~', '#', '"', '\'', '[', ']', '\\'];
     !next.is_whitespace() && !reserved.contains(&next)
 }

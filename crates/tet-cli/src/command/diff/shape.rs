@@ -144,6 +144,7 @@ fn of_place(
     }
     let value = |value: &DiffValue| match value {
         DiffValue::Number(number) => DifferingValue::Number(Number::from(*number)),
+        DiffValue::NotATime => DifferingValue::Number(Number::NotATime),
         DiffValue::Text(text) => DifferingValue::Text(text.clone()),
         DiffValue::Bytes(bytes) => DifferingValue::Bytes { bytes: hex(bytes) },
     };

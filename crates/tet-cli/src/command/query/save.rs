@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tet_convert::{Origin, ResultCatalog, ResultOptions, WritePolicy};
+use tet_convert::{Decoding, Origin, ResultCatalog, ResultOptions, WritePolicy};
 use tet_document::{Query, Resolved, Write, WriteBase, WriteTarget};
 use tet_query::{Answer, Catalog, Execution, LazyArray, Reduced};
 
@@ -81,6 +81,7 @@ pub(super) struct Output {
     /// Where the output may be; `None` for a URL of the option.
     policy: Option<WritePolicy>,
     options: ResultOptions,
+    decoding: Decoding,
 }
 
 impl Output {
@@ -99,6 +100,7 @@ impl Output {
         let (overwrite, sync) = open::publish_options(args.write);
         let history = Some(Origin { at: context.env().now() });
         let mut options = ResultOptions { overwrite, sync, history, ..ResultOptions::default() };
+        let decoding = args.question.meaning.decoding();
         let mut document = query.clone();
         document.write = None;
         options.query = Some(document.to_json());
@@ -112,7 +114,7 @@ impl Output {
             // The user may write anywhere with -o.
             let parent = || folder(at.parent().unwrap_or(Path::new("")));
             let policy = (!tet_io::is_url(&at)).then(|| WritePolicy::within(parent()));
-            return Ok(Some(Output { path: path.clone(), at, policy, options }));
+            return Ok(Some(Output { path: path.clone(), at, policy, options, decoding }));
         }
         let write = query.write.as_ref().filter(|write| write.target != WriteTarget::Memory);
         let Some(write) = write else { return Ok(None) };
@@ -132,7 +134,7 @@ impl Output {
         let policy = WritePolicy::within(working);
         let is_root = policy.roots.contains(&file_dir) || tet_io::is_url(&file_dir);
         let policy = if is_root { policy } else { policy.and(file_dir) };
-        Ok(Some(Output { path, at, policy: Some(policy), options }))
+        Ok(Some(Output { path, at, policy: Some(policy), options, decoding }))
     }
 
     /// Writes an array.
@@ -152,7 +154,12 @@ impl Output {
         let size = lazy.dtype().size().unwrap_or(1);
         let count = lazy.shape().element_count().unwrap_or(u64::MAX);
         bar.next("writing", count.saturating_mul(size));
-        let result = ResultCatalog::of_array(catalog, lazy, &self.options)?;
+        let mut result = ResultCatalog::of_array(catalog, lazy, &self.options)?;
+        let can = output::capabilities(self.options.to.as_deref().unwrap_or(&self.path))?;
+        let is_text = !can.layouts.is_empty() && can.is_decoded(self.decoding);
+        if is_text && lazy.transform().is_none() {
+            result = result.with_dates(how);
+        }
         self.write(catalog, &result, context)
     }
 

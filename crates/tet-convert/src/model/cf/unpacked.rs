@@ -1,6 +1,5 @@
 //! The chunks of a dataset, each element decoded.
 
-use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,13 +10,10 @@ use tet_format::{DType, Digest, ForeignRule, Integrity};
 use tet_io::{Compared, Source};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed, StoredCompression};
 
+use crate::model::scratch::with_buffer;
+
 /// The integer that stands for a masked time.
 const NOT_A_TIME: i64 = i64::MIN;
-
-thread_local! {
-    /// Stored elements before they are decoded.
-    static STORED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
 
 /// How elements are decoded.
 #[derive(Clone, Debug)]
@@ -141,13 +137,8 @@ impl Unpack<'_> {
         out: &mut [u8],
         read: impl FnOnce(&mut [u8]) -> tet_codec::Result<()>,
     ) -> tet_codec::Result<()> {
-        STORED.with_borrow_mut(|stored| {
-            let codec = self.name();
-            let len = self.unpacking.stored_len(out.len() as u64);
-            let len = usize::try_from(len).map_err(|_| CodecError::Memory { codec })?;
-            let more = len.saturating_sub(stored.len());
-            stored.try_reserve_exact(more).map_err(|_| CodecError::Memory { codec })?;
-            stored.resize(len, 0);
+        let len = self.unpacking.stored_len(out.len() as u64);
+        with_buffer(self.name(), len, |stored| {
             read(stored)?;
             self.unpacking.decode(stored, out);
             Ok(())

@@ -91,6 +91,49 @@ impl LabelLookup for Table {
         };
         Ok(Some(Labels::Text(texts.iter().map(|&text| text.to_owned()).collect())))
     }
+
+    fn dims_of(&self, name: &str) -> Option<Vec<String>> {
+        let dims: &[&str] = match name {
+            "depth" => &["lat", "lon"],
+            "day" => &["time"],
+            "mesh" => &["node"],
+            _ => return None,
+        };
+        Some(dims.iter().map(|&dim| dim.to_owned()).collect())
+    }
+}
+
+/// Three days, as dates.
+struct Days;
+
+impl LabelLookup for Days {
+    fn labels(&self, _axis: usize) -> Result<Option<Labels<'_>>> {
+        let days = ["2020-01-01", "2020-01-02", "2020-01-03"].map(str::to_owned);
+        Ok(Some(Labels::Text(days.to_vec().into()).dated()))
+    }
+}
+
+#[test]
+fn whole_numbers_among_dates_are_repeated_as_positions() {
+    for (text, positions) in [
+        ("time=0", Some("time#0")),
+        ("time=0:2", Some("time#0:2")),
+        ("time=0:3:2", Some("time#0:3:2")),
+        ("time=1:", Some("time#1:")),
+        ("time=:2", Some("time#:2")),
+        ("time=[0,2]", Some("time#[0,2]")),
+        ("time=0:4", None),
+        ("time=3", None),
+        ("time=[0,2020-01-02]", None),
+    ] {
+        let selection = Selection::parse(text).unwrap();
+        let error = selection.resolve_axes(&[3], &["time".to_owned()], &Days).unwrap_err();
+        let crate::error::Error::Selection(error) = error else { panic!("{error}") };
+        let dates = "dates go from 2020-01-01 to 2020-01-03".to_owned();
+        let hint =
+            positions.map_or(dates.clone(), |it| format!("{dates}; positions are written {it}"));
+        assert_eq!(error.fault.hint(), Some(hint), "{text}");
+    }
 }
 
 /// Start, stop and step per axis, `!` after a dropped one.
@@ -158,7 +201,34 @@ fn misfits_name_axis_extent_and_what_was_asked() {
         (
             "lat=0",
             "no label \"0\" on axis 1 \"lat\" of extent 3",
-            "the nearest label is \"10\"; as a position it is lat#0",
+            "the nearest label is \"10\"; positions are written lat#0",
+        ),
+        (
+            "lat=[0,2]",
+            "no label \"0\" on axis 1 \"lat\" of extent 3",
+            "the nearest label is \"10\"; positions are written lat#[0,2]",
+        ),
+        // One of them is outside of the axis.
+        (
+            "lat=[0,3]",
+            "no label \"0\" on axis 1 \"lat\" of extent 3",
+            "the nearest label is \"10\"",
+        ),
+        (
+            "depth=5",
+            "no axis \"depth\" (time, lat, lon)",
+            "\"depth\" is a dataset of 2 dimensions (lat, lon), not an axis: \
+             select along these, as lat#0:10, lon#0:10",
+        ),
+        (
+            "day~5",
+            "no axis \"day\" (time, lat, lon)",
+            "\"day\" is a dataset along \"time\", not an axis: select along that, as time#0:10",
+        ),
+        (
+            "mesh=5",
+            "no axis \"mesh\" (time, lat, lon)",
+            "\"mesh\" is a dataset along \"node\", not an axis",
         ),
         (
             "lat~12 within 1",

@@ -3,6 +3,7 @@
 use tet_query::{Execution, LazyArray};
 
 use super::Answer;
+use super::array::masked_in;
 use crate::args::QueryFormat;
 use crate::context::Context;
 use crate::exit::Result;
@@ -30,13 +31,14 @@ impl Answer {
         } else {
             write!(context.out(), "{}", self.quiet_name())?;
         }
+        let masked = masked_in(lazy);
         let mut at = 0;
         let len_max = how.memory_budget.max(BLOCK_LEN);
         for block in lazy.blocks(BLOCK_LEN, len_max).into_iter().flatten() {
             context.check_cancelled()?;
             let array = lazy.read(&block, how)?;
-            let numbers = (0..array.len()).filter_map(|nth| array.get(nth)).map(Number::from);
-            for number in numbers {
+            for nth in 0..array.len() {
+                let number = Number::element(&array, nth, masked);
                 if is_table {
                     self.write_table_row(at, number, context)?;
                 } else {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tet_document::{Ask, Resolved};
 use tet_query::{
-    Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Execution, Hyperslab, LazyArray,
+    Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Dataset, Execution, Hyperslab, LazyArray,
     NanPolicy, StatisticsUse,
 };
 
@@ -55,6 +55,10 @@ impl Parts for View<'_> {
         let part = part.ok_or_else(|| Failure::usage("selection", "no such part"))?;
         Ok(self.lazy.read(&part, self.how)?)
     }
+
+    fn masked(&self) -> Option<i64> {
+        masked_in(self.lazy)
+    }
 }
 
 impl<'a> Request<'a> {
@@ -64,17 +68,33 @@ impl<'a> Request<'a> {
     ///
     /// The values cannot be read, or the operation does not support the dtype.
     pub(crate) fn lazy(&self) -> Result<LazyArray> {
+        let dataset = &self.resolved.dataset;
+        match &self.resolved.ask {
+            // Elements that a filter leaves out are NaN.
+            Ask::Values(choice) if choice.filter.is_some() => self.lazy_of(dataset),
+            Ask::Transform(..) => self.lazy_of(dataset),
+            _ => self.lazy_of(dataset.with_exact_times()),
+        }
+    }
+
+    /// The requested array of a dataset, which is that of the query in some type.
+    ///
+    /// # Errors
+    ///
+    /// As [`Request::lazy`].
+    pub(super) fn lazy_of(&self, dataset: &Dataset) -> Result<LazyArray> {
         let (choice, transform) = match &self.resolved.ask {
             Ask::Values(choice) => (choice.clone(), None),
             Ask::Transform(choice, transform) => (choice.clone(), Some(transform.clone())),
             Ask::Reduce(_) | Ask::Align(_) => (Choice::default(), None),
         };
-        let (mut dataset, slab) = (&self.resolved.dataset, &self.resolved.slab);
-        if transform.is_none() && choice == Choice::default() {
-            dataset = dataset.with_exact_times();
-        }
-        Ok(LazyArray::new(dataset, slab, choice, transform, self.how)?)
+        Ok(LazyArray::new(dataset, &self.resolved.slab, choice, transform, self.how)?)
     }
+}
+
+/// The integer that stands for a missing time in an array of times.
+pub(super) fn masked_in(lazy: &LazyArray) -> Option<i64> {
+    lazy.dataset().masked_integer().filter(|_| lazy.transform().is_none())
 }
 
 /// The axes of an array.
@@ -111,7 +131,8 @@ impl Answer {
         if preview > 0 && !shape.contains(&0) {
             let array = view.read(&leading(&shape, preview))?;
             let shown = array.len().min(usize::try_from(preview).unwrap_or(usize::MAX));
-            values.extend((0..shown).filter_map(|at| array.get(at)).map(Number::from));
+            let masked = view.masked();
+            values.extend((0..shown).map(|at| Number::element(&array, at, masked)));
         }
         let zeros = lazy.zero_denominators();
         let preview = Preview::of(&mut view, how, full)?;

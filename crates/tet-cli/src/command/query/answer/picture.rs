@@ -61,7 +61,8 @@ impl Subject {
 
     fn of_array(request: &Request<'_>) -> Result<Subject> {
         let Request { catalog, resolved, how, .. } = *request;
-        let lazy = request.lazy()?;
+        // Pictures are of floats, of which missing ones are NaN.
+        let lazy = request.lazy_of(&resolved.dataset)?;
         let labels = AxisLabels::new(catalog, resolved, how);
         let along = along(&lazy).into_iter().map(|along| ResultAxis::new(&along, &labels, &[]));
         let (axes, numbers) = axes(&along.collect::<Vec<_>>(), lazy.shape(), &labels);
