@@ -30,7 +30,12 @@ mod tests {
 
     #[test]
     fn buffers_nest() {
-        let fill = |byte| move |buffer: &mut [u8]| Ok(buffer.fill(byte));
+        let fill = |byte| {
+            move |buffer: &mut [u8]| {
+                buffer.fill(byte);
+                Ok(())
+            }
+        };
         let outer = with_buffer("test", 3, |outer| {
             outer.fill(1);
             with_buffer("test", 5, fill(2))?;

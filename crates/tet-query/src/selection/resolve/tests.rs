@@ -215,22 +215,6 @@ fn misfits_name_axis_extent_and_what_was_asked() {
             "the nearest label is \"10\"",
         ),
         (
-            "depth=5",
-            "no axis \"depth\" (time, lat, lon)",
-            "\"depth\" is a dataset of 2 dimensions (lat, lon), not an axis: \
-             select along these, as lat#0:10, lon#0:10",
-        ),
-        (
-            "day~5",
-            "no axis \"day\" (time, lat, lon)",
-            "\"day\" is a dataset along \"time\", not an axis: select along that, as time#0:10",
-        ),
-        (
-            "mesh=5",
-            "no axis \"mesh\" (time, lat, lon)",
-            "\"mesh\" is a dataset along \"node\", not an axis",
-        ),
-        (
             "lat~12 within 1",
             "no label within 1 of \"12\" on axis 1 \"lat\": the nearest is \"10\"",
             "",
@@ -255,11 +239,7 @@ fn misfits_name_axis_extent_and_what_was_asked() {
             "labels go from \"mon\" to \"thu\"",
         ),
     ] {
-        let selection = Selection::parse(text).unwrap();
-        let error = selection.resolve_axes(&[4, 3, 2], &names(), &Table).unwrap_err();
-        assert_eq!(error.to_string(), message, "{text}");
-        let crate::error::Error::Selection(error) = error else { panic!("{error}") };
-        assert_eq!(error.fault.hint().unwrap_or_default(), hint, "{text}");
+        check_fault(text, message, hint);
     }
     let each = Selection::each([AxisSelection::all()]);
     let error = each.resolve_axes(&[4, 3, 2], &names(), &NoLabels).unwrap_err();
@@ -285,4 +265,37 @@ fn huge_extents_do_not_wrap() {
     let slab = Hyperslab::whole(&[extent, 2]);
     assert_eq!(slab.element_count(), None);
     assert_eq!(Hyperslab::whole(&[extent, 2, 0]).element_count(), Some(0));
+}
+
+/// A selection of four, three and two positions is refused with this message and hint.
+fn check_fault(text: &str, message: &str, hint: &str) {
+    let selection = Selection::parse(text).unwrap();
+    let error = selection.resolve_axes(&[4, 3, 2], &names(), &Table).unwrap_err();
+    assert_eq!(error.to_string(), message, "{text}");
+    let crate::error::Error::Selection(error) = error else { panic!("{error}") };
+    assert_eq!(error.fault.hint().unwrap_or_default(), hint, "{text}");
+}
+
+#[test]
+fn datasets_that_are_no_axis_are_named_with_their_dimensions() {
+    for (text, message, hint) in [
+        (
+            "depth=5",
+            "no axis \"depth\" (time, lat, lon)",
+            "\"depth\" is a dataset of 2 dimensions (lat, lon), not an axis: \
+             select along these, as lat#0:10, lon#0:10",
+        ),
+        (
+            "day~5",
+            "no axis \"day\" (time, lat, lon)",
+            "\"day\" is a dataset along \"time\", not an axis: select along that, as time#0:10",
+        ),
+        (
+            "mesh=5",
+            "no axis \"mesh\" (time, lat, lon)",
+            "\"mesh\" is a dataset along \"node\", not an axis",
+        ),
+    ] {
+        check_fault(text, message, hint);
+    }
 }
