@@ -144,7 +144,6 @@ fn dispatch(command: Command, access: Access, context: &mut Context<'_>) -> exit
         Command::Edit(args) => command::edit::run(&args.verb, context),
         Command::Refs(args) => command::refs::run(&args, context),
         Command::Series(args) => command::series::run(&args.verb, context),
-        Command::Zt(args) => command::zt::run(&args.verb, context),
         Command::Tgm(args) => command::tgm::run(&args.verb, context),
         Command::Verify(args) => command::verify::run(&args, context),
         Command::Dump(args) => command::dump::run(&args, context),

@@ -155,7 +155,7 @@ const OPTIONS: [(&[&str], &str); 14] = [
 ];
 
 /// What commands of other programs are called here.
-const COMMANDS: [(&[&str], &str); 15] = [
+const COMMANDS: [(&[&str], &str); 16] = [
     (&["show", "view", "print", "values", "get", "read"], "tet cat FILE DATASET"),
     (&["select", "slice", "subset", "extract", "crop"], "tet cat FILE 'DATASET[SLICE]' -o OUT"),
     (&["list", "header", "open", "ncdump", "h5ls", "schema"], "tet info FILE"),
@@ -164,7 +164,8 @@ const COMMANDS: [(&[&str], &str); 15] = [
     (&["check", "validate", "test"], "tet verify FILE"),
     (&["draw", "map", "hist", "histogram"], "tet plot FILE DATASET"),
     (&["describe", "summary", "summarize", "statistics"], "tet stats FILE"),
-    (&["merge", "concat", "join", "mergetime"], "tet convert FILE OTHER OUT --concat AXIS"),
+    (&["concat", "join", "mergetime"], "tet convert FILE OTHER OUT --concat AXIS"),
+    (&["merge", "zt"], "tet convert --merge FILE OTHER OUT"),
     (&["copy", "save", "write", "rechunk", "compress"], "tet convert FILE OUT"),
     (&["checksum", "sum-files", "hash", "sha256"], "tet digest create FILE"),
     (&["avg", "average", "reduce", "compute", "timmean"], "tet query FILE DATASET --mean AXES"),

@@ -50,8 +50,7 @@ impl Env {
         let env = Env::new();
         fs::write(env.path("v.npy"), npy(&noise())).expect("a file");
         fs::write(env.path("w.npy"), npy(&[1.0, 2.0])).expect("a file");
-        env.works(&["convert", "v.npy", "in.zt"]);
-        env.works(&["zt", "append", "in.zt", "w.npy"]);
+        env.works(&["convert", "--merge", "v.npy", "w.npy", "in.zt"]);
         for suffix in INPUTS {
             let input = format!("in.{suffix}");
             match suffix {

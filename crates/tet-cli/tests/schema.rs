@@ -289,7 +289,7 @@ fn conversions_are_what_the_schema_says() {
     env.answer(&["convert", "numbers.tet", "out.npz", "--json"]);
     env.answer(&["convert", "numbers.tet", "out.npy", "--dataset", "grid", "--json"]);
     env.answer(&["convert", "numbers.tet", "one.zt", "--json"]);
-    env.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);
+    env.answer(&["convert", "--merge", "one.zt", "climate.tet", "two.zt", "--json", "-q"]);
     let args = ["convert", "climate.tet", "out.csv", "--dataset", "temp", "--json", "-q"];
     let report = env.answer(&args);
     assert_eq!(report["datasets"][0]["name"], "temp");

@@ -52,16 +52,16 @@ pub use container::tets::parts::{
     SeriesPart, UnusedFile, remove_unused_parts, series_parts, unused_parts,
 };
 pub use container::{
-    AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
-    containers, has_reader, reading_advice, register, sniff, writable, writing_advice,
+    CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container, containers,
+    has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
 pub use convert::{
-    Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
-    convert_merged, convert_source, with_dtype,
+    Combining, ConvertInput, chosen, concat, convert, convert_combined, convert_merged,
+    convert_source, with_dtype,
 };
 pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};

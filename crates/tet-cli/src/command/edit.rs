@@ -1,6 +1,5 @@
 //! `tet edit`: changes names and metadata of a file, and leaves payloads as they are stored.
 
-mod merge;
 mod repack;
 mod report;
 
@@ -45,7 +44,6 @@ pub(crate) fn run(verb: &EditVerb, context: &mut Context<'_>) -> Result<Exit> {
             edit(&args.file, &args.place, context, |opened, context| set(opened, args, context))
         }
         EditVerb::Append(args) => append(args, context),
-        EditVerb::Merge(args) => merge::run(args, context),
         EditVerb::Repack(args) => repack::run(args, context),
         EditVerb::Compact(args) => {
             edit(&args.file, &args.place, context, |_, _| Ok(vec![FileEdit::Compact]))

@@ -19,4 +19,3 @@ pub(crate) mod series;
 pub(crate) mod stats;
 pub(crate) mod tgm;
 pub(crate) mod verify;
-pub(crate) mod zt;
