@@ -155,11 +155,15 @@ const OPTIONS: [(&[&str], &str); 14] = [
 ];
 
 /// What commands of other programs are called here.
-const COMMANDS: [(&[&str], &str); 16] = [
+const COMMANDS: [(&[&str], &str); 17] = [
     (&["show", "view", "print", "values", "get", "read"], "tet cat FILE DATASET"),
     (&["select", "slice", "subset", "extract", "crop"], "tet cat FILE 'DATASET[SLICE]' -o OUT"),
     (&["list", "header", "open", "ncdump", "h5ls", "schema"], "tet info FILE"),
     (&["tree"], "tet info FILE --tree"),
+    (
+        &["tgm", "keys", "grib_ls", "grib_get"],
+        "tet info FILE --keys KEY,KEY lists, tet edit set FILE NAME:KEY=VALUE sets, tet convert --merge joins",
+    ),
     (&["compare", "cmp"], "tet diff FILE OTHER"),
     (&["check", "validate", "test"], "tet verify FILE"),
     (&["draw", "map", "hist", "histogram"], "tet plot FILE DATASET"),

@@ -180,6 +180,10 @@ fn files_are_described_as_the_schema_says() {
         env.answer(&["info", file, "--json"]);
         env.answer(&["info", file, "--json", "--all"]);
     }
+    let keys = env.answer(&["info", "mixed.tgm", "--json", "--keys", "name,mars.param,run,units"]);
+    let wanted = serde_json::json!({"name": "t2m", "mars.param": "2t", "run": 20_260_424});
+    assert_eq!(keys["datasets"][0]["keys"], wanted);
+    assert!(keys["datasets"][1]["keys"]["mars.param"].is_null());
     let monthly = env.answer(&["info", "monthly.nc", "--json"]);
     let time = serde_json::json!({
         "name": "time", "len": 24, "first": "2000-01-01", "last": "2001-12-01",

@@ -73,7 +73,6 @@ pub use format::Format;
 pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
 pub use model::cf::{Decoding, ValidRange, ValueChoice, decoded};
-pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaque};
 pub use model::notes::Note;
 pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};

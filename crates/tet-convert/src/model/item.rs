@@ -36,9 +36,8 @@ fn has_special(items: &[Value]) -> bool {
     items.iter().all(is_number) && items.iter().any(is_special)
 }
 
-/// An item as JSON, from which [`field_of_text`] makes it again.
-#[must_use]
-pub fn json_of_field(value: Value) -> Json {
+/// An item as JSON, from which [`to_value`] makes it again.
+fn json_of_field(value: Value) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(it) => Json::Bool(it),
@@ -100,12 +99,6 @@ fn to_number(json: Json) -> Value {
         }),
         number => to_value(number),
     }
-}
-
-/// The item of a text that a user wrote: JSON where it is, else the text.
-#[must_use]
-pub fn field_of_text(text: &str) -> Value {
-    serde_json::from_str(text).map_or_else(|_| Value::Text(text.to_owned()), to_value)
 }
 
 fn to_value(json: Json) -> Value {
