@@ -53,6 +53,9 @@ fn keys_with_dots_are_set_and_listed() {
         done(folder.path(), "info mixed.tgm t2m --keys mars.param,mars.levels,mars.levels.1,run");
     let row: Vec<&str> = out.lines().last().expect("a row").split_whitespace().collect();
     assert_eq!(row, ["10u", "[850,700]", "700", "20260424"]);
+    done(folder.path(), "edit set mixed.tgm --unset t2m:mars.levels -q");
+    let args = ["info", "mixed.tgm", "--keys", "mars.levels"];
+    assert_eq!(tet_in(folder.path(), &args).0, Exit::Usage, "no dataset has it");
 }
 
 #[test]
@@ -100,6 +103,9 @@ fn integers_of_every_width_go_through_edits_and_conversion() {
     done(folder.path(), "convert a.tgm b.tgm -q");
     for name in ["a.tgm", "b.tgm"] {
         assert_eq!(value(folder.path(), name, "n.2"), format!("\"n.2\": {}", wide[2]), "{name}");
-        assert_eq!(value(folder.path(), name, "n.0"), format!("\"n.0\": {}", wide[0]), "{name}");
+        for (key, integer) in [("n.0", wide[0]), ("n.1", wide[1])] {
+            let wanted = format!("{key:?}: {{\"$int\":\"{integer}\"}}");
+            assert_eq!(value(folder.path(), name, key), wanted, "{name}");
+        }
     }
 }

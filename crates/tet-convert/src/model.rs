@@ -17,3 +17,4 @@ pub(crate) mod number;
 pub(crate) mod renaming;
 pub(crate) mod sparse;
 pub(crate) mod ties;
+mod wide;

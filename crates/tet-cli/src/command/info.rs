@@ -30,6 +30,7 @@ use crate::target;
 use chunks::Stored;
 use keys::Keys;
 
+pub(crate) use keys::has_key;
 pub(crate) use metadata::{attr, text};
 
 /// A file and what is listed of it.

@@ -6,6 +6,8 @@ use tet_format::DType;
 use tet_query::AttrText;
 use tet_ztensor::Value;
 
+use super::wide::with_wide;
+
 /// An item as an attribute.
 pub(crate) fn attr(value: Value) -> AttrText {
     match value {
@@ -82,9 +84,8 @@ pub(crate) fn field(attr: &AttrText) -> Value {
             Ok(value) => to_number(value),
             Err(_) => Value::Text(json.clone()),
         },
-        AttrText::Json(text) => {
-            serde_json::from_str(text).map_or_else(|_| Value::Text(text.clone()), to_value)
-        }
+        AttrText::Json(text) => serde_json::from_str(&with_wide(text))
+            .map_or_else(|_| Value::Text(text.clone()), to_value),
     }
 }
 

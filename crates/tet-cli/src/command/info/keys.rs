@@ -155,6 +155,11 @@ fn number(text: &str) -> Option<usize> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
+/// Whether a key is, or leads into, one of these attributes.
+pub(crate) fn has_key(attrs: &BTreeMap<String, AttrText>, key: &str) -> bool {
+    of_attrs(attrs, key).is_some()
+}
+
 fn of_attrs(attrs: &BTreeMap<String, AttrText>, key: &str) -> Option<Attr> {
     if let Some(value) = attrs.get(key) {
         return Some(metadata::attr(value));
