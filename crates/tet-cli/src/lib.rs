@@ -227,6 +227,8 @@ mod tests {
             ("rename a.tet", Some("tet edit rename FILE")),
             ("show a.tet", Some("tet cat FILE DATASET")),
             ("convrt a.tet", Some("'convert'")),
+            ("query a.tet t --plan", Some("`tet explain` shows")),
+            ("query a.tet t --plan-chunks", Some("an option of `tet explain`")),
             ("zt append a.zt b.zt", Some("tet convert --merge FILE OTHER OUT")),
             ("tgm ls a.tgm", Some("tet info FILE --keys")),
             ("zzzz", None),

@@ -119,7 +119,7 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// What options of other programs are called here.
-const OPTIONS: [(&[&str], &str); 14] = [
+const OPTIONS: [(&[&str], &str); 15] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
     (&["mask", "masked"], elsewhere::MASKS),
@@ -147,6 +147,7 @@ const OPTIONS: [(&[&str], &str); 14] = [
         "values are printed with all their digits; --format json is for programs",
     ),
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
+    (&["plan", "dry-run", "explain"], "`tet explain` shows what a query would read"),
     (
         &["reverse", "flip", "upside-down"],
         "`tet plot` has --invert-y; a slice with a step of -1 reverses an axis",
