@@ -93,10 +93,10 @@ const SEVERAL: &str = "write each archive to a file of its own; of a folder of .
     torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes one file";
 
 /// What to do about an archive that cannot be read.
-fn archive_advice(fault: &tet_convert::NpzFault) -> &'static str {
+fn archive_advice(fault: &tet_convert::ZipFault) -> &'static str {
     match fault {
-        tet_convert::NpzFault::Damaged { .. } => "fetch or copy the file again",
-        tet_convert::NpzFault::Several => SEVERAL,
+        tet_convert::ZipFault::Damaged { .. } => "fetch or copy the file again",
+        tet_convert::ZipFault::Several => SEVERAL,
         _ => "",
     }
 }

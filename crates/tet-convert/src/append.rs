@@ -35,7 +35,7 @@ pub(crate) use self::order::{GIVE_IN_ORDER, unfit};
 use self::rewrite::rewritten;
 use crate::container::tets::is_series;
 use crate::container::{EditKind, EditMode, EditOptions, Rewritten, container, holds_one, sniff};
-use crate::convert::{folder_of, taken};
+use crate::convert::taken;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
 use crate::model::cf::Decoding;
@@ -44,6 +44,7 @@ use crate::open::{document_of, of_several, open};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::bands::Bands;
 use crate::write::conversion::UnsupportedChoice;
+use crate::write::file::folder_of;
 use crate::write::stream;
 use crate::{Error, Format, Note, Result};
 

@@ -4,6 +4,7 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
+pub(crate) mod axes_fields;
 pub(crate) mod csv;
 pub(crate) mod edit_kind;
 pub(crate) mod edited;
@@ -34,7 +35,6 @@ mod ztensor2;
 pub use self::edit_kind::EditKind;
 pub use self::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 pub use self::npy::NpyFault;
-pub use self::npz::NpzFault;
 pub(crate) use self::others::OTHER_DOCUMENT;
 pub use self::others::{reading_advice, writing_advice};
 pub use self::rewrite::{Rewrite, Rewritten, StorageChange};

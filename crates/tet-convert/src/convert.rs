@@ -23,14 +23,13 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset, Meaning};
 
 use self::choice::{choose, chosen_of_any, pruned, read_of};
-pub use self::dtype::with_dtype;
 use self::dtype::{asked, retyped};
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
 use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
-pub(crate) use self::written::{conversion, folder_of, taken, write_opened};
+pub(crate) use self::written::{conversion, taken, write_opened};
 use self::written::{of_output, write_labeled};
 use crate::concat::joined_files;
 use crate::container::tensogram::{numbered, stacked};
@@ -44,6 +43,7 @@ use crate::read::damage::{Damage, with_missing};
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
 use crate::write::conversion::{ConvertOptions, DamageChoice, UnsupportedChoice};
+use crate::write::file::folder_of;
 use crate::write::options::ImportReport;
 use crate::{Error, Format, Note, Result};
 

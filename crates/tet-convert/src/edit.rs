@@ -4,7 +4,6 @@
 //!   names and patterns --> FileEdit of datasets by position --> the Editor of the container --> the new file
 //! ```
 
-pub(crate) mod axes;
 mod followers;
 pub(crate) mod report;
 

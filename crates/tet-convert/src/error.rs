@@ -15,7 +15,7 @@ use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_mem
 use crate::Format;
 use crate::container::edit_kind::EditKind;
 use crate::container::npy::NpyFault;
-use crate::container::npz::NpzFault;
+use crate::read::zip::ZipFault;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -131,7 +131,7 @@ pub enum Error {
         member: Option<String>,
         /// What is wrong.
         #[source]
-        fault: NpzFault,
+        fault: ZipFault,
     },
     /// The caller's choice leaves no array of a file.
     #[error("{} holds no array to import: all are excluded", tet_io::shown(path))]

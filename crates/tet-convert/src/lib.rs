@@ -34,7 +34,7 @@ pub mod export {
 
     /// `.npy` files.
     pub mod npy {
-        pub use crate::container::npy::header;
+        pub use crate::write::npy::header;
     }
 
     pub use crate::container::npz::write_npz_file;
@@ -56,12 +56,12 @@ pub use container::{
     has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
-    EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, NpzFault, Rewrite, RewriteOptions,
+    EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
 pub use convert::{
     Combining, ConvertInput, chosen, concat, convert, convert_combined, convert_merged,
-    convert_source, with_dtype,
+    convert_source,
 };
 pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};
@@ -75,12 +75,14 @@ pub use model::attributes::{SCALAR_KEY, is_scalar};
 pub use model::cf::{Decoding, ValidRange, ValueChoice, decoded};
 pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaque};
 pub use model::notes::Note;
+pub use model::retyped::with_dtype;
 pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{document_of, open, open_document, open_source};
 pub use read::damage::{DamagedChunks, damaged_chunks};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::positions::chunk_positions;
 pub use read::slabs::Slabs;
+pub use read::zip::ZipFault;
 pub use refs::{
     EdgeChoice, ReferenceSet, RefsAddress, RefsOptions, RefsReport, StoredChunks,
     publish_references, references, stored_chunks, write_references,

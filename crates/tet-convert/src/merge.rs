@@ -10,11 +10,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use tet_format::{Grid, Shape};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Tolerance};
 
-use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
+use crate::model::attributes::is_metadata;
+use crate::model::kinds::without_axis;
 use crate::model::meanings::{Differing, differing_attr};
 use crate::model::sparse::{OF_KEY, text};
 use crate::model::ties::untied;
@@ -217,16 +217,6 @@ pub(crate) fn differing_elements(
         format!("{differing} of {} elements differ{first}", found.count)
     };
     Ok((differing != 0).then(text))
-}
-
-/// A dataset; a scalar that a container has as one element has no axis.
-pub(crate) fn without_axis(dataset: &Dataset) -> Dataset {
-    let no_axes = || Grid::new(Shape::default(), Shape::default());
-    let Some(grid) = no_axes().filter(|_| is_scalar(dataset)) else { return dataset.clone() };
-    let mut attrs = dataset.attrs.clone();
-    attrs.remove(SCALAR_KEY);
-    let (dims, coords) = (Vec::new(), BTreeMap::new());
-    Dataset { grid, dims, coords, attrs, ..dataset.clone() }
 }
 
 /// Checks that two files have the same dataset.

@@ -13,3 +13,4 @@ pub(crate) mod slabs;
 pub(crate) mod spool;
 pub(crate) mod stored;
 pub(crate) mod touched;
+pub(crate) mod zip;

@@ -19,13 +19,14 @@ use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
 
 use crate::container::tet::chunks;
 use crate::container::{EditKind, EditMode, EditOptions, StorageChange};
-use crate::convert::{folder_of, resolved};
+use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
 use crate::model::logical::byte_len;
 use crate::read::opened::{Opened, path_of};
 use crate::write::chunk_shape::{AskedChunks, chunks_of};
 use crate::write::conversion::ConvertOptions;
+use crate::write::file::folder_of;
 use crate::write::storage::{self, ChunkRule, CodecRule, PayloadCodec};
 use crate::write::stream;
 use crate::{Result, chunking};

@@ -15,11 +15,12 @@ use tet_io::shown;
 use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, LazyArray};
 
 use crate::container::holds_one;
-use crate::merge::{differing, without_axis};
+use crate::merge::differing;
 use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
 use crate::model::axes::dim_names;
+use crate::model::kinds::differing_kind;
 use crate::model::logical::{to_logical, to_physical};
-use crate::model::meanings::{Differing, differing_either, differing_keys};
+use crate::model::meanings::differing_keys;
 use crate::read::opened::Opened;
 use crate::write::stream;
 use crate::{Error, Note, Result};
@@ -129,28 +130,6 @@ fn labels(files: &[(PathBuf, Opened)]) -> Option<Vec<String>> {
 fn check_same(one: &Dataset, two: &Dataset, paths: [&Path; 2]) -> Result<()> {
     let detail = differing_kind(one, two);
     detail.map_or(Ok(()), |detail| Err(apart(&one.name, &detail, paths)))
-}
-
-/// Why two arrays cannot be parts of one: their types, shapes or axes, or what their values mean, differ.
-pub(crate) fn differing_kind(one: &Dataset, two: &Dataset) -> Option<String> {
-    let [one, two] = &[without_axis(one), without_axis(two)];
-    let detail = match () {
-        () if one.dtype_name != two.dtype_name => {
-            format!("its types are {} and {}", one.dtype_name, two.dtype_name)
-        }
-        () if one.shape() != two.shape() => {
-            format!("its shapes are {:?} and {:?}", one.shape(), two.shape())
-        }
-        () if one.dims != two.dims => "its axes have other names".to_owned(),
-        () if one.coords != two.coords => "its axes have other labels".to_owned(),
-        () => match differing_either(&one.attrs, &two.attrs) {
-            Some(Differing { key, shown: [one, two] }) => {
-                format!("its attribute {key:?} is {one} and {two}")
-            }
-            None => return None,
-        },
-    };
-    Some(detail)
 }
 
 /// The error for datasets of one name that differ between two files.

@@ -17,6 +17,7 @@ pub(crate) mod label_range;
 pub(crate) mod labels;
 pub(crate) mod left_out;
 pub(crate) mod netcdf;
+pub(crate) mod npy;
 pub(crate) mod options;
 pub(crate) mod rechunk;
 pub(crate) mod storage;

@@ -27,12 +27,13 @@ use crate::container::tets::{
     DOCUMENT, FORMAT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
 };
 use crate::container::{EditMode, EditOptions};
-use crate::convert::{concat, convert, folder_of};
+use crate::convert::{concat, convert};
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::model::attribute_types::{AttrTypes, typed};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{ConvertOptions, GrowingAxis};
+use crate::write::file::folder_of;
 use crate::{Error, Result};
 
 /// How often another process may be first.

@@ -19,7 +19,6 @@ mod members;
 mod place;
 mod structure;
 mod texts;
-mod write;
 
 use std::path::Path;
 
@@ -40,7 +39,6 @@ pub use self::fault::NpyFault;
 pub(crate) use self::header::Header;
 pub(crate) use self::like::{len_like, write_like};
 pub(crate) use self::place::Place;
-pub use self::write::header;
 
 /// The container of NumPy's files.
 pub(super) struct Npy;

@@ -4,14 +4,10 @@
 //! that are compressed are unpacked when they are first read, into a file without a name, and compared
 //! on the way. Arrays of text are listed; they can become the labels of an axis.
 
-pub(crate) mod archive;
 mod catalog;
 mod check;
-mod directory;
 mod edit;
-mod fault;
 mod rule;
-pub(crate) mod seal;
 mod write;
 
 use std::path::Path;
@@ -26,7 +22,6 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
-pub use self::fault::NpzFault;
 pub use self::write::write_npz_file;
 
 /// The container of NumPy's archives.

@@ -27,15 +27,16 @@ use std::path::Path;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
+use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
+use self::canonical::header_unless_canonical;
 use super::editor::Editor;
 use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
-pub(crate) use self::canonical::{HEADER_KEY, INDEX_KEY, header_to_keep, is_of_origin};
 pub use self::write::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 pub use self::write::write_safetensors_file;
 
@@ -74,6 +75,10 @@ impl Container for SafeTensors {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
+    }
+
+    fn header_to_keep(&self, catalog: &Catalog) -> Result<Option<String>> {
+        header_unless_canonical(catalog.source(), catalog)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -101,6 +101,16 @@ pub trait Container: Sync {
         &[]
     }
 
+    /// The header of a file of this kind, where the writer would not make the same one of its catalog: other containers
+    /// keep it, so that the file can be made again.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    fn header_to_keep(&self, catalog: &Catalog) -> Result<Option<String>> {
+        let _ = catalog;
+        Ok(None)
+    }
+
     /// What writes such files; `None` where they are only read.
     fn writer(&self) -> Option<&dyn Writer> {
         None
@@ -189,6 +199,8 @@ pub struct Capabilities {
     pub attr_types: AttrTypes,
     /// Whether it has a history, besides attributes.
     pub history: bool,
+    /// Whether it keeps the header that a file was read with, where [`Container::header_to_keep`] has one.
+    pub keeps_header: bool,
     /// How it lays out one array as text, with labels of axes in the same text; none where it is no text.
     pub layouts: &'static [TextLayout],
     /// The options of `tet convert` that apply to it.
@@ -208,6 +220,7 @@ impl Capabilities {
         decodes: false,
         attr_types: AttrTypes::None,
         history: false,
+        keeps_header: false,
         layouts: &[],
         options: &[],
     };

@@ -1,15 +1,15 @@
-//! Datasets as other types than they have: the same numbers, or an error that names the element.
+//! Which datasets are written as other types, and their views.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tet_format::DType;
-use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, Hyperslab, LazyArray};
+use tet_query::{Catalog, Computed, Dataset};
 
 use super::choice::chosen;
 use super::storage::{WrittenNames, names};
-use crate::model::attributes::{OF_VARIABLE, is_metadata};
-use crate::model::number::{Listing, le_bytes, numbers};
+use crate::model::attributes::is_metadata;
+use crate::model::retyped::viewed;
 use crate::model::sparse::{PART_KEY, VALUES, text};
 use crate::write::conversion::ConvertOptions;
 use crate::write::storage::DTypeRule;
@@ -81,43 +81,6 @@ pub(super) fn asked(catalog: &Catalog, options: &ConvertOptions) -> Result<BTree
     Ok(asked)
 }
 
-/// The catalog with some datasets, by their [`Dataset::index`], as another type: the same numbers.
-///
-/// # Examples
-///
-/// ```no_run
-/// # fn run() -> tet_convert::Result<()> {
-/// use tet_convert::{OpenOptions, with_dtype};
-/// use tet_format::DType;
-///
-/// let opened = tet_convert::open("model.safetensors", &OpenOptions::default())?;
-/// let floats = with_dtype(opened.catalog, &[0], DType::Float32, &Default::default())?;
-/// assert_eq!(floats.datasets()[0].dtype, Some(DType::Float32));
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// One is not of numbers.
-pub fn with_dtype(
-    catalog: Catalog,
-    indices: &[usize],
-    dtype: DType,
-    how: &Execution,
-) -> Result<Catalog> {
-    let indices: BTreeSet<usize> = indices.iter().copied().collect();
-    let mut views = BTreeMap::new();
-    let all = catalog.datasets().iter().chain(catalog.parts());
-    let is_other = |it: &&Dataset| it.dtype != Some(dtype) || it.why().is_some();
-    for dataset in all.filter(|it| indices.contains(&it.index)).filter(is_other) {
-        let (view, _) = viewed(dataset, dtype, how)?;
-        views.insert(dataset.index, view);
-    }
-    let mut place = |dataset: Dataset| views.remove(&dataset.index).unwrap_or(dataset);
-    let parts = catalog.parts().iter().cloned().map(&mut place).collect();
-    Ok(catalog.viewed(place).with_parts(parts))
-}
-
 /// Whether a dataset has the places of the values of a sparse tensor.
 fn is_places(dataset: &Dataset) -> bool {
     text(dataset, PART_KEY).is_some_and(|part| part != VALUES)
@@ -131,47 +94,4 @@ fn holds(dtype: DType, dataset: &Dataset, axes: &BTreeSet<&str>) -> bool {
         |own: DType| own.is_float() && dtype.is_float() || own.is_integer() && dtype.is_integer();
     let is_meant = !is_coordinate && !is_places(dataset);
     dataset.why().is_none() && dataset.dtype.is_some_and(is_kind) && is_meant
-}
-
-/// A dataset as another type, and what it is computed of.
-fn viewed(dataset: &Dataset, dtype: DType, how: &Execution) -> Result<(Dataset, Arc<Computed>)> {
-    let lazy = LazyArray::converted(dataset, &Hyperslab::whole(dataset.shape()), dtype)?;
-    let from = lazy.dataset().dtype;
-    let computed = Computed::new(Elements::of(Arc::new(lazy)), how);
-    let mut view = computed.dataset(dataset.name.clone());
-    view.index = dataset.index;
-    view.dims.clone_from(&dataset.dims);
-    view.unlimited.clone_from(&dataset.unlimited);
-    view.coords.clone_from(&dataset.coords);
-    view.listed_in.clone_from(&dataset.listed_in);
-    view.fill = fill(dataset, dtype);
-    view.attrs.clone_from(&dataset.attrs);
-    for key in OF_VARIABLE {
-        if let Some(attr) = view.attrs.get_mut(key)
-            && let Some(other) = as_type(attr, (from, dtype))
-        {
-            *attr = other;
-        }
-    }
-    Ok((view, computed))
-}
-
-/// The element that stands for those that are not stored, as another type that has its value.
-fn fill(dataset: &Dataset, dtype: DType) -> Option<Vec<u8>> {
-    let number = AttrText::number(dataset.dtype?, dataset.fill.as_ref()?);
-    let (values, _) = numbers(&number)?;
-    le_bytes(dtype, values.first()?)
-}
-
-/// The numbers of an attribute that has the type of its dataset, as another type; `None` where it has another type, or
-/// that type does not have the numbers.
-fn as_type(attr: &AttrText, (from, to): (Option<DType>, DType)) -> Option<AttrText> {
-    let AttrText::Numbers { dtype, .. } = attr else { return None };
-    let (values, listing) = numbers(attr).filter(|_| Some(*dtype) == from)?;
-    let bytes: Option<Vec<Vec<u8>>> = values.iter().map(|value| le_bytes(to, value)).collect();
-    let bytes = bytes?.concat();
-    Some(match listing {
-        Listing::One => AttrText::number(to, &bytes),
-        Listing::List => AttrText::numbers(to, &bytes),
-    })
 }

@@ -1,7 +1,7 @@
 //! Writes the datasets of an open file in the format of a writer.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tet_file::metadata::HistoryRow;
 use tet_query::{Catalog, Dataset, Execution};
@@ -11,7 +11,7 @@ use super::choice::{
 };
 use super::labels::labeled;
 use super::storage::resolved;
-use crate::container::{Capabilities, Writer};
+use crate::container::{Capabilities, Writer, container};
 use crate::model::attribute_types::noted;
 use crate::model::attributes::is_metadata;
 use crate::model::logical::{self, CHAR};
@@ -21,6 +21,7 @@ use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{
     Conversion, ConvertOptions, DamageChoice, SparseOutput, UnsupportedChoice,
 };
+use crate::write::file::folder_of;
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
 use crate::write::options::{Attribute, ImportReport, Imported};
@@ -89,15 +90,6 @@ pub(super) fn write_labeled(
     notes.extend(opened.notes.iter().filter(|note| is_written(note)).cloned());
     report.notes.splice(0..0, notes);
     Ok(report)
-}
-
-/// The folder of an output, where its scratch files are.
-pub(crate) fn folder_of(output: &Path) -> PathBuf {
-    if tet_io::is_url(output) {
-        return std::env::temp_dir();
-    }
-    let folder = output.parent().filter(|folder| *folder != Path::new(""));
-    folder.unwrap_or(Path::new(".")).to_path_buf()
 }
 
 fn write(
@@ -260,7 +252,9 @@ pub(crate) fn conversion<'c>(
     // Nothing else is there to be written.
     datasets.extend(left.filter(|_| datasets.is_empty()));
     check_names(&datasets, &options.tet)?;
-    Ok(Conversion { catalog, datasets, joined, notes, history: None })
+    let container = container(opened.format).filter(|_| can.keeps_header);
+    let header = container.map_or(Ok(None), |container| container.header_to_keep(catalog))?;
+    Ok(Conversion { catalog, datasets, joined, notes, history: None, header })
 }
 
 /// The places in the list of the tensors that datasets are parts of, by the positions of these.

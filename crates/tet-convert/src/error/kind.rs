@@ -7,7 +7,7 @@ use tet_io::Kind;
 
 use super::Error;
 use crate::container::npy::NpyFault;
-use crate::container::npz::NpzFault;
+use crate::read::zip::ZipFault;
 
 impl Error {
     /// The error of one of several files, which names it; errors of the system name what they are of themselves.
@@ -60,7 +60,7 @@ impl Error {
             {
                 Kind::Limit
             }
-            Self::Archive { fault: NpzFault::Read(error), .. }
+            Self::Archive { fault: ZipFault::Read(error), .. }
             | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
             Self::NotReadable { .. }
             | Self::Foreign { .. }

@@ -21,10 +21,10 @@ use tet_query::{
 use self::table::WithMissing;
 use super::chunk_check::COUNT_MAX;
 use super::positions::{AxisRanges, outside, ranges, text};
-use crate::convert::with_dtype;
 use crate::model::attributes::{FILL_KEY, given};
 use crate::model::axes::names_of;
 use crate::model::number::{le_bytes, numbers};
+use crate::model::retyped::with_dtype;
 use crate::write::options::ImportOptions;
 use crate::write::stream;
 use crate::{Error, Note, Result};

@@ -7,10 +7,10 @@ use tet_format::{DType, Shape};
 use tet_query::{Array, Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
 use crate::container::Output;
-use crate::container::npy::header as npy_header;
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file::{ExportOptions, publish};
+use crate::write::npy::header as npy_header;
 use crate::write::stream::{self, shape_of};
 use crate::write::texts::TextCounts;
 use crate::write::{csv, json, text};

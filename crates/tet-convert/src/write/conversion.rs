@@ -282,6 +282,8 @@ pub struct Conversion<'c> {
     pub notes: Vec<Note>,
     /// How the datasets were made, where they are a result and not those of a file.
     pub history: Option<HistoryRow>,
+    /// The header of the input, for an output that keeps it so that the input can be made again.
+    pub header: Option<String>,
     /// Those among the datasets that are put together of parts of the file.
     pub(crate) joined: &'c [Joined],
 }

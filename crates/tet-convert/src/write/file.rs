@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_io::publish::Sync;
 use tet_io::vfs::VfsFile;
@@ -126,4 +126,13 @@ impl<W: Write> Write for Counted<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// The folder of an output, where its scratch files are.
+pub(crate) fn folder_of(output: &Path) -> PathBuf {
+    if tet_io::is_url(output) {
+        return std::env::temp_dir();
+    }
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new(".")).to_path_buf()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tet_query::{AttrText, Catalog};
 
-use crate::container::safetensors::is_of_origin;
+use crate::model::origin::is_of_origin;
 
 /// Attributes by the paths of their groups, and by name; the path of the root is empty.
 pub(crate) type GroupAttrs<'a> = BTreeMap<&'a str, BTreeMap<String, AttrText>>;

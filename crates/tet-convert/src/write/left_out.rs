@@ -3,8 +3,8 @@
 use tet_query::{Catalog, Dataset};
 
 use crate::Note;
-use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::SCALAR_KEY;
+use crate::model::origin::is_of_origin;
 
 /// What outputs that hold arrays alone have no place for.
 pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {

@@ -53,12 +53,15 @@ impl Named<'_> {
     /// The error of the next one, which tells of those that are in place.
     fn but(&self, next: &Settled, error: Error) -> Error {
         let Some(Settled(last)) = self.0.last() else { return error };
-        let (path, next) = (last.target.clone(), shown(&next.0.target));
-        let what = format!("not the files behind it, from {next} on");
-        let source = match error {
-            Error::Io { source, .. } => source,
-            Error::Exists { .. } => io::ErrorKind::AlreadyExists.into(),
-            other => io::Error::other(other),
+        let path = last.target.clone();
+        let from = || format!("not the files behind it, from {} on", shown(&next.0.target));
+        let (what, source) = match error {
+            Error::Io { step, path, source } => {
+                let what = format!("not the files behind it: cannot {step} {}", shown(&path));
+                (what, source)
+            }
+            Error::Exists { .. } => (from(), io::ErrorKind::AlreadyExists.into()),
+            other => (from(), io::Error::other(other)),
         };
         Error::InPlace { path, what, source }
     }

@@ -25,8 +25,7 @@ impl Image {
     }
 
     /// Its length so far.
-    #[must_use]
-    pub fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.bytes.len()
     }
 

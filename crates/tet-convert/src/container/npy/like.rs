@@ -6,7 +6,7 @@ use tet_codec::Swapped;
 use tet_query::{Execution, LazyArray};
 
 use super::header::{Elements, Header};
-use super::write::header_of;
+use crate::write::npy::header_of;
 use crate::write::stream;
 use crate::{Error, Result};
 

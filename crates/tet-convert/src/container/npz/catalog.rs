@@ -8,14 +8,12 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset, Seal, SealDigester, Sealed};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::archive::{Archive, Member, Members};
-use super::fault::NpzFault;
 use super::rule::{self, MEMBER_CRC};
-use super::seal::MemberSeal;
 use crate::container::npy::{self, Header, Place};
 use crate::error::is_of_system;
 use crate::read::opened::{OpenOptions, Opened};
 use crate::read::slabs::no_bytes;
+use crate::read::zip::{Archive, Member, MemberSeal, Members, ZipFault};
 use crate::{Error, Format, Note, Result};
 
 /// Opens the archive at `path`: a dataset for each array.
@@ -42,8 +40,8 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     for member in members.arrays {
         let mut open = match archive.member(member.position) {
             Ok(open) => open,
-            Err(NpzFault::Read(error)) if is_of_system(&error) => {
-                return Err(failed(Some(&member), NpzFault::Read(error)));
+            Err(ZipFault::Read(error)) if is_of_system(&error) => {
+                return Err(failed(Some(&member), ZipFault::Read(error)));
             }
             Err(fault) => {
                 datasets.push(unopened(&source, member.name, &fault));
@@ -106,10 +104,10 @@ pub(super) fn check_names(
 }
 
 /// A member that has a name and cannot be opened.
-fn unopened(source: &Source, name: String, fault: &NpzFault) -> Dataset {
+fn unopened(source: &Source, name: String, fault: &ZipFault) -> Dataset {
     let why = format!("{name:?} cannot be read: {fault}");
     let cause = match fault {
-        NpzFault::Method { .. } | NpzFault::Encrypted => tet_query::Error::Unsupported { why },
+        ZipFault::Method { .. } | ZipFault::Encrypted => tet_query::Error::Unsupported { why },
         _ => tet_query::Error::Malformed { why },
     };
     Dataset::unreadable(source.clone(), name, cause)

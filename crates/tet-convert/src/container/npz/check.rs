@@ -10,13 +10,12 @@ use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
-use super::archive::{Archive, Member, OpenMember};
 use super::catalog::check_names;
-use super::fault::NpzFault;
 use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA, MISNAMED, NO_ARRAYS, OTHER_MEMBER, SEVERAL};
 use crate::container::npy::check_header;
 use crate::error::is_of_system;
 use crate::read::opened::path_of;
+use crate::read::zip::{Archive, Member, OpenMember, ZipFault};
 use crate::{Error, Result};
 
 /// Bytes that are unpacked at once.
@@ -32,11 +31,11 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         .and_then(|mut archive| archive.members().map(|members| (archive, members)));
     let (mut archive, members) = match opened {
         Ok(opened) => opened,
-        Err(NpzFault::Read(error)) if is_of_system(&error) => {
+        Err(ZipFault::Read(error)) if is_of_system(&error) => {
             return Err(of_system(source, None, error));
         }
         Err(fault) => {
-            let rule = if matches!(fault, NpzFault::Several) { &SEVERAL } else { &ARCHIVE };
+            let rule = if matches!(fault, ZipFault::Several) { &SEVERAL } else { &ARCHIVE };
             findings.take(found(rule, 0, (0, 0), None));
             return Ok(findings.report(&seen));
         }
@@ -85,10 +84,10 @@ fn check(
     let broken = |rule, at, found, wanted| ForeignFault { rule, at, found, wanted };
     let open = match archive.member(member.position) {
         Ok(open) => open,
-        Err(NpzFault::Read(error)) if is_of_system(&error) => {
+        Err(ZipFault::Read(error)) if is_of_system(&error) => {
             return Err(of_system(source, Some(member), error));
         }
-        Err(NpzFault::Misnamed { .. }) => return Ok((vec![broken(&MISNAMED, 0, 0, 0)], 0)),
+        Err(ZipFault::Misnamed { .. }) => return Ok((vec![broken(&MISNAMED, 0, 0, 0)], 0)),
         Err(_) => return Ok((vec![broken(&ARCHIVE, 0, 0, 0)], 0)),
     };
     let (len, wanted, at) = (open.len, u64::from(open.crc), open.bytes.data_start().unwrap_or(0));
@@ -152,7 +151,7 @@ fn of_system(source: &Source, member: Option<&Member>, error: io::Error) -> Erro
     Error::Archive {
         path: path_of(source),
         member: member.map(|member| member.name.clone()),
-        fault: NpzFault::Read(error),
+        fault: ZipFault::Read(error),
     }
 }
 

@@ -6,14 +6,14 @@ use tet_io::{Output, Publisher};
 use tet_query::Execution;
 use zip::CompressionMethod;
 
-use super::archive::Archive;
+use super::Npz;
 use super::write::safe;
-use super::{Npz, NpzFault};
 use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::npy;
 use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
 use crate::read::opened::{Opened, path_of};
+use crate::read::zip::{Archive, ZipFault};
 use crate::write::archive::{self, BUFFER_LEN, NewArchive};
 use crate::write::file::of_file;
 use crate::write::storage::{self, PayloadCodec};
@@ -58,9 +58,12 @@ impl Editor for Npz {
         let failed = failed(opened);
         let mut archive = Archive::open(opened.catalog.source()).map_err(&failed)?;
         let arrays = archive.members().map_err(&failed)?.arrays;
-        let len =
-            |member: super::archive::Member| Ok(archive.raw(member.position)?.compressed_size());
-        arrays.into_iter().map(len).collect::<Result<_, NpzFault>>().map_err(failed)
+        let mut len = |position| Ok(archive.raw(position)?.compressed_size());
+        arrays
+            .iter()
+            .map(|member| len(member.position))
+            .collect::<Result<_, ZipFault>>()
+            .map_err(failed)
     }
 
     fn repack_options(&self) -> &'static [&'static str] {
@@ -125,7 +128,7 @@ enum Member<'r> {
 }
 
 /// What is wrong with the archive.
-fn failed(opened: &Opened) -> impl Fn(NpzFault) -> Error {
+fn failed(opened: &Opened) -> impl Fn(ZipFault) -> Error {
     |fault| Error::Archive { path: path_of(opened.catalog.source()), member: None, fault }
 }
 
@@ -181,7 +184,7 @@ fn put(
         zip.start_file(name, options).map_err(archive::fault)?;
         let mut buffer = vec![0; BUFFER_LEN];
         loop {
-            let len = member.read(&mut buffer).map_err(|error| failed(NpzFault::Read(error)))?;
+            let len = member.read(&mut buffer).map_err(|error| failed(ZipFault::Read(error)))?;
             if len == 0 {
                 return Ok(());
             }
@@ -220,7 +223,7 @@ fn compression(
 }
 
 /// The new name of each member, in the order of the archive; `None` for one that is dropped.
-fn names(old: &mut Archive, edits: &[FileEdit]) -> Result<Vec<Option<String>>, super::NpzFault> {
+fn names(old: &mut Archive, edits: &[FileEdit]) -> Result<Vec<Option<String>>, ZipFault> {
     let mut names: Vec<Option<String>> = old.names()?.into_iter().map(Some).collect();
     let arrays = old.members()?.arrays;
     for edit in edits {

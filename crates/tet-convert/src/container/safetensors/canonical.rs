@@ -14,18 +14,8 @@ use super::attrs::{self, ATTRS_KEY};
 use super::dtype::{StoredType, of_dataset};
 use super::header::{self, METADATA_KEY};
 use super::index::TOTAL_KEY;
-use crate::{Format, Result};
-
-/// The attribute under which other containers store a header that is not canonical.
-pub(crate) const HEADER_KEY: &str = "safetensors:header";
-
-/// The attribute that holds the metadata of the index of a model in several files, as an object
-/// of JSON.
-pub(crate) const INDEX_KEY: &str = "safetensors:index";
-
-/// The attribute that holds the order of the strings of a model in several files, where they do not
-/// stand by key.
-pub(crate) const ORDER_KEY: &str = "safetensors:order";
+use crate::Result;
+use crate::model::origin::{ORDER_KEY, is_of_origin};
 
 /// Bytes to a multiple of which a header is padded.
 const PADDED_TO: usize = 8;
@@ -135,11 +125,6 @@ fn string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether an attribute is about the file that its file was made of.
-pub(crate) fn is_of_origin(key: &str) -> bool {
-    [HEADER_KEY, INDEX_KEY, ORDER_KEY].contains(&key)
-}
-
 /// The strings among the attributes of a file, but for those that are ours.
 fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
     let texts = catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
@@ -189,18 +174,6 @@ pub(crate) fn header_unless_canonical(
     let strings = strings(catalog, catalog.datasets().iter());
     let canonical = header_of(&strings, entries.iter());
     Ok((canonical != text).then_some(text))
-}
-
-/// The header that other containers store of a catalog's file, if it is one of ours and not canonical.
-///
-/// # Errors
-/// The file cannot be read.
-pub(crate) fn header_to_keep(catalog: &Catalog) -> Result<Option<String>> {
-    if catalog.format() == Format::SAFETENSORS.name() {
-        header_unless_canonical(catalog.source(), catalog)
-    } else {
-        Ok(None)
-    }
 }
 
 #[cfg(test)]

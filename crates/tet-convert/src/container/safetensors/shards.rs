@@ -14,10 +14,10 @@ use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
-use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, ShardIndex, at_index};
 use super::{catalog, check, rule};
+use crate::model::origin::{INDEX_KEY, ORDER_KEY};
 use crate::read::opened::{FileRegion, OpenOptions, Opened, path_of};
 use crate::read::set::PartName;
 use crate::{Error, Format, Result};

@@ -14,13 +14,12 @@ use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
 
 use super::attrs;
-use super::canonical::{
-    Entry, HEADER_KEY, INDEX_KEY, header_of, header_unless_canonical, is_of_origin, strings,
-};
+use super::canonical::{Entry, header_of, header_unless_canonical, strings};
 use super::dtype::{StoredType, of_dataset};
 use super::header::{Header, LEN_MAX, METADATA_KEY, of_text};
 use super::index::members;
 use crate::model::attributes::SCALAR_KEY;
+use crate::model::origin::{HEADER_KEY, INDEX_KEY, is_of_origin};
 use crate::model::{logical, notes};
 use crate::write::array::Written;
 use crate::write::file::{self, ExportOptions};

@@ -15,14 +15,14 @@ use self::anew::Old;
 use self::recipe::recipe_of;
 use super::Tensogram;
 use super::keys::{NAME_KEY, escaped};
+use crate::container::axes_fields::axes_fields;
 use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
-use crate::convert::folder_of;
-use crate::edit::axes::axes_fields;
 use crate::model::axes::{COORDS_KEY, coords_field};
 use crate::model::item::field;
 use crate::read::opened::Opened;
+use crate::write::file::folder_of;
 use crate::{Note, Result};
 
 impl Editor for Tensogram {

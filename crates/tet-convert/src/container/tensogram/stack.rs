@@ -18,9 +18,9 @@ use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
 use super::catalog::of_file;
 use super::seal;
+use crate::model::kinds::differing_kind;
 use crate::model::logical::DTYPE_KEY;
 use crate::read::slabs::{grid_of_one, locate};
-use crate::stack::differing_kind;
 use crate::{Error, Note, Result};
 
 /// The longest lists of differing attributes, in bytes of all.

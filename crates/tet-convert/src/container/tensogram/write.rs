@@ -67,6 +67,7 @@ impl traits::Writer for Tensogram {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            keeps_header: true,
             decodes: true,
             attr_types: AttrTypes::Cbor,
             same_names: true,
@@ -109,7 +110,7 @@ impl traits::Writer for Tensogram {
         for view in &views {
             objects.push(object(view, options)?);
         }
-        let metadata = metadata::of(catalog, &objects, options)?;
+        let metadata = metadata::of(conversion, &objects, options)?;
         metadata::note_lost(conversion)?;
         let mut publisher = Publisher::begin(output, &options.export().publish(catalog))?;
         let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));

@@ -6,14 +6,14 @@ use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
 use tet_file::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{Catalog, Dataset, LazyArray};
+use tet_query::{Dataset, LazyArray};
 
 use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
-use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::{Physical, to_physical};
+use crate::model::origin::HEADER_KEY;
 use crate::model::{attributes, notes};
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -28,6 +28,7 @@ impl traits::Writer for Tet {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            keeps_header: true,
             decodes: true,
             attr_types: AttrTypes::Json,
             history: true,
@@ -92,7 +93,7 @@ impl traits::Writer for Tet {
         if tet.keep_stored
             && let Some(stored) = StoredChunks::of(&arrays, &specs)?
         {
-            let about = (specs.clone(), metadata(catalog, &arrays, options)?);
+            let about = (specs.clone(), metadata(conversion, &arrays, options)?);
             let history = history(conversion, options);
             let progress = options.execution.progress.begin(stream::total_len(&arrays));
             let published = stored.publish(about, output, (&how, history.as_slice()), &progress)?;
@@ -112,7 +113,7 @@ impl traits::Writer for Tet {
         conversion.notes.extend(notes::unchecked(&arrays));
         catalog.check_unchanged()?;
         options.execution.progress.check()?;
-        let metadata = metadata(catalog, &arrays, options)?;
+        let metadata = metadata(conversion, &arrays, options)?;
         let history = history(conversion, options);
         Ok(output_of(writer.finish(&metadata, history.as_slice())?, specs))
     }
@@ -197,7 +198,12 @@ fn note(physical: &Physical, lazy: &LazyArray, notes: &mut Vec<Note>) {
     notes.extend(physical.note());
 }
 
-fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -> Result<Metadata> {
+fn metadata(
+    conversion: &Conversion<'_>,
+    arrays: &[LazyArray],
+    options: &ConvertOptions,
+) -> Result<Metadata> {
+    let catalog = conversion.catalog;
     let mut metadata = Metadata::new();
     for (key, value) in catalog.attrs() {
         metadata.file.insert(key.clone(), metadata::attr_value(value));
@@ -206,8 +212,8 @@ fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -
     for (key, value) in [("tool", "tet"), ("library_version", env!("CARGO_PKG_VERSION"))] {
         metadata.file.entry(key.to_owned()).and_modify(|old| *old = AttrValue::from(value));
     }
-    if let Some(header) = header_to_keep(catalog)? {
-        metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header));
+    if let Some(header) = &conversion.header {
+        metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header.clone()));
     }
     for lazy in arrays {
         let is_scalar = shape_of(lazy).is_empty();

@@ -11,19 +11,17 @@ use tet_query::Sealed;
 use super::checkpoint::{Checkpoint, Member, PICKLE_LEN_MAX, Stop};
 use super::{pickle, rule};
 use crate::container::entry::ByteOrder;
-use crate::container::npz::NpzFault;
-use crate::container::npz::archive::Archive;
-use crate::container::npz::seal::MemberSeal;
 use crate::error::is_of_system;
 use crate::read::opened::OpenOptions;
+use crate::read::zip::{Archive, MemberSeal, ZipFault};
 
 /// The name of the pickle behind that of the folder.
 const PICKLE: &str = "/data.pkl";
 
-impl From<NpzFault> for Stop {
-    fn from(fault: NpzFault) -> Self {
+impl From<ZipFault> for Stop {
+    fn from(fault: ZipFault) -> Self {
         match fault {
-            NpzFault::Read(error) if is_of_system(&error) => Stop::Io(error),
+            ZipFault::Read(error) if is_of_system(&error) => Stop::Io(error),
             _ => broken(&rule::MEMBER),
         }
     }
@@ -80,7 +78,7 @@ pub(super) fn read(source: &Source, options: &OpenOptions) -> Result<Checkpoint,
                     Member { unpacked, span, sealed: Some(Arc::new(sealed)) }
                 })
             }
-            Err(NpzFault::Method { .. } | NpzFault::Encrypted) => None,
+            Err(ZipFault::Method { .. } | ZipFault::Encrypted) => None,
             Err(fault) => return Err(fault.into()),
         };
         members.extend(member.clone());
@@ -103,6 +101,6 @@ fn whole(archive: &mut Archive, position: usize, len_max: u64) -> Result<(Vec<u8
     }
     let mut bytes = Vec::new();
     let read = member.take(len_max).read_to_end(&mut bytes);
-    read.map_err(NpzFault::Read).map_err(Stop::from)?;
+    read.map_err(ZipFault::Read).map_err(Stop::from)?;
     Ok((bytes, at))
 }

@@ -17,11 +17,11 @@ use super::tree::{self, Item, Tree};
 use super::{archive, element, legacy, rule};
 use crate::container::entry::{ByteOrder, byte_len};
 use crate::container::npy;
-use crate::container::npz::NpzFault;
 use crate::model::dtype::bits_of;
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::read::slabs::{Slabs, grid, no_bytes, unread};
 use crate::read::spool::SourceReader;
+use crate::read::zip::ZipFault;
 use crate::{Error, Format, Note, Result};
 
 /// Opens the file at `path`.
@@ -66,7 +66,7 @@ pub(super) fn read(
         Err(Stop::Io(error)) => Err(Error::Archive {
             path: path_of(source),
             member: None,
-            fault: NpzFault::Read(error),
+            fault: ZipFault::Read(error),
         }),
     }
 }

@@ -14,12 +14,11 @@ use super::{DOCUMENTS, Zarr, catalog, hierarchy, of_file};
 use crate::container::edit_kind::EditKind;
 use crate::container::edited::{self, unfit};
 use crate::container::editor::{EditOptions, Editor, FileEdit};
-use crate::container::npz::NpzFault;
-use crate::container::npz::archive::Archive;
 use crate::container::traits;
 use crate::container::zarr::write::attributes::{is_fill, json};
 use crate::container::zarr::write::names::legal;
 use crate::read::opened::{Opened, path_of};
+use crate::read::zip::{Archive, ZipFault};
 use crate::write::archive;
 use crate::write::file::of_file as of_new_file;
 use crate::{Error, Result};
@@ -189,7 +188,7 @@ fn in_zip(
     options: &EditOptions,
 ) -> Result<u64> {
     let source = opened.catalog.source();
-    let failed = |fault: NpzFault| Error::Archive { path: path_of(source), member: None, fault };
+    let failed = |fault: ZipFault| Error::Archive { path: path_of(source), member: None, fault };
     let mut old = Archive::open(source).map_err(failed)?;
     // Of members with one name the last one counts, and is the one that is listed: programs append new versions.
     let names = old.names().map_err(failed)?;

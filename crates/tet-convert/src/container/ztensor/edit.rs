@@ -13,10 +13,10 @@ use tet_ztensor::{
 
 use super::ZTensor;
 use super::attrs::escaped;
+use crate::container::axes_fields::axes_fields;
 use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
-use crate::edit::axes::axes_fields;
 use crate::model::axes::{COORDS_KEY, coords_field};
 use crate::model::item::field;
 use crate::model::logical::to_physical;

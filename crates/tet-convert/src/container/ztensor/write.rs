@@ -17,7 +17,6 @@ use self::from_dense::from_dense;
 use super::ZTensor;
 use super::attrs::escaped;
 use super::sparse::check_budget;
-use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attribute_types::AttrTypes;
 use crate::model::attributes::{self, SCALAR_KEY};
@@ -25,6 +24,7 @@ use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
 use crate::model::item::field;
 use crate::model::logical::Physical;
 use crate::model::notes;
+use crate::model::origin::{HEADER_KEY, INDEX_KEY};
 use crate::model::sparse::{
     FORMAT_KEY, OF_KEY, PART_KEY, SparseStorage, SparseTensor, sparse_tensors, text,
 };
@@ -39,6 +39,7 @@ impl traits::Writer for ZTensor {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
+            keeps_header: true,
             decodes: true,
             attr_types: AttrTypes::Cbor,
             sparse: true,
@@ -250,9 +251,8 @@ fn of_file(
     };
     let mut fields: Vec<(String, Value)> =
         attrs.iter().map(|(key, value)| (escaped(key), item(key, value))).collect();
-    if let Some(header) = header_to_keep(conversion.catalog)? {
-        fields.push((HEADER_KEY.to_owned(), Value::Text(header)));
-    }
+    let header = conversion.header.clone().map(Value::Text);
+    fields.extend(header.map(|header| (HEADER_KEY.to_owned(), header)));
     if options.ztensor.dialect == Dialect::V01x {
         conversion.notes.extend(Note::left_behind("", "attributes of the file", fields.len()));
         fields.clear();

@@ -4,33 +4,32 @@
 //!   base[i]: attributes, name, dims, coords, _reserved_: {tensor}     _extra_: attributes of the file
 //! ```
 
-use tet_query::{AttrText, Catalog};
+use tet_query::AttrText;
 use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
 
 use super::super::keys::{NAME_KEY, escaped, name_of};
 use super::{Object, strides};
-use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field, take_coords, take_dims};
 use crate::model::item::field;
+use crate::model::origin::HEADER_KEY;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream::shape_of;
 use crate::{Format, Note, Result};
 
 /// All of it.
 pub(super) fn of(
-    catalog: &Catalog,
+    conversion: &Conversion<'_>,
     objects: &[Object],
     options: &ConvertOptions,
 ) -> Result<Metadata> {
     let mut extra = Pairs::new();
-    for (key, value) in catalog.attrs() {
+    for (key, value) in conversion.catalog.attrs() {
         let is_own = key == RESERVED_KEY || key.starts_with("attr:");
         extra.push((if is_own { escaped(key) } else { key.clone() }, field(value)));
     }
-    if let Some(header) = header_to_keep(catalog)? {
-        extra.push((HEADER_KEY.to_owned(), Value::Text(header)));
-    }
+    let header = conversion.header.clone().map(Value::Text);
+    extra.extend(header.map(|header| (HEADER_KEY.to_owned(), header)));
     let base = objects.iter().enumerate().map(|(at, object)| entry(at, object, options));
     let base = base.collect::<Result<Vec<_>>>()?;
     Ok(Metadata { base, extra, ..Metadata::default() })

@@ -1,4 +1,4 @@
-//! What can be wrong with a `.npz` archive.
+//! The faults of zip archives.
 
 use std::io;
 
@@ -11,10 +11,10 @@ const NO_END: &str = "Could not find EOCD";
 pub(super) const NO_DIRECTORY: &str =
     "its directory, which is at the end, is missing: the file was cut off";
 
-/// What is wrong with a `.npz` archive.
+/// What is wrong with a zip archive.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum NpzFault {
+pub enum ZipFault {
     /// The archive cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[source] io::Error),
@@ -66,7 +66,7 @@ pub enum NpzFault {
     },
 }
 
-impl From<ZipError> for NpzFault {
+impl From<ZipError> for ZipFault {
     fn from(error: ZipError) -> Self {
         match error {
             ZipError::Io(error) => Self::Read(error),

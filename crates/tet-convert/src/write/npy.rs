@@ -24,7 +24,7 @@ pub fn header(dtype: DType, shape: &Shape) -> Option<Vec<u8>> {
 }
 
 /// The bytes before the elements of an array with this type string.
-pub(super) fn header_of(descr: &str, shape: &[u64]) -> Option<Vec<u8>> {
+pub(crate) fn header_of(descr: &str, shape: &[u64]) -> Option<Vec<u8>> {
     let extents = shape.iter().map(u64::to_string).collect::<Vec<_>>();
     let extents = match &extents[..] {
         [one] => format!("{one},"),

@@ -13,7 +13,7 @@ use std::io::{self, Read};
 
 use tet_io::Source;
 
-use super::fault::{NO_DIRECTORY, NpzFault};
+use super::fault::{NO_DIRECTORY, ZipFault};
 use crate::read::spool::SourceReader;
 
 /// Bytes of the end record before its comment, and of the longest comment.
@@ -46,10 +46,10 @@ struct Span {
 
 impl Directory {
     /// Reads the directory of an archive that is all of `source`.
-    pub(super) fn read(source: &Source) -> Result<Directory, NpzFault> {
+    pub(super) fn read(source: &Source) -> Result<Directory, ZipFault> {
         let Span { at, len, record_at } = find(source)?;
         if at.checked_add(len) != Some(record_at) || DIRECTORY_LEN_MAX < len {
-            return Err(NpzFault::Several);
+            return Err(ZipFault::Several);
         }
         let entries = bytes(source, at, len)?;
         let mut directory = Directory { at, repeated: Vec::new() };
@@ -64,14 +64,14 @@ impl Directory {
             rest = rest.get(entry.len..).unwrap_or_default();
         }
         if first_at.unwrap_or(at) != 0 {
-            return Err(NpzFault::Several);
+            return Err(ZipFault::Several);
         }
         Ok(directory)
     }
 }
 
 /// The place that the last end record of the file gives, or the zip64 record in front of it.
-fn find(source: &Source) -> Result<Span, NpzFault> {
+fn find(source: &Source) -> Result<Span, ZipFault> {
     let file_len = source.len();
     let tail_len = file_len.min(END_LEN + COMMENT_LEN_MAX + 20);
     let tail_at = file_len - tail_len;
@@ -92,18 +92,18 @@ fn find(source: &Source) -> Result<Span, NpzFault> {
     };
     let record_at = number(locator, 8, 8).ok_or_else(missing)?;
     if file_len < record_at.saturating_add(RECORD_LEN) {
-        return Err(NpzFault::Several);
+        return Err(ZipFault::Several);
     }
     let record = bytes(source, record_at, RECORD_LEN)?;
     if !record.starts_with(b"PK\x06\x06") {
-        return Err(NpzFault::Several);
+        return Err(ZipFault::Several);
     }
     let (len, at) = number(&record, 40, 8).zip(number(&record, 48, 8)).ok_or_else(missing)?;
     Ok(Span { at, len, record_at })
 }
 
-fn missing() -> NpzFault {
-    NpzFault::Damaged { reason: NO_DIRECTORY.to_owned() }
+fn missing() -> ZipFault {
+    ZipFault::Damaged { reason: NO_DIRECTORY.to_owned() }
 }
 
 /// A member as the directory lists it.
@@ -151,12 +151,12 @@ fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn bytes(source: &Source, at: u64, len: u64) -> Result<Vec<u8>, NpzFault> {
+fn bytes(source: &Source, at: u64, len: u64) -> Result<Vec<u8>, ZipFault> {
     let mut out = Vec::new();
     let mut reader = SourceReader::new(source, at).take(len);
-    reader.read_to_end(&mut out).map_err(NpzFault::Read)?;
+    reader.read_to_end(&mut out).map_err(ZipFault::Read)?;
     if u64::try_from(out.len()) == Ok(len) {
         return Ok(out);
     }
-    Err(NpzFault::Read(io::ErrorKind::UnexpectedEof.into()))
+    Err(ZipFault::Read(io::ErrorKind::UnexpectedEof.into()))
 }

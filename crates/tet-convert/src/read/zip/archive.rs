@@ -1,4 +1,4 @@
-//! The members of a `.npz`: a zip archive of `.npy` files, whose directory is not trusted.
+//! The members of a zip archive; of a `.npz` those that are arrays.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::directory::Directory;
-use super::fault::NpzFault;
+use super::fault::ZipFault;
 use crate::error::is_of_system;
 use crate::read::opened::OpenOptions;
 use crate::read::spool::{Scratch, SourceReader, Spool};
@@ -66,17 +66,17 @@ pub(crate) struct OpenMember<'a> {
 }
 
 impl Archive {
-    pub(crate) fn open(source: &Source) -> Result<Self, NpzFault> {
+    pub(crate) fn open(source: &Source) -> Result<Self, ZipFault> {
         let directory = Directory::read(source)?;
         let reader = SourceReader::new(source, 0);
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let mut zip = ZipArchive::with_config(config, reader)?;
         // The zip reader goes on to earlier end records where it does not understand the last one.
         if zip.central_directory_start() != directory.at {
-            return Err(NpzFault::Several);
+            return Err(ZipFault::Several);
         }
         if zip.has_overlapping_entries()? {
-            return Err(NpzFault::Overlap);
+            return Err(ZipFault::Overlap);
         }
         let headers = SourceReader::new(source, 0).with_ahead(HEADERS_LEN);
         Ok(Self { zip, headers, repeated: directory.repeated.into(), scratch: Arc::default() })
@@ -88,15 +88,15 @@ impl Archive {
     }
 
     /// Checks that no two members have one name: one of them would be lost in a copy.
-    pub(crate) fn check_names(&self) -> Result<(), NpzFault> {
+    pub(crate) fn check_names(&self) -> Result<(), ZipFault> {
         match self.repeated.first() {
-            Some(name) => Err(NpzFault::DuplicateNames { name: name.clone() }),
+            Some(name) => Err(ZipFault::DuplicateNames { name: name.clone() }),
             None => Ok(()),
         }
     }
 
     /// The names of all members; the position of each is that in the list.
-    pub(crate) fn names(&self) -> Result<Vec<String>, NpzFault> {
+    pub(crate) fn names(&self) -> Result<Vec<String>, ZipFault> {
         Ok(self
             .zip
             .file_names()
@@ -105,7 +105,7 @@ impl Archive {
     }
 
     /// The members, of which those are arrays whose bytes begin as arrays do, and those that are named so.
-    pub(crate) fn members(&mut self) -> Result<Members, NpzFault> {
+    pub(crate) fn members(&mut self) -> Result<Members, ZipFault> {
         let mut members = Members::default();
         for (name, position) in self.names()?.into_iter().zip(0_usize..) {
             match name.strip_suffix(".npy") {
@@ -118,18 +118,18 @@ impl Archive {
         Ok(members)
     }
 
-    fn is_array(&mut self, position: usize) -> Result<bool, NpzFault> {
+    fn is_array(&mut self, position: usize) -> Result<bool, ZipFault> {
         let Ok(mut member) = self.member(position) else { return Ok(false) };
         let mut head = [0; MAGIC.len()];
         match member.read_exact(&mut head) {
             Ok(()) => Ok(head == MAGIC),
-            Err(error) if is_of_system(&error) => Err(NpzFault::Read(error)),
+            Err(error) if is_of_system(&error) => Err(ZipFault::Read(error)),
             Err(_) => Ok(false),
         }
     }
 
     /// One member as it is stored, compressed or not.
-    pub(crate) fn raw(&mut self, position: usize) -> Result<ZipFile<'_, SourceReader>, NpzFault> {
+    pub(crate) fn raw(&mut self, position: usize) -> Result<ZipFile<'_, SourceReader>, ZipFault> {
         let member = self.zip.by_index_raw(position)?;
         check_name(&mut self.headers, &member)?;
         Ok(member)
@@ -154,20 +154,20 @@ impl Archive {
         })
     }
 
-    pub(crate) fn member(&mut self, position: usize) -> Result<OpenMember<'_>, NpzFault> {
+    pub(crate) fn member(&mut self, position: usize) -> Result<OpenMember<'_>, ZipFault> {
         let entry = self.zip.by_index_data(position)?;
         let (size, stored_len) = (entry.size(), entry.compressed_size());
         if entry.encrypted() {
-            return Err(NpzFault::Encrypted);
+            return Err(ZipFault::Encrypted);
         }
         let method = entry.compression();
         let is_possible = match method {
             CompressionMethod::Stored => size == stored_len,
             CompressionMethod::Deflated => size / DEFLATE_RATIO_MAX <= stored_len,
-            other => return Err(NpzFault::Method { method: other.to_string() }),
+            other => return Err(ZipFault::Method { method: other.to_string() }),
         };
         if !is_possible {
-            return Err(NpzFault::Size { size, stored_len });
+            return Err(ZipFault::Size { size, stored_len });
         }
         let bytes = self.zip.by_index(position)?;
         check_name(&mut self.headers, &bytes)?;
@@ -182,18 +182,18 @@ impl Archive {
 fn check_name(
     headers: &mut SourceReader,
     member: &ZipFile<'_, SourceReader>,
-) -> Result<(), NpzFault> {
+) -> Result<(), ZipFault> {
     let name = member.name_raw();
     let at = member.header_start().saturating_add(HEADER_LEN);
     let mut found = Vec::with_capacity(name.len());
     let read = headers.seek(SeekFrom::Start(at));
     let read = read.and_then(|_| headers.take(name.len() as u64).read_to_end(&mut found));
-    read.map_err(NpzFault::Read)?;
+    read.map_err(ZipFault::Read)?;
     if found == name {
         return Ok(());
     }
     let text = |name| String::from_utf8_lossy(name).into_owned();
-    Err(NpzFault::Misnamed { entry: text(name), header: text(&found) })
+    Err(ZipFault::Misnamed { entry: text(name), header: text(&found) })
 }
 
 impl Read for OpenMember<'_> {
