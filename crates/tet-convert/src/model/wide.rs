@@ -54,7 +54,8 @@ fn wide(token: &str) -> Option<i128> {
     let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     let integer = token.parse().ok().filter(|_| is_integer)?;
     let is_narrow = (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&integer);
-    (!is_narrow && -(1_i128 << 64) <= integer && integer < 1 << 64).then_some(integer)
+    let is_of_cbor = (-(1_i128 << 64)..1 << 64).contains(&integer);
+    (is_of_cbor && !is_narrow).then_some(integer)
 }
 
 #[cfg(test)]
