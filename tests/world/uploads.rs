@@ -265,9 +265,9 @@ fn files_are_merged_on_the_server() {
         ("grown.tet", &[&*grown], &["s3://bucket/grown.tets"]),
     ] {
         let (out, url) = (path(name), format!("s3://bucket/{name}"));
-        run(&store, &[&["edit", "merge", "-q", "--no-history", "-o", &out], near].concat());
+        run(&store, &[&["convert", "--merge", "-q", "--no-history"], near, &[&out]].concat());
         store.take_log();
-        run(&store, &[&["edit", "merge", "-q", "--no-history", "-o", &url], far].concat());
+        run(&store, &[&["convert", "--merge", "-q", "--no-history"], far, &[&url]].concat());
         let log = store.take_log();
         let object = store.get(&format!("/bucket/{name}")).unwrap();
         assert!(object == fs::read(out).unwrap(), "{name}: other bytes");

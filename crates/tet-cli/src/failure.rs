@@ -435,7 +435,6 @@ impl From<tet_tensogram::Error> for Failure {
             E::Io(error) => error.into(),
             E::Format(fault) | E::NotBuilt { fault, .. } => broken_foreign_rule(&fault, message),
             E::Key { .. } => plain("key"),
-            E::Clash { .. } => plain("clash").hint("use --strategy first or last to choose one"),
             E::NotRewritable { at, .. } => {
                 plain("not-rewritable").at(Place { offset: Some(at), ..Place::default() })
             }

@@ -144,8 +144,6 @@ fn dispatch(command: Command, access: Access, context: &mut Context<'_>) -> exit
         Command::Edit(args) => command::edit::run(&args.verb, context),
         Command::Refs(args) => command::refs::run(&args, context),
         Command::Series(args) => command::series::run(&args.verb, context),
-        Command::Zt(args) => command::zt::run(&args.verb, context),
-        Command::Tgm(args) => command::tgm::run(&args.verb, context),
         Command::Verify(args) => command::verify::run(&args, context),
         Command::Dump(args) => command::dump::run(&args, context),
         Command::Repair(args) => command::repair::run(&args, context),
@@ -229,6 +227,10 @@ mod tests {
             ("rename a.tet", Some("tet edit rename FILE")),
             ("show a.tet", Some("tet cat FILE DATASET")),
             ("convrt a.tet", Some("'convert'")),
+            ("query a.tet t --plan", Some("`tet explain` shows")),
+            ("query a.tet t --plan-chunks", Some("an option of `tet explain`")),
+            ("zt append a.zt b.zt", Some("tet convert --merge FILE OTHER OUT")),
+            ("tgm ls a.tgm", Some("tet info FILE --keys")),
             ("zzzz", None),
         ] {
             let (exit, _, err) = tet(line);

@@ -132,8 +132,6 @@ impl Command {
             Command::Dump(_)
             | Command::Edit(_)
             | Command::Series(_)
-            | Command::Zt(_)
-            | Command::Tgm(_)
             | Command::Repair(_)
             | Command::Digest(_)
             | Command::Demo(_)

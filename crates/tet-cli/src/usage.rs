@@ -121,7 +121,7 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
 }
 
 /// What options of other programs are called here.
-const OPTIONS: [(&[&str], &str); 14] = [
+const OPTIONS: [(&[&str], &str); 15] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
     (&["mask", "masked"], elsewhere::MASKS),
@@ -149,6 +149,7 @@ const OPTIONS: [(&[&str], &str); 14] = [
         "values are printed with all their digits; --format json is for programs",
     ),
     (&["rename"], "`tet edit rename FILE OLD=NEW`"),
+    (&["plan", "dry-run", "explain"], "`tet explain` shows what a query would read"),
     (
         &["reverse", "flip", "upside-down"],
         "`tet plot` has --invert-y; a list takes positions in any order: 'temp[lat#[2,1,0]]'",
@@ -157,16 +158,21 @@ const OPTIONS: [(&[&str], &str); 14] = [
 ];
 
 /// What commands of other programs are called here.
-const COMMANDS: [(&[&str], &str); 15] = [
+const COMMANDS: [(&[&str], &str); 17] = [
     (&["show", "view", "print", "values", "get", "read"], "tet cat FILE DATASET"),
     (&["select", "slice", "subset", "extract", "crop"], "tet cat FILE 'DATASET[SLICE]' -o OUT"),
     (&["list", "header", "open", "ncdump", "h5ls", "schema"], "tet info FILE"),
     (&["tree"], "tet info FILE --tree"),
+    (
+        &["tgm", "keys", "grib_ls", "grib_get"],
+        "tet info FILE --keys KEY,KEY lists, tet edit set FILE NAME:KEY=VALUE sets, tet convert --merge joins",
+    ),
     (&["compare", "cmp"], "tet diff FILE OTHER"),
     (&["check", "validate", "test"], "tet verify FILE"),
     (&["draw", "map", "hist", "histogram"], "tet plot FILE DATASET"),
     (&["describe", "summary", "summarize", "statistics"], "tet stats FILE"),
-    (&["merge", "concat", "join", "mergetime"], "tet convert FILE OTHER OUT --concat AXIS"),
+    (&["concat", "join", "mergetime"], "tet convert FILE OTHER OUT --concat AXIS"),
+    (&["merge", "zt"], "tet convert --merge FILE OTHER OUT"),
     (&["copy", "save", "write", "rechunk", "compress"], "tet convert FILE OUT"),
     (&["checksum", "sum-files", "hash", "sha256"], "tet digest create FILE"),
     (&["avg", "average", "reduce", "compute", "timmean"], "tet query FILE DATASET --mean AXES"),

@@ -50,8 +50,7 @@ impl Env {
         let env = Env::new();
         fs::write(env.path("v.npy"), npy(&noise())).expect("a file");
         fs::write(env.path("w.npy"), npy(&[1.0, 2.0])).expect("a file");
-        env.works(&["convert", "v.npy", "in.zt"]);
-        env.works(&["zt", "append", "in.zt", "w.npy"]);
+        env.works(&["convert", "--merge", "v.npy", "w.npy", "in.zt"]);
         for suffix in INPUTS {
             let input = format!("in.{suffix}");
             match suffix {
@@ -129,50 +128,6 @@ fn no_input_is_overwritten_under_any_name() {
     // A shard of the input is an input too.
     let shard = "in-00001-of-00001.safetensors";
     env.refused(&["convert", "in.safetensors.index.json", shard, "--force"]);
-}
-
-#[test]
-fn messages_never_overwrite_their_input() {
-    let env = Env::with_inputs();
-    let one = fs::read(env.path("in.tgm")).expect("a file");
-    fs::write(env.path("two.tgm"), [&one[..], &one].concat()).expect("a file");
-    fs::copy(env.path("two.tgm"), env.path("v.tgm")).expect("a copy");
-    fs::hard_link(env.path("v.tgm"), env.path("hard.tgm")).expect("a link");
-    std::os::unix::fs::symlink("v.tgm", env.path("soft.tgm")).expect("a link");
-    let before = files(env.0.path());
-    for force in [&[][..], &["--force"]] {
-        for target in ["v.tgm", "hard.tgm", "soft.tgm"] {
-            for args in [
-                &["tgm", "copy", "v.tgm", target][..],
-                &["tgm", "copy", "v.tgm", target, "-w", "name=v"],
-                &["tgm", "copy", "soft.tgm", target],
-                &["tgm", "merge", "v.tgm", "-o", target],
-                &["tgm", "merge", "in.tgm", "v.tgm", "-o", target],
-                &["tgm", "merge", "v.tgm", "in.tgm", "-o", target],
-            ] {
-                env.refused(&[args, force].concat());
-            }
-        }
-        // The metadata of the file sets the name.
-        env.refused(&[&["tgm", "copy", "v.tgm", "[name].tgm"], force].concat());
-        env.refused(&[&["tgm", "split", "v.tgm", "-o", "[name].tgm"], force].concat());
-        assert!(files(env.0.path()) == before, "{force:?}");
-    }
-    // Other files are replaced only with --force, all of them or none.
-    fs::write(env.path("w.tgm"), "old").expect("a file");
-    let split = ["tgm", "split", "two.tgm", "-o", "[name].tgm"];
-    let printed = env.refused(&split);
-    assert!(printed.contains("exists"), "{printed}");
-    assert_eq!(fs::read(env.path("w.tgm")).expect("a file"), b"old");
-    env.works(&[&split[..], &["--force"]].concat());
-    assert_eq!(fs::read(env.path("two.tgm")).expect("a file"), [&one[..], &one].concat());
-    assert!(env.works(&["verify", "--deep", "v.tgm", "w.tgm"]).contains("ok"));
-    // An edit of one file may replace it, under any name.
-    for target in ["v.tgm", "soft.tgm"] {
-        env.works(&["tgm", "set", "-s", "a=1", "v.tgm", target]);
-        env.works(&["tgm", "reshuffle", "v.tgm", "-o", target]);
-        assert_eq!(env.works(&["tgm", "get", "-p", "name", "v.tgm"]), "v\nv\n");
-    }
 }
 
 /// Options, each with those that it needs.

@@ -43,4 +43,3 @@ pub use self::table::has_reader;
 pub(crate) use self::table::holds_one;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
 pub use self::traits::{Capabilities, Container, Head, Input, Output, Writer};
-pub use self::ztensor::AppendPlace;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, Meaning};
 
-use self::choice::{choose, chosen_of_any, joined_of, pruned, read_of};
+use self::choice::{choose, chosen_of_any, pruned, read_of};
 use self::dtype::{asked, retyped};
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
@@ -30,10 +30,9 @@ use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
 pub(crate) use self::written::{conversion, taken, write_opened};
-use self::written::{of_output, report, write_labeled};
+use self::written::{of_output, write_labeled};
 use crate::concat::joined_files;
 use crate::container::tensogram::{numbered, stacked};
-use crate::container::ztensor::{self, AppendPlace};
 use crate::container::{Capabilities, writable};
 use crate::merge::merged;
 use crate::model::attributes::{FILL_KEY, not_a_time};
@@ -465,27 +464,4 @@ fn needs_all(options: &ConvertOptions) -> bool {
     let is_refused = options.unsupported != UnsupportedChoice::Skipped
         && options.damage == DamageChoice::Refused;
     options.tet.include.is_empty() && is_refused
-}
-
-/// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
-///
-/// # Errors
-/// As [`convert`], and when the target is no zTensor file, or has a tensor of one of the names.
-pub fn append_ztensor(
-    input: &Path,
-    target: &Path,
-    place: AppendPlace,
-    options: &ConvertOptions,
-) -> Result<ImportReport> {
-    let opened = of_several(input, open(input, &OpenOptions::default()))?;
-    if needs_all(options) {
-        opened.check_complete()?;
-    }
-    let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
-    let joined = joined_of(&opened.catalog, sparse, options)?;
-    let mut conversion = conversion(&opened, &joined, sparse, options)?;
-    let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
-    opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
-    let output_len = ztensor::append(&mut conversion, target, place, options)?;
-    Ok(report(conversion, output_len))
 }

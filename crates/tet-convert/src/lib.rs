@@ -52,16 +52,16 @@ pub use container::tets::parts::{
     SeriesPart, UnusedFile, remove_unused_parts, series_parts, unused_parts,
 };
 pub use container::{
-    AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
-    containers, has_reader, reading_advice, register, sniff, writable, writing_advice,
+    CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container, containers,
+    has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
 pub use convert::{
-    Combining, ConvertInput, append_ztensor, chosen, concat, convert, convert_combined,
-    convert_merged, convert_source,
+    Combining, ConvertInput, chosen, concat, convert, convert_combined, convert_merged,
+    convert_source,
 };
 pub use diff::{NameMap, catalog_diff, contents, differing_decoding, only_pair, with_members};
 pub use edit::report::{DatasetChange, EditReport};
@@ -73,7 +73,6 @@ pub use format::Format;
 pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
 pub use model::cf::{Decoding, ValidRange, ValueChoice, decoded};
-pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaque};
 pub use model::notes::Note;
 pub use model::retyped::with_dtype;

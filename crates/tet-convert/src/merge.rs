@@ -16,6 +16,8 @@ use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Tolerance};
 use crate::model::attributes::is_metadata;
 use crate::model::kinds::without_axis;
 use crate::model::meanings::{Differing, differing_attr};
+use crate::model::sparse::{OF_KEY, text};
+use crate::model::ties::untied;
 use crate::read::opened::Opened;
 use crate::write::conversion::Conflict;
 use crate::{Error, Result};
@@ -44,6 +46,10 @@ pub(crate) fn merged(
         let of_file = union.add(path, opened, conflict, how)?;
         labels.extend(opened.labels.iter().filter_map(|at| of_file.get(at)));
         notes.extend(opened.notes.iter().cloned());
+        notes.extend(untied(
+            &opened.catalog,
+            &opened.catalog.datasets().iter().collect::<Vec<_>>(),
+        )?);
         sources.push(opened.catalog.source().clone());
         sources.extend(opened.catalog.shards().iter().cloned());
     }
@@ -110,6 +116,8 @@ impl Union {
                 }
             }
         }
+        let is_taken: BTreeSet<String> =
+            datasets.iter().map(|(_, dataset)| dataset.name.clone()).collect();
         for (path, dataset) in datasets {
             self.names.entry(dataset.name.clone()).or_insert(self.datasets.len());
             self.datasets.push((path, dataset));
@@ -140,7 +148,10 @@ impl Union {
                 }
             }
         }
-        self.parts.extend(catalog.parts().iter().cloned());
+        // Those of a sparse tensor are of the file that it is taken from.
+        let parts = catalog.parts().iter();
+        let parts = parts.filter(|it| text(it, OF_KEY).is_none_or(|of| is_taken.contains(of)));
+        self.parts.extend(parts.cloned());
         Ok(places)
     }
 }

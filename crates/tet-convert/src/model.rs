@@ -21,3 +21,4 @@ pub(crate) mod retyped;
 pub(crate) mod scratch;
 pub(crate) mod sparse;
 pub(crate) mod ties;
+mod wide;

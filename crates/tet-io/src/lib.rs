@@ -2,12 +2,10 @@
 //!
 //! [`Source`] reads: by offset, through a mapping that the caller guarantees, or through a mapping
 //! under a kernel lease. [`publish`] writes atomically: a new file in the target's folder, synced
-//! and renamed. [`Appender`] appends to an existing file, which is faster but not atomic. No other
-//! library of this workspace opens a file.
+//! and renamed. No other library of this workspace opens a file.
 
 #![deny(unsafe_code)]
 
-mod append;
 mod at_once;
 mod bytes;
 mod clock;
@@ -31,7 +29,6 @@ mod url;
 pub mod vfs;
 mod writers;
 
-pub use append::Appender;
 pub use at_once::at_once;
 pub use bytes::Bytes;
 pub use clock::utc;

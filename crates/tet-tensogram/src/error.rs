@@ -75,12 +75,6 @@ pub enum Error {
         /// The reason.
         why: &'static str,
     },
-    /// Messages have different values for one key.
-    #[error("messages have different values for the key {key:?}")]
-    Clash {
-        /// The key.
-        key: Box<str>,
-    },
     /// A message cannot be rewritten without a loss.
     #[error("the message cannot be rewritten: {why}, at byte {at}")]
     NotRewritable {
@@ -122,7 +116,6 @@ impl Error {
             | Error::Usage { .. }
             | Error::Unwritable { .. }
             | Error::Key { .. }
-            | Error::Clash { .. }
             | Error::Canceled => Kind::Usage,
         }
     }

@@ -7,15 +7,12 @@
 //! ```
 //!
 //! Unchanged fields of an entry are copied byte for byte, so that an entry of a newer program stays
-//! intact. The target path holds the old or the new file at any time. Only [`append_in_place`]
-//! writes into an existing file; its documentation explains the risk.
+//! intact. The target path holds the old or the new file at any time.
 
-mod append;
 mod draft;
 mod fields;
 mod place;
 
-pub use append::append_in_place;
 pub use draft::Draft;
 pub use tet_io::Output;
 

@@ -66,17 +66,8 @@ pub(super) const CONTAINERS: &[Container] = &[
         made: &["convert", "x.npy", "x.tgm"],
         is_guarded: true,
         commands: &[
-            "info",
-            "cat",
-            "cat -o",
-            "query",
-            "query -o",
-            "stats",
-            "verify",
-            "convert",
-            "repair",
-            "tgm set",
-            "tgm append",
+            "info", "cat", "cat -o", "query", "query -o", "stats", "verify", "convert", "repair",
+            "edit set",
         ],
     },
     Container {
@@ -176,8 +167,6 @@ const VERBS: &[Verb] = &[
     verb("digest add", &["digest", "add", "FILE"], Kind::Edit, Flags::None),
     verb("repair --all", &["repair", "FILE", "--all"], Kind::Edit, Flags::None),
     verb("edit set", &["edit", "set", "FILE", "#0:note=1"], Kind::Edit, Flags::None),
-    verb("tgm set", &["tgm", "set", "-s", "note=1", "FILE", "FILE"], Kind::Edit, Flags::None),
-    verb("tgm append", &["tgm", "append", "FILE", "more.tgm"], Kind::Edit, Flags::None),
 ];
 
 impl Container {

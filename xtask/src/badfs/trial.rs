@@ -261,9 +261,6 @@ fn before(case: &Case, made: &Files) -> Files {
     if let Kind::Output(name) = case.verb.kind {
         files.insert(name.to_owned(), Arc::new(b"an older output".to_vec()));
     }
-    if let (true, Some(bytes)) = (case.verb.args.contains(&"more.tgm"), made.get("x.tgm")) {
-        files.insert("more.tgm".to_owned(), Arc::clone(bytes));
-    }
     files
 }
 

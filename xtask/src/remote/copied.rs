@@ -25,7 +25,7 @@ impl World {
         for args in [
             &["convert", &path("copied.npy"), &local, "--codec", "raw", "--force"][..],
             &["edit", "rename", &local, "copied=other", "-o", &other, "--force"],
-            &["edit", "merge", &local, &other, "-o", &merged, "--force"],
+            &["convert", "--merge", &local, &other, &merged, "--force"],
         ] {
             run::output(Command::new(&self.program).args(args))?;
         }
@@ -38,7 +38,7 @@ impl World {
         let proxy = Proxy::start(server.port()?, pace)?;
         for args in [
             &["edit", "rename", &urls[1], "copied=other"][..],
-            &["edit", "merge", &urls[0], &urls[1], "-o", &urls[2], "--force"],
+            &["convert", "--merge", &urls[0], &urls[1], &urls[2], "--force"],
         ] {
             proxy.take();
             let mut command = self.command(server, Secret::Right, args);

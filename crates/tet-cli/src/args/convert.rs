@@ -73,7 +73,8 @@ pub struct ConvertArgs {
     pub concat: Option<String>,
     /// Write the datasets of all inputs to OUT
     ///
-    /// A dataset that several have, such as a coordinate, must be the same in all, and is written once.
+    /// A dataset that several have, such as a coordinate, must be the same in all, and is written once. Chunks of .tet
+    /// files and folders of parts are copied to a .tet file as they are stored, unless an option changes them.
     #[arg(long, conflicts_with_all = ["concat", "stack", "name"], help_heading = JOINS)]
     pub merge: bool,
     /// With --merge: where inputs differ, take what the first has

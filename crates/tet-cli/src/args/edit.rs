@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{
-    ChecksumName, CodecName, EncodingName, FilterName, Named, PreferName, ReserveArgs, WriteArgs,
-};
+use super::{ChecksumName, CodecName, EncodingName, FilterName, Named, ReserveArgs, WriteArgs};
 
 /// What the command does, for its help.
 pub(super) const LONG_ABOUT: &str = "\
@@ -48,7 +46,6 @@ impl EditArgs {
             EditVerb::Drop(args) => args.place.json,
             EditVerb::Set(args) => args.place.json,
             EditVerb::Append(args) => args.place.json,
-            EditVerb::Merge(args) => args.json,
             EditVerb::Repack(args) => args.place.json,
             EditVerb::Compact(args) => args.place.json,
         }
@@ -80,9 +77,6 @@ pub enum EditVerb {
     /// Append files along an axis
     #[command(after_long_help = APPEND_EXAMPLES)]
     Append(EditAppendArgs),
-    /// Write the datasets of several files to one
-    #[command(after_long_help = MERGE_EXAMPLES)]
-    Merge(EditMergeArgs),
     /// Store datasets in other chunks or with other codecs
     #[command(after_long_help = REPACK_EXAMPLES)]
     Repack(Box<EditRepackArgs>),
@@ -221,45 +215,6 @@ pub struct EditAppendArgs {
     pub place: EditPlaceArgs,
 }
 
-/// Arguments of `tet edit merge`.
-///
-/// ```
-/// use clap::Parser;
-/// use tet_cli::args::{Cli, Command};
-///
-/// let line = "tet edit merge a.tet b.nc -o c.tet";
-/// let cli = Cli::try_parse_from(line.split(' '))?;
-/// assert!(matches!(cli.command, Command::Edit(_)));
-/// # Ok::<(), clap::Error>(())
-/// ```
-#[derive(Debug, Args)]
-pub struct EditMergeArgs {
-    /// The files whose datasets are written, of any kind that tet reads
-    #[arg(value_name = "FILE", required = true, num_args = 1..)]
-    pub inputs: Vec<PathBuf>,
-    /// The new file, of any kind that tet writes
-    #[arg(short, long, value_name = "OUT", required = true)]
-    pub output: PathBuf,
-    /// Where files have different datasets or attributes of one name, take those of the first
-    #[arg(long, value_name = "WHICH")]
-    pub prefer: Option<PreferName>,
-    /// How much room a .tet file is given to grow.
-    #[command(flatten)]
-    pub reserve: ReserveArgs,
-    /// Limit the memory, as 256MiB or 2G [default: 1GiB]
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    pub memory: Option<u64>,
-    /// Do not record how the file was made
-    #[arg(long)]
-    pub no_history: bool,
-    /// How the file is written.
-    #[command(flatten)]
-    pub write: WriteArgs,
-    /// Print one `tet.convert/1` object
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Arguments of `tet edit repack`.
 ///
 /// ```
@@ -386,7 +341,6 @@ EXAMPLES
   tet edit set climate.tet title='Monthly means' temp:units=K temp:valid_range='[200,350]'
   tet edit set climate.tet --dims temp=time,lat,lon --labels time=@time
   tet edit append year.tet june.nc july.nc --axis time
-  tet edit merge temp.nc wind.nc -o both.tet
   tet edit repack climate.tet --chunks time:1 --codec mask=raw
   tet edit compact climate.tet -o small.tet";
 
@@ -431,15 +385,6 @@ out with --skip-unsupported or --exclude. In a folder of parts --dataset names t
 
 A dataset that grows is written again with the codec, type, filter and checksum that it has; in a \
 .tet file only its last chunks are. The others are copied as they are stored.";
-
-const MERGE_EXAMPLES: &str = "\
-EXAMPLES
-  tet edit merge temp.nc wind.nc -o both.tet
-  tet edit merge temp.nc wind.nc -o both.tet --prefer first
-
-A dataset that several files have, such as a coordinate, is written once if its type, shape, axes, labels, attributes and \
-values are the same. Axes of one name need the same number of positions. `tet convert --merge` is the same, with the options \
-of `tet convert`.";
 
 const REPACK_EXAMPLES: &str = "\
 EXAMPLES

@@ -27,6 +27,14 @@ pub struct InfoArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["fold", "no_fold", "tree", "json"],
           value_parser = clap::value_parser!(u8).range(1..))]
     pub depth: Option<u8>,
+    /// List the values of these keys, a column each: name,shape.0,units,mars.param
+    ///
+    /// A key is name, dtype, shape, chunks, codec, stored (bytes), or an attribute of the dataset, otherwise one of the
+    /// file. Dots lead into maps, lists and shapes: mars.param, levels.0, shape.1. Where a dataset has no such key the
+    /// table has `-` and --json null; a key that no dataset has is an error.
+    #[arg(long, value_name = "KEYS", value_delimiter = ',',
+          conflicts_with_all = ["fold", "no_fold", "depth", "sort", "tree", "layout", "chunks", "history", "metadata", "all"])]
+    pub keys: Vec<String>,
     /// Choose the order of the rows
     #[arg(long, value_name = "ORDER", default_value = "file", hide_default_value = true)]
     pub sort: SortName,
@@ -87,6 +95,7 @@ EXAMPLES
   tet ls model.safetensors --sort size       the largest first
   tet ls model.safetensors --depth 3         parameters and bytes of each layer
   tet info climate.tet --metadata            with attributes and labels
+  tet info forecast.tgm --keys name,mars.param,shape   these values of each dataset
   tet info model.nc --tree                   groups, their attributes, and their datasets
   tet info climate.tet --chunks -n 5         with the first five chunks of each dataset
   tet info jan.nc feb.nc mar.nc              several files; a folder: all that is in it

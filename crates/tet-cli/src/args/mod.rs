@@ -17,8 +17,6 @@ mod refs;
 mod repair;
 mod series;
 mod stats;
-mod tgm;
-mod zt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -32,8 +30,8 @@ pub use diff::{DiffArgs, DiffSort};
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use edit::{
-    EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditMergeArgs, EditPlaceArgs,
-    EditRenameArgs, EditRepackArgs, EditSetArgs, EditVerb,
+    EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditPlaceArgs, EditRenameArgs,
+    EditRepackArgs, EditSetArgs, EditVerb,
 };
 pub use info::{InfoArgs, SortName};
 pub use layout::{LayoutArgs, LayoutName};
@@ -49,12 +47,6 @@ pub use refs::{EdgesName, RefsArgs};
 pub use repair::RepairArgs;
 pub use series::{SeriesArgs, SeriesGcArgs, SeriesListArgs, SeriesVerb};
 pub use stats::{StatsArgs, StatsOnly};
-pub use tgm::{
-    ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmEditArgs, TgmGetArgs, TgmLsArgs,
-    TgmMergeArgs, TgmProvenanceArgs, TgmReshuffleArgs, TgmSetArgs, TgmSplitArgs, TgmVerb,
-    TgmWhereArgs,
-};
-pub use zt::{ZtAppendArgs, ZtEditArgs, ZtVerb};
 
 /// List, read, query, convert and verify tensor files.
 #[derive(Debug, Parser)]
@@ -214,10 +206,6 @@ pub enum Command {
     /// List the parts of a folder that grows, and remove unused files
     #[command(long_about = series::LONG_ABOUT)]
     Series(SeriesArgs),
-    /// Append tensors to a zTensor file, also in place
-    Zt(ZtEditArgs),
-    /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
-    Tgm(TgmEditArgs),
     /// Plan the repair of a damaged file, and make it
     #[command(long_about = repair::LONG_ABOUT)]
     Repair(Box<RepairArgs>),
@@ -243,8 +231,6 @@ impl Command {
             Command::Convert(args) => args.json,
             Command::Refs(args) => args.json,
             Command::Edit(args) => args.wants_json(),
-            Command::Zt(args) => args.wants_json(),
-            Command::Tgm(args) => args.wants_json(),
             Command::Verify(args) => args.json,
             Command::Dump(args) => args.json,
             Command::Repair(args) => args.json,

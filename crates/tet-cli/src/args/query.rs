@@ -42,15 +42,6 @@ pub struct QueryArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = OUTPUT)]
 pub struct ShowArgs {
-    /// Print what would be read, and read nothing
-    ///
-    /// The runs are the ranges of the file that one pass reads. A run ends where a task or its
-    /// share of --memory ends; the number of threads does not change them.
-    #[arg(long, hide_short_help = true)]
-    pub plan: bool,
-    /// Print the list of chunks too: coordinate, offset, codec, run
-    #[arg(long, hide_short_help = true)]
-    pub plan_chunks: bool,
     /// Choose how the answer is printed
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub format: QueryFormat,
@@ -109,8 +100,6 @@ pub enum QueryFormat {
     Json,
     /// The report, followed by the plan.
     Stats,
-    /// The plan only.
-    Plan,
     /// All values on one line; their digits read back to exactly the same float64.
     Quiet,
     /// All values, one on a line, with their labels.
@@ -146,7 +135,6 @@ EXAMPLES
   tet query climate.tet question.toml                a document from a file
   tet query question.json -t climate.tet -x          the same, document first
   tet query climate.tet temp --sum -q                the number only
-  tet query climate.tet temp -s lat=51 --plan        what would be read
   tet query climate.tet temp --mean time --print-doc the document that these options make";
 
 /// Arguments of `tet explain`.
@@ -205,5 +193,7 @@ Packed values are scaled, and masked elements, as by `_FillValue`, skipped, unle
 pub(super) const EXPLAIN_LONG_ABOUT: &str = "\
 Show what a query would read: chunks, spans, runs, bytes, memory, passes.\n\nThe plan is the \
 one that `tet query` runs, but no value is read. For each axis it prints what one position along \
-it needs, and it gives advice if the chunk shape does not suit the query.\n\nFor a file on a server it \
+it needs, and it gives advice if the chunk shape does not suit the query.\n\nThe runs are the ranges of the \
+file that one pass reads. A run ends where a task or its share of --memory ends; the number of threads does not change \
+them.\n\nFor a file on a server it \
 prints the number of requests, without those that a cache (--cache) saves.";

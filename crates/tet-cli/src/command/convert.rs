@@ -24,12 +24,13 @@ use crate::open;
 use crate::output;
 use crate::piped;
 
-pub(super) use self::outputs::{check_level, check_levels, check_option};
-pub(super) use self::report::{failed, failure, print_report};
+pub(super) use self::outputs::check_levels;
+pub(super) use self::report::failed;
+use self::report::print_report;
 use self::storage::dtype_rules;
 pub(super) use self::storage::{chunk_rules, codec_rules, payload_codec};
-pub(super) use self::tet::{LEVEL as TET_LEVEL, attr, attr_key, dims, labels};
-pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
+pub(super) use self::tet::{attr, attr_key, dims, labels};
+use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
 /// Runs the command.
 ///

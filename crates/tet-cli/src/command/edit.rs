@@ -1,21 +1,21 @@
 //! `tet edit`: changes names and metadata of a file, and leaves payloads as they are stored.
 
-mod merge;
 mod repack;
 mod report;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, UnsupportedChoice,
-    check_edits, datasets_named, kept_by, redims, relabels, renames, with_followers,
+    AxisAppend, EditMode, EditOptions, FileEdit, Format, OpenOptions, Opened, Origin,
+    UnsupportedChoice, check_edits, datasets_named, kept_by, redims, relabels, renames,
+    with_followers,
 };
 use tet_file::AttrValue;
 use tet_io::{Output, Progress, Publish};
 use tet_query::{AttrText, Catalog};
 
-use super::convert;
+use super::{convert, info};
 use crate::args::{EditAppendArgs, EditPlaceArgs, EditRenameArgs, EditSetArgs, EditVerb};
 use crate::bar::Bar;
 use crate::context::Context;
@@ -45,7 +45,6 @@ pub(crate) fn run(verb: &EditVerb, context: &mut Context<'_>) -> Result<Exit> {
             edit(&args.file, &args.place, context, |opened, context| set(opened, args, context))
         }
         EditVerb::Append(args) => append(args, context),
-        EditVerb::Merge(args) => merge::run(args, context),
         EditVerb::Repack(args) => repack::run(args, context),
         EditVerb::Compact(args) => {
             edit(&args.file, &args.place, context, |_, _| Ok(vec![FileEdit::Compact]))
@@ -212,9 +211,14 @@ fn attrs(
         Some(name) => datasets_named(catalog, name)?.into_iter().map(Some).collect(),
         None => vec![None],
     };
+    // Keys with dots lead into the metadata of messages.
+    let has_key = |attrs: &BTreeMap<String, AttrText>| match opened.format {
+        Format::TENSOGRAM => info::has_key(attrs, key),
+        _ => attrs.contains_key(key),
+    };
     let has = |target: &Option<usize>| match target {
-        Some(at) => catalog.datasets().get(*at).is_some_and(|it| it.attrs.contains_key(key)),
-        None => catalog.attrs().contains_key(key),
+        Some(at) => catalog.datasets().get(*at).is_some_and(|it| has_key(&it.attrs)),
+        None => has_key(catalog.attrs()),
     };
     if value.is_none() && !targets.iter().any(has) {
         let text = format!("{} has no attribute {key:?}", dataset.unwrap_or("the file"));

@@ -4,12 +4,13 @@ mod axes;
 mod chunks;
 mod family;
 mod files;
+mod keys;
 mod layout;
 mod listing;
 mod metadata;
 mod tree;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use tet_convert::{Format, Opened, SparseTensor, sparse_tensors};
@@ -27,7 +28,9 @@ use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
 use crate::target;
 use chunks::Stored;
+use keys::Keys;
 
+pub(crate) use keys::has_key;
 pub(crate) use metadata::{attr, text};
 
 /// A file and what is listed of it.
@@ -47,13 +50,14 @@ struct Contents {
 /// The only file cannot be opened, or its index cannot be read; writing to standard output fails.
 pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     let files::Inputs { files, datasets } = files::inputs(args, context)?;
+    let mut keys = Keys::new(&args.keys);
     let mut worst = Exit::Done;
     for (at, path) in files.iter().enumerate() {
         context.check_cancelled()?;
         if 0 < at && !args.json {
             context.line("")?;
         }
-        let exit = match list(path, &datasets, args, context) {
+        let exit = match list(path, &datasets, (args, &mut keys, files.len()), context) {
             Ok(exit) => exit,
             Err(failure) if failure.exit == Exit::Interrupted || files.len() == 1 => {
                 return Err(failure);
@@ -67,6 +71,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
             worst = exit;
         }
     }
+    keys.check()?;
     Ok(worst)
 }
 
@@ -74,17 +79,29 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
 fn list(
     path: &Path,
     datasets: &[String],
-    args: &InfoArgs,
+    (args, keys, file_count): (&InfoArgs, &mut Keys<'_>, usize),
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let contents = contents(path, datasets, args, context)?;
+    let values = keys.values(&contents);
+    if file_count == 1 {
+        keys.check()?;
+    }
     let opened = &contents.opened;
     let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
     if args.json {
-        let info = shape(args, &contents, context)?;
+        let mut info = shape(args, &contents, context)?;
+        for (dataset, values) in info.datasets.iter_mut().zip(values) {
+            dataset.keys = keys.named(values);
+        }
         context.json(&info)?;
-    } else {
+    } else if keys.is_empty() {
         write(args, &contents, context)?;
+    } else {
+        write_title(&contents, context)?;
+        keys.write(&values, context)?;
+        write_faults(&contents, context)?;
+        warn(opened, context);
     }
     let Some(fault) = fault else {
         let is_all = open::is_complete(opened) && !has_lost_chunks(opened);
@@ -185,10 +202,14 @@ fn write(args: &InfoArgs, contents: &Contents, context: &mut Context<'_>) -> Res
     if args.chunks || args.all {
         chunks::write(opened.catalog.datasets(), args.chunks_max, context)?;
     }
+    warn(opened, context);
+    Ok(())
+}
+
+fn warn(opened: &Opened, context: &mut Context<'_>) {
     for warning in warnings(opened) {
         context.warn(warning.strip_prefix("warning ").unwrap_or(&warning));
     }
-    Ok(())
 }
 
 /// Prints the line about the file.
@@ -342,6 +363,7 @@ fn shape(args: &InfoArgs, contents: &Contents, context: &Context<'_>) -> Result<
             attrs: metadata::attrs(dataset),
             readable: why.is_none(),
             why,
+            keys: BTreeMap::new(),
             chunks: if with_chunks { Some(chunks::list(dataset, args.chunks_max)?) } else { None },
         });
     }

@@ -17,6 +17,4 @@ pub(crate) mod refs;
 pub(crate) mod repair;
 pub(crate) mod series;
 pub(crate) mod stats;
-pub(crate) mod tgm;
 pub(crate) mod verify;
-pub(crate) mod zt;

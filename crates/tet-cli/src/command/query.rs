@@ -133,37 +133,36 @@ fn one(
     let how = execution(&args.read, query, opened, context);
     let resolved = resolve(query, &opened.catalog, &how)?;
     let format = format(args, context);
-    let shows_plan = args.show.plan || matches!(format, QueryFormat::Plan | QueryFormat::Json);
     let around = around(&resolved, &opened.catalog);
-    let around =
-        if shows_plan { around } else { Resolved { notes: resolved.notes.clone(), ..around } };
+    let around = match format {
+        QueryFormat::Json => around,
+        _ => Resolved { notes: resolved.notes.clone(), ..around },
+    };
     let plan = plan_of(&around, &how)?;
+    let since = Instant::now();
+    let asked = OpenQuery { args, file, opened, query, resolved: &resolved, nth };
+    let (answer, integrity) = asked.answer(how.clone(), context)?;
     let notes = query.execution.notes().into_iter();
-    let mut report = QueryReport {
+    let mut warnings: Vec<String> = notes.chain(warnings.iter().cloned()).collect();
+    warnings.extend(open::doubt(opened, integrity));
+    if format == QueryFormat::Json && args.show.preview.is_none() {
+        warnings.extend(answer.cut());
+    }
+    if format == QueryFormat::Stats {
+        context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
+    }
+    let report = QueryReport {
         file,
         opened,
-        warnings: notes.chain(warnings.iter().cloned()).collect(),
+        warnings,
         resolved: &around,
         plan,
         how: &how,
         show: &args.show,
         is_one: nth.is_none(),
-        integrity: open::integrity(opened),
-        answer: None,
+        integrity,
+        answer,
     };
-    if !args.show.plan && format != QueryFormat::Plan {
-        let since = Instant::now();
-        let open = OpenQuery { args, file, opened, query, resolved: &resolved, nth };
-        let (answer, integrity) = open.answer(how.clone(), context)?;
-        (report.answer, report.integrity) = (Some(answer), integrity);
-        report.warnings.extend(open::doubt(opened, integrity));
-        let is_asked = args.show.preview.is_some();
-        let cut = report.answer.as_ref().filter(|_| format == QueryFormat::Json && !is_asked);
-        report.warnings.extend(cut.and_then(Answer::cut));
-        if format == QueryFormat::Stats {
-            context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
-        }
-    }
     report.print(format, context)
 }
 

@@ -10,7 +10,6 @@ mod query;
 mod refs;
 mod repair;
 mod stats;
-mod tgm;
 mod verify;
 
 use std::io::{self, Write};
@@ -42,7 +41,6 @@ pub(crate) use repair::{
     ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,
 };
 pub(crate) use stats::{BinsShape, DatasetStats, OnlyShape, QuartilesShape, Stats};
-pub(crate) use tgm::TgmObject;
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 
 /// Writes a value on one line.

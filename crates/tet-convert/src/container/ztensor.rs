@@ -28,8 +28,6 @@ pub(crate) use self::framed::Framed;
 pub(crate) use self::parts::{attrs as part_attrs, held};
 pub(crate) use self::seal::of_blob as blob_seal;
 pub(crate) use self::sparse::{Bands, Cache, HELD_COO, Stored};
-pub use self::write::AppendPlace;
-pub(crate) use self::write::append;
 
 /// The container of zTensor files.
 pub(super) struct ZTensor;

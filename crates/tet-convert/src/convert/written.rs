@@ -308,7 +308,7 @@ fn without_numbers(dataset: &Dataset) -> Option<&'static str> {
 }
 
 /// The report of what was written.
-pub(super) fn report(conversion: Conversion<'_>, output_len: u64) -> ImportReport {
+fn report(conversion: Conversion<'_>, output_len: u64) -> ImportReport {
     let lens = conversion.datasets.iter().map(|it| logical::byte_len(it));
     ImportReport {
         decoded_len: lens.fold(0, u64::saturating_add),

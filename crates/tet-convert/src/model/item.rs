@@ -6,6 +6,8 @@ use tet_format::DType;
 use tet_query::AttrText;
 use tet_ztensor::Value;
 
+use super::wide::with_wide;
+
 /// An item as an attribute.
 pub(crate) fn attr(value: Value) -> AttrText {
     match value {
@@ -36,9 +38,8 @@ fn has_special(items: &[Value]) -> bool {
     items.iter().all(is_number) && items.iter().any(is_special)
 }
 
-/// An item as JSON, from which [`field_of_text`] makes it again.
-#[must_use]
-pub fn json_of_field(value: Value) -> Json {
+/// An item as JSON, from which [`to_value`] makes it again.
+fn json_of_field(value: Value) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(it) => Json::Bool(it),
@@ -83,9 +84,8 @@ pub(crate) fn field(attr: &AttrText) -> Value {
             Ok(value) => to_number(value),
             Err(_) => Value::Text(json.clone()),
         },
-        AttrText::Json(text) => {
-            serde_json::from_str(text).map_or_else(|_| Value::Text(text.clone()), to_value)
-        }
+        AttrText::Json(text) => serde_json::from_str(&with_wide(text))
+            .map_or_else(|_| Value::Text(text.clone()), to_value),
     }
 }
 
@@ -100,12 +100,6 @@ fn to_number(json: Json) -> Value {
         }),
         number => to_value(number),
     }
-}
-
-/// The item of a text that a user wrote: JSON where it is, else the text.
-#[must_use]
-pub fn field_of_text(text: &str) -> Value {
-    serde_json::from_str(text).map_or_else(|_| Value::Text(text.to_owned()), to_value)
 }
 
 fn to_value(json: Json) -> Value {

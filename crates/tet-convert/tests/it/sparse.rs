@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::common::{deep, opened};
 use crate::tensors::{World, bytes, words};
 use tet_convert::{
-    ConvertOptions, DTypeRule, Error, ImportReport, Note, SparseOutput, SparseStorage, convert,
-    sparse_tensors, verify,
+    Conflict, ConvertOptions, DTypeRule, Error, ImportReport, Note, SparseOutput, SparseStorage,
+    convert, convert_merged, sparse_tensors, verify,
 };
 use tet_format::DType;
 use tet_io::Source;
@@ -200,6 +200,37 @@ fn native_tensors_become_parts_that_are_told_as_sparse() {
             assert_eq!(sparse_tensors(&opened.catalog).len(), native);
         }
     }
+}
+
+#[test]
+fn native_tensors_of_several_files_stay_native() {
+    let world = World::new();
+    let first = world.put("a.zt", native(EncodingChoice::Raw));
+    let sparse = SparseChoice::Native;
+    let options = WriteOptions { sparse, ..WriteOptions::default() };
+    let mut writer = Writer::new(Vec::new(), &options).unwrap();
+    let csr = Places::Csr { indptr: vec![0, 0, 0, 1], indices: vec![2] };
+    let tensor = Declaration::new("m", DType::Float32, [3, 4]);
+    writer.sparse(tensor, &csr, &9.0_f32.to_le_bytes()).unwrap();
+    writer.whole(Declaration::new("e", DType::UInt8, [3]), &[1, 2, 3]).unwrap();
+    writer.alias(Declaration::new("h", DType::UInt8, [3]), "e").unwrap();
+    let second = world.put("b.zt", writer);
+    let mut how = ConvertOptions::default();
+    (how.sparse, how.ztensor.sparse) = (SparseOutput::Sparse, SparseChoice::Native);
+    how.conflict = Conflict::First;
+    let to = world.path("both.zt");
+    let report = convert_merged(&[first.clone(), second], &to, &how).unwrap();
+    // Bytes are shared within one file alone.
+    let untied = Note::Untied { dataset: "h".to_owned(), of: "e".to_owned() };
+    assert_eq!(report.notes, [untied]);
+    let (both, a) = (opened(&to), opened(&first));
+    let tensors: Vec<_> =
+        sparse_tensors(&both.catalog).into_iter().map(|it| (it.name, it.value_count)).collect();
+    assert_eq!(tensors, [("m".to_owned(), 3), ("c".to_owned(), 3)]);
+    for name in ["m", "c"] {
+        assert_eq!(bytes(&both, name), bytes(&a, name), "{name}");
+    }
+    assert_eq!(bytes(&both, "h"), [1, 2, 3]);
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! A new message before it is written: metadata, and tensor frames to copy from other files.
 
-use std::collections::HashMap;
-
 use tet_cbor::Value;
-use tet_codec::{Digester, Strength, digest};
+use tet_codec::digest;
 use tet_io::Source;
 
 use super::key::Key;
-use super::provenance::Provenance;
 use crate::error::{Error, Fault, Result};
 use crate::frame::{FRAME_HEADER_LEN, Frame, FrameKind};
 use crate::hashes::HashList;
@@ -18,7 +15,8 @@ use crate::metadata::{Metadata, Pairs, RESERVED_KEY};
 use crate::open::TensogramFile;
 use crate::preamble::VERSION;
 use crate::rule;
-use crate::write::{VersionKey, metadata_bytes};
+use crate::window::Window;
+use crate::write::VersionKey;
 
 /// A message to be written, with its index in the header.
 #[derive(Clone, Debug)]
@@ -46,18 +44,6 @@ pub(crate) struct TensorCopy {
     pub(crate) hash: Option<u64>,
     /// The payload is aligned to a multiple of this.
     pub(crate) align: u64,
-}
-
-/// What to do if two messages have different values for one key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clash {
-    /// The first value is used.
-    #[default]
-    First,
-    /// The last value is used.
-    Last,
-    /// It is an error.
-    Refused,
 }
 
 /// The alignments of payloads that are preserved, largest first; the last is the minimum.
@@ -104,24 +90,6 @@ impl Draft {
         self.tensors.get(number).is_some_and(|tensor| tensor.is_hashed)
     }
 
-    /// The number of its tensors.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.tensors.len()
-    }
-
-    /// Whether it has no tensors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tensors.is_empty()
-    }
-
-    /// The metadata of the message and its objects.
-    #[must_use]
-    pub fn metadata(&self) -> &Metadata {
-        &self.metadata
-    }
-
     /// Sets a metadata key of an object; of the message if the key starts with `extra.` or `object`
     /// is `None`.
     ///
@@ -156,41 +124,6 @@ impl Draft {
         (entry.and_then(|number| base.get_mut(number)).unwrap_or(extra), key)
     }
 
-    /// Appends the tensors of another message, and merges its metadata.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Clash`] when the messages have different values for one key and `clash`
-    /// refuses that.
-    pub fn append(&mut self, other: Draft, clash: Clash) -> Result<()> {
-        let Metadata { base, extra, .. } = &mut self.metadata;
-        let known = extra.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
-        let known: HashMap<String, usize> = known.collect();
-        for (key, value) in other.metadata.extra {
-            let found = known.get(&key).and_then(|at| extra.get_mut(*at));
-            match (found, clash) {
-                (None, _) => extra.push((key, value)),
-                (Some((_, found)), _) if bytes_of(found) == bytes_of(&value) => {}
-                (Some(_), Clash::First) => {}
-                (Some((_, found)), Clash::Last) => *found = value,
-                (Some(_), Clash::Refused) => return Err(Error::Clash { key: key.into() }),
-            }
-        }
-        base.resize_with(self.tensors.len(), Pairs::new);
-        base.extend(other.metadata.base);
-        self.tensors.extend(other.tensors);
-        base.resize_with(self.tensors.len(), Pairs::new);
-        if self.rule != other.rule {
-            // Frames of old programs get the hash flag that later versions expect.
-            self.rule = HashRule::Frames;
-        }
-        if other.version_key == VersionKey::Written {
-            self.version_key = VersionKey::Written;
-        }
-        self.is_listed |= other.is_listed;
-        Ok(())
-    }
-
     /// Puts the first tensor of another message in the place of one of its tensors, with what libraries store of it in the
     /// metadata. The other metadata stays.
     ///
@@ -219,52 +152,12 @@ impl Draft {
         }
         Ok(())
     }
-
-    /// A message with one of its tensors and the same metadata.
-    #[must_use]
-    pub fn pick(&self, number: usize) -> Self {
-        let Metadata { base, reserved, extra } = &self.metadata;
-        let base = base.get(number).cloned().into_iter().collect();
-        let metadata = Metadata { base, reserved: reserved.clone(), extra: extra.clone() };
-        let tensors = self.tensors.get(number).cloned().into_iter().collect();
-        Draft { metadata, tensors, ..*self }
-    }
-
-    /// Sets the provenance of the message.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Unwritable`] when a value cannot be stored in a message, and [`Error::Io`].
-    pub fn sign(&mut self, provenance: Provenance) -> Result<()> {
-        match provenance {
-            Provenance::Kept => {}
-            Provenance::Absent => self.metadata.reserved.clear(),
-            Provenance::New(maker) => {
-                self.metadata.reserved.clear();
-                let bytes = metadata_bytes(&self.metadata, self.version_key)?;
-                let hash = |tensor: &TensorCopy| tensor.hash.map_or_else(|| tensor.digest(), Ok);
-                let hashes = self.tensors.iter().map(hash).collect::<Result<Vec<_>>>()?;
-                self.metadata.reserved = maker.says(bytes, &hashes);
-            }
-        }
-        Ok(())
-    }
 }
 
 impl TensorCopy {
     /// The offset of its payload in its file.
     fn payload_at(&self) -> u64 {
         self.frame.at().saturating_add(self.payload_offset)
-    }
-
-    /// The hash of the frame's body.
-    fn digest(&self) -> Result<u64> {
-        let (mut digester, mut window) = (Digester::new(Strength::Fast), Vec::new());
-        self.source.for_windows(self.frame.body().range(), &mut window, |_, bytes| {
-            digester.update(bytes);
-            Ok::<_, Error>(true)
-        })?;
-        Ok(digester.finish().xxh3)
     }
 
     /// The bytes of the header, if it needs a hash flag that it does not have.
@@ -283,14 +176,28 @@ impl TensorCopy {
     }
 }
 
-fn bytes_of(value: &Value) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    tet_cbor::encode(value, &mut bytes);
-    bytes
+/// Refuses a file of which an edit would lose a part: damaged messages or frames, and bytes outside
+/// all messages.
+///
+/// # Errors
+///
+/// Returns the first fault, and [`Error::Io`].
+pub fn check_sound(file: &TensogramFile) -> Result<()> {
+    if let Some(damage) = file.damages().first() {
+        return Err(damage.fault.into());
+    }
+    if let Some(loss) = file.losses()?.first() {
+        return Err(loss.fault.into());
+    }
+    let (mut window, limits) = (Window::new(file.source()), file.limits());
+    for number in 0..file.len() {
+        check_whole(&Message::read(&mut window, file.span(number)?, limits, &mut |_, _| {})?)?;
+    }
+    Ok(file.source().check_unchanged()?)
 }
 
 /// Refuses a message with a damaged frame.
-pub(super) fn check_whole(message: &Message) -> Result<()> {
+fn check_whole(message: &Message) -> Result<()> {
     let of_objects = || message.objects().iter().find_map(|object| object.fault);
     message.fault().copied().or_else(of_objects).map_or(Ok(()), |fault| Err(fault.into()))
 }

@@ -6,8 +6,6 @@
 //!
 //! Names lead into maps, numbers into lists; tags are skipped; other values have no parts.
 
-use std::fmt::Write;
-
 use tet_cbor::Value;
 
 use crate::error::{Error, Result};
@@ -70,11 +68,6 @@ impl Key {
         rest.map(|rest| Key(rest.to_owned()))
     }
 
-    /// Whether it leads into `_reserved_`, which the library writes.
-    pub(super) fn is_reserved(&self) -> bool {
-        self.0.split('.').next() == Some(RESERVED_KEY)
-    }
-
     /// Refuses a key that users cannot set.
     ///
     /// # Errors
@@ -105,12 +98,7 @@ impl Key {
     /// The value that it leads to.
     #[must_use]
     pub fn find<'v>(&self, pairs: &'v Pairs) -> Option<&'v Value> {
-        self.find_by(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value))
-    }
-
-    /// The same, where `of` returns the value of a name.
-    pub(super) fn find_by<'v>(&self, of: impl Fn(&str) -> Option<&'v Value>) -> Option<&'v Value> {
-        find(of, &self.0)
+        find(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value), &self.0)
     }
 
     /// Sets the value of the key, and creates the maps on the way that are missing.
@@ -299,69 +287,4 @@ fn take_inside(node: &mut Value, path: &str) -> Result<bool, Stuck> {
         Value::Tag(_, item) => take_inside(item, path),
         _ => Ok(false),
     }
-}
-
-/// A value as text: text unchanged, anything else as JSON.
-#[must_use]
-pub fn text_of(value: &Value) -> String {
-    if let Value::Text(text) = value {
-        return text.clone();
-    }
-    let mut out = String::new();
-    spell(value, &mut out);
-    out
-}
-
-fn spell(value: &Value, out: &mut String) {
-    // Writing to a string cannot fail.
-    let _ = match value {
-        Value::Null => write!(out, "null"),
-        Value::Undefined => write!(out, "undefined"),
-        Value::Bool(truth) => write!(out, "{truth}"),
-        Value::Int(number) => write!(out, "{number}"),
-        Value::Float(number) => write!(out, "{number:?}"),
-        Value::Text(text) => write!(out, "{text:?}"),
-        Value::Bytes(bytes) => {
-            bytes.iter().for_each(|byte| out.extend([byte >> 4, byte & 15].map(digit)));
-            Ok(())
-        }
-        Value::Array(items) => {
-            separated(out, ['[', ']'], items.iter(), spell);
-            Ok(())
-        }
-        Value::Map(pairs) => {
-            separated(out, ['{', '}'], pairs.iter(), |(key, value), out| {
-                spell(key, out);
-                out.push(':');
-                spell(value, out);
-            });
-            Ok(())
-        }
-        Value::Tag(_, item) => {
-            spell(item, out);
-            Ok(())
-        }
-        Value::Simple(number) => write!(out, "simple({number})"),
-        _ => Ok(()),
-    };
-}
-
-fn digit(nibble: u8) -> char {
-    char::from_digit(nibble.into(), 16).unwrap_or('0')
-}
-
-fn separated<T>(
-    out: &mut String,
-    [open, close]: [char; 2],
-    items: impl Iterator<Item = T>,
-    spell: impl Fn(T, &mut String),
-) {
-    out.push(open);
-    for (at, item) in items.enumerate() {
-        if at != 0 {
-            out.push(',');
-        }
-        spell(item, out);
-    }
-    out.push(close);
 }

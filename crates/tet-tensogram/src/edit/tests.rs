@@ -1,8 +1,8 @@
 //! Edits of messages of every dialect: tensor frames are the same bytes, hashes hold, values are what
 //! they were.
 
-mod asking;
 mod hostile;
+mod keys;
 mod saving;
 
 use std::path::PathBuf;
@@ -11,12 +11,8 @@ use tet_cbor::Value;
 use tet_io::Source;
 
 use super::*;
-use crate::Maker;
 use crate::testing::{check, ids};
-use crate::{Limits, Metadata, TensogramFile};
-
-pub(super) const NEW: Provenance =
-    Provenance::New(Maker { name: "tet", version: "0", time: 1_700_000_000 });
+use crate::{Limits, Metadata, Result, TensogramFile};
 
 pub(super) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tgm")
@@ -41,12 +37,6 @@ pub(super) fn file(bytes: &[u8]) -> TensogramFile {
     TensogramFile::open(Source::from_bytes(bytes), &Limits::default()).unwrap()
 }
 
-pub(super) fn bytes(image: &Image) -> Vec<u8> {
-    let bytes = image.write_to(Vec::new()).unwrap();
-    assert_eq!(bytes.len() as u64, image.len());
-    bytes
-}
-
 pub(super) fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
@@ -55,8 +45,19 @@ pub(super) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-pub(super) fn assign(key_text: &str, value: &str) -> Assignment {
-    Assignment { key: key(key_text), value: Some(text(value)) }
+/// A file in which each object gets these values; its messages are written anew.
+pub(super) fn set(file: &TensogramFile, values: &[(&str, Value)]) -> Result<Image> {
+    check_sound(file)?;
+    let mut image = Image::of(file);
+    for number in 0..file.len() {
+        let mut draft = Draft::of(file, number)?;
+        for object in 0..file.objects(number)?.len() {
+            values.iter().try_for_each(|(at, value)| draft.set(Some(object), &key(at), value))?;
+        }
+        let next = (number + 1 < file.len()).then(|| file.span(number + 1).unwrap().start());
+        image.push(&draft, next)?;
+    }
+    Ok(image)
 }
 
 /// The bytes of all tensor frames, and how many of them have a hash.
@@ -116,12 +117,9 @@ fn is_aligned(after: &[u8]) {
 #[test]
 fn set_leaves_every_tensor_alone() {
     for (name, before) in samples() {
-        let input = file(&before);
-        let assignments =
-            [assign("units", "K"), assign("mars.steps.range", "0-6"), assign("extra.edited", "7")];
-        let (image, changed) = set(&input, &Filter::default(), &assignments, NEW).unwrap();
-        assert_eq!(changed, input.len(), "{name}");
-        let after = bytes(&image);
+        let values =
+            [("units", text("K")), ("mars.steps.range", text("0-6")), ("extra.edited", text("7"))];
+        let after = set(&file(&before), &values).unwrap().bytes();
         is_as_sound(&name, &before, &after);
         is_aligned(&after);
         assert!(frames(&before) == frames(&after), "{name}");
@@ -138,169 +136,56 @@ fn set_leaves_every_tensor_alone() {
             assert_eq!(key("edited").find(new), Some(&text("7")));
             assert!(old.iter().all(|pair| new.contains(pair)), "{name}: {old:?} {new:?}");
         }
-        let reserved = file(&after).metadata(0).unwrap().reserved;
-        assert_eq!(key("encoder.name").find(&reserved), Some(&text("tet")));
+        let reserved = [&before, &after].map(|it| sorted(file(it).metadata(0).unwrap().reserved));
+        assert_eq!(reserved[0], reserved[1], "{name}");
         // Once more, and nothing is left to do.
-        let again = set(&file(&after), &Filter::default(), &assignments, NEW).unwrap();
-        assert_eq!(again.1, 0);
-        assert!(bytes(&again.0) == after);
+        assert!(set(&file(&after), &values).unwrap().bytes() == after);
     }
 }
 
 #[test]
-fn reshuffle_moves_the_footer_and_nothing_else() {
+fn messages_written_anew_have_no_footer() {
     for (name, before) in samples() {
-        let (image, changed) = reshuffle(&file(&before), Provenance::Kept).unwrap();
-        let after = bytes(&image);
+        let after = set(&file(&before), &[]).unwrap().bytes();
         is_as_sound(&name, &before, &after);
         assert!(frames(&before) == frames(&after), "{name}");
         assert_eq!(all_metadata(&before), all_metadata(&after), "{name}");
-        let out = ["stream", "craft_preceder", "hash_aggregate_both"];
-        assert_eq!(changed != 0, out.iter().any(|it| name.starts_with(it)), "{name}");
-        if changed == 0 {
-            assert!(before == after);
-        }
-        for number in 0..image.message_count() {
-            let (old, new) = (file(&before), file(&after));
-            let reserved = [&old, &new].map(|it| sorted(it.metadata(number).unwrap().reserved));
-            assert_eq!(reserved[0], reserved[1], "{name}");
+        let new = file(&after);
+        for number in 0..new.len() {
             let message = new.message(number).unwrap();
             assert_eq!(message.preamble().total_len, message.span().len());
         }
-        assert_eq!(reshuffle(&file(&after), Provenance::Kept).unwrap().1, 0);
-    }
-}
-
-#[test]
-fn reshuffle_signs_messages_that_are_in_order() {
-    let reserved = |bytes: &[u8], number| sorted(file(bytes).metadata(number).unwrap().reserved);
-    for (name, before) in samples() {
-        let count = file(&before).len();
-        let of = |provenance| {
-            let (image, changed) = reshuffle(&file(&before), provenance).unwrap();
-            let after = bytes(&image);
-            is_as_sound(&name, &before, &after);
-            assert!(frames(&before) == frames(&after), "{name}");
-            assert_eq!(all_metadata(&before), all_metadata(&after), "{name}");
-            (after, changed)
-        };
-        let ((new, changed), (absent, _)) = (of(NEW), of(Provenance::Absent));
-        assert_eq!(changed, count, "{name}");
-        for number in 0..count {
-            let uuid = |bytes: &[u8]| key("uuid").find(&reserved(bytes, number)).cloned();
-            assert!(uuid(&new).is_some() && uuid(&new) != uuid(&before), "{name}");
-            assert!(reserved(&absent, number).is_empty(), "{name}");
-        }
-        assert_eq!(reshuffle(&file(&absent), Provenance::Absent).unwrap().1, 0, "{name}");
-    }
-}
-
-#[test]
-fn split_and_merge_are_there_and_back() {
-    for (name, before) in samples() {
-        let template = Template::parse("[index]").unwrap();
-        let parts = split(&file(&before), &template, NEW).unwrap();
-        let (all, hashed) = frames(&before);
-        assert_eq!(parts.len(), all.len(), "{name}");
-        let mut files = Vec::new();
-        for ((part, image), frame) in parts.iter().zip(&all) {
-            let part_bytes = bytes(image);
-            assert_eq!(part, &format!("{:04}", files.len()));
-            assert!(check(&part_bytes).is_ok(), "{name}");
-            assert!(frames(&part_bytes).0 == [frame.clone()], "{name}");
-            files.push(file(&part_bytes));
-        }
-        let merged = bytes(&merge(&files, Clash::First, NEW).unwrap());
-        is_as_sound(&name, &before, &merged);
-        is_aligned(&merged);
-        assert_eq!(frames(&merged), (all, hashed), "{name}");
-        assert_eq!(all_metadata(&merged).0, all_metadata(&before).0, "{name}");
-    }
-}
-
-#[test]
-fn copies_are_the_same_bytes() {
-    for (name, before) in samples() {
-        let template = Template::parse("out.tgm").unwrap();
-        let images = copy(&file(&before), &Filter::default(), &template).unwrap();
-        assert_eq!(images.len(), 1);
-        assert!(bytes(&images[0].1) == before, "{name}");
-        let template = Template::parse("[message]").unwrap();
-        let images = copy(&file(&before), &Filter::default(), &template).unwrap();
-        let parts: Vec<u8> = images.iter().flat_map(|(_, image)| bytes(image)).collect();
-        assert!(parts == before, "{name}");
     }
 }
 
 /// Old frames say in a new message that they have a hash, and that is all that is changed in them.
 #[test]
-fn messages_of_several_dialects_make_one_whose_hashes_hold() {
+fn frames_of_several_dialects_are_hashed_in_one_message() {
     let (old, new) = (sample("legacy_0_17_0_f32_hash"), sample("dt_float32_be"));
-    let other = sample("legacy_0_19_0_msp");
-    let merged = bytes(&merge(&[file(&old), file(&other)], Clash::First, NEW).unwrap());
-    assert_eq!(ids(&merged), ["TGM-N11"], "old ones stay what they are");
-    assert!(frames(&merged).0 == [frames(&old).0, frames(&other).0].concat());
-    for order in [[&old, &new, &other], [&new, &other, &old]] {
-        let files = order.map(|bytes| file(bytes));
-        let merged = bytes(&merge(&files, Clash::First, NEW).unwrap());
-        assert!(ids(&merged).is_empty(), "{:?}", ids(&merged));
-        let (found, hashed) = frames(&merged);
-        assert_eq!(hashed, 3);
-        let sources = order.map(|bytes| frames(bytes).0.remove(0));
-        for (found, source) in found.iter().zip(&sources) {
-            assert_eq!((&found[..7], &found[8..]), (&source[..7], &source[8..]));
-            assert_eq!(found[7], source[7] | 2);
-        }
-        let first = file(&merged);
-        assert_eq!(key("version").find(&first.metadata(0).unwrap().extra), Some(&Value::Int(3)));
-        // Programs of 0.17 look for the version next to `_extra_`.
-        assert!(merged.windows(9).any(|it| it == b"gversion\x03"));
+    for [into, from] in [[&old, &new], [&new, &old]] {
+        let mut draft = Draft::of(&file(into), 0).unwrap();
+        assert!(draft.is_hashed(0) && !draft.is_hashed(1));
+        draft.replace(0, Draft::of(&file(from), 0).unwrap()).unwrap();
+        let mut image = Image::of(&file(into));
+        image.push(&draft, None).unwrap();
+        let after = image.bytes();
+        assert!(ids(&after).is_empty(), "{:?}", ids(&after));
+        let ((found, hashed), source) = (frames(&after), frames(from).0.remove(0));
+        assert_eq!(hashed, 1);
+        assert_eq!((&found[0][..7], &found[0][8..]), (&source[..7], &source[8..]));
+        assert_eq!(found[0][7], source[7] | 2);
+        assert!(draft.replace(1, Draft::of(&file(from), 0).unwrap()).is_err());
     }
 }
 
 #[test]
 fn what_has_no_hash_gets_none() {
-    use crate::testing::{Draft as Parts, buffered, metadata, step, tensor, tensors};
+    use crate::testing::{Draft as Parts, metadata, step, tensor};
     let bare = [metadata(1, &[step(0)]).unhashed(), tensor(b"unhashed").unhashed()];
     let mut bare = Parts::new(&bare);
     bare.flags &= !0x80;
-    let (bare, hashed) = (bare.bytes(), buffered(&tensors()).bytes());
-    let twice = bytes(&merge(&[file(&bare), file(&bare)], Clash::First, NEW).unwrap());
-    assert!(ids(&twice).is_empty(), "{:?}", ids(&twice));
-    assert_eq!(frames(&twice).1, 0);
-    assert!(file(&twice).message(0).unwrap().frames().iter().all(|it| it.tail.hash != 1));
-    let mixed = bytes(&merge(&[file(&hashed), file(&bare)], Clash::First, NEW).unwrap());
-    let report = check(&mixed);
-    assert!(report.is_ok() && report.unverified_count == 1);
-    // The preamble has no hash flag, and there is no list of hashes.
-    assert_eq!(ids(&mixed), ["TGM-N4"]);
-    assert_eq!(frames(&mixed).1, 2);
-    assert!(frames(&mixed).0 == [frames(&hashed).0, frames(&bare).0].concat());
-}
-
-#[test]
-fn clashes_are_settled_as_is_asked_for() {
-    use crate::testing::{Draft as Parts, Part, map, tensor};
-    let of = |who: &str, base: &[Value]| {
-        let pairs = [("_extra_", map(&[("who", text(who)), ("same", Value::Int(1))]))];
-        let mut pairs = pairs.to_vec();
-        pairs.push(("base", Value::Array(base.to_vec())));
-        Parts::new(&[Part::cbor(1, &map(&pairs)), tensor(b"x"), tensor(b"yz")]).bytes()
-    };
-    // The first message says something of its first object alone.
-    let one = of("me", &[map(&[("step", Value::Int(1))])]);
-    let two = of("you", &[map(&[("step", Value::Int(2))]), map(&[("step", Value::Int(3))])]);
-    let files = [file(&one), file(&two)];
-    for (clash, who) in [(Clash::First, "me"), (Clash::Last, "you")] {
-        let merged = bytes(&merge(&files, clash, Provenance::Absent).unwrap());
-        let metadata = file(&merged).metadata(0).unwrap();
-        assert_eq!(key("who").find(&metadata.extra), Some(&text(who)));
-        let steps: Vec<_> = metadata.base.iter().map(|it| key("step").find(it).cloned()).collect();
-        let wanted = [Some(1), None, Some(2), Some(3)].map(|it| it.map(Value::Int));
-        assert_eq!(steps, wanted, "metadata stays with its object");
-        assert!(metadata.reserved.is_empty());
-    }
-    let refused = merge(&files, Clash::Refused, NEW).unwrap_err();
-    assert!(matches!(refused, crate::Error::Clash { ref key } if &**key == "who"));
-    assert!(merge(&[file(&one), file(&one)], Clash::Refused, NEW).is_ok());
+    let after = set(&file(&bare.bytes()), &[]).unwrap().bytes();
+    assert!(ids(&after).is_empty(), "{:?}", ids(&after));
+    assert_eq!(frames(&after).1, 0);
+    assert!(file(&after).message(0).unwrap().frames().iter().all(|it| it.tail.hash != 1));
 }

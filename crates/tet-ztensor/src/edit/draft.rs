@@ -190,13 +190,8 @@ impl Draft {
         Ok((answer, written))
     }
 
-    /// The source that is edited.
-    pub(super) fn source(&self) -> &Source {
-        &self.source
-    }
-
     /// Refuses to append after an index with blobs past the end of the file.
-    pub(super) fn check_bounds(&self) -> Result<()> {
+    fn check_bounds(&self) -> Result<()> {
         for position in self.lines.keys() {
             let Some(tensor) = self.index.tensor(*position) else { continue };
             let is_there = tensor.stored().is_some() || tensor.offset().is_none();
@@ -208,7 +203,7 @@ impl Draft {
     }
 
     /// The entries of the new index.
-    pub(super) fn resumed(&self, moves: Option<&[Move]>) -> Result<Resumed> {
+    pub(crate) fn resumed(&self, moves: Option<&[Move]>) -> Result<Resumed> {
         let mut resumed = Resumed::default();
         for (position, line) in &self.lines {
             if line.is_replaced {

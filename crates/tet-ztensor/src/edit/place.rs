@@ -7,7 +7,7 @@ const ALIGNS: [u64; 3] = [65536, 4096, 64];
 
 /// Bytes that move to another offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Move {
+pub(crate) struct Move {
     pub(super) from: Span,
     pub(super) to: u64,
 }

@@ -197,29 +197,6 @@ fn tensors_are_appended() {
 }
 
 #[test]
-fn tensors_are_appended_in_place() {
-    let folder = Folder::with_file(&sample());
-    let options = WriteOptions::default();
-    let source = Source::open(folder.path()).unwrap();
-    append_in_place(&source, &Limits::default(), &options, append).unwrap();
-    let bytes = fs::read(folder.path()).unwrap();
-    assert!(bytes.starts_with(&sample()), "not a byte of it is touched");
-    let file = folder.open();
-    assert_eq!(stored(&file, "new"), [9; 10]);
-    assert_eq!(file.find("b").unwrap().offset(), Some(4096));
-    let source = Source::open(folder.path()).unwrap();
-    assert!(append_in_place(&source, &Limits::default(), &options, append).is_err());
-    assert!(fs::read(folder.path()).unwrap() == bytes, "it is cut back");
-    let nothing = |_: &mut Writer<_>| Ok::<_, Error>(());
-    append_in_place(&source, &Limits::default(), &options, nothing).unwrap();
-    assert!(fs::read(folder.path()).unwrap() == bytes);
-    let mut draft = folder.draft();
-    draft.compact();
-    let compact = folder.save(&draft).file_len();
-    assert!(compact < bytes.len() as u64, "the old index is gone");
-}
-
-#[test]
 fn nothing_is_written_behind_blobs_that_are_not_there() {
     let mut bytes = sample();
     // `c` says that it is longer than the file.
@@ -229,8 +206,6 @@ fn nothing_is_written_behind_blobs_that_are_not_there() {
     bytes[size + 1] = 1;
     let folder = Folder::with_file(&bytes);
     let options = WriteOptions::default();
-    let source = Source::open(folder.path()).unwrap();
-    assert!(append_in_place(&source, &Limits::default(), &options, append).is_err());
     let saved = folder.draft().save_with(
         Output::InPlace(&folder.path()),
         &Publish::default(),

@@ -9,8 +9,7 @@ use tet_format::{DType, Losses};
 use tet_io::{Publish, Source};
 
 use super::*;
-use crate::edit::{Output, append_in_place};
-use crate::error::Error;
+use crate::edit::{Draft, Output};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::rule;
@@ -160,24 +159,21 @@ fn bytes_behind_the_file_are_cut_off() {
     }
 }
 
-fn appended(path: &Path, name: &str) -> Vec<u8> {
-    let source = Source::open(path).unwrap();
-    let (limits, options) = (Limits::default(), WriteOptions::default());
-    let append = |writer: &mut Writer<_>| -> Result<(), Error> {
-        writer.whole(tensor(name, 333), &[5; 333])?;
-        writer.whole(tensor("empty", 0), &[])
-    };
-    append_in_place(&source, &limits, &options, append).unwrap();
-    fs::read(path).unwrap()
+/// The file with tensors and a new index behind its index.
+fn appended(old: &[u8], name: &str) -> Vec<u8> {
+    let draft = Draft::open(&Source::from_bytes(old), &Limits::default()).unwrap();
+    let (options, resumed) = (WriteOptions::default(), draft.resumed(None).unwrap());
+    let (at, target) = (old.len() as u64, Path::new("a.zt"));
+    let mut writer = Writer::resume(old.to_vec(), &options, target, at, resumed);
+    writer.whole(tensor(name, 333), &[5; 333]).unwrap();
+    writer.whole(tensor("empty", 0), &[]).unwrap();
+    writer.finish().unwrap().0
 }
 
 #[test]
 fn an_append_cut_at_every_byte_gives_the_old_file_or_the_new_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.zt");
     let old = file();
-    fs::write(&path, &old).unwrap();
-    let new = appended(&path, "new");
+    let new = appended(&old, "new");
     for cut in old.len() + 1..new.len() {
         let plan = plan_of(&new[..cut], Salvage::None);
         let wanted = if cut < new.len() - 8 { &old } else { &new };

@@ -67,17 +67,11 @@ impl<W: Write + Send> Out<W> {
         Ok(())
     }
 
-    /// The sink, after all bytes were written to it.
-    pub(super) fn flushed(&mut self) -> Result<&mut W> {
+    /// Returns the sink after all bytes were written to it.
+    pub(super) fn finish(mut self) -> Result<W> {
         self.flush_buffer()?;
         let flushed = self.inner.flush();
         flushed.map_err(|error| self.fault(error))?;
-        Ok(&mut self.inner)
-    }
-
-    /// Returns the sink after all bytes were written to it.
-    pub(super) fn finish(mut self) -> Result<W> {
-        self.flushed()?;
         Ok(self.inner)
     }
 

@@ -134,15 +134,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// Returns [`Error::Unwritable`] when a tensor was started and not finished, [`Error::Io`] when
     /// the index cannot be written.
-    pub fn finish(self) -> Result<(W, Written)> {
-        self.finish_after(|_| Ok(()))
-    }
-
-    /// The same; calls `sync` when everything except the length of the index is written.
-    pub(crate) fn finish_after(
-        mut self,
-        sync: impl FnOnce(&mut W) -> Result<()>,
-    ) -> Result<(W, Written)> {
+    pub fn finish(mut self) -> Result<(W, Written)> {
         self.check_closed()?;
         if let Some(name) = self.replaced_names.keys().next() {
             let (name, why) = (name.clone(), "it was removed to be replaced, and not written");
@@ -160,15 +152,9 @@ impl<W: Write + Send> Writer<W> {
         }
         self.out.plain(self.index.get(done..).unwrap_or_default())?;
         let index_len = self.out.at().saturating_sub(start);
-        sync(self.out.flushed()?)?;
         self.out.plain(&index_len.to_le_bytes())?;
         self.written.file_len = self.out.at();
         Ok((self.out.finish()?, self.written))
-    }
-
-    /// The size of a file of `file_len` bytes, if nothing is written to it.
-    pub(crate) fn unwritten(&self, file_len: u64) -> Written {
-        Written { file_len, ..self.written }
     }
 
     /// The number of tensors in the index so far.

@@ -65,7 +65,7 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
 /// # Errors
 ///
 /// It does not.
-pub(crate) fn check_option(option: &str, output: &Path, can: Capabilities) -> Result<()> {
+fn check_option(option: &str, output: &Path, can: Capabilities) -> Result<()> {
     if can.options.contains(&option) {
         return Ok(());
     }

@@ -31,6 +31,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
         Some(CodecName::Raw) => CodecChoice::Raw,
         _ => CodecChoice::Zstd { level: Named::general(&args.store.level).unwrap_or(LEVEL) },
     };
+    options.keep_stored = args.merge && keeps_stored(args);
     options.threads = args.read.threads;
     options.align = align(&args.store.align);
     options.reserved_rows = args.reserve.reserve_rows;
@@ -50,6 +51,14 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
         options.statistics = StatisticsChoice::Left;
     }
     Ok(options)
+}
+
+/// Whether no option is about how chunks are stored, or changes values.
+fn keeps_stored(args: &ConvertArgs) -> bool {
+    let is_stored_so = args.store.codec.is_empty() && args.store.level.is_empty();
+    let has_digests = !args.no_digests && !args.no_stats;
+    let has_same_values = args.dtype.is_empty() && args.select.is_none() && !args.values.decoded;
+    is_stored_so && has_digests && has_same_values
 }
 
 fn align(text: &str) -> Align {

@@ -141,7 +141,7 @@ pub(crate) fn write_text(
     for line in table.lines(None, context.paint) {
         context.line(line)?;
     }
-    write_chunks(plan, reads, resolved, context)
+    Ok(())
 }
 
 /// The facts about a plan, with names.

@@ -15,7 +15,7 @@ use crate::exit::Result;
 use crate::open;
 use crate::render::json::{DatasetShape, DecodedShape, QueryAnswer, SelectionShape};
 
-/// A query, its plan, and its answer if it was executed.
+/// A query, its plan and its answer.
 pub(super) struct QueryReport<'a> {
     /// The file, as the user wrote it.
     pub(super) file: &'a Path,
@@ -35,8 +35,8 @@ pub(super) struct QueryReport<'a> {
     pub(super) is_one: bool,
     /// The integrity state of the answer.
     pub(super) integrity: Integrity,
-    /// The answer; `None` if only the plan was requested.
-    pub(super) answer: Option<Answer>,
+    /// The answer.
+    pub(super) answer: Answer,
 }
 
 impl QueryReport<'_> {
@@ -52,47 +52,45 @@ impl QueryReport<'_> {
             }
             context.selection_notes(&self.resolved.notes);
         }
-        let is_unsaid = match (&self.answer, format) {
-            (None, _) => false,
-            // The notes on what was written have it, and are not printed with --quiet.
-            (Some(answer), _) if answer.is_printed() => context.quiet,
-            (_, format) => matches!(format, QueryFormat::Quiet | QueryFormat::Table),
+        let answer = &self.answer;
+        // The notes on what was written have it, and are not printed with --quiet.
+        let is_unsaid = match answer.is_printed() {
+            true => context.quiet,
+            false => matches!(format, QueryFormat::Quiet | QueryFormat::Table),
         };
         if is_unsaid {
             open::report_unchecked(self.integrity, context);
         }
-        let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview());
-        match (&self.answer, format) {
-            (Some(answer), _) if answer.is_printed() => return Ok(()),
-            (_, QueryFormat::Json) if self.is_one => return context.json(&self.into_shape()?),
-            (_, QueryFormat::Json) => return context.json_line(&self.into_shape()?),
-            (Some(answer), QueryFormat::Quiet) => return answer.write_quiet(context),
-            (Some(answer), QueryFormat::Table) => return answer.write_table(context),
-            (Some(answer), format) => {
-                // The values are in the file, unless they are to be printed too.
-                let is_asked = self.show.preview.is_some() || self.show.full;
-                let preview = if answer.is_written() && !is_asked { 0 } else { preview };
-                answer.write_text(context, preview)?;
-                if let Some(text) = answer.statistics_text() {
-                    context.line(context.paint.faint(format!("  {text}")))?;
-                }
-                if self.integrity == Integrity::Unchecked {
-                    let line =
-                        "  unchecked: not all bytes of this answer were compared with a checksum";
-                    context.line(context.paint.faint(line))?;
-                }
-                if format == QueryFormat::Text && !with_chunks {
-                    return Ok(());
-                }
-            }
-            (None, _) => {}
+        match format {
+            _ if answer.is_printed() => return Ok(()),
+            QueryFormat::Json if self.is_one => return context.json(&self.into_shape()?),
+            QueryFormat::Json => return context.json_line(&self.into_shape()?),
+            QueryFormat::Quiet => return answer.write_quiet(context),
+            QueryFormat::Table => return answer.write_table(context),
+            QueryFormat::Text | QueryFormat::Stats => {}
         }
-        plan::write_text(&self.plan, &self.reads()?, self.resolved, context)
+        // The values are in the file, unless they are to be printed too.
+        let is_asked = self.show.preview.is_some() || self.show.full;
+        let is_in_file = answer.is_written() && !is_asked;
+        answer.write_text(context, if is_in_file { 0 } else { self.show.preview() })?;
+        if let Some(text) = answer.statistics_text() {
+            context.line(context.paint.faint(format!("  {text}")))?;
+        }
+        if self.integrity == Integrity::Unchecked {
+            let line = "  unchecked: not all bytes of this answer were compared with a checksum";
+            context.line(context.paint.faint(line))?;
+        }
+        match format {
+            QueryFormat::Stats => {
+                plan::write_text(&self.plan, &self.reads()?, self.resolved, context)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What one pass of the plan reads.
     fn reads(&self) -> Result<Reads> {
-        Reads::of(self.resolved, &self.plan, self.how, self.show.plan_chunks)
+        Reads::of(self.resolved, &self.plan, self.how, false)
     }
 
     fn into_shape(self) -> Result<QueryAnswer> {
@@ -105,7 +103,7 @@ impl QueryReport<'_> {
             dataset: dataset(self.resolved),
             selection: selection(self.resolved),
             plan,
-            result: self.answer.map(Answer::into_shape),
+            result: self.answer.into_shape(),
             integrity: self.integrity.name(),
             warnings: self.warnings.into_iter().chain(notes).collect(),
         })

@@ -133,6 +133,9 @@ pub(crate) struct DatasetInfo {
     pub(crate) coords: BTreeMap<String, Vec<String>>,
     /// Its attributes.
     pub(crate) attrs: BTreeMap<String, Attr>,
+    /// The values of the keys of `--keys`; null where it has none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) keys: BTreeMap<String, Option<Attr>>,
     /// Whether it can be read.
     pub(crate) readable: bool,
     /// Why not.
@@ -143,7 +146,7 @@ pub(crate) struct DatasetInfo {
 }
 
 /// The value of an attribute: text, or a JSON value.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Attr {
     /// Text.

@@ -21,9 +21,8 @@ pub(crate) struct QueryAnswer {
     pub(crate) selection: SelectionShape,
     /// What is read.
     pub(crate) plan: PlanShape,
-    /// The answer; absent if only the plan was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) result: Option<AnswerShape>,
+    /// The answer.
+    pub(crate) result: AnswerShape,
     /// The integrity state of the answer.
     pub(crate) integrity: &'static str,
     /// Warnings about the answer.
@@ -96,7 +95,7 @@ pub(crate) struct PlanShape {
     pub(crate) elements: u64,
     /// Bytes of an array result.
     pub(crate) memory_len: u64,
-    /// The chunks, with `--plan-chunks`.
+    /// The chunks, with `--plan-chunks` of `tet explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) chunk_list: Option<Vec<ChunkPlan>>,
 }

@@ -69,7 +69,7 @@ tet_format::foreign_rules! { pub(crate),
         "put the shard into the folder of its index";
     "ST-I6" SHARD_FORMAT "index" Error Structure Hidden:
         "a shard must be a safetensors file",
-        "fetch or copy the shard again; of .bin files of PyTorch `tet edit merge *.bin -o model.safetensors` makes one file";
+        "fetch or copy the shard again; of .bin files of PyTorch `tet convert --merge *.bin model.safetensors` makes one file";
     "ST-I7" SHARD_TWICE "index" Error Structure Hidden:
         "two shards must not be one file",
         "";

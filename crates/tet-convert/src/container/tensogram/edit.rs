@@ -67,7 +67,7 @@ impl Editor for Tensogram {
             }
             let next = message.checked_add(1).filter(|next| *next < file.len());
             let next = next.map(|next| file.span(next)).transpose()?;
-            image.push_before(&draft, next.map(|span| span.start()))?;
+            image.push(&draft, next.map(|span| span.start()))?;
         }
         Ok(image.save(output, &options.publish, &options.progress)?)
     }
@@ -135,7 +135,7 @@ impl Editor for Tensogram {
                 }
                 let next = message.checked_add(1).filter(|next| *next < file.len());
                 let next = next.map(|next| file.span(next)).transpose()?;
-                image.push_before(&draft, next.map(|span| span.start()))?;
+                image.push(&draft, next.map(|span| span.start()))?;
             }
             first = end;
         }

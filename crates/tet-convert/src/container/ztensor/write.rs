@@ -7,9 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tet_format::DType;
-use tet_io::{Overwrite, Source};
 use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, LazyArray};
-use tet_ztensor::edit::{self, Draft, append_in_place};
 use tet_ztensor::{
     Check, DTYPES, Declaration, Dialect, EncodingChoice, Limits, Sparse, SparseChoice, Value,
     Writer, ZTensorFile,
@@ -28,24 +26,14 @@ use crate::model::logical::Physical;
 use crate::model::notes;
 use crate::model::origin::{HEADER_KEY, INDEX_KEY};
 use crate::model::sparse::{
-    FORMAT_KEY, PART_KEY, SparseStorage, SparseTensor, sparse_tensors, text,
+    FORMAT_KEY, OF_KEY, PART_KEY, SparseStorage, SparseTensor, sparse_tensors, text,
 };
 use crate::model::ties::ties;
 use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
-use crate::write::file::ExportOptions;
-use crate::write::joined::Joined;
+use crate::write::joined::{Joined, joined};
 use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Format, Note, Result};
-
-/// How tensors are appended to a zTensor file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppendPlace {
-    /// A new file is written next to it and takes its name.
-    Beside,
-    /// Behind its end, which is not atomic: see [`tet_ztensor::edit::append_in_place`].
-    InPlace,
-}
 
 impl traits::Writer for ZTensor {
     fn can(&self) -> Capabilities {
@@ -99,36 +87,6 @@ impl traits::Writer for ZTensor {
     }
 }
 
-/// Writes the datasets behind the tensors of the file `target`; gives its new length.
-pub(crate) fn append(
-    conversion: &mut Conversion<'_>,
-    target: &Path,
-    place: AppendPlace,
-    options: &ConvertOptions,
-) -> Result<u64> {
-    let physical = to_physical(conversion, options)?;
-    let count = conversion.catalog.attrs().len();
-    conversion.notes.extend(Note::left_behind("", "attributes of the file", count));
-    let source = Source::open(target)?;
-    let how = &options.ztensor;
-    let limits = Limits::default();
-    let (note, written) = match place {
-        AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
-            put((conversion.catalog, conversion.joined), &physical, writer, options)
-        })?,
-        AppendPlace::Beside => {
-            let export = ExportOptions { overwrite: Overwrite::Refuse, ..options.export() };
-            let publish = export.publish(conversion.catalog);
-            let draft = Draft::open(&source, &limits)?;
-            draft.save_with(edit::Output::InPlace(target), &publish, how, |writer| {
-                put((conversion.catalog, conversion.joined), &physical, writer, options)
-            })?
-        }
-    };
-    conversion.notes.extend(note);
-    Ok(written.file_len)
-}
-
 /// The datasets as the format stores them, with notes of those whose type it lacks and of those that
 /// are written in parts.
 fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Physical>> {
@@ -152,7 +110,7 @@ fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Res
 
 /// Writes the tensors one after the other; gives the note that some were not compared.
 fn put<W: Write + Send>(
-    (catalog, joined): (&Catalog, &[Joined]),
+    (catalog, split): (&Catalog, &[Joined]),
     physical: &[Physical],
     writer: &mut Writer<W>,
     options: &ConvertOptions,
@@ -164,7 +122,12 @@ fn put<W: Write + Send>(
     let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
     let firsts = ties(catalog, &datasets)?;
     let makes_sparse = options.dense == DenseOutput::Sparse && sparse_tensors(catalog).is_empty();
-    let is_joined = |it: &Dataset| joined.iter().any(|tensor| tensor.dataset.index == it.index);
+    let native = native_of(catalog, &datasets, options)?;
+    let joined_as = |it: &Dataset| {
+        let split = split.iter().find(|tensor| tensor.dataset.index == it.index);
+        split.or_else(|| native.iter().find(|tensor| tensor.dataset.name == it.name))
+    };
+    let is_joined = |it: &Dataset| joined_as(it).is_some();
     let is_stored = |it: &Dataset| {
         let tensor = stored.as_ref().and_then(|file| file.tensor(it.index));
         tensor.is_some_and(|tensor| tensor.is_sparse())
@@ -186,7 +149,7 @@ fn put<W: Write + Send>(
             writer.sparse(declaration(lazy, options), &sparse.places, &sparse.values)?;
             continue;
         }
-        let tensor = joined.iter().find(|it| it.dataset.index == lazy.dataset().index);
+        let tensor = joined_as(lazy.dataset());
         if let Some(Joined { stored, .. }) =
             tensor.filter(|_| options.sparse == SparseOutput::Sparse)
         {
@@ -251,6 +214,21 @@ fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTens
         return Ok(None);
     }
     Ok(Some(ZTensorFile::open(catalog.source().clone(), &Limits::default())?))
+}
+
+/// The sparse tensors of several files that have them as such.
+fn native_of(
+    catalog: &Catalog,
+    datasets: &[&Dataset],
+    options: &ConvertOptions,
+) -> Result<Vec<Joined>> {
+    if options.sparse != SparseOutput::Sparse || catalog.format() == Format::ZTENSOR.name() {
+        return Ok(Vec::new());
+    }
+    let names: BTreeSet<&str> = datasets.iter().map(|it| it.name.as_str()).collect();
+    let is_of = |it: &&Dataset| text(it, OF_KEY).is_some_and(|of| names.contains(of));
+    let parts: Vec<&Dataset> = catalog.parts().iter().filter(is_of).collect();
+    joined(&parts, &options.execution.silent())
 }
 
 const fn of_policy(policy: DigestPolicy) -> Check {

@@ -1,4 +1,4 @@
-//! Which objects are meant, and what keys lead to.
+//! What keys lead to.
 
 use super::*;
 use crate::testing::{Draft as Parts, Part, map, tensor, uints};
@@ -16,61 +16,6 @@ pub(super) fn two() -> Vec<u8> {
     let one = Parts::new(&[Part::cbor(1, &metadata), tensor(b"abc"), tensor(b"defg")]);
     let metadata = map(&[("_extra_", map(&[("run", text("c"))]))]);
     [one.bytes(), Parts::new(&[Part::cbor(1, &metadata)]).bytes()].concat()
-}
-
-/// A message and an object of it.
-type Meant = (usize, Option<usize>);
-
-fn meant(filter: &str) -> Vec<Meant> {
-    let (input, filter) = (file(&two()), Filter::parse(filter).unwrap());
-    let all: Vec<Rows> = (0..input.len()).map(|it| Rows::of(&input, it).unwrap()).collect();
-    let rows = all.iter().flat_map(Rows::iter).filter(|row| filter.matches(row));
-    rows.map(|row| (row.message(), row.object())).collect()
-}
-
-#[test]
-fn filters_mean_objects() {
-    let (first, second, last) = ((0, Some(0)), (0, Some(1)), (1, None));
-    let cases: [(&str, &[Meant]); 22] = [
-        ("mars.param=2t", &[first]),
-        ("mars.param=2t/10u", &[first, second]),
-        ("mars.param!=2t", &[second, last]),
-        ("mars.param!=2t/10u", &[last]),
-        ("mars.param=2t,mars.type=an", &[first]),
-        ("mars.param=2t, mars.type=fc", &[]),
-        ("mars.level=850", &[first]),
-        ("mars.level=850.0", &[first]),
-        ("mars.level=8.5e2", &[first]),
-        ("mars.level=2.50", &[second]),
-        ("mars.level=850x", &[]),
-        ("run=\"a/b\"", &[first, second]),
-        ("extra.run=c", &[last]),
-        ("levels=[1,2]", &[first, second]),
-        ("levels.1=2", &[first, second]),
-        ("levels.2!=3", &[first, second, last]),
-        ("levels.+1=2", &[]),
-        ("shape=[4]", &[second]),
-        ("shape.0=4", &[second]),
-        ("shape.1=4", &[]),
-        ("object=1", &[second]),
-        ("dtype=uint8,version=3,message=0,_reserved_.uuid=u-1,dotted.key=x", &[first, second]),
-    ];
-    for (text, wanted) in cases {
-        assert_eq!(meant(text), wanted, "{text}");
-    }
-    for text in ["", "mars.param", "=2t", "a..b=1", ".a=1", "a=1,"] {
-        assert!(matches!(Filter::parse(text), Err(Error::Key { .. })), "{text}");
-    }
-}
-
-#[test]
-fn parts_are_split_outside_of_quotes_and_brackets() {
-    assert_eq!(
-        split_outside(r#"a=1,b=[1,2],c="x,\",y",d"#, ','),
-        ["a=1", "b=[1,2]", r#"c="x,\",y""#, "d"]
-    );
-    assert_eq!(split_outside("]]}a,b", ','), ["]]}a", "b"]);
-    assert_eq!(split_outside("\u{e9}/\u{e9}", '/'), ["\u{e9}", "\u{e9}"]);
 }
 
 #[test]
@@ -149,11 +94,8 @@ fn keys_that_lead_nowhere_change_nothing() {
 
 #[test]
 fn what_a_key_leads_to_is_named_as_it_was_asked_for() {
-    let before = two();
-    let refused = |at: &str| {
-        let (input, all) = (file(&before), Filter::default());
-        set(&input, &all, &[assign(at, "y")], Provenance::Kept).map(drop).unwrap_err().to_string()
-    };
+    let mut draft = Draft::of(&file(&two()), 0).unwrap();
+    let mut refused = |at: &str| draft.set(Some(0), &key(at), &text("y")).unwrap_err().to_string();
     assert!(refused("extra.run.x").starts_with("key \"extra.run\": it leads to a text"));
     assert!(refused("extra.levels.2").starts_with("key \"extra.levels\": it leads to a list"));
     assert!(refused("mars.level.x").starts_with("key \"mars.level\": it leads to a number"));
@@ -190,61 +132,30 @@ fn keys_of_others_are_not_set() {
 }
 
 #[test]
-fn set_means_the_objects_of_its_filter() {
+fn other_messages_are_copied() {
     let before = two();
-    let filter = Filter::parse("mars.param=10u").unwrap();
-    let (image, changed) =
-        set(&file(&before), &filter, &[assign("units", "m/s")], Provenance::Kept).unwrap();
-    assert_eq!(changed, 1);
-    let after = file(&bytes(&image));
+    let input = file(&before);
+    let (mut image, mut draft) = (Image::of(&input), Draft::of(&input, 0).unwrap());
+    draft.set(Some(1), &key("units"), &text("m/s")).unwrap();
+    assert!(draft.unset(Some(0), &key("mars.type")).unwrap());
+    image.push(&draft, Some(input.span(1).unwrap().start())).unwrap();
+    image.copy(&input, 1).unwrap();
+    let bytes = image.bytes();
+    let after = file(&bytes);
     let metadata = after.metadata(0).unwrap();
     assert_eq!(metadata.base.len(), 2);
     let units: Vec<_> = metadata.base.iter().map(|it| key("units").find(it).cloned()).collect();
     assert_eq!(units, [None, Some(text("m/s"))]);
-    assert_eq!(metadata.reserved, file(&before).metadata(0).unwrap().reserved);
-    // The other message is copied, and is as far from a multiple of 64 as it was.
-    let (old, new) = (file(&before).span(1).unwrap(), after.span(1).unwrap());
+    let first = &metadata.base[0];
+    assert!(key("mars.type").find(first).is_none() && key("mars.param").find(first).is_some());
+    assert_eq!(metadata.reserved, input.metadata(0).unwrap().reserved);
+    // The other message is as far from a multiple of 64 as it was.
+    let (old, new) = (input.span(1).unwrap(), after.span(1).unwrap());
     let part = |bytes: &[u8], span: tet_format::Span| {
         bytes[span.start() as usize..span.end() as usize].to_vec()
     };
-    assert!(part(&before, old) == part(&bytes(&image), new));
+    assert!(part(&before, old) == part(&bytes, new));
     assert_eq!(old.start() % 64, new.start() % 64);
-    // A message without objects has a row of its own.
-    let filter = Filter::parse("run=c").unwrap();
-    let (image, _) = set(&file(&before), &filter, &[assign("units", "K")], NEW).unwrap();
-    let extra = file(&bytes(&image)).metadata(1).unwrap().extra;
-    assert_eq!(key("units").find(&extra), Some(&text("K")));
-    let gone = [Assignment { key: key("mars.type"), value: None }];
-    let (image, changed) = set(&file(&before), &Filter::default(), &gone, NEW).unwrap();
-    assert_eq!(changed, 1);
-    let entry = file(&bytes(&image)).metadata(0).unwrap().base.remove(0);
-    assert_eq!(
-        (key("mars.type").find(&entry), key("mars.param").find(&entry).is_some()),
-        (None, true)
-    );
-}
-
-#[test]
-fn outputs_are_named_by_values() {
-    let input = file(&two());
-    let names = |template: &str| {
-        let template = Template::parse(template).unwrap();
-        let outputs = copy(&input, &Filter::default(), &template).map_err(|it| it.to_string())?;
-        Ok::<_, String>(outputs.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
-    };
-    assert_eq!(
-        names("x/[mars.param]_[index].tgm").unwrap(),
-        ["x/2t_0000.tgm", "x/unknown_0001.tgm"]
-    );
-    assert_eq!(names("[mars.level]").unwrap(), ["850", "unknown"]);
-    assert_eq!(names("[version]").unwrap(), ["3"]);
-    assert!(names("[run]").unwrap_err().contains("\"run\""), "a value is never a path");
-    assert!(Template::parse("[]").is_err());
-    let numbered = |text: &str| Template::parse(text).unwrap().numbered();
-    let rows = Rows::of(&input, 0).unwrap();
-    let fill = |text: &str| numbered(text).fill(&rows.iter().next().unwrap(), 7).unwrap();
-    let found = ["a.tgm", "d.d/a", ".a", "a[index]", "a"].map(fill);
-    assert_eq!(found, ["a_0007.tgm", "d.d/a_0007", ".a_0007", "a0007", "a_0007"]);
-    let filter = Filter::parse("mars.param=none").unwrap();
-    assert!(copy(&input, &filter, &Template::parse("x").unwrap()).unwrap().is_empty());
+    draft.set(None, &key("run"), &text("d")).unwrap();
+    assert_eq!(key("run").find(&draft.metadata.extra), Some(&text("d")));
 }
