@@ -203,7 +203,7 @@ fn check_set(dies_at: usize, names: &str) -> (bool, [Option<Vec<u8>>; 3]) {
     }
     let orders = format!("{dies_at} {names} set {}", folder.path().display());
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["the_child_dies_where_it_is_told_to", "--exact"])
+        .args(["crash::the_child_dies_where_it_is_told_to", "--exact"])
         .env(ORDERS, &orders)
         .output()
         .unwrap();
@@ -243,7 +243,7 @@ fn check(dies_at: usize, names: &str, way: &str) -> bool {
     }
     let orders = format!("{dies_at} {names} {way} {}", folder.path().display());
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["the_child_dies_where_it_is_told_to", "--exact"])
+        .args(["crash::the_child_dies_where_it_is_told_to", "--exact"])
         .env(ORDERS, &orders)
         .current_dir(folder.path())
         .output()

@@ -77,7 +77,7 @@ pub use model::logical::{as_bytes, as_counted, byte_len, is_dequantized, is_opaq
 pub use model::notes::Note;
 pub use model::retyped::with_dtype;
 pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
-pub use open::{document_of, open, open_document, open_source};
+pub use open::{document_in, document_of, open, open_document, open_source};
 pub use read::damage::{DamagedChunks, damaged_chunks};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::positions::chunk_positions;

@@ -3,6 +3,7 @@
 //! Files are opened for positioned reads: an error of the disk, and a file that is cut short, come back
 //! as errors. A leased map is taken where it is asked for.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tet_io::{Folder, Source, is_url};
@@ -42,13 +43,37 @@ pub fn document_of(path: &Path) -> PathBuf {
     if is_url(path) {
         return url_document(path).unwrap_or_else(|| path.to_path_buf());
     }
-    if !path.is_dir() {
-        return path.to_path_buf();
-    }
+    let document = if path.is_dir() { document_in(path) } else { None };
+    document.unwrap_or_else(|| path.to_path_buf())
+}
+
+/// The document of a container in a folder on disk; one that cannot be looked at is there: opening it says why.
+///
+/// # Examples
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// assert_eq!(tet_convert::document_in(folder.path()), None);
+/// let document = folder.path().join("zarr.json");
+/// std::fs::write(&document, "{}")?;
+/// assert_eq!(tet_convert::document_in(folder.path()), Some(document));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn document_in(folder: &Path) -> Option<PathBuf> {
     let documents = containers().into_iter().flat_map(|it| it.folder_documents());
     let documents = documents.copied().chain([OTHER_DOCUMENT]);
-    let mut documents = documents.map(|name| path.join(name));
-    documents.find(|document| document.is_file()).unwrap_or_else(|| path.to_path_buf())
+    documents.map(|name| folder.join(name)).find(|document| is_there(document))
+}
+
+/// Whether a path is that of a file, or of what cannot be looked at.
+fn is_there(path: &Path) -> bool {
+    match std::fs::metadata(path) {
+        Ok(metadata) => metadata.is_file(),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => true,
+        // A link that leads nowhere is no absent file.
+        Err(_) => path.symlink_metadata().is_ok(),
+    }
 }
 
 /// The documents of which a folder on a server has one; none where the URL is that of a file.

@@ -392,7 +392,11 @@ fn shape(args: &InfoArgs, contents: &Contents, context: &Context<'_>) -> Result<
 /// Bytes of all files; of a folder whose files are not known, bytes of its document and of all chunks.
 fn file_len(contents: &Contents, context: &Context<'_>) -> u64 {
     let Contents { path, opened, stored, .. } = contents;
-    let is_dir = context.env().at(path).is_dir() && opened.catalog.shards().is_empty();
+    // The file of a folder is a document in it.
+    let at = context.env().at(path);
+    let document = opened.catalog.source().path();
+    let is_dir = document.is_some_and(|it| it != at && it.starts_with(&at));
+    let is_dir = is_dir && !tet_io::is_url(path) && opened.catalog.shards().is_empty();
     let is_folder = is_dir || is_far(opened);
     let chunks = stored.iter().filter(|_| is_folder).filter_map(|it| it.stored_len);
     chunks.fold(opened.catalog.file_len(), u64::saturating_add)

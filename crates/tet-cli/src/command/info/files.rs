@@ -60,7 +60,7 @@ fn folder_of_files(path: &Path, context: &Context<'_>) -> Option<PathBuf> {
         return None;
     }
     let folder = context.env().at(path).to_path_buf();
-    (folder.is_dir() && tet_convert::document_of(&folder) == folder).then_some(folder)
+    (folder.is_dir() && tet_convert::document_in(&folder).is_none()).then_some(folder)
 }
 
 /// The files of arrays in a folder, by name: those whose suffixes say so, and folders that are containers.
@@ -73,8 +73,13 @@ fn files_of(path: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(folder).map_err(failure)? {
         let name = entry.map_err(failure)?.file_name();
         let at = folder.join(&name);
-        let is_container = at.is_dir() && tet_convert::document_of(&at) != at;
-        if is_container || at.is_file() && tet_convert::has_reader(&at) {
+        // What cannot be looked at is listed: opening it says why.
+        let is_dir = std::fs::metadata(&at).map_or_else(|_| None, |it| Some(it.is_dir()));
+        let is_listed = match is_dir {
+            Some(true) => tet_convert::document_in(&at).is_some(),
+            _ => tet_convert::has_reader(&at),
+        };
+        if is_listed {
             files.push(path.join(&name));
         }
     }
