@@ -1,7 +1,5 @@
 //! `tet repair` and `tet digest` on damaged files: all JSON output matches the schema.
 
-mod fixtures;
-
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +10,8 @@ use tet_file::{OpenOptions, TetFile};
 use tet_format::digest::{BLOCK_MAGIC, DigestBlock};
 use tet_format::footer::{TAIL_LEN, Tail};
 use tet_io::Source;
+
+use crate::fixtures;
 
 /// A directory of files, and the schema of the answers.
 struct Env {

@@ -2,13 +2,13 @@
 
 #![cfg(unix)]
 
-mod fixtures;
-
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use tet_cli::{Exit, Streams};
+
+use crate::fixtures;
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_tet"))

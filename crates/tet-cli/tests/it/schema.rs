@@ -1,13 +1,13 @@
 //! All JSON output matches `docs/reference/schema/`: answers of real commands, and failures.
 
-mod fixtures;
-
 use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::Value;
 use tet_cli::Exit;
 use tet_query::{Method, Op};
+
+use crate::fixtures;
 
 /// The schema of a member `schema` such as `tet.query/1`.
 fn validator(name: &str) -> Validator {

@@ -1,14 +1,12 @@
 //! `tet plot`: pixels of files, whatever the dtype, the chunks, the threads and the memory.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod fixtures;
-
 use std::fs;
 use std::path::Path;
 
 use tet_cli::Exit;
 use tet_plot::Palette;
+
+use crate::fixtures;
 
 /// The bytes of an element.
 type Encode = fn(u8) -> Vec<u8>;

@@ -1,8 +1,6 @@
 //! What the formats require of every command: memory hints, malformed messages, other versions, labels.
 
 #[allow(dead_code, reason = "each suite uses its part")]
-mod fixtures;
-
 use std::fs;
 use std::path::Path;
 

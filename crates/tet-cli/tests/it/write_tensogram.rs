@@ -1,17 +1,16 @@
 //! `tet convert` to `.tgm` and back: every type, pipeline and mask, metadata, and refused inputs.
 
-mod fixtures;
-mod tgm;
-
 use std::fs;
 use std::path::Path;
 
+use crate::tgm::{Held, bits_of, done, held, message, owned, samples, values};
 use tet_cli::Exit;
 use tet_format::DType;
 use tet_tensogram as tg;
-use tgm::{Held, bits_of, done, held, message, owned, samples, values};
 
 use crate::fixtures::tet_in;
+
+use crate::{fixtures, tgm};
 
 /// Runs a command that must be refused as wrong usage; returns its error.
 fn refused(folder: &Path, args: &[&str]) -> String {

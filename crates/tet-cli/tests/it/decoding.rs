@@ -3,12 +3,12 @@
 //! The decoded values are those of xarray 2026.9 for the same Zarr hierarchy.
 
 #[allow(dead_code, reason = "each suite uses its part")]
-mod fixtures;
-
 use std::fs;
 use std::path::Path;
 
 use tet_cli::Exit;
+
+use crate::fixtures;
 
 /// An array of a Zarr hierarchy.
 struct ZarrArray<'a> {

@@ -2,12 +2,12 @@
 //! threads.
 
 #[allow(dead_code, reason = "each suite uses its part")]
-mod fixtures;
-
 use std::fs;
 use std::path::Path;
 
 use tet_cli::Exit;
+
+use crate::fixtures;
 
 const CONTAINERS: [&str; 7] = ["nc", "nc3", "h5", "zarr", "tet", "zt", "tgm"];
 

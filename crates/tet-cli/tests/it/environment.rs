@@ -3,12 +3,12 @@
 
 #![cfg(target_os = "linux")]
 
-mod fixtures;
-
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Output};
+
+use crate::fixtures;
 
 /// Runs a shell script in a directory; `$tet` is the program.
 fn shell(folder: &Path, script: &str) -> Output {

@@ -1,13 +1,13 @@
 //! Outputs: no input is overwritten, options work or are refused, and losses are reported.
 
-mod fixtures;
-#[path = "outputs/matrix.rs"]
 mod matrix;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tet_cli::Exit;
+
+use crate::fixtures;
 
 /// The formats that `convert` writes.
 const OUTPUTS: [&str; 9] =

@@ -3,14 +3,14 @@
 
 #![cfg(target_os = "linux")]
 
-mod fixtures;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+
+use crate::fixtures;
 
 /// The files of a folder, by name.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -37,8 +37,8 @@ const COMMANDS: [&str; 22] = [
     "repair damaged.tet --all",
     "edit rename model.zt temp=warm",
     "edit rename climate.tet temp=warm",
-    "tgm set -s extra.note=1 messages.tgm messages.tgm",
-    "tgm merge messages.tgm messages.tgm -o new.tgm",
+    "edit set messages.tgm temp:note=1",
+    "convert messages.tgm new.tgm",
 ];
 
 /// The files below a folder, by path, and their bytes.

@@ -1,7 +1,5 @@
 //! Folders of parts that several processes append to.
 
-#![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,12 +1,12 @@
 //! `tet dump` on files of all kinds: every object matches the schema, also for damaged files.
 
-mod fixtures;
-
 use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::Value;
 use tet_cli::Exit;
+
+use crate::fixtures;
 
 fn validator() -> Validator {
     let path =

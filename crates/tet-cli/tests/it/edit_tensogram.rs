@@ -1,13 +1,13 @@
 //! `tet edit` and `tet info --keys` of Tensogram files.
 
-mod fixtures;
-
 use std::fs;
 use std::path::Path;
 
-use fixtures::tet_in;
+use crate::fixtures::tet_in;
 use serde_json::Value;
 use tet_cli::Exit;
+
+use crate::fixtures;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
