@@ -1,4 +1,4 @@
-"""Small files of other programs, for `tests/vanish.rs`: python make.py, in this folder.
+"""Small files of other programs, for `tests/world/vanish.rs`: python make.py, in this folder.
 
 Made with h5py 3.16, netCDF4 1.7, zarr 3.1, NumPy 2.4, astropy 8, safetensors 0.8 and gguf 0.19. Names are such that no
 message has one of them by chance.
