@@ -222,7 +222,9 @@ fn native_of(
     datasets: &[&Dataset],
     options: &ConvertOptions,
 ) -> Result<Vec<Joined>> {
-    if options.sparse != SparseOutput::Sparse || catalog.format() == Format::ZTENSOR.name() {
+    // Those of one file are taken out of it, or written dense where it is of an older version.
+    let of_one = [Format::ZTENSOR, Format::ZTENSOR1, Format::ZTENSOR2].map(Format::name);
+    if options.sparse != SparseOutput::Sparse || of_one.contains(&catalog.format()) {
         return Ok(Vec::new());
     }
     let names: BTreeSet<&str> = datasets.iter().map(|it| it.name.as_str()).collect();
