@@ -11,6 +11,6 @@ mod hostile;
 mod mutate;
 mod repack;
 
-/// What all of them count with.
+/// The allocator that counts for all of them.
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting::new();

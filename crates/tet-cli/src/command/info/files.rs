@@ -73,11 +73,10 @@ fn files_of(path: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(folder).map_err(failure)? {
         let name = entry.map_err(failure)?.file_name();
         let at = folder.join(&name);
-        // What cannot be looked at is listed: opening it says why.
-        let is_dir = std::fs::metadata(&at).map_or_else(|_| None, |it| Some(it.is_dir()));
-        let is_listed = match is_dir {
-            Some(true) => tet_convert::document_in(&at).is_some(),
-            _ => tet_convert::has_reader(&at),
+        // A name that cannot be looked at is listed by its suffix: opening it says why.
+        let is_listed = match at.is_dir() {
+            true => tet_convert::document_in(&at).is_some(),
+            false => tet_convert::has_reader(&at),
         };
         if is_listed {
             files.push(path.join(&name));

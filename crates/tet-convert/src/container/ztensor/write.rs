@@ -2,7 +2,7 @@
 
 mod from_dense;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
@@ -125,7 +125,7 @@ fn put<W: Write + Send>(
     let native = native_of(catalog, &datasets, options)?;
     let joined_as = |it: &Dataset| {
         let split = split.iter().find(|tensor| tensor.dataset.index == it.index);
-        split.or_else(|| native.iter().find(|tensor| tensor.dataset.name == it.name))
+        split.or_else(|| native.get(&it.name))
     };
     let is_joined = |it: &Dataset| joined_as(it).is_some();
     let is_stored = |it: &Dataset| {
@@ -216,21 +216,22 @@ fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTens
     Ok(Some(ZTensorFile::open(catalog.source().clone(), &Limits::default())?))
 }
 
-/// The sparse tensors of several files that have them as such.
+/// The sparse tensors of several files that have them as such, by name.
 fn native_of(
     catalog: &Catalog,
     datasets: &[&Dataset],
     options: &ConvertOptions,
-) -> Result<Vec<Joined>> {
+) -> Result<BTreeMap<String, Joined>> {
     // Those of one file are taken out of it, or written dense where it is of an older version.
     let of_one = [Format::ZTENSOR, Format::ZTENSOR1, Format::ZTENSOR2].map(Format::name);
     if options.sparse != SparseOutput::Sparse || of_one.contains(&catalog.format()) {
-        return Ok(Vec::new());
+        return Ok(BTreeMap::new());
     }
     let names: BTreeSet<&str> = datasets.iter().map(|it| it.name.as_str()).collect();
     let is_of = |it: &&Dataset| text(it, OF_KEY).is_some_and(|of| names.contains(of));
     let parts: Vec<&Dataset> = catalog.parts().iter().filter(is_of).collect();
-    joined(&parts, &options.execution.silent())
+    let tensors = joined(&parts, &options.execution.silent())?.into_iter();
+    Ok(tensors.map(|tensor| (tensor.dataset.name.clone(), tensor)).collect())
 }
 
 const fn of_policy(policy: DigestPolicy) -> Check {

@@ -11,7 +11,7 @@ const NO_END: &str = "Could not find EOCD";
 pub(super) const NO_DIRECTORY: &str =
     "its directory, which is at the end, is missing: the file was cut off";
 
-/// What is wrong with a zip archive.
+/// A fault of a zip archive.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ZipFault {
