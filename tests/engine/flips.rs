@@ -11,7 +11,7 @@
 
 use std::path::Path;
 
-use tet_convert::ConvertOptions;
+use tet_convert::{Checksum, ConvertOptions, PayloadCodec};
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_format::DType;
 use tet_format::write::DatasetSpec;
@@ -116,12 +116,10 @@ fn no_bit_of_a_ztensor_file_costs_a_tensor() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path(), CodecChoice::Raw);
     for zstd in [false, true] {
-        for checksum in [tet_ztensor::ChecksumChoice::Crc32c, tet_ztensor::ChecksumChoice::Sha256] {
+        for checksum in [Checksum::Crc32c, Checksum::Sha256] {
             let mut options = ConvertOptions::default();
-            options.ztensor.checksum = checksum;
-            if zstd {
-                options.ztensor.encoding = tet_ztensor::EncodingChoice::zstd();
-            }
+            options.storage.checksum = Some(checksum);
+            options.storage.codec = zstd.then_some(PayloadCodec::Zstd);
             let name = format!("{checksum:?}-{zstd}.zt");
             let tally = flipped(&name, &converted(folder.path(), &name, &options), ztensor);
             assert_eq!(tally.other, 0, "{tally:?}");
@@ -136,7 +134,7 @@ fn no_bit_of_a_tensogram_file_costs_an_object() {
     written(folder.path(), CodecChoice::Raw);
     let one = converted(folder.path(), "one.tgm", &ConvertOptions::default());
     let mut options = ConvertOptions::default();
-    options.tensogram.recipe.compression = tet_tensogram::Compressing::Zstd { level: 3 };
+    options.storage.codec = Some(PayloadCodec::Zstd);
     let zstd = converted(folder.path(), "zstd.tgm", &options);
     let files = [
         ("raw.tgm", one.clone()),

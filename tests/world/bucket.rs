@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tet_convert::{AxisAppend, ConvertOptions, EditOptions, Error, OpenOptions, ZarrFormat};
+use tet_convert::{AxisAppend, ConvertOptions, EditOptions, Error, OpenOptions};
 use tet_file::write::{ChunkAt, WriteOptions, Writer};
 use tet_file::{DatasetMetadata, Metadata};
 use tet_format::DType;
@@ -331,9 +331,9 @@ fn below_zarr(store: &ObjectStore) -> usize {
 }
 
 /// Converts to a hierarchy of either version, whose chunks are objects of 600 numbers.
-fn to_zarr(file: &Path, format: ZarrFormat, overwrite: Overwrite) -> tet_convert::Result<()> {
+fn to_zarr(file: &Path, version: u32, overwrite: Overwrite) -> tet_convert::Result<()> {
     let mut options = ConvertOptions::default();
-    options.zarr.format = format;
+    options.storage.variant = Some(version.to_string());
     options.tet.overwrite = overwrite;
     convert(file, ZARR, &options)
 }
@@ -342,17 +342,17 @@ fn to_zarr(file: &Path, format: ZarrFormat, overwrite: Overwrite) -> tet_convert
 fn a_new_hierarchy_is_visible_with_its_last_document() {
     let folder = tempfile::tempdir().unwrap();
     let file = rows(folder.path(), 0, SHORT);
-    for format in [ZarrFormat::V2, ZarrFormat::V3] {
+    for version in [2, 3] {
         let (_guard, store) = bucket(|_| None);
         let mut options = ConvertOptions::default();
-        options.zarr.format = format;
+        options.storage.variant = Some(version.to_string());
         let made = tet_convert::convert(&file, ZARR.as_ref(), &options).unwrap();
         let log = store.take_log();
         let stored = store.paths().into_iter().filter_map(|path| store.get(&path));
         assert_eq!(made.output_len, stored.map(|bytes| bytes.len() as u64).sum::<u64>());
         let puts: Vec<_> =
             log.iter().filter_map(|it| it.strip_prefix("PUT /bucket/a.zarr/")).collect();
-        let last = if format == ZarrFormat::V2 { ".zmetadata" } else { "zarr.json" };
+        let last = if version == 2 { ".zmetadata" } else { "zarr.json" };
         assert_eq!((puts[0], *puts.last().unwrap()), (".tet-writing", last), "{log:?}");
         let first_document =
             puts.iter().position(|key| key.contains(".z") || key.ends_with("zarr.json"));
@@ -364,7 +364,7 @@ fn a_new_hierarchy_is_visible_with_its_last_document() {
         assert!(elements(ZARR) == elements(&file));
         let local = folder.path().join(format!("{last}.zarr"));
         let mut options = ConvertOptions::default();
-        options.zarr.format = format;
+        options.storage.variant = Some(version.to_string());
         convert(&file, &local, &options).unwrap();
         let mut wanted = Vec::new();
         files_below(&local, "", &mut wanted);
@@ -399,7 +399,7 @@ fn a_new_hierarchy_is_there_or_not_whichever_request_fails() {
                 let is_it = nth == at || is_killed && at < nth && nth < end.load(Ordering::SeqCst);
                 is_it.then_some(fault)
             });
-            let outcome = to_zarr(&file, ZarrFormat::V3, Overwrite::Refuse);
+            let outcome = to_zarr(&file, 3, Overwrite::Refuse);
             until.store(0, Ordering::SeqCst);
             let about = format!("{fault:?} at {at}, {is_killed}: {outcome:?} {:?}", store.paths());
             if store.requests() <= at {
@@ -417,11 +417,11 @@ fn a_new_hierarchy_is_there_or_not_whichever_request_fails() {
             }
             assert!(is_killed || below_zarr(&store) == 0, "{about}");
             if below_zarr(&store) != 0 {
-                let found = to_zarr(&file, ZarrFormat::V3, Overwrite::Refuse);
+                let found = to_zarr(&file, 3, Overwrite::Refuse);
                 let is_left = matches!(found, Err(Error::Io(tet_io::Error::Unfinished { .. })));
                 assert!(is_left, "{about}: {found:?}");
             }
-            to_zarr(&file, ZarrFormat::V2, Overwrite::Replace).unwrap();
+            to_zarr(&file, 2, Overwrite::Replace).unwrap();
             assert!(elements(ZARR) == all, "{about}");
             assert!(store.paths().iter().all(|path| !path.contains("zarr.json")), "{about}");
         }
@@ -435,8 +435,7 @@ fn of_two_programs_that_write_a_hierarchy_at_most_one_succeeds() {
     for _ in 0..40 {
         let (_guard, store) = bucket(|_| None);
         let outcomes: Vec<_> = std::thread::scope(|scope| {
-            let begin =
-                |file| scope.spawn(move || to_zarr(file, ZarrFormat::V3, Overwrite::Refuse));
+            let begin = |file| scope.spawn(move || to_zarr(file, 3, Overwrite::Refuse));
             let writers: Vec<_> = files.iter().map(PathBuf::as_path).map(begin).collect();
             writers.into_iter().map(|writer| writer.join().unwrap()).collect()
         });

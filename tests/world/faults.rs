@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tet_convert::{AxisAppend, ChunkSum, ConvertOptions, DimNames, EditOptions, OpenOptions};
+use tet_convert::{AxisAppend, Checksum, ConvertOptions, DimNames, EditOptions, OpenOptions};
 use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_format::write::DatasetSpec;
@@ -58,11 +58,11 @@ fn input(folder: &Path, name: &str) -> PathBuf {
 /// The containers, below a folder.
 fn containers(folder: &Path) -> Vec<String> {
     let input = input(folder, "in.tet");
-    let mut options = ConvertOptions::default();
-    options.zarr.checksum = ChunkSum::Crc32c;
     let names =
         ["a.tet", "a.zt", "a.tgm", "a.npz", "a.safetensors", "a.h5", "a.zarr", "a.zarr.zip"];
     for name in names {
+        let mut options = ConvertOptions::default();
+        options.storage.checksum = name.contains("zarr").then_some(Checksum::Crc32c);
         tet_convert::convert(&input, &folder.join(name), &options).unwrap();
     }
     let mut named = ConvertOptions::default();

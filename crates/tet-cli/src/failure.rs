@@ -193,6 +193,7 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
 fn of_references(error: &tet_convert::Error, message: String) -> Failure {
     use tet_convert::Error as E;
     let (exit, code, hint) = match error {
+        E::LevelAlone { .. } => (Exit::Usage, "options", "add --codec, or omit --level"),
         E::Clipped { .. } => (
             Exit::Unsupported,
             "edges",
@@ -524,6 +525,7 @@ impl From<tet_convert::Error> for Failure {
             E::Incomplete { fault, .. } => incomplete(&fault, message),
             E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
+            E::NoOption { output, option } => crate::command::convert::no_option(&output, &option),
             error => of_references(&error, message),
         }
     }

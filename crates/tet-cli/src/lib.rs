@@ -57,6 +57,7 @@ use bar::Bar;
 use context::Context;
 use usage::Early;
 
+pub use command::convert::convert_flags;
 pub use completion::answer_shell;
 pub use exit::{Exit, Facts, Failure, Place};
 pub use streams::Streams;

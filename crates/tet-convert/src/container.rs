@@ -37,7 +37,7 @@ pub use self::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 pub use self::npy::NpyFault;
 pub(crate) use self::others::OTHER_DOCUMENT;
 pub use self::others::{reading_advice, writing_advice};
-pub use self::rewrite::{Rewrite, Rewritten, StorageChange};
+pub use self::rewrite::{Rewrite, Rewritten};
 pub use self::sniff::sniff;
 pub use self::table::has_reader;
 pub(crate) use self::table::holds_one;

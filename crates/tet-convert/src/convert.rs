@@ -45,6 +45,7 @@ use crate::stack::stacked_files;
 use crate::write::conversion::{ConvertOptions, DamageChoice, UnsupportedChoice};
 use crate::write::file::folder_of;
 use crate::write::options::ImportReport;
+use crate::write::write_option::WriteOption;
 use crate::{Error, Format, Note, Result};
 
 pub use self::choice::chosen;
@@ -166,10 +167,11 @@ pub fn convert_combined(
     combining: Combining<'_>,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
+    let (format, writer) = writable(options.output_name(output))?;
     if inputs.is_empty() {
-        let (format, _) = writable(options.output_name(output))?;
         return Err(Error::NoDatasets { encoding: format.name() });
     }
+    check_options(output, writer.can_as(options.output_name(output)).options, options)?;
     let paths: Vec<PathBuf> = inputs.iter().map(ConvertInput::path).collect();
     let openers: Vec<_> =
         inputs.iter().map(|input| move |how: &OpenOptions| input.open(how)).collect();
@@ -464,4 +466,15 @@ fn needs_all(options: &ConvertOptions) -> bool {
     let is_refused = options.unsupported != UnsupportedChoice::Skipped
         && options.damage == DamageChoice::Refused;
     options.tet.include.is_empty() && is_refused
+}
+
+/// Checks that the output has a use for the options.
+///
+/// # Errors
+/// It has none for one of them.
+fn check_options(output: &Path, has: &[WriteOption], options: &ConvertOptions) -> Result<()> {
+    match options.useless(has) {
+        Some(option) => Err(Error::NoOption { output: output.to_path_buf(), option }),
+        None => Ok(()),
+    }
 }

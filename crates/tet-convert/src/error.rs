@@ -16,6 +16,7 @@ use crate::Format;
 use crate::container::edit_kind::EditKind;
 use crate::container::npy::NpyFault;
 use crate::read::zip::ZipFault;
+use crate::write::write_option::WriteOption;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -182,6 +183,22 @@ pub enum Error {
         codec: &'static str,
         /// Its level, if one is asked for.
         level: Option<i32>,
+    },
+    /// A level is asked for, and no codec that has levels.
+    #[error(
+        "a level needs a codec that has levels: {encoding} files have none unless one is asked for"
+    )]
+    LevelAlone {
+        /// The container.
+        encoding: &'static str,
+    },
+    /// The output has no use for an option.
+    #[error("{} does not support {option}", tet_io::shown(output))]
+    NoOption {
+        /// The output.
+        output: PathBuf,
+        /// The option.
+        option: WriteOption,
     },
     /// The chunk shape has an extent of 0.
     #[error("chunk shape {chunk_shape:?} has an extent of 0: each is at least 1")]

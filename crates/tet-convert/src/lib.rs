@@ -56,8 +56,7 @@ pub use container::{
     has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
-    EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, Rewrite, RewriteOptions,
-    Rewritten, StorageChange,
+    EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, Rewrite, RewriteOptions, Rewritten,
 };
 pub use convert::{
     Combining, ConvertInput, chosen, concat, convert, convert_combined, convert_merged,
@@ -89,20 +88,23 @@ pub use refs::{
 };
 pub use repack::{Repack, StorageRule, repack};
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
-pub use tet_zarr::{ZarrCompression, ZarrFormat};
+pub use tet_zarr::ZarrFormat;
 pub use verify::{foreign_rules, part_of, verify};
 pub use write::array::Written;
 pub use write::conversion::{
-    Conflict, Conversion, ConvertOptions, DamageChoice, DenseOutput, Filter, Hdf5Codec,
-    Hdf5Options, SparseOutput, TensogramOptions, UnsupportedChoice,
+    Conflict, Conversion, ConvertOptions, DamageChoice, DenseOutput, SparseOutput,
+    UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
 pub use write::options::{
     Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
     TextLayout,
 };
-pub use write::storage::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, DTypeRule, PayloadCodec};
-pub use write::zarr::{ChunkSum, ShardChoice, ZarrOptions};
+pub use write::storage::{
+    AxisChunk, Checksum, ChunkChoice, ChunkRule, CodecRule, DTypeRule, Filter, LeveledCodec, Masks,
+    Packing, PayloadCodec, ShardChoice, SparseLayout, Storage,
+};
+pub use write::write_option::WriteOption;
 
 /// The README's example, compiled.
 #[cfg(doctest)]

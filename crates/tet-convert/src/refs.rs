@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tet_io::publish::commit_all;
 use tet_io::{Publish, Publisher};
 use tet_query::Catalog;
-use tet_zarr::ZarrCompression;
+use tet_zarr::ZarrFormat;
 
 pub use self::address::RefsAddress;
 pub use self::chunks::StoredChunks;
@@ -39,12 +39,13 @@ use self::draft::drafted;
 use self::edges::{Edges, Sidecar};
 use self::joined::JoinedParts;
 use self::plan::{Planned, Planner};
-use crate::container::zarr;
+use crate::container::zarr::{self, ZARR_2, ZARR_3};
 use crate::convert::conversion;
 use crate::open::{of_several, open};
 use crate::read::opened::Opened;
 use crate::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
 use crate::write::file::Counted;
+use crate::write::storage::PayloadCodec;
 use crate::{Error, Note, Result};
 
 /// What the document is called in messages.
@@ -224,8 +225,12 @@ fn convert_options(options: &RefsOptions) -> ConvertOptions {
     let mut convert = ConvertOptions::default();
     convert.tet.include.clone_from(&options.include);
     convert.tet.exclude.clone_from(&options.exclude);
-    convert.zarr.format = options.format;
-    convert.zarr.compression = ZarrCompression::None;
+    let variant = match options.format {
+        ZarrFormat::V2 => ZARR_2,
+        ZarrFormat::V3 => ZARR_3,
+    };
+    convert.storage.variant = Some(variant.to_owned());
+    convert.storage.codec = Some(PayloadCodec::Raw);
     convert.execution = options.execution.clone();
     convert
 }

@@ -18,7 +18,7 @@ use tet_io::publish::in_place;
 use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
 
 use crate::container::tet::chunks;
-use crate::container::{EditKind, EditMode, EditOptions, StorageChange};
+use crate::container::{EditKind, EditMode, EditOptions};
 use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
@@ -27,7 +27,7 @@ use crate::read::opened::{Opened, path_of};
 use crate::write::chunk_shape::{AskedChunks, chunks_of};
 use crate::write::conversion::ConvertOptions;
 use crate::write::file::folder_of;
-use crate::write::storage::{self, ChunkRule, CodecRule, PayloadCodec};
+use crate::write::storage::{self, ChunkRule, CodecRule, LeveledCodec, PayloadCodec, Storage};
 use crate::write::stream;
 use crate::{Result, chunking};
 
@@ -64,19 +64,18 @@ pub struct Repack {
 /// # Examples
 ///
 /// ```
-/// use tet_convert::{StorageChange, StorageRule};
-/// use tet_ztensor::ChecksumChoice;
+/// use tet_convert::{Checksum, Storage, StorageRule};
 ///
-/// let change = StorageChange { checksum: Some(ChecksumChoice::Sha256), ..StorageChange::default() };
-/// let rule = StorageRule { dataset: "*".to_owned(), change };
-/// assert_eq!(rule.change.codec, None);
+/// let storage = Storage { checksum: Some(Checksum::Sha256), ..Storage::default() };
+/// let rule = StorageRule { dataset: "*".to_owned(), storage };
+/// assert_eq!(rule.storage.codec, None);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageRule {
     /// The dataset, by its name, as `#N`, or with `*` for any text.
     pub dataset: String,
     /// What changes.
-    pub change: StorageChange,
+    pub storage: Storage,
 }
 
 /// A dataset of the new file.
@@ -119,7 +118,7 @@ pub fn repack(
     check_reserve(opened, options)?;
     let Some(tet) = &opened.tet else { return anew::repacked(opened, output, how, options) };
     let editor = editor_of(opened, EditKind::Repack)?;
-    anew::check((opened, editor), how)?;
+    anew::check(opened, editor, how)?;
     let target = match output {
         Some(output) => output.to_path_buf(),
         None => path_of(source),
@@ -197,14 +196,15 @@ fn planned<'c>(
     let codecs = base.codecs(dataset.index)?;
     let is_zstd = codecs.contains(&Codec::Zstd);
     let of_now = if is_zstd { PayloadCodec::Zstd } else { PayloadCodec::Raw };
-    let asked = storage::codec_of(name, (of_now, None), &rules.codecs);
-    let (codec, is_codec) = match asked {
+    let asked = storage::codec_of(name, of_now.into(), &rules.codecs);
+    let LeveledCodec { codec, level } = asked;
+    let (codec, is_codec) = match (codec, level) {
         (PayloadCodec::Raw, None) => (CodecChoice::Raw, codecs.iter().all(|it| *it == Codec::Raw)),
         (PayloadCodec::Zstd, level) => {
             let is_all = level.is_none() && codecs.iter().all(|it| *it == Codec::Zstd);
             (CodecChoice::Zstd { level: level.unwrap_or(LEVEL) }, is_all)
         }
-        other => return Err(storage::no_codec(name, "tet", other)),
+        _ => return Err(storage::no_codec(name, "tet", asked)),
     };
     let has_rule = !storage::codec_rules(&rules.codecs, name).is_empty();
     let stays = within(&chunk_shape) == within(&old) && (is_codec || !has_rule);

@@ -27,12 +27,9 @@ mod windows;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tet_file::write::CodecChoice;
 use tet_io::Overwrite;
 use tet_io::publish::Sync;
-use tet_query::{
-    AttrText, AxisSlice, Catalog, Coalesce, Dataset, Execution, Hyperslab, Method, plan,
-};
+use tet_query::{AttrText, Catalog, Execution, Hyperslab, Method};
 
 pub use self::axes::window_label;
 pub use self::catalog::ResultCatalog;
@@ -50,8 +47,6 @@ use crate::write::options::{Origin, TextLayout};
 use crate::write::stream;
 use crate::{Error, Note, Result};
 
-/// The level of zstd where the source does not say it.
-const LEVEL: i32 = 3;
 /// The attribute of the steps that a NetCDF file comes from.
 const HISTORY_KEY: &str = "history";
 
@@ -64,8 +59,6 @@ pub struct ResultOptions {
     pub sync: Sync,
     /// How the elements are read.
     pub execution: Execution,
-    /// How the chunks of a `.tet` are stored; `None` is as the dataset's first chunk is.
-    pub codec: Option<CodecChoice>,
     /// When the result was made, for its history; `None` leaves the history out.
     pub history: Option<Origin>,
     /// The document of the query, for the history.
@@ -97,7 +90,6 @@ impl ResultCatalog {
         convert.layout = Some(options.layout);
         let (format, writer) = writable(convert.output_name(output))?;
         let can = writer.can();
-        convert.tet.codec = options.codec.unwrap_or_else(|| self.codec());
         convert.tet.history = None;
         (convert.tet.overwrite, convert.tet.sync) = (options.overwrite, options.sync);
         convert.tet.threads = options.execution.threads;
@@ -189,11 +181,6 @@ impl ResultCatalog {
         catalog.with_attrs(attrs)
     }
 
-    /// How the first chunk of the dataset is stored that the result was made of; raw in memory.
-    fn codec(&self) -> CodecChoice {
-        self.array().map_or(CodecChoice::Raw, |lazy| codec_of(lazy.dataset()))
-    }
-
     /// How often elements were divided by zero until now.
     fn zero_denominators(&self) -> u64 {
         self.array().map_or(0, tet_query::LazyArray::zero_denominators)
@@ -206,20 +193,5 @@ impl ResultCatalog {
         let method = lazy.transform().map(|transform| transform.method).map(Method::name)?;
         let dataset = lazy.dataset().name.clone();
         Some(Note::ZeroDenominators { dataset, method, count })
-    }
-}
-
-/// As the first chunk of the dataset is stored.
-fn codec_of(dataset: &Dataset) -> CodecChoice {
-    let first = dataset.shape().iter().map(|&extent| {
-        let stop = extent.min(1);
-        AxisSlice { start: 0, stop, step: 1, axis: Default::default() }
-    });
-    let slab = Hyperslab::new(first.collect(), dataset.shape());
-    let plan = slab.and_then(|slab| plan(dataset, &slab, Coalesce::DEFAULT).ok());
-    let chunk = plan.as_ref().and_then(|plan| plan.chunks().first());
-    match chunk.map(|chunk| dataset.chunks.decoder(chunk.linear, &chunk.place).name()) {
-        Some("zstd") => CodecChoice::Zstd { level: LEVEL },
-        _ => CodecChoice::Raw,
     }
 }

@@ -25,4 +25,4 @@ pub(crate) mod stream;
 pub(crate) mod text;
 pub(crate) mod texts;
 pub(crate) mod whole_chunks;
-pub(crate) mod zarr;
+pub(crate) mod write_option;

@@ -8,9 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ChunkRule, Combining, Conflict, ConvertOptions, DTypeRule,
-    DamageChoice, EditOptions, Filter, Hdf5Codec, ImportReport, UnsupportedChoice, ZarrCompression,
+    DamageChoice, EditOptions, ImportReport, PayloadCodec, UnsupportedChoice,
 };
-use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
 
@@ -95,7 +94,7 @@ impl Asked {
         Python::attach(|py| Err(crate::error::usage(py, output, &text)))
     }
 
-    fn options(self, output: &Path, bounds: Bounds) -> PyResult<ConvertOptions> {
+    fn options(self, bounds: Bounds) -> PyResult<ConvertOptions> {
         let mut options = ConvertOptions::default();
         options.execution = bounds.execution(digests(&self.digests)?);
         options.tet.threads = bounds.threads.unwrap_or(options.tet.threads);
@@ -126,8 +125,8 @@ impl Asked {
             let dtype = DType::from_name(&name).ok_or_else(|| unknown("dtype", &name, known))?;
             options.dtypes.push(DTypeRule { dataset, dtype });
         }
-        check_codec(output, self.codec.as_deref())?;
-        set_codec(&mut options, self.codec.as_deref(), self.level)?;
+        options.storage.codec = self.codec.as_deref().map(payload_codec).transpose()?;
+        options.storage.level = self.level;
         Ok(options)
     }
 }
@@ -136,53 +135,16 @@ impl Asked {
 const WAYS: &str = "merge=True writes the datasets of all, concat=AXIS appends them along an axis, \
                     stack=AXIS along a new one";
 
-/// The format of the output has the codec.
-fn check_codec(output: &Path, codec: Option<&str>) -> PyResult<()> {
-    let option = match codec {
-        None | Some("raw") => return Ok(()),
-        Some("gzip") => "--codec gzip",
-        Some(_) => "--codec",
-    };
-    // Without a suffix that is known the conversion itself fails.
-    let Ok((format, writer)) = tet_convert::writable(output) else { return Ok(()) };
-    if writer.can().options.contains(&option) {
-        return Ok(());
+/// A codec by its name.
+fn payload_codec(name: &str) -> PyResult<PayloadCodec> {
+    match name {
+        "raw" => Ok(PayloadCodec::Raw),
+        "zstd" => Ok(PayloadCodec::Zstd),
+        "gzip" => Ok(PayloadCodec::Gzip),
+        "lz4" => Ok(PayloadCodec::Lz4),
+        "szip" => Ok(PayloadCodec::Szip),
+        other => Err(unknown("codec", other, "raw, zstd, gzip, lz4, szip")),
     }
-    let codec = codec.unwrap_or_default();
-    let text = format!("{} files are not compressed with {codec}: omit codec", format.name());
-    Python::attach(|py| Err(crate::error::usage(py, output, &text)))
-}
-
-/// Sets how elements are compressed; `None` is what the format of the output usually has.
-fn set_codec(
-    options: &mut ConvertOptions,
-    codec: Option<&str>,
-    level: Option<i32>,
-) -> PyResult<()> {
-    let zstd = level.unwrap_or(3);
-    match codec {
-        None => {}
-        Some("raw") => {
-            options.hdf5.codec = Hdf5Codec::Raw;
-            options.zarr.compression = ZarrCompression::None;
-        }
-        Some("zstd") => {
-            options.tet.codec = CodecChoice::Zstd { level: zstd };
-            options.hdf5.codec = Hdf5Codec::Zstd { level: zstd };
-            options.hdf5.filter = Filter::Shuffle;
-            options.zarr.compression = ZarrCompression::Zstd { level: zstd };
-            options.ztensor.encoding = tet_ztensor::EncodingChoice::Zstd { level: zstd };
-            options.tensogram.recipe.compression = tet_tensogram::Compressing::Zstd { level: zstd };
-        }
-        Some("gzip") => {
-            let level = level.and_then(|level| u32::try_from(level).ok()).unwrap_or(4);
-            options.hdf5.codec = Hdf5Codec::Deflate { level };
-            options.hdf5.filter = Filter::Shuffle;
-            options.zarr.compression = ZarrCompression::Deflate { level };
-        }
-        Some(codec) => return Err(unknown("codec", codec, "raw, zstd, gzip")),
-    }
-    Ok(())
 }
 
 /// Writes the datasets of files to a new one.
@@ -201,7 +163,7 @@ pub(crate) fn convert<'py>(
     let concat = asked.concat.clone();
     asked.check(&output, inputs.len())?;
     let combining = concat.as_deref().map_or(Combining::Merge, Combining::Concat);
-    let mut options = asked.options(&output, Bounds::new(memory, threads))?;
+    let mut options = asked.options(Bounds::new(memory, threads))?;
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
         let inputs: Result<Vec<_>, _> = inputs.iter().map(Input::to_convert).collect();
@@ -230,7 +192,7 @@ pub(crate) fn convert_pieces<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let bounds = Bounds { memory: None, threads: None };
-    let mut options = extract::<Asked>(asked)?.options(&output, bounds)?;
+    let mut options = extract::<Asked>(asked)?.options(bounds)?;
     let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
     let report = detached(py, &Job::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));

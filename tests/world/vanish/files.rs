@@ -5,8 +5,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    Attribute, ConvertOptions, DimNames, RefsAddress, RefsOptions, ZarrFormat, convert,
-    write_references,
+    Attribute, ConvertOptions, DimNames, RefsAddress, RefsOptions, convert, write_references,
 };
 use tet_file::AttrValue;
 use tet_file::write::CodecChoice;
@@ -182,7 +181,8 @@ fn options(name: &str) -> ConvertOptions {
         "csv" => vec!["beta".to_owned(), "gamma".to_owned()],
         _ => Vec::new(),
     };
-    if ["npy", "npz", "csv"].contains(&name) {
+    options.shard_len = (name == "shards").then_some(32);
+    if ["npy", "npz", "csv", "safetensors", "shards"].contains(&name) {
         return options;
     }
     let names = ["row", "column"].map(str::to_owned).to_vec();
@@ -191,8 +191,7 @@ fn options(name: &str) -> ConvertOptions {
         attr(Some("alpha"), "units", AttrValue::Text("K".to_owned())),
         attr(Some("beta"), "range", AttrValue::Json("[1,2]".to_owned())),
     ];
-    options.shard_len = (name == "shards").then_some(32);
-    options.zarr.format = if name == "zarr2" { ZarrFormat::V2 } else { ZarrFormat::V3 };
+    options.storage.variant = ["zarr2", "zarr3"].contains(&name).then(|| name[4..].to_owned());
     options
 }
 

@@ -49,13 +49,15 @@ pub(super) fn page() -> String {
         Some((suffixes.collect::<Vec<_>>().join(" "), it.writer()?.can()))
     });
     let written: Vec<(String, Capabilities)> = written.collect();
-    let options: BTreeSet<&str> =
-        written.iter().flat_map(|(_, can)| can.options).copied().collect();
+    let options: BTreeSet<String> =
+        written.iter().flat_map(|(_, can)| tet_cli::convert_flags(can.options)).collect();
     let facts = table(&written, FACTS.map(|(title, holds)| (title.to_owned(), holds)));
     let options = table(
         &written,
         options.into_iter().map(|option| {
-            (format!("`{option}`"), move |can: &Capabilities| can.options.contains(&option))
+            (format!("`{option}`"), move |can: &Capabilities| {
+                tet_cli::convert_flags(can.options).contains(&option)
+            })
         }),
     );
     format!("{HEAD}{facts}{OPTIONS}{options}")

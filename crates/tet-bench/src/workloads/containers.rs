@@ -4,9 +4,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use tet_convert::{
-    ChunkChoice, ConvertOptions, Filter, Hdf5Codec, Io, OpenOptions, ZarrCompression, convert, open,
-};
+use tet_convert::{ChunkChoice, ConvertOptions, Io, OpenOptions, PayloadCodec, convert, open};
 use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{ChunkPlace, Dataset, Execution, Hyperslab, Op, Reduction};
@@ -65,19 +63,13 @@ fn how(suffix: &str, stored: Stored) -> ConvertOptions {
     if matches!(suffix, "h5" | "nc" | "zarr" | "zarr.zip") {
         options.tet.chunks = ChunkChoice::Shape(SLAB.to_vec()).into();
     }
-    match stored {
-        Stored::Raw => {
-            options.zarr.compression = ZarrCompression::None;
-        }
-        Stored::Deflate => {
-            options.hdf5.codec = Hdf5Codec::Deflate { level: 4 };
-            options.hdf5.filter = Filter::Shuffle;
-            options.zarr.compression = ZarrCompression::Deflate { level: 4 };
-        }
-        Stored::Zstd => {
-            options.hdf5.codec = Hdf5Codec::Zstd { level: 3 };
-            options.zarr.compression = ZarrCompression::Zstd { level: 3 };
-        }
+    options.storage.codec = Some(match stored {
+        Stored::Raw => PayloadCodec::Raw,
+        Stored::Deflate => PayloadCodec::Gzip,
+        Stored::Zstd => PayloadCodec::Zstd,
+    });
+    if matches!(stored, Stored::Deflate) {
+        options.storage.level = Some(4);
     }
     options
 }

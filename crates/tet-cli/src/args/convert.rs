@@ -132,7 +132,7 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// In .zarr: choose the version of the format [default: 3]
-    #[arg(long, value_name = "VERSION", value_parser = ["2", "3"], help_heading = FORMATS, hide_short_help = true)]
+    #[arg(long, value_name = "VERSION", value_parser = ["2", "3"], conflicts_with_all = ["dialect", "profile"], help_heading = FORMATS, hide_short_help = true)]
     pub zarr: Option<String>,
     /// In .zarr: store several chunks in a shard, as 100,300,600 or auto
     ///
@@ -390,7 +390,7 @@ pub struct ZtArgs {
     /// In .zt: write the same bytes as ztensor 0.1
     ///
     /// Without checksums unless --checksum is given.
-    #[arg(long, value_name = "VERSION", help_heading = FORMATS, hide_short_help = true)]
+    #[arg(long, value_name = "VERSION", conflicts_with = "profile", help_heading = FORMATS, hide_short_help = true)]
     pub dialect: Option<DialectName>,
     /// In .zt: choose how sparse tensors are written [default: split]
     ///

@@ -1,19 +1,15 @@
 //! `tet convert`: writes the arrays of a file in another format.
 
-mod hdf5;
 mod outputs;
 mod report;
 mod storage;
-mod tensogram;
 mod tet;
-mod zarr;
-mod ztensor;
 
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    Capabilities, Combining, Conflict, ConvertOptions, DamageChoice, Format, ImportReport,
-    UnsupportedChoice,
+    Capabilities, Combining, Conflict, ConvertOptions, DamageChoice, ImportReport,
+    UnsupportedChoice, WriteOption,
 };
 
 use crate::args::{ConvertArgs, PreferName};
@@ -24,13 +20,15 @@ use crate::open;
 use crate::output;
 use crate::piped;
 
+use self::outputs::check_level;
 pub(super) use self::outputs::check_levels;
+pub use self::outputs::convert_flags;
+pub(crate) use self::outputs::no_option;
 pub(super) use self::report::failed;
 use self::report::print_report;
-use self::storage::dtype_rules;
-pub(super) use self::storage::{chunk_rules, codec_rules, payload_codec};
+pub(super) use self::storage::{checksum, chunk_rules, codec_rules, filter, payload_codec};
+use self::storage::{dense_output, dtype_rules, sparse_output};
 pub(super) use self::tet::{attr, attr_key, dims, labels};
-use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
 /// Runs the command.
 ///
@@ -39,13 +37,20 @@ use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 /// The input cannot be read, an option is invalid, or the output cannot be written.
 pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
     let to = args.to.as_deref().map(output::named).transpose()?;
-    let (target, can) = target(to.as_deref().unwrap_or(&args.output))?;
-    outputs::check(args, can)?;
+    let can = target(to.as_deref().unwrap_or(&args.output))?;
+    if args.no_history && !can.options.contains(&WriteOption::History) {
+        return Err(no_option(&args.output, &WriteOption::History));
+    }
+    if args.shard_size == Some(0) {
+        let failure = Failure::usage("shard-size", "the shard size must not be 0");
+        return Err(failure.hint("omit --shard-size to write one file"));
+    }
+    check_level(&args.store)?;
     if args.json && args.output.as_os_str() == "-" {
         let failure = Failure::usage("options", "--json and the file both go to standard output");
         return Err(failure.hint("omit --json, or write to a path"));
     }
-    let mut options = options(args, target, context)?;
+    let mut options = options(args, context)?;
     options.to = to;
     let is_stacked = args.stack.is_some() && 1 < args.inputs.len();
     let joining = match (&args.concat, args.merge) {
@@ -82,12 +87,12 @@ pub(super) enum Joining<'a> {
 /// # Errors
 ///
 /// The suffix is unknown, or nothing names the format of standard output.
-pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
+pub(super) fn target(output: &Path) -> Result<Capabilities> {
     if output.as_os_str() == "-" {
         return Err(output::unnamed());
     }
     match tet_convert::writable(output) {
-        Ok((format, writer)) => Ok((format, writer.can())),
+        Ok((_, writer)) => Ok(writer.can()),
         Err(error) => Err(Failure::from(error).about(output)),
     }
 }
@@ -154,23 +159,12 @@ fn rename(text: &str) -> Result<(String, String)> {
     })
 }
 
-fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<ConvertOptions> {
+fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> {
     let mut options = ConvertOptions::default();
     options.tet = tet::options(args, context)?;
-    if target == Format::ZTENSOR {
-        options.ztensor = ztensor_options(&args.store, &args.zt)?;
-    }
+    options.storage = storage::storage(args)?;
     options.sparse = sparse_output(&args.zt);
     options.dense = dense_output(&args.zt);
-    if target == Format::TENSOGRAM {
-        options.tensogram = tensogram::options(args)?;
-    }
-    if target == Format::HDF5 {
-        options.hdf5 = hdf5::options(args)?;
-    }
-    if target == Format::ZARR {
-        options.zarr = zarr::options(args)?;
-    }
     options.codecs = codec_rules(&args.store.codec, &args.store.level);
     options.decoding = args.values.decoding();
     options.dtypes = dtype_rules(&args.dtype);

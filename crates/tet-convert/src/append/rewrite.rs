@@ -9,9 +9,10 @@ use tet_query::{Computed, Dataset, Elements, Execution, LazyArray};
 use super::growing::{AxisAppend, Growing};
 use super::order::unfit;
 use crate::Result;
-use crate::container::{EditOptions, Editor, Rewrite, RewriteOptions, Rewritten, StorageChange};
+use crate::container::{EditOptions, Editor, Rewrite, RewriteOptions, Rewritten};
 use crate::model::logical::{byte_len, to_physical};
 use crate::read::opened::{Opened, path_of};
+use crate::write::storage::Storage;
 use crate::write::stream;
 
 /// Writes a file whose datasets grew, unless it is only planned.
@@ -26,7 +27,7 @@ pub(super) fn rewritten(
     let rewrites = views.iter().map(|view| Rewrite {
         dataset: view.index,
         view: Some(view),
-        storage: StorageChange::default(),
+        storage: Storage::default(),
     });
     let rewrites: Vec<Rewrite<'_>> = rewrites.collect();
     let mut edit = options.clone();

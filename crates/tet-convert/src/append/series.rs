@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use tet_codec::digest;
-use tet_file::write::{CodecChoice, WriteOptions};
+use tet_file::write::WriteOptions;
 use tet_io::{FileLock, Folder, Output, Overwrite, Publish, Source, is_url, shown};
 use tet_query::{Dataset, Execution};
 
@@ -40,8 +40,6 @@ use crate::{Error, Result};
 const TRIES_MAX: usize = 10_000;
 /// How long is waited for a lock before it is tried again.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The level of zstd of a new folder.
-const LEVEL: i32 = 3;
 
 /// Whether a path is that of a folder that is not there yet.
 pub(super) fn is_new(path: &Path) -> bool {
@@ -86,7 +84,6 @@ pub(super) fn begin(
     of_folder.tet.include = asked.datasets.to_vec();
     of_folder.tet.exclude = asked.exclude.to_vec();
     of_folder.unsupported = asked.unsupported;
-    of_folder.tet.codec = CodecChoice::Zstd { level: LEVEL };
     of_folder.tet.history = options.history;
     of_folder.tet.sync = options.publish.sync;
     let converted = match asked.inputs {

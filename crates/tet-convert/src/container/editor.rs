@@ -9,6 +9,7 @@ use crate::Result;
 use crate::read::opened::Opened;
 use crate::read::stored::stored_len;
 use crate::write::options::Origin;
+use crate::write::write_option::WriteOption;
 
 /// A change of a file. Datasets are named by their positions in the catalog of the old file.
 ///
@@ -207,8 +208,8 @@ pub trait Editor: Sync {
         Ok(opened.catalog.datasets().iter().map(stored_len).collect())
     }
 
-    /// The options of `tet edit repack` that apply to such files.
-    fn repack_options(&self) -> &'static [&'static str] {
+    /// The options of storage that a repack of such files has a use for.
+    fn repack_options(&self) -> &'static [WriteOption] {
         &[]
     }
 

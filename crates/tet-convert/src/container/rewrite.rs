@@ -3,12 +3,9 @@
 use tet_format::Integrity;
 use tet_io::Writers;
 use tet_query::Dataset;
-use tet_tensogram::PackingFit;
-use tet_ztensor::ChecksumChoice;
 
 use crate::read::opened::Opened;
-use crate::write::conversion::Filter;
-use crate::write::storage::PayloadCodec;
+use crate::write::storage::Storage;
 use crate::{Note, Result};
 
 /// A dataset that is written anew, under the same name.
@@ -16,9 +13,9 @@ use crate::{Note, Result};
 /// # Examples
 ///
 /// ```
-/// use tet_convert::{Rewrite, StorageChange};
+/// use tet_convert::{Rewrite, Storage};
 ///
-/// let same = Rewrite { dataset: 0, view: None, storage: StorageChange::default() };
+/// let same = Rewrite { dataset: 0, view: None, storage: Storage::default() };
 /// assert!(same.view.is_none());
 /// ```
 #[derive(Clone, Debug)]
@@ -28,31 +25,7 @@ pub struct Rewrite<'a> {
     /// Its new elements and labels, of the type of the old ones; `None` where they stay.
     pub view: Option<&'a Dataset>,
     /// What changes of how it is stored.
-    pub storage: StorageChange,
-}
-
-/// What changes of how a dataset is stored. What is `None` stays as it is.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{PayloadCodec, StorageChange};
-///
-/// let change = StorageChange { codec: Some(PayloadCodec::Zstd), ..StorageChange::default() };
-/// assert_eq!(change.level, None);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StorageChange {
-    /// The codec.
-    pub codec: Option<PayloadCodec>,
-    /// Its level.
-    pub level: Option<i32>,
-    /// The checksum, of zTensor files.
-    pub checksum: Option<ChecksumChoice>,
-    /// Whether bytes are shuffled, in Tensogram files.
-    pub filter: Option<Filter>,
-    /// How doubles are packed, in Tensogram files; `Some(None)` stores them as they are.
-    pub packing: Option<Option<PackingFit>>,
+    pub storage: Storage,
 }
 
 /// A file with datasets that were written anew.

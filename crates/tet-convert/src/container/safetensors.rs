@@ -35,6 +35,7 @@ use super::editor::Editor;
 use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::write_option::WriteOption;
 use crate::{Format, Result};
 
 pub use self::write::shards::{SHARD_LEN, Sharded, index_path, write_shards};
@@ -92,7 +93,7 @@ impl Container for SafeTensors {
 
 impl Writer for SafeTensors {
     fn can(&self) -> Capabilities {
-        Capabilities { metadata: true, options: &["--shard-size"], ..Capabilities::ARRAYS }
+        Capabilities { metadata: true, options: &[WriteOption::ShardLen], ..Capabilities::ARRAYS }
     }
 
     fn write(

@@ -11,6 +11,7 @@ mod edit;
 mod keys;
 mod lost;
 mod numbers;
+mod options;
 mod parts;
 mod seal;
 mod stack;

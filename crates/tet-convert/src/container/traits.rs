@@ -14,6 +14,7 @@ use crate::model::logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::TextLayout;
+use crate::write::write_option::WriteOption;
 use crate::{Error, Format, Result};
 
 /// The beginning of a file.
@@ -203,8 +204,8 @@ pub struct Capabilities {
     pub keeps_header: bool,
     /// How it lays out one array as text, with labels of axes in the same text; none where it is no text.
     pub layouts: &'static [TextLayout],
-    /// The options of `tet convert` that apply to it.
-    pub options: &'static [&'static str],
+    /// The options that it has a use for.
+    pub options: &'static [WriteOption],
 }
 
 impl Capabilities {

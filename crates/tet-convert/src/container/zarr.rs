@@ -13,6 +13,7 @@ mod texts;
 mod write;
 mod zipped;
 
+pub(crate) use self::write::options::{ENCODING, ZARR_2, ZARR_3, format};
 pub(crate) use self::write::{Cut, Elements, capabilities, draft};
 
 use std::path::Path;

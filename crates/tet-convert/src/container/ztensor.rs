@@ -10,6 +10,7 @@ mod check;
 mod edit;
 mod error;
 mod framed;
+mod options;
 mod parts;
 mod seal;
 mod sparse;

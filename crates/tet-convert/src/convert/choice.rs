@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use tet_query::{Catalog, Dataset, Error as QueryError, nearest_word};
-use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
 use crate::model::associated::{prune, with_associated};
@@ -15,6 +14,7 @@ use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::{ConvertOptions, SparseOutput};
 use crate::write::joined::{Joined, joined};
 use crate::write::options::ImportOptions;
+use crate::write::storage::SparseLayout;
 use crate::{Error, Note, Result};
 
 /// The datasets that are asked for by name, pattern of names or `#N`, all but those to be left out, in the order of
@@ -247,7 +247,7 @@ pub(super) fn joined_of(
     can: Capabilities,
     options: &ConvertOptions,
 ) -> Result<Vec<Joined>> {
-    let is_native = can.sparse && options.ztensor.sparse == SparseChoice::Native;
+    let is_native = can.sparse && options.storage.sparse == SparseLayout::Native;
     if options.sparse == SparseOutput::Sparse && !is_native {
         return Ok(Vec::new());
     }

@@ -6,10 +6,8 @@ use tet_format::DType;
 use tet_io::{Output, shown};
 use tet_query::Dataset;
 
-use super::Repack;
-use crate::container::{
-    EditKind, EditOptions, Editor, Rewrite, RewriteOptions, StorageChange, container,
-};
+use super::{Repack, StorageRule};
+use crate::container::{EditKind, EditOptions, Editor, Rewrite, RewriteOptions, container};
 use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{datasets_named, editor_of};
@@ -17,7 +15,8 @@ use crate::model::attributes::is_metadata;
 use crate::model::logical::byte_len;
 use crate::read::opened::{Opened, path_of};
 use crate::write::conversion::ConvertOptions;
-use crate::write::storage::codec_rules;
+use crate::write::storage::{Storage, codec_rules};
+use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
 
 /// Writes a file whose datasets are stored in another way, unless it is only planned.
@@ -34,8 +33,8 @@ pub(super) fn repacked(
         return Err(unfit(&format!("{path} is {}: {what}", opened.format)));
     }
     let editor = editor_of(opened, EditKind::Repack)?;
-    check((opened, editor), how)?;
-    let rewrites = rewrites((opened, editor), how)?;
+    check(opened, editor, how)?;
+    let rewrites = rewrites(opened, editor, how)?;
     let changed = rewrites.iter().filter_map(|it| opened.catalog.datasets().get(it.dataset));
     let changed: Vec<&Dataset> = changed.collect();
     let change = |it: &&Dataset| (it.index, DatasetChange::Repacked { dataset: it.name.clone() });
@@ -52,15 +51,12 @@ pub(super) fn repacked(
 }
 
 /// The datasets that are stored in another way than is asked for, once each.
-fn rewrites<'a>(
-    (opened, editor): (&Opened, &dyn Editor),
-    how: &Repack,
-) -> Result<Vec<Rewrite<'a>>> {
+fn rewrites<'a>(opened: &Opened, editor: &dyn Editor, how: &Repack) -> Result<Vec<Rewrite<'a>>> {
     let datasets: Vec<&Dataset> =
         opened.catalog.datasets().iter().filter(|it| !is_metadata(it)).collect();
     let rules = ConvertOptions { codecs: how.codecs.clone(), ..ConvertOptions::default() };
     let rules = resolved(&opened.catalog, &datasets, &rules)?;
-    let mut changes = vec![StorageChange::default(); opened.catalog.datasets().len()];
+    let mut changes = vec![Storage::default(); opened.catalog.datasets().len()];
     for dataset in &datasets {
         let Some(change) = changes.get_mut(dataset.index) else { continue };
         for rule in codec_rules(&rules.codecs, &dataset.name) {
@@ -74,39 +70,39 @@ fn rewrites<'a>(
         for at in datasets_named(&opened.catalog, &rule.dataset)? {
             let dtype = opened.catalog.datasets().get(at).and_then(|it| it.dtype);
             let Some(change) = changes.get_mut(at) else { continue };
-            change.checksum = rule.change.checksum.or(change.checksum);
-            change.filter = rule.change.filter.or(change.filter);
+            change.checksum = rule.storage.checksum.or(change.checksum);
+            change.filter = rule.storage.filter.or(change.filter);
             // What is asked for all datasets is asked for those that can be packed.
             if rule.dataset != "*" || dtype == Some(DType::Float64) {
-                change.packing = rule.change.packing.or(change.packing);
+                change.packing = rule.storage.packing.or(change.packing);
             }
         }
     }
     let rewrite = |dataset: &Dataset| {
-        let storage = changes.get(dataset.index).copied().unwrap_or_default();
-        let is_asked = storage != StorageChange::default();
+        let storage = changes.get(dataset.index).cloned().unwrap_or_default();
+        let is_asked = storage != Storage::default();
         is_asked.then_some(Rewrite { dataset: dataset.index, view: None, storage })
     };
     editor.changed(opened, datasets.into_iter().filter_map(rewrite).collect())
 }
 
 /// Checks that files of the container have what is to change.
-pub(super) fn check((opened, editor): (&Opened, &dyn Editor), how: &Repack) -> Result<()> {
-    let has =
-        |is_asked: fn(&StorageChange) -> bool| how.storage.iter().any(|it| is_asked(&it.change));
-    let asked = [
-        (!how.chunks.is_empty(), "--chunks"),
-        (how.digests.is_some(), "--digests"),
-        (has(|it| it.checksum.is_some()), "--checksum"),
-        (has(|it| it.filter.is_some()), "--filter"),
-        (has(|it| it.packing.is_some()), "--encoding"),
-    ];
+pub(super) fn check(opened: &Opened, editor: &dyn Editor, how: &Repack) -> Result<()> {
+    let mut chosen = Vec::new();
+    chosen.extend((!how.chunks.is_empty()).then_some(WriteOption::Chunks));
+    chosen.extend(how.digests.map(|_| WriteOption::Digests));
+    for StorageRule { storage, .. } in &how.storage {
+        chosen.extend(storage.checksum.map(WriteOption::Checksum));
+        chosen.extend(storage.filter.map(|_| WriteOption::Filter));
+        chosen.extend(storage.packing.map(|_| WriteOption::Packing));
+    }
     let options = editor.repack_options();
-    match asked.iter().find(|(is_asked, option)| *is_asked && !options.contains(option)) {
-        Some((_, option)) => {
+    match chosen.iter().find(|option| !options.contains(option)) {
+        Some(option) => {
             let path = shown(&path_of(opened.catalog.source())).to_string();
-            let all = options.join(", ");
-            Err(unfit(&format!("{path} is {}, which has no {option}: it has {all}", opened.format)))
+            let all: Vec<String> = options.iter().map(ToString::to_string).collect();
+            let (format, all) = (opened.format, all.join(", "));
+            Err(unfit(&format!("{path} is {format}, which has no {option}: it has {all}")))
         }
         None => Ok(()),
     }

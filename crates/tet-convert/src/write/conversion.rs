@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use tet_file::metadata::HistoryRow;
 use tet_format::DType;
 use tet_query::{Catalog, Dataset, Execution};
-use tet_tensogram::{NonFinite, Readers, Recipe, VersionKey};
 
 use crate::model::cf::Decoding;
 use crate::model::logical::{self, Physical};
@@ -14,8 +13,7 @@ use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
 use crate::write::options::{ImportOptions, TextLayout};
-use crate::write::storage::{CodecRule, DTypeRule};
-use crate::write::zarr::ZarrOptions;
+use crate::write::storage::{CodecRule, DTypeRule, Storage};
 use crate::{Note, Result};
 
 /// How to convert.
@@ -24,14 +22,8 @@ use crate::{Note, Result};
 pub struct ConvertOptions {
     /// Which datasets, and how a `.tet` file is written.
     pub tet: ImportOptions,
-    /// How a zTensor file is written.
-    pub ztensor: tet_ztensor::WriteOptions,
-    /// How a Tensogram file is written.
-    pub tensogram: TensogramOptions,
-    /// How an HDF5 or NetCDF-4 file is written.
-    pub hdf5: Hdf5Options,
-    /// How a Zarr hierarchy is written.
-    pub zarr: ZarrOptions,
+    /// How elements are stored.
+    pub storage: Storage,
     /// What is selected of each dataset along the axes that it has, such as `time=2001-06, lat=40:60`; `None` is all.
     pub select: Option<String>,
     /// Whether packed and masked values are decoded: by default they are, unless those who read the output do so.
@@ -118,97 +110,6 @@ pub enum Conflict {
     First,
 }
 
-/// How a Tensogram file is written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TensogramOptions {
-    /// How the message is written.
-    pub message: tet_tensogram::WriteOptions,
-    /// How elements are stored; bytes are shuffled as [`TensogramOptions::filter`] says.
-    pub recipe: Recipe,
-    /// Whether bytes of elements are shuffled.
-    pub filter: Filter,
-}
-
-/// How an HDF5 or NetCDF-4 file is written. What the input has in several chunks, or compressed, has chunks; without
-/// codec, filter and chunk shape all else is stored in one piece, unless it can grow.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{ConvertOptions, Filter, Hdf5Codec};
-///
-/// let mut options = ConvertOptions::default();
-/// options.hdf5.codec = Hdf5Codec::Deflate { level: 4 };
-/// options.hdf5.filter = Filter::Shuffle;
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Hdf5Options {
-    /// How chunks are compressed.
-    pub codec: Hdf5Codec,
-    /// Whether bytes of elements are shuffled.
-    pub filter: Filter,
-}
-
-/// How the chunks of an HDF5 file are compressed.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::Hdf5Codec;
-///
-/// assert_eq!(Hdf5Codec::default(), Hdf5Codec::Kept);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hdf5Codec {
-    /// As in the input, by deflate: at its level and with its shuffle, or at level 4 and shuffled where the input has
-    /// another codec. Chunks keep their shape. What is not compressed there is not.
-    #[default]
-    Kept,
-    /// They are not.
-    Raw,
-    /// By deflate, which every build of HDF5 reads.
-    Deflate {
-        /// From 0 to 9.
-        level: u32,
-    },
-    /// By zstd, for which HDF5 needs the plugin of filter 32015.
-    Zstd {
-        /// From 1 to 22.
-        level: i32,
-    },
-}
-
-/// Whether bytes of elements are shuffled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filter {
-    /// They are not.
-    #[default]
-    None,
-    /// All first bytes of a dataset's elements come first, then all second ones, and so on.
-    Shuffle,
-}
-
-impl Default for TensogramOptions {
-    /// Elements as they are, those that are not finite under masks where they come back exactly.
-    fn default() -> Self {
-        let recipe =
-            Recipe { nan: NonFinite::Exact, infinity: NonFinite::Exact, ..Recipe::default() };
-        TensogramOptions { message: Default::default(), recipe, filter: Filter::default() }
-    }
-}
-
-impl TensogramOptions {
-    /// The same for all releases of version 3 as readers, those before 0.19 too.
-    #[must_use]
-    pub fn universal(mut self) -> Self {
-        self.message.version_key = VersionKey::Written;
-        self.recipe.readers = Readers::All;
-        self
-    }
-}
-
 /// What happens with datasets that an output cannot hold, or that cannot be read.
 ///
 /// # Examples
@@ -254,7 +155,7 @@ pub enum SparseOutput {
     /// With all their elements, however many bytes these are; those that the input stores as parts are
     /// put together.
     Dense,
-    /// In a zTensor file with those that are stored, as [`tet_ztensor::SparseChoice`] says; elsewhere
+    /// In a zTensor file with those that are stored, as [`SparseLayout`](crate::SparseLayout) says; elsewhere
     /// with all their elements, up to 16 GiB.
     #[default]
     Sparse,

@@ -1,8 +1,7 @@
 //! What the caller may ask of an import, and what it reports.
 
 use tet_file::metadata::AttrValue;
-use tet_file::write::{CodecChoice, DigestChoice, StatisticsChoice};
-use tet_format::write::Align;
+use tet_file::write::{DigestChoice, StatisticsChoice};
 use tet_io::publish::{Overwrite, Sync};
 use tet_query::{Catalog, Dataset};
 
@@ -86,14 +85,10 @@ pub struct Origin {
 pub struct ImportOptions {
     /// The chunk shapes; without a rule for a dataset as [`ChunkChoice::Kept`](crate::ChunkChoice::Kept).
     pub chunks: Vec<ChunkRule>,
-    /// The codec of a `.tet` file, but for datasets of which [`codecs`](crate::ConvertOptions::codecs) has another.
-    pub codec: CodecChoice,
     /// Whether chunks that are stored in `.tet` files are copied as they are, if that is so of all chunks of the new file.
     pub keep_stored: bool,
     /// Threads that encode; 0 is one per processor.
     pub threads: usize,
-    /// Where the payloads of a dataset start.
-    pub align: Align,
     /// For how many more chunks there is room in the index of a `.tet` file, so that it can grow and its payloads stay.
     pub reserved_rows: u64,
     /// Dimension names.
@@ -145,10 +140,8 @@ impl Default for ImportOptions {
     fn default() -> Self {
         Self {
             chunks: Vec::new(),
-            codec: CodecChoice::Raw,
             keep_stored: false,
             threads: 0,
-            align: Align::default(),
             reserved_rows: 0,
             dims: Vec::new(),
             attrs: Vec::new(),

@@ -1,4 +1,4 @@
-//! How single datasets are stored: rules for chunk shapes and codecs.
+//! How datasets are stored: codecs, filters, checksums, and rules of chunk shapes and codecs for single datasets.
 //!
 //! A caller names datasets in any way; `convert/storage.rs` puts their names for `#N` and patterns, before a writer
 //! looks at the rules.
@@ -8,6 +8,176 @@ use std::fmt;
 use tet_format::DType;
 
 use crate::Error;
+
+/// How the elements of datasets are stored, whatever the container. `None` leaves the choice to the writer of the output,
+/// and in an edit keeps what the file has.
+///
+/// A writer refuses what its files do not have: see [`WriteOption`](crate::WriteOption).
+///
+/// # Examples
+///
+/// ```
+/// use tet_convert::{ConvertOptions, Filter, PayloadCodec};
+///
+/// let mut options = ConvertOptions::default();
+/// options.storage.codec = Some(PayloadCodec::Gzip);
+/// options.storage.level = Some(4);
+/// options.storage.filter = Some(Filter::Shuffle);
+/// assert_eq!(options.storage.checksum, None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Storage {
+    /// The codec; by default zstd in `.tet` and Zarr, that of the input in HDF5, none elsewhere.
+    pub codec: Option<PayloadCodec>,
+    /// The level of the codec: of zstd from 1 to 22, of gzip from 0 to 9.
+    pub level: Option<i32>,
+    /// Whether bytes of elements are shuffled before they are compressed.
+    pub filter: Option<Filter>,
+    /// The checksum of each tensor of zTensor, or of each chunk of Zarr.
+    pub checksum: Option<Checksum>,
+    /// How float64 values are rounded and packed, in Tensogram.
+    pub packing: Option<Packing>,
+    /// Which NaN and infinities are stored as masks, in Tensogram.
+    pub masks: Option<Masks>,
+    /// The bytes to a multiple of which payloads are aligned: 64 by default.
+    pub align: Option<u64>,
+    /// Datasets of fewer bytes are aligned to 64, in zTensor.
+    pub align_above: u64,
+    /// Whether several chunks are stored in a shard, in Zarr.
+    pub shards: ShardChoice,
+    /// How sparse tensors are stored that stay sparse, in zTensor.
+    pub sparse: SparseLayout,
+    /// The version of the format, or the readers that the file is written for, by its name: `2` and `3` of Zarr, `0.1.x` of
+    /// zTensor, `universal` of Tensogram.
+    pub variant: Option<String>,
+}
+
+impl Storage {
+    /// The codec, and the level where one is asked for, in files that usually have another codec.
+    #[must_use]
+    pub fn codec_or(&self, usual: PayloadCodec) -> LeveledCodec {
+        LeveledCodec { codec: self.codec.unwrap_or(usual), level: self.level }
+    }
+}
+
+/// A codec and its level; `None` is the level that the container usually has.
+///
+/// ```
+/// use tet_convert::{LeveledCodec, PayloadCodec};
+///
+/// assert_eq!(LeveledCodec::from(PayloadCodec::Zstd).level, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeveledCodec {
+    /// The codec.
+    pub codec: PayloadCodec,
+    /// The level.
+    pub level: Option<i32>,
+}
+
+impl From<PayloadCodec> for LeveledCodec {
+    fn from(codec: PayloadCodec) -> LeveledCodec {
+        LeveledCodec { codec, level: None }
+    }
+}
+
+/// Whether bytes of elements are shuffled.
+///
+/// ```
+/// assert_ne!(tet_convert::Filter::None, tet_convert::Filter::Shuffle);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// They are not.
+    #[default]
+    None,
+    /// All first bytes of a dataset's elements come first, then all second ones, and so on.
+    Shuffle,
+}
+
+/// The checksum of a tensor or a chunk.
+///
+/// ```
+/// assert_ne!(tet_convert::Checksum::Crc32c, tet_convert::Checksum::None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// None, but for those that zstd and gzip have.
+    None,
+    /// CRC-32C.
+    Crc32c,
+    /// SHA-256.
+    Sha256,
+}
+
+/// How float64 values are stored as integers of few bits: the simple packing of GRIB.
+///
+/// ```
+/// use tet_convert::{Packing, Storage};
+///
+/// let storage = Storage { packing: Some(Packing::MaxError(0.01)), ..Storage::default() };
+/// assert_ne!(storage.packing, Some(Packing::None));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Packing {
+    /// They are stored as they are.
+    None,
+    /// In this many bits, 0 to 64.
+    Bits(u32),
+    /// In the fewest bits for which no value has a larger error than this.
+    MaxError(f64),
+}
+
+/// Which NaN and infinities are stored as masks beside the elements.
+///
+/// ```
+/// assert_eq!(tet_convert::Masks::default(), tet_convert::Masks::Exact);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Masks {
+    /// All, if each comes back bit for bit.
+    #[default]
+    Exact,
+    /// All: signs and payloads of NaN are lost.
+    All,
+    /// None: they are stored with the other elements.
+    None,
+}
+
+/// How sparse tensors are stored that stay sparse.
+///
+/// ```
+/// assert_eq!(tet_convert::SparseLayout::default(), tet_convert::SparseLayout::Parts);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SparseLayout {
+    /// As arrays of indices and values with names of their own, which all readers know.
+    #[default]
+    Parts,
+    /// As one tensor.
+    Native,
+}
+
+/// How the shard shape of each dataset is chosen.
+///
+/// ```
+/// use tet_convert::ShardChoice;
+///
+/// assert_ne!(ShardChoice::default(), ShardChoice::Shape(vec![100, 100]));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ShardChoice {
+    /// Those of the input, where the chunks keep their shape too; [`ShardChoice::Auto`] where these are long for the
+    /// memory that there is, [`ShardChoice::None`] where the input has none, for text, and in version 2.
+    #[default]
+    Kept,
+    /// Each chunk is an object of its own.
+    None,
+    /// Shards of about 64 MiB, where a dataset has more than one chunk.
+    Auto,
+    /// This shape for every dataset: whole multiples of the shape of its chunks.
+    Shape(Vec<u64>),
+}
 
 /// How the chunk shape of a dataset is chosen.
 ///
@@ -171,23 +341,16 @@ pub(crate) fn codec_rules<'r>(rules: &'r [CodecRule], dataset: &str) -> &'r [Cod
     rules_of(rules, Some(dataset), |rule| Some(&rule.dataset))
 }
 
-/// The codec of a dataset and its level, by the rules for it, in the order of names, and those of the other datasets.
-pub(crate) fn codec_of(
-    dataset: &str,
-    (of_others, level_of_others): (PayloadCodec, Option<i32>),
-    rules: &[CodecRule],
-) -> (PayloadCodec, Option<i32>) {
+/// The codec of a dataset, by the rules for it, in the order of names, and that of the other datasets.
+pub(crate) fn codec_of(dataset: &str, usual: LeveledCodec, rules: &[CodecRule]) -> LeveledCodec {
     let rules = || codec_rules(rules, dataset).iter().rev();
-    let codec = rules().find_map(|rule| rule.codec).unwrap_or(of_others);
+    let codec = rules().find_map(|rule| rule.codec).unwrap_or(usual.codec);
     let level = rules().find_map(|rule| rule.level);
-    (codec, level.or(level_of_others.filter(|_| codec == of_others)))
+    LeveledCodec { codec, level: level.or(usual.level.filter(|_| codec == usual.codec)) }
 }
 
 /// The error for a codec that files of a kind do not have, or not with a level.
-pub(crate) fn no_codec(
-    dataset: &str,
-    encoding: &'static str,
-    (codec, level): (PayloadCodec, Option<i32>),
-) -> Error {
+pub(crate) fn no_codec(dataset: &str, encoding: &'static str, asked: LeveledCodec) -> Error {
+    let LeveledCodec { codec, level } = asked;
     Error::NoCodec { dataset: dataset.to_owned(), encoding, codec: codec.name(), level }
 }

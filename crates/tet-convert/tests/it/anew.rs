@@ -7,13 +7,12 @@ use crate::common::made::{Made, check_sound, contents, write};
 use crate::common::{opened, read};
 use tet_convert::{
     AxisAppend, CodecRule, ConvertOptions, EditMode, EditOptions, EditReport, Error, Filter,
-    PayloadCodec, Repack, StorageChange, StorageRule, append, convert, convert_merged, repack,
+    Packing, PayloadCodec, Repack, Storage, StorageRule, append, convert, convert_merged, repack,
 };
 use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{Dataset, Execution};
-use tet_tensogram::PackingFit;
-use tet_ztensor::{Checksum, ChecksumChoice, ZTensorFile};
+use tet_ztensor::{Checksum, ZTensorFile};
 
 /// Containers whose datasets are stored anew, each with a codec other than raw.
 const CODECS: [(&str, PayloadCodec); 3] =
@@ -62,8 +61,8 @@ fn codec(dataset: &str, codec: PayloadCodec, level: Option<i32>) -> Repack {
     Repack { codecs: vec![rule], ..Repack::default() }
 }
 
-fn storage(dataset: &str, change: StorageChange) -> Repack {
-    let rule = StorageRule { dataset: dataset.to_owned(), change };
+fn storage(dataset: &str, storage: Storage) -> Repack {
+    let rule = StorageRule { dataset: dataset.to_owned(), storage };
     Repack { storage: vec![rule], ..Repack::default() }
 }
 
@@ -117,23 +116,23 @@ fn datasets_get_another_codec_and_keep_their_elements() {
 #[test]
 fn what_a_container_has_not_is_refused() {
     let world = World::new();
-    let shuffle = StorageChange { filter: Some(Filter::Shuffle), ..StorageChange::default() };
-    let sum = StorageChange { checksum: Some(ChecksumChoice::Left), ..StorageChange::default() };
+    let shuffle = Storage { filter: Some(Filter::Shuffle), ..Storage::default() };
+    let sum = Storage { checksum: Some(tet_convert::Checksum::None), ..Storage::default() };
     let chunks = Repack { chunks: tet_convert::ChunkChoice::Auto.into(), ..Repack::default() };
     let zstd = codec("*", PayloadCodec::Zstd, None);
     for (suffix, how, word) in [
         ("zt", codec("*", PayloadCodec::Lz4, None), "lz4"),
         ("zt", codec("none", PayloadCodec::Raw, None), "none"),
-        ("zt", storage("*", shuffle), "--filter"),
-        ("zt", chunks.clone(), "--chunks"),
+        ("zt", storage("*", shuffle), "filter"),
+        ("zt", chunks.clone(), "chunks"),
         ("tgm", codec("*", PayloadCodec::Gzip, None), "gzip"),
-        ("tgm", storage("*", sum), "--checksum"),
+        ("tgm", storage("*", sum.clone()), "checksum"),
         ("npz", zstd.clone(), "zstd"),
         ("npz", codec("*", PayloadCodec::Gzip, Some(10)), "10"),
-        ("npz", chunks, "--chunks"),
+        ("npz", chunks, "chunks"),
         ("safetensors", zstd.clone(), "nothing to repack"),
         ("nc", zstd, "repacking"),
-        ("tet", storage("*", sum), "--checksum"),
+        ("tet", storage("*", sum), "checksum"),
     ] {
         let path = if suffix == "tet" {
             world.model("model", "zt", 0).with_extension("tet")
@@ -159,11 +158,12 @@ fn checksums_of_ztensor_files_change_and_stay_with_what_stays() {
     };
     let before = sums(&path);
     assert!(matches!(before[0], Some(Checksum::Crc32c(_))));
-    let change = |checksum| StorageChange { checksum: Some(checksum), ..StorageChange::default() };
-    repacked(&path, &storage("a.w", change(ChecksumChoice::Sha256))).expect("another checksum");
+    let change = |checksum| Storage { checksum: Some(checksum), ..Storage::default() };
+    repacked(&path, &storage("a.w", change(tet_convert::Checksum::Sha256)))
+        .expect("another checksum");
     let after = sums(&path);
     assert!(matches!(after[0], Some(Checksum::Sha256(_))) && after[1..] == before[1..]);
-    repacked(&path, &storage("b.w", change(ChecksumChoice::Left))).expect("no checksum");
+    repacked(&path, &storage("b.w", change(tet_convert::Checksum::None))).expect("no checksum");
     assert_eq!((sums(&path)[0], sums(&path)[1]), (after[0], None));
     check_sound(&path);
 }
@@ -179,8 +179,7 @@ fn doubles(path: &Path, name: &str) -> Vec<f64> {
 fn packed_values_grow_by_values_of_the_same_packing() {
     let world = World::new();
     let path = world.model("model", "tgm", 0);
-    let fit = PackingFit::Bits { bits: 12, decimal_scale: 0 };
-    let packed = StorageChange { packing: Some(Some(fit)), ..StorageChange::default() };
+    let packed = Storage { packing: Some(Packing::Bits(12)), ..Storage::default() };
     let report = repacked(&path, &storage("a.w", packed)).expect("packed");
     assert_eq!((changed(&report), report.notes.len()), (vec!["a.w"], 1));
     let values = doubles(&path, "a.w");
@@ -209,7 +208,7 @@ fn packed_values_grow_by_values_of_the_same_packing() {
     grow(0).expect("it grows");
     assert_eq!(doubles(&path, "a.w"), [&values[..], &values].concat());
     check_sound(&path);
-    let unpacked = StorageChange { packing: Some(None), ..StorageChange::default() };
+    let unpacked = Storage { packing: Some(Packing::None), ..Storage::default() };
     repacked(&path, &storage("*", unpacked)).expect("unpacked");
     assert_eq!(doubles(&path, "a.w"), [&values[..], &values].concat());
     grow(1000).expect("doubles grow by any values");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tet_convert::{
-    ConvertOptions, Hdf5Codec, Note, OpenOptions, Opened, ResultCatalog, ResultOptions, convert,
+    ConvertOptions, Note, OpenOptions, Opened, PayloadCodec, ResultCatalog, ResultOptions, convert,
     open,
 };
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
@@ -204,25 +204,25 @@ fn a_dataset_that_is_asked_for_brings_what_it_names() {
 fn what_is_compressed_stays_so() {
     let folder = tempfile::tempdir().unwrap();
     let input = grid(folder.path());
-    let stored = |output: &str, codec: Hdf5Codec, from: &Path| {
+    let stored = |output: &str, codec: Option<PayloadCodec>, level: Option<i32>, from: &Path| {
         let mut options = ConvertOptions::default();
-        options.hdf5.codec = codec;
+        (options.storage.codec, options.storage.level) = (codec, level);
         let output = folder.path().join(output);
         convert(from, &output, &options).unwrap();
         let catalog = opened(&output).catalog;
         ["temp", "time"].map(|name| catalog.find(name).unwrap().chunks.compression())
     };
     let deflate = Some(StoredCompression { deflate_level: Some(4), is_shuffled: true });
-    assert_eq!(stored("a.nc", Hdf5Codec::Kept, &input), [deflate, None]);
-    assert_eq!(stored("raw.nc", Hdf5Codec::Raw, &input), [None; 2]);
-    let [temp, time] = stored("zstd.nc", Hdf5Codec::Zstd { level: 1 }, &input);
+    assert_eq!(stored("a.nc", None, None, &input), [deflate, None]);
+    assert_eq!(stored("raw.nc", Some(PayloadCodec::Raw), None, &input), [None; 2]);
+    let [temp, time] = stored("zstd.nc", Some(PayloadCodec::Zstd), Some(1), &input);
     assert!(temp.is_some_and(|it| it.deflate_level.is_none()));
     assert_eq!(time, None, "coordinates are read without a plugin");
-    stored("b.h5", Hdf5Codec::Deflate { level: 7 }, &input);
-    let level = stored("c.nc", Hdf5Codec::Kept, &folder.path().join("b.h5"));
+    stored("b.h5", Some(PayloadCodec::Gzip), Some(7), &input);
+    let level = stored("c.nc", None, None, &folder.path().join("b.h5"));
     assert_eq!(level[0].and_then(|it| it.deflate_level), Some(7));
     // NetCDF of programs without the plugin never gets zstd unasked.
-    assert_eq!(stored("d.nc", Hdf5Codec::Kept, &folder.path().join("zstd.nc"))[0], deflate);
+    assert_eq!(stored("d.nc", None, None, &folder.path().join("zstd.nc"))[0], deflate);
 }
 
 #[test]

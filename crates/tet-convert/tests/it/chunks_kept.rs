@@ -4,9 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{npy, opened, read};
-use tet_convert::{
-    ChunkChoice, ConvertOptions, Hdf5Codec, ShardChoice, ZarrFormat, chunking, convert,
-};
+use tet_convert::{ChunkChoice, ConvertOptions, PayloadCodec, ShardChoice, chunking, convert};
 use tet_io::Overwrite;
 
 const SHAPE: [u64; 3] = [20, 70, 90];
@@ -17,7 +15,6 @@ fn options(chunks: Option<&[u64]>) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.tet.sync = tet_io::publish::Sync::None;
     options.tet.overwrite = Overwrite::Replace;
-    options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
     options.tet.chunks =
         chunks.map_or(ChunkChoice::Kept, |it| ChunkChoice::Shape(it.to_vec())).into();
     options
@@ -111,7 +108,7 @@ fn arrays_in_one_piece_are_cut_by_the_rule() {
     let folder = tempfile::tempdir().unwrap();
     let whole = input(folder.path());
     let mut plain = options(None);
-    plain.hdf5.codec = Hdf5Codec::Raw;
+    plain.storage.codec = Some(PayloadCodec::Raw);
     for from in ["x.npy", "in.h5", "in.nc", "in.nc3", "in.safetensors"] {
         let stored = folder.path().join(from);
         if stored != whole {
@@ -141,7 +138,7 @@ fn shapes(path: &Path) -> (Vec<u64>, Option<Vec<u64>>) {
 fn sharded(folder: &Path, chunk: [u64; 3], shard: [u64; 3]) -> PathBuf {
     let (whole, stored) = (input(folder), folder.join("sharded.zarr"));
     let mut how = options(Some(&chunk));
-    how.zarr.shards = ShardChoice::Shape(shard.to_vec());
+    how.storage.shards = ShardChoice::Shape(shard.to_vec());
     convert(&whole, &stored, &how).unwrap();
     assert_eq!(shapes(&stored), (chunk.to_vec(), Some(shard.to_vec())));
     stored
@@ -173,7 +170,7 @@ fn shards_keep_their_shape() {
     let stored = sharded(folder.path(), [5, 10, 90], [10, 30, 90]);
     let asked = |chunks: ChunkChoice, shards: ShardChoice| {
         let mut how = options(None);
-        (how.tet.chunks, how.zarr.shards) = (chunks.into(), shards);
+        (how.tet.chunks, how.storage.shards) = (chunks.into(), shards);
         convert(&stored, &output, &how).unwrap();
         shapes(&output)
     };
@@ -196,14 +193,14 @@ fn shards_keep_their_shape() {
     // The chunks of a file without shards are used too, unless they are tiny.
     let plain = folder.path().join("plain.zarr");
     let mut how = options(None);
-    how.zarr.shards = shard([20, 70, 90]);
+    how.storage.shards = shard([20, 70, 90]);
     for (chunk, wanted) in [([5, 10, 90], [5, 10, 90]), ([1, 5, 9], [20, 70, 90])] {
         convert(&input(folder.path()), &plain, &options(Some(&chunk))).unwrap();
         convert(&plain, &output, &how).unwrap();
         assert_eq!(shapes(&output), (wanted.to_vec(), Some(vec![20, 70, 90])), "{chunk:?}");
     }
     let mut older = options(None);
-    older.zarr.format = ZarrFormat::V2;
+    older.storage.variant = Some("2".to_owned());
     convert(&stored, &output, &older).unwrap();
     assert_eq!(shapes(&output), none);
 }

@@ -1,17 +1,15 @@
 //! Exports, read back by our own import and compared with files NumPy made.
 
-use crate::common::{DTYPES, elements, fixture, imported, read, watched};
+use crate::common::{DTYPES, elements, fixture, imported, imported_as, read, watched};
 use tet_convert::export::{
     Compression, Encoding, ExportOptions, write_array, write_lazy, write_lazy_file, write_npz_file,
 };
-use tet_convert::{ChunkChoice, ImportOptions, Opened};
-use tet_file::write::CodecChoice;
+use tet_convert::{ChunkChoice, ImportOptions, Opened, PayloadCodec};
 use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray, Selection};
 
 fn chunked(shape: &[u64]) -> ImportOptions {
     let mut options = ImportOptions::default();
     options.chunks = ChunkChoice::Shape(shape.to_vec()).into();
-    options.codec = CodecChoice::Zstd { level: 1 };
     options
 }
 
@@ -38,7 +36,13 @@ fn an_exported_array_is_the_file_numpy_made() {
 #[test]
 fn blocks_of_any_budget_give_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = imported(folder.path(), &fixture("stored.npz"), &chunked(&[2, 2, 3])).unwrap();
+    let opened = imported_as(
+        PayloadCodec::Zstd,
+        folder.path(),
+        &fixture("stored.npz"),
+        &chunked(&[2, 2, 3]),
+    )
+    .unwrap();
     for memory_budget in [16, 17, 40, 100, 300, 1 << 30] {
         let execution = Execution { memory_budget, ..Execution::default() };
         let dataset = opened.catalog.find("f8").unwrap();
@@ -82,7 +86,12 @@ fn an_array_of_no_elements_opens_again() {
 fn archives_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     for compression in [Compression::Stored, Compression::Deflated] {
-        let opened = imported(folder.path(), &fixture("deflated.npz"), &chunked(&[3, 2, 4]));
+        let opened = imported_as(
+            PayloadCodec::Zstd,
+            folder.path(),
+            &fixture("deflated.npz"),
+            &chunked(&[3, 2, 4]),
+        );
         let opened = opened.unwrap();
         let (progress, last) = watched();
         let execution = Execution { progress, ..Execution::default() };
@@ -104,7 +113,13 @@ fn archives_round_trip() {
 #[test]
 fn a_selection_is_exported_as_text() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = imported(folder.path(), &fixture("stored.npz"), &chunked(&[2, 2, 2])).unwrap();
+    let opened = imported_as(
+        PayloadCodec::Zstd,
+        folder.path(),
+        &fixture("stored.npz"),
+        &chunked(&[2, 2, 2]),
+    )
+    .unwrap();
     let dataset = opened.catalog.find("i4").unwrap();
     let selection = Selection::parse("1:5:3, -1, :").unwrap();
     let slab = selection.resolve(dataset, &tet_query::NoLabels).unwrap();

@@ -2,18 +2,18 @@
 //! not stored has their bits. They are no missing values where the input has none.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::common::{npy, opened, read};
 use serde_json::{Value, json};
-use tet_convert::{Attribute, ConvertOptions, DimNames, ShardChoice, ZarrFormat, convert};
+use tet_convert::{Attribute, ConvertOptions, DimNames, ShardChoice, convert};
 use tet_file::AttrValue;
 use tet_format::{DType, Span};
 use tet_hdf5::write::{
     DraftChunk, DraftDataset, DraftLayout, DraftType, Hdf5Draft, SUPERBLOCK_LEN,
 };
 use tet_io::Overwrite;
-use tet_zarr::fill_json;
+use tet_zarr::{ZarrFormat, fill_json};
 
 /// Fill values of every type, among them those that a number of JSON is not.
 fn fills() -> Vec<(DType, Vec<u8>)> {
@@ -105,24 +105,21 @@ fn group(folder: &Path) {
     fs::write(folder.join("zarr.json"), group.to_string()).expect("it is written");
 }
 
-fn options(format: ZarrFormat) -> ConvertOptions {
+/// The options for an output of this name.
+fn options(output: &str) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.tet.sync = tet_io::publish::Sync::None;
     options.tet.overwrite = Overwrite::Replace;
     options.tet.chunks = tet_convert::ChunkChoice::Shape(CHUNK.to_vec()).into();
-    options.zarr.format = format;
-    options.zarr.shards = ShardChoice::None;
+    if output.contains("zarr") {
+        let variant = if output.starts_with("two") { "2" } else { "3" };
+        options.storage.variant = Some(variant.to_owned());
+        options.storage.shards = ShardChoice::None;
+    }
     options
 }
 
-/// The outputs: a name, and the version of Zarr.
-const OUTPUTS: [(&str, ZarrFormat); 5] = [
-    ("out.h5", ZarrFormat::V3),
-    ("out.nc", ZarrFormat::V3),
-    ("three.zarr", ZarrFormat::V3),
-    ("three.zarr.zip", ZarrFormat::V3),
-    ("two.zarr", ZarrFormat::V2),
-];
+const OUTPUTS: [&str; 5] = ["out.h5", "out.nc", "three.zarr", "three.zarr.zip", "two.zarr"];
 
 /// The fill value in an output that has no names of axes.
 fn wanted(output: &str, dtype: DType, fill: &[u8]) -> Option<Vec<u8>> {
@@ -148,13 +145,10 @@ fn fill_values_come_over_bit_for_bit() {
     let path = |name: &str| folder.path().join(name);
     hdf5(&path("in.h5"));
     zarr(&path("in.zarr"));
-    let mut roads: Vec<(PathBuf, PathBuf, ZarrFormat)> = Vec::new();
-    for from in ["in.h5", "in.zarr"] {
-        roads.extend(OUTPUTS.map(|(to, format)| (path(from), path(to), format)));
-    }
-    for (from, to, format) in roads {
-        let report = convert(&from, &to, &options(format)).expect("it is converted");
-        let output = to.file_name().expect("a name").to_str().expect("ASCII");
+    let roads = ["in.h5", "in.zarr"].into_iter().flat_map(|from| OUTPUTS.map(|to| (from, to)));
+    for (from, output) in roads {
+        let (from, to) = (path(from), path(output));
+        let report = convert(&from, &to, &options(output)).expect("it is converted");
         let what = format!("{} {output}", from.display());
         let file = opened(&to);
         for (number, (dtype, fill)) in fills().into_iter().enumerate() {
@@ -174,7 +168,7 @@ fn fill_values_come_over_bit_for_bit() {
     }
     // And the way back, over outputs that keep all.
     for (from, to) in [("out.h5", "again.zarr"), ("three.zarr", "again.h5")] {
-        convert(&path(from), &path(to), &options(ZarrFormat::V3)).expect("it is converted");
+        convert(&path(from), &path(to), &options(to)).expect("it is converted");
         for (number, (_, fill)) in fills().into_iter().enumerate() {
             let file = opened(&path(to));
             let found = file.catalog.find(&format!("d{number}")).expect("it is there");
@@ -188,7 +182,7 @@ fn version_2_has_them_where_xarray_does_not_mask_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     hdf5(&path("in.h5"));
-    let mut how = options(ZarrFormat::V2);
+    let mut how = options("two.zarr");
     let names = ["y".to_owned(), "x".to_owned()];
     for is_kept in [true, false] {
         how.tet.dims = Vec::new();
@@ -214,14 +208,14 @@ fn a_missing_value_is_another_one() {
     array(&path("in.zarr/d"), &plain, &[0; 12]);
     group(&path("in.zarr"));
     let five = elements(&[5, 0]);
-    for (output, format, own) in [
-        ("out.h5", ZarrFormat::V3, 5_i16),
+    for (output, own) in [
+        ("out.h5", 5_i16),
         // In NetCDF and for xarray in version 2 both are one.
-        ("out.nc", ZarrFormat::V3, -9),
-        ("three.zarr", ZarrFormat::V3, 5),
-        ("two.zarr", ZarrFormat::V2, -9),
+        ("out.nc", -9),
+        ("three.zarr", 5),
+        ("two.zarr", -9),
     ] {
-        let mut how = options(format);
+        let mut how = options(output);
         convert(&path("in.zarr"), &path(output), &how).expect("it is converted");
         let file = opened(&path(output));
         assert_eq!(read(&file, "d").bytes(), five, "{output}");
@@ -246,13 +240,13 @@ fn inputs_without_one_give_none() {
     let path = |name: &str| folder.path().join(name);
     let input = npy("<i2", "False", "(5, 7)", &[7; 70]);
     fs::write(path("x.npy"), input).expect("it is written");
-    for (output, format, own) in [
-        ("out.h5", ZarrFormat::V3, None),
-        ("out.nc", ZarrFormat::V3, Some(-32_767_i16)),
-        ("three.zarr", ZarrFormat::V3, Some(0)),
-        ("two.zarr", ZarrFormat::V2, None),
+    for (output, own) in [
+        ("out.h5", None),
+        ("out.nc", Some(-32_767_i16)),
+        ("three.zarr", Some(0)),
+        ("two.zarr", None),
     ] {
-        convert(&path("x.npy"), &path(output), &options(format)).expect("it is converted");
+        convert(&path("x.npy"), &path(output), &options(output)).expect("it is converted");
         let found = opened(&path(output)).catalog.find("x").expect("it is there").fill.clone();
         assert_eq!(found, own.map(|own| own.to_le_bytes().to_vec()), "{output}");
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{npy, opened, read};
 use tet_convert::{
-    Attribute, AxisLabels, ChunkChoice, ConvertOptions, DimNames, Error, Filter, Format, Hdf5Codec,
-    LabelSource, Note, Result, convert,
+    Attribute, AxisLabels, ChunkChoice, ConvertOptions, DimNames, Error, Filter, Format,
+    LabelSource, Note, PayloadCodec, Result, Storage, convert,
 };
 use tet_file::AttrValue;
 use tet_format::DType;
@@ -92,15 +92,17 @@ fn elements_come_back_in_every_layout() {
     let shapes = [vec![2, 3, 4], vec![5, 7, 11], vec![100, 9, 50], vec![1, 1, 1]];
     let world = World::new(&[("x", float_npy("(5, 7, 11)", 385))]);
     let wanted = read(&opened(&world.path("in.npz")), "x").bytes().to_vec();
-    let codecs = [Hdf5Codec::Raw, Hdf5Codec::Deflate { level: 6 }, Hdf5Codec::Zstd { level: 1 }];
+    let codecs =
+        [(PayloadCodec::Raw, None), (PayloadCodec::Gzip, Some(6)), (PayloadCodec::Zstd, Some(1))];
     for output in OUTPUTS {
         for chunk_shape in &shapes {
-            for codec in codecs {
+            for (codec, level) in codecs {
                 for (filter, threads) in [(Filter::None, 1), (Filter::Shuffle, 3)] {
                     let mut options = ConvertOptions::default();
                     options.tet.chunks = ChunkChoice::Shape(chunk_shape.clone()).into();
                     options.tet.threads = threads;
-                    (options.hdf5.codec, options.hdf5.filter) = (codec, filter);
+                    let (codec, filter) = (Some(codec), Some(filter));
+                    options.storage = Storage { codec, level, filter, ..Storage::default() };
                     world.go("in.npz", output, &options).expect("it works");
                     world.check(output);
                     let after = opened(&world.path(output));
@@ -124,7 +126,7 @@ fn bytes_do_not_depend_on_threads() {
         let mut options = ConvertOptions::default();
         options.tet.chunks = ChunkChoice::Shape(vec![3, 4, 5]).into();
         options.tet.threads = threads;
-        options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
+        options.storage.codec = Some(PayloadCodec::Gzip);
         world.go("in.npz", "out.h5", &options).expect("it works");
         fs::read(world.path("out.h5")).expect("it is there")
     };
@@ -139,7 +141,7 @@ fn small_memory_is_enough_or_named() {
     let world = World::new(&[("x", float_npy("(50, 70, 11)", 38_500))]);
     let mut options = ConvertOptions::default();
     options.execution.memory_budget = 64 << 10;
-    options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
+    options.storage.codec = Some(PayloadCodec::Gzip);
     options.tet.chunks = ChunkChoice::Shape(vec![5, 7, 11]).into();
     world.go("in.npz", "out.nc", &options).expect("it works");
     world.check("out.nc");
@@ -161,9 +163,9 @@ fn scalars_and_arrays_without_elements_come_back() {
         ("pair", npy("<c8", "False", "()", &floats(&[1.0, -0.0]))),
     ]);
     for output in OUTPUTS {
-        for codec in [Hdf5Codec::Raw, Hdf5Codec::Deflate { level: 4 }] {
+        for codec in [PayloadCodec::Raw, PayloadCodec::Gzip] {
             let mut options = ConvertOptions::default();
-            options.hdf5.codec = codec;
+            options.storage.codec = Some(codec);
             world.go("in.npz", output, &options).expect("it works");
             world.check(output);
             let after = opened(&world.path(output));
@@ -366,7 +368,7 @@ fn chunk_shapes_must_fit() {
     assert!(matches!(with(&[0, 2]), Err(Error::ChunkZero { .. })));
     assert!(with(&[u64::MAX, 2]).is_ok());
     let mut options = ConvertOptions::default();
-    options.hdf5.codec = Hdf5Codec::Deflate { level: 10 };
+    (options.storage.codec, options.storage.level) = (Some(PayloadCodec::Gzip), Some(10));
     assert!(world.go("in.npz", "more.h5", &options).is_err());
     assert!(!world.path("more.h5").exists());
 }
@@ -380,15 +382,14 @@ fn a_failure_leaves_the_old_file() {
     assert!(matches!(found, Err(Error::Io(tet_io::Error::Exists { .. }))), "{found:?}");
     // A chunk of the input that cannot be read is found while the new file is written.
     let mut options = ConvertOptions::default();
-    options.tet.codec = tet_file::write::CodecChoice::Zstd { level: 3 };
     world.go("in.npz", "in.tet", &options).expect("it works");
     let mut bytes = fs::read(world.path("in.tet")).expect("it is there");
     let magic = [0x28, 0xb5, 0x2f, 0xfd];
     let at = bytes.windows(4).position(|it| it == magic).expect("a frame of zstd");
     bytes[at + 4] ^= 0xff;
     fs::write(world.path("in.tet"), bytes).expect("it works");
-    for codec in [Hdf5Codec::Raw, Hdf5Codec::Deflate { level: 4 }] {
-        options.hdf5.codec = codec;
+    for codec in [PayloadCodec::Raw, PayloadCodec::Gzip] {
+        options.storage.codec = Some(codec);
         assert!(world.go("in.tet", "out.nc", &options).is_err());
         assert_eq!(fs::read(world.path("out.nc")).expect("it is there"), old);
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{DTYPES, elements, fixture, imported, npy, read, to_tet, watched};
+use crate::common::{DTYPES, elements, fixture, imported, imported_as, npy, read, to_tet, watched};
 use tet_convert::{
-    Attribute, ChunkChoice, ConvertOptions, DimNames, Error, ImportOptions, Note, Origin, convert,
+    Attribute, ChunkChoice, ConvertOptions, DimNames, Error, ImportOptions, Note, Origin,
+    PayloadCodec, convert,
 };
-use tet_file::write::CodecChoice;
 use tet_io::{Kind, Progress};
 
 fn with(change: impl FnOnce(&mut ImportOptions)) -> ImportOptions {
@@ -23,13 +23,12 @@ fn every_archive_of_numpy_is_converted_exactly() {
     let chunk_shapes = [[5, 3, 4], [2, 3, 4], [1, 2, 3], [2, 2, 2], [9, 9, 9], [5, 1, 1]];
     for name in names {
         for chunk_shape in chunk_shapes {
-            for codec in [CodecChoice::Raw, CodecChoice::Zstd { level: 3 }] {
+            for codec in [PayloadCodec::Raw, PayloadCodec::Zstd] {
                 let options = with(|options| {
                     options.chunks = ChunkChoice::Shape(chunk_shape.to_vec()).into();
-                    options.codec = codec;
                 });
                 let input = fixture(&format!("{name}.npz"));
-                let opened = imported(folder.path(), &input, &options).unwrap();
+                let opened = imported_as(codec, folder.path(), &input, &options).unwrap();
                 assert_eq!(opened.catalog.datasets().len(), DTYPES.len());
                 for (code, dtype) in DTYPES {
                     let dataset = opened.catalog.find(code).unwrap();
@@ -96,10 +95,10 @@ fn nan_payloads_and_signs_are_kept() {
     let wanted = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect::<Vec<_>>();
     let folder = tempfile::tempdir().unwrap();
     for name in ["bits", "bits_big"] {
-        for codec in [CodecChoice::Raw, CodecChoice::Zstd { level: 19 }] {
-            let options = with(|options| options.codec = codec);
+        for codec in [PayloadCodec::Raw, PayloadCodec::Zstd] {
+            let options = ImportOptions::default();
             let input = fixture(&format!("{name}.npy"));
-            let opened = imported(folder.path(), &input, &options).unwrap();
+            let opened = imported_as(codec, folder.path(), &input, &options).unwrap();
             assert_eq!(read(&opened, name).bytes(), wanted, "{name}");
         }
     }

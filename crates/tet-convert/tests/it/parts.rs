@@ -6,8 +6,8 @@ use std::fs;
 use crate::common::opened;
 use crate::tensors::{World, bytes, words};
 use tet_convert::{
-    Attribute, ConvertOptions, DimNames, Error, Note, OpenOptions, SparseOutput, SparseStorage,
-    open, sparse_tensors,
+    Attribute, ConvertOptions, DimNames, Error, Note, OpenOptions, SparseLayout, SparseOutput,
+    SparseStorage, open, sparse_tensors,
 };
 use tet_format::DType;
 use tet_query::{Execution, Hyperslab};
@@ -27,10 +27,10 @@ fn sparse(choice: SparseChoice) -> Writer<Vec<u8>> {
     writer
 }
 
-fn how(sparse: SparseOutput, choice: SparseChoice) -> ConvertOptions {
+fn how(sparse: SparseOutput, choice: SparseLayout) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.sparse = sparse;
-    options.ztensor.sparse = choice;
+    options.storage.sparse = choice;
     options
 }
 
@@ -53,10 +53,10 @@ fn parts_of_any_container_are_put_together_again() {
         assert_eq!(found.len(), 2, "{name}");
         assert!(found.iter().all(|it| it.storage == SparseStorage::Split));
         for (to, options) in [
-            ("out.zt", how(SparseOutput::Sparse, SparseChoice::Native)),
-            ("dense.zt", how(SparseOutput::Dense, SparseChoice::Split)),
-            ("dense.tet", how(SparseOutput::Dense, SparseChoice::Split)),
-            ("dense.npz", how(SparseOutput::Dense, SparseChoice::Split)),
+            ("out.zt", how(SparseOutput::Sparse, SparseLayout::Native)),
+            ("dense.zt", how(SparseOutput::Dense, SparseLayout::Parts)),
+            ("dense.tet", how(SparseOutput::Dense, SparseLayout::Parts)),
+            ("dense.npz", how(SparseOutput::Dense, SparseLayout::Parts)),
         ] {
             let report = world.go(&input, to, &options);
             let mut names: Vec<_> = report.datasets.iter().map(|it| it.name.as_str()).collect();
@@ -85,7 +85,7 @@ fn parts_of_any_container_are_put_together_again() {
 #[test]
 fn parts_that_do_not_fit_are_refused_and_some_stay_parts() {
     let world = World::new();
-    let native = how(SparseOutput::Sparse, SparseChoice::Native);
+    let native = how(SparseOutput::Sparse, SparseLayout::Native);
     let split = world.put("split.zt", sparse(SparseChoice::Split));
     let mut some = native.clone();
     some.tet.exclude = vec!["m.indices".to_owned()];

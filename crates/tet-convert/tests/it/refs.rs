@@ -7,11 +7,9 @@ use std::slice::from_ref;
 
 use serde_json::Value;
 use tet_convert::{
-    ChunkChoice, ChunkRule, ConvertOptions, DimNames, EdgeChoice, Error, Filter, Hdf5Codec, Note,
-    RefsAddress, RefsOptions, RefsReport, UnsupportedChoice, ZarrCompression, ZarrFormat, convert,
-    write_references,
+    ChunkChoice, ChunkRule, ConvertOptions, DimNames, EdgeChoice, Error, Note, PayloadCodec,
+    RefsAddress, RefsOptions, RefsReport, UnsupportedChoice, ZarrFormat, convert, write_references,
 };
-use tet_file::write::CodecChoice;
 use tet_io::{Kind, Overwrite};
 
 use crate::common::{npy, opened, read};
@@ -60,12 +58,8 @@ fn options(format: ZarrFormat, edges: EdgeChoice) -> RefsOptions {
 fn storage(chunks: &[u64], is_compressed: bool) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.tet.chunks = ChunkChoice::Shape(chunks.to_vec()).into();
-    options.zarr.compression = ZarrCompression::None;
-    if is_compressed {
-        options.tet.codec = CodecChoice::Zstd { level: 3 };
-        options.hdf5.codec = Hdf5Codec::Deflate { level: 4 };
-        options.hdf5.filter = Filter::Shuffle;
-        options.zarr.compression = ZarrCompression::Deflate { level: 5 };
+    if !is_compressed {
+        options.storage.codec = Some(PayloadCodec::Raw);
     }
     options
 }

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, EditOptions, Error, OpenOptions, append,
-    concat, convert, open, remove_unused_parts, series_parts, unused_parts, verify,
+    AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, EditOptions, Error, OpenOptions,
+    PayloadCodec, append, concat, convert, open, remove_unused_parts, series_parts, unused_parts,
+    verify,
 };
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{ChunkAt, CodecChoice, DatasetSpec, WriteOptions, Writer, ZeroExtents};
@@ -24,7 +25,7 @@ struct Rows {
     axis: usize,
     /// Rows of a chunk of `temp`, and of `time`.
     chunks: [u64; 2],
-    codec: CodecChoice,
+    codec: PayloadCodec,
     labels: bool,
 }
 
@@ -32,7 +33,7 @@ const COLUMNS: u64 = 3;
 
 impl Rows {
     fn new(from: u64, to: u64) -> Rows {
-        Rows { from, to, axis: 0, chunks: [4, 7], codec: CodecChoice::Raw, labels: true }
+        Rows { from, to, axis: 0, chunks: [4, 7], codec: PayloadCodec::Raw, labels: true }
     }
 
     fn write(&self, path: &Path) -> PathBuf {
@@ -57,7 +58,10 @@ impl Rows {
             DatasetSpec::new(*name, DType::Int32, &[COLUMNS][..], &[COLUMNS][..])
         }));
         let options = WriteOptions {
-            encoder: self.codec,
+            encoder: match self.codec {
+                PayloadCodec::Raw => CodecChoice::Raw,
+                _ => CodecChoice::Zstd { level: 3 },
+            },
             zero_extents: ZeroExtents::Allow,
             ..WriteOptions::default()
         };
@@ -118,7 +122,7 @@ fn chunked(rows: &Rows) -> ConvertOptions {
     };
     let mut options = ConvertOptions::default();
     options.tet.chunks = vec![rule("temp", shape), rule("time", vec![time])];
-    options.tet.codec = rows.codec;
+    options.storage.codec = Some(rows.codec);
     options
 }
 
@@ -153,11 +157,11 @@ fn check(path: &Path) -> Vec<String> {
 fn it_reads_as_the_file_of_all_rows_for_clipped_ends_of_every_length() {
     let root = tempfile::tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
-    let zstd = CodecChoice::Zstd { level: 3 };
+    let zstd = PayloadCodec::Zstd;
     for (case, (first, second, third)) in
         (0..9).flat_map(|first| [(first, 1, 6), (first, 5, 1)]).enumerate()
     {
-        let (axis, codec) = (case % 2, if case % 3 == 0 { zstd } else { CodecChoice::Raw });
+        let (axis, codec) = (case % 2, if case % 3 == 0 { zstd } else { PayloadCodec::Raw });
         let labels = case % 4 < 2;
         let ends = [0, first, first + second, first + second + third];
         let inputs: Vec<PathBuf> = ends

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::common::{deep, opened};
 use crate::tensors::{World, bytes, words};
 use tet_convert::{
-    Conflict, ConvertOptions, DTypeRule, Error, ImportReport, Note, SparseOutput, SparseStorage,
-    convert, convert_merged, sparse_tensors, verify,
+    Conflict, ConvertOptions, DTypeRule, Error, ImportReport, Note, SparseLayout, SparseOutput,
+    SparseStorage, convert, convert_merged, sparse_tensors, verify,
 };
 use tet_format::DType;
 use tet_io::Source;
@@ -69,7 +69,7 @@ fn tied_tensors_are_written_once_where_they_can_be() {
             assert_eq!(untied(&report), wanted, "{name}");
         }
         let mut old = ConvertOptions::default();
-        old.ztensor = WriteOptions::v01x();
+        old.storage.variant = Some("0.1.x".to_owned());
         assert_eq!(untied(&world.go(&path, "e.zt", &old)), wanted);
         for name in ["b.zt", "d.tet", "d.safetensors", "e.zt"] {
             let opened = opened(&world.path(name));
@@ -188,7 +188,7 @@ fn native_tensors_become_parts_that_are_told_as_sparse() {
         how.sparse = SparseOutput::Dense;
         assert_eq!(world.go(&path, "dense.zt", &how).notes, []);
         how.sparse = SparseOutput::Sparse;
-        how.ztensor.sparse = SparseChoice::Native;
+        how.storage.sparse = SparseLayout::Native;
         assert_eq!(world.go(&path, "native.zt", &how).notes, []);
         let fields = opened(&world.path("native.zt")).catalog.find("m").unwrap().attrs.clone();
         assert!(fields.is_empty(), "how it is stored is no attribute: {fields:?}");
@@ -216,7 +216,7 @@ fn native_tensors_of_several_files_stay_native() {
     writer.alias(Declaration::new("h", DType::UInt8, [3]), "e").unwrap();
     let second = world.put("b.zt", writer);
     let mut how = ConvertOptions::default();
-    (how.sparse, how.ztensor.sparse) = (SparseOutput::Sparse, SparseChoice::Native);
+    (how.sparse, how.storage.sparse) = (SparseOutput::Sparse, SparseLayout::Native);
     how.conflict = Conflict::First;
     let to = world.path("both.zt");
     let report = convert_merged(&[first.clone(), second], &to, &how).unwrap();
@@ -297,10 +297,10 @@ fn dense_arrays_become_sparse_where_that_is_asked_for() {
     {
         let input = folder.path().join("x.npy");
         std::fs::write(&input, crate::common::npy("<f4", "False", shape, &bytes)).unwrap();
-        for choice in [tet_ztensor::SparseChoice::Native, tet_ztensor::SparseChoice::Split] {
+        for choice in [tet_convert::SparseLayout::Native, tet_convert::SparseLayout::Parts] {
             let mut options = tet_convert::ConvertOptions::default();
             options.dense = tet_convert::DenseOutput::Sparse;
-            options.ztensor.sparse = choice;
+            options.storage.sparse = choice;
             options.tet.overwrite = tet_io::Overwrite::Replace;
             let output = folder.path().join("x.zt");
             tet_convert::convert(&input, &output, &options).unwrap();

@@ -85,7 +85,9 @@ fn chunks(rules: Vec<ChunkRule>, suffix: &str) -> Result<Vec<Vec<u64>>, Error> {
     let mut options = ConvertOptions::default();
     options.tet.chunks = rules;
     // With filters, all of an HDF5 file is in chunks.
-    options.hdf5.filter = tet_convert::Filter::Shuffle;
+    if suffix.ends_with("h5") || suffix.ends_with("nc") {
+        options.storage.filter = Some(tet_convert::Filter::Shuffle);
+    }
     convert(&input, &output, &options)?;
     let (old, new) = (opened(&input), opened(&output));
     for it in old.catalog.datasets() {

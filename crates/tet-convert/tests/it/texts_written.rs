@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{fixture, npy, opened};
 use tet_convert::{
-    ChunkChoice, ConvertOptions, DimNames, Error, Note, Opened, ShardChoice, ZarrCompression,
-    ZarrFormat, convert,
+    ChunkChoice, ConvertOptions, DimNames, Error, Note, Opened, PayloadCodec, ShardChoice, convert,
 };
 use tet_io::Overwrite;
 use tet_query::{Execution, Hyperslab};
@@ -65,7 +64,7 @@ fn texts_are_the_same_in_every_container() {
             let path = folder.path().join(format!("{input}.{output}"));
             let mut options = options();
             if output == "out.zarr.zip" {
-                options.zarr.format = ZarrFormat::V2;
+                options.storage.variant = Some("2".to_owned());
             }
             let report = convert(&fixture(input), &path, &options).unwrap();
             let left =
@@ -118,14 +117,14 @@ fn chunks_and_shards_of_any_shape_hold_all_texts() {
             let mut options = options();
             options.tet.chunks = ChunkChoice::Shape(chunks.to_vec()).into();
             if number == 2 {
-                options.zarr.compression = ZarrCompression::None;
+                options.storage.codec = Some(PayloadCodec::Raw);
             }
             if number == 3 {
-                options.zarr.format = ZarrFormat::V2;
+                options.storage.variant = Some("2".to_owned());
             }
             if number == 4 {
                 let shard = chunks.iter().zip([2, 1, 3]).map(|(chunk, count)| chunk * count);
-                options.zarr.shards = ShardChoice::Shape(shard.collect());
+                options.storage.shards = ShardChoice::Shape(shard.collect());
             }
             convert(&input, &path, &options).unwrap();
             check(&path);

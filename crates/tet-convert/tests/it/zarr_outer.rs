@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{npy, opened, read};
 use serde_json::{Value, json};
 use tet_codec::{ChecksumKind, ChecksumPlace, Checksummed, Crc32c, Encode, ZstdEncoder, encode};
-use tet_convert::{ChunkChoice, ConvertOptions, ShardChoice, ZarrCompression, convert};
+use tet_convert::{ChunkChoice, ConvertOptions, PayloadCodec, ShardChoice, convert};
 use tet_query::{AxisSlice, Execution, Hyperslab};
 
 /// The codecs of a whole shard.
@@ -36,9 +36,8 @@ fn written(
     how.tet.sync = tet_io::publish::Sync::None;
     how.tet.overwrite = tet_io::Overwrite::Replace;
     how.tet.chunks = ChunkChoice::Shape(shapes.0.to_vec()).into();
-    how.zarr.shards = ShardChoice::Shape(shapes.1.to_vec());
-    how.zarr.compression =
-        if zstd { ZarrCompression::Zstd { level: 1 } } else { ZarrCompression::None };
+    how.storage.shards = ShardChoice::Shape(shapes.1.to_vec());
+    how.storage.codec = Some(if zstd { PayloadCodec::Zstd } else { PayloadCodec::Raw });
     let output = folder.join("x.zarr");
     convert(&folder.join("x.npy"), &output, &how).expect("it is converted");
     (output, bytes)

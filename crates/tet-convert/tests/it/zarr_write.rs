@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{npy, opened, read};
 use tet_convert::{
-    Attribute, AxisLabels, ChunkChoice, ChunkSum, ConvertOptions, DimNames, Error, LabelSource,
-    Note, Result, ShardChoice, ZarrCompression, ZarrFormat, convert,
+    Attribute, AxisLabels, Checksum, ChunkChoice, ConvertOptions, DimNames, Error, LabelSource,
+    Note, PayloadCodec, Result, ShardChoice, Storage, convert,
 };
 use tet_format::DType;
 use tet_io::Overwrite;
@@ -115,11 +115,8 @@ fn bits_come_back_for_every_version_codec_and_shape() {
     let mut swapped = noise(16);
     swapped.chunks_mut(2).for_each(|it| it.swap(0, 1));
     let wanted = BTreeMap::from([("cube", cube), ("g/sparse", sparse), ("big", swapped)]);
-    let codecs = [
-        ZarrCompression::None,
-        ZarrCompression::Zstd { level: 1 },
-        ZarrCompression::Deflate { level: 6 },
-    ];
+    let codecs =
+        [(PayloadCodec::Raw, None), (PayloadCodec::Zstd, Some(1)), (PayloadCodec::Gzip, Some(6))];
     let shapes = [
         (None, None),
         (Some([3, 4, 5]), None),
@@ -129,26 +126,30 @@ fn bits_come_back_for_every_version_codec_and_shape() {
         (None, Some([4, 6, 12])),
     ];
     let mut number = 0;
-    for format in [ZarrFormat::V2, ZarrFormat::V3] {
-        for compression in codecs {
+    for variant in ["2", "3"] {
+        for (codec, level) in codecs {
             for (chunks, shards) in shapes {
-                for checksum in [ChunkSum::None, ChunkSum::Crc32c] {
-                    let is_old = format == ZarrFormat::V2;
-                    if is_old && (shards.is_some() || checksum == ChunkSum::Crc32c) {
+                for checksum in [Checksum::None, Checksum::Crc32c] {
+                    let is_old = variant == "2";
+                    if is_old && (shards.is_some() || checksum == Checksum::Crc32c) {
                         continue;
                     }
-                    let zarr = &mut world.options.zarr;
-                    (zarr.format, zarr.compression, zarr.checksum) =
-                        (format, compression, checksum);
-                    zarr.shards =
-                        shards.map_or(ShardChoice::None, |it| ShardChoice::Shape(it.to_vec()));
+                    world.options.storage = Storage {
+                        variant: Some(variant.to_owned()),
+                        codec: Some(codec),
+                        level,
+                        checksum: Some(checksum),
+                        shards: shards
+                            .map_or(ShardChoice::None, |it| ShardChoice::Shape(it.to_vec())),
+                        ..Storage::default()
+                    };
                     world.options.tet.chunks = chunks
                         .map_or(ChunkChoice::Auto, |it| ChunkChoice::Shape(it.to_vec()))
                         .into();
                     for suffix in ["zarr", "zarr.zip"] {
                         number += 1;
                         let output = format!("{number}.{suffix}");
-                        let what = format!("{:?} {chunks:?}", world.options.zarr);
+                        let what = format!("{:?} {chunks:?}", world.options.storage);
                         world.go("in.npz", &output).expect(&what);
                         world.check(&output, &wanted, &what);
                     }
@@ -166,7 +167,7 @@ fn the_number_of_threads_changes_no_byte() {
     for (shards, more) in
         [(ShardChoice::None, "plain"), (ShardChoice::Shape(vec![14, 18]), "shards")]
     {
-        world.options.zarr.shards = shards;
+        world.options.storage.shards = shards;
         let mut outputs = Vec::new();
         for threads in [1, 2, 5] {
             world.options.tet.threads = threads;
@@ -200,7 +201,7 @@ fn chunks_of_nothing_but_the_fill_value_are_left_out_if_their_bits_come_back() {
         (2, Some("7"), Some(4), serde_json::json!(7.0)),
     ] {
         let is_old = version == 2;
-        world.options.zarr.format = if is_old { ZarrFormat::V2 } else { ZarrFormat::V3 };
+        world.options.storage.variant = Some(version.to_string());
         world.options.tet.attrs = attr.map(fill).into_iter().collect();
         let output = format!("{version}{}.zarr", attr.unwrap_or("none"));
         world.go("in.npz", &output).expect("it works");
@@ -248,9 +249,9 @@ fn axes_labels_attributes_and_groups_come_back() {
         attr("flags", "[1,2]"),
         attr("huge", "123456789012345678901234567890"),
     ];
-    for format in [ZarrFormat::V2, ZarrFormat::V3] {
-        world.options.zarr.format = format;
-        let output = format!("{format:?}.zarr.zip");
+    for variant in ["2", "3"] {
+        world.options.storage.variant = Some(variant.to_owned());
+        let output = format!("{variant}.zarr.zip");
         let notes = world.go("in.npz", &output).expect("it works");
         let (dataset, array) = ("g/t".to_owned(), "g/x".to_owned());
         let as_json = Note::AttrsAsJson { dataset: dataset.clone(), count: 1 };
@@ -284,11 +285,8 @@ fn labels_of_text_are_an_array_of_text() {
     world.options.tet.labels = vec![AxisLabels { dataset: None, axis: "station".to_owned(), from }];
     world.go("in.npz", "out.zarr").expect("it works");
     assert_eq!(world.json("out.zarr/station/zarr.json")["data_type"], "string");
-    world.options.zarr = tet_convert::ZarrOptions {
-        format: ZarrFormat::V2,
-        compression: ZarrCompression::None,
-        ..tet_convert::ZarrOptions::default()
-    };
+    world.options.storage.variant = Some("2".to_owned());
+    world.options.storage.codec = Some(PayloadCodec::Raw);
     world.go("in.npz", "old.zarr").expect("it works");
     assert_eq!(world.json("old.zarr/station/.zarray")["dtype"], "|O");
     assert_eq!(world.json("old.zarr/station/.zarray")["filters"][0]["id"], "vlen-utf8");
@@ -308,7 +306,7 @@ fn missing_values_are_written_as_xarray_writes_them() {
     world.options.tet.dims = vec![DimNames { dataset: None, names }];
     world.go("in.npz", "new.zarr").expect("it works");
     assert_eq!(world.json("new.zarr/a/zarr.json")["attributes"]["_FillValue"], "AAAAAAAAFsA=");
-    world.options.zarr.format = ZarrFormat::V2;
+    world.options.storage.variant = Some("2".to_owned());
     world.go("in.npz", "old.zarr").expect("it works");
     // What xarray writes has the fill value alone.
     let attributes = fs::read(world.path("old.zarr/.zmetadata")).expect("it is there");
@@ -365,17 +363,17 @@ fn shapes_that_do_not_fit_are_refused() {
         (vec![1 << 10], shape(&[1 << 40]), false),
     ] {
         world.options.tet.chunks = ChunkChoice::Shape(chunks.clone()).into();
-        world.options.zarr.shards = shards.clone();
+        world.options.storage.shards = shards.clone();
         let found = world.go("in.npz", "out.zarr.zip");
         assert_eq!(found.is_ok(), is_good, "{chunks:?} {shards:?} {found:?}");
         let _ = fs::remove_file(world.path("out.zarr.zip"));
     }
     world.options.tet.chunks = ChunkChoice::Auto.into();
     for (shards, checksum) in
-        [(ShardChoice::Auto, ChunkSum::None), (ShardChoice::None, ChunkSum::Crc32c)]
+        [(ShardChoice::Auto, Checksum::None), (ShardChoice::None, Checksum::Crc32c)]
     {
-        let zarr = &mut world.options.zarr;
-        (zarr.format, zarr.shards, zarr.checksum) = (ZarrFormat::V2, shards, checksum);
+        let (variant, checksum) = (Some("2".to_owned()), Some(checksum));
+        world.options.storage = Storage { variant, shards, checksum, ..Storage::default() };
         let found = world.go("in.npz", "out.zarr");
         assert!(matches!(found, Err(Error::Unfit { .. })), "{found:?}");
     }

@@ -1,84 +1,73 @@
-//! Checks which output formats support which options.
+//! Which outputs have a use for an option, and levels of codecs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use tet_convert::Capabilities;
+use tet_convert::{PayloadCodec, WriteOption};
 
-use crate::args::{ALIGN, ChecksumName, CodecName, ConvertArgs, Named, SparseName, StoreArgs};
+use crate::args::{CodecName, Named, StoreArgs};
 use crate::exit::{Failure, Result};
 
-/// Checks that the output format supports all given options.
-///
-/// # Errors
-///
-/// An option is for other formats, or out of its bounds.
-pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
-    let ConvertArgs { store, zt, tgm, .. } = args;
-    let is_codec = |codec| store.codec.iter().any(|it| it.value == codec);
-    let asked = [
-        ("--name", args.name.is_some()),
-        ("--chunks", args.chunks.iter().any(|it| it != "auto")),
-        ("--dims", !args.dims.is_empty()),
-        ("--labels", !args.labels.is_empty()),
-        ("--attr", !args.attr.is_empty()),
-        ("--no-digests", args.no_digests),
-        ("--no-stats", args.no_stats),
-        ("--no-history", args.no_history),
-        ("--codec", !store.codec.is_empty()),
-        ("--level", !store.level.is_empty()),
-        ("--align", store.align != ALIGN),
-        ("--codec gzip", is_codec(CodecName::Gzip)),
-        ("--codec lz4", is_codec(CodecName::Lz4)),
-        ("--codec szip", is_codec(CodecName::Szip)),
-        ("--align 8", store.align == "8"),
-        ("--align 65536", store.align == "65536"),
-        ("--align-above", zt.align_above != 0),
-        ("--checksum", zt.checksum.is_some()),
-        ("--checksum sha256", zt.checksum == Some(ChecksumName::Sha256)),
-        ("--dialect", zt.dialect.is_some()),
-        ("--encoding", tgm.encoding.is_some()),
-        ("--bits", tgm.bits.is_some()),
-        ("--max-error", tgm.max_error.is_some()),
-        ("--filter", tgm.filter.is_some()),
-        ("--masks", tgm.masks.is_some()),
-        ("--profile", tgm.profile.is_some()),
-        ("--sparse native", zt.sparse == Some(SparseName::Native)),
-        ("--shard-size", args.shard_size.is_some()),
-        ("--zarr", args.zarr.is_some()),
-        ("--shards", args.shards.is_some()),
-        ("--reserve-rows", args.reserve.reserve_rows != 0),
-    ];
-    for (option, is_asked) in asked {
-        if is_asked {
-            check_option(option, &args.output, can)?;
-        }
-    }
-    if args.shard_size == Some(0) {
-        let failure = Failure::usage("shard-size", "the shard size must not be 0");
-        return Err(failure.hint("omit --shard-size to write one file"));
-    }
-    check_level(store)
+/// The failure of an option that an output has no use for.
+pub(crate) fn no_option(output: &Path, option: &WriteOption) -> Failure {
+    let flag = flag(option);
+    let text = format!("{} does not support {flag}", tet_io::shown(output));
+    let hint = format!("{flag} is for {} outputs", outputs(option));
+    Failure::usage("output-format", text).hint(hint)
 }
 
-/// Checks that the format of an output supports an option.
+/// The options of `tet convert` that a writer with these has a use for, as `--codec gzip`.
 ///
-/// # Errors
+/// ```
+/// use tet_convert::WriteOption;
 ///
-/// It does not.
-fn check_option(option: &str, output: &Path, can: Capabilities) -> Result<()> {
-    if can.options.contains(&option) {
-        return Ok(());
-    }
-    let text = format!("{} does not support {option}", tet_io::shown(output));
-    let hint = format!("{option} is for {} outputs", outputs(option));
-    Err(Failure::usage("output-format", text).hint(hint))
+/// let flags = tet_cli::convert_flags(&[WriteOption::Dims, WriteOption::Align(8)]);
+/// assert!(flags.contains("--dims") && flags.contains("--align 8"));
+/// ```
+#[must_use]
+pub fn convert_flags(options: &[WriteOption]) -> BTreeSet<String> {
+    // The alignment that all files have unless another is asked for is no choice of the command line.
+    let chosen = options.iter().filter(|option| **option != WriteOption::Align(64));
+    chosen.map(flag).collect()
 }
 
-/// The suffixes of the outputs that an option applies to.
-fn outputs(option: &str) -> String {
+/// The option of the command line.
+fn flag(option: &WriteOption) -> String {
+    let flag = match option {
+        WriteOption::Chunks => "--chunks",
+        WriteOption::Dims => "--dims",
+        WriteOption::Labels => "--labels",
+        WriteOption::Attrs => "--attr",
+        WriteOption::Name => "--name",
+        WriteOption::Digests => "--no-digests",
+        WriteOption::Statistics => "--no-stats",
+        WriteOption::History => "--no-history",
+        WriteOption::ReservedRows => "--reserve-rows",
+        WriteOption::Codec(PayloadCodec::Raw | PayloadCodec::Zstd) => "--codec",
+        WriteOption::Codec(codec) => return format!("--codec {}", codec.name()),
+        WriteOption::Level => "--level",
+        WriteOption::Filter => "--filter",
+        WriteOption::Checksum(checksum) => return format!("--checksum {}", checksum.name()),
+        WriteOption::Packing => "--encoding",
+        WriteOption::Masks => "--masks",
+        WriteOption::Align(align) => return format!("--align {align}"),
+        WriteOption::AlignAbove => "--align-above",
+        WriteOption::Shards => "--shards",
+        WriteOption::ShardLen => "--shard-size",
+        WriteOption::NativeSparse => "--sparse native",
+        WriteOption::Variant(name) if name == "universal" => "--profile",
+        WriteOption::Variant(name) if name == "0.1.x" => "--dialect",
+        WriteOption::Variant(_) => "--zarr",
+        other => return other.to_string(),
+    };
+    flag.to_owned()
+}
+
+/// The suffixes of the outputs that have a use for an option.
+fn outputs(option: &WriteOption) -> String {
     let containers = tet_convert::containers().into_iter();
     let fitting = containers.filter(|container| {
-        container.writer().is_some_and(|writer| writer.can().options.contains(&option))
+        container.writer().is_some_and(|writer| writer.can().options.contains(option))
     });
     let suffixes = fitting.flat_map(|container| container.usual_suffixes());
     let suffixes: Vec<String> = suffixes.map(|suffix| format!(".{suffix}")).collect();

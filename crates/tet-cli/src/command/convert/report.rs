@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tet_convert::{ImportReport, Note, NpyFault, export};
 use tet_ztensor as zt;
 
-use super::tensogram;
+use super::outputs::no_option;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::render::json::{Converted, ConvertedDataset};
@@ -96,7 +96,7 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     let hint = match &error {
         tet_convert::Error::Query(E::Unreadable { dataset, .. }) => Some(omit(dataset)),
         tet_convert::Error::NoReferences { dataset, .. } => Some(omit(dataset)),
-        tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
+        tet_convert::Error::Object { dataset, source } => Some(object_hint(dataset, source)),
         tet_convert::Error::Stack { dataset, .. } => {
             Some(format!("--exclude {dataset:?} omits them"))
         }
@@ -123,6 +123,16 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     failure
 }
 
+/// The hint for a dataset that cannot be stored as an object of Tensogram.
+fn object_hint(dataset: &str, error: &tet_tensogram::Error) -> String {
+    match error {
+        tet_tensogram::Error::NotFinite { .. } => {
+            "--masks all stores NaN and infinities as masks, and packs the rest".to_owned()
+        }
+        _ => format!("--exclude {dataset:?} omits it; --dataset converts only the named datasets"),
+    }
+}
+
 /// The options that omit a dataset.
 fn omit(dataset: &str) -> String {
     format!("--exclude {dataset:?} omits it, --skip-unsupported all such datasets")
@@ -137,6 +147,9 @@ fn is_part(name: &str) -> bool {
 /// The same, with the path of the input, or of an output that exists. Of several inputs the error itself names the one
 /// that was read; all else is about the output.
 pub(crate) fn failed(error: tet_convert::Error, inputs: &[PathBuf], output: &Path) -> Failure {
+    if let tet_convert::Error::NoOption { option, .. } = &error {
+        return no_option(output, option);
+    }
     let mut failure = failure(error);
     if failure.code == "exists" {
         failure.file = None;

@@ -1,10 +1,113 @@
-//! How single datasets are stored: `--chunks`, `--codec`, `--level` and `--dtype` with names of datasets and axes.
+//! How datasets are stored, from the options of the command line.
 
-use tet_convert::{AxisChunk, ChunkChoice, ChunkRule, CodecRule, DTypeRule, PayloadCodec};
+use tet_convert::{
+    AxisChunk, Checksum, ChunkChoice, ChunkRule, CodecRule, DTypeRule, DenseOutput, Filter, Masks,
+    Packing, PayloadCodec, ShardChoice, SparseLayout, SparseOutput, Storage,
+};
 use tet_format::DType;
 
-use crate::args::{CodecName, Named};
+use crate::args::{
+    ALIGN, ChecksumName, CodecName, ConvertArgs, EncodingName, FilterName, MasksName, Named,
+    SparseName, TgmArgs, ZtArgs,
+};
 use crate::exit::{Failure, Result};
+
+/// How all datasets are stored.
+///
+/// # Errors
+///
+/// A shape of shards, or a precision without its encoding.
+pub(super) fn storage(args: &ConvertArgs) -> Result<Storage> {
+    let ConvertArgs { store, zt, tgm, .. } = args;
+    let is_native = zt.sparse == Some(SparseName::Native);
+    Ok(Storage {
+        codec: Named::general(&store.codec).map(payload_codec),
+        level: Named::general(&store.level),
+        filter: tgm.filter.map(filter),
+        checksum: zt.checksum.map(checksum),
+        packing: packing(tgm)?,
+        masks: tgm.masks.map(masks),
+        align: store.align.parse().ok().filter(|_| store.align != ALIGN),
+        align_above: zt.align_above,
+        shards: shards(args.shards.as_deref())?,
+        sparse: if is_native { SparseLayout::Native } else { SparseLayout::Parts },
+        variant: variant(args).map(str::to_owned),
+    })
+}
+
+/// The version of the format, or the readers of it; at most one of the options is given.
+fn variant(args: &ConvertArgs) -> Option<&str> {
+    let dialect = args.zt.dialect.map(|_| "0.1.x");
+    let profile = args.tgm.profile.map(|_| "universal");
+    args.zarr.as_deref().or(dialect).or(profile)
+}
+
+/// How values are packed.
+fn packing(tgm: &TgmArgs) -> Result<Option<Packing>> {
+    match (tgm.encoding, tgm.bits, tgm.max_error) {
+        (Some(EncodingName::SimplePacking), Some(bits), _) => Ok(Some(Packing::Bits(bits))),
+        (Some(EncodingName::SimplePacking), None, Some(error)) => {
+            Ok(Some(Packing::MaxError(error)))
+        }
+        (Some(EncodingName::SimplePacking), None, None) => {
+            let text = "simple_packing needs a precision";
+            Err(Failure::usage("options", text).hint("add --bits N or --max-error E"))
+        }
+        (_, None, None) => Ok(tgm.encoding.map(|_| Packing::None)),
+        _ => {
+            let text = "--bits and --max-error are for --encoding simple_packing";
+            Err(Failure::usage("options", text).hint("add --encoding simple_packing"))
+        }
+    }
+}
+
+fn shards(text: Option<&str>) -> Result<ShardChoice> {
+    match text {
+        None => Ok(ShardChoice::Kept),
+        Some("none") => Ok(ShardChoice::None),
+        Some("auto") => Ok(ShardChoice::Auto),
+        Some(shards) => Ok(ShardChoice::Shape(extents(shards)?)),
+    }
+}
+
+pub(in crate::command) const fn filter(name: FilterName) -> Filter {
+    match name {
+        FilterName::None => Filter::None,
+        FilterName::Shuffle => Filter::Shuffle,
+    }
+}
+
+pub(in crate::command) const fn checksum(name: ChecksumName) -> Checksum {
+    match name {
+        ChecksumName::None => Checksum::None,
+        ChecksumName::Crc32c => Checksum::Crc32c,
+        ChecksumName::Sha256 => Checksum::Sha256,
+    }
+}
+
+const fn masks(name: MasksName) -> Masks {
+    match name {
+        MasksName::Exact => Masks::Exact,
+        MasksName::All => Masks::All,
+        MasksName::None => Masks::None,
+    }
+}
+
+/// How sparse tensors are written.
+pub(super) const fn sparse_output(zt: &ZtArgs) -> SparseOutput {
+    match zt.sparse {
+        Some(SparseName::Dense) => SparseOutput::Dense,
+        Some(SparseName::Split | SparseName::Native) | None => SparseOutput::Sparse,
+    }
+}
+
+/// How dense arrays are written.
+pub(super) const fn dense_output(zt: &ZtArgs) -> DenseOutput {
+    match zt.sparse {
+        Some(SparseName::Split | SparseName::Native) => DenseOutput::Sparse,
+        Some(SparseName::Dense) | None => DenseOutput::Dense,
+    }
+}
 
 /// The rules of all `--chunks`.
 ///
@@ -52,7 +155,7 @@ fn axis_chunk(text: &str) -> Result<(String, AxisChunk)> {
 /// # Errors
 ///
 /// The text is not a shape, or an extent is 0.
-pub(super) fn extents(text: &str) -> Result<Vec<u64>> {
+fn extents(text: &str) -> Result<Vec<u64>> {
     let extents = text.trim_matches(['(', ')', '[', ']']);
     let extents = extents.strip_suffix(',').unwrap_or(extents).split([',', 'x']);
     let shape: std::result::Result<Vec<u64>, _> = extents.map(str::trim).map(str::parse).collect();

@@ -6,17 +6,13 @@ use tet_convert::{
     Attribute, AxisLabels, DimNames, ImportOptions, LabelRange, LabelSource, Origin,
 };
 use tet_file::metadata::AttrValue;
-use tet_file::write::{CodecChoice, DigestChoice, StatisticsChoice};
-use tet_format::write::Align;
+use tet_file::write::{DigestChoice, StatisticsChoice};
 
 use super::storage::chunk_rules;
-use crate::args::{CodecName, ConvertArgs, Named};
+use crate::args::ConvertArgs;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::open;
-
-/// The default level of zstd.
-pub(crate) const LEVEL: i32 = 3;
 
 /// The import options, from the options of the command line.
 ///
@@ -27,13 +23,8 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     let (overwrite, sync) = open::publish_options(args.write);
     let mut options = ImportOptions::default();
     options.chunks = chunk_rules(&args.chunks)?;
-    options.codec = match Named::general(&args.store.codec) {
-        Some(CodecName::Raw) => CodecChoice::Raw,
-        _ => CodecChoice::Zstd { level: Named::general(&args.store.level).unwrap_or(LEVEL) },
-    };
     options.keep_stored = args.merge && keeps_stored(args);
     options.threads = args.read.threads;
-    options.align = align(&args.store.align);
     options.reserved_rows = args.reserve.reserve_rows;
     options.dims = args.dims.iter().map(|text| dims(text)).collect::<Result<_>>()?;
     options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
@@ -59,14 +50,6 @@ fn keeps_stored(args: &ConvertArgs) -> bool {
     let has_digests = !args.no_digests && !args.no_stats;
     let has_same_values = args.dtype.is_empty() && args.select.is_none() && !args.values.decoded;
     is_stored_so && has_digests && has_same_values
-}
-
-fn align(text: &str) -> Align {
-    match text {
-        "8" => Align::A8,
-        "4096" => Align::A4096,
-        _ => Align::A64,
-    }
 }
 
 /// `time,lat` or `temp=time,lat`.

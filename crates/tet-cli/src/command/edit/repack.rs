@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use tet_convert::{CodecRule, Filter, Repack, StorageChange, StorageRule};
+use tet_convert::{CodecRule, Packing, Repack, Storage, StorageRule};
 use tet_file::DigestChoice;
-use tet_tensogram::PackingFit;
-use tet_ztensor::ChecksumChoice;
 
 use super::{about_one, editable, options, report};
-use crate::args::{ChecksumName, EditRepackArgs, EncodingName, FilterName, Named};
+use crate::args::{EditRepackArgs, EncodingName, Named};
 use crate::bar::Bar;
-use crate::command::convert::{check_levels, chunk_rules, codec_rules, payload_codec};
+use crate::command::convert::{
+    check_levels, checksum, chunk_rules, codec_rules, filter, payload_codec,
+};
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
@@ -52,19 +52,12 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
 fn storage_rules(args: &EditRepackArgs) -> Result<Vec<StorageRule>> {
     let mut rules = Vec::new();
     for Named { dataset, value } in &args.checksum {
-        let checksum = Some(match value {
-            ChecksumName::Crc32c => ChecksumChoice::Crc32c,
-            ChecksumName::Sha256 => ChecksumChoice::Sha256,
-            ChecksumName::None => ChecksumChoice::Left,
-        });
-        rules.push((dataset, StorageChange { checksum, ..StorageChange::default() }));
+        let checksum = Some(checksum(*value));
+        rules.push((dataset, Storage { checksum, ..Storage::default() }));
     }
     for Named { dataset, value } in &args.filter {
-        let filter = Some(match value {
-            FilterName::None => Filter::None,
-            FilterName::Shuffle => Filter::Shuffle,
-        });
-        rules.push((dataset, StorageChange { filter, ..StorageChange::default() }));
+        let filter = Some(filter(*value));
+        rules.push((dataset, Storage { filter, ..Storage::default() }));
     }
     for Named { dataset, value } in &args.encoding {
         let is_packed = |it: &Option<String>| it.is_none() || it == dataset;
@@ -72,8 +65,8 @@ fn storage_rules(args: &EditRepackArgs) -> Result<Vec<StorageRule>> {
             || args.max_error.iter().any(|it| is_packed(&it.dataset));
         match value {
             EncodingName::None => {
-                let packing = Some(None);
-                rules.push((dataset, StorageChange { packing, ..StorageChange::default() }));
+                let packing = Some(Packing::None);
+                rules.push((dataset, Storage { packing, ..Storage::default() }));
             }
             EncodingName::SimplePacking if has_precision => {}
             EncodingName::SimplePacking => {
@@ -82,18 +75,18 @@ fn storage_rules(args: &EditRepackArgs) -> Result<Vec<StorageRule>> {
             }
         }
     }
-    let packed = |fit| StorageChange { packing: Some(Some(fit)), ..StorageChange::default() };
+    let packed = |packing| Storage { packing: Some(packing), ..Storage::default() };
     for Named { dataset, value } in &args.bits {
-        rules.push((dataset, packed(PackingFit::Bits { bits: *value, decimal_scale: 0 })));
+        rules.push((dataset, packed(Packing::Bits(*value))));
     }
     for Named { dataset, value } in &args.max_error {
-        rules.push((dataset, packed(PackingFit::Within { error_max: *value })));
+        rules.push((dataset, packed(Packing::MaxError(*value))));
     }
     // Those for all datasets come first.
     rules.sort_by_key(|(dataset, _)| dataset.is_some());
-    let rule = |(dataset, change): (&Option<String>, StorageChange)| {
+    let rule = |(dataset, storage): (&Option<String>, Storage)| {
         let dataset = dataset.clone().unwrap_or_else(|| "*".to_owned());
-        StorageRule { dataset, change }
+        StorageRule { dataset, storage }
     };
     Ok(rules.into_iter().map(rule).collect())
 }

@@ -27,7 +27,9 @@ use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attribute_types::AttrTypes;
 use crate::model::{logical, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::storage::PayloadCodec;
 use crate::write::texts::outline;
+use crate::write::write_option::WriteOption;
 use crate::write::{file, netcdf, stream};
 use crate::{Error, Note, Result};
 
@@ -78,15 +80,16 @@ impl traits::Writer for Hdf5 {
             decodes: true,
             attr_types: AttrTypes::Hdf5,
             options: &[
-                "--name",
-                "--chunks",
-                "--dims",
-                "--labels",
-                "--attr",
-                "--codec",
-                "--codec gzip",
-                "--level",
-                "--filter",
+                WriteOption::Name,
+                WriteOption::Chunks,
+                WriteOption::Dims,
+                WriteOption::Labels,
+                WriteOption::Attrs,
+                WriteOption::Codec(PayloadCodec::Raw),
+                WriteOption::Codec(PayloadCodec::Zstd),
+                WriteOption::Codec(PayloadCodec::Gzip),
+                WriteOption::Level,
+                WriteOption::Filter,
             ],
             text: true,
             chars: true,

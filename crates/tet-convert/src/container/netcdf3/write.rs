@@ -29,6 +29,7 @@ use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file;
 use crate::write::netcdf::to_physical;
 use crate::write::stream;
+use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
 
 /// What the format is called in messages.
@@ -40,7 +41,7 @@ impl traits::Writer for NetCdf3 {
             metadata: true,
             decodes: true,
             attr_types: AttrTypes::Classic,
-            options: &["--dims", "--labels", "--attr"],
+            options: &[WriteOption::Dims, WriteOption::Labels, WriteOption::Attrs],
             chars: true,
             ..Capabilities::ARRAYS
         }

@@ -11,13 +11,14 @@ use super::write::safe;
 use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::npy;
-use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
+use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
 use crate::read::opened::{Opened, path_of};
 use crate::read::zip::{Archive, ZipFault};
 use crate::write::archive::{self, BUFFER_LEN, NewArchive};
 use crate::write::file::of_file;
-use crate::write::storage::{self, PayloadCodec};
+use crate::write::storage::{self, LeveledCodec, PayloadCodec, Storage};
 use crate::write::stream;
+use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
 
 impl Editor for Npz {
@@ -66,8 +67,12 @@ impl Editor for Npz {
             .map_err(failed)
     }
 
-    fn repack_options(&self) -> &'static [&'static str] {
-        &["--codec", "--level"]
+    fn repack_options(&self) -> &'static [WriteOption] {
+        &[
+            WriteOption::Codec(PayloadCodec::Raw),
+            WriteOption::Codec(PayloadCodec::Gzip),
+            WriteOption::Level,
+        ]
     }
 
     fn changed<'a>(&self, opened: &Opened, rewrites: Vec<Rewrite<'a>>) -> Result<Vec<Rewrite<'a>>> {
@@ -205,20 +210,30 @@ fn put(
 fn compression(
     array: &str,
     method: CompressionMethod,
-    change: &StorageChange,
+    change: &Storage,
 ) -> Result<(CompressionMethod, Option<i64>)> {
     let method = match change.codec {
         None => method,
         Some(PayloadCodec::Raw) => CompressionMethod::Stored,
         Some(PayloadCodec::Gzip) => CompressionMethod::Deflated,
-        Some(codec) => return Err(storage::no_codec(array, "npz", (codec, change.level))),
+        Some(codec) => {
+            return Err(storage::no_codec(
+                array,
+                "npz",
+                LeveledCodec { codec, level: change.level },
+            ));
+        }
     };
     match change.level {
         None => Ok((method, None)),
         Some(level) if method == CompressionMethod::Deflated && (0..=9).contains(&level) => {
             Ok((method, Some(level.into())))
         }
-        Some(_) => Err(storage::no_codec(array, "npz", (PayloadCodec::Gzip, change.level))),
+        Some(_) => Err(storage::no_codec(
+            array,
+            "npz",
+            LeveledCodec { codec: PayloadCodec::Gzip, level: change.level },
+        )),
     }
 }
 

@@ -18,11 +18,13 @@ use super::keys::{NAME_KEY, escaped};
 use crate::container::axes_fields::axes_fields;
 use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
+use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
 use crate::model::axes::{COORDS_KEY, coords_field};
 use crate::model::item::field;
 use crate::read::opened::Opened;
 use crate::write::file::folder_of;
+use crate::write::storage::{PayloadCodec, Storage};
+use crate::write::write_option::WriteOption;
 use crate::{Note, Result};
 
 impl Editor for Tensogram {
@@ -72,8 +74,16 @@ impl Editor for Tensogram {
         Ok(image.save(output, &options.publish, &options.progress)?)
     }
 
-    fn repack_options(&self) -> &'static [&'static str] {
-        &["--codec", "--level", "--filter", "--encoding", "--bits", "--max-error"]
+    fn repack_options(&self) -> &'static [WriteOption] {
+        &[
+            WriteOption::Codec(PayloadCodec::Raw),
+            WriteOption::Codec(PayloadCodec::Zstd),
+            WriteOption::Codec(PayloadCodec::Lz4),
+            WriteOption::Codec(PayloadCodec::Szip),
+            WriteOption::Level,
+            WriteOption::Filter,
+            WriteOption::Packing,
+        ]
     }
 
     fn changed<'a>(&self, opened: &Opened, rewrites: Vec<Rewrite<'a>>) -> Result<Vec<Rewrite<'a>>> {
@@ -89,7 +99,7 @@ impl Editor for Tensogram {
                 continue;
             };
             let descriptor = descriptor_of(&file, object)?;
-            let old = recipe_of(&dataset.name, &descriptor, &StorageChange::default());
+            let old = recipe_of(&dataset.name, &descriptor, &Storage::default());
             let new = recipe_of(&dataset.name, &descriptor, &rewrite.storage)?;
             if old.map_or(true, |old| old != new) {
                 changed.push(rewrite);

@@ -2,6 +2,7 @@
 
 pub(super) mod metadata;
 
+use std::borrow::Cow;
 use std::io::{Seek, Write};
 use std::path::Path;
 
@@ -10,25 +11,24 @@ use tet_io::Publisher;
 use tet_query::{AttrText, Dataset, Execution, LazyArray};
 use tet_tensogram::{
     Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
-    NonFiniteSeen, Recipe, SzipParameters, Value, encode_in_passes, encode_seen,
+    NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
 };
 
 use super::Tensogram;
+use super::options::{self, UNIVERSAL, compression, recipe, write_options};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attribute_types::AttrTypes;
 use crate::model::attributes::shape_of_text;
 use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
-use crate::write::conversion::{Conversion, ConvertOptions, Filter};
-use crate::write::storage::{self, PayloadCodec};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::storage::PayloadCodec;
 use crate::write::stream::{self, shape_of};
+use crate::write::write_option::WriteOption;
 use crate::{Error, Note, Result};
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;
-
-/// The level of zstd where none is asked for.
-const LEVEL: i32 = 3;
 
 /// A dataset as an object.
 pub(super) struct Object {
@@ -72,24 +72,24 @@ impl traits::Writer for Tensogram {
             attr_types: AttrTypes::Cbor,
             same_names: true,
             options: &[
-                "--dims",
-                "--labels",
-                "--attr",
-                "--no-digests",
-                "--no-history",
-                "--codec",
-                "--level",
-                "--align",
-                "--codec lz4",
-                "--codec szip",
-                "--align 8",
-                "--align 65536",
-                "--encoding",
-                "--bits",
-                "--max-error",
-                "--filter",
-                "--masks",
-                "--profile",
+                WriteOption::Dims,
+                WriteOption::Labels,
+                WriteOption::Attrs,
+                WriteOption::Digests,
+                WriteOption::History,
+                WriteOption::Codec(PayloadCodec::Raw),
+                WriteOption::Codec(PayloadCodec::Zstd),
+                WriteOption::Codec(PayloadCodec::Lz4),
+                WriteOption::Codec(PayloadCodec::Szip),
+                WriteOption::Level,
+                WriteOption::Align(8),
+                WriteOption::Align(64),
+                WriteOption::Align(4096),
+                WriteOption::Align(65_536),
+                WriteOption::Packing,
+                WriteOption::Filter,
+                WriteOption::Masks,
+                WriteOption::Variant(Cow::Borrowed(UNIVERSAL)),
             ],
             ..Capabilities::ARRAYS
         }
@@ -101,6 +101,7 @@ impl traits::Writer for Tensogram {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
+        options::check(options)?;
         let catalog = conversion.catalog;
         let has = |dtype: DType| dtype != DType::Bool;
         let physical = conversion.to_physical("tensogram", has)?;
@@ -116,9 +117,9 @@ impl traits::Writer for Tensogram {
         let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
         let maker = options.tet.history.map(|origin| Maker { name, version, time: origin.at });
         let put = || {
-            let how = &options.tensogram.message;
+            let how = write_options(options);
             let mut writer =
-                HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
+                HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), &how)?;
             let reading =
                 options.execution.begin(stream::total_len(objects.iter().map(|it| &it.lazy)));
             for object in &objects {
@@ -170,27 +171,6 @@ impl Bits {
     }
 }
 
-/// How the elements of a dataset are compressed.
-fn compression(dataset: &str, options: &ConvertOptions) -> Result<Compressing> {
-    let all = options.tensogram.recipe.compression;
-    if storage::codec_rules(&options.codecs, dataset).is_empty() {
-        return Ok(all);
-    }
-    let of_others = match all {
-        Compressing::None | Compressing::Rle | Compressing::Roaring => (PayloadCodec::Raw, None),
-        Compressing::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
-        Compressing::Lz4 => (PayloadCodec::Lz4, None),
-        Compressing::Szip(_) => (PayloadCodec::Szip, None),
-    };
-    match storage::codec_of(dataset, of_others, &options.codecs) {
-        (PayloadCodec::Raw, None) => Ok(Compressing::None),
-        (PayloadCodec::Zstd, level) => Ok(Compressing::Zstd { level: level.unwrap_or(LEVEL) }),
-        (PayloadCodec::Lz4, None) => Ok(Compressing::Lz4),
-        (PayloadCodec::Szip, None) => Ok(Compressing::Szip(SzipParameters::default())),
-        other => Err(storage::no_codec(dataset, "Tensogram", other)),
-    }
-}
-
 fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     let view = &bits.view;
     let lazy = stream::whole(view)?;
@@ -198,14 +178,7 @@ fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
         Some(shape) => (DType::Bitmask, shape.clone()),
         None => (lazy.dtype(), shape_of(&lazy).to_vec()),
     };
-    let how = &options.tensogram;
-    let threads = options.tet.threads;
-    let compression = compression(&view.name, options)?;
-    let mut recipe = Recipe { threads, shuffle: None, compression, ..how.recipe };
-    let size = dtype.size().unwrap_or(1);
-    if how.filter == Filter::Shuffle && 1 < size {
-        recipe.shuffle = Some(size);
-    }
+    let recipe = recipe(&view.name, dtype.size().unwrap_or(1), options)?;
     Ok(Object::new(lazy, dtype, shape, recipe))
 }
 

@@ -10,6 +10,8 @@ use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditOptions, Editor, FileEdit};
 use crate::read::opened::Opened;
 use crate::write::options::Origin;
+use crate::write::storage::PayloadCodec;
+use crate::write::write_option::WriteOption;
 
 /// Edits that a row of the history lists, at most.
 const LISTED_MAX: usize = 64;
@@ -24,8 +26,14 @@ impl Editor for Tet {
         &[Rename, Drop, Attr, FileAttr, Dims, Labels, Compact, Append, Repack, Reserve]
     }
 
-    fn repack_options(&self) -> &'static [&'static str] {
-        &["--chunks", "--codec", "--level", "--digests"]
+    fn repack_options(&self) -> &'static [WriteOption] {
+        &[
+            WriteOption::Chunks,
+            WriteOption::Codec(PayloadCodec::Raw),
+            WriteOption::Codec(PayloadCodec::Zstd),
+            WriteOption::Level,
+            WriteOption::Digests,
+        ]
     }
 
     fn edit(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
 use tet_file::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
-use tet_format::write::DatasetSpec;
+use tet_format::write::{Align, DatasetSpec};
 use tet_format::{DType, Shape};
 use tet_query::{Dataset, LazyArray};
 
@@ -17,8 +17,9 @@ use crate::model::origin::HEADER_KEY;
 use crate::model::{attributes, notes};
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::storage::{self, PayloadCodec};
+use crate::write::storage::{self, PayloadCodec, Storage};
 use crate::write::stream::{self, shape_of};
+use crate::write::write_option::WriteOption;
 use crate::{Error, Note, Result, chunking};
 
 /// The level of zstd where none is asked for.
@@ -33,19 +34,21 @@ impl traits::Writer for Tet {
             attr_types: AttrTypes::Json,
             history: true,
             options: &[
-                "--name",
-                "--chunks",
-                "--dims",
-                "--labels",
-                "--attr",
-                "--no-digests",
-                "--no-stats",
-                "--no-history",
-                "--codec",
-                "--level",
-                "--align",
-                "--align 8",
-                "--reserve-rows",
+                WriteOption::Name,
+                WriteOption::Chunks,
+                WriteOption::Dims,
+                WriteOption::Labels,
+                WriteOption::Attrs,
+                WriteOption::Digests,
+                WriteOption::Statistics,
+                WriteOption::History,
+                WriteOption::Codec(PayloadCodec::Raw),
+                WriteOption::Codec(PayloadCodec::Zstd),
+                WriteOption::Level,
+                WriteOption::Align(8),
+                WriteOption::Align(64),
+                WriteOption::Align(4096),
+                WriteOption::ReservedRows,
             ],
             ..Capabilities::ARRAYS
         }
@@ -77,10 +80,9 @@ impl traits::Writer for Tet {
         specs.iter().try_for_each(|spec| codec_of(&spec.name, options).map(drop))?;
         let tet = &options.tet;
         let how = WriteOptions {
-            encoder: tet.codec,
             threads: tet.threads,
             memory: Some(options.execution.memory_budget / 4),
-            align: tet.align,
+            align: align(&options.storage),
             reserved_rows: tet.reserved_rows,
             digests: tet.digests,
             statistics: tet.statistics,
@@ -89,6 +91,7 @@ impl traits::Writer for Tet {
             overwrite: tet.overwrite,
             inputs: catalog.stamps(),
             version: None,
+            ..WriteOptions::default()
         };
         if tet.keep_stored
             && let Some(stored) = StoredChunks::of(&arrays, &specs)?
@@ -139,16 +142,23 @@ fn output_of(written: Written, specs: Vec<DatasetSpec>) -> Output {
     Output { len: written.file_len, chunk_shapes, ..Output::default() }
 }
 
+/// Where the payloads of datasets start.
+fn align(storage: &Storage) -> Align {
+    match storage.align {
+        Some(8) => Align::A8,
+        Some(4096) => Align::A4096,
+        _ => Align::A64,
+    }
+}
+
 /// How the chunks of a dataset are stored.
 pub(super) fn codec_of(dataset: &str, options: &ConvertOptions) -> Result<CodecChoice> {
-    let of_others = match options.tet.codec {
-        CodecChoice::Raw => (PayloadCodec::Raw, None),
-        CodecChoice::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
-    };
-    match storage::codec_of(dataset, of_others, &options.codecs) {
+    let usual = options.storage.codec_or(PayloadCodec::Zstd);
+    let asked = storage::codec_of(dataset, usual, &options.codecs);
+    match (asked.codec, asked.level) {
         (PayloadCodec::Raw, None) => Ok(CodecChoice::Raw),
         (PayloadCodec::Zstd, level) => Ok(CodecChoice::Zstd { level: level.unwrap_or(LEVEL) }),
-        other => Err(storage::no_codec(dataset, "tet", other)),
+        _ => Err(storage::no_codec(dataset, "tet", asked)),
     }
 }
 

@@ -13,22 +13,26 @@ use crate::container::tet::Tet;
 use crate::container::traits::{Capabilities, Output, Writer};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::file::check_folder;
+use crate::write::storage::PayloadCodec;
+use crate::write::write_option::WriteOption;
 use crate::{Error, Format, Result};
 
 impl Writer for Tets {
     fn can(&self) -> Capabilities {
         Capabilities {
             options: &[
-                "--name",
-                "--chunks",
-                "--dims",
-                "--labels",
-                "--attr",
-                "--no-history",
-                "--codec",
-                "--level",
-                "--align",
-                "--align 8",
+                WriteOption::Name,
+                WriteOption::Chunks,
+                WriteOption::Dims,
+                WriteOption::Labels,
+                WriteOption::Attrs,
+                WriteOption::History,
+                WriteOption::Codec(PayloadCodec::Raw),
+                WriteOption::Codec(PayloadCodec::Zstd),
+                WriteOption::Level,
+                WriteOption::Align(8),
+                WriteOption::Align(64),
+                WriteOption::Align(4096),
             ],
             ..Tet.can()
         }

@@ -13,10 +13,12 @@ mod draft;
 mod labels;
 pub(super) mod names;
 mod objects;
+pub(crate) mod options;
 mod shape;
 mod store;
 mod texts;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tet_format::DType;
@@ -25,6 +27,7 @@ pub(crate) use self::chunk::Cut;
 pub(crate) use self::draft::{Elements, of as draft};
 
 use self::chunk::ChunkEncoder;
+use self::options::{ENCODING, ZARR_2, ZARR_3};
 use super::Zarr;
 use crate::Result;
 use crate::container::traits::{self, Capabilities, Output};
@@ -32,9 +35,10 @@ use crate::model::attribute_types::AttrTypes;
 use crate::model::logical::{self, Physical};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::storage::{Checksum, PayloadCodec};
 use crate::write::stream;
 use crate::write::texts::outline;
-use crate::write::zarr::{ENCODING, ZarrOptions};
+use crate::write::write_option::WriteOption;
 
 /// What a hierarchy can hold.
 pub(crate) fn capabilities() -> Capabilities {
@@ -49,17 +53,20 @@ impl traits::Writer for Zarr {
             attr_types: AttrTypes::Json,
             text: true,
             options: &[
-                "--name",
-                "--chunks",
-                "--dims",
-                "--labels",
-                "--attr",
-                "--codec",
-                "--codec gzip",
-                "--level",
-                "--checksum",
-                "--zarr",
-                "--shards",
+                WriteOption::Name,
+                WriteOption::Chunks,
+                WriteOption::Dims,
+                WriteOption::Labels,
+                WriteOption::Attrs,
+                WriteOption::Codec(PayloadCodec::Raw),
+                WriteOption::Codec(PayloadCodec::Zstd),
+                WriteOption::Codec(PayloadCodec::Gzip),
+                WriteOption::Level,
+                WriteOption::Checksum(Checksum::None),
+                WriteOption::Checksum(Checksum::Crc32c),
+                WriteOption::Variant(Cow::Borrowed(ZARR_2)),
+                WriteOption::Variant(Cow::Borrowed(ZARR_3)),
+                WriteOption::Shards,
             ],
             ..Capabilities::ARRAYS
         }
@@ -84,15 +91,13 @@ impl traits::Writer for Zarr {
             arrays.push(stream::whole(&physical.view)?);
         }
         let draft = draft(conversion, &arrays, options)?;
-        let encoders = draft.hierarchy.arrays.iter().map(|array| {
-            let compression = array.compression;
-            ChunkEncoder::new(&ZarrOptions { compression, ..options.zarr.clone() })
-        });
+        let format = options::format(options);
+        let encoders = draft.hierarchy.arrays.iter().map(|array| ChunkEncoder::new(array, format));
         let encoders = encoders.collect::<Result<Vec<_>>>()?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (datasets, mut of_texts) = (conversion.datasets.clone(), Vec::new());
         let place = store::Place::of(output, options.output_name(output));
-        let target = (place, options.zarr.format);
+        let target = (place, format);
         let len = store::publish(conversion.catalog, target, &options.export(), |store| {
             for (key, document) in draft.hierarchy.documents() {
                 store.put(&key, &document)?;

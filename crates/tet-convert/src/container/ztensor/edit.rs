@@ -7,22 +7,24 @@ use tet_io::{Output, Publisher};
 use tet_query::{Dataset, LazyArray};
 use tet_ztensor::edit::Draft;
 use tet_ztensor::{
-    Align, Checksum, ChecksumChoice, DTYPES, Declaration, Encoding, EncodingChoice, Limits, Tensor,
-    WriteOptions, Writer, ZTensorFile,
+    Align, Checksum as StoredChecksum, ChecksumChoice, DTYPES, Declaration, Encoding,
+    EncodingChoice, Limits, Tensor, WriteOptions, Writer, ZTensorFile,
 };
 
 use super::ZTensor;
 use super::attrs::escaped;
+use super::options::checksum_choice;
 use crate::container::axes_fields::axes_fields;
 use crate::container::edit_kind::EditKind;
 use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use crate::container::rewrite::{Rewrite, Rewritten, StorageChange, check_unchanged};
+use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
 use crate::model::axes::{COORDS_KEY, coords_field};
 use crate::model::item::field;
 use crate::model::logical::to_physical;
 use crate::read::opened::Opened;
-use crate::write::storage::{self, PayloadCodec};
+use crate::write::storage::{self, Checksum, LeveledCodec, PayloadCodec, Storage};
 use crate::write::stream;
+use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
 
 impl Editor for ZTensor {
@@ -81,8 +83,15 @@ impl Editor for ZTensor {
         Ok(draft.save(output, &options.publish)?.file_len)
     }
 
-    fn repack_options(&self) -> &'static [&'static str] {
-        &["--codec", "--level", "--checksum"]
+    fn repack_options(&self) -> &'static [WriteOption] {
+        &[
+            WriteOption::Codec(PayloadCodec::Raw),
+            WriteOption::Codec(PayloadCodec::Zstd),
+            WriteOption::Level,
+            WriteOption::Checksum(Checksum::None),
+            WriteOption::Checksum(Checksum::Crc32c),
+            WriteOption::Checksum(Checksum::Sha256),
+        ]
     }
 
     fn changed<'a>(&self, opened: &Opened, rewrites: Vec<Rewrite<'a>>) -> Result<Vec<Rewrite<'a>>> {
@@ -90,10 +99,9 @@ impl Editor for ZTensor {
         let mut changed = Vec::new();
         for rewrite in rewrites {
             let Some(tensor) = file.tensor(rewrite.dataset) else { continue };
-            let (old, new) = (StorageChange::default(), rewrite.storage);
+            let (old, new) = (Storage::default(), &rewrite.storage);
             // The level of a tensor is not known.
-            let is_other =
-                new.level.is_some() || options(&tensor, &old)? != options(&tensor, &new)?;
+            let is_other = new.level.is_some() || options(&tensor, &old)? != options(&tensor, new)?;
             changed.extend(is_other.then_some(rewrite));
         }
         Ok(changed)
@@ -165,7 +173,7 @@ fn rewritten(
 }
 
 /// How a tensor is stored.
-fn options(tensor: &Tensor<'_>, change: &StorageChange) -> Result<WriteOptions> {
+fn options(tensor: &Tensor<'_>, change: &Storage) -> Result<WriteOptions> {
     let (name, codec) = (tensor.name(), change.codec);
     let codec = codec.unwrap_or(match tensor.encoding() {
         Some(Encoding::Zstd) => PayloadCodec::Zstd,
@@ -175,11 +183,13 @@ fn options(tensor: &Tensor<'_>, change: &StorageChange) -> Result<WriteOptions> 
         (PayloadCodec::Raw, None) => EncodingChoice::Raw,
         (PayloadCodec::Zstd, None) => EncodingChoice::zstd(),
         (PayloadCodec::Zstd, Some(level)) => EncodingChoice::Zstd { level },
-        other => return Err(storage::no_codec(name, "zTensor", other)),
+        (codec, level) => {
+            return Err(storage::no_codec(name, "zTensor", LeveledCodec { codec, level }));
+        }
     };
-    let checksum = change.checksum.unwrap_or(match tensor.checksum() {
+    let checksum = change.checksum.map(checksum_choice).unwrap_or(match tensor.checksum() {
         None => ChecksumChoice::Left,
-        Some(Checksum::Sha256(_)) => ChecksumChoice::Sha256,
+        Some(StoredChecksum::Sha256(_)) => ChecksumChoice::Sha256,
         Some(_) => ChecksumChoice::Crc32c,
     });
     let is_at = |align: &Align| {

@@ -2,20 +2,19 @@
 
 mod from_dense;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
 use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, LazyArray};
-use tet_ztensor::{
-    Check, DTYPES, Declaration, Dialect, EncodingChoice, Limits, Sparse, SparseChoice, Value,
-    Writer, ZTensorFile,
-};
+use tet_ztensor::{Check, DTYPES, Declaration, Limits, Sparse, Value, Writer, ZTensorFile};
 
 use self::from_dense::from_dense;
 use super::ZTensor;
 use super::attrs::escaped;
+use super::options::{V01X, is_v01x, of_tensor, write_options};
 use super::sparse::check_budget;
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attribute_types::AttrTypes;
@@ -31,8 +30,9 @@ use crate::model::sparse::{
 use crate::model::ties::ties;
 use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
 use crate::write::joined::{Joined, joined};
-use crate::write::storage::{self, PayloadCodec};
+use crate::write::storage::{self, Checksum, PayloadCodec, SparseLayout};
 use crate::write::stream::{self, shape_of};
+use crate::write::write_option::WriteOption;
 use crate::{Error, Format, Note, Result};
 
 impl traits::Writer for ZTensor {
@@ -44,25 +44,28 @@ impl traits::Writer for ZTensor {
             attr_types: AttrTypes::Cbor,
             sparse: true,
             options: &[
-                "--dims",
-                "--labels",
-                "--attr",
-                "--codec",
-                "--level",
-                "--align",
-                "--align 65536",
-                "--align-above",
-                "--checksum",
-                "--checksum sha256",
-                "--dialect",
-                "--sparse native",
+                WriteOption::Dims,
+                WriteOption::Labels,
+                WriteOption::Attrs,
+                WriteOption::Codec(PayloadCodec::Raw),
+                WriteOption::Codec(PayloadCodec::Zstd),
+                WriteOption::Level,
+                WriteOption::Align(64),
+                WriteOption::Align(4096),
+                WriteOption::Align(65_536),
+                WriteOption::AlignAbove,
+                WriteOption::Checksum(Checksum::None),
+                WriteOption::Checksum(Checksum::Crc32c),
+                WriteOption::Checksum(Checksum::Sha256),
+                WriteOption::Variant(Cow::Borrowed(V01X)),
+                WriteOption::NativeSparse,
             ],
             ..Capabilities::ARRAYS
         }
     }
 
     fn keeps_shared_bytes(&self, options: &ConvertOptions) -> bool {
-        options.ztensor.dialect == Dialect::Common
+        !is_v01x(options)
     }
 
     fn write(
@@ -73,8 +76,9 @@ impl traits::Writer for ZTensor {
     ) -> Result<Output> {
         let physical = to_physical(conversion, options)?;
         let file = of_file(conversion, options)?;
+        let how = write_options(options)?;
         let publish = options.export().publish(conversion.catalog);
-        let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
+        let (note, written) = tet_ztensor::publish(output, &how, &publish, |writer| {
             let note = put((conversion.catalog, conversion.joined), &physical, writer, options)?;
             // Behind the others, which keep their numbers.
             if !file.is_empty() {
@@ -93,7 +97,7 @@ fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Res
     let has = |dtype: DType| DTYPES.contains(&dtype);
     let physical = conversion.to_physical("ztensor", has)?;
     conversion.notes.extend(physical.iter().filter_map(Physical::note));
-    let is_split = options.ztensor.sparse == SparseChoice::Split;
+    let is_split = options.storage.sparse == SparseLayout::Parts;
     if options.sparse == SparseOutput::Sparse && is_split {
         let native = sparse_tensors(conversion.catalog).into_iter();
         let native = native.filter(|it| it.storage == SparseStorage::Native);
@@ -134,7 +138,7 @@ fn put<W: Write + Send>(
     };
     check_codecs(physical, |it| makes_sparse || is_joined(it) || is_stored(it), options)?;
     for ((lazy, physical), first) in arrays.iter().zip(physical).zip(firsts) {
-        let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
+        let first = first.filter(|_| !is_v01x(options));
         if let Some(first) = first.and_then(|first| datasets.get(first)) {
             writer.alias(declaration(lazy, options), &first.name)?;
             how.progress.advance(stream::len_of(lazy))?;
@@ -163,7 +167,7 @@ fn put<W: Write + Send>(
             writer.sparse(declaration(lazy, options), &places, &values)?;
             continue;
         }
-        let how_stored = how_stored(&lazy.dataset().name, options)?;
+        let how_stored = of_tensor(&lazy.dataset().name, options)?;
         let mut tensor = writer.tensor_as(declaration(lazy, options), &how_stored)?;
         stream::for_each(lazy, &how, &mut |elements| Ok(tensor.write(elements)?))?;
         tensor.finish()?;
@@ -173,24 +177,6 @@ fn put<W: Write + Send>(
     Ok(notes::unchecked(&arrays))
 }
 
-/// How a dense tensor is stored.
-fn how_stored(name: &str, options: &ConvertOptions) -> Result<tet_ztensor::WriteOptions> {
-    let of_others = match options.ztensor.encoding {
-        EncodingChoice::Raw => (PayloadCodec::Raw, None),
-        EncodingChoice::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
-    };
-    let encoding = match storage::codec_of(name, of_others, &options.codecs) {
-        (PayloadCodec::Raw, None) => EncodingChoice::Raw,
-        (PayloadCodec::Zstd, Some(level)) => EncodingChoice::Zstd { level },
-        (PayloadCodec::Zstd, None) if options.ztensor.dialect == Dialect::V01x => {
-            EncodingChoice::Zstd { level: 3 }
-        }
-        (PayloadCodec::Zstd, None) => EncodingChoice::zstd(),
-        other => return Err(storage::no_codec(name, "zTensor", other)),
-    };
-    Ok(tet_ztensor::WriteOptions { encoding, ..options.ztensor })
-}
-
 /// Checks the codecs of all datasets before anything is written. Sparse tensors have that of the file.
 fn check_codecs(
     physical: &[Physical],
@@ -198,7 +184,7 @@ fn check_codecs(
     options: &ConvertOptions,
 ) -> Result<()> {
     for dataset in physical.iter().map(|it| &it.view) {
-        how_stored(&dataset.name, options)?;
+        of_tensor(&dataset.name, options)?;
         if sparse(dataset) && !storage::codec_rules(&options.codecs, &dataset.name).is_empty() {
             let why = "a sparse tensor has the codec of the file: leave out the one for it";
             return Err(Error::Unfit { dataset: dataset.name.clone(), encoding: "zTensor", why });
@@ -256,7 +242,7 @@ fn of_file(
         attrs.iter().map(|(key, value)| (escaped(key), item(key, value))).collect();
     let header = conversion.header.clone().map(Value::Text);
     fields.extend(header.map(|header| (HEADER_KEY.to_owned(), header)));
-    if options.ztensor.dialect == Dialect::V01x {
+    if is_v01x(options) {
         conversion.notes.extend(Note::left_behind("", "attributes of the file", fields.len()));
         fields.clear();
     }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use half::f16;
 use tet_convert::{
-    ConvertOptions, ImportOptions, ImportReport, OpenOptions, Opened, Result, convert, open,
-    open_source, verify,
+    ConvertOptions, ImportOptions, ImportReport, OpenOptions, Opened, PayloadCodec, Result,
+    convert, open, open_source, verify,
 };
 use tet_io::{Progress, Source};
 use tet_query::{Array, Execution, Hyperslab};
@@ -112,11 +112,24 @@ pub(crate) fn watched() -> (Progress, Arc<Mutex<(u64, u64)>>) {
 
 /// Converts `input` to a new `.tet` file and opens that.
 pub(crate) fn imported(folder: &Path, input: &Path, options: &ImportOptions) -> Result<Opened> {
+    imported_as(PayloadCodec::Raw, folder, input, options)
+}
+
+/// The same, compressed in this way.
+pub(crate) fn imported_as(
+    codec: PayloadCodec,
+    folder: &Path,
+    input: &Path,
+    options: &ImportOptions,
+) -> Result<Opened> {
     let output = folder.join("out.tet");
     if output.exists() {
         std::fs::remove_file(&output).expect("it exists");
     }
-    to_tet(input, &output, options)?;
+    let mut how = ConvertOptions::default();
+    how.tet = options.clone();
+    how.storage.codec = Some(codec);
+    convert(input, &output, &how)?;
     open(&output, &OpenOptions::default())
 }
 

@@ -7,12 +7,12 @@ use tet_query::{Dataset, LazyArray, StoredCompression};
 
 use super::HDF5;
 use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
-use crate::write::conversion::{ConvertOptions, Filter, Hdf5Codec, Hdf5Options};
-use crate::write::storage::{self, PayloadCodec};
+use crate::write::conversion::ConvertOptions;
+use crate::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
 use crate::write::stream::shape_of;
 use crate::write::texts;
 use crate::write::whole_chunks::EncodeChunk;
-use crate::{Result, chunking};
+use crate::{Error, Result, chunking};
 
 /// The registered numbers of filters.
 const DEFLATE: u16 = 1;
@@ -22,6 +22,62 @@ const ZSTD: u16 = 32_015;
 /// The levels where none is asked for.
 const DEFLATE_LEVEL: u32 = 4;
 const ZSTD_LEVEL: i32 = 3;
+
+/// How chunks are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChunkFilters {
+    codec: Hdf5Codec,
+    filter: Filter,
+}
+
+/// How chunks are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hdf5Codec {
+    /// As in the input, by deflate: at its level and with its shuffle, or at level 4 and shuffled where the input has
+    /// another codec. Chunks keep their shape. What is not compressed there is not.
+    Kept,
+    /// They are not.
+    Raw,
+    /// By deflate, which every build of HDF5 reads, at a level from 0 to 9.
+    Deflate { level: u32 },
+    /// By zstd, for which HDF5 needs the plugin of filter 32015, at a level from 1 to 22.
+    Zstd { level: i32 },
+}
+
+/// How the chunks of all datasets are stored. What is compressed is shuffled too, unless no filter is asked for.
+///
+/// # Errors
+/// Files have no such codec, or there is a level without one.
+fn of_all(storage: &Storage) -> Result<ChunkFilters> {
+    let asked = storage.codec_or(PayloadCodec::Raw);
+    let codec = match (storage.codec, storage.filter) {
+        (None, _) if storage.level.is_some() => return Err(Error::LevelAlone { encoding: HDF5 }),
+        (None, Some(Filter::None)) => Hdf5Codec::Raw,
+        (None, _) => Hdf5Codec::Kept,
+        (Some(_), _) => hdf5_codec("", asked)?,
+    };
+    let usual = match codec {
+        Hdf5Codec::Raw | Hdf5Codec::Kept => Filter::None,
+        Hdf5Codec::Deflate { .. } | Hdf5Codec::Zstd { .. } => Filter::Shuffle,
+    };
+    Ok(ChunkFilters { codec, filter: storage.filter.unwrap_or(usual) })
+}
+
+/// A codec as these files have it.
+fn hdf5_codec(dataset: &str, asked: LeveledCodec) -> Result<Hdf5Codec> {
+    let refused = || storage::no_codec(dataset, HDF5, asked);
+    Ok(match (asked.codec, asked.level) {
+        (PayloadCodec::Raw, None) => Hdf5Codec::Raw,
+        (PayloadCodec::Gzip, level) => {
+            let level = level.map_or(Ok(DEFLATE_LEVEL), |level| {
+                u32::try_from(level).ok().filter(|level| *level <= 9).ok_or_else(refused)
+            });
+            Hdf5Codec::Deflate { level: level? }
+        }
+        (PayloadCodec::Zstd, level) => Hdf5Codec::Zstd { level: level.unwrap_or(ZSTD_LEVEL) },
+        _ => return Err(refused()),
+    })
+}
 
 /// The most texts in one piece.
 const WHOLE_COUNT_MAX: u64 = 1 << 16;
@@ -54,7 +110,7 @@ pub(super) fn layout(
         None => filters(&how(lazy.dataset(), options)?, size),
     };
     let is_whole = |texts: &Dataset| is_short(texts.grid.shape());
-    let is_kept = options.hdf5.codec == Hdf5Codec::Kept && has_chunks(lazy.dataset());
+    let is_kept = of_all(&options.storage)?.codec == Hdf5Codec::Kept && has_chunks(lazy.dataset());
     let is_chunked = !filters.is_empty()
         || is_kept && cut.texts.is_none()
         || cut.unlimited.contains(&true)
@@ -95,54 +151,44 @@ fn has_chunks(dataset: &Dataset) -> bool {
 
 /// How the chunks of a dataset are stored. What is compressed by a codec of its own is shuffled too, as elsewhere,
 /// unless the others are compressed and not shuffled.
-pub(super) fn how(dataset: &Dataset, options: &ConvertOptions) -> Result<Hdf5Options> {
-    let own = of_others(dataset, &options.hdf5);
+pub(super) fn how(dataset: &Dataset, options: &ConvertOptions) -> Result<ChunkFilters> {
+    let own = of_others(dataset, &of_all(&options.storage)?);
     let codec = match own.codec {
-        Hdf5Codec::Raw | Hdf5Codec::Kept => (PayloadCodec::Raw, None),
-        Hdf5Codec::Deflate { level } => (PayloadCodec::Gzip, i32::try_from(level).ok()),
-        Hdf5Codec::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
+        Hdf5Codec::Raw | Hdf5Codec::Kept => PayloadCodec::Raw.into(),
+        Hdf5Codec::Deflate { level } => {
+            LeveledCodec { codec: PayloadCodec::Gzip, level: i32::try_from(level).ok() }
+        }
+        Hdf5Codec::Zstd { level } => LeveledCodec { codec: PayloadCodec::Zstd, level: Some(level) },
     };
-    let dataset = &dataset.name;
-    let asked = storage::codec_of(dataset, codec, &options.codecs);
+    let asked = storage::codec_of(&dataset.name, codec, &options.codecs);
     if asked == codec {
         return Ok(own);
     }
-    let refused = || storage::no_codec(dataset, HDF5, asked);
-    let codec = match asked {
-        (PayloadCodec::Raw, None) => Hdf5Codec::Raw,
-        (PayloadCodec::Gzip, level) => {
-            let level = level.map_or(Ok(DEFLATE_LEVEL), |level| {
-                u32::try_from(level).ok().filter(|level| *level <= 9).ok_or_else(refused)
-            });
-            Hdf5Codec::Deflate { level: level? }
-        }
-        (PayloadCodec::Zstd, level) => Hdf5Codec::Zstd { level: level.unwrap_or(ZSTD_LEVEL) },
-        _ => return Err(refused()),
-    };
+    let codec = hdf5_codec(&dataset.name, asked)?;
     let is_plain = own.codec != Hdf5Codec::Raw && own.filter == Filter::None;
     let filter = match codec {
         Hdf5Codec::Raw | Hdf5Codec::Kept => Filter::None,
         _ if is_plain => Filter::None,
         _ => Filter::Shuffle,
     };
-    Ok(Hdf5Options { codec, filter })
+    Ok(ChunkFilters { codec, filter })
 }
 
 /// How the chunks of a dataset are stored that has no codec of its own: as all, or as in the input. Coordinates and
 /// scalars are read by all programs: they have no filter that needs a plugin, and are too short for another one than the
 /// input has.
-fn of_others(dataset: &Dataset, options: &Hdf5Options) -> Hdf5Options {
-    let raw = Hdf5Options { codec: Hdf5Codec::Raw, filter: options.filter };
+fn of_others(dataset: &Dataset, options: &ChunkFilters) -> ChunkFilters {
+    let raw = ChunkFilters { codec: Hdf5Codec::Raw, filter: options.filter };
     match options.codec {
         Hdf5Codec::Zstd { .. } if is_coordinate(dataset) => {
-            Hdf5Options { codec: Hdf5Codec::Raw, filter: Filter::None }
+            ChunkFilters { codec: Hdf5Codec::Raw, filter: Filter::None }
         }
         Hdf5Codec::Kept => match dataset.chunks.compression() {
             Some(StoredCompression { deflate_level: None, .. }) if is_coordinate(dataset) => raw,
             Some(StoredCompression { deflate_level, is_shuffled }) => {
                 let level = deflate_level.unwrap_or(DEFLATE_LEVEL);
                 let filter = if is_shuffled { Filter::Shuffle } else { options.filter };
-                Hdf5Options { codec: Hdf5Codec::Deflate { level }, filter }
+                ChunkFilters { codec: Hdf5Codec::Deflate { level }, filter }
             }
             None => raw,
         },
@@ -161,7 +207,7 @@ fn is_coordinate(dataset: &Dataset) -> bool {
 }
 
 /// The filters of elements of this size, in the order in which they are applied.
-fn filters(options: &Hdf5Options, size: u64) -> Vec<StoredFilter> {
+fn filters(options: &ChunkFilters, size: u64) -> Vec<StoredFilter> {
     let filter = |id: u16, name: &str, value: u64| StoredFilter {
         id,
         name: name.to_owned(),
@@ -183,7 +229,7 @@ fn filters(options: &Hdf5Options, size: u64) -> Vec<StoredFilter> {
 /// # Errors
 /// The codec has no such level.
 pub(super) fn encoder(
-    options: &Hdf5Options,
+    options: &ChunkFilters,
     size: u64,
 ) -> Result<Option<Box<EncodeChunk<'static>>>> {
     let is_shuffled = options.filter == Filter::Shuffle && 1 < size;

@@ -16,8 +16,8 @@ use tet_tensogram::{
 use super::super::write::{self, Object, metadata};
 use super::recipe::recipe_of;
 use crate::container::editor::{EditMode, RewriteOptions};
-use crate::container::rewrite::StorageChange;
 use crate::model::logical::to_physical;
+use crate::write::storage::Storage;
 use crate::write::stream;
 use crate::{Error, Note, Result};
 
@@ -36,7 +36,7 @@ pub(super) struct Old<'a> {
 pub(super) fn scratch(
     view: &Dataset,
     old: &Old<'_>,
-    change: &StorageChange,
+    change: &Storage,
     (folder, how): (&Path, RewriteOptions<'_>),
 ) -> Result<Option<(Source, Vec<Note>)>> {
     let unfit = |why| Error::Unfit { dataset: view.name.clone(), encoding: "Tensogram", why };

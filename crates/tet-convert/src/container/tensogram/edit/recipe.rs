@@ -6,9 +6,8 @@ use tet_tensogram::{
     PackingParameters, Readers, Recipe, SzipParameters, Value,
 };
 
-use crate::container::rewrite::StorageChange;
-use crate::write::conversion::Filter;
-use crate::write::storage::{self, PayloadCodec};
+use super::super::options::packing_fit;
+use crate::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
 use crate::{Error, Result};
 
 /// The level of zstd where the descriptor has none.
@@ -21,7 +20,7 @@ const LEVEL: i32 = 3;
 pub(super) fn recipe_of(
     dataset: &str,
     descriptor: &Descriptor,
-    change: &StorageChange,
+    change: &Storage,
 ) -> Result<Recipe> {
     let unfit = |why| Error::Unfit { dataset: dataset.to_owned(), encoding: "Tensogram", why };
     let stage = |stage| match descriptor.stage(stage) {
@@ -33,7 +32,8 @@ pub(super) fn recipe_of(
         "simple_packing" => packing(descriptor).map(Some),
         _ => None,
     };
-    let packing = change.packing.or_else(|| old_packing.map(|it| it.map(PackingFit::Given)));
+    let new_packing = change.packing.map(packing_fit);
+    let packing = new_packing.or_else(|| old_packing.map(|it| it.map(PackingFit::Given)));
     let why = "its encoding is not written: name another with `tet edit repack --encoding`";
     let packing = packing.ok_or_else(|| unfit(why))?;
     let size = descriptor.dtype().and_then(DType::size).unwrap_or(1);
@@ -41,14 +41,14 @@ pub(super) fn recipe_of(
         (Some(Filter::None), _) | (None, "none") => None,
         (Some(Filter::Shuffle), _) => Some(size).filter(|size| 1 < *size),
         // Numbers that are packed now have no bytes to shuffle.
-        (None, _) if change.packing.is_some_and(|it| it.is_some()) => None,
+        (None, _) if new_packing.is_some_and(|it| it.is_some()) => None,
         (None, "shuffle") => integer(descriptor, "shuffle_element_size"),
         (None, _) => {
             let why = "its filter is not written: name another with `tet edit repack --filter`";
             return Err(unfit(why));
         }
     };
-    let compression = compression((dataset, descriptor), change)?;
+    let compression = compression(dataset, descriptor, change)?;
     let order = if packing.is_some() { ByteOrder::Little } else { descriptor.byte_order() };
     // Old programs look for the keys of before 0.19.
     let readers = match descriptor.value("reference_value") {
@@ -74,10 +74,7 @@ pub(super) fn recipe_of(
     })
 }
 
-fn compression(
-    (dataset, descriptor): (&str, &Descriptor),
-    change: &StorageChange,
-) -> Result<Compressing> {
+fn compression(dataset: &str, descriptor: &Descriptor, change: &Storage) -> Result<Compressing> {
     let old = descriptor.stage(DescriptorStage::Compression);
     let of_old = |codec: PayloadCodec| {
         change.codec.is_none() && change.level.is_none() && old == codec.name()
@@ -110,7 +107,9 @@ fn compression(
             })
         }
         (PayloadCodec::Szip, None) => Compressing::Szip(SzipParameters::default()),
-        other => return Err(storage::no_codec(dataset, "Tensogram", other)),
+        (codec, level) => {
+            return Err(storage::no_codec(dataset, "Tensogram", LeveledCodec { codec, level }));
+        }
     })
 }
 

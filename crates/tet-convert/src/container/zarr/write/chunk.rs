@@ -3,9 +3,8 @@
 use tet_codec::{
     ChecksumKind, ChecksumPlace, Checksummed, Decode, Encode, FillValue, ZstdEncoder, encode,
 };
-use tet_zarr::{ZarrCompression, ZarrFormat};
+use tet_zarr::{NewArray, ZarrCompression, ZarrFormat};
 
-use crate::write::zarr::{ChunkSum, ZarrOptions};
 use crate::{Error, Result};
 
 /// Encodes chunks as the options say. Threads may share it.
@@ -13,7 +12,7 @@ use crate::{Error, Result};
 pub(super) struct ChunkEncoder {
     format: ZarrFormat,
     how: How,
-    checksum: ChunkSum,
+    has_checksum: bool,
 }
 
 #[derive(Debug)]
@@ -26,20 +25,20 @@ enum How {
 impl ChunkEncoder {
     /// # Errors
     /// The codec does not have the level.
-    pub(super) fn new(options: &ZarrOptions) -> Result<Self> {
-        let how = match options.compression {
+    pub(super) fn new(array: &NewArray, format: ZarrFormat) -> Result<Self> {
+        let how = match array.compression {
             ZarrCompression::None => How::Raw,
             ZarrCompression::Zstd { level } => {
                 How::Zstd(ZstdEncoder::new(level).map_err(of_codec)?)
             }
             ZarrCompression::Deflate { level } => How::Deflate(level),
         };
-        Ok(ChunkEncoder { format: options.format, how, checksum: options.checksum })
+        Ok(ChunkEncoder { format, how, has_checksum: array.has_checksums })
     }
 
     /// Whether stored chunks are the bytes of their elements.
     pub(super) fn is_identity(&self) -> bool {
-        matches!((&self.how, self.checksum), (How::Raw, ChunkSum::None))
+        matches!(self.how, How::Raw) && !self.has_checksum
     }
 
     /// The stored bytes of a chunk.
@@ -51,7 +50,7 @@ impl ChunkEncoder {
             (How::Deflate(level), ZarrFormat::V3) => encode::gzip(decoded, *level, out),
         };
         encoded.map_err(of_codec)?;
-        if self.checksum == ChunkSum::Crc32c {
+        if self.has_checksum {
             let stage = Checksummed::new(ChecksumKind::Crc32c, ChecksumPlace::End);
             let stored = std::mem::take(out);
             encode::checksum(stage, &stored, out).map_err(of_codec)?;

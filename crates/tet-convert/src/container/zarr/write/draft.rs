@@ -6,25 +6,20 @@ use serde_json::{Map, Value};
 use tet_file::AttrValue;
 use tet_format::{DType, Shape};
 use tet_query::{AttrText, Dataset, LazyArray};
-use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrCompression, ZarrFormat, fill_json};
+use tet_zarr::{NewArray, NewElement, NewHierarchy, ZarrFormat, fill_json};
 
 use super::attributes::{Fill, fill_attribute, given_fill, is_fill, json};
 use super::labels;
 use super::names::{group_of, legal, of_datasets};
+use super::options;
 use super::shape::{self, Shaped};
 use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
 use crate::write::axes::{names_of, used};
 use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::storage::{self, PayloadCodec};
 use crate::write::stream::shape_of;
 use crate::write::texts::TEXT_LEN;
-use crate::write::zarr::{ChunkSum, ENCODING, ZarrOptions};
 use crate::write::{chunk_shape, fill, groups, texts};
-use crate::{Error, Note, Result};
-
-/// The levels where none is asked for, as zarr-python has them.
-const ZSTD_LEVEL: i32 = 3;
-const GZIP_LEVEL: i32 = 5;
+use crate::{Note, Result};
 
 /// A hierarchy before it is written.
 #[derive(Debug)]
@@ -72,11 +67,7 @@ pub(crate) fn of(
     options: &ConvertOptions,
 ) -> Result<Draft> {
     let notes = &mut conversion.notes;
-    if options.zarr.format == ZarrFormat::V2 && options.zarr.checksum == ChunkSum::Crc32c {
-        let dataset = arrays.first().map(|it| it.dataset().name.clone()).unwrap_or_default();
-        let why = "chunks of version 2 have no CRC-32C";
-        return Err(Error::Unfit { dataset, encoding: ENCODING, why });
-    }
+    options::check(arrays.first().map_or("", |it| &it.dataset().name), options)?;
     let paths = of_datasets(arrays.iter().map(|it| it.dataset().name.as_str()), notes)?;
     let mut made = Vec::new();
     let used = used(arrays);
@@ -89,11 +80,14 @@ pub(crate) fn of(
             None => of_dataset((lazy, path, dims), number, options, notes)?,
         });
     }
-    let labels = of_labels(arrays, &paths, &options.zarr, notes);
+    let labels = of_labels(arrays, &paths, options, notes)?;
     made.splice(0..0, labels);
     let groups = of_groups(conversion, &paths);
     let (arrays, parts) = made.into_iter().unzip();
-    Ok(Draft { hierarchy: NewHierarchy { format: options.zarr.format, groups, arrays }, parts })
+    Ok(Draft {
+        hierarchy: NewHierarchy { format: options::format(options), groups, arrays },
+        parts,
+    })
 }
 
 /// A dataset as an array.
@@ -104,7 +98,7 @@ fn of_dataset(
     notes: &mut Vec<Note>,
 ) -> Result<(NewArray, Part)> {
     let (dataset, dtype, shape) = (lazy.dataset(), lazy.dtype(), shape_of(lazy));
-    let format = options.zarr.format;
+    let format = options::format(options);
     let attrs = attrs_of(dataset, shape.rank(), options);
     if dataset.dtype_name == "char" {
         let (dataset, from) = (dataset.name.clone(), dataset.dtype_name.clone());
@@ -141,41 +135,18 @@ fn of_dataset(
         chunk_shape: shapes.chunk,
         shard_shape: shapes.shard,
         fill,
-        compression: compression(&dataset.name, options)?,
-        has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
+        compression: options::compression(&dataset.name, options)?,
+        has_checksums: options::has_checksums(options),
         stored: None,
         attributes,
     };
     Ok((array, Part { elements: Elements::Array(number), fill: element }))
 }
 
-/// How the chunks of a dataset are compressed.
-fn compression(dataset: &str, options: &ConvertOptions) -> Result<ZarrCompression> {
-    let of_others = match options.zarr.compression {
-        ZarrCompression::None => (PayloadCodec::Raw, None),
-        ZarrCompression::Zstd { level } => (PayloadCodec::Zstd, Some(level)),
-        ZarrCompression::Deflate { level } => (PayloadCodec::Gzip, i32::try_from(level).ok()),
-    };
-    let asked = storage::codec_of(dataset, of_others, &options.codecs);
-    let refused = || storage::no_codec(dataset, ENCODING, asked);
-    match asked {
-        (PayloadCodec::Raw, None) => Ok(ZarrCompression::None),
-        (PayloadCodec::Zstd, level) => {
-            Ok(ZarrCompression::Zstd { level: level.unwrap_or(ZSTD_LEVEL) })
-        }
-        (PayloadCodec::Gzip, level) => {
-            let level = u32::try_from(level.unwrap_or(GZIP_LEVEL)).ok();
-            let level = level.filter(|level| *level <= 9).ok_or_else(refused)?;
-            Ok(ZarrCompression::Deflate { level })
-        }
-        _ => Err(refused()),
-    }
-}
-
 /// The fill value that the input has of its own, where the version has a spelling of it.
 fn own_fill(dataset: &Dataset, dtype: DType, options: &ConvertOptions) -> Option<Fill> {
     let element = fill::own(dataset, dtype, &options.tet)?;
-    let json = fill_json(dtype, element, options.zarr.format)?;
+    let json = fill_json(dtype, element, options::format(options))?;
     Some(Fill { element: element.to_vec(), json })
 }
 
@@ -191,7 +162,7 @@ fn of_texts(
     let shaped = Shaped { dataset: texts, shape: &shape, size: TEXT_LEN, automatic: &automatic };
     let shapes = shape::of(&shaped, options)?;
     let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
-    if options.zarr.format == ZarrFormat::V3 {
+    if options::format(options) == ZarrFormat::V3 {
         // With one, xarray does not open the hierarchy.
         let count = usize::from(attrs.remove(FILL_KEY).is_some());
         notes.extend(Note::left_behind(&texts.name, "attributes", count));
@@ -204,8 +175,8 @@ fn of_texts(
         chunk_shape: shapes.chunk,
         shard_shape: shapes.shard,
         fill: None,
-        compression: compression(&texts.name, options)?,
-        has_checksums: options.zarr.checksum == ChunkSum::Crc32c,
+        compression: options::compression(&texts.name, options)?,
+        has_checksums: options::has_checksums(options),
         stored: None,
         dimension_names: dims,
         attributes: written(&texts.name, as_json, notes),
@@ -268,9 +239,9 @@ fn of_groups(
 fn of_labels(
     arrays: &[LazyArray],
     paths: &[String],
-    options: &ZarrOptions,
+    options: &ConvertOptions,
     notes: &mut Vec<Note>,
-) -> Vec<(NewArray, Part)> {
+) -> Result<Vec<(NewArray, Part)>> {
     let mut made: Vec<(NewArray, Part)> = Vec::new();
     let mut of: BTreeMap<String, &[String]> = BTreeMap::new();
     for (lazy, path) in arrays.iter().zip(paths) {
@@ -302,10 +273,10 @@ fn of_labels(
             let array = path.clone();
             notes.push(Note::LabelsAsArray { dataset: dataset.name.clone(), array });
             of.insert(path.clone(), texts);
-            made.push(of_axis(path, dim, texts.len(), found, options));
+            made.push(of_axis(path, dim, texts.len(), found, options)?);
         }
     }
-    made
+    Ok(made)
 }
 
 fn of_axis(
@@ -313,8 +284,8 @@ fn of_axis(
     dim: &str,
     count: usize,
     labels: labels::Labels,
-    options: &ZarrOptions,
-) -> (NewArray, Part) {
+    options: &ConvertOptions,
+) -> Result<(NewArray, Part)> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let array = NewArray {
         path,
@@ -323,13 +294,13 @@ fn of_axis(
         chunk_shape: Shape::from([count.max(1)]),
         shard_shape: None,
         fill: None,
-        compression: options.compression,
-        has_checksums: options.checksum == ChunkSum::Crc32c,
+        compression: options::label_compression(options)?,
+        has_checksums: options::has_checksums(options),
         stored: None,
         dimension_names: Some(vec![dim.to_owned()]),
         attributes: Map::new(),
     };
-    (array, Part { elements: Elements::Bytes(labels.bytes), fill: None })
+    Ok((array, Part { elements: Elements::Bytes(labels.bytes), fill: None }))
 }
 
 /// Bytes of an element of an array of numbers.

@@ -4,10 +4,11 @@ use tet_format::Shape;
 use tet_query::Dataset;
 use tet_zarr::ZarrFormat;
 
+use super::options::{self, ENCODING};
 use crate::chunking;
 use crate::write::chunk_shape::{self, AskedChunks, KEPT_LEN_MIN, chunks_of};
 use crate::write::conversion::ConvertOptions;
-use crate::write::zarr::{ENCODING, ShardChoice};
+use crate::write::storage::ShardChoice;
 use crate::{Error, Result};
 
 /// A shard of `auto` has at most this many decoded bytes.
@@ -41,8 +42,8 @@ pub(super) struct Shaped<'s> {
 pub(super) fn of(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes> {
     let &Shaped { dataset, shape, size, automatic } = shaped;
     let name = || dataset.name.clone();
-    let shards = &options.zarr.shards;
-    let is_older = options.zarr.format == ZarrFormat::V2;
+    let shards = &options.storage.shards;
+    let is_older = options::format(options) == ZarrFormat::V2;
     if is_older && matches!(shards, ShardChoice::Auto | ShardChoice::Shape(_)) {
         let why = "version 2 has no shards";
         return Err(Error::Unfit { dataset: name(), encoding: ENCODING, why });

@@ -6,9 +6,9 @@ use tet_zarr::{NewArray, ZarrFormat, shard_index, text_chunk};
 
 use super::chunk::ChunkEncoder;
 use super::objects::span_of;
+use super::options::ENCODING;
 use super::store::ObjectSink;
 use crate::write::texts::{TextCounts, filled, for_each_chunk, inside};
-use crate::write::zarr::ENCODING;
 use crate::{Error, Note, Result};
 
 /// An array of text that is written.
