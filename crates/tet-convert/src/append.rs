@@ -38,15 +38,15 @@ use crate::container::{EditKind, EditMode, EditOptions, Rewritten, container, ho
 use crate::convert::taken;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
-use crate::model::cf::Decoding;
-use crate::model::logical::to_physical;
 use crate::open::{document_of, of_several, open};
-use crate::read::opened::{OpenOptions, Opened, path_of};
-use crate::write::bands::Bands;
-use crate::write::conversion::UnsupportedChoice;
-use crate::write::file::folder_of;
-use crate::write::stream;
 use crate::{Error, Format, Note, Result};
+use tet_container::model::cf::Decoding;
+use tet_container::model::logical::to_physical;
+use tet_container::read::opened::{OpenOptions, Opened, path_of};
+use tet_container::write::bands::Bands;
+use tet_container::write::conversion::UnsupportedChoice;
+use tet_container::write::file::folder_of;
+use tet_container::write::stream;
 
 /// The level of zstd of new chunks.
 const LEVEL: i32 = 3;

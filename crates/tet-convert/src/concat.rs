@@ -14,12 +14,12 @@ use tet_format::Grid;
 use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, TextChunks, Texts};
 
 use crate::append::{AxisAppend, GIVE_IN_ORDER, Growing, check_fixed, growing, unfit};
-use crate::model::logical::{CHAR, to_logical, to_physical};
-use crate::read::opened::Opened;
-use crate::read::slabs::{grid_of_one, unread};
 use crate::stack::bits;
-use crate::write::{stream, texts};
 use crate::{Error, Result};
+use tet_container::model::logical::{CHAR, to_logical, to_physical};
+use tet_container::read::opened::Opened;
+use tet_container::read::slabs::{grid_of_one, unread};
+use tet_container::write::{stream, texts};
 
 /// Several opened files as one, which has the datasets of the first, grown along an axis.
 ///

@@ -35,18 +35,18 @@ use crate::concat::joined_files;
 use crate::container::tensogram::{numbered, stacked};
 use crate::container::{Capabilities, writable};
 use crate::merge::merged;
-use crate::model::attributes::{FILL_KEY, not_a_time};
-use crate::model::cf::{ValueChoice, dated};
-use crate::model::logical::{is_dequantized, numbers_of};
 use crate::open::{of_several, open, open_source};
-use crate::read::damage::{Damage, with_missing};
-use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::stack::stacked_files;
-use crate::write::conversion::{ConvertOptions, DamageChoice, UnsupportedChoice};
-use crate::write::file::folder_of;
-use crate::write::options::ImportReport;
-use crate::write::write_option::WriteOption;
 use crate::{Error, Format, Note, Result};
+use tet_container::model::attributes::{FILL_KEY, not_a_time};
+use tet_container::model::cf::{ValueChoice, dated};
+use tet_container::model::logical::{is_dequantized, numbers_of};
+use tet_container::read::damage::{Damage, with_missing};
+use tet_container::read::opened::{OpenOptions, Opened, path_of};
+use tet_container::write::conversion::{ConvertOptions, DamageChoice, UnsupportedChoice};
+use tet_container::write::file::folder_of;
+use tet_container::write::options::ImportReport;
+use tet_container::write::write_option::WriteOption;
 
 pub use self::choice::chosen;
 

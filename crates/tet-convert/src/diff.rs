@@ -8,9 +8,9 @@ use tet_format::Shape;
 use tet_query::{Catalog, CatalogDiff, Dataset};
 
 pub use self::names::NameMap;
-use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
-use crate::model::notes::listed;
-use crate::model::origin::is_of_origin;
+use tet_container::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
+use tet_container::model::notes::listed;
+use tet_container::model::origin::is_of_origin;
 
 /// Compares the datasets and the attributes of two files of any containers, but for elements; `names` has those that are
 /// others in the second file. What only holds attributes of a file is no dataset; members of structures are.

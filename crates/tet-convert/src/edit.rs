@@ -16,13 +16,13 @@ use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, conta
 use crate::convert::{label_texts, of_range};
 pub use crate::edit::followers::with_followers;
 use crate::edit::report::EditReport;
-use crate::model::attribute_types::{TYPES_KEY, note};
-use crate::model::axes::axis;
-pub use crate::model::renaming::datasets_named;
-use crate::model::renaming::new_names;
-use crate::read::opened::{Opened, path_of};
-use crate::write::options::{AxisLabels, DimNames, LabelSource};
 use crate::{Error, Note, Result};
+use tet_container::model::attribute_types::{TYPES_KEY, note};
+use tet_container::model::axes::axis;
+pub use tet_container::model::renaming::datasets_named;
+use tet_container::model::renaming::new_names;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::options::{AxisLabels, DimNames, LabelSource};
 
 /// Writes an edited copy of a file, complete or not at all, and returns its length.
 ///

@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Tolerance};
 
-use crate::model::attributes::is_metadata;
-use crate::model::kinds::without_axis;
-use crate::model::meanings::{Differing, differing_attr};
-use crate::model::sparse::{OF_KEY, text};
-use crate::model::ties::untied;
-use crate::read::opened::Opened;
-use crate::write::conversion::Conflict;
+use crate::container::ztensor::untied;
 use crate::{Error, Result};
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::kinds::without_axis;
+use tet_container::model::meanings::{Differing, differing_attr};
+use tet_container::model::sparse::{OF_KEY, text};
+use tet_container::read::opened::Opened;
+use tet_container::write::conversion::Conflict;
 
 /// What the format of a catalog of several files is called.
 const MERGED: &str = "several files";

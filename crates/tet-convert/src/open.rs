@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use tet_io::{Folder, Source, is_url};
 
-use crate::container::{Input, OTHER_DOCUMENT, container, containers, has_reader, sniff};
-use crate::model::attribute_types::{AttrTypes, typed};
-use crate::model::logical::to_logical;
-use crate::read::opened::{OpenOptions, Opened, path_of};
-use crate::read::set::part_note;
+use crate::container::{Input, container, containers, has_reader, sniff};
 use crate::{Error, Result};
+use tet_container::model::attribute_types::{AttrTypes, typed};
+use tet_container::model::logical::to_logical;
+use tet_container::others::OTHER_DOCUMENT;
+use tet_container::read::opened::{OpenOptions, Opened, path_of};
+use tet_container::read::set::part_note;
 
 /// Opens the container at `path`, whose format follows from its content.
 ///

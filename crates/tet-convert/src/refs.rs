@@ -42,11 +42,11 @@ use self::plan::{Planned, Planner};
 use crate::container::zarr::{self, ZARR_2, ZARR_3};
 use crate::convert::conversion;
 use crate::open::{of_several, open};
-use crate::read::opened::Opened;
-use crate::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
-use crate::write::file::Counted;
-use crate::write::storage::PayloadCodec;
 use crate::{Error, Note, Result};
+use tet_container::read::opened::Opened;
+use tet_container::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
+use tet_container::write::file::Counted;
+use tet_container::write::storage::PayloadCodec;
 
 /// What the document is called in messages.
 const ENCODING: &str = "a document of references";

@@ -22,14 +22,16 @@ use crate::container::{EditKind, EditMode, EditOptions};
 use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
-use crate::model::logical::byte_len;
-use crate::read::opened::{Opened, path_of};
-use crate::write::chunk_shape::{AskedChunks, chunks_of};
-use crate::write::conversion::ConvertOptions;
-use crate::write::file::folder_of;
-use crate::write::storage::{self, ChunkRule, CodecRule, LeveledCodec, PayloadCodec, Storage};
-use crate::write::stream;
 use crate::{Result, chunking};
+use tet_container::model::logical::byte_len;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::chunk_shape::{AskedChunks, chunks_of};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::file::folder_of;
+use tet_container::write::storage::{
+    self, ChunkRule, CodecRule, LeveledCodec, PayloadCodec, Storage,
+};
+use tet_container::write::stream;
 
 /// The level of zstd where none is asked for.
 const LEVEL: i32 = 3;

@@ -37,15 +37,15 @@ pub use self::cells::reduced_array;
 pub use self::policy::WritePolicy;
 use crate::container::{csv, json, writable};
 use crate::convert::write_opened;
-use crate::model::cf::dated;
-use crate::model::logical::as_bytes;
-use crate::model::notes;
-use crate::read::opened::Opened;
-use crate::write::array::{Encoding, Written, write_lazy, write_texts};
-use crate::write::conversion::ConvertOptions;
-use crate::write::options::{Origin, TextLayout};
-use crate::write::stream;
 use crate::{Error, Note, Result};
+use tet_container::model::cf::dated;
+use tet_container::model::logical::as_bytes;
+use tet_container::model::notes;
+use tet_container::read::opened::Opened;
+use tet_container::write::array::{Encoding, Written, write_lazy, write_texts};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::options::{Origin, TextLayout};
+use tet_container::write::stream;
 
 /// The attribute of the steps that a NetCDF file comes from.
 const HISTORY_KEY: &str = "history";

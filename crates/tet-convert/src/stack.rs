@@ -16,14 +16,14 @@ use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, LazyA
 
 use crate::container::holds_one;
 use crate::merge::differing;
-use crate::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
-use crate::model::axes::dim_names;
-use crate::model::kinds::differing_kind;
-use crate::model::logical::{to_logical, to_physical};
-use crate::model::meanings::differing_keys;
-use crate::read::opened::Opened;
-use crate::write::stream;
 use crate::{Error, Note, Result};
+use tet_container::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
+use tet_container::model::axes::dim_names;
+use tet_container::model::kinds::differing_kind;
+use tet_container::model::logical::{to_logical, to_physical};
+use tet_container::model::meanings::differing_keys;
+use tet_container::read::opened::Opened;
+use tet_container::write::stream;
 
 /// What the format of a catalog of several files is called.
 const STACKED: &str = "several files";

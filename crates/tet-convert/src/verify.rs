@@ -6,9 +6,9 @@ use tet_verify::{Report, VerifyOptions};
 
 use crate::container::{container, containers, sniff};
 use crate::open::open_source;
-use crate::read::opened::{OpenOptions, path_of};
-use crate::read::set::part_note;
 use crate::{Error, Format, Note, Result};
+use tet_container::read::opened::{OpenOptions, path_of};
+use tet_container::read::set::part_note;
 
 /// Checks a file and reports what is wrong with it.
 ///

@@ -104,8 +104,24 @@ const EDGES: &[Edge] = &[
         outside: &["thiserror"],
     },
     Edge {
+        name: "tet-container",
+        ours: &[
+            "tet-cbor",
+            "tet-format",
+            "tet-codec",
+            "tet-io",
+            "tet-file",
+            "tet-tensogram",
+            "tet-ztensor",
+            "tet-query",
+            "tet-verify",
+        ],
+        outside: &["half", "serde_json", "tempfile", "thiserror", "zip"],
+    },
+    Edge {
         name: "tet-convert",
         ours: &[
+            "tet-container",
             "tet-format",
             "tet-codec",
             "tet-io",

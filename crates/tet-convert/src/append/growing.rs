@@ -15,12 +15,12 @@ use super::order::{check_order, unfit};
 use crate::container::holds_one;
 use crate::edit::datasets_named;
 use crate::merge::differing_elements;
-use crate::model::attributes::is_metadata;
-use crate::model::axes::names_of;
-use crate::model::meanings::{Differing, differing_meaning};
-use crate::read::opened::{Opened, path_of};
-use crate::write::conversion::UnsupportedChoice;
 use crate::{Note, Result};
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::axes::names_of;
+use tet_container::model::meanings::{Differing, differing_meaning};
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::conversion::UnsupportedChoice;
 
 /// A message has no more names of axes.
 const NAMES_MAX: usize = 8;

@@ -16,7 +16,7 @@ use super::order::unfit;
 use super::{codec_of, write, write_parts};
 use crate::Result;
 use crate::container::tets::{Begun, Series};
-use crate::write::file::folder_of;
+use tet_container::write::file::folder_of;
 
 /// A dataset in the new part.
 pub(super) struct Planned<'g> {

@@ -10,10 +10,10 @@ use super::growing::{AxisAppend, Growing};
 use super::order::unfit;
 use crate::Result;
 use crate::container::{EditOptions, Editor, Rewrite, RewriteOptions, Rewritten};
-use crate::model::logical::{byte_len, to_physical};
-use crate::read::opened::{Opened, path_of};
-use crate::write::storage::Storage;
-use crate::write::stream;
+use tet_container::model::logical::{byte_len, to_physical};
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::storage::Storage;
+use tet_container::write::stream;
 
 /// Writes a file whose datasets grew, unless it is only planned.
 pub(super) fn rewritten(

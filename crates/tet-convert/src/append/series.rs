@@ -29,12 +29,12 @@ use crate::container::tets::{
 use crate::container::{EditMode, EditOptions};
 use crate::convert::{concat, convert};
 use crate::edit::report::{DatasetChange, EditReport};
-use crate::model::attribute_types::{AttrTypes, typed};
-use crate::model::logical::to_logical;
-use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{ConvertOptions, GrowingAxis};
-use crate::write::file::folder_of;
 use crate::{Error, Result};
+use tet_container::model::attribute_types::{AttrTypes, typed};
+use tet_container::model::logical::to_logical;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::write::conversion::{ConvertOptions, GrowingAxis};
+use tet_container::write::file::folder_of;
 
 /// How often another process may be first.
 const TRIES_MAX: usize = 10_000;

@@ -30,16 +30,16 @@ use tet_io::Source;
 use tet_query::Dataset;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Capabilities, Container, Input, Output, Writer};
-use crate::read::opened::{OpenOptions, Opened};
-use crate::write::array::{Encoding, write_one};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::csv::Delimiter;
-use crate::write::file::publish;
-use crate::write::left_out::left_out;
-use crate::write::options::TextLayout;
-use crate::write::text;
 use crate::{Error, Format, Result};
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::write::array::{Encoding, write_one};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::csv::Delimiter;
+use tet_container::write::file::publish;
+use tet_container::write::left_out::left_out;
+use tet_container::write::options::TextLayout;
+use tet_container::write::text;
+use tet_container::{Capabilities, Container, Input, Output, Writer};
 
 /// How names of tables end: with commas, and with tabs.
 const SUFFIXES: &[&str] = &["csv", TAB_SUFFIX];

@@ -24,9 +24,9 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Container, Input};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Input};
 
 /// The container of FITS files.
 pub(super) struct Fits;

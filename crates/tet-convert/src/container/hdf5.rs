@@ -22,10 +22,10 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::editor::Editor;
-use super::traits::{Container, Head, Input, Writer};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
+use tet_container::Editor;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Head, Input, Writer};
 
 /// The container of HDF5 files.
 pub(super) struct Hdf5;

@@ -12,15 +12,15 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab};
 
-use super::traits::{Capabilities, Container, Output, Writer};
-use crate::model::notes;
-use crate::write::array::{Encoding, write_lazy, write_texts};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file::publish;
-use crate::write::left_out::left_out;
-use crate::write::options::TextLayout;
-use crate::write::{labels, stream, text};
 use crate::{Error, Format, Note, Result};
+use tet_container::model::notes;
+use tet_container::write::array::{Encoding, write_lazy, write_texts};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::file::publish;
+use tet_container::write::left_out::left_out;
+use tet_container::write::options::TextLayout;
+use tet_container::write::{labels, stream, text};
+use tet_container::{Capabilities, Container, Output, Writer};
 
 /// The version of the object.
 const SCHEMA: &str = "tet.array/1";

@@ -22,10 +22,10 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::editor::Editor;
-use super::traits::{Container, Input, Writer};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
+use tet_container::Editor;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Input, Writer};
 
 /// The container of NetCDF classic files.
 pub(super) struct NetCdf3;

@@ -16,11 +16,11 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::editor::Editor;
-use super::traits::{Capabilities, Container, Input, Output, Writer};
-use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
+use tet_container::Editor;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::{Capabilities, Container, Input, Output, Writer};
 
 pub use self::write::write_npz_file;
 

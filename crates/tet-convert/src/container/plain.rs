@@ -4,11 +4,11 @@ use std::path::Path;
 
 use tet_query::Dataset;
 
-use super::traits::{Capabilities, Container, Output, Writer};
-use crate::model::logical::as_bytes;
-use crate::write::array::{Encoding, write_one};
-use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
+use tet_container::model::logical::as_bytes;
+use tet_container::write::array::{Encoding, write_one};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::{Capabilities, Container, Output, Writer};
 
 /// The elements of one array: little endian, row-major.
 pub(super) struct Plain;

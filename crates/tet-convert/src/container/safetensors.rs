@@ -31,12 +31,12 @@ use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
 use self::canonical::header_unless_canonical;
-use super::editor::Editor;
-use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
-use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::write_option::WriteOption;
 use crate::{Format, Result};
+use tet_container::Editor;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Container, Head, Input, Output, Writer};
 
 pub use self::write::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 pub use self::write::write_safetensors_file;

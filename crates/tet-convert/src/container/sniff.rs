@@ -2,10 +2,10 @@
 
 use tet_io::Source;
 
-use super::others::{OTHER_DOCUMENT, OTHER_HEAD_LEN, of_bytes, of_suffix, of_suffix_alone};
 use super::table::containers;
-use super::traits::Head;
 use crate::{Format, Result};
+use tet_container::Head;
+use tet_container::others::{OTHER_DOCUMENT, OTHER_HEAD_LEN, of_bytes, of_suffix, of_suffix_alone};
 
 /// Bytes of a [`Head`], and more than any magic.
 const HEAD_LEN: u64 = 16;

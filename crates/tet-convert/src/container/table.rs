@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::others::of_suffix;
-use super::traits::{Container, Writer};
 use super::{
     csv, fits, gguf, hdf5, json, netcdf3, npy, npz, plain, safetensors, tensogram, tet, tets,
     torch, zarr, ztensor, ztensor2,
 };
 use crate::{Error, Format, Result};
+use tet_container::others::of_suffix;
+use tet_container::{Container, Writer};
 
 /// Whether files of a format hold one array, which is named after its file.
 pub(crate) fn holds_one(format: Format) -> bool {

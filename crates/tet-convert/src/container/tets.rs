@@ -28,9 +28,9 @@ use tet_verify::{Report, VerifyOptions};
 pub(crate) use self::manifest::{Manifest, Part};
 pub(crate) use self::series::Series;
 pub(crate) use self::write::part;
-use super::traits::{Container, Head, Input, Writer};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Head, Input, Writer};
 
 /// The manifest, by which the folder is known.
 pub(crate) const DOCUMENT: &str = "series.json";

@@ -28,9 +28,9 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Container, Head, Input};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Head, Input};
 
 /// The container of PyTorch checkpoints.
 pub(super) struct Torch;

@@ -23,10 +23,10 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 use tet_zarr::{Hierarchy, Store, ZipStore};
 
-use super::editor::Editor;
-use super::traits::{Container, Head, Input, Writer};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
+use tet_container::Editor;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Head, Input, Writer};
 
 /// The documents that the root of a hierarchy has, in the order in which they are looked for.
 const DOCUMENTS: [&str; 4] = ["zarr.json", ".zmetadata", ".zgroup", ".zarray"];

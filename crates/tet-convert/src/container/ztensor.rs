@@ -14,21 +14,23 @@ mod options;
 mod parts;
 mod seal;
 mod sparse;
+mod ties;
 mod write;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::editor::Editor;
-use super::traits::{Container, Input, Writer};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
+use tet_container::Editor;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Input, Writer};
 
 pub(crate) use self::framed::Framed;
 pub(crate) use self::parts::{attrs as part_attrs, held};
 pub(crate) use self::seal::of_blob as blob_seal;
-pub(crate) use self::sparse::{Bands, Cache, HELD_COO, Stored};
+pub(crate) use self::sparse::HELD_COO;
+pub(crate) use self::ties::untied;
 
 /// The container of zTensor files.
 pub(super) struct ZTensor;

@@ -14,9 +14,9 @@ use tet_verify::{Report, VerifyOptions};
 use tet_ztensor::Limits;
 use tet_ztensor::objects::{self, Version};
 
-use super::traits::{Container, Input};
-use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Input};
 
 /// The container of files of version 1.
 pub(super) static ONE: Objects = Objects { version: Version::One };

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use tet_query::{Catalog, Dataset, Error as QueryError, nearest_word};
 
 use crate::container::Capabilities;
-use crate::model::associated::{prune, with_associated};
-use crate::model::attributes::is_metadata;
-use crate::model::logical;
-use crate::model::sparse::{SparseStorage, sparse_tensors};
-use crate::read::opened::{Opened, path_of};
-use crate::write::conversion::{ConvertOptions, SparseOutput};
-use crate::write::joined::{Joined, joined};
-use crate::write::options::ImportOptions;
-use crate::write::storage::SparseLayout;
 use crate::{Error, Note, Result};
+use tet_container::model::associated::{prune, with_associated};
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::logical;
+use tet_container::model::sparse::{SparseStorage, sparse_tensors};
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::conversion::{ConvertOptions, SparseOutput};
+use tet_container::write::joined::{Joined, joined};
+use tet_container::write::options::ImportOptions;
+use tet_container::write::storage::SparseLayout;
 
 /// The datasets that are asked for by name, pattern of names or `#N`, all but those to be left out, in the order of
 /// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts of others, must

@@ -8,12 +8,12 @@ use tet_query::{Catalog, Computed, Dataset};
 
 use super::choice::chosen;
 use super::storage::{WrittenNames, names};
-use crate::model::attributes::is_metadata;
-use crate::model::retyped::viewed;
-use crate::model::sparse::{PART_KEY, VALUES, text};
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::DTypeRule;
 use crate::{Error, Result};
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::retyped::viewed;
+use tet_container::model::sparse::{PART_KEY, VALUES, text};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::DTypeRule;
 
 /// The catalog whose chosen datasets have the types that are asked for, and what they are computed of.
 ///

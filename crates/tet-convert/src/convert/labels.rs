@@ -7,12 +7,12 @@ use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab};
 
 use super::choice::chosen_with_associated;
 use crate::container::Capabilities;
-use crate::model::axes::axis;
-use crate::read::opened::Opened;
-use crate::write::label_range::LabelRange;
-use crate::write::options::{AxisLabels, ImportOptions, LabelSource};
-use crate::write::text;
 use crate::{Error, Note, Result};
+use tet_container::model::axes::axis;
+use tet_container::read::opened::Opened;
+use tet_container::write::label_range::LabelRange;
+use tet_container::write::options::{AxisLabels, ImportOptions, LabelSource};
+use tet_container::write::text;
 
 /// An axis of more positions gets no labels.
 const LABEL_COUNT_MAX: u64 = 1 << 20;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use tet_query::Dataset;
 
 use crate::Result;
-use crate::model::renaming::{new_names, renamed};
-use crate::read::opened::Opened;
-use crate::write::conversion::ConvertOptions;
+use tet_container::model::renaming::{new_names, renamed};
+use tet_container::read::opened::Opened;
+use tet_container::write::conversion::ConvertOptions;
 
 /// A file whose datasets have the names that they are written with, and the options that name them so.
 ///

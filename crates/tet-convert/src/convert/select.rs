@@ -9,10 +9,10 @@ use tet_query::{
 
 use super::choice::{chosen, chosen_with_associated};
 use crate::container::Capabilities;
-use crate::model::attributes::is_metadata;
-use crate::model::axes::names_of;
-use crate::write::conversion::ConvertOptions;
 use crate::{Error, Note, Result, ResultCatalog, ResultOptions};
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::axes::names_of;
+use tet_container::write::conversion::ConvertOptions;
 
 /// The catalog whose chosen datasets are selected, and what they are computed of.
 ///

@@ -6,10 +6,10 @@ use tet_query::{Catalog, Dataset};
 
 use super::choice::no_such_dataset;
 use crate::edit::datasets_named;
-use crate::write::chunk_shape::{holds, misfit};
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{ChunkChoice, ChunkRule, CodecRule};
 use crate::{Error, Result};
+use tet_container::write::chunk_shape::{holds, misfit};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::{ChunkChoice, ChunkRule, CodecRule};
 
 /// The options with rules that name each dataset as it is called.
 ///

@@ -11,21 +11,21 @@ use super::choice::{
 };
 use super::labels::labeled;
 use super::storage::resolved;
+use crate::container::ztensor::untied;
 use crate::container::{Capabilities, Writer, container};
-use crate::model::attribute_types::noted;
-use crate::model::attributes::is_metadata;
-use crate::model::logical::{self, CHAR};
-use crate::model::ties;
-use crate::read::damage::is_lost;
-use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{
+use crate::{Error, Format, Note, Result};
+use tet_container::model::attribute_types::noted;
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::logical::{self, CHAR};
+use tet_container::read::damage::is_lost;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::write::conversion::{
     Conversion, ConvertOptions, DamageChoice, SparseOutput, UnsupportedChoice,
 };
-use crate::write::file::folder_of;
-use crate::write::joined::Joined;
-use crate::write::left_out::left_out;
-use crate::write::options::{Attribute, ImportReport, Imported};
-use crate::{Error, Format, Note, Result};
+use tet_container::write::file::folder_of;
+use tet_container::write::joined::Joined;
+use tet_container::write::left_out::left_out;
+use tet_container::write::options::{Attribute, ImportReport, Imported};
 
 /// Writes the datasets of an open file, or of a result that `history` tells about; `notes` are those of before.
 pub(crate) fn write_opened(
@@ -110,7 +110,7 @@ fn write(
     }
     opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
     if !writer.keeps_shared_bytes(options) {
-        conversion.notes.extend(ties::untied(conversion.catalog, &conversion.datasets)?);
+        conversion.notes.extend(untied(conversion.catalog, &conversion.datasets)?);
     }
     match conversion.datasets.len() {
         0 if !can.several => return Err(Error::NoDatasets { encoding }),

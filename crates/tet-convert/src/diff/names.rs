@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tet_query::{AttrText, Catalog, CatalogDiff, Dataset, Error as QueryError, Pattern};
 
 use super::with_members;
-use crate::error::{Error, Result};
-use crate::model::attributes::is_metadata;
+use tet_container::model::attributes::is_metadata;
+use tet_container::{Error, Result};
 
 /// The names that datasets of a first file have in a second one, where these are others.
 ///

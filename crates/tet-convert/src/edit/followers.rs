@@ -7,9 +7,9 @@ use tet_query::{AttrText, Dataset};
 use crate::Note;
 use crate::container::{EditKind, FileEdit};
 use crate::edit::editor_of;
-use crate::model::associated::prune;
-use crate::model::renaming::{NewNames, renamed_attrs, renamed_dims};
-use crate::read::opened::Opened;
+use tet_container::model::associated::prune;
+use tet_container::model::renaming::{NewNames, renamed_attrs, renamed_dims};
+use tet_container::read::opened::Opened;
 
 /// These edits, and those that let what names a dataset follow its new name: the attributes of CF and UGRID
 /// (`coordinates`, `bounds`, `grid_mapping` and others), and the axis that a coordinate has the name of. Names of datasets

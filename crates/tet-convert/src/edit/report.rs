@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::container::{Editor, Rewritten};
-use crate::model::attributes::is_metadata;
-use crate::read::opened::Opened;
 use crate::{Note, Result};
+use tet_container::model::attributes::is_metadata;
+use tet_container::read::opened::Opened;
 
 /// What became of a dataset that was written anew.
 ///

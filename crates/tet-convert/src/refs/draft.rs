@@ -9,13 +9,13 @@ use super::address::AddressBook;
 use super::document::{Content, ReferenceSet};
 use super::plan::Planned;
 use crate::container::zarr::{self, Elements};
-use crate::model::attribute_types::{AttrTypes, with_note};
-use crate::model::axes::name_axes;
-use crate::write::axes::{names_of, used};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::stream;
-use crate::write::texts::outline;
 use crate::{Error, Result};
+use tet_container::model::attribute_types::{AttrTypes, with_note};
+use tet_container::model::axes::name_axes;
+use tet_container::write::axes::{names_of, used};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::stream;
+use tet_container::write::texts::outline;
 
 /// The hierarchy of the datasets, as the writer of Zarr has it, over the chunks that are stored.
 pub(super) fn drafted(

@@ -11,9 +11,9 @@ use super::edges::Edges;
 use super::pieces::Pieces;
 use crate::append::{AxisAppend, Growing, growing};
 use crate::merge::check_same;
-use crate::model::attributes::is_metadata;
-use crate::read::opened::Opened;
 use crate::{Error, Result};
+use tet_container::model::attributes::is_metadata;
+use tet_container::read::opened::Opened;
 
 /// Slabs of arrays in one piece, at most: the extents of files may have no divisor in common.
 const SLABS_MAX: u64 = 1 << 20;

@@ -10,8 +10,8 @@ use tet_zarr::ZarrFormat;
 use super::address::RefsAddress;
 use super::edges::EdgeChoice;
 use crate::Note;
-use crate::read::opened::OpenOptions;
-use crate::write::conversion::UnsupportedChoice;
+use tet_container::read::opened::OpenOptions;
+use tet_container::write::conversion::UnsupportedChoice;
 
 /// How references are made.
 ///

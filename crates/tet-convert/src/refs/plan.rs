@@ -11,8 +11,8 @@ use super::document::Content;
 use super::edges::Edges;
 use super::joined::JoinedParts;
 use crate::container::zarr::ENCODING;
-use crate::model::logical::{Physical, to_physical};
 use crate::{Error, Result};
+use tet_container::model::logical::{Physical, to_physical};
 
 /// Bytes of a dataset of one axis that grows, at most, which is copied where its chunks are in no one grid: labels of the
 /// axis, for example.

@@ -11,13 +11,13 @@ use crate::container::{EditKind, EditOptions, Editor, Rewrite, RewriteOptions, c
 use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{datasets_named, editor_of};
-use crate::model::attributes::is_metadata;
-use crate::model::logical::byte_len;
-use crate::read::opened::{Opened, path_of};
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{Storage, codec_rules};
-use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
+use tet_container::model::attributes::is_metadata;
+use tet_container::model::logical::byte_len;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::{Storage, codec_rules};
+use tet_container::write::write_option::WriteOption;
 
 /// Writes a file whose datasets are stored in another way, unless it is only planned.
 pub(super) fn repacked(

@@ -13,9 +13,9 @@ use tet_query::{
 
 use super::attributes::of_values;
 use super::texts;
-use crate::model::associated::{COORDINATES_KEY, named_by, prune};
-use crate::model::axes::names_of;
 use crate::{Note, Result};
+use tet_container::model::associated::{COORDINATES_KEY, named_by, prune};
+use tet_container::model::axes::names_of;
 
 /// The positions that a result has of the axes of its dataset.
 #[derive(Debug)]

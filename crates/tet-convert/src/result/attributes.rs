@@ -6,7 +6,7 @@ use serde_json::Value;
 use tet_query::{Along, AttrText, Dataset, Details, LazyArray, Method, Op, Reduced};
 
 use crate::Note;
-use crate::model::attributes::{SCALAR_KEY, UNITS_KEY};
+use tet_container::model::attributes::{SCALAR_KEY, UNITS_KEY};
 
 /// Attributes that speak of the stored values: none of them holds for others.
 const ATTRS_OF_VALUES: [&str; 7] = [

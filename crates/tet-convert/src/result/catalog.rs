@@ -15,10 +15,10 @@ use super::axes::{Origins, ResultAxis};
 use super::cells::{CellBytes, stored_as};
 use super::history::{self, Step};
 use super::{ResultOptions, held, texts};
-use crate::model::axes::dim_names;
-use crate::model::logical::{as_bytes, to_logical};
-use crate::model::{bytes, cf, notes};
 use crate::{Note, Result};
+use tet_container::model::axes::dim_names;
+use tet_container::model::logical::{as_bytes, to_logical};
+use tet_container::model::{bytes, cf, notes};
 
 /// A result as the datasets of a file.
 ///

@@ -6,7 +6,7 @@ use tet_format::{DType, Span};
 use tet_io::Source;
 use tet_query::{Array, Dataset};
 
-use crate::read::slabs::{Slabs, grid, grid_of_one};
+use tet_container::read::slabs::{Slabs, grid, grid_of_one};
 
 /// The array as a dataset of this name, without axes, labels and attributes.
 pub(super) fn dataset(name: String, array: &Array) -> Dataset {

@@ -6,8 +6,8 @@ use tet_format::Grid;
 use tet_io::Source;
 use tet_query::{Dataset, Execution, Hyperslab, TextChunks};
 
-use crate::read::slabs::{grid_of_one, unread};
-use crate::write::texts;
+use tet_container::read::slabs::{grid_of_one, unread};
+use tet_container::write::texts;
 
 /// Texts of a chunk, about.
 const CHUNK_COUNT: u64 = 1 << 16;
@@ -15,7 +15,10 @@ const CHUNK_COUNT: u64 = 1 << 16;
 /// The selected texts of a dataset, as a dataset without axes, labels and attributes.
 pub(super) fn selected(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Dataset {
     let shape = slab.kept_shape();
-    let chunk = crate::chunking::in_place(&shape, crate::chunking::AUTO_LEN_MAX / CHUNK_COUNT);
+    let chunk = tet_container::chunking::in_place(
+        &shape,
+        tet_container::chunking::AUTO_LEN_MAX / CHUNK_COUNT,
+    );
     let grid = Grid::new(shape.clone(), chunk.into()).unwrap_or_else(|| grid_of_one(&shape));
     let (_, nothing) = unread(&shape, None);
     let (name, source) = (dataset.name.clone(), dataset.source.clone());

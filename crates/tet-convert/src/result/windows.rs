@@ -14,7 +14,7 @@ use tet_query::{Along, Array, AttrText, Catalog, Dataset, Execution, Hyperslab};
 use super::attributes::of_values;
 use super::held;
 use crate::Result;
-use crate::model::associated::{BOUNDS_KEY, COORDINATES_KEY};
+use tet_container::model::associated::{BOUNDS_KEY, COORDINATES_KEY};
 
 /// Attributes of a coordinate that windows do not have.
 const ATTRS_OF_POSITIONS: [&str; 3] = ["climatology", COORDINATES_KEY, "ancillary_variables"];

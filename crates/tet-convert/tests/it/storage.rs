@@ -168,9 +168,9 @@ fn codecs(rules: &[(&str, Option<PayloadCodec>, Option<i32>)], suffix: &str) -> 
 #[test]
 fn each_dataset_has_its_codec() {
     use PayloadCodec::{Gzip, Raw, Zstd};
-    // The defaults of the library are raw, but for Zarr.
+    // The defaults are zstd in .tet and Zarr, and raw elsewhere.
     let named = [("temp", Some(Zstd), Some(19)), ("l*", Some(Raw), None)];
-    assert_eq!(codecs(&named, "o.tet"), ["zstd", "raw", "raw"]);
+    assert_eq!(codecs(&named, "o.tet"), ["zstd", "zstd", "raw"]);
     assert_eq!(codecs(&[("wind", Some(Zstd), None)], "o.zt"), ["raw", "zstd", "raw"]);
     let found = codecs(&[("wind", Some(Raw), None)], "o.zarr");
     assert!(found[0] == "zstd" && found[1] == "raw" && found[2] == "zstd", "{found:?}");

@@ -15,8 +15,8 @@ use super::blocks::Blocks;
 use super::chunks::{Chunks, Fields};
 use super::rule;
 use super::survey::Survey;
-use crate::read::opened::{FileRegion, OpenOptions, Opened};
 use crate::{Error, Format, Result};
+use tet_container::read::opened::{FileRegion, OpenOptions, Opened};
 
 /// The axis of rows that have no labels.
 pub(super) const ROW_AXIS: &str = "row";

@@ -4,11 +4,11 @@ use tet_format::{DType, Integrity, Shape};
 use tet_query::{AxisSlice, Dataset, Execution, Hyperslab, LazyArray};
 
 use super::cell::Kinds;
-use crate::model::attributes::is_scalar;
-use crate::write::array::Encoding;
-use crate::write::csv::Quotes;
-use crate::write::{stream, text};
 use crate::{Error, Result};
+use tet_container::model::attributes::is_scalar;
+use tet_container::write::array::Encoding;
+use tet_container::write::csv::Quotes;
+use tet_container::write::{stream, text};
 
 /// The axis of a dataset that has one.
 const ONLY_AXIS: usize = 0;

@@ -14,14 +14,14 @@ use super::cell::Kinds;
 use super::columns::check_names;
 use super::rows::COLUMNS_MAX;
 use super::table::zero;
-use crate::model::notes;
-use crate::write::array::Encoding;
-use crate::write::csv::{Delimiter, Quotes, push_text};
-use crate::write::labels::{self, LabeledAxis};
-use crate::write::options::TextLayout;
-use crate::write::texts::TextCounts;
-use crate::write::{stream, text};
 use crate::{Error, Note, Result};
+use tet_container::model::notes;
+use tet_container::write::array::Encoding;
+use tet_container::write::csv::{Delimiter, Quotes, push_text};
+use tet_container::write::labels::{self, LabeledAxis};
+use tet_container::write::options::TextLayout;
+use tet_container::write::texts::TextCounts;
+use tet_container::write::{stream, text};
 
 /// Bytes of lines that are collected before they are written.
 const BUFFER_LEN: usize = 1 << 16;

@@ -12,15 +12,15 @@ use super::cell::Kinds;
 use super::columns::check_names;
 use super::rows::COLUMNS_MAX;
 use super::table::zero;
-use crate::container::traits::Output;
-use crate::model::notes;
-use crate::write::array::Encoding;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::csv::{Delimiter, Quotes, TextLines, push_text};
-use crate::write::file::publish;
-use crate::write::left_out::left_out;
-use crate::write::texts::TextCounts;
 use crate::{Error, Result};
+use tet_container::Output;
+use tet_container::model::notes;
+use tet_container::write::array::Encoding;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::csv::{Delimiter, Quotes, TextLines, push_text};
+use tet_container::write::file::publish;
+use tet_container::write::left_out::left_out;
+use tet_container::write::texts::TextCounts;
 
 /// Writes the only dataset of a conversion, with a name for each position of its last axis.
 pub(super) fn write(

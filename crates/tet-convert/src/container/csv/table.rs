@@ -11,16 +11,16 @@ use tet_query::{Dataset, Execution};
 
 use super::catalog::ROW_AXIS;
 use super::columns::{Column, Values, columns};
-use crate::container::traits::Output;
-use crate::model::notes;
-use crate::write::array::Encoding;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::csv::{Delimiter, Quotes, is_bare, push_text};
-use crate::write::file::publish;
-use crate::write::left_out::left_out;
-use crate::write::texts::TextCounts;
-use crate::write::{stream, text};
 use crate::{Error, Note, Result};
+use tet_container::Output;
+use tet_container::model::notes;
+use tet_container::write::array::Encoding;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::csv::{Delimiter, Quotes, is_bare, push_text};
+use tet_container::write::file::publish;
+use tet_container::write::left_out::left_out;
+use tet_container::write::texts::TextCounts;
+use tet_container::write::{stream, text};
 
 /// Lines of a band, where chunks are short.
 const BAND_COUNT: u64 = 1 << 16;

@@ -15,9 +15,9 @@ use super::scale;
 use super::sum::DataSum;
 use super::tiles::{Tiles, is_card_of_table};
 use super::unit::{self, Kind, Unit};
-use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
 use crate::{Error, Format, Result};
+use tet_container::read::opened::{FileRegion, Opened};
+use tet_container::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
 
 /// Cards that describe the form of a unit, which are no attributes.
 const FORM: [&str; 10] = [

@@ -11,8 +11,8 @@ use super::catalog;
 use super::rule;
 use super::sum::{Sum, is_same};
 use super::unit::{self, Unit, Units};
-use crate::read::chunk_check::{DecodedTotal, check_chunks};
 use crate::{Error, Result};
+use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
 
 /// Checks a file. Data without a sum are read, so that a disk that cannot read them is noticed.
 pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tet_codec::{ChunkLayout, Decode, Raw, StoredSpans, Swapped};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
-use crate::read::slabs::Slabs;
+use tet_container::read::slabs::Slabs;
 
 /// Integers in big-endian order with their sign bit turned: 2^15 is added to 16 bits, and so on.
 #[derive(Debug)]

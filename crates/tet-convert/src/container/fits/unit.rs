@@ -13,7 +13,7 @@ use super::header::{BLOCK_LEN, Found, Header, Parsed, Stop, warn};
 use super::rule;
 use super::tiles::{Layout, Refused};
 use crate::Result;
-use crate::container::entry::byte_len;
+use tet_container::entry::byte_len;
 
 /// The most axes of the standard.
 const AXES_MAX: u64 = 999;

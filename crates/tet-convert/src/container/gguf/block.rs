@@ -2,7 +2,7 @@
 
 use tet_format::DType;
 
-use crate::model::dtype::{Unit, unit_of};
+use tet_container::model::dtype::{Unit, unit_of};
 
 /// The type of a tensor: its number, its name, elements of a block, bytes of a block.
 #[derive(Clone, Copy, Debug)]

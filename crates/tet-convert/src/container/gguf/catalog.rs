@@ -8,9 +8,9 @@ use tet_query::Catalog;
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
 
 use super::{rule, split};
-use crate::container::entry;
-use crate::read::opened::{FileRegion, OpenOptions, Opened};
 use crate::{Error, Format, Note, Result};
+use tet_container::entry;
+use tet_container::read::opened::{FileRegion, OpenOptions, Opened};
 
 /// Opens the file at `path`, and the other parts of its model.
 pub(super) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result<Opened> {

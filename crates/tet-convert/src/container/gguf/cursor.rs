@@ -6,7 +6,7 @@ use tet_format::{ForeignFault, ForeignRule};
 use tet_io::Source;
 
 use super::rule;
-use crate::container::entry::ByteOrder;
+use tet_container::entry::ByteOrder;
 
 /// The first block of a header; each further one doubles what is read.
 const BLOCK_LEN: u64 = 256 << 10;

@@ -15,8 +15,8 @@ use super::block::Block;
 use super::cursor::{Cursor, Parsed, Stop};
 use super::{rule, value};
 use crate::Result;
-use crate::container::entry::{ByteOrder, Entry, byte_len, placed};
-use crate::read::slabs::no_bytes;
+use tet_container::entry::{ByteOrder, Entry, byte_len, placed};
+use tet_container::read::slabs::no_bytes;
 
 /// The alignment of files that do not set one.
 const ALIGNMENT: u64 = 32;

@@ -17,8 +17,8 @@ use tet_verify::ForeignFound;
 use super::header::{self, Header};
 use super::rule;
 use crate::Result;
-use crate::read::opened::OpenOptions;
-use crate::read::set::PartName;
+use tet_container::read::opened::OpenOptions;
+use tet_container::read::set::PartName;
 
 /// How the keys begin that tell which part a file is.
 const PREFIX: &str = "split.";

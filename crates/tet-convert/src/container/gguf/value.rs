@@ -5,7 +5,7 @@ use tet_query::AttrText;
 
 use super::cursor::{Cursor, Parsed, Stop};
 use super::rule;
-use crate::container::entry::ByteOrder;
+use tet_container::entry::ByteOrder;
 
 /// Longer lists are given by their length and type alone,
 const LIST_COUNT_MAX: u64 = 1024;

@@ -16,9 +16,9 @@ use super::chunks::of_dataset;
 use super::dims::{self, DIMENSION_LIST, Dims, Labeled, is_shown};
 use super::types::Types;
 use super::{attributes, dataset, empty, environment};
-use crate::model::flags;
-use crate::read::opened::Opened;
 use crate::{Error, Format, Note, Result};
+use tet_container::model::flags;
+use tet_container::read::opened::Opened;
 
 /// The longest texts of all attributes together: this, and four times the length of the file.
 const TEXTS_LEN: u64 = 64 << 20;

@@ -8,7 +8,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, 
 
 use super::{catalog, environment};
 use crate::Result;
-use crate::read::chunk_check::{DecodedTotal, check_chunks};
+use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
 
 /// Checks a file: its structure; the place of every chunk; and, where elements are checked too, that
 /// every chunk decodes.

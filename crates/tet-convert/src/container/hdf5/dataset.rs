@@ -14,10 +14,10 @@ use super::chunks::{Absent, Chunks, compression, stages};
 use super::element::{self, Element};
 use super::external;
 use super::texts::HeapTexts;
-use crate::model::blocks::BlockChunks;
-use crate::model::dtype::untyped_advice;
-use crate::read::pieces::{Pieces, StoredElements};
-use crate::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
+use tet_container::model::blocks::BlockChunks;
+use tet_container::model::dtype::untyped_advice;
+use tet_container::read::pieces::{Pieces, StoredElements};
+use tet_container::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
 /// What the name of the part ends with that has the bytes of texts.
 const BYTES: &str = "bytes";

@@ -10,7 +10,7 @@ use tet_hdf5::{Class, Hdf5File, StoredAttribute};
 use tet_query::AttrText;
 
 use super::attributes::address_of;
-use crate::model::axes::dim_names;
+use tet_container::model::axes::dim_names;
 
 /// Attributes by which the NetCDF library keeps its own books.
 const HIDDEN: [&str; 9] = [

@@ -14,12 +14,12 @@ use super::write::attributes::written;
 use super::write::names;
 use super::write::scope::{join, leaf, parent};
 use super::{Hdf5, catalog, dims, environment};
-use crate::container::edit_kind::EditKind;
-use crate::container::edited::{self, unfit};
-use crate::container::editor::{EditOptions, Editor, FileEdit};
-use crate::model::attribute_types::AttrTypes;
-use crate::read::opened::{Opened, path_of};
 use crate::{Error, Format, Result};
+use tet_container::EditKind;
+use tet_container::edited::{self, unfit};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::{EditOptions, Editor, FileEdit};
 
 impl Editor for Hdf5 {
     fn can(&self) -> &'static [EditKind] {

@@ -6,7 +6,7 @@ use tet_format::{DType, Grid, Shape};
 use tet_query::{AttrText, Dataset, Execution, Hyperslab};
 
 use super::chunks::Absent;
-use crate::read::slabs::too_deep;
+use tet_container::read::slabs::too_deep;
 
 /// The attribute of a dataset whose elements are the extents of a matrix without elements.
 const EMPTY_KEY: &str = "MATLAB_empty";

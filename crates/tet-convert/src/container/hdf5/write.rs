@@ -23,15 +23,15 @@ use tet_hdf5::write::{DraftFault, DraftType};
 use tet_query::Dataset;
 
 use super::Hdf5;
-use crate::container::traits::{self, Capabilities, Output};
-use crate::model::attribute_types::AttrTypes;
-use crate::model::{logical, notes};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::storage::PayloadCodec;
-use crate::write::texts::outline;
-use crate::write::write_option::WriteOption;
-use crate::write::{file, netcdf, stream};
 use crate::{Error, Note, Result};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::model::{logical, notes};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::storage::PayloadCodec;
+use tet_container::write::texts::outline;
+use tet_container::write::write_option::WriteOption;
+use tet_container::write::{file, netcdf, stream};
+use tet_container::{Capabilities, Output};
 
 /// What the formats are called in messages.
 const HDF5: &str = "HDF5";
@@ -73,7 +73,7 @@ struct View {
     inner: usize,
 }
 
-impl traits::Writer for Hdf5 {
+impl tet_container::Writer for Hdf5 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,
@@ -99,7 +99,10 @@ impl traits::Writer for Hdf5 {
 
     /// HDF5 has texts, and NetCDF-4 rows of characters too.
     fn can_as(&self, output: &Path) -> Capabilities {
-        Capabilities { chars: Flavor::of(output) == Flavor::NetCdf, ..traits::Writer::can(self) }
+        Capabilities {
+            chars: Flavor::of(output) == Flavor::NetCdf,
+            ..tet_container::Writer::can(self)
+        }
     }
 
     fn attr_types(&self, name: &Path) -> AttrTypes {

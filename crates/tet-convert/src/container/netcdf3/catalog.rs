@@ -12,9 +12,9 @@ use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 use super::header::{self, Header, Variable};
 use super::records::{Parts, Records};
 use super::value::Type;
-use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
 use crate::{Error, Format, Result};
+use tet_container::read::opened::{FileRegion, Opened};
+use tet_container::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
 
 /// Opens the file at `path`.
 pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {

@@ -20,13 +20,13 @@ use self::header::Rewriting;
 use super::cursor::Stop;
 use super::header::read;
 use super::{NetCdf3, catalog};
-use crate::container::edit_kind::EditKind;
-use crate::container::edited::{self, unfit};
-use crate::container::editor::{EditOptions, Editor, FileEdit};
-use crate::model::attribute_types::AttrTypes;
-use crate::read::opened::{Opened, path_of};
-use crate::write::netcdf::names::legal;
 use crate::{Error, Format, Result};
+use tet_container::EditKind;
+use tet_container::edited::{self, unfit};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::netcdf::names::legal;
+use tet_container::{EditOptions, Editor, FileEdit};
 
 impl Editor for NetCdf3 {
     fn can(&self) -> &'static [EditKind] {

@@ -13,8 +13,8 @@ use tet_codec::{ChunkLayout, Decode, Error as Refused, StoredSpans, Swapped};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder};
 
-use crate::chunking;
-use crate::read::slabs::{elements_of, locate};
+use tet_container::chunking;
+use tet_container::read::slabs::{elements_of, locate};
 
 /// Shorter parts are read together with what is between them,
 const PART_LEN_NEAR: u64 = 16 << 10;

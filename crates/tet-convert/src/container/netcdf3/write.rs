@@ -22,20 +22,20 @@ use tet_query::{Dataset, Execution, LazyArray};
 
 use self::draft::{Elements, NcVariable};
 use super::NetCdf3;
-use crate::container::traits::{self, Capabilities, Output};
-use crate::model::attribute_types::AttrTypes;
-use crate::model::notes;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file;
-use crate::write::netcdf::to_physical;
-use crate::write::stream;
-use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::model::notes;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::file;
+use tet_container::write::netcdf::to_physical;
+use tet_container::write::stream;
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Output};
 
 /// What the format is called in messages.
 const ENCODING: &str = "NetCDF classic";
 
-impl traits::Writer for NetCdf3 {
+impl tet_container::Writer for NetCdf3 {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,

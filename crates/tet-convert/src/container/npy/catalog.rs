@@ -10,15 +10,15 @@ use tet_query::{Catalog, ChunkTable, Dataset};
 
 use super::columns::Columns;
 use super::descr::Descr;
-use super::fault::NpyFault;
 use super::header::{ElementOrder, Elements, Header};
 use super::members::{Stored, times};
 use super::place::Place;
 use super::structure::{FieldKind, Structure};
-use crate::read::opened::{OpenOptions, Opened};
-use crate::read::slabs::{Slabs, too_deep, unread};
-use crate::read::spool::SourceReader;
 use crate::{Error, Format, Note, Result, chunking};
+use tet_container::NpyFault;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::read::slabs::{Slabs, too_deep, unread};
+use tet_container::read::spool::SourceReader;
 
 /// The most fields of structures of all arrays of a file: headers of many fields may be compressed to few bytes.
 pub(crate) const FIELDS_MAX: usize = 1 << 20;

@@ -9,10 +9,10 @@ use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
-use super::fault::NpyFault;
 use super::header::Header;
-use crate::read::spool::SourceReader;
 use crate::{Error, Result};
+use tet_container::NpyFault;
+use tet_container::read::spool::SourceReader;
 
 tet_format::foreign_rules! { pub(crate),
     "NPY-H1" HEADER "header" Error Structure Hidden:

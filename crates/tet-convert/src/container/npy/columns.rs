@@ -16,10 +16,10 @@ use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Execution, Sealed};
 
 use super::place::Place;
-use crate::chunking;
-use crate::read::opened::OpenOptions;
-use crate::read::slabs::locate;
-use crate::read::spool::Spool;
+use tet_container::chunking;
+use tet_container::read::opened::OpenOptions;
+use tet_container::read::slabs::locate;
+use tet_container::read::spool::Spool;
 
 /// Where the elements of an array are, column after column.
 #[derive(Clone)]

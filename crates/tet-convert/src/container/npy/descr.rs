@@ -4,7 +4,7 @@ use tet_codec::Swapped;
 use tet_format::DType;
 
 use super::literal::Literal;
-use crate::model::dtype::untyped_advice;
+use tet_container::model::dtype::untyped_advice;
 
 /// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

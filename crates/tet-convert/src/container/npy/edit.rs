@@ -6,14 +6,14 @@ use tet_io::Output;
 
 use super::header::Header;
 use super::{Npy, write_like};
-use crate::container::edit_kind::EditKind;
-use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
 use crate::edit::not_editable;
-use crate::read::opened::Opened;
-use crate::read::spool::SourceReader;
-use crate::write::{file, stream};
 use crate::{Error, Result};
+use tet_container::EditKind;
+use tet_container::read::opened::Opened;
+use tet_container::read::spool::SourceReader;
+use tet_container::write::{file, stream};
+use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for Npy {
     fn can(&self) -> &'static [EditKind] {

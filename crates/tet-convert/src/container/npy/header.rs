@@ -7,10 +7,10 @@
 use std::io::{self, Read};
 
 use super::descr::{Descr, Refusal};
-use super::fault::{HEADER_LEN_MAX, NpyFault};
 use super::literal::{self, Literal};
 use super::structure::Structure;
 use super::texts::TextType;
+use tet_container::{NPY_HEADER_LEN_MAX as HEADER_LEN_MAX, NpyFault};
 
 /// NumPy has arrays of at most this rank.
 const RANK_MAX: usize = 64;

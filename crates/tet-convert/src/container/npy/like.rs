@@ -6,9 +6,9 @@ use tet_codec::Swapped;
 use tet_query::{Execution, LazyArray};
 
 use super::header::{Elements, Header};
-use crate::write::npy::header_of;
-use crate::write::stream;
 use crate::{Error, Result};
+use tet_container::write::npy::header_of;
+use tet_container::write::stream;
 
 /// Bytes of such a file of all elements of a lazy array.
 pub(crate) fn len_like(header: &Header, lazy: &LazyArray) -> u64 {

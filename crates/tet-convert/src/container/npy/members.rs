@@ -9,9 +9,9 @@ use tet_io::Source;
 use tet_query::{AttrText, Dataset, Error as QueryError, Sealed};
 
 use super::structure::{Field, FieldKind, Structure};
-use crate::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
-use crate::read::pieces::{Pieces, StoredElements};
-use crate::read::slabs::{too_deep, unread};
+use tet_container::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
+use tet_container::read::pieces::{Pieces, StoredElements};
+use tet_container::read::slabs::{too_deep, unread};
 
 /// Elements of an array of structures.
 pub(super) struct Stored<'a> {

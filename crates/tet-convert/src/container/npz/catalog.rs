@@ -10,11 +10,11 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::rule::{self, MEMBER_CRC};
 use crate::container::npy::{self, Header, Place};
-use crate::error::is_of_system;
-use crate::read::opened::{OpenOptions, Opened};
-use crate::read::slabs::no_bytes;
-use crate::read::zip::{Archive, Member, MemberSeal, Members, ZipFault};
 use crate::{Error, Format, Note, Result};
+use tet_container::is_of_system;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::read::slabs::no_bytes;
+use tet_container::read::zip::{Archive, Member, MemberSeal, Members, ZipFault};
 
 /// Opens the archive at `path`: a dataset for each array.
 pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {

@@ -13,10 +13,10 @@ use tet_verify::{
 use super::catalog::check_names;
 use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA, MISNAMED, NO_ARRAYS, OTHER_MEMBER, SEVERAL};
 use crate::container::npy::check_header;
-use crate::error::is_of_system;
-use crate::read::opened::path_of;
-use crate::read::zip::{Archive, Member, OpenMember, ZipFault};
 use crate::{Error, Result};
+use tet_container::is_of_system;
+use tet_container::read::opened::path_of;
+use tet_container::read::zip::{Archive, Member, OpenMember, ZipFault};
 
 /// Bytes that are unpacked at once.
 const PIECE_LEN: usize = 1 << 18;

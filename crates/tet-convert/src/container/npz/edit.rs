@@ -8,18 +8,18 @@ use zip::CompressionMethod;
 
 use super::Npz;
 use super::write::safe;
-use crate::container::edit_kind::EditKind;
-use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 use crate::container::npy;
-use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
-use crate::read::opened::{Opened, path_of};
-use crate::read::zip::{Archive, ZipFault};
-use crate::write::archive::{self, BUFFER_LEN, NewArchive};
-use crate::write::file::of_file;
-use crate::write::storage::{self, LeveledCodec, PayloadCodec, Storage};
-use crate::write::stream;
-use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
+use tet_container::EditKind;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::read::zip::{Archive, ZipFault};
+use tet_container::write::archive::{self, BUFFER_LEN, NewArchive};
+use tet_container::write::file::of_file;
+use tet_container::write::storage::{self, LeveledCodec, PayloadCodec, Storage};
+use tet_container::write::stream;
+use tet_container::write::write_option::WriteOption;
+use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for Npz {
     fn can(&self) -> &'static [EditKind] {

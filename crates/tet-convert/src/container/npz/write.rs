@@ -7,12 +7,12 @@ use tet_io::vfs::VfsFile;
 use tet_query::{Catalog, Dataset, LazyArray};
 use zip::CompressionMethod;
 
-use crate::model::notes;
-use crate::write::archive;
-use crate::write::array::{self, Encoding, Written};
-use crate::write::file::{self, Compression, ExportOptions};
-use crate::write::stream;
 use crate::{Error, Note, Result};
+use tet_container::model::notes;
+use tet_container::write::archive;
+use tet_container::write::array::{self, Encoding, Written};
+use tet_container::write::file::{self, Compression, ExportOptions};
+use tet_container::write::stream;
 
 /// Writes `datasets` to the archive `path`.
 ///

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use tet_query::{AttrText, Dataset};
 
-use crate::model::{logical, sparse};
+use tet_container::model::{logical, sparse};
 
 /// The key of the string.
 pub(super) const ATTRS_KEY: &str = "tet:attrs";

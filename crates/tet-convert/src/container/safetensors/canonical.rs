@@ -15,7 +15,7 @@ use super::dtype::{StoredType, of_dataset};
 use super::header::{self, METADATA_KEY};
 use super::index::TOTAL_KEY;
 use crate::Result;
-use crate::model::origin::{ORDER_KEY, is_of_origin};
+use tet_container::model::origin::{ORDER_KEY, is_of_origin};
 
 /// Bytes to a multiple of which a header is padded.
 const PADDED_TO: usize = 8;

@@ -10,9 +10,9 @@ use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, PREFIX_LEN, Tensor};
-use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, grid_of_one};
 use crate::{Error, Format, Result};
+use tet_container::read::opened::{FileRegion, Opened};
+use tet_container::read::slabs::{Slabs, grid, grid_of_one};
 
 /// Opens the file at `path`.
 pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {

@@ -3,7 +3,7 @@
 use tet_format::DType;
 use tet_query::Dataset;
 
-use crate::model::dtype::bits_of;
+use tet_container::model::dtype::bits_of;
 
 /// A dtype of safetensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

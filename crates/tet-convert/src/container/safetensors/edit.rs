@@ -11,12 +11,12 @@ use super::SafeTensors;
 use super::attrs::ATTRS_KEY;
 use super::canonical::{Entry, header_of};
 use super::header::{self, Header, LEN_MAX, METADATA_KEY, Tensor};
-use crate::container::edit_kind::EditKind;
-use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
-use crate::read::opened::{Opened, path_of};
-use crate::write::stream;
 use crate::{Error, Format, Result};
+use tet_container::EditKind;
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::write::stream;
+use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for SafeTensors {
     fn can(&self) -> &'static [EditKind] {

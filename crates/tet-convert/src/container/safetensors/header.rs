@@ -14,8 +14,8 @@ use tet_verify::ForeignFound;
 use super::dtype::StoredType;
 use super::rule;
 use crate::Result;
-use crate::read::json::{Scanner, Unfit};
-use crate::read::room::check_datasets;
+use tet_container::read::json::{Scanner, Unfit};
+use tet_container::read::room::check_datasets;
 
 /// Bytes before the header.
 pub(crate) const PREFIX_LEN: u64 = 8;

@@ -13,8 +13,8 @@ use tet_verify::ForeignFound;
 use super::header::{Judge, Spot};
 use super::rule;
 use crate::Result;
-use crate::read::json::{Scanner, Unfit};
-use crate::read::room::check_datasets;
+use tet_container::read::json::{Scanner, Unfit};
+use tet_container::read::room::check_datasets;
 
 /// Bytes of an index, at most.
 const INDEX_LEN_MAX: u64 = 100_000_000;

@@ -17,10 +17,10 @@ use tet_verify::{
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, ShardIndex, at_index};
 use super::{catalog, check, rule};
-use crate::model::origin::{INDEX_KEY, ORDER_KEY};
-use crate::read::opened::{FileRegion, OpenOptions, Opened, path_of};
-use crate::read::set::PartName;
 use crate::{Error, Format, Result};
+use tet_container::model::origin::{INDEX_KEY, ORDER_KEY};
+use tet_container::read::opened::{FileRegion, OpenOptions, Opened, path_of};
+use tet_container::read::set::PartName;
 
 /// An index with more tensors that cannot be read is not opened: each takes memory, and few bytes of
 /// the index.

@@ -11,8 +11,8 @@ use tet_verify::{Severity, VerifyOptions};
 
 use super::catalog::open;
 use super::check::verify;
-use crate::read::opened::Opened;
 use crate::{Error, Result};
+use tet_container::read::opened::Opened;
 
 /// A file with this header and buffer.
 pub(super) fn file(header: &str, buffer: &[u8]) -> Vec<u8> {

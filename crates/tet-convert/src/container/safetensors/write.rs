@@ -18,14 +18,14 @@ use super::canonical::{Entry, header_of, header_unless_canonical, strings};
 use super::dtype::{StoredType, of_dataset};
 use super::header::{Header, LEN_MAX, METADATA_KEY, of_text};
 use super::index::members;
-use crate::model::attributes::SCALAR_KEY;
-use crate::model::origin::{HEADER_KEY, INDEX_KEY, is_of_origin};
-use crate::model::{logical, notes};
-use crate::write::array::Written;
-use crate::write::file::{self, ExportOptions};
-use crate::write::left_out::of_datasets;
-use crate::write::stream::{self, shape_of};
 use crate::{Error, Format, Note, Result};
+use tet_container::model::attributes::SCALAR_KEY;
+use tet_container::model::origin::{HEADER_KEY, INDEX_KEY, is_of_origin};
+use tet_container::model::{logical, notes};
+use tet_container::write::array::Written;
+use tet_container::write::file::{self, ExportOptions};
+use tet_container::write::left_out::of_datasets;
+use tet_container::write::stream::{self, shape_of};
 
 /// What the format is called in messages.
 const ENCODING: &str = "safetensors";

@@ -18,13 +18,13 @@ use super::keys::{NAME_KEY, given, is_name, name, name_of, unescaped};
 use super::lost::{Lost, unread_dataset};
 use super::parts::{Masks, Parts};
 use super::seal;
-use crate::model::attributes::shape_text;
-use crate::model::axes::{take_coords, take_dims};
-use crate::model::item::attr;
-use crate::model::logical::{DTYPE_KEY, SHAPE_KEY};
-use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::{Error, Format, Result};
+use tet_container::model::attributes::shape_text;
+use tet_container::model::axes::{take_coords, take_dims};
+use tet_container::model::item::attr;
+use tet_container::model::logical::{DTYPE_KEY, SHAPE_KEY};
+use tet_container::read::opened::{FileRegion, Opened};
+use tet_container::read::slabs::{Slabs, grid, grid_of_one, too_deep};
 
 /// Objects of one file, at most: each takes memory.
 const OBJECTS_MAX: usize = 1 << 21;

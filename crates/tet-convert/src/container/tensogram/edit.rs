@@ -15,17 +15,17 @@ use self::anew::Old;
 use self::recipe::recipe_of;
 use super::Tensogram;
 use super::keys::{NAME_KEY, escaped};
-use crate::container::axes_fields::axes_fields;
-use crate::container::edit_kind::EditKind;
-use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
-use crate::model::axes::{COORDS_KEY, coords_field};
-use crate::model::item::field;
-use crate::read::opened::Opened;
-use crate::write::file::folder_of;
-use crate::write::storage::{PayloadCodec, Storage};
-use crate::write::write_option::WriteOption;
 use crate::{Note, Result};
+use tet_container::EditKind;
+use tet_container::axes_fields;
+use tet_container::model::axes::{COORDS_KEY, coords_field};
+use tet_container::model::item::field;
+use tet_container::read::opened::Opened;
+use tet_container::write::file::folder_of;
+use tet_container::write::storage::{PayloadCodec, Storage};
+use tet_container::write::write_option::WriteOption;
+use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for Tensogram {
     fn can(&self) -> &'static [EditKind] {

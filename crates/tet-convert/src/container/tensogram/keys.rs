@@ -3,7 +3,7 @@
 use tet_query::AttrText;
 use tet_tensogram::{Metadata, RESERVED_KEY, Value};
 
-use crate::model::axes::{COORDS_KEY, DIMS_KEY};
+use tet_container::model::axes::{COORDS_KEY, DIMS_KEY};
 
 /// The key of the name of an object.
 pub(crate) const NAME_KEY: &str = "name";

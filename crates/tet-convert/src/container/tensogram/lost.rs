@@ -15,7 +15,7 @@ use tet_query::Dataset;
 use tet_tensogram::{Error as Theirs, Fault, FrameKind, Message, Metadata, TensogramFile, rule};
 
 use super::keys::given;
-use crate::read::slabs::unread;
+use tet_container::read::slabs::unread;
 
 /// Lost datasets of one file, at most: a few bytes may speak of any number.
 const LOST_MAX: usize = 1 << 10;

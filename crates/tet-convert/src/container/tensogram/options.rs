@@ -7,9 +7,9 @@ use tet_tensogram::{
 
 use tet_file::write::DigestChoice;
 
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{self, Filter, LeveledCodec, Masks, Packing, PayloadCodec};
 use crate::{Error, Result};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::{self, Filter, LeveledCodec, Masks, Packing, PayloadCodec};
 
 /// The variant that all releases of version 3 read, those before 0.19 too.
 pub(super) const UNIVERSAL: &str = "universal";

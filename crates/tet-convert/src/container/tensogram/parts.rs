@@ -12,8 +12,8 @@ use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 use tet_tensogram::{Cut, Error as Theirs, Part, Region};
 
-use crate::chunking::{AUTO_LEN_MAX, of_len, within};
-use crate::read::slabs::{elements_of, grid_of_one, locate};
+use tet_container::chunking::{AUTO_LEN_MAX, of_len, within};
+use tet_container::read::slabs::{elements_of, grid_of_one, locate};
 
 /// A part that is decoded as a whole should come to no more bytes.
 const PIECES_LEN_MAX: u64 = 1 << 20;

@@ -18,10 +18,10 @@ use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
 use super::catalog::of_file;
 use super::seal;
-use crate::model::kinds::differing_kind;
-use crate::model::logical::DTYPE_KEY;
-use crate::read::slabs::{grid_of_one, locate};
 use crate::{Error, Note, Result};
+use tet_container::model::kinds::differing_kind;
+use tet_container::model::logical::DTYPE_KEY;
+use tet_container::read::slabs::{grid_of_one, locate};
 
 /// The longest lists of differing attributes, in bytes of all.
 const LIST_LEN_MAX: usize = 16 << 20;

@@ -16,16 +16,16 @@ use tet_tensogram::{
 
 use super::Tensogram;
 use super::options::{self, UNIVERSAL, compression, recipe, write_options};
-use crate::container::traits::{self, Capabilities, Output};
-use crate::model::attribute_types::AttrTypes;
-use crate::model::attributes::shape_of_text;
-use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
-use crate::model::notes;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::storage::PayloadCodec;
-use crate::write::stream::{self, shape_of};
-use crate::write::write_option::WriteOption;
 use crate::{Error, Note, Result};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::model::attributes::shape_of_text;
+use tet_container::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
+use tet_container::model::notes;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::storage::PayloadCodec;
+use tet_container::write::stream::{self, shape_of};
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Output};
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;
@@ -63,7 +63,7 @@ impl Object {
     }
 }
 
-impl traits::Writer for Tensogram {
+impl tet_container::Writer for Tensogram {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,

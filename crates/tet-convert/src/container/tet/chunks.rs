@@ -7,7 +7,7 @@ use tet_format::write::DatasetSpec;
 use tet_query::{Execution, LazyArray};
 
 use crate::Result;
-use crate::write::bands::Bands;
+use tet_container::write::bands::Bands;
 
 /// Writes the elements of a lazy array as dataset `id`, which `spec` declares; scratch files are in this folder.
 pub(crate) fn write(

@@ -6,12 +6,12 @@ use tet_io::Output;
 
 use super::{Tet, metadata::attr_value};
 use crate::Result;
-use crate::container::edit_kind::EditKind;
-use crate::container::editor::{EditOptions, Editor, FileEdit};
-use crate::read::opened::Opened;
-use crate::write::options::Origin;
-use crate::write::storage::PayloadCodec;
-use crate::write::write_option::WriteOption;
+use tet_container::EditKind;
+use tet_container::read::opened::Opened;
+use tet_container::write::options::Origin;
+use tet_container::write::storage::PayloadCodec;
+use tet_container::write::write_option::WriteOption;
+use tet_container::{EditOptions, Editor, FileEdit};
 
 /// Edits that a row of the history lists, at most.
 const LISTED_MAX: usize = 64;

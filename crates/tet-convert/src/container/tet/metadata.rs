@@ -3,7 +3,7 @@
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_query::{AttrText, LazyArray};
 
-use crate::model::attributes::SCALAR_KEY;
+use tet_container::model::attributes::SCALAR_KEY;
 
 /// The metadata of the dataset, added to `metadata`.
 pub(crate) fn dataset(lazy: &LazyArray, is_scalar: bool, metadata: &mut Metadata) {

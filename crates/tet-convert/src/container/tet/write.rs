@@ -10,22 +10,22 @@ use tet_query::{Dataset, LazyArray};
 
 use super::stored::StoredChunks;
 use super::{Tet, chunks, metadata};
-use crate::container::traits::{self, Capabilities, Output};
-use crate::model::attribute_types::AttrTypes;
-use crate::model::logical::{Physical, to_physical};
-use crate::model::origin::HEADER_KEY;
-use crate::model::{attributes, notes};
-use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::storage::{self, PayloadCodec, Storage};
-use crate::write::stream::{self, shape_of};
-use crate::write::write_option::WriteOption;
 use crate::{Error, Note, Result, chunking};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::model::logical::{Physical, to_physical};
+use tet_container::model::origin::HEADER_KEY;
+use tet_container::model::{attributes, notes};
+use tet_container::write::chunk_shape::{self, AskedChunks, chunks_of};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::storage::{self, PayloadCodec, Storage};
+use tet_container::write::stream::{self, shape_of};
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Output};
 
 /// The level of zstd where none is asked for.
 const LEVEL: i32 = 3;
 
-impl traits::Writer for Tet {
+impl tet_container::Writer for Tet {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,

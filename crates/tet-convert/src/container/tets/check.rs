@@ -12,8 +12,8 @@ use super::files::{Files, PartError};
 use super::manifest::Manifest;
 use super::series::catalog;
 use crate::Result;
-use crate::read::chunk_check::DecodedTotal;
-use crate::read::opened::OpenOptions;
+use tet_container::read::chunk_check::DecodedTotal;
+use tet_container::read::opened::OpenOptions;
 
 /// Checks the manifest and all parts, each as a `.tet` file is checked.
 pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {

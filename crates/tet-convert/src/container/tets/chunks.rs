@@ -11,7 +11,7 @@ use tet_query::{ChunkPlace, ChunkTable, Dataset, Decoder, Error, StoredCompressi
 use super::files::{Files, PartError};
 use super::manifest::{Part, Rows};
 use super::rule;
-use crate::read::touched::Touched;
+use tet_container::read::touched::Touched;
 
 /// The chunks of a dataset in all parts.
 pub(super) struct Chunks {

@@ -9,7 +9,7 @@ use tet_query::Catalog;
 
 use super::manifest::{Manifest, Part};
 use super::rule;
-use crate::read::opened::{Io, OpenOptions};
+use tet_container::read::opened::{Io, OpenOptions};
 
 /// Parts that are open at the same time.
 const OPEN_MAX: usize = 256;

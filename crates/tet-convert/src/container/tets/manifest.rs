@@ -15,7 +15,7 @@ use tet_io::Source;
 
 use super::{DOCUMENT, rule};
 use crate::Result;
-use crate::read::json::{Scanner, Unfit};
+use tet_container::read::json::{Scanner, Unfit};
 
 /// The only version of the manifest.
 const VERSION: u64 = 1;

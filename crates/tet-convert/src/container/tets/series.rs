@@ -11,8 +11,8 @@ use super::chunks::Chunks;
 use super::files::{Files, PartError};
 use super::manifest::Manifest;
 use super::rule;
-use crate::read::opened::OpenOptions;
 use crate::{Error, Format, Result};
+use tet_container::read::opened::OpenOptions;
 
 /// A folder of parts.
 #[derive(Debug)]

@@ -10,12 +10,12 @@ use tet_io::{Folder, FolderPublisher, Overwrite, Publisher, Source, is_url};
 use super::manifest::{Manifest, Part};
 use super::{Begun, DOCUMENT, Tets, new_part_name, part_named};
 use crate::container::tet::Tet;
-use crate::container::traits::{Capabilities, Output, Writer};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::file::check_folder;
-use crate::write::storage::PayloadCodec;
-use crate::write::write_option::WriteOption;
 use crate::{Error, Format, Result};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::file::check_folder;
+use tet_container::write::storage::PayloadCodec;
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Output, Writer};
 
 impl Writer for Tets {
     fn can(&self) -> Capabilities {

@@ -10,10 +10,10 @@ use tet_query::Sealed;
 
 use super::checkpoint::{Checkpoint, Member, PICKLE_LEN_MAX, Stop};
 use super::{pickle, rule};
-use crate::container::entry::ByteOrder;
-use crate::error::is_of_system;
-use crate::read::opened::OpenOptions;
-use crate::read::zip::{Archive, MemberSeal, ZipFault};
+use tet_container::entry::ByteOrder;
+use tet_container::is_of_system;
+use tet_container::read::opened::OpenOptions;
+use tet_container::read::zip::{Archive, MemberSeal, ZipFault};
 
 /// The name of the pickle behind that of the folder.
 const PICKLE: &str = "/data.pkl";

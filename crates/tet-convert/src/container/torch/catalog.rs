@@ -15,14 +15,14 @@ use super::pickle::{Rebuilt, Value, View};
 use super::strided::{Elements, Strided, reach};
 use super::tree::{self, Item, Tree};
 use super::{archive, element, legacy, rule};
-use crate::container::entry::{ByteOrder, byte_len};
 use crate::container::npy;
-use crate::model::dtype::bits_of;
-use crate::read::opened::{OpenOptions, Opened, path_of};
-use crate::read::slabs::{Slabs, grid, no_bytes, unread};
-use crate::read::spool::SourceReader;
-use crate::read::zip::ZipFault;
 use crate::{Error, Format, Note, Result};
+use tet_container::entry::{ByteOrder, byte_len};
+use tet_container::model::dtype::bits_of;
+use tet_container::read::opened::{OpenOptions, Opened, path_of};
+use tet_container::read::slabs::{Slabs, grid, no_bytes, unread};
+use tet_container::read::spool::SourceReader;
+use tet_container::read::zip::ZipFault;
 
 /// Opens the file at `path`.
 pub(super) fn open(path: &Path, source: Source, opening: &OpenOptions) -> Result<Opened> {

@@ -11,8 +11,8 @@ use super::catalog::{self, Unread};
 use super::checkpoint::{Checkpoint, Member};
 use super::rule;
 use super::tree::Item;
-use crate::read::opened::OpenOptions;
 use crate::{Error, Result};
+use tet_container::read::opened::OpenOptions;
 
 /// Checks a file.
 pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {

@@ -9,7 +9,7 @@ use tet_io::Source;
 use tet_query::Sealed;
 
 use super::pickle::Pickle;
-use crate::container::entry::ByteOrder;
+use tet_container::entry::ByteOrder;
 
 /// No pickle is longer: what it holds in memory follows from its bytes.
 pub(super) const PICKLE_LEN_MAX: u64 = 32 << 20;

@@ -54,7 +54,7 @@ mod tests {
     fn every_class_has_a_type() {
         for (class, ours) in CLASSES {
             assert_eq!(of_class(class), Some(ours));
-            assert!(crate::model::dtype::bits_of(ours).is_some(), "{ours}");
+            assert!(tet_container::model::dtype::bits_of(ours).is_some(), "{ours}");
         }
         assert_eq!(of_class("QInt8Storage"), None);
         assert_eq!((of_name("half"), of_name("uint16")), (Some("float16"), Some("uint16")));

@@ -15,9 +15,9 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, 
 use super::{catalog, check};
 use crate::container::safetensors::index::{self, MAP_KEY, Named, ShardIndex, at_index};
 use crate::container::safetensors::rule;
-use crate::container::traits::{Container, Head, Input};
-use crate::read::opened::{OpenOptions, Opened, path_of};
 use crate::{Error, Format, Result};
+use tet_container::read::opened::{OpenOptions, Opened, path_of};
+use tet_container::{Container, Head, Input};
 
 /// Bytes of JSON in which the key of an index and the names of files are looked for.
 const OBJECT_LEN: u64 = 64 << 10;

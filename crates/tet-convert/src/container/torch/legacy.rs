@@ -14,8 +14,8 @@ use tet_io::Source;
 use super::checkpoint::{Checkpoint, Member, PICKLE_LEN_MAX, Stop};
 use super::element;
 use super::pickle::{self, Pickle, Value};
-use crate::container::entry::ByteOrder;
-use crate::model::dtype::bits_of;
+use tet_container::entry::ByteOrder;
+use tet_container::model::dtype::bits_of;
 
 /// The first pickle, by its protocol: the number that all such files begin with. Those of 0 and 1 have it as text, those of 4 and 5 have a
 /// frame around it.

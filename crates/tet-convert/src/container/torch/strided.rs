@@ -9,8 +9,8 @@ use tet_codec::{Decode, Error as Refused, Swapped};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
-use crate::chunking;
-use crate::read::slabs::locate;
+use tet_container::chunking;
+use tet_container::read::slabs::locate;
 
 const NAME: &str = "strides";
 

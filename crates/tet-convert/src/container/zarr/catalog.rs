@@ -13,11 +13,11 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOpt
 use tet_zarr::{ArrayMeta, DIMENSIONS, Error, Hierarchy, TimeKind, UnreadableNode, ZarrElement};
 
 use super::{DOCUMENTS, elements, hierarchy, of_file};
-use crate::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
-use crate::model::axes::dim_names;
-use crate::read::opened::Opened;
-use crate::read::slabs::{too_deep, unread};
 use crate::{Format, Note, Result};
+use tet_container::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
+use tet_container::model::axes::dim_names;
+use tet_container::read::opened::Opened;
+use tet_container::read::slabs::{too_deep, unread};
 
 /// Opens the hierarchy that `source` belongs to.
 pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {

@@ -10,8 +10,8 @@ use tet_zarr::{Error as ReadError, Store, ZarrFault, rule};
 
 use super::{DOCUMENTS, catalog, hierarchy, of_file};
 use crate::Result;
-use crate::read::chunk_check::{DecodedTotal, check_chunks};
-use crate::read::opened::path_of;
+use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
+use tet_container::read::opened::path_of;
 
 /// Checks a hierarchy: its documents, the indexes of its shards, the place of every chunk; and, where
 /// elements are checked too, that every chunk decodes.

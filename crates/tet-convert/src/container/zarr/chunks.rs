@@ -14,7 +14,7 @@ use tet_zarr::{
 
 use super::shards::{self, ShardStage};
 use super::zipped::{self, Pipelines};
-use crate::read::touched::Touched;
+use tet_container::read::touched::Touched;
 
 /// The chunks of an array.
 pub(super) struct Chunks {

@@ -11,17 +11,16 @@ use tet_zarr::{Hierarchy, Store};
 
 use self::documents::{Documents, NewDocuments};
 use super::{DOCUMENTS, Zarr, catalog, hierarchy, of_file};
-use crate::container::edit_kind::EditKind;
-use crate::container::edited::{self, unfit};
-use crate::container::editor::{EditOptions, Editor, FileEdit};
-use crate::container::traits;
 use crate::container::zarr::write::attributes::{is_fill, json};
 use crate::container::zarr::write::names::legal;
-use crate::read::opened::{Opened, path_of};
-use crate::read::zip::{Archive, ZipFault};
-use crate::write::archive;
-use crate::write::file::of_file as of_new_file;
 use crate::{Error, Result};
+use tet_container::EditKind;
+use tet_container::edited::{self, unfit};
+use tet_container::read::opened::{Opened, path_of};
+use tet_container::read::zip::{Archive, ZipFault};
+use tet_container::write::archive;
+use tet_container::write::file::of_file as of_new_file;
+use tet_container::{EditOptions, Editor, FileEdit};
 
 impl Editor for Zarr {
     fn can(&self) -> &'static [EditKind] {
@@ -175,7 +174,7 @@ fn in_folder(
 /// Checks a new hierarchy.
 fn check(opened: &Opened, edits: &[FileEdit], new: Source) -> Result<()> {
     let path = path_of(opened.catalog.source());
-    let types = traits::Writer::can(&Zarr).attr_types;
+    let types = tet_container::Writer::can(&Zarr).attr_types;
     edited::check(opened, edits, (catalog::open(&path, new)?.catalog, types))
 }
 

@@ -10,9 +10,9 @@ use tet_zarr::{ArrayMeta, Hierarchy, ZarrElement, ZarrField, ZarrOrder};
 
 use super::chunks::{Chunks, Made, pipelines};
 use super::texts::TextTable;
-use crate::model::dtype::untyped_advice;
-use crate::read::slabs::{too_deep, unread};
-use crate::read::touched::Touched;
+use tet_container::model::dtype::untyped_advice;
+use tet_container::read::slabs::{too_deep, unread};
+use tet_container::read::touched::Touched;
 
 /// What the name of the part ends with that has the bytes of texts.
 const BYTES: &str = "bytes";

@@ -14,7 +14,7 @@ use tet_zarr::{ArrayMeta, Hierarchy};
 
 use super::chunks::{Chunks, rule_of, stage};
 use super::zipped::Pipelines;
-use crate::read::touched::Touched;
+use tet_container::read::touched::Touched;
 
 /// The codec between texts and bytes.
 const TEXTS: &str = "vlen-utf8";

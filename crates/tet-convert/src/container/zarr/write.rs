@@ -30,22 +30,22 @@ use self::chunk::ChunkEncoder;
 use self::options::{ENCODING, ZARR_2, ZARR_3};
 use super::Zarr;
 use crate::Result;
-use crate::container::traits::{self, Capabilities, Output};
-use crate::model::attribute_types::AttrTypes;
-use crate::model::logical::{self, Physical};
-use crate::model::notes;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::storage::{Checksum, PayloadCodec};
-use crate::write::stream;
-use crate::write::texts::outline;
-use crate::write::write_option::WriteOption;
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::model::logical::{self, Physical};
+use tet_container::model::notes;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::storage::{Checksum, PayloadCodec};
+use tet_container::write::stream;
+use tet_container::write::texts::outline;
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Output};
 
 /// What a hierarchy can hold.
 pub(crate) fn capabilities() -> Capabilities {
-    traits::Writer::can(&Zarr)
+    tet_container::Writer::can(&Zarr)
 }
 
-impl traits::Writer for Zarr {
+impl tet_container::Writer for Zarr {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tet_query::{AttrText, Dataset};
 use tet_ztensor::{Error as Theirs, METADATA_NAME, Tensor, ZTensorFile};
 
-use crate::model::item::attr;
+use tet_container::model::item::attr;
 
 /// The attributes of the file, whose tensors have become these datasets.
 pub(super) fn of_file(file: &ZTensorFile, datasets: &[Dataset]) -> BTreeMap<String, AttrText> {

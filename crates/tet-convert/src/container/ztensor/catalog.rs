@@ -16,12 +16,13 @@ use tet_ztensor::{
 
 use super::error::{of_error, of_file};
 use super::framed::Framed;
-use super::sparse::{Bands, Cache, Stored, decoded_max};
+use super::sparse::{cache, decoded_max};
 use super::{attrs, check, seal};
-use crate::model::axes::{take_coords, take_dims};
-use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, too_deep, unread};
 use crate::{Error, Format, Result};
+use tet_container::model::axes::{take_coords, take_dims};
+use tet_container::read::bands::{Bands, Stored};
+use tet_container::read::opened::{FileRegion, Opened};
+use tet_container::read::slabs::{Slabs, grid, too_deep, unread};
 
 /// Shorter tensors are decoded at once, however many frames they have.
 const FRAMED_LEN_MIN: u64 = 2 << 20;
@@ -43,7 +44,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
     let limits = Limits { sparse_len_max: decoded_max(budget), ..Limits::default() };
     let file = ZTensorFile::open(source.clone(), &limits);
     let file = Arc::new(file.map_err(|error| of_file(path, error))?);
-    let cache = Cache::new(&file, budget);
+    let cache = cache(&file, budget);
     let mut empty_left = EMPTY_LEN_MAX;
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);

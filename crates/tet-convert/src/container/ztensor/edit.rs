@@ -14,18 +14,18 @@ use tet_ztensor::{
 use super::ZTensor;
 use super::attrs::escaped;
 use super::options::checksum_choice;
-use crate::container::axes_fields::axes_fields;
-use crate::container::edit_kind::EditKind;
-use crate::container::editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use crate::container::rewrite::{Rewrite, Rewritten, check_unchanged};
-use crate::model::axes::{COORDS_KEY, coords_field};
-use crate::model::item::field;
-use crate::model::logical::to_physical;
-use crate::read::opened::Opened;
-use crate::write::storage::{self, Checksum, LeveledCodec, PayloadCodec, Storage};
-use crate::write::stream;
-use crate::write::write_option::WriteOption;
 use crate::{Error, Result};
+use tet_container::EditKind;
+use tet_container::axes_fields;
+use tet_container::model::axes::{COORDS_KEY, coords_field};
+use tet_container::model::item::field;
+use tet_container::model::logical::to_physical;
+use tet_container::read::opened::Opened;
+use tet_container::write::storage::{self, Checksum, LeveledCodec, PayloadCodec, Storage};
+use tet_container::write::stream;
+use tet_container::write::write_option::WriteOption;
+use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for ZTensor {
     fn can(&self) -> &'static [EditKind] {

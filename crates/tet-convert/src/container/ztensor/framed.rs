@@ -5,8 +5,8 @@ use tet_format::{ForeignRule, Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 use tet_ztensor::Frames;
 
-use crate::chunking::of_len;
-use crate::read::slabs::locate;
+use tet_container::chunking::of_len;
+use tet_container::read::slabs::locate;
 
 /// A chunk should hold no more than this many frames.
 const FRAMES_MAX: u64 = 64;

@@ -2,9 +2,11 @@
 
 use tet_ztensor::{Align, ChecksumChoice, EncodingChoice, SparseChoice, WriteOptions};
 
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{self, Checksum, LeveledCodec, PayloadCodec, SparseLayout, Storage};
 use crate::{Error, Result};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::{
+    self, Checksum, LeveledCodec, PayloadCodec, SparseLayout, Storage,
+};
 
 /// The variant that has the bytes that programs of 0.1.x write.
 pub(super) const V01X: &str = "0.1.x";

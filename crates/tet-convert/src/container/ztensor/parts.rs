@@ -16,9 +16,9 @@ use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_pla
 use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 
 use super::seal;
-use super::sparse::Stored;
-use crate::model::attributes::shape_text;
-use crate::read::slabs::{Slabs, grid, grid_of_one};
+use tet_container::model::attributes::shape_text;
+use tet_container::read::bands::Stored;
+use tet_container::read::slabs::{Slabs, grid, grid_of_one};
 
 /// Bytes of a number of a place.
 const WORD_LEN: u64 = 8;

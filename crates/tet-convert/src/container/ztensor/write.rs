@@ -16,26 +16,26 @@ use super::ZTensor;
 use super::attrs::escaped;
 use super::options::{V01X, is_v01x, of_tensor, write_options};
 use super::sparse::check_budget;
-use crate::container::traits::{self, Capabilities, Output};
-use crate::model::attribute_types::AttrTypes;
-use crate::model::attributes::{self, SCALAR_KEY};
-use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
-use crate::model::item::field;
-use crate::model::logical::Physical;
-use crate::model::notes;
-use crate::model::origin::{HEADER_KEY, INDEX_KEY};
-use crate::model::sparse::{
+use super::ties::ties;
+use crate::{Error, Format, Note, Result};
+use tet_container::model::attribute_types::AttrTypes;
+use tet_container::model::attributes::{self, SCALAR_KEY};
+use tet_container::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
+use tet_container::model::item::field;
+use tet_container::model::logical::Physical;
+use tet_container::model::notes;
+use tet_container::model::origin::{HEADER_KEY, INDEX_KEY};
+use tet_container::model::sparse::{
     FORMAT_KEY, OF_KEY, PART_KEY, SparseStorage, SparseTensor, sparse_tensors, text,
 };
-use crate::model::ties::ties;
-use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
-use crate::write::joined::{Joined, joined};
-use crate::write::storage::{self, Checksum, PayloadCodec, SparseLayout};
-use crate::write::stream::{self, shape_of};
-use crate::write::write_option::WriteOption;
-use crate::{Error, Format, Note, Result};
+use tet_container::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
+use tet_container::write::joined::{Joined, joined};
+use tet_container::write::storage::{self, Checksum, PayloadCodec, SparseLayout};
+use tet_container::write::stream::{self, shape_of};
+use tet_container::write::write_option::WriteOption;
+use tet_container::{Capabilities, Output};
 
-impl traits::Writer for ZTensor {
+impl tet_container::Writer for ZTensor {
     fn can(&self) -> Capabilities {
         Capabilities {
             metadata: true,

@@ -10,9 +10,9 @@ use tet_ztensor::{Error as ReadError, Limits};
 
 use super::object::{Reading, of_pairs};
 use super::{format_of, open_shard, parts};
-use crate::container::traits::Input;
-use crate::read::opened::{FileRegion, OpenOptions, Opened};
 use crate::{Error, Result};
+use tet_container::Input;
+use tet_container::read::opened::{FileRegion, OpenOptions, Opened};
 
 /// A file with more damaged objects is not opened: each takes memory, and few bytes of the file.
 const DAMAGED_MAX: usize = 50_000;

@@ -11,11 +11,12 @@ use tet_ztensor::objects::{
 };
 use tet_ztensor::{Error as ReadError, Value};
 
-use crate::container::ztensor::{Bands, Cache, Framed, HELD_COO, Stored, blob_seal};
-use crate::model::axes::{take_coords, take_dims};
-use crate::model::item::attr;
-use crate::read::slabs::{Slabs, grid, unread};
+use crate::container::ztensor::{Framed, HELD_COO, blob_seal};
 use crate::{Error, Result};
+use tet_container::model::axes::{take_coords, take_dims};
+use tet_container::model::item::attr;
+use tet_container::read::bands::{Bands, Cache, Stored};
+use tet_container::read::slabs::{Slabs, grid, unread};
 
 /// Bands of all sparse tensors of one file, at most.
 const BANDS_MAX: u64 = 1 << 16;

@@ -11,8 +11,9 @@ use tet_ztensor::objects::{ManifestObject, ObjectLayout, ObjectPart, PartEncodin
 use tet_ztensor::parts::{VALUES, of_places};
 
 use super::object::Reading;
-use crate::container::ztensor::{Stored, held, part_attrs};
-use crate::read::slabs::unread;
+use crate::container::ztensor::{held, part_attrs};
+use tet_container::read::bands::Stored;
+use tet_container::read::slabs::unread;
 
 /// Bytes of a number of a place.
 const WORD_LEN: u64 = 8;

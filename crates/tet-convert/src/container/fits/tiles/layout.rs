@@ -187,7 +187,7 @@ impl Reader<'_> {
         tile.reverse();
         let product = || self.fault(&rule::SHAPE_PRODUCT, "ZNAXIS", u64::MAX, 1 << 63);
         let size = bitpix.unsigned_abs() / 8;
-        crate::container::entry::byte_len(shape, 1, size).ok_or_else(product)?;
+        tet_container::entry::byte_len(shape, 1, size).ok_or_else(product)?;
         Grid::new(Shape::from(shape), Shape::from(tile)).ok_or_else(product)
     }
 

@@ -10,9 +10,9 @@ use tet_query::AttrText;
 use super::Flavor;
 use super::names::name;
 use crate::Note;
-use crate::model::attributes::FILL_KEY;
-use crate::model::number::Listing;
-use crate::write::netcdf::attributes::{TypedValue, Writing, value};
+use tet_container::model::attributes::FILL_KEY;
+use tet_container::model::number::Listing;
+use tet_container::write::netcdf::attributes::{TypedValue, Writing, value};
 
 /// Names that the NetCDF library and dimension scales use for what the file says in another way.
 const RESERVED: [&str; 9] = [
@@ -145,7 +145,7 @@ fn special(attr: &AttrText, flavor: Flavor) -> Option<DraftValue> {
         None => value.as_bool().map(|it| vec![u8::from(it)]),
         Some(part) => {
             let pair = value.as_array().filter(|pair| pair.len() == 2)?;
-            let parts = pair.iter().map(|it| crate::model::number::le_bytes(part, it));
+            let parts = pair.iter().map(|it| tet_container::model::number::le_bytes(part, it));
             Some(parts.collect::<Option<Vec<_>>>()?.concat())
         }
     };

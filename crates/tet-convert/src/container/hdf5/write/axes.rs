@@ -6,9 +6,9 @@ use super::Flavor;
 use super::names::name;
 use super::scope::{Dim, Scope, join, leaf, parent};
 use crate::Note;
-use crate::write::axes::{names_of, used};
-use crate::write::netcdf::labels::{Coordinates, coordinates};
-use crate::write::stream::shape_of;
+use tet_container::write::axes::{names_of, used};
+use tet_container::write::netcdf::labels::{Coordinates, coordinates};
+use tet_container::write::stream::shape_of;
 
 /// The dimensions of a file.
 #[derive(Debug)]

@@ -17,12 +17,12 @@ use super::types::{Types, named_of};
 use super::{Flavor, View, names};
 use crate::Note;
 use crate::Result;
-use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
-use crate::model::flags;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::netcdf::labels::Coordinates;
-use crate::write::stream::shape_of;
-use crate::write::{fill, groups};
+use tet_container::model::attributes::{self, FILL_KEY, SCALAR_KEY};
+use tet_container::model::flags;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::netcdf::labels::Coordinates;
+use tet_container::write::stream::shape_of;
+use tet_container::write::{fill, groups};
 
 /// How the NetCDF library names a dimension without a variable; its length follows.
 const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variable. ";

@@ -6,13 +6,13 @@ use tet_hdf5::write::DraftLayout;
 use tet_query::{Dataset, LazyArray, StoredCompression};
 
 use super::HDF5;
-use crate::write::chunk_shape::{self, AskedChunks, chunks_of};
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
-use crate::write::stream::shape_of;
-use crate::write::texts;
-use crate::write::whole_chunks::EncodeChunk;
 use crate::{Error, Result, chunking};
+use tet_container::write::chunk_shape::{self, AskedChunks, chunks_of};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
+use tet_container::write::stream::shape_of;
+use tet_container::write::texts;
+use tet_container::write::whole_chunks::EncodeChunk;
 
 /// The registered numbers of filters.
 const DEFLATE: u16 = 1;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Flavor;
 use super::scope::parent;
-use crate::write::netcdf::names::legal;
 use crate::{Error, Note, Result};
+use tet_container::write::netcdf::names::legal;
 
 /// A name as the file has it: the part between two slashes.
 pub(in super::super) fn name(part: &str, flavor: Flavor) -> String {

@@ -11,11 +11,11 @@ use tet_query::{Dataset, Execution, LazyArray};
 
 use super::draft::{Elements, Plan};
 use super::layout;
-use crate::write::conversion::ConvertOptions;
-use crate::write::stream;
-use crate::write::texts::{TextCounts, filled, for_each_chunk};
-use crate::write::whole_chunks::{self, WholeChunks};
 use crate::{Error, Note, Result};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::stream;
+use tet_container::write::texts::{TextCounts, filled, for_each_chunk};
+use tet_container::write::whole_chunks::{self, WholeChunks};
 
 /// Arrays in one piece begin at a multiple of this, so that they can be used in place.
 const ALIGN: u64 = 64;

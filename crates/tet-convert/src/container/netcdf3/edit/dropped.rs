@@ -7,8 +7,8 @@ use tet_format::Span;
 use tet_io::{Image, Source};
 
 use crate::Result;
-use crate::container::edited::unfit;
 use crate::container::netcdf3::header::{Header, Variable};
+use tet_container::edited::unfit;
 
 /// The most parts of records that are copied one by one.
 const PART_COUNT_MAX: u64 = 1 << 20;

@@ -6,12 +6,12 @@ use tet_io::Source;
 
 use super::{Change, Changes};
 use crate::Result;
-use crate::container::edited::unfit;
 use crate::container::netcdf3::cursor::{Cursor, Parsed};
 use crate::container::netcdf3::header::ATTRIBUTES;
 use crate::container::netcdf3::value::{Type, Version};
 use crate::container::netcdf3::write::attributes;
-use crate::write::netcdf::attributes::Writing;
+use tet_container::edited::unfit;
+use tet_container::write::netcdf::attributes::Writing;
 
 /// The most bytes of a file whose offsets have 32 bits.
 const NARROW_MAX: u64 = 1 << 31;

@@ -5,7 +5,7 @@ use tet_format::DType;
 use tet_query::AttrText;
 
 use crate::container::netcdf3::value::{Type, Version};
-use crate::write::netcdf::attributes::{self, TypedValue, Writing};
+use tet_container::write::netcdf::attributes::{self, TypedValue, Writing};
 
 /// The value of an attribute.
 #[derive(Debug)]

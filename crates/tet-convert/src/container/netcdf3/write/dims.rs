@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::write::netcdf::names::legal;
+use tet_container::write::netcdf::names::legal;
 
 /// The dimensions of a file.
 #[derive(Debug, Default)]

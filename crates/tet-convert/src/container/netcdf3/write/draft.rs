@@ -12,14 +12,14 @@ use super::dims::Dims;
 use super::labels::{self, Labels};
 use super::names::of_datasets;
 use crate::container::netcdf3::value::{Type, Version};
-use crate::model::attributes::{self, SCALAR_KEY};
-use crate::model::origin::is_of_origin;
-use crate::write::axes::{names_of, used};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::netcdf::attributes::Writing;
-use crate::write::netcdf::names::legal;
-use crate::write::stream::{self, shape_of};
 use crate::{Error, Note, Result};
+use tet_container::model::attributes::{self, SCALAR_KEY};
+use tet_container::model::origin::is_of_origin;
+use tet_container::write::axes::{names_of, used};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::netcdf::attributes::Writing;
+use tet_container::write::netcdf::names::legal;
+use tet_container::write::stream::{self, shape_of};
 
 /// Bytes of a variable of CDF-2, at most: its length is a multiple of four in 32 bits.
 const LEN_MAX: u64 = (1 << 32) - 4;

@@ -4,7 +4,7 @@ use tet_codec::Swapped;
 use tet_format::DType;
 
 use crate::container::netcdf3::value::Type;
-use crate::write::netcdf::labels::{Coordinates, coordinates};
+use tet_container::write::netcdf::labels::{Coordinates, coordinates};
 
 /// Bytes of the labels of an axis, at most.
 const LEN_MAX: usize = 64 << 20;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::write::netcdf::names::legal;
 use crate::{Error, Note, Result};
+use tet_container::write::netcdf::names::legal;
 
 /// A name for each dataset, none of them twice.
 ///

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use tet_query::{Execution, Hyperslab};
 
 use super::{file, opened};
-use crate::read::json::Scanner;
-use crate::read::opened::Opened;
+use tet_container::read::json::Scanner;
+use tet_container::read::opened::Opened;
 
 /// Dtypes with their bytes.
 const DTYPES: [(&str, usize); 8] = [

@@ -16,10 +16,10 @@ use tet_query::{Catalog, Dataset};
 
 use super::Part;
 use crate::container::safetensors::canonical::{header_of, index_of, strings};
-use crate::model::notes;
-use crate::write::array::Written;
-use crate::write::file::{ExportOptions, of_file};
 use crate::{Error, Note, Result};
+use tet_container::model::notes;
+use tet_container::write::array::Written;
+use tet_container::write::file::{ExportOptions, of_file};
 
 /// Bytes of the tensors of one shard, at most, where nothing else is asked for: as the library of
 /// Hugging Face has it.

@@ -15,11 +15,11 @@ use tet_tensogram::{
 
 use super::super::write::{self, Object, metadata};
 use super::recipe::recipe_of;
-use crate::container::editor::{EditMode, RewriteOptions};
-use crate::model::logical::to_physical;
-use crate::write::storage::Storage;
-use crate::write::stream;
 use crate::{Error, Note, Result};
+use tet_container::model::logical::to_physical;
+use tet_container::write::storage::Storage;
+use tet_container::write::stream;
+use tet_container::{EditMode, RewriteOptions};
 
 /// Numbers of more bits are not those that they were after they are packed again.
 const BITS_MAX: u32 = 48;

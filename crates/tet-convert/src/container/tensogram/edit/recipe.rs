@@ -7,8 +7,8 @@ use tet_tensogram::{
 };
 
 use super::super::options::packing_fit;
-use crate::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
 use crate::{Error, Result};
+use tet_container::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
 
 /// The level of zstd where the descriptor has none.
 const LEVEL: i32 = 3;

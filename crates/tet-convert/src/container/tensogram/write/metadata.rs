@@ -9,13 +9,15 @@ use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value}
 
 use super::super::keys::{NAME_KEY, escaped, name_of};
 use super::{Object, strides};
-use crate::model::attributes::{self, SCALAR_KEY};
-use crate::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field, take_coords, take_dims};
-use crate::model::item::field;
-use crate::model::origin::HEADER_KEY;
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::stream::shape_of;
 use crate::{Format, Note, Result};
+use tet_container::model::attributes::{self, SCALAR_KEY};
+use tet_container::model::axes::{
+    COORDS_KEY, DIMS_KEY, coords_field, dims_field, take_coords, take_dims,
+};
+use tet_container::model::item::field;
+use tet_container::model::origin::HEADER_KEY;
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::stream::shape_of;
 
 /// All of it.
 pub(super) fn of(

@@ -8,7 +8,7 @@ use tet_zarr::{DIMENSIONS, Store};
 
 use super::of_file;
 use crate::Result;
-use crate::container::edited::unfit;
+use tet_container::edited::unfit;
 
 type Object = Map<String, Value>;
 

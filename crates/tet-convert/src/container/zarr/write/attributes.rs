@@ -9,8 +9,8 @@ use tet_format::DType;
 use tet_query::AttrText;
 use tet_zarr::ZarrFormat;
 
-use crate::model::attributes::FILL_KEY;
-use crate::model::number::{le_bytes, numbers};
+use tet_container::model::attributes::FILL_KEY;
+use tet_container::model::number::{le_bytes, numbers};
 
 /// Digits of an integer that JSON readers may round, at least.
 const DIGITS_MAX: usize = 19;

@@ -13,13 +13,13 @@ use super::labels;
 use super::names::{group_of, legal, of_datasets};
 use super::options;
 use super::shape::{self, Shaped};
-use crate::model::attributes::{self, FILL_KEY, SCALAR_KEY};
-use crate::write::axes::{names_of, used};
-use crate::write::conversion::{Conversion, ConvertOptions};
-use crate::write::stream::shape_of;
-use crate::write::texts::TEXT_LEN;
-use crate::write::{chunk_shape, fill, groups, texts};
 use crate::{Note, Result};
+use tet_container::model::attributes::{self, FILL_KEY, SCALAR_KEY};
+use tet_container::write::axes::{names_of, used};
+use tet_container::write::conversion::{Conversion, ConvertOptions};
+use tet_container::write::stream::shape_of;
+use tet_container::write::texts::TEXT_LEN;
+use tet_container::write::{chunk_shape, fill, groups, texts};
 
 /// A hierarchy before it is written.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use tet_zarr::{NewArray, ZarrFormat, shard_index};
 use super::chunk::{ChunkEncoder, Cut, is_filled};
 use super::draft::{Part, dtype_of, element_size};
 use super::store::ObjectSink;
-use crate::write::bands::Bands;
-use crate::write::conversion::ConvertOptions;
 use crate::{Error, Result};
+use tet_container::write::bands::Bands;
+use tet_container::write::conversion::ConvertOptions;
 
 /// The most threads that encode.
 const THREAD_COUNT_MAX: usize = 1024;

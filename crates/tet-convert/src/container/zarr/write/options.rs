@@ -2,9 +2,9 @@
 
 use tet_zarr::{ZarrCompression, ZarrFormat};
 
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::{self, Checksum, LeveledCodec, PayloadCodec};
 use crate::{Error, Result};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::{self, Checksum, LeveledCodec, PayloadCodec};
 
 /// What the format is called in messages.
 pub(crate) const ENCODING: &str = "Zarr";

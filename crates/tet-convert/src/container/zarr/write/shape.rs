@@ -5,11 +5,11 @@ use tet_query::Dataset;
 use tet_zarr::ZarrFormat;
 
 use super::options::{self, ENCODING};
-use crate::chunking;
-use crate::write::chunk_shape::{self, AskedChunks, KEPT_LEN_MIN, chunks_of};
-use crate::write::conversion::ConvertOptions;
-use crate::write::storage::ShardChoice;
 use crate::{Error, Result};
+use tet_container::chunking;
+use tet_container::write::chunk_shape::{self, AskedChunks, KEPT_LEN_MIN, chunks_of};
+use tet_container::write::conversion::ConvertOptions;
+use tet_container::write::storage::ShardChoice;
 
 /// A shard of `auto` has at most this many decoded bytes.
 const SHARD_LEN: u64 = 64 << 20;

@@ -10,9 +10,9 @@ use zip::CompressionMethod;
 
 use super::names::DOCUMENTS as ALL_DOCUMENTS;
 use crate::container::zarr::DOCUMENTS;
-use crate::write::archive::{self, NewArchive};
-use crate::write::file::{self, ExportOptions};
 use crate::{Error, Format, Result};
+use tet_container::write::archive::{self, NewArchive};
+use tet_container::write::file::{self, ExportOptions};
 
 /// Takes objects by key, each once.
 pub(super) trait ObjectSink: Send {

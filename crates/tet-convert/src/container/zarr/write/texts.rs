@@ -8,8 +8,8 @@ use super::chunk::ChunkEncoder;
 use super::objects::span_of;
 use super::options::ENCODING;
 use super::store::ObjectSink;
-use crate::write::texts::{TextCounts, filled, for_each_chunk, inside};
 use crate::{Error, Note, Result};
+use tet_container::write::texts::{TextCounts, filled, for_each_chunk, inside};
 
 /// An array of text that is written.
 pub(super) struct TextArray<'w> {

@@ -4,7 +4,7 @@ use tet_query::{Execution, LazyArray};
 use tet_ztensor::Places;
 
 use crate::Result;
-use crate::write::stream::{self, shape_of};
+use tet_container::write::stream::{self, shape_of};
 
 /// Reads a dense array: where its elements belong, and their bytes, in row-major order. Two axes are
 /// `csr`, any other number is `coo`. A negative zero is stored, so that all bits come back.

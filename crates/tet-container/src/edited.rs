@@ -1,0 +1,85 @@
+//! That an edited file has all that the old one has, but for what was to change.
+
+use std::collections::BTreeMap;
+
+use tet_query::{AttrText, Catalog, Dataset};
+
+use crate::editor::FileEdit;
+use crate::model::attribute_types::{AttrTypes, TYPES_KEY, typed};
+use crate::model::logical::to_logical;
+use crate::read::opened::Opened;
+use crate::{Error, Result};
+
+/// The error for a file that cannot be edited so.
+pub fn unfit(what: impl Into<String>) -> Error {
+    tet_file::Error::Edit { what: what.into() }.into()
+}
+
+/// Checks a new file before it takes the place of the old one.
+///
+/// # Errors
+/// A dataset or an attribute that was to stay is another one or is gone, and which.
+pub fn check(old: &Opened, edits: &[FileEdit], (new, types): (Catalog, AttrTypes)) -> Result<()> {
+    let new = typed(new.viewed(to_logical), types);
+    let mut names = BTreeMap::new();
+    for edit in edits {
+        match edit {
+            FileEdit::Rename { dataset, to } => drop(names.insert(*dataset, Some(to.as_str()))),
+            FileEdit::Drop { dataset } => drop(names.insert(*dataset, None)),
+            _ => {}
+        }
+    }
+    let found: BTreeMap<&str, &Dataset> =
+        new.datasets().iter().map(|it| (it.name.as_str(), it)).collect();
+    let mut count = 0;
+    for dataset in old.catalog.datasets() {
+        let name = names.get(&dataset.index).copied().unwrap_or(Some(&dataset.name));
+        let Some(name) = name else { continue };
+        count += 1;
+        let is_same = found.get(name).is_some_and(|it| is_same(dataset, it, edits));
+        if !is_same {
+            let of = &dataset.name;
+            return Err(unfit(format!(
+                "{of:?} would not be read from the new file as before: what it is linked to gets another name, or is removed"
+            )));
+        }
+    }
+    if count != new.datasets().len() {
+        return Err(unfit("the new file would have other datasets"));
+    }
+    if !same_attrs(None, old.catalog.attrs(), new.attrs(), edits) {
+        return Err(unfit("attributes of the new file that were to stay would be others"));
+    }
+    Ok(())
+}
+
+fn is_same(old: &Dataset, new: &Dataset, edits: &[FileEdit]) -> bool {
+    old.shape() == new.shape()
+        && old.dtype == new.dtype
+        && old.dims.len() == new.dims.len()
+        && old.fault.is_some() == new.fault.is_some()
+        && same_attrs(Some(old.index), &old.attrs, &new.attrs, edits)
+}
+
+type Attrs = BTreeMap<String, AttrText>;
+
+/// Whether attributes are the same that are not edited, and those that are edited are there or not.
+fn same_attrs(of: Option<usize>, old: &Attrs, new: &Attrs, edits: &[FileEdit]) -> bool {
+    let edited: BTreeMap<&str, bool> = edits
+        .iter()
+        .filter_map(|edit| match edit {
+            FileEdit::Attr { dataset, key, value } if *dataset == of => {
+                Some((key.as_str(), value.is_some()))
+            }
+            _ => None,
+        })
+        .collect();
+    let stays = |key: &str| !edited.contains_key(key) && key != TYPES_KEY;
+    let kept = |attrs: &Attrs| -> Vec<(String, AttrText)> {
+        let kept = attrs.iter().filter(|(key, _)| stays(key));
+        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    let are_edited =
+        edited.iter().all(|(key, is_set)| *key == TYPES_KEY || new.contains_key(*key) == *is_set);
+    kept(old) == kept(new) && are_edited
+}
