@@ -116,7 +116,7 @@ const EDGES: &[Edge] = &[
             "tet-query",
             "tet-verify",
         ],
-        outside: &["half", "serde_json", "tempfile", "thiserror", "zip"],
+        outside: &["crc-fast", "half", "serde_json", "tempfile", "thiserror", "zip"],
     },
     Edge {
         name: "tet-convert",
