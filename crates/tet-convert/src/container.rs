@@ -4,22 +4,12 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
-pub(crate) mod csv;
-mod fits;
-mod gguf;
 mod hdf5;
-pub(crate) mod json;
-mod netcdf3;
-pub(crate) mod npy;
-pub(crate) mod npz;
-mod plain;
-pub(crate) mod safetensors;
 mod sniff;
 mod table;
 pub(crate) mod tensogram;
 pub(crate) mod tet;
 pub(crate) mod tets;
-mod torch;
 pub(crate) mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;

@@ -31,14 +31,16 @@ pub mod export {
         pub use tet_container::write::npy::header;
     }
 
-    pub use crate::container::npz::write_npz_file;
-    pub use crate::container::safetensors::{
-        SHARD_LEN, Sharded, index_path, write_safetensors_file, write_shards,
-    };
     pub use tet_container::write::array::{
         Encoding, write_array, write_lazy, write_lazy_file, write_texts, write_texts_file,
     };
     pub use tet_container::write::file::{Compression, ExportOptions};
+    #[cfg(feature = "numpy")]
+    pub use tet_numpy::write_npz_file;
+    #[cfg(feature = "safetensors")]
+    pub use tet_safetensors::{
+        SHARD_LEN, Sharded, index_path, write_safetensors_file, write_shards,
+    };
 }
 
 pub use append::{AxisAppend, append};

@@ -35,7 +35,9 @@ pub use self::axes::window_label;
 pub use self::catalog::ResultCatalog;
 pub use self::cells::reduced_array;
 pub use self::policy::WritePolicy;
-use crate::container::{csv, json, writable};
+use tet_text::{csv, json};
+
+use crate::container::writable;
 use crate::convert::write_opened;
 use crate::{Error, Note, Result};
 use tet_container::model::cf::dated;

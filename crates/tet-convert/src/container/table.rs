@@ -3,10 +3,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::{
-    csv, fits, gguf, hdf5, json, netcdf3, npy, npz, plain, safetensors, tensogram, tet, tets,
-    torch, zarr, ztensor, ztensor2,
-};
+use super::{hdf5, tensogram, tet, tets, zarr, ztensor, ztensor2};
 use crate::{Error, Format, Result};
 use tet_container::others::of_suffix;
 use tet_container::{Container, Writer};
@@ -26,19 +23,28 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &ztensor2::TWO,
     &tensogram::Tensogram,
     &hdf5::Hdf5,
-    &safetensors::SafeTensors,
-    &safetensors::Index,
-    &torch::index::Index,
+    #[cfg(feature = "safetensors")]
+    &tet_safetensors::SafeTensors,
+    #[cfg(feature = "safetensors")]
+    &tet_safetensors::Index,
+    #[cfg(feature = "torch")]
+    &tet_torch::Index,
     &zarr::Zarr,
-    &torch::Torch,
-    &npz::Npz,
-    &npy::Npy,
-    &netcdf3::NetCdf3,
-    &gguf::Gguf,
-    &fits::Fits,
-    &plain::Plain,
-    &csv::Csv,
-    &json::Json,
+    #[cfg(feature = "torch")]
+    &tet_torch::Torch,
+    #[cfg(feature = "numpy")]
+    &tet_numpy::Npz,
+    #[cfg(feature = "numpy")]
+    &tet_numpy::Npy,
+    #[cfg(feature = "netcdf")]
+    &tet_netcdf::NetCdf3,
+    #[cfg(feature = "gguf")]
+    &tet_gguf::Gguf,
+    #[cfg(feature = "fits")]
+    &tet_fits::Fits,
+    &tet_text::Plain,
+    &tet_text::Csv,
+    &tet_text::Json,
 ];
 
 /// Those of other crates.
