@@ -4,13 +4,11 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
-mod hdf5;
 mod sniff;
 mod table;
 pub(crate) mod tensogram;
 pub(crate) mod tet;
 pub(crate) mod tets;
-pub(crate) mod zarr;
 pub(crate) mod ztensor;
 mod ztensor2;
 

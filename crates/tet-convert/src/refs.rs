@@ -39,7 +39,6 @@ use self::draft::drafted;
 use self::edges::{Edges, Sidecar};
 use self::joined::JoinedParts;
 use self::plan::{Planned, Planner};
-use crate::container::zarr::{self, ZARR_2, ZARR_3};
 use crate::convert::conversion;
 use crate::open::{of_several, open};
 use crate::{Error, Note, Result};
@@ -47,6 +46,7 @@ use tet_container::read::opened::Opened;
 use tet_container::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
 use tet_container::write::file::Counted;
 use tet_container::write::storage::PayloadCodec;
+use tet_zarr::container::{self as zarr, ZARR_2, ZARR_3};
 
 /// What the document is called in messages.
 const ENCODING: &str = "a document of references";

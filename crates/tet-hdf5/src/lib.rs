@@ -6,6 +6,8 @@
 
 mod check;
 mod checksum;
+#[cfg(feature = "container")]
+pub mod container;
 mod edit;
 mod error;
 mod file;

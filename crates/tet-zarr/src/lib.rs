@@ -13,6 +13,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "container")]
+pub mod container;
 mod store;
 
 mod hierarchy;

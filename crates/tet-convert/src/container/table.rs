@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::{hdf5, tensogram, tet, tets, zarr, ztensor, ztensor2};
+use super::{tensogram, tet, tets, ztensor, ztensor2};
 use crate::{Error, Format, Result};
 use tet_container::others::of_suffix;
 use tet_container::{Container, Writer};
@@ -22,14 +22,16 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &ztensor2::ONE,
     &ztensor2::TWO,
     &tensogram::Tensogram,
-    &hdf5::Hdf5,
+    #[cfg(feature = "hdf5")]
+    &tet_hdf5::container::Hdf5,
     #[cfg(feature = "safetensors")]
     &tet_safetensors::SafeTensors,
     #[cfg(feature = "safetensors")]
     &tet_safetensors::Index,
     #[cfg(feature = "torch")]
     &tet_torch::Index,
-    &zarr::Zarr,
+    #[cfg(feature = "zarr")]
+    &tet_zarr::container::Zarr,
     #[cfg(feature = "torch")]
     &tet_torch::Torch,
     #[cfg(feature = "numpy")]

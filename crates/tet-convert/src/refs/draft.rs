@@ -8,7 +8,6 @@ use tet_zarr::{NewArray, ZarrCompression, ZarrFormat, fill_json};
 use super::address::AddressBook;
 use super::document::{Content, ReferenceSet};
 use super::plan::Planned;
-use crate::container::zarr::{self, Elements};
 use crate::{Error, Result};
 use tet_container::model::attribute_types::{AttrTypes, with_note};
 use tet_container::model::axes::name_axes;
@@ -16,6 +15,7 @@ use tet_container::write::axes::{names_of, used};
 use tet_container::write::conversion::{Conversion, ConvertOptions};
 use tet_container::write::stream;
 use tet_container::write::texts::outline;
+use tet_zarr::container::{self as zarr, Elements};
 
 /// The hierarchy of the datasets, as the writer of Zarr has it, over the chunks that are stored.
 pub(super) fn drafted(

@@ -9,8 +9,8 @@ use tet_io::Publisher;
 use tet_query::{AxisSlice, Dataset, Execution, Hyperslab};
 
 use super::chunks::StoredChunks;
-use crate::container::zarr::Cut;
 use crate::{Error, Result};
+use tet_zarr::container::Cut;
 
 /// Stored bytes of the edge chunks that one document has, at most.
 const INLINE_LEN_MAX: u64 = 32 << 20;

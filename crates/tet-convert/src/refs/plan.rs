@@ -10,9 +10,9 @@ use tet_zarr::text_chunk;
 use super::document::Content;
 use super::edges::Edges;
 use super::joined::JoinedParts;
-use crate::container::zarr::ENCODING;
 use crate::{Error, Result};
 use tet_container::model::logical::{Physical, to_physical};
+use tet_zarr::container::ENCODING;
 
 /// Bytes of a dataset of one axis that grows, at most, which is copied where its chunks are in no one grid: labels of the
 /// axis, for example.
