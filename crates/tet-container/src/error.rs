@@ -11,7 +11,7 @@ use tet_format::{DType, ForeignFault, ForeignRule};
 use tet_query::SelectionNote;
 
 pub use self::kind::is_of_system;
-use self::words::{advice, axes_of, broken, folders, members_of, of_level, of_member};
+use self::words::{advice, axes_of, broken, folders, listed, members_of, of_level, of_member};
 use crate::Format;
 use crate::edit_kind::EditKind;
 use crate::npy_fault::NpyFault;
@@ -596,18 +596,5 @@ pub enum Error {
     Write(#[source] io::Error),
 }
 
-/// The errors of several datasets, one after the other.
-fn listed(faults: &[Error]) -> String {
-    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_shown_escaped() {
-        let text = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() }.to_string();
-        assert!(text.is_ascii() && !text.contains('\u{1b}'), "{text}");
-    }
-}
+mod tests;

@@ -56,6 +56,7 @@ pub use write::conversion::{
     UnsupportedChoice,
 };
 pub use write::label_range::LabelRange;
+pub use write::no_codec::no_codec;
 pub use write::options::{
     Attribute, AxisLabels, DimNames, ImportOptions, ImportReport, Imported, LabelSource, Origin,
     TextLayout,

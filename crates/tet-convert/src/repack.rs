@@ -24,6 +24,7 @@ use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
 use crate::{Result, chunking};
 use tet_container::model::logical::byte_len;
+use tet_container::no_codec;
 use tet_container::read::opened::{Opened, path_of};
 use tet_container::write::chunk_shape::{AskedChunks, chunks_of};
 use tet_container::write::conversion::ConvertOptions;
@@ -206,7 +207,7 @@ fn planned<'c>(
             let is_all = level.is_none() && codecs.iter().all(|it| *it == Codec::Zstd);
             (CodecChoice::Zstd { level: level.unwrap_or(LEVEL) }, is_all)
         }
-        _ => return Err(storage::no_codec(name, "tet", asked)),
+        _ => return Err(no_codec(name, "tet", asked)),
     };
     let has_rule = !storage::codec_rules(&rules.codecs, name).is_empty();
     let stays = within(&chunk_shape) == within(&old) && (is_codec || !has_rule);

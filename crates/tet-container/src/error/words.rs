@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tet_format::ForeignFault;
 
+use super::Error;
 use crate::Format;
 
 pub(super) fn advice(format: Format) -> &'static str {
@@ -59,4 +60,9 @@ pub(super) fn members_of(members: &[String], readable: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(MEMBERS_SHOWN).map(|it| format!("{it:?}")).collect();
     let more = if shown.len() < names.len() { ", ..." } else { "" };
     if shown.is_empty() { String::new() } else { format!(": {verb}{}{more}", shown.join(", ")) }
+}
+
+/// The errors of several datasets, one after the other.
+pub(super) fn listed(faults: &[Error]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -7,8 +7,6 @@ use std::fmt;
 
 use tet_format::DType;
 
-use crate::Error;
-
 /// How the elements of datasets are stored, whatever the container. `None` leaves the choice to the writer of the output,
 /// and in an edit keeps what the file has.
 ///
@@ -347,10 +345,4 @@ pub fn codec_of(dataset: &str, usual: LeveledCodec, rules: &[CodecRule]) -> Leve
     let codec = rules().find_map(|rule| rule.codec).unwrap_or(usual.codec);
     let level = rules().find_map(|rule| rule.level);
     LeveledCodec { codec, level: level.or(usual.level.filter(|_| codec == usual.codec)) }
-}
-
-/// The error for a codec that files of a kind do not have, or not with a level.
-pub fn no_codec(dataset: &str, encoding: &'static str, asked: LeveledCodec) -> Error {
-    let LeveledCodec { codec, level } = asked;
-    Error::NoCodec { dataset: dataset.to_owned(), encoding, codec: codec.name(), level }
 }

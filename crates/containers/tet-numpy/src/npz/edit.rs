@@ -10,6 +10,7 @@ use super::Npz;
 use super::write::safe;
 use crate::npy;
 use tet_container::EditKind;
+use tet_container::no_codec;
 use tet_container::read::opened::{Opened, path_of};
 use tet_container::read::zip::{Archive, ZipFault};
 use tet_container::write::archive::{self, BUFFER_LEN, NewArchive};
@@ -217,11 +218,7 @@ fn compression(
         Some(PayloadCodec::Raw) => CompressionMethod::Stored,
         Some(PayloadCodec::Gzip) => CompressionMethod::Deflated,
         Some(codec) => {
-            return Err(storage::no_codec(
-                array,
-                "npz",
-                LeveledCodec { codec, level: change.level },
-            ));
+            return Err(no_codec(array, "npz", LeveledCodec { codec, level: change.level }));
         }
     };
     match change.level {
@@ -229,7 +226,7 @@ fn compression(
         Some(level) if method == CompressionMethod::Deflated && (0..=9).contains(&level) => {
             Ok((method, Some(level.into())))
         }
-        Some(_) => Err(storage::no_codec(
+        Some(_) => Err(no_codec(
             array,
             "npz",
             LeveledCodec { codec: PayloadCodec::Gzip, level: change.level },

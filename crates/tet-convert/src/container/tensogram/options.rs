@@ -8,6 +8,7 @@ use tet_tensogram::{
 use tet_file::write::DigestChoice;
 
 use crate::{Error, Result};
+use tet_container::no_codec;
 use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{self, Filter, LeveledCodec, Masks, Packing, PayloadCodec};
 
@@ -47,7 +48,7 @@ pub(super) fn compression(dataset: &str, options: &ConvertOptions) -> Result<Com
         (PayloadCodec::Zstd, level) => Ok(Compressing::Zstd { level: level.unwrap_or(LEVEL) }),
         (PayloadCodec::Lz4, None) => Ok(Compressing::Lz4),
         (PayloadCodec::Szip, None) => Ok(Compressing::Szip(SzipParameters::default())),
-        _ => Err(storage::no_codec(dataset, "Tensogram", asked)),
+        _ => Err(no_codec(dataset, "Tensogram", asked)),
     }
 }
 

@@ -15,6 +15,7 @@ use tet_container::model::attribute_types::AttrTypes;
 use tet_container::model::logical::{Physical, to_physical};
 use tet_container::model::origin::HEADER_KEY;
 use tet_container::model::{attributes, notes};
+use tet_container::no_codec;
 use tet_container::write::chunk_shape::{self, AskedChunks, chunks_of};
 use tet_container::write::conversion::{Conversion, ConvertOptions};
 use tet_container::write::storage::{self, PayloadCodec, Storage};
@@ -158,7 +159,7 @@ pub(super) fn codec_of(dataset: &str, options: &ConvertOptions) -> Result<CodecC
     match (asked.codec, asked.level) {
         (PayloadCodec::Raw, None) => Ok(CodecChoice::Raw),
         (PayloadCodec::Zstd, level) => Ok(CodecChoice::Zstd { level: level.unwrap_or(LEVEL) }),
-        _ => Err(storage::no_codec(dataset, "tet", asked)),
+        _ => Err(no_codec(dataset, "tet", asked)),
     }
 }
 

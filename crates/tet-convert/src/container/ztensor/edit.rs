@@ -20,6 +20,7 @@ use tet_container::axes_fields;
 use tet_container::model::axes::{COORDS_KEY, coords_field};
 use tet_container::model::item::field;
 use tet_container::model::logical::to_physical;
+use tet_container::no_codec;
 use tet_container::read::opened::Opened;
 use tet_container::write::storage::{self, Checksum, LeveledCodec, PayloadCodec, Storage};
 use tet_container::write::stream;
@@ -184,7 +185,7 @@ fn options(tensor: &Tensor<'_>, change: &Storage) -> Result<WriteOptions> {
         (PayloadCodec::Zstd, None) => EncodingChoice::zstd(),
         (PayloadCodec::Zstd, Some(level)) => EncodingChoice::Zstd { level },
         (codec, level) => {
-            return Err(storage::no_codec(name, "zTensor", LeveledCodec { codec, level }));
+            return Err(no_codec(name, "zTensor", LeveledCodec { codec, level }));
         }
     };
     let checksum = change.checksum.map(checksum_choice).unwrap_or(match tensor.checksum() {

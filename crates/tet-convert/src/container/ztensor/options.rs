@@ -3,6 +3,7 @@
 use tet_ztensor::{Align, ChecksumChoice, EncodingChoice, SparseChoice, WriteOptions};
 
 use crate::{Error, Result};
+use tet_container::no_codec;
 use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{
     self, Checksum, LeveledCodec, PayloadCodec, SparseLayout, Storage,
@@ -60,7 +61,7 @@ fn encoding(name: &str, asked: LeveledCodec, options: &ConvertOptions) -> Result
             Ok(EncodingChoice::Zstd { level: LEVEL_01X })
         }
         (PayloadCodec::Zstd, None) => Ok(EncodingChoice::zstd()),
-        _ => Err(storage::no_codec(name, "zTensor", asked)),
+        _ => Err(no_codec(name, "zTensor", asked)),
     }
 }
 

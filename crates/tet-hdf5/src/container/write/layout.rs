@@ -6,6 +6,7 @@ use tet_codec::{Encode, ZstdEncoder, encode};
 use tet_query::{Dataset, LazyArray, StoredCompression};
 
 use super::HDF5;
+use tet_container::no_codec;
 use tet_container::write::chunk_shape::{self, AskedChunks, chunks_of};
 use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
@@ -65,7 +66,7 @@ fn of_all(storage: &Storage) -> Result<ChunkFilters> {
 
 /// A codec as these files have it.
 fn hdf5_codec(dataset: &str, asked: LeveledCodec) -> Result<Hdf5Codec> {
-    let refused = || storage::no_codec(dataset, HDF5, asked);
+    let refused = || no_codec(dataset, HDF5, asked);
     Ok(match (asked.codec, asked.level) {
         (PayloadCodec::Raw, None) => Hdf5Codec::Raw,
         (PayloadCodec::Gzip, level) => {

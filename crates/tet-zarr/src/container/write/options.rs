@@ -2,6 +2,7 @@
 
 use crate::{ZarrCompression, ZarrFormat};
 
+use tet_container::no_codec;
 use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{self, Checksum, LeveledCodec, PayloadCodec};
 use tet_container::{Error, Result};
@@ -48,7 +49,7 @@ pub(super) fn label_compression(options: &ConvertOptions) -> Result<ZarrCompress
 }
 
 fn zarr_compression(dataset: &str, asked: LeveledCodec) -> Result<ZarrCompression> {
-    let refused = || storage::no_codec(dataset, ENCODING, asked);
+    let refused = || no_codec(dataset, ENCODING, asked);
     match (asked.codec, asked.level) {
         (PayloadCodec::Raw, None) => Ok(ZarrCompression::None),
         (PayloadCodec::Zstd, level) => {

@@ -8,6 +8,7 @@ use tet_tensogram::{
 
 use super::super::options::packing_fit;
 use crate::{Error, Result};
+use tet_container::no_codec;
 use tet_container::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
 
 /// The level of zstd where the descriptor has none.
@@ -108,7 +109,7 @@ fn compression(dataset: &str, descriptor: &Descriptor, change: &Storage) -> Resu
         }
         (PayloadCodec::Szip, None) => Compressing::Szip(SzipParameters::default()),
         (codec, level) => {
-            return Err(storage::no_codec(dataset, "Tensogram", LeveledCodec { codec, level }));
+            return Err(no_codec(dataset, "Tensogram", LeveledCodec { codec, level }));
         }
     })
 }
