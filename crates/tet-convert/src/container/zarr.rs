@@ -82,6 +82,10 @@ impl Container for Zarr {
         check::verify(source, options)
     }
 
+    fn is_opened_to_verify(&self) -> bool {
+        true
+    }
+
     fn rules(&self) -> &'static [&'static ForeignRule] {
         tet_zarr::rule::ALL
     }
