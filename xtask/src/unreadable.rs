@@ -29,7 +29,7 @@ pub(crate) struct Options {
 }
 
 /// The calls by which files are looked for, opened, listed and read.
-const CALLS: &str = "openat,statx,newfstatat,fstat,readlink,getdents64,read,pread64,preadv";
+const CALLS: &str = "openat,openat2,statx,newfstatat,fstat,readlink,getdents64,read,pread64,preadv";
 
 /// How a call fails that is no absence.
 const ERRORS: [&str; 4] = ["EIO", "EACCES", "ELOOP", "ENOTDIR"];

@@ -92,6 +92,12 @@ pub trait Container: Sync {
         Err(Error::NotVerifiable { path: path_of(source), format: self.format() })
     }
 
+    /// Whether [`Container::verify`] opens a file as [`Container::open`] does: one without findings is not opened again, to
+    /// see whether it can be.
+    fn is_opened_to_verify(&self) -> bool {
+        false
+    }
+
     /// The rules that its checks have in addition to those of `.tet`.
     fn rules(&self) -> &'static [&'static ForeignRule] {
         &[]

@@ -232,7 +232,9 @@ fn common_attrs<'a>(
 ) -> Option<Note> {
     let mut different = BTreeSet::new();
     for other in all {
-        different.extend(differing_keys(attrs, other));
+        if attrs != other {
+            different.extend(differing_keys(attrs, other));
+        }
     }
     attrs.retain(|key, _| !different.contains(key));
     Note::left_behind(dataset, "attributes that differ between the files", different.len())

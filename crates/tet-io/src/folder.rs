@@ -11,13 +11,16 @@
 //! opens it, or one that the folder was made with.
 
 mod entry;
+mod names;
 
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::names::NameKind;
 use crate::error::{Error, Result, Step};
 use crate::source::{
     Backend, FolderEntry, PendingUpload, Source, UrlList, UrlStore, store_of, what_is,
@@ -205,6 +208,16 @@ impl Folder {
         }
     }
 
+    /// Whether a key is a relative path of ordinary names: others are those of no file.
+    ///
+    /// ```
+    /// assert!(tet_io::Folder::has_key("a/b") && !tet_io::Folder::has_key("../b"));
+    /// ```
+    #[must_use]
+    pub fn has_key(key: &str) -> bool {
+        is_key(key)
+    }
+
     /// The path of a key; `None` if the key is not a relative path of ordinary names.
     #[must_use]
     pub fn path_of(&self, key: &str) -> Option<PathBuf> {
@@ -213,6 +226,9 @@ impl Folder {
 
     /// A key as it is written in the path: a URL of a web server has no plain `%`, `?` and `#`.
     fn escaped<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        if self.root.is_some() {
+            return key.into();
+        }
         let scheme = self.path.to_str().and_then(|path| path.split_once("://"));
         let is_web = scheme.is_some_and(|(scheme, _)| {
             ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
@@ -248,10 +264,9 @@ impl Folder {
     pub fn get(&self, key: &str) -> Result<Option<Source>> {
         let Some(path) = self.path_of(key) else { return Ok(None) };
         if let Some(root) = &self.root {
-            let opened = root.open_file(key, &path)?;
-            return Ok(
-                opened.map(|(file, stamp)| Source::opened(Backend::Pread(file), &path, stamp))
-            );
+            let Some((file, stamp)) = root.open_file(key, &path)? else { return Ok(None) };
+            let writers = root.writers_of(&file, &stamp);
+            return Ok(Some(Source::opened_beside(writers, Backend::Pread(file), path, stamp)));
         }
         match self.open_file(key) {
             Ok(source) => Ok(Some(source)),
@@ -345,38 +360,41 @@ impl Folder {
             let files = files.into_iter().map(|file| file.name).collect();
             return Ok(FolderList { files, folders, is_cut, others: Vec::new() });
         }
-        if !key.is_empty() && self.find(key)?.is_none() {
-            return Ok(FolderList::default());
-        }
         let failed = |error| Error::io(Step::Read, &path, error);
         let mut list = FolderList::default();
-        for entry in fs::read_dir(&path).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if count_max <= list.files.len() + list.folders.len() + list.others.len() {
-                list.is_cut = true;
-                break;
+        let mut take = |name: OsString, kind| {
+            list.is_cut = count_max <= list.files.len() + list.folders.len() + list.others.len();
+            if !list.is_cut {
+                let (is_file, is_folder) = self.followed(&path, &name, kind);
+                match name.into_string() {
+                    Ok(name) if is_file => list.files.push(name),
+                    Ok(name) if is_folder => list.folders.push(name),
+                    Ok(name) => list.others.push(name),
+                    Err(name) => list.others.push(name.to_string_lossy().into_owned()),
+                }
             }
-            let file_type = entry.file_type().map_err(failed)?;
-            let (is_file, is_folder) = if file_type.is_symlink() {
-                let target = self.root.as_ref().and_then(|root| root.target(&entry.path()));
-                (
-                    target.as_ref().is_some_and(fs::Metadata::is_file),
-                    target.as_ref().is_some_and(fs::Metadata::is_dir),
-                )
-            } else {
-                (file_type.is_file(), file_type.is_dir())
-            };
-            match entry.file_name().into_string() {
-                Ok(name) if is_file => list.files.push(name),
-                Ok(name) if is_folder => list.folders.push(name),
-                Ok(name) => list.others.push(name),
-                Err(name) => list.others.push(name.to_string_lossy().into_owned()),
-            }
+            !list.is_cut
+        };
+        match self.root.as_ref().and_then(|root| root.open_folder(key)) {
+            Some(Ok(open)) => names::each_of_open(open, &mut take).map_err(failed)?,
+            Some(Err(error)) if !key.is_empty() && error.kind() == io::ErrorKind::NotFound => {}
+            // A link, what is no folder, or a system without this call.
+            _ if !key.is_empty() && self.find(key)?.is_none() => {}
+            _ => names::each_at_path(&path, &mut take).map_err(failed)?,
         }
         list.files.sort_unstable();
         list.folders.sort_unstable();
         list.others.sort_unstable();
         Ok(list)
+    }
+
+    /// Whether a name in a folder at this path is a file or a folder: a link is what it leads to.
+    fn followed(&self, folder: &Path, name: &OsStr, kind: NameKind) -> (bool, bool) {
+        if kind != NameKind::Link {
+            return (kind == NameKind::File, kind == NameKind::Folder);
+        }
+        let target = self.root.as_ref().and_then(|root| root.target(&folder.join(name)));
+        target.map_or((false, false), |target| (target.is_file(), target.is_dir()))
     }
 
     /// The files directly in this folder with their lengths, `count_max` of them at most.
@@ -464,11 +482,19 @@ impl Source {
 
 /// Whether a key is a relative path whose parts, between single `/`, are ordinary names.
 fn is_key(key: &str) -> bool {
-    key.split('/').all(|part| {
-        let mut components = Path::new(part).components();
-        let is_name = components.next() == Some(Component::Normal(part.as_ref()));
-        is_name && components.next().is_none() && !part.contains('\0')
-    })
+    key.split('/').all(is_name)
+}
+
+#[cfg(unix)]
+fn is_name(part: &str) -> bool {
+    !matches!(part, "" | "." | "..") && !part.contains('\0')
+}
+
+#[cfg(not(unix))]
+fn is_name(part: &str) -> bool {
+    let mut components = Path::new(part).components();
+    let is_name = components.next() == Some(std::path::Component::Normal(part.as_ref()));
+    is_name && components.next().is_none() && !part.contains('\0')
 }
 
 #[cfg(test)]

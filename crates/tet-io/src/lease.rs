@@ -114,7 +114,7 @@ impl LeasedMap {
     /// Takes the lease, then maps the file. The error text is the reason.
     pub(crate) fn take(file: File) -> Result<Self, String> {
         check_break_time()?;
-        if !is_binding(&file) {
+        if !stops_writers(&file) {
             return Err("leases do not stop writers on its file system".to_owned());
         }
         take_lease(&file).map_err(|error| match error.raw_os_error() {
@@ -203,20 +203,21 @@ impl Leased {
     }
 }
 
-/// Finds out who has a file open for writing, by a lease that is released at once.
-pub(crate) fn writers_of(file: &File) -> Writers {
+/// Finds out who has a file open for writing, by a lease that is released at once; `stops_writers` tells whether a lease on
+/// its file system does.
+pub(crate) fn writers_of(file: &File, stops_writers: impl FnOnce() -> bool) -> Writers {
     match take_lease(file) {
         Ok(()) => {
             give_lease_back(file);
-            if is_binding(file) { Writers::Absent } else { Writers::Unknown }
+            if stops_writers() { Writers::Absent } else { Writers::Unknown }
         }
         Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Writers::Present,
         Err(_) => Writers::Unknown,
     }
 }
 
-/// Whether a lease on the file stops writers.
-fn is_binding(file: &File) -> bool {
+/// Whether a lease on a file, or on others of its file system, stops writers.
+pub(crate) fn stops_writers(file: &File) -> bool {
     fstatfs(file).is_ok_and(|found| BINDING.contains(&found.f_type))
 }
 

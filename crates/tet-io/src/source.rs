@@ -243,8 +243,18 @@ impl Source {
     }
 
     pub(crate) fn opened(backend: Backend, path: &Path, stamp: Stamp) -> Self {
-        let (path, len) = (Some(path.to_path_buf()), stamp.size);
         let writers = backend.writers();
+        Self::opened_beside(writers, backend, path.to_path_buf(), stamp)
+    }
+
+    /// A source of a file that these have open for writing.
+    pub(crate) fn opened_beside(
+        writers: Writers,
+        backend: Backend,
+        path: PathBuf,
+        stamp: Stamp,
+    ) -> Self {
+        let (path, len) = (Some(path), stamp.size);
         let (stamp, version) = (Some(stamp), None);
         Self(Arc::new(Opened { backend, path, stamp, version, len, writers }), None)
     }

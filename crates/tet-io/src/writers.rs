@@ -20,13 +20,30 @@ pub enum Writers {
 }
 
 /// Finds out who has a file open for writing.
-#[cfg(all(feature = "mmap", target_os = "linux"))]
 pub(crate) fn writers_of(file: &File) -> Writers {
-    crate::lease::writers_of(file)
+    writers_on(file, || stops_writers(file))
+}
+
+/// Finds out who has a file open for writing; `stops_writers` tells whether a lease on its file system does.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+pub(crate) fn writers_on(file: &File, stops_writers: impl FnOnce() -> bool) -> Writers {
+    crate::lease::writers_of(file, stops_writers)
 }
 
 /// Finds out who has a file open for writing; this system does not support it.
 #[cfg(not(all(feature = "mmap", target_os = "linux")))]
-pub(crate) fn writers_of(_file: &File) -> Writers {
+pub(crate) fn writers_on(_file: &File, _stops_writers: impl FnOnce() -> bool) -> Writers {
     Writers::Unknown
+}
+
+/// Whether a lease on a file, or on others of its file system, stops writers.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+pub(crate) fn stops_writers(file: &File) -> bool {
+    crate::lease::stops_writers(file)
+}
+
+/// Whether a lease on a file stops writers; this system does not support it.
+#[cfg(not(all(feature = "mmap", target_os = "linux")))]
+pub(crate) fn stops_writers(_file: &File) -> bool {
+    false
 }

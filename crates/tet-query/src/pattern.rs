@@ -28,6 +28,8 @@ pub struct Pattern {
     regex: Regex,
     /// For each wildcard the least and the greatest number, if it stands for one.
     numbers: Vec<Option<(u64, u64)>>,
+    /// Whether it is `*` alone, which takes no look at a name.
+    is_all: bool,
 }
 
 impl Pattern {
@@ -54,18 +56,22 @@ impl Pattern {
         if numbers.is_empty() {
             return None;
         }
-        Some(Pattern { regex: Regex::new(&regex).ok()?, numbers })
+        let is_all = text == "*";
+        Some(Pattern { regex: Regex::new(&regex).ok()?, numbers, is_all })
     }
 
     /// Whether a name matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        self.parts(name).is_some()
+        self.is_all || self.parts(name).is_some()
     }
 
     /// What each wildcard stands for in a name, the shortest text first; `None` if the name does not match.
     #[must_use]
     pub fn parts<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
+        if self.is_all {
+            return Some(vec![name]);
+        }
         let found = self.regex.captures(name)?;
         let parts =
             (1..=self.numbers.len()).map(|at| found.get(at).map_or("", |part| part.as_str()));

@@ -5,6 +5,8 @@ mod v3;
 
 pub(crate) use self::v3::check_members;
 
+use std::sync::Arc;
+
 use tet_format::{Grid, Shape};
 
 use crate::codec::ZarrCodec;
@@ -73,7 +75,9 @@ pub struct ArrayMeta {
     ///
     /// For version 2 these are `transpose` for the order F, `bytes`, the filters and the
     /// compressor: filters of version 2 see the bytes as they are stored.
-    pub codecs: Vec<ZarrCodec>,
+    ///
+    /// Arrays of documents that are the same share them.
+    pub codecs: Arc<[ZarrCodec]>,
     /// The shards around a chunk, the outermost first.
     pub shards: Vec<ShardLevel>,
     /// The names of the axes, where they have one.

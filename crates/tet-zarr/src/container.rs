@@ -84,6 +84,10 @@ impl Container for Zarr {
         check::verify(source, options)
     }
 
+    fn is_opened_to_verify(&self) -> bool {
+        true
+    }
+
     fn rules(&self) -> &'static [&'static ForeignRule] {
         crate::rule::ALL
     }

@@ -2,6 +2,7 @@
 
 mod consolidated;
 mod discovery;
+mod known;
 mod stale;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tet_format::Shape;
 
+use self::known::KnownArrays;
 use crate::array::{ArrayMeta, ZarrFormat, check_members, shape_of};
 use crate::error::{Broken, Error, Result, ZarrFault, broken, fault_in};
 use crate::finder::ChunkFinder;
@@ -121,6 +123,7 @@ struct Nodes {
     documents: HashMap<String, Arc<[DocumentState]>>,
     /// The paths of the nodes that are not readable.
     lost: HashSet<String>,
+    known: KnownArrays,
 }
 
 impl Hierarchy {
@@ -147,6 +150,7 @@ impl Hierarchy {
         if let Store::Zip(zip) = &store {
             nodes.add_misnamed(zip)?;
         }
+        nodes.known = KnownArrays::default();
         // What was listed is of the folder that was opened.
         store.check_in_place()?;
         if let [root] = nodes.unreadable.as_slice()
@@ -320,6 +324,27 @@ impl Nodes {
         }
     }
 
+    /// Adds the node of a `zarr.json` of these bytes.
+    fn add_v3_bytes(&mut self, key: &str, path: &str, bytes: Vec<u8>) -> NodeKind {
+        if let Some(array) = self.known.array(&bytes, path) {
+            self.add_array(key, array);
+            return NodeKind::Array;
+        }
+        let object = match json::object(&bytes) {
+            Ok(object) => object,
+            Err(fault) => {
+                self.add_unreadable(key, path, fault_in(key, fault));
+                return NodeKind::Folder;
+            }
+        };
+        let array_count = self.arrays.len();
+        let kind = self.add_v3(key, path, &object);
+        if let Some(array) = self.arrays.get(array_count) {
+            self.known.keep(bytes, array);
+        }
+        kind
+    }
+
     /// Adds the node of a `zarr.json`.
     fn add_v3(&mut self, key: &str, path: &str, document: &Object) -> NodeKind {
         match document.get("node_type").and_then(Value::as_str) {
@@ -385,21 +410,41 @@ enum Document {
     Read(Object, DocumentState),
 }
 
+/// The bytes of the document of a key at a path.
+enum DocumentBytes {
+    Absent,
+    /// They are there, and cannot be read.
+    Broken(Error),
+    Read(StoredDocument),
+}
+
+/// Reads the bytes of the document of a key of the node at `path`.
+///
+/// # Errors
+///
+/// The environment fails: the root cannot be read, or a server.
+fn read_bytes(store: &Store, key: &str, path: &str) -> Result<DocumentBytes> {
+    match store.read(key) {
+        Ok(None) => Ok(DocumentBytes::Absent),
+        Ok(Some(read)) => Ok(DocumentBytes::Read(read)),
+        Err(error @ Error::Io(_)) if path.is_empty() || store.is_far() => Err(error),
+        // A file that cannot be read does not hide the others.
+        Err(error) => Ok(DocumentBytes::Broken(error)),
+    }
+}
+
 /// Reads the document of a key of the node at `path`.
 ///
 /// # Errors
 ///
 /// The environment fails: the root cannot be read, or a server.
 fn read_document(store: &Store, key: &str, path: &str) -> Result<Document> {
-    let StoredDocument { bytes, state } = match store.read(key) {
-        Ok(None) => return Ok(Document::Absent),
-        Ok(Some(read)) => read,
-        Err(error @ Error::Io(_)) if path.is_empty() || store.is_far() => return Err(error),
-        // A file that cannot be read does not hide the others.
-        Err(error) => return Ok(Document::Broken(error)),
-    };
-    Ok(match json::object(&bytes) {
-        Ok(object) => Document::Read(object, state),
-        Err(fault) => Document::Broken(fault_in(key, fault)),
+    Ok(match read_bytes(store, key, path)? {
+        DocumentBytes::Absent => Document::Absent,
+        DocumentBytes::Broken(error) => Document::Broken(error),
+        DocumentBytes::Read(StoredDocument { bytes, state }) => match json::object(&bytes) {
+            Ok(object) => Document::Read(object, state),
+            Err(fault) => Document::Broken(fault_in(key, fault)),
+        },
     })
 }

@@ -1,6 +1,6 @@
 //! The table of objects: numbers for sources, opened when they are touched.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tet_io::{Compared, Source, Stamp, Writers, at_once};
@@ -47,6 +47,8 @@ struct Table {
     known: Vec<Known>,
     /// The open sources, each with the time of its last use.
     open: HashMap<ObjectId, (Source, u64)>,
+    /// Those by the times of their last uses.
+    used: BTreeMap<u64, ObjectId>,
     clock: u64,
     /// Who may have written to any of them, as far as it is known, and up to which time.
     writers: Writers,
@@ -247,17 +249,23 @@ impl Table {
     fn touch(&mut self, id: ObjectId) -> Option<Source> {
         self.clock = self.clock.saturating_add(1);
         let (source, used) = self.open.get_mut(&id)?;
+        self.used.remove(used);
+        self.used.insert(self.clock, id);
         *used = self.clock;
         Some(source.clone())
     }
 
     fn keep(&mut self, id: ObjectId, source: Source) {
-        if OPEN_MAX <= self.open.len() {
-            let oldest = self.open.iter().min_by_key(|(_, (_, used))| *used).map(|(id, _)| *id);
-            oldest.and_then(|oldest| self.open.remove(&oldest));
+        if OPEN_MAX <= self.open.len()
+            && let Some((_, oldest)) = self.used.pop_first()
+        {
+            self.open.remove(&oldest);
         }
         self.clock = self.clock.saturating_add(1);
-        self.open.insert(id, (source, self.clock));
+        if let Some((_, used)) = self.open.insert(id, (source, self.clock)) {
+            self.used.remove(&used);
+        }
+        self.used.insert(self.clock, id);
     }
 }
 

@@ -117,10 +117,10 @@ impl Store {
     /// Returns a fault of a damaged zip member or reference, and errors of the environment.
     pub fn locate(&self, key: &str) -> Result<Option<KeyPlace>> {
         match self {
-            Store::Folder(folder) => {
+            Store::Folder(_) if !Folder::has_key(key) => Ok(None),
+            Store::Folder(_) => {
                 let name = ObjectName::File(key.to_owned());
-                let place = KeyPlace { name, part: None, inflated_len: None, crc32: None };
-                Ok(folder.path_of(key).map(|_| place))
+                Ok(Some(KeyPlace { name, part: None, inflated_len: None, crc32: None }))
             }
             Store::Zip(zip) => zip.locate(key),
             Store::References(references) => references.locate(key),

@@ -82,19 +82,20 @@ pub fn to_physical(
         (Some(dtype), None) => dtype,
         _ => return Err(unreadable(dataset, encoding)),
     };
-    let dataset = &numbers_of(dataset.clone());
-    let as_is = |dtype| Physical {
-        view: Dataset { dtype: Some(dtype), ..dataset.clone() },
+    let as_is = |dataset, dtype| Physical {
+        view: Dataset { dtype: Some(dtype), ..dataset },
         stored: dtype,
         inner: 0,
         from: None,
     };
+    let dataset = numbers_of(dataset.clone());
     if has(dtype) {
-        return Ok(as_is(dtype));
+        return Ok(as_is(dataset, dtype));
     }
+    let dataset = &dataset;
     let mut physical = match dtype {
-        DType::Bool => as_is(DType::UInt8),
-        DType::BFloat16 => as_is(DType::UInt16),
+        DType::Bool => as_is(dataset.clone(), DType::UInt8),
+        DType::BFloat16 => as_is(dataset.clone(), DType::UInt16),
         DType::Int8 => {
             Physical { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None }
         }

@@ -9,10 +9,12 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::{Error, Result, Step};
 use crate::source::{open_regular, regular};
 use crate::stamp::Stamp;
+use crate::writers::{Writers, stops_writers, writers_on};
 
 /// A folder that is open, so that another one at its path is known.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) struct Root {
     dir: Option<File>,
     /// The file by which the folder was found.
     pub(super) document: Option<PathBuf>,
+    /// Whether leases stop writers on the file system of the folder.
+    stops_writers: OnceLock<bool>,
 }
 
 impl Root {
@@ -39,7 +43,7 @@ impl Root {
             None => Stamp::from_metadata(&metadata),
         };
         let path = std::path::absolute(path).map_err(failed)?;
-        Ok(Root { path, stamp, dir, document: None })
+        Ok(Root { path, stamp, dir, document: None, stops_writers: OnceLock::new() })
     }
 
     /// Checks that the path still leads to this folder.
@@ -57,7 +61,7 @@ impl Root {
 
     /// Opens a file below this folder; `None` if there is none.
     pub(super) fn open_file(&self, key: &str, shown: &Path) -> Result<Option<(File, Stamp)>> {
-        match self.dir.as_ref().map(|dir| open_without_links(dir, key)) {
+        match self.dir.as_ref().map(|dir| open_without_links(dir, key, OpenAs::File)) {
             Some(Ok(file)) => return regular(file, shown).map(Some),
             Some(Err(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
             // A link, what is no file, or a system without this call.
@@ -67,6 +71,23 @@ impl Root {
             Some(path) => open_regular(&path).map(Some).map_err(|error| error.at(shown)),
             None => Ok(None),
         }
+    }
+
+    /// Who has a file below this folder open for writing. Those on the device of the folder are of its file system, of which
+    /// one answer holds for all: the open folder keeps it mounted.
+    pub(super) fn writers_of(&self, file: &File, stamp: &Stamp) -> Writers {
+        let is_same_device = cfg!(unix) && self.dir.is_some() && stamp.dev == self.stamp.dev;
+        writers_on(file, || match is_same_device {
+            true => *self.stops_writers.get_or_init(|| stops_writers(file)),
+            false => stops_writers(file),
+        })
+    }
+
+    /// Opens a folder below this one (`""` is this one) to be listed, if no link is on the way; `None` where the system has
+    /// no call for that.
+    pub(super) fn open_folder(&self, key: &str) -> Option<io::Result<File>> {
+        let key = if key.is_empty() { "." } else { key };
+        self.dir.as_ref().map(|dir| open_without_links(dir, key, OpenAs::Folder))
     }
 
     /// The path of a key, if there is an entry of its name.
@@ -156,18 +177,28 @@ fn open_dir(path: &Path) -> Option<File> {
     }
 }
 
-/// Opens a file below a folder, if no link is on the way.
-fn open_without_links(dir: &File, key: &str) -> io::Result<File> {
+/// What a name is opened as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OpenAs {
+    /// A file, or another name that may be one.
+    File,
+    /// A folder, and nothing else.
+    Folder,
+}
+
+/// Opens a file or a folder below a folder, if no link is on the way.
+fn open_without_links(dir: &File, key: &str, open_as: OpenAs) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
         let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let how = if open_as == OpenAs::Folder { how | OFlags::DIRECTORY } else { how };
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         Ok(File::from(openat2(dir, key, how, Mode::empty(), within)?))
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = (dir, key);
+        let _ = (dir, key, open_as);
         Err(ErrorKind::Unsupported.into())
     }
 }

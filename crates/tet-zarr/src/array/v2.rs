@@ -55,7 +55,7 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
         byte_order,
         fill,
         has_fill: true,
-        codecs,
+        codecs: codecs.into(),
         shards: Vec::new(),
         dimension_names,
         attributes,

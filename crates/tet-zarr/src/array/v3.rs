@@ -77,7 +77,7 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
         has_fill: fill_value.is_some(),
         element,
         byte_order,
-        codecs,
+        codecs: codecs.into(),
         shards,
         dimension_names,
         attributes,

@@ -12,6 +12,7 @@ use tet_io::{Source, Step};
 use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOptions};
 
+use super::chunks::LastPipelines;
 use super::{DOCUMENTS, elements, hierarchy, of_file};
 use tet_container::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 use tet_container::model::axes::dim_names;
@@ -43,11 +44,12 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
 pub(super) fn catalog(path: &Path, source: &Source, hierarchy: &Hierarchy) -> Catalog {
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
     let mut lost = hierarchy.unreadable().iter().peekable();
+    let last = LastPipelines::default();
     for array in hierarchy.arrays() {
         while let Some(node) = lost.next_if(|node| node.path < array.path) {
             datasets.push(unreadable(path, source, node));
         }
-        let (whole, of_whole) = dataset(path, source, hierarchy, array);
+        let (whole, of_whole) = dataset(path, source, hierarchy, array, &last);
         datasets.push(whole);
         parts.extend(of_whole);
     }
@@ -78,11 +80,12 @@ fn dataset(
     source: &Source,
     hierarchy: &Hierarchy,
     array: &Arc<ArrayMeta>,
+    last: &LastPipelines,
 ) -> (Dataset, Vec<Dataset>) {
     let name = name_of(path, &array.path);
     let names = array.dimension_names.as_deref().unwrap_or_default();
     let dims = if names.len() == array.shape.rank() { dim_names(names) } else { Vec::new() };
-    let (whole, parts) = elements::read(source, hierarchy, array, (name, dims));
+    let (whole, parts) = elements::read(source, hierarchy, array, last, (name, dims));
     (Dataset { attrs: attrs(array, array.element.dtype()), ..whole }, parts)
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::{Error as ReadError, Store, ZarrFault, rule};
 use tet_io::Source;
+use tet_query::Dataset;
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
@@ -54,6 +55,20 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             MemberError::Total(error) => error,
         })?;
     }
+    let catalog = catalog::catalog(&path, source, &opened);
+    let mut check_elements =
+        |dataset: &Dataset, findings: &mut ForeignFindings<'_>| -> Result<()> {
+            // What is wrong with metadata was found above.
+            if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
+                let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+                check_chunks(dataset, how, findings, (&mut seen, &mut total))?;
+            } else {
+                seen.dataset_count += 1;
+            }
+            Ok(())
+        };
+    // Chunks are read while their files are still open.
+    let mut datasets = catalog.datasets().iter().peekable();
     for array in opened.arrays() {
         let finder = opened.finder(array);
         let checked = crate::check(&finder, &mut |it| take(&mut findings, it));
@@ -64,17 +79,12 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             }
             Err(error) => return Err(failed(error)),
         }
-    }
-    let catalog = catalog::catalog(&path, source, &opened);
-    for dataset in catalog.datasets() {
-        // What is wrong with metadata was found above.
-        if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
-            let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
-            check_chunks(dataset, how, &mut findings, (&mut seen, &mut total))?;
-        } else {
-            seen.dataset_count += 1;
+        let name = catalog::name_of(&path, &array.path);
+        while let Some(dataset) = datasets.next_if(|it| it.name <= name) {
+            check_elements(dataset, &mut findings)?;
         }
     }
+    datasets.try_for_each(|dataset| check_elements(dataset, &mut findings))?;
     catalog.check_unchanged()?;
     // Of a folder the source is one document.
     if path.file_name().is_some_and(|name| DOCUMENTS.iter().any(|document| name == *document)) {

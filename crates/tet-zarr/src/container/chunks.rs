@@ -1,5 +1,6 @@
 //! The chunks of an array: found when they are asked for, decoded by its codecs.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(super) struct Chunks {
     pub(super) name: String,
     pub(super) finder: ChunkFinder,
     pub(super) chunk_len: u64,
-    pub(super) pipelines: Pipelines,
+    pub(super) pipelines: Arc<Pipelines>,
     pub(super) fill: FillValue,
     pub(super) touched: Touched,
 }
@@ -201,8 +202,40 @@ pub(super) struct Made<'a> {
     pub(super) array: &'a ArrayMeta,
 }
 
+/// The decoders of the last array that was looked at. Arrays whose documents are the same have the same.
+#[derive(Default)]
+pub(super) struct LastPipelines(RefCell<Option<LastMade>>);
+
+struct LastMade {
+    codecs: Arc<[ZarrCodec]>,
+    size: u64,
+    numbers: Option<(DType, ZarrOrder)>,
+    pipelines: Arc<Pipelines>,
+}
+
+impl LastPipelines {
+    /// The decoders of chunks; an error is why there are none.
+    pub(super) fn pipelines(&self, made: &Made<'_>) -> Result<Arc<Pipelines>, String> {
+        if made.member.is_some() {
+            return pipelines(made).map(Arc::new);
+        }
+        let (codecs, size, numbers) = (&made.array.codecs, made.size, made.numbers);
+        // Codecs are shared by arrays of one document alone, which have all else in common too.
+        let is_same = |last: &&LastMade| {
+            Arc::ptr_eq(&last.codecs, codecs) && last.size == size && last.numbers == numbers
+        };
+        if let Some(last) = self.0.borrow().as_ref().filter(is_same) {
+            return Ok(Arc::clone(&last.pipelines));
+        }
+        let (codecs, pipelines) = (Arc::clone(codecs), Arc::new(pipelines(made)?));
+        let last = LastMade { codecs, size, numbers, pipelines: Arc::clone(&pipelines) };
+        *self.0.borrow_mut() = Some(last);
+        Ok(pipelines)
+    }
+}
+
 /// The decoders of chunks; an error is why there are none.
-pub(super) fn pipelines(made: &Made<'_>) -> Result<Pipelines, String> {
+fn pipelines(made: &Made<'_>) -> Result<Pipelines, String> {
     let extents = made.array.grid.chunk_shape();
     let (filters, axes) = undone(&made.array.codecs, extents, made)?;
     let layout = ElementLayout::new(made.size).with_order(&axes, extents);

@@ -57,10 +57,14 @@ impl Editor for Zarr {
 /// The path of a dataset in the hierarchy.
 fn node_of(opened: &Opened, hierarchy: &Hierarchy, dataset: usize) -> Result<String> {
     let name = opened.catalog.datasets().get(dataset).map_or("", |it| it.name.as_str());
-    let mut paths = hierarchy.arrays().iter().map(|it| it.path.as_str());
-    let path = path_of(opened.catalog.source());
-    let found = paths.find(|node| catalog::name_of(&path, node) == name);
-    found.map(str::to_owned).ok_or_else(|| unfit(format!("{name:?} is no array of it")))
+    let (path, arrays) = (path_of(opened.catalog.source()), hierarchy.arrays());
+    let root = arrays.first().filter(|it| it.path.is_empty());
+    let found = match root.filter(|_| catalog::name_of(&path, "") == name) {
+        None => arrays.binary_search_by(|it| it.path.as_str().cmp(name)).ok(),
+        Some(_) => Some(0),
+    };
+    let found = found.and_then(|at| arrays.get(at)).map(|it| it.path.clone());
+    found.ok_or_else(|| unfit(format!("{name:?} is no array of it")))
 }
 
 fn apply(

@@ -8,7 +8,7 @@ use tet_format::{DType, Shape};
 use tet_io::Source;
 use tet_query::{ChunkTable, Dataset, Error as QueryError, FixedText};
 
-use super::chunks::{Chunks, Made, pipelines};
+use super::chunks::{Chunks, LastPipelines, Made};
 use super::texts::TextTable;
 use tet_container::model::dtype::untyped_advice;
 use tet_container::read::slabs::{too_deep, unread};
@@ -22,9 +22,10 @@ pub(super) fn read(
     source: &Source,
     hierarchy: &Hierarchy,
     array: &Arc<ArrayMeta>,
+    last: &LastPipelines,
     (name, dims): (String, Vec<String>),
 ) -> (Dataset, Vec<Dataset>) {
-    let stored = Stored { source, hierarchy, array, dims };
+    let stored = Stored { source, hierarchy, array, last, dims };
     let order = array.byte_order;
     let all = |axes: Vec<u64>, dtype| Elements { dtype, order, axes, member: None };
     match &array.element {
@@ -78,6 +79,7 @@ struct Stored<'a> {
     source: &'a Source,
     hierarchy: &'a Hierarchy,
     array: &'a Arc<ArrayMeta>,
+    last: &'a LastPipelines,
     dims: Vec<String>,
 }
 
@@ -122,7 +124,7 @@ impl Stored<'_> {
         let size = size.filter(|&size| size != 0).ok_or_else(uncounted)?;
         let numbers = Some((elements.dtype, elements.order));
         let member = elements.member;
-        let made = pipelines(&Made { size, member, numbers, array });
+        let made = self.last.pipelines(&Made { size, member, numbers, array });
         let pipelines = made.map_err(|why| refused(name, &why))?;
         let stored = array.fill.as_deref().unwrap_or_default();
         let mut fill = member.map_or(stored, |member| member.of(stored)).to_vec();

@@ -38,7 +38,7 @@ impl TextTable {
         array: &Arc<ArrayMeta>,
     ) -> Result<TextTable, String> {
         let mut stages: Option<Vec<Arc<dyn Stage>>> = None;
-        for codec in &array.codecs {
+        for codec in array.codecs.iter() {
             match &mut stages {
                 None if codec.is_core("bytes") => {}
                 None if codec.name == TEXTS => stages = Some(Vec::new()),
@@ -51,7 +51,7 @@ impl TextTable {
         let stages = stages.ok_or("no codec makes bytes of its texts")?;
         let count = array.grid.chunk_shape().element_count();
         let count = count.ok_or("its chunks cannot be counted")?;
-        let pipelines = Pipelines::new(stages, ElementLayout::new(1));
+        let pipelines = Arc::new(Pipelines::new(stages, ElementLayout::new(1)));
         let fill = FillValue::new(&[0]).ok_or("its fill value has no bytes")?;
         let finder = hierarchy.finder(array);
         let name = name.to_owned();

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::{Document, NodeKind, Nodes, read_document};
+use super::{Document, DocumentBytes, NodeKind, Nodes, read_bytes, read_document};
 use crate::array::join;
 use crate::error::{Error, Result, broken, fault_in, len};
 use crate::json::Object;
 use crate::rule;
-use crate::store::Store;
+use crate::store::{Store, StoredDocument};
 
 /// The most folders above a node.
 const DEPTH_MAX: usize = 64;
@@ -157,17 +157,17 @@ struct Node {
 fn read_node(store: &Store, nodes: &mut Nodes, path: &str) -> Result<Node> {
     let mut node = Node { kind: NodeKind::Folder, has_document: false };
     let key = join(path, "zarr.json");
-    match read_document(store, &key, path)? {
-        Document::Read(object, state) => {
-            node.kind = nodes.add_v3(&key, path, &object);
+    match read_bytes(store, &key, path)? {
+        DocumentBytes::Read(StoredDocument { bytes, state }) => {
+            node.kind = nodes.add_v3_bytes(&key, path, bytes);
             nodes.documents.insert(path.to_owned(), Arc::new([state]));
             node.has_document = true;
         }
-        Document::Broken(error) => {
+        DocumentBytes::Broken(error) => {
             nodes.add_unreadable(&key, path, error);
             node.has_document = true;
         }
-        Document::Absent => {}
+        DocumentBytes::Absent => {}
     }
     for (name, kind) in [(".zarray", NodeKind::Array), (".zgroup", NodeKind::Folder)] {
         let key = join(path, name);

@@ -57,11 +57,12 @@ impl NewHierarchy {
 
     fn of_v3(&self, groups: &BTreeMap<String, Map<String, Value>>) -> Vec<(String, Vec<u8>)> {
         let group = |attributes: &Map<String, Value>, metadata: Option<Map<String, Value>>| {
-            let mut document =
-                json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes });
+            let mut document = json!({ "zarr_format": 3, "node_type": "group" });
+            document["attributes"] = attributes.clone().into();
             if let Some(metadata) = metadata {
-                let consolidated =
-                    json!({ "kind": "inline", "must_understand": false, "metadata": metadata });
+                // The macro would copy the metadata of all nodes.
+                let mut consolidated = json!({ "kind": "inline", "must_understand": false });
+                consolidated["metadata"] = metadata.into();
                 document["consolidated_metadata"] = consolidated;
             }
             document
@@ -100,7 +101,9 @@ impl NewHierarchy {
             documents.push((join(&array.path, ".zattrs"), json!(array.attributes_of_v2())));
         }
         let metadata: Map<String, Value> = documents.iter().cloned().collect();
-        let all = text(&json!({ "zarr_consolidated_format": 1, "metadata": metadata }));
+        let mut all = json!({ "zarr_consolidated_format": 1 });
+        all["metadata"] = metadata.into();
+        let all = text(&all);
         let texts = documents.into_iter().map(|(key, document)| (key, text(&document)));
         let mut documents: Vec<(String, Vec<u8>)> = texts.collect();
         if is_short(&all) {
@@ -117,7 +120,7 @@ fn is_short(document: &[u8]) -> bool {
 
 /// A document as text. A tree of JSON values always has one.
 fn text(document: &Value) -> Vec<u8> {
-    format!("{document:#}").into_bytes()
+    serde_json::to_vec_pretty(document).expect("the keys of its objects are texts")
 }
 
 #[cfg(test)]
