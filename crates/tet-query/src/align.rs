@@ -65,7 +65,7 @@ pub struct AxisAlignment {
     pub axes: [usize; 2],
     /// How long they are.
     pub extents: [u64; 2],
-    /// What they are called.
+    /// The names of its dimensions, one per dataset.
     pub names: [Option<String>; 2],
     /// How their labels compare.
     pub labels: LabelAlignment,

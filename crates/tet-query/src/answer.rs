@@ -1,4 +1,4 @@
-//! What a dataset answers: selected elements, reductions and what they cost.
+//! Reads and reductions of a dataset, and their cost.
 
 use std::ops::Deref;
 
@@ -27,7 +27,7 @@ use crate::value::Reduced;
 /// It is used as its value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<T> {
-    /// What was asked for.
+    /// The value: an array, a reduction, a comparison.
     pub value: T,
     /// Whether the bytes behind it are those that were written.
     pub integrity: Integrity,
@@ -60,14 +60,14 @@ impl Catalog {
 }
 
 impl Dataset {
-    /// What is computed, with its integrity.
+    /// Computes a value and adds its integrity.
     fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
         let doubt = Doubt::default();
         let value = value(&doubt)?;
         Ok(Answer { value, integrity: doubt.integrity(self) })
     }
 
-    /// The same, once the file is known to be what it was.
+    /// Computes a value with its integrity, then checks that the file did not change meanwhile.
     fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
         self.unless_changed(self.computed(value))
     }
@@ -209,7 +209,7 @@ impl Dataset {
     /// `how` allows; the number of threads does not change them.
     ///
     /// A source that is mapped or in memory is not read: there they are the bytes that are touched.
-    /// What is read to compare checksums of bytes that are used in part, or used later, is not listed.
+    /// Reads that only compare checksums, of bytes that are used in part or later, are not listed.
     ///
     /// # Errors
     ///

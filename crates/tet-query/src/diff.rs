@@ -169,7 +169,7 @@ fn stored_alike(arrays: [&LazyArray; 2], pairs: Pairs<'_>) -> Result<Option<[Laz
     Ok(Some([values(left, arrays[0])?, values(right, arrays[1])?]))
 }
 
-/// What boxes were found to have.
+/// The sums over all boxes.
 struct Total {
     tally: Tally,
     change: ChangeSums,

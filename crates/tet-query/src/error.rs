@@ -27,7 +27,7 @@ pub enum Error {
     /// No dataset has this name.
     #[error("no dataset {}{name:?}{}", matching(name), did_you_mean(suggestion.as_deref()))]
     NoSuchDataset {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The names the file has.
         known: Vec<String>,
@@ -91,7 +91,7 @@ pub enum Error {
     Opaque {
         /// The dataset.
         dataset: String,
-        /// What its elements are called.
+        /// The name of its dtype.
         dtype: String,
     },
     /// The elements of two datasets cannot be compared.
@@ -124,19 +124,19 @@ pub enum Error {
     NoTexts {
         /// The dataset.
         dataset: String,
-        /// What its elements are called.
+        /// The name of its dtype.
         dtype: String,
     },
     /// The dataset is of a kind that the reader of its container does not support.
     #[error("{why}")]
     Unsupported {
-        /// What is not supported, and what to do.
+        /// The unsupported feature, and advice.
         why: String,
     },
     /// The dataset is damaged, or a file that it needs is missing, and no rule of its container says so.
     #[error("{why}")]
     Malformed {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The dataset's element type is not one this program knows.
@@ -144,7 +144,7 @@ pub enum Error {
     UnknownDType {
         /// The dataset.
         dataset: String,
-        /// What the file calls it.
+        /// The file's name of the type.
         dtype: String,
     },
     /// A chunk breaks a rule of the format.
@@ -263,7 +263,7 @@ pub enum Error {
     /// A histogram has no edges.
     #[error("histogram: {why}")]
     Histogram {
-        /// What is wrong with its range or its bins.
+        /// The fault of its range or its bins.
         why: &'static str,
     },
     /// Elements that fail a filter have nothing to become.
@@ -300,7 +300,7 @@ pub enum Error {
     /// A bound of the caller would be passed.
     #[error("{what}: {wanted} are needed, the limit is {limit}")]
     Limit {
-        /// What is bounded.
+        /// The bounded quantity.
         what: &'static str,
         /// How much is needed.
         wanted: u64,
@@ -310,7 +310,7 @@ pub enum Error {
     /// Few stored bytes decode to more than the caller allows.
     #[error("the data decode to {wanted} bytes, the limit for a file of this length is {limit}")]
     Expansion {
-        /// What they decode to.
+        /// The length in bytes that they decode to.
         wanted: u64,
         /// How much is allowed.
         limit: u64,
@@ -478,7 +478,7 @@ fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 
-/// What is wrong with a chunk.
+/// The message for a fault of a chunk.
 fn of_chunk(fault: &tet_format::Error) -> String {
     let tet_format::Error { rule, at, found, wanted } = fault;
     if *rule != tet_format::Rule::ChunkDigest {

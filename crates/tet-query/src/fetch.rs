@@ -42,7 +42,7 @@ use crate::plan::runs::TaskReads;
 use crate::plan::touch::AxisBox;
 use crate::plan::{ChunkRead, ReadPlan};
 
-/// What the user of strips needs of them.
+/// Row layout that the user of strips needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// Bytes at any distance and on any boundary.
@@ -78,7 +78,7 @@ impl Held {
     }
 }
 
-/// What one thread makes strips with.
+/// Makes the strips of one thread.
 #[derive(Debug)]
 pub(crate) struct Fetcher<'a> {
     plan: &'a ReadPlan,

@@ -171,7 +171,7 @@ pub(crate) struct Lanes {
     pub rows: usize,
     /// Elements between the starts of two rows.
     pub distance: usize,
-    /// What a row adds to [`At::index`]; all lanes of a row have the same.
+    /// Step of [`At::index`] from one row to the next; all lanes of a row have one index.
     pub index: u64,
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct Runs {
     pub distance: usize,
     /// Cells between two runs; 0 where all fold into one.
     pub cells: usize,
-    /// What a run adds to [`At::index`].
+    /// Step of [`At::index`] from one run to the next.
     pub index: u64,
 }
 
@@ -212,7 +212,7 @@ pub(crate) struct Scatter<'a> {
     pub stride: usize,
     /// Elements between two of them.
     pub distance: usize,
-    /// What an element adds to [`At::index`].
+    /// Step of [`At::index`] from one element to the next.
     pub index: u64,
 }
 
@@ -231,15 +231,15 @@ impl Scatter<'_> {
 /// The parameters of a kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
-    /// What happens with NaN.
+    /// Treatment of NaN.
     pub nan: NanPolicy,
     /// Taken off the count of a variance.
     pub ddof: u32,
-    /// What is counted, for the operations that count.
+    /// Test of the operations that count.
     pub test: Option<Test>,
-    /// What else must hold for an element to be counted; nothing must for pads.
+    /// Second condition for an element to be counted; pads need not meet it.
     pub within: Option<Test>,
-    /// What is made of a count.
+    /// Result that is made of a count.
     pub tally: Tally,
     /// Quantiles, in the order they were asked for.
     pub q: Vec<f64>,
@@ -247,7 +247,7 @@ pub(crate) struct Setup {
     pub between: Between,
     /// The edges of a histogram.
     pub edges: Vec<f64>,
-    /// What is known of the wanted keys, for the passes of a selection by rank.
+    /// State of the search for the wanted keys, for the passes of a selection by rank.
     pub digits: Pass,
 }
 

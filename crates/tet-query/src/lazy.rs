@@ -66,7 +66,7 @@ pub struct LazyArray {
     map: Option<Arc<Map>>,
     zero_denominators: AtomicU64,
     doubt: Doubt,
-    /// What is known of chunks that are read in parts, once all of the lazy array is to be read in parts.
+    /// Digest checks of chunks that are read in parts, from when all of the lazy array is read in parts.
     parts: OnceLock<PartRead>,
 }
 
@@ -215,7 +215,7 @@ impl LazyArray {
         self.doubt.integrity(&self.dataset)
     }
 
-    /// What is selected of the dataset, before picks.
+    /// The selection of the dataset, before picks.
     #[must_use]
     pub const fn slab(&self) -> &Hyperslab {
         &self.slab
@@ -227,7 +227,7 @@ impl LazyArray {
         &self.choice
     }
 
-    /// What is made of them.
+    /// The transform of the elements.
     #[must_use]
     pub const fn transform(&self) -> Option<&Transform> {
         self.transform.as_ref()
@@ -353,13 +353,13 @@ impl LazyArray {
         Ok(())
     }
 
-    /// The same elements through another map.
+    /// Applies another map to the elements.
     fn mapped(&self, map: Map) -> LazyArray {
         LazyArray { transform: None, dtype: map.to(), map: Some(Arc::new(map)), ..self.apart() }
     }
 
-    /// The same array for a look at a part of it: what that reads counts neither in
-    /// [`LazyArray::integrity`] nor in [`LazyArray::zero_denominators`] of this one.
+    /// A copy with its own counters: reads of it change neither [`LazyArray::integrity`] nor
+    /// [`LazyArray::zero_denominators`] of this one.
     #[must_use]
     pub fn apart(&self) -> LazyArray {
         LazyArray {

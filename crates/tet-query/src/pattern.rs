@@ -63,7 +63,7 @@ impl Pattern {
         self.parts(name).is_some()
     }
 
-    /// What each wildcard stands for in a name, the shortest text first; `None` if the name does not match.
+    /// The text that each wildcard matches in a name, the shortest first; `None` if the name does not match.
     #[must_use]
     pub fn parts<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
         let found = self.regex.captures(name)?;

@@ -131,7 +131,7 @@ pub(crate) fn runs(
     asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.runs(visit)
 }
 
-/// What is asked, and the axes that are folded.
+/// The reduction with its dataset and the roles of its axes.
 fn asked<'a>(
     dataset: &'a Dataset,
     slab: &'a Hyperslab,

@@ -171,7 +171,7 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    /// What was read since this was asked last, in file order.
+    /// Runs that were read since the last call, in file order.
     pub(crate) fn take_reads(&self) -> Vec<Run> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_unstable();
@@ -233,7 +233,7 @@ pub(crate) fn world(
     world_of(dtype, &Spread { grid, hole_every: None, object_count: 1 }, (stored, order), element)
 }
 
-/// The same with chunks that are spread in this way; the fill value is `element(0)`.
+/// A world with chunks that are spread in this way; the fill value is `element(0)`.
 pub(crate) fn world_of(
     dtype: DType,
     spread: &Spread,
@@ -307,7 +307,7 @@ impl World {
         World { shape, mapped, positioned, counting, grid: grid.clone(), places, files }
     }
 
-    /// The same world with one bit of its first file changed.
+    /// Flips one bit of the first file.
     pub(crate) fn damaged(&self, at: usize) -> World {
         let mut files = self.files.clone();
         files[0][at] ^= 4;

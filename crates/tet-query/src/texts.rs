@@ -10,7 +10,7 @@ use crate::catalog::{Dataset, NumberTexts, TextChunks, TextElements, Texts, chec
 use crate::error::{Error, Result};
 use crate::selection::{AxisSlice, Hyperslab};
 
-/// What every text takes in memory beside its bytes.
+/// Memory of a text, in addition to its bytes.
 const TEXT_LEN: u64 = 24;
 
 /// Elements of a block of texts that are read together.

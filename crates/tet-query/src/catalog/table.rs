@@ -135,8 +135,8 @@ pub trait ChunkTable: Any + Send + Sync {
         Ok(())
     }
 
-    /// The same for the objects of all chunks that were ever located: at the end of a work that takes many
-    /// answers. What the table shares with others of the container is compared if `compared` does not have it.
+    /// Checks all objects that were ever located, at the end of work that gives many answers. Objects shared with
+    /// other tables of the container are checked unless `compared` has them.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
-    /// What decodes the chunk of this linear grid index, which was located here.
+    /// The decoder of the chunk at this linear grid index, which was located here.
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
 }
 
@@ -248,7 +248,7 @@ impl fmt::Debug for dyn ChunkTable {
 /// ```
 #[derive(Debug)]
 pub enum Decoder<'a> {
-    /// The same for many chunks.
+    /// A decoder shared by many chunks.
     Shared(&'a dyn Decode),
     /// That of this chunk alone.
     Own(Box<dyn Decode + 'a>),

@@ -38,7 +38,7 @@ pub enum Texts {
     Elements {
         /// The bytes: of `uint8`, along one more axis.
         bytes: Arc<Dataset>,
-        /// What makes texts of them.
+        /// Converts elements to texts.
         elements: Arc<dyn TextElements>,
     },
     /// Chunks of texts of any length.
@@ -47,7 +47,7 @@ pub enum Texts {
     Numbers {
         /// The numbers.
         numbers: Arc<Dataset>,
-        /// What makes texts of them.
+        /// Converts numbers to texts.
         texts: Arc<dyn NumberTexts>,
     },
 }

@@ -134,7 +134,8 @@ impl ChangeSums {
 pub(super) trait Measured: bytemuck::Pod {
     fn is_finite(self) -> bool;
 
-    /// What a pair adds to the sums: the square of the difference, those of the second and of the first, the product.
+    /// Terms that a pair adds to the sums: the square of the difference, those of the second and of the first, the
+    /// product.
     fn terms(self, other: Self) -> [f64; SUMS];
 
     /// The square.

@@ -13,7 +13,7 @@ use crate::catalog::{AttrText, Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
-/// What differs between two files but for elements. How chunks are stored is no difference.
+/// Differences between two files, except for elements. The storage of chunks is not compared.
 ///
 /// # Examples
 ///
@@ -61,7 +61,7 @@ pub struct CatalogDiff {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetadataDiff {
-    /// What their elements are called.
+    /// The names of their dtypes.
     DType([String; 2]),
     /// Their extents.
     Shape([Vec<u64>; 2]),
@@ -71,7 +71,7 @@ pub enum MetadataDiff {
     Labels {
         /// Which.
         axis: usize,
-        /// What differs.
+        /// The difference of their labels.
         labels: LabelAlignment,
     },
     /// An attribute.
@@ -83,7 +83,7 @@ pub enum MetadataDiff {
     },
 }
 
-/// What differs between two datasets of one name.
+/// Differences between two datasets of one name.
 ///
 /// # Examples
 ///
@@ -95,11 +95,11 @@ pub enum MetadataDiff {
 /// ```
 #[derive(Debug)]
 pub struct DatasetDiff {
-    /// What differs but for elements.
+    /// Differences of metadata.
     pub metadata: Vec<MetadataDiff>,
-    /// What the elements are found to be; `None` where they were not compared: without a tolerance, where their
-    /// selections have different shapes, where they are structures, whose members are compared as the datasets that they
-    /// are, or where `fault` is set.
+    /// Differences of elements; `None` where they were not compared: without a tolerance, with selections of
+    /// different shapes, for structures, whose members are compared as datasets of their own, or where `fault` is
+    /// set.
     pub elements: Option<Answer<ElementDiff>>,
     /// Why the elements cannot be compared.
     pub fault: Option<Error>,

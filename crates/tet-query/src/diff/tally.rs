@@ -1,4 +1,4 @@
-//! What is counted while elements are compared.
+//! Counts of a comparison of elements.
 
 use super::change::BoxSums;
 use super::found::{DiffValue, DifferingElement, ElementDiff};

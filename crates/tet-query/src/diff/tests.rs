@@ -183,7 +183,7 @@ fn chunks_of_equal_digests_are_not_read() {
     ));
 }
 
-/// What a digest cannot tell is read: NaN that equal nothing.
+/// A digest cannot tell that NaN equal nothing, so the chunk is read.
 #[test]
 fn nan_that_differ_are_looked_for_in_equal_chunks() {
     let left = world(DType::Float32, &[8], &[4], Stored::Raw, Order::Packed, |n| {

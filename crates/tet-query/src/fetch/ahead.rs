@@ -33,7 +33,7 @@ pub(super) struct Ahead<'a> {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What was found, by the chunk's linear index; `None` while a thread compares it.
+    /// Outcomes by the chunk's linear index; `None` while a thread compares it.
     outcomes: BTreeMap<u64, Option<Outcome>>,
     /// No chunk before this place in the plan is left to be taken.
     next: usize,
@@ -53,7 +53,8 @@ impl<'a> Ahead<'a> {
         Ahead { plan, state: Mutex::default(), ended: Condvar::new() }
     }
 
-    /// What is found of a chunk, now or before; `compare` looks at it, or at one that comes later.
+    /// Outcome for a chunk, cached or computed by `compare`, which may be called for a later chunk
+    /// first.
     ///
     /// # Errors
     ///

@@ -81,7 +81,7 @@ impl Doubt {
         *self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, for answers of which more becomes known.
+    /// A copy, for answers that go on to read more.
     pub(crate) fn copied(&self) -> Doubt {
         let is_marked = AtomicBool::new(self.is_marked.load(Ordering::Relaxed));
         Doubt { is_marked, statistics: Mutex::new(self.statistics()) }
@@ -96,7 +96,7 @@ impl Doubt {
     }
 }
 
-/// What the threads of one answer share.
+/// Digest checks shared by the threads of one answer.
 #[derive(Debug)]
 pub(crate) struct Checks<'a> {
     dataset: &'a Dataset,
@@ -106,7 +106,7 @@ pub(crate) struct Checks<'a> {
     has_digests: bool,
     uses: Uses,
     ahead: Ahead<'a>,
-    /// What is known of chunks that several passes read in parts.
+    /// Chunks that several passes read in parts.
     parts: Option<&'a PartRead>,
     /// Whether somebody may have the file open for writing.
     is_contended: bool,
@@ -118,14 +118,14 @@ pub(crate) struct Checks<'a> {
 /// Raw chunks that are digested in pieces.
 #[derive(Debug, Default)]
 struct RawSums {
-    /// What was seen of chunks of which a part was, by their linear index.
+    /// Digests of chunks that were seen in part, by their linear index.
     open: BTreeMap<u64, PieceSum>,
     /// The first chunk that differs, or could not be looked at again.
     fault: Option<(u64, Error)>,
 }
 
 impl<'a> Checks<'a> {
-    /// What is to be compared in one pass over `plan`; a seal is compared here, before the pass.
+    /// Sets up the checks of one pass over `plan`; a seal is compared here, before the pass.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl<'a> Checks<'a> {
         self.dataset
     }
 
-    /// What came of the pass.
+    /// Completes the checks of the pass.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl<'a> Checks<'a> {
         Ok(())
     }
 
-    /// What is found when all stored bytes of a chunk are compared.
+    /// Compares all stored bytes of a chunk with its digest.
     fn compared(&self, read: &ChunkRead, view: Option<&View<'_>>) -> Result<Outcome> {
         let Some(wanted) = self.wanted(read)? else { return Ok(None) };
         let stored = read.place.stored.range();

@@ -11,7 +11,7 @@ use crate::catalog::Dataset;
 use crate::plan::ChunkRead;
 use crate::selection::Hyperslab;
 
-/// What is known of the chunks of a selection that is read in parts.
+/// Tracks which chunks of a selection that is read in parts were compared.
 #[derive(Debug)]
 pub(crate) struct PartRead {
     grid: Grid,

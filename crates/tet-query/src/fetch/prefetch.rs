@@ -10,8 +10,8 @@
 //!   threads    make request 0, then request 1; a task reads by itself what is not being read yet
 //! ```
 //!
-//! What is read is what the plan says: the same requests, by any thread. No task waits for a request that is
-//! not being made, so nothing waits for ever.
+//! Requests are those of the plan, made by any thread. No task waits for a request that is not being made, so nothing
+//! waits for ever.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -45,7 +45,7 @@ pub(crate) struct Prefetch<'a> {
 }
 
 struct State {
-    /// What is left of the tasks whose runs are known: each run with the numbers of its requests.
+    /// Remaining runs of the tasks whose runs are listed, each with the numbers of its requests.
     tasks: BTreeMap<u64, VecDeque<(Run, Range<u64>)>>,
     /// The runs of tasks before this one are known.
     known: u64,
@@ -216,7 +216,7 @@ impl<'a> Prefetch<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What one thread does until it is stopped.
+    /// Loop of one thread, until it is stopped.
     fn read_ahead(&self) {
         let mut state = self.state();
         while !state.is_stopped {

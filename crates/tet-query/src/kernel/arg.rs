@@ -184,7 +184,7 @@ fn key<T: Ordered>(element: T) -> T::Key {
     if element == T::zeroed() { T::ZERO } else { element.key() }
 }
 
-/// The same for a key.
+/// Maps the keys of both zeros to one.
 #[inline(always)]
 fn even<T: Ordered>(key: T::Key) -> T::Key {
     if T::from_key(key) == T::zeroed() { T::ZERO } else { key }

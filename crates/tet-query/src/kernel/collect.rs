@@ -24,7 +24,7 @@ pub(crate) struct Collect<T> {
     between: Between,
     nan: NanPolicy,
     elements: Vec<T>,
-    /// What the elements are, in order.
+    /// Runs of the elements, in order.
     parts: Vec<Part>,
     /// The cells of scattered elements, in order.
     cells: Vec<u32>,

@@ -20,7 +20,7 @@ use crate::value::{Cells, Values};
 /// Elements that are looked at together.
 const BLOCK: usize = 1024;
 
-/// What one pass over the elements looks for.
+/// Digits to count in one pass over the elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pass {
     /// Ranks that are counted, in order, apart from each other.

@@ -107,7 +107,7 @@ pub(crate) trait End: Debug + Send + 'static {
     fn pick_value<V: PartialOrd>(a: V, b: V) -> V;
     /// The infinity that every value is picked over.
     const FAR: f32;
-    /// What every key is picked over.
+    /// Key that every other one beats.
     fn worst<T: Ordered>() -> T::Key;
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Histogram {
 /// Finds slots.
 #[derive(Debug)]
 struct Slots {
-    /// What an element of a slot reaches, one per slot but the first.
+    /// Lower bound of each slot but the first.
     bounds: Vec<f64>,
     first: f64,
     last: f64,

@@ -26,7 +26,7 @@ use self::shifted::ShiftedSpread;
 use super::Kernel;
 use crate::element::Element;
 
-/// What is made of a variance.
+/// Result that is made of a variance.
 pub(crate) trait Measure: Debug + Send + 'static {
     fn of(variance: f64) -> f64;
 }

@@ -34,14 +34,14 @@ macro_rules! float {
 
 float!(f32, f64);
 
-/// What was not finite in some elements of one cell.
+/// Counts of the NaN and the signs of the infinities of one cell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     nan_count: u64,
     infinite: u32,
 }
 
-/// What a row passes on its way into a sum.
+/// A filter for non-finite elements on their way into a sum.
 pub(super) trait Sieve {
     /// The row, whose first element belongs to `lane`, as it may be added.
     fn pass<F: Float, const N: usize>(&mut self, lane: usize, row: [F; N]) -> [F; N];
@@ -85,7 +85,7 @@ fn sift<F: Float>(noted: &mut Found, elements: &[F], room: &mut [F]) {
     noted.infinite |= found;
 }
 
-/// What was not finite in the lanes of a strip.
+/// Counts of NaN and signs of infinities, lane by lane of a strip.
 #[derive(Debug)]
 pub(super) struct LaneFound {
     nan_counts: [u32; SPAN],
@@ -118,7 +118,7 @@ impl Sieve for LaneFound {
     }
 }
 
-/// What was not finite, per cell; no memory until there is something.
+/// Counts of NaN and signs of infinities, cell by cell; allocated on the first.
 #[derive(Debug)]
 pub(super) struct Specials {
     cell_count: usize,

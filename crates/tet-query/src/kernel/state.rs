@@ -47,7 +47,7 @@ pub(crate) trait State: Send {
     fn finish(self: Box<Self>) -> Result<Values>;
     /// The state, to find its type again.
     fn as_any(&self) -> &dyn Any;
-    /// The same, with the box.
+    /// Converts the boxed state, to find its type again.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 

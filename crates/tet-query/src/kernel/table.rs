@@ -62,7 +62,7 @@ type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Who
 /// The sums of magnitudes along some axes.
 type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Kept>;
 
-/// What to count for an operation that counts what passes a test; a filter is one more test.
+/// Setup of an operation that counts elements that pass a test; a filter is one more test.
 fn counting(op: Op, setup: &Setup, filter: Option<&Test>) -> Option<Setup> {
     let (test, tally) = match op {
         Op::Count if setup.nan == NanPolicy::Propagate && filter.is_some() => (None, Tally::Count),

@@ -60,7 +60,7 @@ pub(super) fn fsum(values: &[f64]) -> f64 {
     high
 }
 
-/// What IEEE addition makes of the sum of all, given the sum of the finite ones.
+/// IEEE sum of all values, given the sum of the finite ones.
 fn with_specials(values: &[f64], nan: NanPolicy, finite_sum: f64) -> f64 {
     let has = |special: f64| values.contains(&special);
     let nans = values.iter().any(|v| v.is_nan());
@@ -81,7 +81,7 @@ fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan()
 }
 
-/// The same elements folded in many ways: each gives one column of cells.
+/// Folds of the same elements in many ways: each gives one column of cells.
 struct Folds<T> {
     lanes: usize,
     elements: Vec<T>,

@@ -134,7 +134,7 @@ pub(super) fn read_labels(
     }))
 }
 
-/// What a dtype makes of labels.
+/// Kinds of labels, by dtype.
 #[derive(Clone, Copy)]
 enum Kind {
     Integers,

@@ -108,7 +108,7 @@ impl Labels<'_> {
     }
 }
 
-/// What makes dates of the numbers of a dataset.
+/// Converts the numbers of a dataset to dates.
 struct Dates {
     units: TimeUnits,
     numbers: Dataset,

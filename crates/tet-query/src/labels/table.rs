@@ -19,21 +19,21 @@ pub enum Labels<'a> {
     Floats {
         /// The values.
         values: Cow<'a, [f64]>,
-        /// What they were: a label is rounded to it before it is compared.
+        /// The stored width: a label is rounded to it before it is compared.
         width: FloatWidth,
     },
     /// The values of a time axis, which match as dates, and as the numbers that they are.
     Times {
         /// The values.
         numbers: Box<Labels<'a>>,
-        /// What they mean.
+        /// The units and the calendar.
         times: Times,
         /// How they are written, where they are texts: then the numbers are made of them.
         texts: Option<Cow<'a, [String]>>,
     },
 }
 
-/// What is asked for.
+/// A parsed label to look up.
 #[derive(Clone, Debug)]
 pub(super) enum Asked {
     Number(Number),
@@ -200,7 +200,7 @@ impl Labels<'_> {
         }
     }
 
-    /// The same labels, without a copy.
+    /// Borrows the labels, without a copy.
     pub(crate) fn borrowed(&self) -> Labels<'_> {
         match self {
             Labels::Text(texts) => Labels::Text(Cow::Borrowed(texts)),
@@ -365,8 +365,8 @@ impl Labels<'_> {
         }
     }
 
-    /// What is asked for: the instants of a date, or a number at the precision of these labels. Of times a number
-    /// is one of the numbers that they are stored as.
+    /// Parses a label to look up: the instants of a date, or a number at the precision of these labels. On a time
+    /// axis a number is one of the stored numbers.
     pub(super) fn asked(&self, label: &str) -> Option<Asked> {
         if let Labels::Times { numbers, times, .. } = self {
             let stored = || match numbers.asked(label)? {

@@ -45,7 +45,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What the numbers of a time axis count.
+/// Unit and origin of the numbers of a time axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimeUnits {
     calendar: Calendar,
@@ -78,7 +78,7 @@ impl TimeUnits {
         Some(TimeUnits { calendar, len, epoch: if is_west { local + zone } else { local - zone } })
     }
 
-    /// What is not understood of attributes by which numbers count since a date: the calendar, the unit or the date.
+    /// The unsupported part of attributes by which numbers count since a date: the calendar, the unit or the date.
     pub(super) fn unknown(attrs: &BTreeMap<String, AttrText>) -> Option<String> {
         let units = attrs
             .get("units")
@@ -189,7 +189,7 @@ pub(super) fn instant_of_parts(
 const PRECISIONS: [(Instant, usize); 7] =
     [(DAY, 0), (HOUR, 0), (MINUTE, 0), (SECOND, 0), (1_000_000, 3), (1_000, 6), (1, 9)];
 
-/// What the numbers of a time axis mean, and how precise they are.
+/// Units and precision of the numbers of a time axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     pub(super) units: TimeUnits,

@@ -120,7 +120,7 @@ impl LazyAxis {
         runs(&shown.collect::<Vec<_>>(), near)
     }
 
-    /// What makes positions neighbors, when `inner_len` bytes lie between two of them.
+    /// The rule by which positions are neighbors, with `inner_len` bytes between two of them.
     pub(super) fn near(&self, inner_len: u64, decodes_whole: bool) -> Near {
         let gap = GAP_LEN / inner_len.max(1);
         Near { gap, chunk: decodes_whole.then_some(self.chunk) }

@@ -100,7 +100,7 @@ impl LazyArray {
         Ok((strides, cells))
     }
 
-    /// What is asked for a statistic of every cell.
+    /// The reduction that computes a statistic of every cell.
     fn reduction(&self, transform: &Transform, op: Op) -> Reduction {
         Reduction {
             axes: transform.axes.clone(),

@@ -47,7 +47,7 @@ fn numbers(array: &Array) -> Vec<f64> {
     (0..array.len()).map(|at| array.get(at).unwrap().to_f64().unwrap()).collect()
 }
 
-/// What is asked of a lazy array.
+/// A selection and a transform to test.
 #[derive(Clone, Debug)]
 struct Asked {
     slab: Hyperslab,
@@ -286,7 +286,7 @@ fn what_is_computed_is_what_a_loop_computes() {
     }
 }
 
-/// What fails a filter becomes the fill value exactly, or nothing does.
+/// Elements that fail a filter become the fill value exactly, or the array is refused.
 #[test]
 fn a_fill_value_is_one_of_the_elements_type() {
     for (dtype, fill, fits) in [

@@ -1,5 +1,5 @@
-//! What a task reads, in the order of its strips, as runs in batches. Nothing is listed: a batch is
-//! made when it is asked for, by the fetcher and to print the plan.
+//! Reads of a task, in the order of its strips, as runs in batches. Nothing is listed: a batch is
+//! made on demand, by the fetcher and to print the plan.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::{ChunkRead, ReadPlan, Zone};
 use crate::catalog::Run;
 use crate::coalesce::{Coalesce, Need, batch};
 
-/// What one task has still to read.
+/// Remaining reads of one task.
 #[derive(Debug)]
 pub(crate) struct TaskReads<'a> {
     needs: Peekable<Needs<'a>>,
@@ -22,7 +22,7 @@ pub(crate) struct TaskReads<'a> {
 }
 
 impl<'a> TaskReads<'a> {
-    /// What the task that goes through `strips` reads in batches of `window_len` bytes. Strips that
+    /// Reads of the task that goes through `strips`, in batches of `window_len` bytes. Strips that
     /// are contiguous in `output` are read straight into it, one by one. The chunk number `decoded`
     /// is in memory already.
     pub(crate) fn new(

@@ -1,4 +1,4 @@
-//! What is asked, and the passes over the selection that answer it.
+//! A reduction of a dataset, and the passes over the selection that compute it.
 
 use tet_format::DType;
 
@@ -34,7 +34,7 @@ pub(super) struct Asked<'a> {
     pub roles: Roles,
 }
 
-/// What passes found.
+/// Result of the passes.
 #[derive(Default)]
 pub(super) struct Answer {
     /// The values of all cells.
@@ -132,7 +132,7 @@ impl Asked<'_> {
         is_one && self.reduction.window.is_none()
     }
 
-    /// What [`Asked::answer`] costs.
+    /// The cost of [`ReductionQuery::answer`].
     pub(super) fn cost(&self) -> Result<Cost> {
         self.check_cells()?;
         match self.reduction.op.plain() {
@@ -196,7 +196,7 @@ impl Asked<'_> {
         self.reduction.filter.is_none() && !skips
     }
 
-    /// What windows are filled up with.
+    /// The number that windows are padded with.
     fn pad(&self) -> Option<Number> {
         self.reduction.window.as_ref().and_then(|window| window.pad)
     }
@@ -216,7 +216,7 @@ impl Asked<'_> {
         self.run(&self.maker(op, setup)?, pad)
     }
 
-    /// What a pass with the kernel of an operation costs.
+    /// The cost of a pass with the kernel of an operation.
     pub(super) fn pass_cost(&self, op: Op, setup: Setup) -> Result<Cost> {
         self.run_cost(&self.maker(op, setup)?)
     }
@@ -237,7 +237,7 @@ impl Asked<'_> {
         Ok(self.job(&plan, makers, pad).run()?.swap_remove(0))
     }
 
-    /// What a pass with the kernel of a maker costs.
+    /// The cost of a pass with the kernel of a maker.
     pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
         let makers = std::slice::from_ref(maker);
         let plan = self.plan_of(makers)?;
@@ -280,7 +280,7 @@ impl Asked<'_> {
         Error::Undefined { op: self.reduction.op.name(), dtype: self.dtype }
     }
 
-    /// The same elements as one cell.
+    /// The reduction of all elements to one cell.
     pub(super) fn whole<'a>(&'a self, reduction: &'a mut Reduction) -> Result<Asked<'a>> {
         *reduction = Reduction { filter: self.reduction.filter.clone(), ..Reduction::all(Op::Min) };
         reduction.picks = self.reduction.picks.clone();
@@ -322,7 +322,7 @@ impl Asked<'_> {
         Ok(Setup { edges, ..self.setup()? })
     }
 
-    /// What that costs.
+    /// The cost of a histogram.
     fn histogram_cost(&self) -> Result<Cost> {
         let counts = self.pass_cost(Op::Histogram, self.bins_setup()?)?;
         if self.reduction.params.range.is_some() {
@@ -353,7 +353,7 @@ impl Asked<'_> {
         Ok(values)
     }
 
-    /// What it costs to know how many elements windows have.
+    /// The cost of counting the elements of windows.
     fn min_count_cost(&self) -> Result<Cost> {
         let window = self.reduction.window.as_ref();
         match window.and_then(|window| window.min_count) {

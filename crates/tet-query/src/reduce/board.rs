@@ -25,7 +25,7 @@ struct Held {
 /// The states of the cells of a task, one of each kernel.
 pub(super) type States = Vec<Box<dyn State>>;
 
-/// What one kernel found so far.
+/// Partial result of one kernel.
 struct Found {
     assembly: Assembly,
     nan_count: Option<u64>,

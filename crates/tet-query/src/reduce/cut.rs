@@ -41,7 +41,7 @@ struct WindowCut {
     each: u64,
 }
 
-/// What a task owns.
+/// The share of one task.
 #[derive(Debug)]
 pub(super) struct Task {
     pub tile: u64,
@@ -67,7 +67,7 @@ impl Tasks {
                 weight.saturating_mul(HEAVY_ELEMENTS).clamp(tuning.task_elements, HEAVY_MAX);
             return Tasks { tiles, parts: Tiling::new(touch, &folded, limit, inside), windows };
         }
-        // What runs along the rows in memory is not cut short: lanes of cells or runs of elements.
+        // The innermost axis is not cut short: it is lanes of cells or runs of elements in memory.
         let innermost = (0..touch.axes.len()).rev().find(|&axis| touch.axes[axis].count > 1);
         let has_lanes = innermost.is_some_and(|axis| each.contains(&axis));
         let (lanes_min, run_min) =
@@ -132,7 +132,7 @@ impl Tasks {
         others.saturating_mul(self.tiles.positions_max())
     }
 
-    /// What task number `index` owns.
+    /// The share of task number `index`.
     pub(super) fn task(&self, roles: &Roles, index: u64) -> Result<Task> {
         let (tile, part) = (index / self.parts.count(), index % self.parts.count());
         let mut rect: Vec<Range<u64>> = roles.counts.iter().map(|&count| 0..count).collect();

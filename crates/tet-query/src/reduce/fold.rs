@@ -29,7 +29,7 @@ struct Loop {
     held: u64,
     /// Cells between neighbors; 0 where they fold into the same one.
     cells: usize,
-    /// What a neighbor adds to the index.
+    /// Step of the index from one neighbor to the next.
     index: u64,
 }
 
@@ -166,7 +166,7 @@ fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<V
     Ok(parts)
 }
 
-/// What is there of the first window, whole windows, what is there of the last.
+/// The first window in part, whole windows, the last window in part.
 fn window_parts(
     positions: &Range<u64>,
     windows: &Windows,

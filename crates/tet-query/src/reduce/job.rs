@@ -48,7 +48,7 @@ pub(super) struct Job<'a> {
     pub roles: &'a Roles,
     /// The kernels that fold the elements; all have the same cells and [`Job::cut`].
     pub makers: &'a [Maker],
-    /// What windows are filled up with.
+    /// The number that windows are padded with.
     pub pad: Option<Number>,
 }
 
@@ -156,7 +156,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// What the pass costs.
+    /// The cost of the pass.
     pub(super) fn cost(&self) -> Result<Cost> {
         let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
         if cells == 0 {
@@ -289,7 +289,7 @@ impl Job<'_> {
         if self.roles.shown().is_empty() { strip_elements } else { tile_strip_elements }
     }
 
-    /// What is left to do once all parts of a tile have merged: windows slide and are filled up.
+    /// Finishes a tile once all its parts have merged: windows slide and are padded.
     fn complete(
         &self,
         maker: &Maker,

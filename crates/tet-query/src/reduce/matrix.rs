@@ -46,7 +46,8 @@ impl Asked<'_> {
         Ok(Answer { values, nan_count, ..Answer::default() })
     }
 
-    /// What [`Asked::matrix`] costs: a pass for the means, and one in blocks of observations.
+    /// The cost of [`ReductionQuery::matrix`]: a pass for the means, and one in blocks of
+    /// observations.
     pub(super) fn matrix_cost(&self) -> Result<Cost> {
         let (variables, observed) = self.table()?;
         let (width, count) = (self.roles.counts[variables], self.roles.counts[observed]);

@@ -79,7 +79,7 @@ impl Asked<'_> {
         })
     }
 
-    /// What is sought in each cell.
+    /// The setup of a search in each cell.
     fn order_setup(&self) -> Result<Setup> {
         let mut setup = self.setup()?;
         if self.reduction.op == Op::Median {

@@ -1,4 +1,4 @@
-//! What windows are filled up with: copies of one number, however many.
+//! Padding of windows: copies of one number, however many.
 
 use crate::error::{Error, Result};
 use crate::kernel::{Maker, State};

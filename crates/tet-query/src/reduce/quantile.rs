@@ -15,7 +15,7 @@ use crate::op::NanPolicy;
 use crate::tuning::Tuning;
 use crate::value::{Cells, Values};
 
-/// What folds all elements of a selection, as often as it is asked to.
+/// Folds all elements of a selection, as often as required.
 pub(crate) trait Passing {
     /// Folds those that count into the one cell of the kernel of this step, with
     /// [`Setup::digits`] being `pass`; gives its values and how many NaN it met.
@@ -54,7 +54,7 @@ pub(crate) fn quantiles(
     dispatch!(dtype, T => quantiles_of::<T>(setup, passes))
 }
 
-/// What is known of the search for quantiles before it begins.
+/// Expected search for quantiles, before it begins.
 #[derive(Debug)]
 pub(crate) struct Outlook {
     /// How many passes it makes.
@@ -139,7 +139,7 @@ struct Sought {
     wanted: Vec<u64>,
 }
 
-/// What a pass counted.
+/// Counts of a pass.
 struct Counted {
     pass: Pass,
     counts: Vec<u64>,

@@ -121,7 +121,7 @@ impl Steps {
         Step { task, nth, is_last: nth + 1 == self.each }
     }
 
-    /// What a step does of a task that owns these positions; `None` where that is all.
+    /// The stage of a step in a task that owns these positions; `None` where it covers the task.
     pub(super) fn stage(&self, step: Step, rect: &[Range<u64>]) -> Option<Stage> {
         let of = rect.get(self.axis).filter(|_| self.each > 1)?;
         let start = of.start.saturating_add(step.nth.saturating_mul(self.len));

@@ -42,7 +42,7 @@ fn element(n: u64) -> u64 {
     n * 7919 % 101
 }
 
-/// What a loop over the selection gives for every cell: the elements in order.
+/// The elements of every cell in order, by a loop over the selection.
 fn cells(world: &World, slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
     let lists: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
     let split = |kept: bool| -> Vec<Vec<u64>> {

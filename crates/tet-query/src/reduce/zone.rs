@@ -1,4 +1,4 @@
-//! What statistics tell about the chunks of a plan: which of them a pass need not read.
+//! Chunk pruning: the chunks of a plan that a pass need not read, by their statistics.
 //!
 //! ```text
 //!   no element passes the filter                     skipped, whatever is selected of the chunk
@@ -173,7 +173,7 @@ fn for_known(
     Ok(())
 }
 
-/// What becomes of a chunk; `is_one`: whether all of it is selected and in one cell.
+/// The decision for a chunk; `is_one`: whether all of it is selected and in one cell.
 fn zone_of(states: &mut [Box<dyn State>], chunk: &KnownChunk, is_one: bool) -> Zone {
     let mut zone = Zone::Skip;
     for state in states {

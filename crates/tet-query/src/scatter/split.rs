@@ -8,7 +8,7 @@ use crate::plan::output::{OutputCut, OutputRect};
 use crate::plan::piece::element_count;
 use crate::plan::touch::AxisBox;
 
-/// What one task owns of the output.
+/// The slices of the output that one task owns.
 #[derive(Debug)]
 pub(super) struct Part<'o> {
     pub place: OutputRect,

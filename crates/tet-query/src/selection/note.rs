@@ -29,7 +29,7 @@ pub enum SelectionNote {
     Empty {
         /// The axis, as messages name it.
         axis: String,
-        /// What to write instead, where whole numbers may have meant positions.
+        /// The entry to write instead, where whole numbers may have meant positions.
         positions: Option<String>,
         /// The first and the last label.
         ends: Option<(String, String)>,

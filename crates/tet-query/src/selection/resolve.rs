@@ -23,7 +23,7 @@ const SUGGESTED_FROM_MAX: usize = 1000;
 pub(super) type Placed<'a> = Vec<Vec<(usize, &'a AxisSelection)>>;
 
 impl Selection {
-    /// What is selected of `dataset`, its labels looked up in `labels`.
+    /// Resolves the selection for `dataset`, with labels looked up in `labels`.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Selection {
         self.resolve_axes(dataset.grid.shape(), &dataset.dims, labels)
     }
 
-    /// What is selected of an array with these extents and dimension names (or none).
+    /// Resolves the selection for an array with these extents and dimension names (or none).
     ///
     /// # Errors
     ///
@@ -557,7 +557,7 @@ pub fn unknown_label(
     })
 }
 
-/// What was found, or the entry's fault. The outer result is for labels that cannot be read.
+/// A value, or the entry's fault. The outer result is for labels that cannot be read.
 type Found<T> = std::result::Result<T, Box<SelectionFault>>;
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub struct Selected {
     pub slab: Hyperslab,
     /// The labels of its axes.
     pub labels: CatalogLabels,
-    /// What was assumed.
+    /// Assumptions made.
     pub notes: Vec<SelectionNote>,
     /// The axes along which positions are taken one by one.
     pub taken: TakenAxes,
@@ -49,7 +49,7 @@ pub struct Selected {
 }
 
 impl Selection {
-    /// What is selected of `dataset`, which is one of `catalog`; coordinates are read as `how` says.
+    /// Resolves the selection for `dataset`, which is one of `catalog`; coordinates are read as `how` says.
     ///
     /// # Errors
     ///

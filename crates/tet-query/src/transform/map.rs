@@ -18,7 +18,7 @@ use crate::kernel::{Numeric, Test, Tester};
 use crate::reduction::{Filter, Number};
 use crate::selection::Hyperslab;
 
-/// What is computed of an element `x` and the numbers of its cell.
+/// Formula for an element `x` and the numbers of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
     /// `(x - shift) / scale`.
@@ -43,7 +43,7 @@ impl Formula {
     }
 }
 
-/// What happens to every element.
+/// Operation on every element.
 #[derive(Debug)]
 pub(crate) struct Map {
     filter: Option<Test>,
@@ -81,12 +81,12 @@ impl Map {
         Map { filter, what: What::Compute(formula, statistics), from, to }
     }
 
-    /// The same numbers as another type.
+    /// A map that converts numbers to another type.
     pub(crate) fn converting(dataset: String, from: DType, to: DType) -> Map {
         Map { filter: None, what: What::Convert(dataset), from, to }
     }
 
-    /// The same in float64.
+    /// Computes in float64.
     pub(crate) fn in_float64(self) -> Map {
         Map { to: DType::Float64, ..self }
     }

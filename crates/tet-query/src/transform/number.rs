@@ -1,4 +1,4 @@
-//! The same number as another type: exact, but for floats that become shorter ones.
+//! Conversion of a number to another type: exact, but for floats that become shorter ones.
 //!
 //! Integers never pass through floats. A float becomes an integer only where it is whole; an integer becomes a
 //! float only where the float is that integer; a float becomes the nearest one of the other type.

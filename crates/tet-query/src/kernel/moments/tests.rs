@@ -15,7 +15,7 @@ use crate::scalar::Scalar;
 fn variance_of_floats(values: &[f64], ddof: u32) -> f64 {
     let count = values.len() as f64;
     let high = fsum(values) / count;
-    // What is left of the sum, the product being two floats too.
+    // The remainder of the sum; the product is two floats too.
     let product = high * count;
     let mut parts = values.to_vec();
     parts.extend([-product, -high.mul_add(count, -product)]);

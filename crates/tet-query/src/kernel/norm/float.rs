@@ -56,7 +56,7 @@ impl FloatNorm {
         let sum = self.sums[cell].total();
         let Some(beyond) = self.beyond.get(&cell) else { return sum.sqrt() };
         let (large, small) = (beyond.large.total(), beyond.small.total());
-        // What is scaled by 2^1200 goes in two steps.
+        // A scale of 2^1200 takes two steps.
         let (up, down) = (power_of_two(SCALE), power_of_two(-SCALE));
         if large > 0.0 {
             (large + sum * down * down).sqrt() * up

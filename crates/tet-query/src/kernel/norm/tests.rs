@@ -12,7 +12,7 @@ use crate::kernel::{At, Kernel, Setup};
 use crate::op::NanPolicy;
 use crate::scalar::Scalar;
 
-/// What NaN and infinities make of a norm; `None` when the finite elements decide.
+/// Norm of NaN and infinities; `None` when the finite elements decide.
 fn special(values: &[f64], nan: NanPolicy) -> Option<f64> {
     if nan == NanPolicy::Propagate && values.iter().any(|value| value.is_nan()) {
         return Some(f64::NAN);

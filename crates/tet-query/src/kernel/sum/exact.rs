@@ -22,7 +22,7 @@ pub(super) const INFINITE: u32 = 0xff00_0000;
 const fn spread_max(digits: u32) -> u32 {
     53 - 10 - digits
 }
-/// The same when a block is split in two first.
+/// Bound for a block that is first split in two.
 const SPLIT_SPREAD_MAX: u32 = 60;
 
 /// The exponents of a block, as a first pass sees them.
@@ -54,7 +54,7 @@ pub(super) fn fold_exact<T: Single>(
     }
 }
 
-/// What a pass over a block gathers, lane by lane.
+/// Lane sums of one pass over a block.
 struct Lanes {
     total: [f64; LANES],
     high: [u32; LANES],

@@ -275,7 +275,7 @@ fn fold_strip<T: Single>(strip: Strip<'_, T>, room: &mut [f32], block: &mut [f64
     add_strip(strip, room, block, &mut Open)
 }
 
-/// The same with zeros for what is not finite, which is noted.
+/// Folds a strip with zeros for non-finite elements, which are counted.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn fold_clean_strip<T: Single>(
     strip: Strip<'_, T>,

@@ -337,7 +337,7 @@ fn fold_strip(strip: Strip<'_, f64>, sums: &mut [f64], losts: &mut [f64]) -> boo
     add_strip(strip, sums, losts, &mut Open)
 }
 
-/// The same with zeros for what is not finite, which is noted.
+/// Folds a strip with zeros for non-finite elements, which are counted.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn fold_clean_strip(
     strip: Strip<'_, f64>,

@@ -16,7 +16,7 @@ use crate::testing::{
 };
 use crate::value::Details;
 
-/// What an axis may be asked to be.
+/// Roles of an axis in a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Folded,
@@ -231,7 +231,8 @@ fn places_are_not_sought_among_pads() {
     }
 }
 
-/// What needs all elements of a cell at once has no windows, and says so before anything is read.
+/// Operations that need all elements of a cell at once have no windows; the error comes before any
+/// read.
 #[test]
 fn order_statistics_and_histograms_have_no_windows() {
     let world = world(DType::UInt16, &[13], &[5], Stored::Raw, Order::Packed, |n| {
