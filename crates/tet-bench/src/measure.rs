@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::Serialize;
 
-/// What many rounds gave.
+/// Times of many rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rounds {
     /// The figure of the middle round.

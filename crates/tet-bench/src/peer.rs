@@ -36,7 +36,7 @@ use crate::workloads::windowed;
 /// The argument that starts this mode.
 pub const FLAG: &str = "--peer";
 
-/// What a work gives.
+/// Result of a work.
 enum Answer {
     Reduced(Box<Reduced>),
     Array(Array),
@@ -143,7 +143,7 @@ fn timed_on(
     Ok((milliseconds, if how == "check" { answer.check() } else { f64::NAN }))
 }
 
-/// What a work gives, and its milliseconds.
+/// Runs a work; returns its result and its milliseconds.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
     let start = Instant::now();
     let answer = work()?;

@@ -46,7 +46,7 @@ pub(crate) use self::tensors::{open, scan_views, verify};
 /// The first argument of a child of this program.
 pub const CHILD: &str = "--child";
 
-/// What a group measures with.
+/// Environment of the measurements of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// Where the files are.
@@ -124,12 +124,12 @@ pub fn groups(name: Option<&str>) -> Result<Vec<Group>> {
 
 /// All threads, defaults else.
 fn all_threads() -> Execution {
-    // What is measured is how elements are read and folded.
+    // The workload measures how elements are read and folded.
     let statistics = StatisticsPolicy::Never;
     Execution { result_max: 1 << 34, statistics, ..Execution::default() }
 }
 
-/// The same without a look at digests.
+/// Execution without comparing digests.
 fn without_digests() -> Execution {
     Execution { digests: DigestPolicy::Never, ..all_threads() }
 }

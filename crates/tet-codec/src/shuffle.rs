@@ -42,7 +42,7 @@ pub fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
     }
 }
 
-/// The same for 2, 4 or 8 separate planes.
+/// Interleaves 2, 4 or 8 separate planes.
 pub fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
     let [a, b, c, d, e, f, g, h] = planes;
     match size {

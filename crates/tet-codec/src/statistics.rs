@@ -88,7 +88,7 @@ type Fold = fn(&mut Found, &[u8]);
 /// Makes a record of what was found.
 type Finish = fn(&Found) -> ChunkStatistics;
 
-/// What was found so far; keys are widened to 64 bits.
+/// Running statistics; keys are widened to 64 bits.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     least: i128,

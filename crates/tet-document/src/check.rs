@@ -1,4 +1,4 @@
-//! What a query may not say at once, whether it was read or built by hand.
+//! Conflicts of keys in a query, whether it was read or built by hand.
 
 use tet_query::{AXES_MAX, NanPolicy, Op, Params, WindowAlign, WindowMode};
 

@@ -64,7 +64,7 @@ pub(crate) struct Place {
 }
 
 impl DocumentError {
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -100,7 +100,7 @@ impl DocumentError {
         &self.allowed
     }
 
-    /// What to do about it, if there is advice.
+    /// Advice, if there is any.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()

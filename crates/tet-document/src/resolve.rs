@@ -23,17 +23,17 @@ pub struct Resolved {
     pub catalog: Catalog,
     /// The dataset.
     pub dataset: Dataset,
-    /// What is selected of it.
+    /// The resolved selection.
     pub slab: Hyperslab,
     /// The positions along each axis of the dataset of the file.
     pub positions: Vec<AxisPositions>,
-    /// What the selection, and the reduction, took for granted.
+    /// Assumptions of the selection and of the reduction.
     pub notes: Vec<SelectionNote>,
-    /// What is computed from the selection.
+    /// The computation.
     pub ask: Ask,
 }
 
-/// What is computed from the selected elements.
+/// A computation on the selected elements.
 #[derive(Clone, Debug)]
 pub enum Ask {
     /// The values.
@@ -57,7 +57,7 @@ impl Resolved {
     }
 }
 
-/// What a query came to.
+/// Result of a query.
 #[derive(Clone, Debug)]
 pub enum Answered {
     /// An array.
@@ -216,8 +216,7 @@ impl Placing<'_> {
         })
     }
 
-    /// What becomes of NaN: where values are masked they are skipped, unless the query sets it or asks for
-    /// them.
+    /// Treatment of NaN: masked values are skipped, unless the query sets the treatment or asks for them.
     fn nan(&self, op: Op) -> NanPolicy {
         let is_of_two = matches!(op, Op::Covariance | Op::Correlation);
         let is_asked_for = self.query.filter.as_ref().is_some_and(|filter| filter.is_null);
@@ -271,7 +270,7 @@ impl Placing<'_> {
         self.check_kept(axis, Part::Axis(0))
     }
 
-    /// What fails a filter shows as NaN, or as the fill value in an array that holds no NaN.
+    /// Elements that fail a filter become NaN, or the fill value in an array without NaN.
     fn check_replaced(&self) -> Result<()> {
         let Some(dtype) = self.dataset.dtype.filter(|dtype| !dtype.is_float()) else {
             return Ok(());

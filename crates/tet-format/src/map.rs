@@ -120,7 +120,7 @@ impl<'a> Map<'a> {
         self.locate_from(&mut Records::of(self), offset)
     }
 
-    /// The same for ascending offsets, walking the records only once.
+    /// As `locate`, for ascending offsets, in one walk through the records.
     fn locate_from(&self, records: &mut Records<'a>, offset: u64) -> Option<Place> {
         if offset >= self.file_len {
             return None;

@@ -156,7 +156,7 @@ impl Hdf5File {
         &self.0.reader.source
     }
 
-    /// What is wrong with the superblock, or worth knowing of it.
+    /// Faults of the superblock, and notes on it.
     #[must_use]
     pub fn findings(&self) -> &[ForeignFault] {
         &self.0.found

@@ -61,7 +61,7 @@ pub(crate) struct Header {
 pub(crate) struct FirstBlock {
     /// The byte of the file that it begins at.
     pub(crate) at: u64,
-    /// What is before the messages.
+    /// Bytes before the messages.
     pub(crate) head: Vec<u8>,
     /// Bytes of the messages, with what is empty.
     pub(crate) len: usize,
@@ -248,7 +248,7 @@ fn new_messages(
     let mut fields = block.fields();
     fields.take(start)?;
     let head_len = if has_order { 6 } else { 4 };
-    // What is shorter than the head of a message is a gap.
+    // Bytes shorter than the head of a message are a gap.
     while head_len <= fields.left() {
         let kind = u16::from(fields.byte()?);
         let len = usize::from(fields.u16()?);

@@ -275,7 +275,7 @@ impl StoredIndex {
 /// An address, a stored length and a filter mask.
 pub(crate) type Place = (u64, u64, u32);
 
-/// What an element of an array of chunks holds.
+/// Layout of an element of an array of chunks.
 #[derive(Clone, Copy, Debug)]
 struct Element {
     chunk_len: u64,

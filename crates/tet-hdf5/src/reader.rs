@@ -30,7 +30,7 @@ pub(crate) struct Sizes {
     pub(crate) length: usize,
 }
 
-/// What reads the metadata of a file.
+/// Reads the metadata of a file.
 pub(crate) struct Reader {
     pub(crate) source: Source,
     /// Where addresses count from.
@@ -212,7 +212,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The same, where another rule is broken at the end.
+    /// Sets the rule that is broken by an early end.
     pub(crate) fn with_rule(self, rule: &'static ForeignRule) -> Self {
         Fields { rule, ..self }
     }

@@ -9,7 +9,7 @@ use crate::rule;
 
 const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
-/// What the superblock says.
+/// Fields of the superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Superblock {
     /// The byte that addresses count from: where the superblock is.

@@ -77,7 +77,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// What stands for the path of a file that has none, because it is gone with the program.
+/// The path that stands for a file without one, which is gone with the program.
 ///
 /// ```
 /// assert_eq!(tet_io::scratch_in("data".as_ref()).to_str(), Some("a scratch file in data"));
@@ -138,7 +138,7 @@ pub enum Error {
     NotRegular {
         /// The path.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of entry that it is instead.
         what: &'static str,
     },
     /// A symbolic link leads to nothing.
@@ -341,7 +341,7 @@ impl Error {
         }
     }
 
-    /// The same error about an open file, for the path by which it is known.
+    /// Replaces the path by the one that an open file is known by.
     pub(crate) fn at(self, shown: &Path) -> Self {
         let path = shown.to_path_buf();
         match self {

@@ -40,7 +40,7 @@ use crate::url::is_url;
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// What has its files, where that is another store than the one of all URLs.
+    /// The store of its files, where that is not the one of all URLs.
     store: Option<Arc<dyn UrlStore>>,
     /// The open folder, where it is one of this machine.
     root: Option<Arc<entry::Root>>,
@@ -451,7 +451,7 @@ impl Source {
     pub fn folder(&self) -> Result<Folder> {
         let path = self.path().unwrap_or(Path::new(""));
         if let (Some(store), Some(url)) = (self.store(), path.to_str()) {
-            // What is directly behind `://` is in the folder of this name.
+            // A name directly after `://` is the folder.
             let folder = url.rfind('/').and_then(|at| url.get(..=at));
             return Ok(Folder::of_store(Arc::clone(store), folder.unwrap_or_default()));
         }

@@ -49,7 +49,7 @@ enum Content {
 }
 
 impl Content {
-    /// The same content without its first `len` bytes.
+    /// The content without its first `len` bytes.
     fn skip(&self, len: u64) -> Self {
         match self {
             Content::Source(source, at) => Content::Source(source.clone(), at.saturating_add(len)),
@@ -207,7 +207,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// What reading the sources and writing (through `fault`) return, and [`Canceled`].
+    /// Errors of reading the sources and of writing (through `fault`), and [`Canceled`].
     pub fn write_to<W: Write, E: From<Error> + From<Canceled>>(
         &self,
         start: u64,

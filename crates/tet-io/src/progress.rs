@@ -83,7 +83,7 @@ impl Progress {
         Progress { cancel: self.cancel.clone(), counter }
     }
 
-    /// The same work, which stops when the caller sets `cancel`.
+    /// Stops the work when the caller sets `cancel`.
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
         Progress { cancel: Some(cancel), ..self }

@@ -40,7 +40,7 @@ pub use leftovers::Leftover;
 pub use several::{Settled, commit_all};
 pub use url_folder::UrlFolderPublisher;
 
-/// What to do if the target exists.
+/// Action if the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overwrite {
     /// Fail, even if it appears during writing.
@@ -70,7 +70,7 @@ pub enum Sync {
 /// Options for publishing.
 #[derive(Clone, Debug, Default)]
 pub struct Publish {
-    /// What to do if the target exists.
+    /// Action if the target exists.
     pub force: Overwrite,
     /// Whether to sync.
     pub sync: Sync,

@@ -249,14 +249,14 @@ impl Source {
         Self(Arc::new(Opened { backend, path, stamp, version, len, writers }), None)
     }
 
-    /// The same source, whose path is a URL of `store`: that also opens the files next to it, as
+    /// Sets the store of which the path is a URL: it also opens the files next to it, as
     /// [`Folder::of_store`](crate::Folder::of_store) shows.
     #[must_use]
     pub fn of_store(self, store: Arc<dyn UrlStore>) -> Self {
         Self(self.0, Some(store))
     }
 
-    /// What opens the files next to it, where that is another store than the one of all URLs.
+    /// The store that opens the files next to it, where that is not the one of all URLs.
     pub(crate) fn store(&self) -> Option<&Arc<dyn UrlStore>> {
         self.1.as_ref()
     }
@@ -329,7 +329,7 @@ impl Source {
         matches!(&self.0.backend, Backend::Custom(reader) if reader.is_pinned())
     }
 
-    /// What requests to its bytes cost.
+    /// The cost of requests to its bytes.
     #[must_use]
     pub fn access(&self) -> Access {
         match &self.0.backend {
@@ -501,7 +501,7 @@ pub(crate) fn regular(file: File, path: &Path) -> Result<(File, Stamp)> {
     Ok((file, Stamp::from_metadata(&metadata)))
 }
 
-/// What a path is, in words.
+/// A noun for the kind of entry.
 pub(crate) fn what_is(metadata: &Metadata) -> &'static str {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What a URL names.
+//! Object addresses: the parts of a URL.
 
 use std::io;
 
@@ -53,8 +53,8 @@ impl Address {
         }
     }
 
-    /// What distinguishes the object from all others: its address without signatures, which change while the object
-    /// does not. It may have secrets, and is not shown.
+    /// Identifies the object among all others: its address without signatures, which change while the object does
+    /// not. It may have secrets, and is not shown.
     pub(crate) fn object(&self) -> String {
         match self {
             Address::Http { url, .. } => unsigned(url).into(),

@@ -19,7 +19,7 @@ pub(crate) use connection::variables;
 
 /// The version of the service that is asked: blocks of up to 4,000 MiB, also of those that are copied with a token.
 const VERSION: &str = "2020-10-02";
-/// What the URL of a blob begins with.
+/// Scheme of the URL of a blob.
 const SCHEME: &str = "az://";
 
 /// A blob, and how it is asked for.

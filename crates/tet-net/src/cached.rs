@@ -14,7 +14,7 @@ use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted}
 pub(crate) struct Cached {
     ranges: Box<dyn RangeSource>,
     cache: BlockCache,
-    /// What distinguishes the object from all others. It may have secrets.
+    /// Identifies the object among all others. It may have secrets.
     object: String,
 }
 

@@ -1,4 +1,4 @@
-//! What proves that requests may be made: given in variables and files, or fetched from who gives it for a while.
+//! Credentials: given in variables and files, or fetched from a service for a limited time.
 //!
 //! ```text
 //!   aws      variables and profiles of the tools of AWS -> an origin

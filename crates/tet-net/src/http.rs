@@ -100,7 +100,7 @@ impl RangeSource for Http {
     }
 }
 
-/// What a request does that is not one for a range, with its body.
+/// A request that is not one for a range, with its body.
 #[derive(Clone, Copy)]
 pub(crate) enum Send<'a> {
     Get,
@@ -110,7 +110,7 @@ pub(crate) enum Send<'a> {
     Delete,
 }
 
-/// What a server answers to it.
+/// Response of the server.
 pub(crate) struct Answer {
     headers: HeaderMap,
     pub(crate) body: String,
@@ -122,7 +122,7 @@ impl Answer {
     }
 }
 
-/// What makes requests, and keeps connections; clones share them.
+/// HTTP client that pools connections; clones share them.
 #[derive(Clone)]
 pub(crate) struct Client {
     /// Made for the first request, or why it cannot be: a program that reads local files alone reads no certificates.
@@ -306,7 +306,7 @@ fn agent(settings: &Settings) -> io::Result<Agent> {
     Ok(config.tls_config(connect::tls(settings)?).build().new_agent())
 }
 
-/// What a GET is for.
+/// Purpose of a GET.
 #[derive(Clone, Copy)]
 enum Asked<'a> {
     /// A range of a version.

@@ -1,4 +1,4 @@
-//! What a store has below a prefix, and objects removed.
+//! Listing a store below a prefix, and removing objects.
 
 use std::io::ErrorKind;
 
@@ -14,7 +14,7 @@ const UPLOADS_MAX: usize = 100_000;
 /// Pages that are asked for, of which a server chooses the length.
 const PAGES_MAX: usize = 10_000;
 
-/// What is directly below a prefix, a page a request.
+/// Entries directly below a prefix, a page per request.
 pub(crate) fn list(object: &dyn Object, count_max: usize, settings: &Settings) -> Result<UrlList> {
     let mut found = UrlList::default();
     let is_cut = paged(count_max, |next: Option<&String>| {
@@ -77,7 +77,7 @@ pub(crate) fn remove(object: &dyn Object, settings: &Settings) -> Result<()> {
     retry::repeated(object.name(), Step::Remove, settings, || gone(object.remove()))
 }
 
-/// What is not there need not be removed.
+/// Removing an absent object succeeds.
 pub(crate) fn gone(removed: Result<(), RangeFailure>) -> Result<(), RangeFailure> {
     match removed {
         Err(RangeFailure::Final(error)) if error.kind() == ErrorKind::NotFound => Ok(()),

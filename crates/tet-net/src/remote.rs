@@ -66,7 +66,7 @@ pub struct Remote {
     ranges: Box<dyn RangeSource>,
     settings: Settings,
     version: FileVersion,
-    /// What was read when the file was opened, by offset.
+    /// Windows read when the file was opened, by offset.
     windows: Vec<(u64, Vec<u8>)>,
     blocks: Mutex<Blocks>,
     requests: AtomicU64,

@@ -20,7 +20,7 @@ use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted}
 /// How long a signature is good for.
 const SIGNED_FOR: Duration = Duration::from_secs(600);
 
-/// What is encoded in the name of an object in a header.
+/// Characters that are encoded in the name of an object in a header.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 

@@ -181,7 +181,7 @@ pub(crate) struct Upload {
     new: NewObject,
     /// Its name.
     id: String,
-    /// What ends the upload needs of the parts that have arrived.
+    /// Entity tags of the parts that have arrived, which complete the upload.
     sent: Mutex<BTreeMap<usize, String>>,
     /// The URLs of the objects that parts were copied of, and their versions.
     copied: Mutex<BTreeSet<(String, String)>>,
@@ -277,7 +277,7 @@ impl UrlUpload for Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         if !self.is_ended.load(Ordering::Relaxed) {
-            // What is left of it is not visible; the error that was given is the first.
+            // Its parts are not visible; the error that was given is the first.
             let _ = self.new.object.abort(&self.id);
         }
     }

@@ -371,7 +371,7 @@ impl Page {
     }
 }
 
-/// What the values of a picture are, in lines beside an area of this height: their name is cut, not their unit.
+/// The name of the values of a picture, in lines beside an area of this height: the name is cut, not the unit.
 fn value_beside(picture: &Picture, height: u32, lines_max: usize) -> Vec<String> {
     let room = float(height) + NAME_PAST;
     let fits = |text: &str| wrapped(text, TEXT, room, lines_max + 1).len() <= lines_max;

@@ -82,14 +82,14 @@ impl Scale {
         }
     }
 
-    /// The same with zero in the middle.
+    /// Extends the scale so that zero is in the middle.
     #[must_use]
     pub fn around_zero(self) -> Scale {
         let most = self.low.abs().max(self.high.abs());
         Scale::given(-most, most)
     }
 
-    /// The same with a margin at both ends, as a part of the whole.
+    /// Adds a margin at both ends, as a share of the whole.
     #[must_use]
     pub fn with_margin(self, part: f64) -> Scale {
         let margin = (self.high - self.low) * part;

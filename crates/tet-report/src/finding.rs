@@ -62,13 +62,13 @@ impl Finding {
         self.code.foreign()
     }
 
-    /// What the rule requires, or what was found, as in the format specification.
+    /// The requirement, or the fact, as in the format specification.
     #[must_use]
     pub const fn text(&self) -> &'static str {
         self.code.text()
     }
 
-    /// What to do about it; empty if unknown.
+    /// Advice; empty if unknown.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         self.code.advice()

@@ -51,7 +51,7 @@ pub fn encode<'a>(
     Ok(encode_seen(dtype, shape, elements, recipe)?.0)
 }
 
-/// The same; also returns what happened to the elements that are not finite.
+/// Encodes elements; also returns counts of those that are not finite.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn encode_seen<'a>(
     encode_into(dtype, shape, elements, recipe, Vec::new())
 }
 
-/// The same into a reused buffer, such as the region of another object: allocating fresh memory
+/// Encodes into a reused buffer, such as the region of another object: allocating fresh memory
 /// takes longer than most codecs.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ struct Opened {
     slots: Vec<Slot>,
 }
 
-/// What is known of a message so far.
+/// Cached parts of a message.
 #[derive(Debug, Default)]
 struct Slot {
     message: OnceLock<Arc<Message>>,

@@ -115,8 +115,8 @@ impl Region {
         self.blobs.read(blobs, self.element_count(), self.at)
     }
 
-    /// The same region with decoded masks: elements are restored from these from now on, and
-    /// decoding needs only the payload.
+    /// Sets decoded masks: elements are restored from these from now on, and decoding needs only
+    /// the payload.
     #[must_use]
     pub fn with_masks(self, masks: Masks) -> Region {
         Region { held: OnceLock::from(masks), ..self }

@@ -45,7 +45,7 @@ pub(crate) struct Part {
     pub(crate) hash: u64,
     /// Added to the true length.
     pub(crate) len_more: u64,
-    /// What follows it; by default zeros to the next multiple of 8.
+    /// Bytes after it; by default zeros to the next multiple of 8.
     pub(crate) padding: Option<Vec<u8>>,
 }
 
@@ -116,7 +116,7 @@ impl Draft {
         Draft { version: 3, flags, parts, total_len, footer_offset: None }
     }
 
-    /// The same without a length, as a streaming writer writes it.
+    /// Removes the length, as a streaming writer writes it.
     pub(crate) fn stream(mut self) -> Self {
         self.total_len = [Some(0), Some(0)];
         self

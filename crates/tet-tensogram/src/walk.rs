@@ -142,7 +142,7 @@ pub(crate) fn walk(
     Ok(walker.walk)
 }
 
-/// What follows a frame.
+/// Item after a frame.
 enum Next {
     Frame(u64),
     Postamble(u64),
@@ -206,8 +206,8 @@ impl Walker<'_, '_> {
         at.saturating_sub(self.start)
     }
 
-    /// What follows a frame that ends at `end`: directly, at the next multiple of 8, or after more
-    /// padding.
+    /// The item after a frame that ends at `end`: directly, at the next multiple of 8, or after
+    /// more padding.
     fn next(&mut self, end: u64) -> Result<Next> {
         let aligned = end.saturating_add(padding_len(self.offset(end)));
         match self.structure_at(end)? {

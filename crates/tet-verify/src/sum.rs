@@ -200,7 +200,7 @@ fn for_blocks(
     Ok(())
 }
 
-/// What a range of a file contains.
+/// Content of a range of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RangeContent {
     /// A chunk of a dataset.
@@ -216,8 +216,7 @@ pub enum RangeContent {
     Footer,
 }
 
-/// What the ranges of a `.tet` file contain, in the order of the index; empty if the file cannot be
-/// read.
+/// Content of ranges of a `.tet` file, in the order of the index; empty if the file cannot be read.
 ///
 /// # Errors
 ///

@@ -82,7 +82,7 @@ fn a_sound_file_has_no_findings() {
     );
 }
 
-/// What is done to a file, and the findings that make of it.
+/// Damage to a file, and the findings that result.
 type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str]);
 
 const HEAD_CASES: &[Case] = &[
@@ -287,7 +287,8 @@ fn a_spill_in_a_payload_is_found() {
     );
 }
 
-/// What opens with every dataset in order, as far as this crate can check without a query.
+/// True when the file opens with every dataset in order, as far as this crate can check without a
+/// query.
 fn opens(bytes: &[u8]) -> bool {
     let opened = TetFile::open(Source::from_bytes(bytes), &OpenOptions::default());
     opened.is_ok_and(|file| file.datasets().iter().all(|dataset| dataset.fault.is_none()))

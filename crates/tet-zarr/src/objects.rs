@@ -195,7 +195,7 @@ impl Objects {
     ///
     /// Returns `ZR-P5` when it is not, and errors of the environment.
     pub fn check_unchanged(&self, id: ObjectId) -> Result<()> {
-        // What was read of an object on a server is of the version that was found, each time that it was opened.
+        // Bytes read from an object on a server are of the pinned version, each time it is opened.
         if self.table().known(id).is_some_and(|known| known.is_pinned) {
             return Ok(());
         }

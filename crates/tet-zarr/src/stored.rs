@@ -6,7 +6,7 @@ use crate::check::each_object;
 use crate::error::{Error, Result};
 use crate::finder::{ChunkFinder, Located};
 
-/// What is called with the coordinate of a chunk, and returns whether to go on.
+/// Called with the coordinate of a chunk, and returns whether to go on.
 type Take<'a> = dyn FnMut(&[u64]) -> bool + 'a;
 
 /// Calls `take` with the coordinate of every chunk of [`ArrayMeta::grid`](crate::ArrayMeta::grid) that is

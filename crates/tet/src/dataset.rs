@@ -41,7 +41,7 @@ impl Dataset {
         self.dataset.dtype
     }
 
-    /// What the type is called, known or not.
+    /// The name of the type, supported or not.
     #[must_use]
     pub fn dtype_name(&self) -> &str {
         &self.dataset.dtype_name
@@ -79,8 +79,8 @@ impl Dataset {
         Ok(Dataset { dataset, slab, notes, ..self.clone() })
     }
 
-    /// What the selection took for granted: the nearest label instead of the one that was asked for, longitudes after
-    /// full turns, a range in which nothing is.
+    /// Assumptions of the selection: the nearest label instead of the requested one, longitudes after full turns, a
+    /// range without positions.
     ///
     /// # Examples
     ///
@@ -98,7 +98,7 @@ impl Dataset {
         &self.notes
     }
 
-    /// The same, read with other bounds on threads and memory, or with another policy of checksums.
+    /// Sets other bounds on threads and memory, or another policy of checksums, for its reads.
     #[must_use]
     pub fn with(self, how: Execution) -> Dataset {
         Dataset { how, ..self }

@@ -46,7 +46,7 @@ pub(super) fn reduce(catalog: &Catalog, reduction: &Reduction) -> Result<()> {
     reduce_with(catalog, reduction, &without_digests())
 }
 
-/// The same, executed in some other way.
+/// Reduces with other settings of execution.
 pub(super) fn reduce_with(catalog: &Catalog, reduction: &Reduction, how: &Execution) -> Result<()> {
     let dataset = data::first(catalog)?;
     let slab = Hyperslab::whole(dataset.shape());

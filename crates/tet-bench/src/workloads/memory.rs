@@ -17,12 +17,12 @@ use crate::data::{self, Io};
 use crate::measure::Rounds;
 use crate::report::{Figure, Row};
 
-/// What W3 writes, in chunks of 4 MiB.
+/// Shape of the dataset that W3 writes, in chunks of 4 MiB.
 const WRITE_SHAPE: [u64; 2] = [256, 1 << 20];
 const WRITE_CHUNK: [u64; 2] = [1, 1 << 20];
-/// What a median may hold: an eighth of the elements and less.
+/// Memory budget of a median: an eighth of the elements and less.
 const MEDIAN_BUDGET: u64 = 1 << 25;
-/// What a writer of tensors may take: 16 MB.
+/// Memory limit of a writer of tensors: 16 MB.
 const TENSORS_MIB: f64 = 16e6 / 1_048_576.0;
 /// Address space besides the map: libraries, stacks and arenas of two threads.
 const ADDRESS_KIB: u64 = 512 * 1024;

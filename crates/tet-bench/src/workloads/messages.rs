@@ -54,7 +54,7 @@ pub(crate) fn encoded<'a>(
     Ok(encode(dtype, &[elements.len() as u64 / size], elements, recipe)?)
 }
 
-/// The same in a buffer that is kept.
+/// Encodes into a reused buffer.
 fn again(dtype: DType, elements: &[u8], recipe: &Recipe, room: &mut Vec<u8>) -> Result<()> {
     let size = dtype.size().context("elements of whole bytes")?;
     let shape = [elements.len() as u64 / size];
@@ -122,7 +122,7 @@ fn opened(path: &Path) -> Result<Opened> {
     Ok(tet_convert::open(path, &options)?)
 }
 
-/// What one thread copies.
+/// Copies on one thread.
 fn copied<'a>(from: &'a [u8], to: &'a mut [u8]) -> impl FnMut() -> Result<()> + 'a {
     move || {
         to.copy_from_slice(from);

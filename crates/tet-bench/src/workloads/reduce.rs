@@ -13,7 +13,7 @@ use crate::limit::{self, Scan};
 use crate::measure::paired;
 use crate::report::{Figure, Row};
 
-/// What is measured of each kind of element.
+/// Element types that are measured.
 pub(super) const DTYPES: [DType; 4] = [DType::Float32, DType::Int16, DType::Int64, DType::Float64];
 /// `count` reads nothing and is measured apart.
 pub(super) const OPS: [Op; 4] = [Op::Sum, Op::Mean, Op::Min, Op::Max];

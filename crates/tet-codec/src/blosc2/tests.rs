@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// What precedes 16 filter codes and parameters.
+/// Chunk header before 16 filter codes and parameters.
 fn head(flags: u8, typesize: u8, numbers: [usize; 3]) -> Vec<u8> {
     let mut out = vec![5, 1, flags, typesize];
     numbers.iter().for_each(|number| out.extend((*number as u32).to_le_bytes()));

@@ -9,7 +9,7 @@ use super::quantizer::Quantizer;
 use super::shape::{Place, RANK_MAX};
 use crate::error::Result;
 
-/// What the coefficients of all blocks are read from.
+/// Source of the coefficients of all blocks.
 #[derive(Clone, Debug)]
 struct Source<'a> {
     of_values: Quantizer<'a>,

@@ -1,4 +1,4 @@
-//! What a document says of positions and cells: groups, windows, labels, a second dataset.
+//! Parts of a document about positions and cells: groups, windows, labels, a second dataset.
 
 use tet_query::WindowAlign;
 

@@ -9,7 +9,7 @@ use super::super::tree::Value;
 use super::cursor::Member;
 use super::{Cursor, Result, axes};
 
-/// What may stand for the axes.
+/// Forms of the axes, for messages.
 const AXES: &str = "an axis, a list of axes, or `true` for all";
 
 /// Reads the value of a reduction key.
@@ -92,7 +92,8 @@ fn object(
     Ok(axes.unwrap_or_default())
 }
 
-/// What is subtracted from the count; 0 is the default and allowed in every reduction.
+/// Delta degrees of freedom, subtracted from the count; 0 is the default and allowed in every
+/// reduction.
 fn ddof(at: &Cursor<'_>, op: Op) -> Result<u32> {
     let ddof = at.integer(0, u32::MAX.into())?;
     if ddof == 0 || keys::takes_ddof(op) {

@@ -13,7 +13,7 @@ use super::keys::GroupKey;
 use super::{Placing, document};
 use crate::error::Result;
 
-/// What a reduction keeps cells of its own for.
+/// Axes along which a reduction has several cells.
 #[derive(Default)]
 pub(super) struct Cells {
     /// The axes of `group_by`, whatever they are grouped by.

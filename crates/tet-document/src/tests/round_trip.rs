@@ -133,7 +133,7 @@ fn group_by() -> impl Strategy<Value = GroupBy> {
     prop_oneof![axes(1).prop_map(GroupBy::Axes), axes(1).prop_map(GroupBy::Labels)]
 }
 
-/// What is computed, with the keys that may come with it.
+/// An operation, with the keys that may come with it.
 #[derive(Clone, Debug)]
 enum Computed {
     Nothing,

@@ -217,7 +217,7 @@ impl FileDraft {
     fn renamed_metadata(&self) -> Metadata {
         let mut metadata = self.metadata.clone();
         let described: Vec<&str> = self.file.datasets().iter().map(|it| it.name.as_str()).collect();
-        // What no dataset of the old file has stays.
+        // Metadata of datasets of which nothing remains goes too.
         described.iter().for_each(|name| drop(metadata.datasets.remove(*name)));
         for (id, name) in &self.datasets {
             let old = described.get(*id).and_then(|old| self.metadata.dataset(old));

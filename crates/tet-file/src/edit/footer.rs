@@ -142,7 +142,7 @@ pub fn with_footer(
     with_known_digests(image, footer, None, limits, progress)
 }
 
-/// The same with the digests of the payloads in the order of their rows, if they are known: payloads are not
+/// Checks the footer with the digests of the payloads in the order of their rows, if they are given: payloads are not
 /// read then.
 pub(super) fn with_known_digests(
     image: &Image,
@@ -182,7 +182,7 @@ pub(super) fn with_known_digests(
     Ok(out)
 }
 
-/// The same footer, without statistics that are not of the payloads with these digests.
+/// Drops statistics of payloads with other digests.
 fn with_fitting_statistics(footer: &FooterEdit, key: Option<&IntegrityKey>) -> FooterEdit {
     let mut footer = footer.clone();
     footer.members.retain(|(name, member)| match member {
@@ -293,7 +293,7 @@ fn place_members(
     place_members(image, out, &spilled, key)
 }
 
-/// The same footer with its inline metadata in a spill; `None` if it has none.
+/// Moves the inline metadata to a spill; `None` if there is none.
 fn spilled(footer: &FooterEdit) -> Option<FooterEdit> {
     let mut footer = footer.clone();
     let has_ref = footer.members.iter().any(|(key, _)| key == "metadata_ref");

@@ -300,7 +300,7 @@ fn name(source: &Source) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct PartWriter {
     file: File,
-    /// What messages name.
+    /// The path in messages.
     shown: PathBuf,
     /// Gives the file its name when it is closed; `None` for a scratch file.
     publisher: Mutex<Option<Publisher>>,
@@ -465,7 +465,7 @@ impl PartWriter {
     }
 }
 
-/// What follows the payloads.
+/// The bytes after the payloads.
 fn end_of(state: &State) -> Vec<u8> {
     let mut bytes = Vec::new();
     for ((dataset, linear), row) in &state.rows {

@@ -22,7 +22,7 @@ use crate::write::{
 /// How many of the chunks that are missing an error names.
 const NAMED_MAX: usize = 8;
 
-/// What was written.
+/// Result of publishing.
 ///
 /// # Examples
 ///
@@ -33,7 +33,7 @@ const NAMED_MAX: usize = 8;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// What the file weighs.
+    /// Sizes of the file.
     pub written: Written,
     /// The chunks that were copied from the base.
     pub kept: u64,

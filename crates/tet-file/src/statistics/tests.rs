@@ -95,7 +95,7 @@ fn a_flipped_bit_is_refused() {
     }
 }
 
-/// The same file with another footer JSON that matches its `self`.
+/// Replaces the footer JSON by another one that matches its `self`.
 fn with_json(bytes: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
     let (before, tail) = bytes.split_at(bytes.len() - TAIL_LEN as usize);
     let json_len = u64::from_le_bytes(tail[..8].try_into().unwrap()) as usize;

@@ -12,7 +12,7 @@ use tet_io::{Progress, Publisher, Step};
 use super::ordered::OrderedJobs;
 use crate::error::{Error, Result};
 
-/// What the caller may fail with while filling a chunk.
+/// Error of the caller while it fills a chunk.
 pub type FillError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Appends the elements of a chunk to an empty buffer.
@@ -35,7 +35,7 @@ pub struct ChunkAt<'a> {
     pub decoded_len: u64,
 }
 
-/// What a finished file weighs.
+/// Sizes of a finished file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The length of the file.

@@ -106,8 +106,8 @@ fn a_footer_may_follow_the_superblock() {
     }
 }
 
-/// What a dump is made of: the places one after the other are those that every byte has, none is
-/// missing, none comes twice; also in a file that is damaged, or of which only the ends are there.
+/// Places listed one after the other are those that every byte has, none is missing, none comes
+/// twice; also in a file that is damaged, or of which only the ends are present.
 #[test]
 fn places_name_every_byte_once() {
     let file = file();

@@ -4,7 +4,7 @@ use super::{Form, Place, StoredIndex};
 use crate::error::{Result, fault};
 use crate::rule;
 
-/// What receives the coordinate and the place of a chunk, and returns whether to go on.
+/// Receives the coordinate and the place of a chunk, and returns whether to go on.
 type Take<'t> = &'t mut dyn FnMut(&[u64], Place) -> Result<bool>;
 
 /// Steps through an array that are made in a file of any length.

@@ -22,7 +22,7 @@ const DEPTH_MAX: u32 = 32;
 pub struct Datatype {
     /// Bytes of an element.
     pub size: u32,
-    /// What the bytes are.
+    /// The class of the type.
     pub class: Class,
 }
 
@@ -65,7 +65,7 @@ pub struct FloatBits {
     pub mantissa_at: u8,
     /// Bits of the mantissa.
     pub mantissa_len: u8,
-    /// What is added to the exponent.
+    /// The exponent bias.
     pub bias: u32,
 }
 
@@ -123,7 +123,7 @@ pub enum TextEnd {
     Spaces,
 }
 
-/// What the bytes of an element are.
+/// Class of a datatype: the meaning of the bytes of an element.
 ///
 /// # Examples
 ///

@@ -7,7 +7,7 @@ use super::{DraftFault, Hdf5Draft};
 /// A name is at most this long.
 const NAME_LEN_MAX: usize = 32_768;
 
-/// What a link of a group leads to.
+/// Target of a link in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Child {
     /// The group of this number.

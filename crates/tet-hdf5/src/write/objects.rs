@@ -18,7 +18,7 @@ use crate::header::kind;
 /// The most axes of a dataset.
 const RANK_MAX: usize = 32;
 
-/// What is at addresses that are known before.
+/// Objects at addresses that are known before.
 #[derive(Debug, Default)]
 struct Headers {
     heaps: Vec<u8>,

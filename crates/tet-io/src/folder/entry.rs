@@ -101,7 +101,8 @@ impl Root {
         Ok(Some(path))
     }
 
-    /// What a link in this folder leads to; `None` if that is nothing, outside, or a folder that has the link.
+    /// Metadata of the target of a link in this folder; `None` if that does not exist, is outside, or is a folder
+    /// that contains the link.
     pub(super) fn target(&self, link: &Path) -> Option<Metadata> {
         let target = fs::canonicalize(link).ok()?;
         let folder = fs::canonicalize(link.parent()?).ok()?;

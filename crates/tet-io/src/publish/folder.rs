@@ -230,7 +230,7 @@ impl FolderPublisher {
         self.hidden = None;
         let synced = parent.map_or(Ok(()), |parent| Disk.sync_folder(&parent));
         let removed = old.map_or(Ok(()), |old| {
-            // What is left of it has a name that identifies it as temporary.
+            // A remainder has a name that identifies it as temporary.
             let what = || format!("the old folder, {}, cannot be removed", shown(&old));
             let path = || self.target.clone();
             remove(&old).map_err(|source| Error::InPlace { path: path(), what: what(), source })
@@ -344,7 +344,7 @@ fn replace(from: &Path, to: &Path, parent: &Path) -> io::Result<Option<PathBuf>>
     swap(from, to, parent).map(Some)
 }
 
-/// The same by two renames; the first is undone if the second fails.
+/// Swaps by two renames; the first is undone if the second fails.
 fn swap(from: &Path, to: &Path, parent: &Path) -> io::Result<PathBuf> {
     let ((), old) = hidden::create(to, parent, |path| rename_new(to, path))?;
     match rename_new(from, to) {

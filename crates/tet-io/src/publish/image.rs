@@ -13,8 +13,8 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// What reading, writing and `check` return, [`Canceled`], and [`Error::NotWritten`] when the
-    /// new file differs when it is read back. The target is unchanged then.
+    /// Errors of reading, writing and `check`, [`Canceled`], and [`Error::NotWritten`] when the new
+    /// file differs when it is read back. The target is unchanged then.
     pub fn publish<T, E: From<Error> + From<Canceled>>(
         &self,
         source: &Source,
@@ -59,7 +59,7 @@ impl Publisher {
     ///
     /// # Errors
     ///
-    /// What reading the image and writing the file return, and [`Canceled`].
+    /// Errors of reading the image and of writing the file, and [`Canceled`].
     pub fn write_image<E: From<Error> + From<Canceled>>(
         &mut self,
         image: &Image,

@@ -31,7 +31,7 @@ use crate::vfs::VfsFile;
 /// Parts that are sent at the same time.
 const PARTS_AT_ONCE: usize = 4;
 
-/// What is written to a URL.
+/// A file that is written to a URL.
 #[derive(Debug)]
 pub(super) struct UrlFile {
     /// In the folder for temporary files.
@@ -46,7 +46,7 @@ pub(super) struct UrlFile {
     parts: Vec<PartState>,
     /// The part that is sent next.
     next: usize,
-    /// What is not written again.
+    /// Spans that are not written again.
     finals: Vec<Span>,
     /// The upload, from the first part on that is sent.
     upload: Option<Arc<dyn UrlUpload>>,
@@ -59,7 +59,7 @@ pub(super) struct UrlFile {
     fault: Option<(ErrorKind, String)>,
 }
 
-/// What is known of a part.
+/// State of a part.
 #[derive(Clone, Copy, Debug, Default)]
 struct PartState {
     /// The bytes from its start on that were written.
@@ -335,7 +335,7 @@ impl Seek for UrlFile {
 }
 
 impl VfsFile for UrlFile {
-    /// What is gone with the program needs no sync.
+    /// An object in memory needs no sync.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -43,7 +43,7 @@ const DEPTH_MAX: usize = 256;
 #[derive(Debug)]
 pub struct UrlFolderPublisher {
     folder: Folder,
-    /// What is in the file of this program.
+    /// Content of the claim file of this program.
     claim: Vec<u8>,
     waiting: Vec<(String, Vec<u8>)>,
     waiting_len: usize,

@@ -26,7 +26,8 @@ impl Source {
         if at_open.is_unchanged(&now) { Ok(()) } else { Err(Error::Changed { path }) }
     }
 
-    /// The same, and that the path still leads to this file: other files that it names may have been replaced with it.
+    /// Checks that the file is unchanged and that the path still leads to it: other files that it names may have been
+    /// replaced with it.
     ///
     /// # Errors
     ///

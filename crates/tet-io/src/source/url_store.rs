@@ -90,7 +90,7 @@ pub trait UrlStore: Debug + Send + Sync {
         Err(Error::UrlOutput { path: url.into() })
     }
 
-    /// What is directly below a URL, up to `count_max` entries.
+    /// Lists the entries directly below a URL, up to `count_max`.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ pub enum UrlReplace<'v> {
     Version(&'v str),
 }
 
-/// What is directly below a URL.
+/// Entries directly below a URL.
 ///
 /// ```
 /// use tet_io::{FolderEntry, UrlList};
@@ -198,7 +198,7 @@ pub struct FolderEntry {
 pub struct PendingUpload {
     /// The name of its file, without that of its folder.
     pub name: String,
-    /// What distinguishes it from other uploads.
+    /// Identifies it among other uploads.
     pub id: String,
     /// How long ago it was begun, by the clock of the server.
     pub age: Option<Duration>,

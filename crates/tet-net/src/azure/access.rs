@@ -1,5 +1,5 @@
-//! What proves that a request to Azure may be made: a shared access signature that is given, one that is made of the key of
-//! the account for each request, or a token.
+//! Authorization of requests to Azure: a given shared access signature, one that is signed with the key of the
+//! account for each request, or a token.
 //!
 //! <https://learn.microsoft.com/rest/api/storageservices/create-account-sas>
 

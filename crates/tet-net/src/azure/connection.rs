@@ -65,7 +65,7 @@ mod tests {
         let text = text.to_owned();
         let lookup = Lookup::new(move |name| match name {
             STRING => Some(text.clone()),
-            // What is set beside a connection string is of another account.
+            // Any other setting next to a connection string belongs to another account.
             name => Some(format!("other {name}")),
         });
         let found = variables(&lookup)?;

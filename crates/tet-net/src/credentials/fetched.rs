@@ -22,7 +22,7 @@ pub(crate) struct Keys {
     pub token: Option<String>,
 }
 
-/// What proves that a request may be made.
+/// Authorization of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Secret {
     /// Keys, by which its query is signed.

@@ -247,7 +247,7 @@ struct UploadEntry {
     initiated: Option<String>,
 }
 
-/// What the server says of a part that it copied.
+/// The server's result for a copied part.
 #[derive(Debug, FromXml)]
 #[xml(rename = "CopyPartResult", ns(S3_XML_NS))]
 struct Copied {
@@ -255,7 +255,7 @@ struct Copied {
     etag: String,
 }
 
-/// The same of a server that names no namespace.
+/// Copy result of a server that names no namespace.
 #[derive(Debug, FromXml)]
 #[xml(rename = "CopyPartResult")]
 struct CopiedBare {

@@ -406,7 +406,7 @@ fn a_redirect_gets_no_token() {
     );
 }
 
-/// What a server of tokens answers is never taken for an answer about the object.
+/// An answer of a token server is never taken for one about the object.
 #[test]
 fn a_token_that_is_refused_is_an_error_of_its_own() {
     for status in

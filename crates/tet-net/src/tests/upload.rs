@@ -9,7 +9,7 @@ use super::bucket::{BucketFault, ObjectStore};
 use super::{bytes, settings};
 use crate::{Lookup, Servers, Settings};
 
-/// The same object, as it is asked for at S3, at Azure and, with a token, at Google.
+/// One object, as named at S3, at Azure and, with a token, at Google.
 const URLS: [&str; 3] = ["s3://bucket/key.tet", "az://bucket/key.tet", "gs://bucket/key.tet"];
 const PATH: &str = "/bucket/key.tet";
 /// One request, and three parts.
@@ -262,7 +262,7 @@ fn a_part_is_copied_of_the_version_that_was_opened() {
     }
 }
 
-/// What is no other object of the same server is not copied, and takes no request.
+/// Objects of another server are not copied, and take no request.
 #[test]
 fn bytes_of_elsewhere_are_not_copied() {
     let store = ObjectStore::with(|_| None);
@@ -294,7 +294,7 @@ fn a_second_try_that_is_refused_is_compared_with_what_is_there() {
     });
     write(&store, URLS[0], &content, true).unwrap();
     assert!(store.get(PATH).as_ref() == Some(&content));
-    // What is there is asked for again if its answer is lost too, and is not known if all are.
+    // A lost answer is requested again; the state is unknown if all are lost.
     for (lost, is_known) in [(1, true), (usize::MAX, false)] {
         let store = ObjectStore::with(move |nth| match nth.checked_sub(last) {
             Some(0) => Some(BucketFault::AnswerLost),

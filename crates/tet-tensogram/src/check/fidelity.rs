@@ -119,7 +119,7 @@ fn check_object(
     decoded(source, limits, (task.region, task.descriptor), weight, progress)
 }
 
-/// The same for an object, given the spans of its region and its descriptor.
+/// Checks one object, given the spans of its region and its descriptor.
 pub(crate) fn decoded(
     source: &Source,
     (limits, total): (&Limits, &Total),

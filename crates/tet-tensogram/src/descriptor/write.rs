@@ -44,7 +44,7 @@ impl Descriptor {
         }
     }
 
-    /// The same descriptor with `value` under `key`.
+    /// Sets `key` to `value`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Descriptor {
         let at = self.at;
@@ -55,20 +55,20 @@ impl Descriptor {
         Descriptor::of(self.fields, self.at, self.stored_len)
     }
 
-    /// The same descriptor without `key`.
+    /// Removes `key`.
     #[must_use]
     pub fn without(mut self, key: &str) -> Descriptor {
         self.fields.retain(|field| field.key != key);
         Descriptor::of(self.fields, self.at, self.stored_len)
     }
 
-    /// The same descriptor with another codec in a stage.
+    /// Replaces the codec of a stage.
     #[must_use]
     pub fn with_stage(self, stage: DescriptorStage, word: &str) -> Descriptor {
         self.with(stage.key(), Value::Text(word.to_owned()))
     }
 
-    /// The same descriptor with another byte order.
+    /// Replaces the byte order.
     #[must_use]
     pub fn with_byte_order(self, order: ByteOrder) -> Descriptor {
         self.with("byte_order", Value::Text(order.word().to_owned()))

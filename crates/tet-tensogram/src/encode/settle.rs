@@ -7,7 +7,7 @@ use crate::descriptor::MaskKind;
 use crate::error::{Error, Result};
 use crate::mask::Found;
 
-/// What happened to the elements of an object that are not finite.
+/// Counts of the elements of an object that are not finite, by treatment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NonFiniteSeen {
     /// Elements under masks.

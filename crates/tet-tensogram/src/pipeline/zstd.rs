@@ -207,7 +207,7 @@ pub(crate) fn encode(
     writer.finish(descriptor, &mut put)
 }
 
-/// The same for bytes that arrive piece by piece, `len` in all.
+/// Encodes bytes that arrive piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
     how: How,
     descriptor: Descriptor,

@@ -5,7 +5,7 @@ use crate::testing::{
     step, streamed, tensor, tensors,
 };
 
-/// What the walk says is wrong with the only message.
+/// The fault that the walk reports for the only message.
 #[track_caller]
 fn fault(bytes: &[u8]) -> &'static str {
     let file = match open(bytes) {
@@ -19,7 +19,7 @@ fn fault(bytes: &[u8]) -> &'static str {
     fault
 }
 
-/// What is odd about messages that can be read like the sound one.
+/// Asserts the notes on messages that can be read like the sound one.
 #[track_caller]
 fn only_odd(draft: &Draft, wanted: &[&str]) {
     let bytes = draft.bytes();
@@ -237,11 +237,11 @@ fn padding_may_be_missing_more_or_odd() {
                     ids(&draft.bytes())
                 );
             }
-            // What may have been a frame is no padding.
+            // Bytes that may have been a frame are no padding.
             assert_eq!(fault(&pad(&[9; 28]).bytes()), "TGM-F1");
         }
     }
-    // What ends like a message and says other things of it is padding.
+    // An end of a message that contradicts the message is padding.
     let mut odd = streamed(&tensors());
     let len = usize::try_from(odd.parts[2].len().wrapping_neg() & 7).unwrap();
     let padding = [&vec![0; len][..], &[9; 17], b"39277777"].concat();

@@ -1,4 +1,4 @@
-//! What metadata, index and hash frames say, sound and not.
+//! Metadata, index and hash frames, sound and not.
 
 use tet_cbor::Value;
 
@@ -45,7 +45,7 @@ fn headers_footers_and_preceders_are_merged() {
     let merged = open(&bytes).unwrap().metadata(0).unwrap();
     let pair = |key: &str, value: Value| (key.to_owned(), value);
     assert_eq!(merged.extra, [pair("free", Value::Int(1)), pair("both", text("footer"))]);
-    // What the library says of an object is not for a preceder to say.
+    // Keys that the library sets for an object are refused in a preceder.
     let first = vec![pair("_reserved_", Value::Int(2)), pair("a", Value::Int(1))];
     assert_eq!(merged.base, [first, vec![]]);
     assert_eq!(ids(&bytes), ["TGM-N8"]);

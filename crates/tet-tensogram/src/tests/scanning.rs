@@ -125,7 +125,7 @@ fn a_postamble_of_another_message_is_none_of_this() {
     assert_eq!(found.damages[0].fault.rule.id, "TGM-P8");
 }
 
-/// What is wrong in the middle of a message does not hide it.
+/// A fault in the middle of a message does not hide it.
 #[test]
 fn a_message_whose_ends_stand_is_one() {
     for draft in [buffered(&tensors()), Draft { total_len: [None, None], ..streamed(&tensors()) }] {

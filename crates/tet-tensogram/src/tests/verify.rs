@@ -1,4 +1,4 @@
-//! What verify says, how closely, and to whom.
+//! Reports of verify: their content, their detail, their callbacks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -45,7 +45,7 @@ pub struct StreamWriter<W: Write> {
     state: State,
 }
 
-/// What may be written next.
+/// Items that may be written next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Any,
@@ -172,7 +172,7 @@ impl<W: Write> StreamWriter<W> {
         Ok((self.out.finish()?, len))
     }
 
-    /// The same, and seeks back to store the length of the message, so that readers need not walk.
+    /// Finishes, and seeks back to store the length of the message, so that readers need not walk.
     ///
     /// # Errors
     ///

@@ -348,7 +348,7 @@ fn element_of(dtype: DType, fill: Option<i128>) -> Option<Vec<u8>> {
     }
 }
 
-/// What is lost with a payload.
+/// Elements that are lost with a payload.
 pub(super) fn lost(file: &TetFile, it: &Damaged, options: &RepairOptions) -> Lost {
     let entry = entry(file, &it.wire);
     let rank = entry.map_or(0, |entry| entry.grid.rank());

@@ -190,7 +190,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
     Ok(left)
 }
 
-/// The same footer, with its spills in memory, and without statistics of what was filled.
+/// Loads the spills of the footer into memory, and drops the statistics of filled chunks.
 fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
     footer.members.retain(|(key, _)| key != "statistics");
     for (_, member) in &mut footer.members {

@@ -44,7 +44,7 @@ pub(super) struct Task<'a> {
     checksum: Option<Checksum>,
     /// The tensor, if its blob is to be decoded.
     sound: Option<Sound<'a>>,
-    /// What its numbers must be, if it is a part of a sparse tensor.
+    /// Required numbers, if it is a part of a sparse tensor.
     role: Option<&'a Role>,
 }
 
@@ -62,8 +62,8 @@ impl<'a> Task<'a> {
         (!is_nothing).then_some(Task { tensor, stored, checksum, sound, role })
     }
 
-    /// What identifies equal checks; `None` if the result depends on the entry too, as for a sparse
-    /// tensor or a part of one.
+    /// Key of equal checks; `None` if the result depends on the entry too, as for a sparse tensor
+    /// or a part of one.
     pub(super) fn shared(&self) -> Option<Shared> {
         let decoded = match &self.sound {
             Some(sound) if sound.layout.is_sparse() || self.role.is_some() => return None,

@@ -14,7 +14,7 @@ use crate::tensor::Tensor;
 use crate::words::Layout;
 use tet_cbor::Value;
 
-/// What the numbers of a part must be.
+/// Requirements on the numbers of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Row starts: from 0 to this number of values.
@@ -63,7 +63,7 @@ fn groups(index: &Index) -> Vec<Group<'_>> {
     groups
 }
 
-/// What the parts of one tensor must be, if all are present with the right shapes.
+/// Roles of the parts of one tensor, if all are present with the right shapes.
 fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
     let mut parts: BTreeMap<&str, Tensor<'_>> = BTreeMap::new();
     for (part, tensor) in group {

@@ -139,7 +139,7 @@ enum Next {
 struct PlaceScan<'a> {
     sound: &'a Sound<'a>,
     is_bool: bool,
-    /// What follows a value.
+    /// Token after a value.
     after_value: Next,
     /// The decoded length of the whole blob.
     len: u64,

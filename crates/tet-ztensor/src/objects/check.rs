@@ -100,7 +100,7 @@ fn entries(file: &ObjectFile, out: &mut Collector<Finding>) {
     }
 }
 
-/// The same finding, in another file.
+/// Moves the finding to another file.
 fn in_shard(mut finding: Finding, shard: &str) -> Finding {
     finding.place.shard = Some(shard.to_owned());
     finding
@@ -195,7 +195,7 @@ fn sparse(file: &ObjectFile, options: &VerifyOptions, out: &mut Collector<Findin
             }
             Some(Err(error)) => return Err(error),
         };
-        // What its blobs break was reported of them.
+        // Faults of its blobs have been reported.
         if ![&rule::ZSTD_BOUND, &rule::ZSTD_FRAMES, &rule::ZSTD_LEN].contains(&fault.rule) {
             out.push(finding(fault, Some((at, object))));
         }

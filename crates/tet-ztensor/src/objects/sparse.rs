@@ -44,7 +44,7 @@ impl ObjectFile {
                 let mut scan = ZstdScan::new().map_err(codec)?;
                 scan.begin(wanted, WINDOW_LOG_MAX).map_err(codec)?;
                 let (mut out, mut window, mut fault) = (Vec::new(), Vec::new(), None);
-                // What comes out is held as it comes: a wrong length allocates nothing.
+                // Output is buffered as it comes: a wrong length allocates nothing.
                 source.for_windows(part.stored.range(), &mut window, |_, bytes| {
                     fault = scan.update_with(bytes, |decoded| out.extend_from_slice(decoded)).err();
                     Ok::<bool, Error>(fault.is_none())

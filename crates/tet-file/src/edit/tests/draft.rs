@@ -9,7 +9,7 @@ use crate::integrity::{Protection, digest_of};
 use crate::metadata::{AttrValue, HistoryRow, Metadata};
 use crate::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
 
-/// What is written of a dataset: its name, shape, chunks, and the seed of its elements.
+/// A dataset to write: its name, shape, chunks, and the seed of its elements.
 type Part<'a> = (&'a str, &'a [u64], &'a [u64], u8);
 
 const PARTS: [Part<'static>; 3] =

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
-/// What the system says.
+/// Reply of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Full,

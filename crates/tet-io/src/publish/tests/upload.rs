@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use super::*;
 use crate::source::{Source, UrlPart, UrlReplace, UrlStore, UrlUpload, set_url_store};
 
-/// What a store has of one URL.
+/// Object of a store at one URL.
 #[derive(Clone, Debug, Default)]
 struct Stored {
     file: Option<Vec<u8>>,

@@ -49,7 +49,7 @@ fn flipped_bits_are_refused_or_told_as_before() {
             let Some(Ok(made)) = edited(&flipped) else { continue };
             let after = check(&made);
             assert!(!before.is_ok() || after.is_ok(), "bit {bit}");
-            // What is wrong with a tensor is not made good.
+            // Faults of a tensor are not repaired.
             let rules = |report: &crate::Report| {
                 let errors = report.findings.iter().filter(|it| it.place.object.is_some());
                 errors.filter(|it| it.code.id() == "TGM-F10").count()

@@ -1,4 +1,4 @@
-//! What keys lead to.
+//! Targets of keys.
 
 use super::*;
 use crate::testing::{Draft as Parts, Part, map, tensor, uints};

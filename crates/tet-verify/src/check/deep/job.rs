@@ -24,13 +24,13 @@ pub(super) struct Job {
     pub(super) asks: Vec<Ask>,
 }
 
-/// What a row requires of its payload.
+/// Requirements of a row on its payload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
     pub(super) row: u64,
     pub(super) raw_len: u64,
     pub(super) wanted: Option<Digest>,
-    /// What the statistics of the file contain for the elements of a dtype.
+    /// Statistics in the file for the elements of a dtype.
     pub(super) stated: Option<(Statistics, DType, ChunkStatistics)>,
 }
 

@@ -166,7 +166,7 @@ impl<'a> Task<'a> {
         Ok(vec![Fault { rule, at, found, wanted: wanted.unwrap_or(0) }])
     }
 
-    /// What a comparison and a search found.
+    /// Faults found by a comparison and a search.
     fn results(&self, comparison: Option<Comparison>, search: &Search, at: u64) -> Vec<Fault> {
         let differs = comparison.and_then(Comparison::differs);
         let differs =
@@ -180,7 +180,7 @@ impl<'a> Task<'a> {
         differs.into_iter().chain(wrong).collect()
     }
 
-    /// What the profile of version 2 demands of frames.
+    /// Checks the frames against the profile of version 2.
     fn frames(&self) -> Result<Option<Fault>> {
         if self.file.version() == Version::One || self.part.decoded_len == Some(0) {
             return Ok(None);
