@@ -30,7 +30,7 @@ pub enum Figure {
 
 /// One workload with its result.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ReportRow {
     /// The group, such as `R1`.
     pub id: &'static str,
     /// The work.
@@ -49,7 +49,7 @@ pub struct Row {
     pub valid: bool,
 }
 
-impl Row {
+impl ReportRow {
     /// A row whose verdict follows from its figures.
     #[must_use]
     pub fn new(
@@ -148,13 +148,13 @@ pub struct Report {
     /// Rounds a row was measured.
     pub rounds: usize,
     /// The measurements.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
 }
 
 impl Report {
     /// A report of these rows.
     #[must_use]
-    pub fn new(rounds: usize, rows: Vec<Row>) -> Self {
+    pub fn new(rounds: usize, rows: Vec<ReportRow>) -> Self {
         Self { schema: "tet.bench/1", machine: Machine::here(), rounds, rows }
     }
 

@@ -37,7 +37,7 @@ use anyhow::{Result, bail};
 use tet_query::{Axis, AxisSlice, DigestPolicy, Execution, Hyperslab, StatisticsPolicy};
 
 use crate::data::{Folder, SLAB, TILED};
-use crate::report::Row;
+use crate::report::ReportRow;
 
 pub(crate) use self::forms::windowed;
 pub use self::memory::child;
@@ -61,7 +61,7 @@ pub struct Group {
     /// The name in `docs/performance.md`.
     pub id: &'static str,
     /// Measures them.
-    pub measure: fn(Measured<'_>) -> Result<Vec<Row>>,
+    pub measure: fn(Measured<'_>) -> Result<Vec<ReportRow>>,
 }
 
 /// How arrays are cut into chunks.

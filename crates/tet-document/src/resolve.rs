@@ -5,14 +5,14 @@ mod cells;
 mod keys;
 
 use tet_query::{
-    Alignment, Answer, Array, AxisPositions, Catalog, CatalogLabels, Choice, Dataset, Execution,
-    Filter, Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, Selected,
-    SelectionError, SelectionFault, SelectionNote, Transform, axis_text, fill_of, find_axis,
+    Alignment, Array, AxisPositions, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter,
+    Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, Selected, SelectionError,
+    SelectionFault, SelectionNote, Transform, WithIntegrity, axis_text, fill_of, find_axis,
 };
 
 use super::check;
 use super::error::DocumentError;
-use super::origin::Part;
+use super::origin::QueryPart;
 use super::query::{Query, QueryAlign, QueryReduction, QueryTransform};
 use crate::error::{Error, Result};
 
@@ -61,9 +61,9 @@ impl Resolved {
 #[derive(Clone, Debug)]
 pub enum Answered {
     /// An array.
-    Array(Answer<Array>),
+    Array(WithIntegrity<Array>),
     /// The values of a reduction.
-    Reduced(Answer<Reduced>),
+    Reduced(WithIntegrity<Reduced>),
     /// How axes compare.
     Alignment(Alignment),
 }
@@ -85,7 +85,7 @@ impl Resolved {
         };
         let lazy = LazyArray::new(&self.dataset, &self.slab, choice, transform, how)?;
         let value = lazy.read(&Hyperslab::whole(lazy.shape()), how)?;
-        Ok(Answered::Array(Answer { value, integrity: lazy.integrity() }))
+        Ok(Answered::Array(WithIntegrity { value, integrity: lazy.integrity() }))
     }
 }
 
@@ -131,7 +131,7 @@ impl Query {
         (catalog, how): (&Catalog, &Execution),
         dataset: &Dataset,
     ) -> Result<Alignment> {
-        let with_part = Part::Member("align", "with");
+        let with_part = QueryPart::Member("align", "with");
         let with = catalog.find(&align.with).map_err(|error| {
             if !self.origin.has(with_part) {
                 return error.into();
@@ -140,7 +140,7 @@ impl Query {
         })?;
         let mut pairs: Vec<[usize; 2]> = Vec::new();
         for (nth, asked) in align.axes.iter().enumerate() {
-            let part = Part::AlignAxis(nth);
+            let part = QueryPart::AlignAxis(nth);
             let find = |of: &Dataset| {
                 find_axis(asked, &of.dims, of.shape().len()).map_err(|fault| {
                     let message = format!("{fault} in dataset {:?}", of.name);
@@ -154,15 +154,15 @@ impl Query {
             }
             pairs.push(pair);
         }
-        Ok(Alignment::of([(catalog, dataset), (catalog, with)], &pairs, how)?)
+        Ok(Alignment::compare([(catalog, dataset), (catalog, with)], &pairs, how)?)
     }
 
     /// A wrong selection as an error at its place in the document, if there is one.
     fn placed(&self, error: tet_query::Error) -> Error {
         let tet_query::Error::Selection(error) = error else { return error.into() };
         let SelectionError { entry, fault } = *error;
-        let part = entry.map(Part::Entry).filter(|&part| self.origin.has(part));
-        let part = part.unwrap_or(Part::Key("selection"));
+        let part = entry.map(QueryPart::Entry).filter(|&part| self.origin.has(part));
+        let part = part.unwrap_or(QueryPart::Key("selection"));
         if self.origin.has(part) {
             self.fault(part, fault)
         } else {
@@ -171,7 +171,7 @@ impl Query {
     }
 
     /// A fault at the place of a part in the document, or as it is without one.
-    fn fault(&self, part: Part, fault: Box<SelectionFault>) -> Error {
+    fn fault(&self, part: QueryPart, fault: Box<SelectionFault>) -> Error {
         if !self.origin.has(part) {
             return fault.of_all().into();
         }
@@ -190,7 +190,7 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    fn wrong(&self, part: Part, message: impl Into<String>) -> DocumentError {
+    fn wrong(&self, part: QueryPart, message: impl Into<String>) -> DocumentError {
         self.query.origin.wrong(part, message)
     }
 
@@ -251,7 +251,7 @@ impl Placing<'_> {
             if params.fill.is_none() {
                 let message = format!("dataset {:?} says no fill value", self.dataset.name);
                 let hint = "write {\"fill\": -9999}; \"nan_count\" counts NaN";
-                return Err(document(self.wrong(Part::Op, message).advise(hint)));
+                return Err(document(self.wrong(QueryPart::Op, message).advise(hint)));
             }
         }
         Ok(params)
@@ -264,10 +264,10 @@ impl Placing<'_> {
         if kept != 2 {
             let message = format!("{name:?} takes 2 axes, and the selection leaves {kept}");
             let hint = "select one position of the others, such as {\"index\": 0}";
-            return Err(document(self.wrong(Part::Op, message).advise(hint)));
+            return Err(document(self.wrong(QueryPart::Op, message).advise(hint)));
         }
-        let axis = self.one_axis(&asked.axes[0], Part::Axis(0))?;
-        self.check_kept(axis, Part::Axis(0))
+        let axis = self.one_axis(&asked.axes[0], QueryPart::Axis(0))?;
+        self.check_kept(axis, QueryPart::Axis(0))
     }
 
     /// Elements that fail a filter become NaN, or the fill value in an array without NaN.
@@ -285,7 +285,7 @@ impl Placing<'_> {
             dtype.name()
         );
         let hint = "add a reduction, or give the dataset the attribute \"_FillValue\"";
-        Err(document(self.wrong(Part::Key("filter"), message).advise(hint)))
+        Err(document(self.wrong(QueryPart::Key("filter"), message).advise(hint)))
     }
 }
 

@@ -18,7 +18,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{
     Backend, FolderEntry, PendingUpload, Source, UrlList, UrlStore, store_of, what_is,
 };
@@ -121,7 +121,7 @@ impl Folder {
         let mut root = entry::Root::open(&path)?;
         root.document = Some(
             std::path::absolute(document)
-                .map_err(|error| Error::io(Step::Resolve, document, error))?,
+                .map_err(|error| Error::io(Operation::Resolve, document, error))?,
         );
         Ok(Self { path, store: None, root: Some(Arc::new(root)) })
     }
@@ -231,7 +231,7 @@ impl Folder {
     pub fn open_file(&self, key: &str) -> Result<Source> {
         let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
         if self.root.is_some() {
-            let absent = || Error::io(Step::Open, &path, io::ErrorKind::NotFound.into());
+            let absent = || Error::io(Operation::Open, &path, io::ErrorKind::NotFound.into());
             return self.get(key)?.ok_or_else(absent);
         }
         let Some(store) = &self.store else { return Source::open(path) };
@@ -280,7 +280,7 @@ impl Folder {
             // With room for all of it a small file is one read.
             bytes.reserve(usize::try_from(stamp.size).unwrap_or(0).min(READ_ROOM_MAX));
             let read = file.take(stamp.size).read_to_end(&mut bytes);
-            read.map_err(|error| Error::io(Step::Read, &path, error))?;
+            read.map_err(|error| Error::io(Operation::Read, &path, error))?;
         }
         Ok(Some(FolderFile { bytes, len: stamp.size, stamp: Some(stamp), version: None }))
     }
@@ -309,7 +309,7 @@ impl Folder {
         match fs::metadata(&path) {
             Ok(metadata) => Ok(Some(Stamp::from_metadata(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io(Step::Stat, &path, error)),
+            Err(error) => Err(Error::io(Operation::Stat, &path, error)),
         }
     }
 
@@ -323,7 +323,8 @@ impl Folder {
             return Ok(self.get(key)?.map(|source| source.len()));
         }
         let Some(path) = self.find(key)? else { return Ok(None) };
-        let metadata = fs::metadata(&path).map_err(|error| Error::io(Step::Stat, &path, error))?;
+        let metadata =
+            fs::metadata(&path).map_err(|error| Error::io(Operation::Stat, &path, error))?;
         if !metadata.is_file() {
             return Err(Error::NotRegular { path, what: what_is(&metadata) });
         }
@@ -348,7 +349,7 @@ impl Folder {
         if !key.is_empty() && self.find(key)?.is_none() {
             return Ok(FolderList::default());
         }
-        let failed = |error| Error::io(Step::Read, &path, error);
+        let failed = |error| Error::io(Operation::Read, &path, error);
         let mut list = FolderList::default();
         for entry in fs::read_dir(&path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -430,7 +431,7 @@ impl Folder {
         if let Some((store, url)) = self.stored(&path)? {
             return store.remove(url);
         }
-        fs::remove_file(&path).map_err(|error| Error::io(Step::Remove, &path, error))
+        fs::remove_file(&path).map_err(|error| Error::io(Operation::Remove, &path, error))
     }
 }
 

@@ -33,7 +33,7 @@ pub use at_once::at_once;
 pub use bytes::Bytes;
 pub use clock::utc;
 pub use compared::Compared;
-pub use error::{Error, Kind, Result, Step, missing_folder, scratch_in, shown};
+pub use error::{Error, Kind, Operation, Result, missing_folder, scratch_in, shown};
 pub use file_lock::FileLock;
 pub use folder::{Folder, FolderFile, FolderList};
 pub use image::Image;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tet_format::Span;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use crate::lease::LeasedMap;
 use crate::read_at::{Access, ReadAt};
@@ -161,8 +161,8 @@ impl Source {
             let no_lease = |reason: String| Error::NoLease { path: path.to_path_buf(), reason };
             let map = LeasedMap::take(file).map_err(no_lease)?;
             // Nobody writes under the lease, so this is the stamp of the mapped bytes.
-            let stamp =
-                Stamp::of(map.file()).map_err(|error| Error::io(Step::Stat, path, error))?;
+            let stamp = Stamp::from_file(map.file())
+                .map_err(|error| Error::io(Operation::Stat, path, error))?;
             Ok(Self::opened(Backend::Leased(map), path, stamp))
         }
         #[cfg(not(all(feature = "mmap", target_os = "linux")))]
@@ -361,7 +361,7 @@ impl Source {
         match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Error::Changed { path },
-            Err(source) => Error::Io { step: Step::Read, path, source },
+            Err(source) => Error::Io { operation: Operation::Read, path, source },
         }
     }
 
@@ -489,12 +489,12 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
         use std::os::unix::fs::OpenOptionsExt;
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
-    regular(options.open(path).map_err(|error| Error::io(Step::Open, path, error))?, path)
+    regular(options.open(path).map_err(|error| Error::io(Operation::Open, path, error))?, path)
 }
 
 /// A file with its state, unless it is something else.
 pub(crate) fn regular(file: File, path: &Path) -> Result<(File, Stamp)> {
-    let metadata = file.metadata().map_err(|error| Error::io(Step::Stat, path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::io(Operation::Stat, path, error))?;
     if !metadata.is_file() {
         return Err(Error::NotRegular { path: path.to_path_buf(), what: what_is(&metadata) });
     }

@@ -128,7 +128,8 @@ impl Address {
         path.pop_if_empty().push(container);
         drop(path);
         url.set_query(None);
-        let (key, access, name) = (blob.to_owned(), Access::of(lookup, secrets)?, text.to_owned());
+        let (key, access, name) =
+            (blob.to_owned(), Access::from_variables(lookup, secrets)?, text.to_owned());
         Ok(Address::Azure(Blob { container: url, key, access, name }))
     }
 }

@@ -10,7 +10,7 @@ use url::Url;
 use url::form_urlencoded::Serializer;
 
 use crate::credentials::Secret;
-use crate::http::{Answer, Client, Send};
+use crate::http::{Client, Send, ServerResponse};
 use crate::object::{Headers, authorized, bucket_and_key};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
@@ -89,7 +89,7 @@ impl Azure {
         send: Send<'_>,
         (mut url, query): (Url, &[(&str, &str)]),
         headers: &Headers<'_>,
-    ) -> Result<Answer, RangeFailure> {
+    ) -> Result<ServerResponse, RangeFailure> {
         let header = self.signed(&mut url)?;
         let query = Serializer::new(String::new()).extend_pairs(query).finish();
         // A space is one in every reading.

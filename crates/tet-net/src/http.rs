@@ -111,12 +111,12 @@ pub(crate) enum Send<'a> {
 }
 
 /// Response of the server.
-pub(crate) struct Answer {
+pub(crate) struct ServerResponse {
     headers: HeaderMap,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl ServerResponse {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
@@ -133,7 +133,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let proxies = Proxies::of(&settings.lookup);
+        let proxies = Proxies::from_variables(&settings.lookup);
         Client { agent: Arc::default(), settings: settings.clone(), proxies }
     }
 
@@ -151,7 +151,7 @@ impl Client {
         (wanted, pinned): (Wanted, Option<&FileVersion>),
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
-        let mut response = self.answer(url, headers, Asked::Part(wanted, pinned))?;
+        let mut response = self.answer(url, headers, GetRequest::Part(wanted, pinned))?;
         match response.status().as_u16() {
             206 => part(&mut response, (wanted, pinned), out),
             200 => whole(&mut response, (wanted, pinned), out),
@@ -163,7 +163,7 @@ impl Client {
 
     /// Requests a whole file, whose body may have up to `len_max` bytes.
     fn get_whole(&self, url: &mut Url, len_max: u64) -> Result<WholeAnswer, RangeFailure> {
-        let response = self.answer(url, &[], Asked::Whole { len_max })?;
+        let response = self.answer(url, &[], GetRequest::Whole { len_max })?;
         let headers = response.headers().clone();
         let status = response.status().as_u16();
         if status != 200 {
@@ -182,7 +182,7 @@ impl Client {
         &self,
         url: &mut Url,
         headers: &[(&str, &str)],
-        asked: Asked<'_>,
+        asked: GetRequest<'_>,
     ) -> Result<Response<ureq::Body>, RangeFailure> {
         let server = url.origin();
         for _ in 0..=REDIRECTS_MAX {
@@ -205,7 +205,7 @@ impl Client {
         send: Send<'_>,
         url: &Url,
         headers: &[(&str, &str)],
-    ) -> Result<Answer, RangeFailure> {
+    ) -> Result<ServerResponse, RangeFailure> {
         let agent = self.agent()?;
         let (method, body) = match send {
             Send::Get => (Method::GET, None),
@@ -250,7 +250,7 @@ impl Client {
         }
         let body = response.body_mut().with_config().limit(ANSWER_LEN_MAX).read_to_string();
         let body = body.map_err(of_client)?;
-        Ok(Answer { headers: response.headers().clone(), body })
+        Ok(ServerResponse { headers: response.headers().clone(), body })
     }
 
     /// How long a body of this length may take.
@@ -262,15 +262,15 @@ impl Client {
         &self,
         url: &Url,
         headers: &[(&str, &str)],
-        asked: Asked<'_>,
+        asked: GetRequest<'_>,
     ) -> Result<Response<ureq::Body>, RangeFailure> {
         let mut request = self.agent()?.get(url.as_str());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let len = match asked {
-            Asked::Whole { len_max } => len_max,
-            Asked::Part(wanted, pinned) => {
+            GetRequest::Whole { len_max } => len_max,
+            GetRequest::Part(wanted, pinned) => {
                 request = request.header("range", range(wanted));
                 if let Some(etag) = pinned.and_then(FileVersion::strong_etag) {
                     request = request.header("if-match", etag);
@@ -308,7 +308,7 @@ fn agent(settings: &Settings) -> io::Result<Agent> {
 
 /// Purpose of a GET.
 #[derive(Clone, Copy)]
-enum Asked<'a> {
+enum GetRequest<'a> {
     /// A range of a version.
     Part(Wanted, Option<&'a FileVersion>),
     /// The whole file, in any version, of up to this many bytes.

@@ -45,7 +45,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_io::{
-    Error, PendingUpload, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
+    Error, Operation, PendingUpload, Result, Source, UrlList, UrlReplace, UrlStore, UrlUpload,
 };
 
 pub use block_cache::BlockCache;
@@ -131,13 +131,13 @@ impl Servers {
         Servers { client: Client::new(&settings), settings, secrets: Secrets::default() }
     }
 
-    fn address(&self, url: &str, step: Step) -> Result<Address> {
+    fn address(&self, url: &str, step: Operation) -> Result<Address> {
         let address = Address::parse(url, (&self.settings.lookup, &self.secrets));
         address.map_err(|error| Error::io(step, url.as_ref(), error))
     }
 
     /// The object of a URL, or of the prefix of objects; `None` for a server of files.
-    fn object(&self, url: &str, step: Step) -> Result<Option<Box<dyn Object>>> {
+    fn object(&self, url: &str, step: Operation) -> Result<Option<Box<dyn Object>>> {
         match self.address(url, step)? {
             Address::S3(bucket) => Ok(Some(Box::new(S3::new(bucket, self.client.clone())))),
             Address::Azure(blob) => Ok(Some(Box::new(Azure::new(blob, self.client.clone())))),
@@ -147,7 +147,7 @@ impl Servers {
 
     /// The object of a URL that is written.
     fn output(&self, url: &str) -> Result<Box<dyn Object>> {
-        let object = self.object(url, Step::Write)?;
+        let object = self.object(url, Operation::Write)?;
         object.ok_or_else(|| Error::UrlOutput { path: url.into() })
     }
 }
@@ -155,7 +155,7 @@ impl Servers {
 impl UrlStore for Servers {
     fn open(&self, url: &str) -> Result<Source> {
         // The file stays open longer than the work of this thread.
-        open_at(self.address(url, Step::Open)?, &self.client, &self.settings)
+        open_at(self.address(url, Operation::Open)?, &self.client, &self.settings)
     }
 
     fn depth(&self) -> usize {
@@ -183,14 +183,14 @@ impl UrlStore for Servers {
     }
 
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
-        match self.object(url, Step::Read)? {
+        match self.object(url, Operation::Read)? {
             Some(object) => objects::list(&*object, count_max, &self.settings.of_thread()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
     fn uploads(&self, url: &str) -> Result<Vec<PendingUpload>> {
-        match self.object(url, Step::Read)? {
+        match self.object(url, Operation::Read)? {
             Some(object) => objects::uploads(&*object, &self.settings.of_thread()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
-use tet_io::{Access, Error, ReadAt, Result, Step, at_once};
+use tet_io::{Access, Error, Operation, ReadAt, Result, at_once};
 
 use crate::blocks::{BLOCK_LEN, Blocks};
 use crate::ranges::{FileVersion, RangeAnswer, RangeSource, Wanted};
@@ -221,7 +221,7 @@ impl Remote {
         if answer.offset != offset || bytes.len() != out.len() {
             let path = self.ranges.name().as_ref();
             let text = "the answer is another range than was asked for";
-            return Err(io::Error::other(Error::io(Step::Read, path, io::Error::other(text))));
+            return Err(io::Error::other(Error::io(Operation::Read, path, io::Error::other(text))));
         }
         out.copy_from_slice(&bytes);
         Ok(())

@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::account::Account;
 use crate::credentials::{Keys, Secret};
-use crate::http::{Answer, Client, Send};
+use crate::http::{Client, Send, ServerResponse};
 use crate::object::{Headers, authorized};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
@@ -137,7 +137,7 @@ impl S3 {
         send: Send<'_>,
         headers: &Headers<'_>,
         sign: impl Fn(&rusty_s3::Bucket, Option<&Credentials>, &str) -> Url,
-    ) -> Result<Answer, RangeFailure> {
+    ) -> Result<ServerResponse, RangeFailure> {
         self.in_region(|| {
             let (url, header) = self.request(&sign)?;
             self.client.send(send, &url, &authorized(header.as_deref(), headers))

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tet_format::Span;
-use tet_io::{Error, Result, Source, Step, UrlPart, UrlReplace, UrlUpload, at_once};
+use tet_io::{Error, Operation, Result, Source, UrlPart, UrlReplace, UrlUpload, at_once};
 
 use crate::body::Body;
 use crate::object::{CopiedRange, Object};
@@ -93,7 +93,7 @@ impl NewObject {
             UrlReplace::Version(version) => {
                 Some(object.condition(Some(version)).ok_or_else(|| {
                     let text = "the server gives the file no ETag, by which it could be replaced";
-                    Error::io(Step::Write, object.name().as_ref(), io::Error::other(text))
+                    Error::io(Operation::Write, object.name().as_ref(), io::Error::other(text))
                 })?)
             }
         };
@@ -104,7 +104,7 @@ impl NewObject {
     }
 
     fn repeated<T>(&self, attempt: impl FnMut() -> Result<T, RangeFailure>) -> Result<T> {
-        retry::repeated(self.object.name(), Step::Write, &self.settings, attempt)
+        retry::repeated(self.object.name(), Operation::Write, &self.settings, attempt)
     }
 
     fn condition(&self) -> Option<(&str, &str)> {

@@ -77,8 +77,10 @@ impl Picture {
     #[must_use]
     pub fn new(shown: Shown) -> Picture {
         let scale = match &shown {
-            Shown::Heatmap { field, .. } => Scale::of(&field.extremes),
-            Shown::Line { series, .. } => Scale::of(&series.extremes).with_margin(LINE_MARGIN),
+            Shown::Heatmap { field, .. } => Scale::from_extremes(&field.extremes),
+            Shown::Line { series, .. } => {
+                Scale::from_extremes(&series.extremes).with_margin(LINE_MARGIN)
+            }
             Shown::Histogram(bins) => {
                 let end = |edge: Option<&f64>| edge.copied().unwrap_or(0.0);
                 Scale::given(end(bins.edges.first()), end(bins.edges.last()))

@@ -21,7 +21,7 @@ impl Alignment {
     /// # Errors
     ///
     /// The labels cannot be read.
-    pub fn of(
+    pub fn compare(
         datasets: [(&Catalog, &Dataset); 2],
         pairs: &[[usize; 2]],
         how: &Execution,

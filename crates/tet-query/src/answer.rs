@@ -7,7 +7,7 @@ use tet_io::Bytes;
 
 use crate::array::{Array, zeroed_elements};
 use crate::budget::Execution;
-use crate::catalog::{Catalog, Dataset, Run};
+use crate::catalog::{Catalog, Dataset, ReadRange};
 use crate::coalesce::Coalesce;
 use crate::cost::Cost;
 use crate::element::Element;
@@ -26,14 +26,14 @@ use crate::value::Reduced;
 ///
 /// It is used as its value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<T> {
+pub struct WithIntegrity<T> {
     /// The value: an array, a reduction, a comparison.
     pub value: T,
     /// Whether the bytes behind it are those that were written.
     pub integrity: Integrity,
 }
 
-impl<T> Deref for Answer<T> {
+impl<T> Deref for WithIntegrity<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -61,14 +61,14 @@ impl Catalog {
 
 impl Dataset {
     /// Computes a value and adds its integrity.
-    fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+    fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<WithIntegrity<T>> {
         let doubt = Doubt::default();
         let value = value(&doubt)?;
-        Ok(Answer { value, integrity: doubt.integrity(self) })
+        Ok(WithIntegrity { value, integrity: doubt.integrity(self) })
     }
 
     /// Computes a value with its integrity, then checks that the file did not change meanwhile.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<WithIntegrity<T>> {
         self.unless_changed(self.computed(value))
     }
 
@@ -86,7 +86,7 @@ impl Dataset {
     /// # Errors
     ///
     /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
-    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
+    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<WithIntegrity<Array>> {
         self.answer(|doubt| scatter::read(self, slab, (how, doubt)))
     }
 
@@ -95,7 +95,11 @@ impl Dataset {
     /// # Errors
     ///
     /// As [`Dataset::read`], and [`Error::OtherType`] when the elements are no `T`.
-    pub fn read_as<T: Element>(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Vec<T>>> {
+    pub fn read_as<T: Element>(
+        &self,
+        slab: &Hyperslab,
+        how: &Execution,
+    ) -> Result<WithIntegrity<Vec<T>>> {
         if self.readable()? != T::DTYPE {
             let (dataset, dtype) = (self.name.clone(), self.dtype_name.clone());
             return Err(Error::OtherType { dataset, dtype, wanted: T::DTYPE });
@@ -108,7 +112,7 @@ impl Dataset {
         let mut value: Vec<T> =
             count.and_then(zeroed_elements).ok_or(Error::NoMemory { wanted })?;
         let integrity = self.read_into(slab, how, bytemuck::cast_slice_mut(&mut value))?;
-        Ok(Answer { value, integrity })
+        Ok(WithIntegrity { value, integrity })
     }
 
     /// Reads the selected elements into `out`, which has exactly their bytes.
@@ -156,7 +160,7 @@ impl Dataset {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-    ) -> Result<Answer<Reduced>> {
+    ) -> Result<WithIntegrity<Reduced>> {
         self.answer(|doubt| reduce::reduce(self, slab, reduction, (how, doubt)))
     }
 
@@ -171,7 +175,7 @@ impl Dataset {
         slab: &Hyperslab,
         reductions: &[Reduction],
         how: &Execution,
-    ) -> Result<Answer<Vec<Reduced>>> {
+    ) -> Result<WithIntegrity<Vec<Reduced>>> {
         self.answer(|doubt| reduce::reduce_all(self, slab, reductions, (how, doubt)))
     }
 
@@ -218,7 +222,7 @@ impl Dataset {
         &self,
         slab: &Hyperslab,
         how: &Execution,
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
         scatter::runs(self, slab, how, visit)
     }
@@ -235,7 +239,7 @@ impl Dataset {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
         reduce::runs(self, slab, reduction, (how, visit))
     }
@@ -269,7 +273,7 @@ pub struct Session<'d> {
 impl Session<'_> {
     /// An answer whose files are compared at the end of the session; an error at once, as damage in a file that changed
     /// meanwhile may be in none of its versions.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<WithIntegrity<T>> {
         let outcome = self.dataset.computed(value);
         if outcome.is_err() { self.dataset.unless_changed(outcome) } else { outcome }
     }
@@ -279,7 +283,7 @@ impl Session<'_> {
     /// # Errors
     ///
     /// As [`Dataset::read`].
-    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
+    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<WithIntegrity<Array>> {
         self.answer(|doubt| scatter::read(self.dataset, slab, (how, doubt)))
     }
 
@@ -293,7 +297,7 @@ impl Session<'_> {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-    ) -> Result<Answer<Reduced>> {
+    ) -> Result<WithIntegrity<Reduced>> {
         self.answer(|doubt| reduce::reduce(self.dataset, slab, reduction, (how, doubt)))
     }
 
@@ -307,7 +311,7 @@ impl Session<'_> {
         slab: &Hyperslab,
         reductions: &[Reduction],
         how: &Execution,
-    ) -> Result<Answer<Vec<Reduced>>> {
+    ) -> Result<WithIntegrity<Vec<Reduced>>> {
         self.answer(|doubt| reduce::reduce_all(self.dataset, slab, reductions, (how, doubt)))
     }
 

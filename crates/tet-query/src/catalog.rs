@@ -23,7 +23,7 @@ pub use self::enumeration::Enumeration;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 use self::table::NoChunks;
-pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Run, StoredCompression};
+pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, ReadRange, StoredCompression};
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, NumberTexts, TextChunks, TextElements, Texts};
 use tet_file::TetFile;

@@ -36,7 +36,7 @@ pub use self::structure::{CatalogDiff, DatasetDiff, MetadataDiff};
 use self::tally::Tally;
 use self::texts::diff_texts;
 pub use self::tolerance::Tolerance;
-use crate::answer::Answer;
+use crate::answer::WithIntegrity;
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};
 use crate::catalog::{Dataset, Meaning};
@@ -79,7 +79,7 @@ impl Dataset {
         (other, other_slab): (&Dataset, &Hyperslab),
         tolerance: &Tolerance,
         how: &Execution,
-    ) -> Result<Answer<ElementDiff>> {
+    ) -> Result<WithIntegrity<ElementDiff>> {
         let incomparable = |why| Error::Incomparable { dataset: self.name.clone(), why };
         let shapes = [slab, other_slab].map(Hyperslab::kept_shape);
         if shapes[0] != shapes[1] {
@@ -90,7 +90,7 @@ impl Dataset {
             return diff_texts([(self, slab), (other, other_slab)], how);
         }
         let pair = [(self, slab), (other, other_slab)];
-        if let Some(blocks) = BlockPair::of(pair).filter(|_| blocks::are_enough(tolerance)) {
+        if let Some(blocks) = BlockPair::new(pair).filter(|_| blocks::are_enough(tolerance)) {
             let found = blocks.diff(slab, how)?;
             let is_number = self.why().is_none() && other.why().is_none() && self.dtype.is_some();
             if found.differing == 0 || !is_number {
@@ -113,12 +113,12 @@ fn diff_numbers(
     pair: [(&Dataset, &Hyperslab); 2],
     tolerance: &Tolerance,
     how: &Execution,
-) -> Result<Answer<ElementDiff>> {
+) -> Result<WithIntegrity<ElementDiff>> {
     let [(left, slab), (right, other_slab)] = pair;
     let missing = [missing(left), missing(right)];
     let arrays = [LazyArray::values(left, slab)?, LazyArray::values(right, other_slab)?];
     let dtypes = arrays.each_ref().map(LazyArray::dtype);
-    let pairs = Pairs::of(dtypes, tolerance, [&missing[0], &missing[1]]);
+    let pairs = Pairs::new(dtypes, tolerance, [&missing[0], &missing[1]]);
     let pairs = pairs.ok_or_else(|| Error::Incomparable {
         dataset: left.name.clone(),
         why: not_compared(dtypes, tolerance),
@@ -137,8 +137,8 @@ fn compare_arrays(
     pairs: Pairs<'_>,
     slab: &Hyperslab,
     how: &Execution,
-) -> Result<Answer<ElementDiff>> {
-    let boxes = Boxes::of([left, right], pairs.is_bitwise(), how)?;
+) -> Result<WithIntegrity<ElementDiff>> {
+    let boxes = Boxes::new([left, right], pairs.is_bitwise(), how)?;
     let skipped = boxes.skipped();
     how.progress.advance(skipped.saturating_mul(boxes.element_size()))?;
     if skipped == 0 {
@@ -154,7 +154,7 @@ fn compare_arrays(
         0 => left.integrity().and(right.integrity()),
         _ => Integrity::Unchecked,
     };
-    Ok(Answer { value: ElementDiff { change, ..total.tally.answer(slab) }, integrity })
+    Ok(WithIntegrity { value: ElementDiff { change, ..total.tally.answer(slab) }, integrity })
 }
 
 /// The arrays as they are stored, where equal stored elements are decoded to equal ones.

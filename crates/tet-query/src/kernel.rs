@@ -41,9 +41,9 @@ pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
 pub(crate) use known::{Known, KnownChunk, Share, Verdict};
 pub(crate) use rank::{Numeric, Ranked};
-pub(crate) use state::{Maker, State};
+pub(crate) use state::{KernelState, Maker};
 pub(crate) use sum::{FixedF64, two_sum};
-pub(crate) use table::{Step, maker, rank_maker};
+pub(crate) use table::{RankStep, maker, rank_maker};
 pub(crate) use test::{Test, Tester};
 
 use std::cell::OnceCell;

@@ -121,7 +121,7 @@ impl LazyArray {
             (Some(transform), filter) => {
                 lazy.check_number(transform)?;
                 let statistics = lazy.statistics(transform, how)?;
-                let formula = Formula::of(transform.method);
+                let formula = Formula::for_method(transform.method);
                 Some(Map::computing(filter, formula, statistics, lazy.dtype))
             }
         };

@@ -85,13 +85,13 @@ mod exact_sum;
 mod testing;
 
 pub use align::{Alignment, AxisAlignment, LabelAlignment};
-pub use answer::{Answer, Session};
+pub use answer::{Session, WithIntegrity};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution, StatisticsPolicy, THREADS_MAX};
 pub use catalog::{
     AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Enumeration,
-    FixedText, Meaning, NumberTexts, Run, Seal, SealDigester, Sealed, StoredCompression,
+    FixedText, Meaning, NumberTexts, ReadRange, Seal, SealDigester, Sealed, StoredCompression,
     TextChunks, TextElements, Texts, rescaled,
 };
 pub use coalesce::Coalesce;

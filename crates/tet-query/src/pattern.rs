@@ -40,7 +40,7 @@ impl Pattern {
         while let Some(at) = rest.find(['*', '?', '{']) {
             let (literal, wild) = rest.split_at(at);
             regex.push_str(&regex_lite::escape(literal));
-            if let Some(Wildcard { group, len, numbers: range }) = Wildcard::of(wild) {
+            if let Some(Wildcard { group, len, numbers: range }) = Wildcard::parse(wild) {
                 regex.push_str(&group);
                 numbers.push(range);
                 rest = wild.get(len..)?;
@@ -110,7 +110,7 @@ struct Wildcard {
 
 impl Wildcard {
     /// The wildcard that a text begins with; `None` for a brace that stands for itself.
-    fn of(text: &str) -> Option<Wildcard> {
+    fn parse(text: &str) -> Option<Wildcard> {
         match text.as_bytes().first() {
             Some(b'*') => Some(Wildcard { group: "(.*?)".to_owned(), len: 1, numbers: None }),
             Some(b'?') => Some(Wildcard { group: "(.)".to_owned(), len: 1, numbers: None }),

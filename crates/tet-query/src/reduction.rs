@@ -123,7 +123,7 @@ impl Params {
 
     /// The defaults of `op`. A quantile has none.
     #[must_use]
-    pub fn of(op: Op) -> Params {
+    pub fn for_op(op: Op) -> Params {
         let bins = if op == Op::Histogram { Params::BINS } else { 0 };
         Params { bins, ..Params::default() }
     }

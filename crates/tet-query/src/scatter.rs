@@ -9,11 +9,11 @@ use std::sync::Mutex;
 
 use tet_io::Source;
 
-use self::split::{Part, split};
+use self::split::{OutputPart, split};
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Prefetch, Rows, Uses};
@@ -44,7 +44,7 @@ pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
     how: &Execution,
-    visit: &mut dyn FnMut(Run),
+    visit: &mut dyn FnMut(ReadRange),
 ) -> Result<()> {
     let how = &*how.suited(&dataset.source);
     let plan = dataset.plan(slab, how)?;
@@ -52,7 +52,7 @@ pub(crate) fn runs(
         return Ok(());
     }
     let cut = OutputCut::new(&plan, &how.tuning);
-    let runs_of = |index, visit: &mut dyn FnMut(Run)| {
+    let runs_of = |index, visit: &mut dyn FnMut(ReadRange)| {
         task_runs((&plan, &cut), how, index, visit);
         Ok(())
     };
@@ -64,7 +64,7 @@ fn task_runs(
     (plan, cut): (&ReadPlan, &OutputCut),
     how: &Execution,
     index: u64,
-    visit: &mut dyn FnMut(Run),
+    visit: &mut dyn FnMut(ReadRange),
 ) {
     let output = cut.rect(index);
     let rect = output.rect.clone();
@@ -123,7 +123,7 @@ fn fill(
     let workers = if plan.is_one_task(&how.tuning) { 1 } else { workers };
     let cut = OutputCut::new(plan, &how.tuning);
     let parts = split(&cut, plan.element_size, out)?;
-    let parts: Vec<Mutex<Option<Part<'_>>>> =
+    let parts: Vec<Mutex<Option<OutputPart<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let count = parts.len() as u64;
     let prefetch = Prefetch::new(dataset, how, count, |index, visit| {
@@ -179,7 +179,7 @@ fn fill_part(
     fetcher: &mut Fetcher<'_>,
     plan: &ReadPlan,
     how: &Execution,
-    (index, part): (u64, &mut Part<'_>),
+    (index, part): (u64, &mut OutputPart<'_>),
 ) -> Result<u64> {
     let touch = plan.touch.narrowed(&part.place.rect);
     let mut strips = Strips::new(&touch, strip_elements(plan, how));

@@ -9,7 +9,7 @@ use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
 
 use crate::budget::Execution;
-use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Run};
+use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, ReadRange};
 use crate::error::Result;
 use crate::selection::{AxisSlice, Hyperslab};
 use crate::tuning::Tuning;
@@ -167,12 +167,12 @@ impl ChunkTable for Places {
 pub(crate) struct Counting {
     object: u32,
     bytes: Vec<u8>,
-    reads: Arc<Mutex<Vec<Run>>>,
+    reads: Arc<Mutex<Vec<ReadRange>>>,
 }
 
 impl Counting {
     /// Runs that were read since the last call, in file order.
-    pub(crate) fn take_reads(&self) -> Vec<Run> {
+    pub(crate) fn take_reads(&self) -> Vec<ReadRange> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_unstable();
         reads
@@ -186,7 +186,7 @@ impl ReadAt for Counting {
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let span = Span::new(offset, out.len() as u64).unwrap();
-        self.reads.lock().unwrap().push(Run { object: self.object, span });
+        self.reads.lock().unwrap().push(ReadRange { object: self.object, span });
         let start = usize::try_from(offset).unwrap();
         out.copy_from_slice(&self.bytes[start..][..out.len()]);
         Ok(())
@@ -284,11 +284,11 @@ pub(crate) fn world_of(
         fill: Arc::new(Fill(element(0))),
         objects: Vec::new(),
     };
-    World::of(dtype, grid, places, files)
+    World::new(dtype, grid, places, files)
 }
 
 impl World {
-    fn of(dtype: DType, grid: &Grid, places: Places, files: Vec<Vec<u8>>) -> World {
+    fn new(dtype: DType, grid: &Grid, places: Places, files: Vec<Vec<u8>>) -> World {
         let catalog = |objects: Vec<Source>| {
             let source = objects[0].clone();
             let chunks = Arc::new(Places { objects, ..places.clone() });
@@ -296,7 +296,7 @@ impl World {
             Catalog::new(source, "test", vec![dataset])
         };
         let mapped = catalog(files.iter().cloned().map(Source::from_bytes).collect());
-        let reads = Arc::<Mutex<Vec<Run>>>::default();
+        let reads = Arc::<Mutex<Vec<ReadRange>>>::default();
         let counting = files.iter().zip(0..).map(|(bytes, object)| {
             Arc::new(Counting { object, bytes: bytes.clone(), reads: Arc::clone(&reads) })
         });
@@ -312,7 +312,7 @@ impl World {
         let mut files = self.files.clone();
         files[0][at] ^= 4;
         let dtype = self.mapped.datasets()[0].dtype.unwrap();
-        World::of(dtype, &self.grid, self.places.clone(), files)
+        World::new(dtype, &self.grid, self.places.clone(), files)
     }
 
     /// The linear index of the element whose bytes are seen at `linear`: 0 where no chunk is stored.

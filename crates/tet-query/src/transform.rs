@@ -6,7 +6,7 @@ mod number;
 mod statistics;
 
 pub(crate) use self::map::{Formula, Map};
-pub(crate) use self::statistics::{Run, Statistics};
+pub(crate) use self::statistics::{CellRun, Statistics};
 
 use crate::op::NanPolicy;
 use crate::reduction::Axes;

@@ -11,7 +11,7 @@ use crate::level::Level;
 
 /// A place in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file name of the shard, if a container has several files: escape it for printing.
     pub shard: Option<String>,
     /// The name of the region in the format.
@@ -48,7 +48,7 @@ pub struct Finding {
     /// The level that finds it.
     pub level: Level,
     /// Where it is.
-    pub place: Place,
+    pub place: Location,
     /// The value in the file, or one derived from it.
     pub found: u64,
     /// The value that the rule requires, or its limit.

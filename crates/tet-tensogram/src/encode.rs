@@ -17,7 +17,7 @@ use tet_format::DType;
 use crate::Value;
 use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage, MaskKind};
 use crate::error::{Error, Result};
-use crate::mask::{self, Found, MaskMethod};
+use crate::mask::{self, MaskMethod, NonFiniteMasks};
 use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{bits, expect_len, lz4_encode, packing_spoils, sized, szip, zstd};
 pub use passes::{Passes, encode_in_passes};
@@ -87,7 +87,7 @@ pub fn encode_into<'a>(
         let inexact = mask::inexact(dtype, elements, &found);
         settle(found, inexact, recipe)?
     } else {
-        (Found::default(), NonFiniteSeen::default())
+        (NonFiniteMasks::default(), NonFiniteSeen::default())
     };
     let finite = zeroed(dtype, elements, &found)?;
     let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe, &mut room)?;
@@ -155,7 +155,7 @@ fn owned(bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
 }
 
 /// The elements, with zeros under the masks.
-fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &Found) -> Result<Cow<'a, [u8]>> {
+fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &NonFiniteMasks) -> Result<Cow<'a, [u8]>> {
     let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
     if found.first == [None; 3] {
         return Ok(Cow::Borrowed(elements));
@@ -194,10 +194,10 @@ fn pack<'a>(
     let packing = match fit {
         PackingFit::Given(parameters) => Packing::new(parameters),
         PackingFit::Bits { bits, decimal_scale } => {
-            Packing::fit(&Ends::of(&elements), bits, decimal_scale)?
+            Packing::fit(&Ends::from_elements(&elements), bits, decimal_scale)?
         }
         PackingFit::Within { error_max } => {
-            let (ends, widths) = (Ends::of(&elements), recipe.widths());
+            let (ends, widths) = (Ends::from_elements(&elements), recipe.widths());
             let mut measure =
                 |packing: &Packing| Ok::<_, Error>(packing.error(&elements, error_max));
             Packing::within(&ends, error_max, widths, &mut measure)?
@@ -286,7 +286,12 @@ fn compress<'a>(
 
 /// The blobs of the masks, in the order of the wire, and their descriptor entries. They follow a
 /// payload of `payload_len` bytes.
-fn masks(found: Found, count: u64, payload_len: u64, recipe: &Recipe) -> Result<(Vec<u8>, Value)> {
+fn masks(
+    found: NonFiniteMasks,
+    count: u64,
+    payload_len: u64,
+    recipe: &Recipe,
+) -> Result<(Vec<u8>, Value)> {
     let (mut blobs, mut entries) = (Vec::new(), Vec::new());
     for (kind, bits) in MaskKind::ALL.into_iter().zip(found.bits) {
         let Some(bits) = bits else { continue };

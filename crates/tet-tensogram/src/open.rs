@@ -262,10 +262,10 @@ impl TensogramFile {
     ///
     /// # Errors
     ///
-    /// Returns what [`TensogramFile::message`] and [`Metadata::of`] return.
+    /// Returns what [`TensogramFile::message`] and [`Metadata::from_message`] return.
     pub fn metadata(&self, message: usize) -> Result<Metadata> {
         let walked = self.message(message)?;
-        let metadata = Metadata::of(&self.source, &walked, &self.limits)?;
+        let metadata = Metadata::from_message(&self.source, &walked, &self.limits)?;
         self.source.check_unchanged()?;
         Ok(metadata)
     }

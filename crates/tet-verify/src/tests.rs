@@ -61,7 +61,7 @@ fn with_row(bytes: &mut [u8], row: u64, change: impl FnOnce(&mut IndexRow)) {
 /// One line a finding: code, region, field, `#dataset`, chunk.
 fn finding_lines(report: &Report) -> Vec<String> {
     let line = |finding: &Finding| {
-        let Place { region, field, dataset, chunk, .. } = &finding.place;
+        let Location { region, field, dataset, chunk, .. } = &finding.place;
         let dataset = dataset.map(|dataset| format!(" #{dataset}")).unwrap_or_default();
         let chunk = chunk.as_ref().map(|chunk| format!(" {chunk:?}")).unwrap_or_default();
         format!("{} {region} {field}{dataset}{chunk}", finding.code)

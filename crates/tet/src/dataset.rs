@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tet_convert::Opened;
 use tet_format::DType;
 use tet_query::{
-    Answer, Array, AttrText, AxisRef, Element, Error as QueryError, Execution, Hyperslab, Op,
-    Reduced, Reduction, Selected, Selection, SelectionError, SelectionNote, find_axis,
+    Array, AttrText, AxisRef, Element, Error as QueryError, Execution, Hyperslab, Op, Reduced,
+    Reduction, Selected, Selection, SelectionError, SelectionNote, WithIntegrity, find_axis,
 };
 
 use crate::error::Result;
@@ -109,7 +109,7 @@ impl Dataset {
     /// # Errors
     ///
     /// The dataset is not of type `T`; a chunk is damaged; the file changed; the array is too large.
-    pub fn read<T: Element>(&self) -> Result<Answer<Vec<T>>> {
+    pub fn read<T: Element>(&self) -> Result<WithIntegrity<Vec<T>>> {
         Ok(self.dataset.read_as(&self.slab, &self.how)?)
     }
 
@@ -118,7 +118,7 @@ impl Dataset {
     /// # Errors
     ///
     /// As [`Dataset::read`], but for the type.
-    pub fn array(&self) -> Result<Answer<Array>> {
+    pub fn array(&self) -> Result<WithIntegrity<Array>> {
         Ok(self.dataset.read(&self.slab, &self.how)?)
     }
 
@@ -127,7 +127,7 @@ impl Dataset {
     /// # Errors
     ///
     /// The operation is not defined for the type; a chunk cannot be read.
-    pub fn all(&self, op: Op) -> Result<Answer<Reduced>> {
+    pub fn all(&self, op: Op) -> Result<WithIntegrity<Reduced>> {
         self.reduce(&Reduction::all(op))
     }
 
@@ -136,7 +136,7 @@ impl Dataset {
     /// # Errors
     ///
     /// There is no such axis, and as [`Dataset::all`].
-    pub fn along(&self, op: Op, axes: &[&str]) -> Result<Answer<Reduced>> {
+    pub fn along(&self, op: Op, axes: &[&str]) -> Result<WithIntegrity<Reduced>> {
         let (dims, rank) = (self.dims(), self.dataset.shape().len());
         let find = |axis: &&str| find_axis(&AxisRef::from(*axis), dims, rank);
         let axes: std::result::Result<Vec<usize>, _> = axes.iter().map(find).collect();
@@ -149,7 +149,7 @@ impl Dataset {
     /// # Errors
     ///
     /// As [`Dataset::all`].
-    pub fn reduce(&self, reduction: &Reduction) -> Result<Answer<Reduced>> {
+    pub fn reduce(&self, reduction: &Reduction) -> Result<WithIntegrity<Reduced>> {
         Ok(self.dataset.reduce(&self.slab, reduction, &self.how)?)
     }
 }

@@ -12,12 +12,12 @@ use crate::limit::Scan;
 use crate::measure::{Rounds, paired};
 
 /// An open file and the fastest scan of it.
-pub(super) struct Kept {
+pub(super) struct MappedCatalog {
     catalog: Catalog,
     scan: Scan,
 }
 
-impl Kept {
+impl MappedCatalog {
     /// Opens the file and tries the scans.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let catalog = data::catalog(path, Io::Mapped)?;

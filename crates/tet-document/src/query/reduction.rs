@@ -17,7 +17,7 @@ impl QueryReduction {
     /// A reduction over these axes; none means all.
     pub fn new<A: Into<AxisRef>>(op: Op, axes: impl IntoIterator<Item = A>) -> Self {
         let axes = axes.into_iter().map(Into::into).collect();
-        QueryReduction { op, axes, params: Params::of(op) }
+        QueryReduction { op, axes, params: Params::for_op(op) }
     }
 
     /// Sets the parameters.

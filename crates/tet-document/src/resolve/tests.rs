@@ -128,7 +128,7 @@ fn asked(catalog: &Catalog, text: &str) -> String {
             let Reduction { op, axes, nan, params, filter, picks, groups, window } = reduction;
             let choice = Choice { filter: filter.clone(), picks: picks.clone() };
             let mut lines = format!("> {} over {axes:?}, NaN {nan:?}\n", op.name());
-            if *params != Params::of(*op) {
+            if *params != Params::for_op(*op) {
                 lines.push_str(&format!("> {params:?}\n"));
             }
             for group in groups {

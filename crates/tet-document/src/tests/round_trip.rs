@@ -64,7 +64,7 @@ fn number() -> impl Strategy<Value = Number> {
 }
 
 fn params(op: Op) -> BoxedStrategy<Params> {
-    let plain = Params::of(op);
+    let plain = Params::for_op(op);
     match op {
         Op::Var | Op::Std | Op::NanVar | Op::NanStd | Op::Covariance => {
             any::<u32>().prop_map(move |ddof| Params { ddof, ..plain.clone() }).boxed()

@@ -67,7 +67,7 @@ impl FileDraft {
         if let Some(what) = why {
             return Err(Error::Edit { what: what.to_owned() });
         }
-        let footer = FooterEdit::of(file, &Limits::default())?;
+        let footer = FooterEdit::from_file(file, &Limits::default())?;
         let footer = footer.unwrap_or_else(|| FooterEdit::empty(DigestChoice::Left));
         let names = file.datasets().iter().map(|entry| entry.name.clone());
         let datasets = names.enumerate().collect();
@@ -178,7 +178,7 @@ impl FileDraft {
         let names = self.file.datasets().iter().map(|entry| entry.name.as_str());
         let is_same = !self.is_compact && names.eq(self.names());
         let arranged = if is_same {
-            Arranged { image: Image::of(self.file.source()), rows: None }
+            Arranged { image: Image::from_source(self.file.source()), rows: None }
         } else {
             let datasets = self.datasets.iter();
             let kept = datasets.map(|(&id, name)| KeptDataset { id, name: name.clone() });

@@ -56,7 +56,7 @@ impl FooterEdit {
     ///
     /// Returns the first rule that its JSON breaks, [`Error::UnknownSpill`] when it cannot be
     /// moved, and errors of the source.
-    pub fn of(file: &TetFile, limits: &Limits) -> Result<Option<Self>> {
+    pub fn from_file(file: &TetFile, limits: &Limits) -> Result<Option<Self>> {
         let footer = file.footer();
         if footer.version == 0 {
             return Ok(None);

@@ -78,7 +78,7 @@ pub fn publish(
     let layout = writer.layout().clone();
     let is_in_place = matches!(options.overwrite, Overwrite::Edit(_));
     if let Some(base) = base.filter(|_| is_in_place)
-        && let Some(staying) = Staying::of(plan, &layout, &chunks, base)?
+        && let Some(staying) = Staying::from_base(plan, &layout, &chunks, base)?
     {
         staying.copy(&mut writer, progress)?;
         kept.stays_from = Some(layout.payloads_start());

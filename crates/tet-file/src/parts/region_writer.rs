@@ -88,7 +88,7 @@ impl RegionWriter {
     ///
     /// Returns [`Error::Io`] when the part cannot be written there.
     pub fn create(path: &Path, plan: &FilePlan, options: RegionOptions) -> Result<RegionWriter> {
-        RegionWriter::of(PartWriter::create(path, plan)?, plan, None, options)
+        RegionWriter::with_part(PartWriter::create(path, plan)?, plan, None, options)
     }
 
     /// A writer whose chunks are in a scratch file in `folder`; what it does not write is that of the base.
@@ -102,10 +102,10 @@ impl RegionWriter {
         base: Option<BaseFile>,
         options: RegionOptions,
     ) -> Result<RegionWriter> {
-        RegionWriter::of(PartWriter::scratch(folder)?, plan, base, options)
+        RegionWriter::with_part(PartWriter::scratch(folder)?, plan, base, options)
     }
 
-    fn of(
+    fn with_part(
         part: PartWriter,
         plan: &FilePlan,
         base: Option<BaseFile>,
@@ -204,7 +204,9 @@ impl RegionWriter {
         let planned = &*self.dataset(dataset)?;
         check(planned, start, extents, bytes)?;
         let block = Block { start, extents, bytes };
-        let Some(chunks) = Chunks::of(planned.grid(), start, extents) else { return Ok(()) };
+        let Some(chunks) = Chunks::touched_by(planned.grid(), start, extents) else {
+            return Ok(());
+        };
         let next = AtomicU64::new(0);
         let work = || -> Result<()> {
             let (mut elements, mut stored) = (Vec::new(), Vec::new());
@@ -253,7 +255,7 @@ impl RegionWriter {
         block: Block<'_>,
         [elements, stored]: [&mut Vec<u8>; 2],
     ) -> Result<u64> {
-        let overlap = Overlap::of(planned.grid(), coord, block);
+        let overlap = Overlap::new(planned.grid(), coord, block);
         let key = (dataset, planned.grid().linear(coord).unwrap_or(0));
         let size = planned.element_size();
         if overlap.extents == overlap.chunk {

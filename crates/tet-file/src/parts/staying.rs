@@ -35,7 +35,7 @@ pub(super) struct Staying<'b> {
 
 impl<'b> Staying<'b> {
     /// Those of a base; `None` where there are none, where they overlap, or where too much would be unused.
-    pub(super) fn of(
+    pub(super) fn from_base(
         plan: &FilePlan,
         layout: &Layout,
         parts: &Places<'_>,

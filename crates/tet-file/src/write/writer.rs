@@ -9,7 +9,7 @@ use tet_format::footer::{FOOTER_VERSION, Spill};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout};
 use tet_format::{ChunkStatistics, Codec, Digest, Grid, Span};
-use tet_io::{Progress, Publisher, Source, Step};
+use tet_io::{Operation, Progress, Publisher, Source};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
@@ -271,7 +271,8 @@ impl Writer {
             let placed = self.file.place(chunk.codec, chunk.decoded_len, chunk.stored_len);
             let out = placed.map_err(|error| fault(error, &self.target))?;
             if std::mem::take(&mut is_first) {
-                out.flush().map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
+                out.flush()
+                    .map_err(|error| tet_io::Error::io(Operation::Write, &self.target, error))?;
                 out.get_mut().copy_from(source, span)?;
             }
             self.count(dataset, chunk);
@@ -293,7 +294,7 @@ impl Writer {
         mut chunks: Vec<Span>,
         progress: &Progress,
     ) -> Result<()> {
-        let failed = |error| tet_io::Error::io(Step::Write, &self.target, error);
+        let failed = |error| tet_io::Error::io(Operation::Write, &self.target, error);
         let unused = unused_spans(source, &mut chunks, span)?;
         let out = self.file.skip_to(span.end()).map_err(|error| fault(error, &self.target))?;
         out.seek(SeekFrom::Start(span.start())).map_err(failed)?;
@@ -409,7 +410,7 @@ impl Writer {
         let out = self.file.finish(parts).map_err(|error| fault(error, &self.target))?;
         let flushed = out.into_inner().map_err(std::io::IntoInnerError::into_error);
         let publisher =
-            flushed.map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
+            flushed.map_err(|error| tet_io::Error::io(Operation::Write, &self.target, error))?;
         Ok((self.written, publisher))
     }
 }

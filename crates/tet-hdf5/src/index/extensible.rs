@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Element, Place};
+use super::{ChunkAddress, Element};
 use crate::error::{Result, fault};
-use crate::kept::Kept;
+use crate::kept::LruCache;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -24,7 +24,7 @@ pub(crate) struct ExtensibleArray {
     super_count: u64,
     /// The index block without its head; `None` where no chunk is stored.
     index: Option<Piece>,
-    blocks: Kept<Piece>,
+    blocks: LruCache<Piece>,
 }
 
 /// A data block: its address, how many elements it has, and whether each of its pages was written.
@@ -86,7 +86,7 @@ impl ExtensibleArray {
             page_count: 1 << page_bits,
             super_count,
             index: None,
-            blocks: Kept::new(KEPT),
+            blocks: LruCache::new(KEPT),
         };
         if let Some(block) = block {
             array.index = Some(array.index_block(reader, block)?);
@@ -113,7 +113,7 @@ impl ExtensibleArray {
     }
 
     /// Where the chunk of this number is.
-    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<Place>> {
+    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<ChunkAddress>> {
         let Some(index) = &self.index else { return Ok(None) };
         let size = self.element.len(reader);
         if number < self.index_count {
@@ -134,7 +134,7 @@ impl ExtensibleArray {
         &self,
         reader: &Reader,
         number: u64,
-    ) -> Result<(Option<Place>, u64)> {
+    ) -> Result<(Option<ChunkAddress>, u64)> {
         let place = self.find(reader, number)?;
         let following = number.saturating_add(1);
         let Some(index) = self.index.as_ref().filter(|_| place.is_none()) else {
@@ -239,7 +239,12 @@ impl ExtensibleArray {
     }
 
     /// An element of a data block.
-    fn in_block(&self, reader: &Reader, block: &DataBlock, within: u64) -> Result<Option<Place>> {
+    fn in_block(
+        &self,
+        reader: &Reader,
+        block: &DataBlock,
+        within: u64,
+    ) -> Result<Option<ChunkAddress>> {
         let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
         let size = self.element.len(reader) as u64;
         let head_len = (4 + 2 + reader.sizes.offset + self.offset_width) as u64;

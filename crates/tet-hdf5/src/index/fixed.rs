@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Element, Place};
+use super::{ChunkAddress, Element};
 use crate::error::{Result, fault};
-use crate::kept::Kept;
+use crate::kept::LruCache;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -22,7 +22,7 @@ pub(crate) struct FixedArray {
     written: Option<Vec<u8>>,
     /// The address of the first element or page; `None` where no chunk is stored.
     first: Option<u64>,
-    pages: Kept<Piece>,
+    pages: LruCache<Piece>,
 }
 
 impl FixedArray {
@@ -49,7 +49,7 @@ impl FixedArray {
             page_count: if has_pages { page_count } else { count },
             written: None,
             first: None,
-            pages: Kept::new(KEPT),
+            pages: LruCache::new(KEPT),
         };
         let Some(block) = block else { return Ok(array) };
         let head_len = (4 + 2 + reader.sizes.offset) as u64;
@@ -68,7 +68,7 @@ impl FixedArray {
     }
 
     /// Where the chunk of this number is.
-    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<Place>> {
+    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<ChunkAddress>> {
         let Some(first) = self.first.filter(|_| number < self.count) else { return Ok(None) };
         let size = self.element.len(reader) as u64;
         let page = number / self.page_count.max(1);

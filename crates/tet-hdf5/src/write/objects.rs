@@ -34,7 +34,7 @@ impl Hdf5Draft {
     ///
     /// Returns what cannot be stored.
     pub fn check(&self) -> Result<(), DraftFault> {
-        Groups::of(self)?;
+        Groups::from_draft(self)?;
         self.types.iter().try_for_each(check_type)?;
         let is_known = |number: &usize| *number < self.types.len();
         let lost = |it: &&DraftDataset| !it.enumeration.iter().all(is_known);
@@ -54,7 +54,7 @@ impl Hdf5Draft {
     /// As [`Hdf5Draft::check`].
     pub fn encode(&self, end: u64) -> Result<EncodedHdf5, DraftFault> {
         self.check()?;
-        let groups = Groups::of(self)?;
+        let groups = Groups::from_draft(self)?;
         let start = end.max(SUPERBLOCK_LEN).next_multiple_of(8);
         let mut metadata = vec![0; usize::try_from(start - end.min(start)).unwrap_or(0)];
         let mut at = start;

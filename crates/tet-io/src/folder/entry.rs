@@ -10,7 +10,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{open_regular, regular};
 use crate::stamp::Stamp;
 
@@ -28,14 +28,14 @@ pub(super) struct Root {
 
 impl Root {
     pub(super) fn open(path: &Path) -> Result<Root> {
-        let failed = |error| Error::io(Step::Open, path, error);
+        let failed = |error| Error::io(Operation::Open, path, error);
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_dir() {
             return Err(failed(ErrorKind::NotADirectory.into()));
         }
         let dir = open_dir(path);
         let stamp = match &dir {
-            Some(dir) => Stamp::of(dir).map_err(failed)?,
+            Some(dir) => Stamp::from_file(dir).map_err(failed)?,
             None => Stamp::from_metadata(&metadata),
         };
         let path = std::path::absolute(path).map_err(failed)?;
@@ -51,7 +51,7 @@ impl Root {
             }
             Ok(_) => Err(changed()),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(changed()),
-            Err(error) => Err(Error::io(Step::Stat, &self.path, error)),
+            Err(error) => Err(Error::io(Operation::Stat, &self.path, error)),
         }
     }
 
@@ -71,7 +71,7 @@ impl Root {
 
     /// The path of a key, if there is an entry of its name.
     pub(super) fn find(&self, key: &str, shown: &Path) -> Result<Option<PathBuf>> {
-        let failed = |error| Error::io(Step::Stat, shown, error);
+        let failed = |error| Error::io(Operation::Stat, shown, error);
         let (mut path, mut has_link) = (self.path.clone(), false);
         let mut parts = key.split('/').peekable();
         while let Some(part) = parts.next() {
@@ -115,7 +115,7 @@ impl Root {
     /// Whether links may lead to this place, whose path has none.
     fn may_lead_to(&self, target: &Path) -> Result<bool> {
         let real = |path: &Path| {
-            fs::canonicalize(path).map_err(|error| Error::io(Step::Stat, path, error))
+            fs::canonicalize(path).map_err(|error| Error::io(Operation::Stat, path, error))
         };
         let root = real(&self.path)?;
         if target.starts_with(&root) {

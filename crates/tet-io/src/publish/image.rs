@@ -1,7 +1,7 @@
 //! Publishes a new file whose content is known before it is written.
 
 use super::{Output, Publish, Publisher};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::image::Image;
 use crate::progress::{Canceled, Progress};
 use crate::source::Source;
@@ -66,7 +66,7 @@ impl Publisher {
         progress: &Progress,
     ) -> Result<(), E> {
         let target = self.target().to_path_buf();
-        let fault = |error| Error::io(Step::Write, &target, error);
+        let fault = |error| Error::io(Operation::Write, &target, error);
         image.write(0, self, fault, progress, |publisher, source, span| {
             publisher.copy_from(source, span)
         })

@@ -23,7 +23,7 @@ use std::thread::{Builder, JoinHandle};
 use tet_format::Span;
 
 use super::Overwrite;
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{Backend, Source, UrlPart, UrlReplace, UrlStore, UrlUpload, store_of};
 use crate::stamp::Stamp;
 use crate::vfs::VfsFile;
@@ -145,7 +145,7 @@ impl UrlFile {
         let failed = |error| self.write_fault(error);
         let file = self.file.reader().map_err(failed)?;
         let file = file.ok_or_else(|| Error::UrlOutput { path: self.target.clone() })?;
-        let stamp = Stamp::of(&file).map_err(failed)?;
+        let stamp = Stamp::from_file(&file).map_err(failed)?;
         Ok(Source::opened(Backend::Pread(file), &self.target, stamp))
     }
 
@@ -158,7 +158,7 @@ impl UrlFile {
     }
 
     fn write_fault(&self, error: io::Error) -> Error {
-        Error::io(Step::Write, &self.target, error)
+        Error::io(Operation::Write, &self.target, error)
     }
 
     /// Keeps the first failure, for what is written later.

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use super::{Overwrite, Publish};
 use crate::at_once::at_once;
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::folder::Folder;
 use crate::source::{Source, UrlReplace, store_of};
 use crate::url::is_url;
@@ -205,7 +205,7 @@ fn remove_below(folder: &Folder, key: &str, depth_left: usize) -> Result<()> {
         let list = folder.list(key, REMOVED_TOGETHER)?;
         let depth_left = depth_left.checked_sub(1).ok_or_else(|| {
             let text = "its files are too deep below each other to be removed";
-            Error::io(Step::Remove, folder.path(), std::io::Error::other(text))
+            Error::io(Operation::Remove, folder.path(), std::io::Error::other(text))
         })?;
         list.folders.iter().try_for_each(|it| remove_below(folder, &below(it), depth_left))?;
         let files = list.files.iter().filter(|name| !key.is_empty() || *name != CLAIM);

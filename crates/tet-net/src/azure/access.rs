@@ -47,7 +47,7 @@ impl Access {
     /// # Errors
     ///
     /// Returns an error when a key is not base64, or there is none of the account.
-    pub(crate) fn of(lookup: &Lookup, secrets: &Secrets) -> io::Result<Access> {
+    pub(crate) fn from_variables(lookup: &Lookup, secrets: &Secrets) -> io::Result<Access> {
         if let Some(token) = lookup.get("AZURE_STORAGE_SAS_TOKEN") {
             return Ok(Access::Token(token.trim_start_matches('?').to_owned()));
         }
@@ -105,7 +105,8 @@ mod tests {
     #[test]
     fn a_key_signs_each_request() {
         let key = [("AZURE_STORAGE_ACCOUNT", "acme"), ("AZURE_STORAGE_KEY", "SmVmZQ==")];
-        let access = Access::of(&lookup(Box::leak(Box::new(key))), &Secrets::default()).unwrap();
+        let access =
+            Access::from_variables(&lookup(Box::leak(Box::new(key))), &Secrets::default()).unwrap();
         let Access::Key(account, key) = &access else { panic!("{access:?}") };
         assert_eq!((account.as_str(), key.as_slice()), ("acme", &b"Jefe"[..]));
         let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
@@ -123,15 +124,17 @@ mod tests {
     #[test]
     fn a_token_comes_before_a_key() {
         let variables = &[("AZURE_STORAGE_SAS_TOKEN", "?sv=1&sig=s"), ("AZURE_STORAGE_KEY", "%")];
-        let access = Access::of(&lookup(variables), &Secrets::default()).unwrap();
+        let access = Access::from_variables(&lookup(variables), &Secrets::default()).unwrap();
         assert!(matches!(access, Access::Token(token) if token == "sv=1&sig=s"));
-        let access = Access::of(&lookup(&[]), &Secrets::default()).unwrap();
+        let access = Access::from_variables(&lookup(&[]), &Secrets::default()).unwrap();
         assert!(matches!(access, Access::Account(_)));
         for wrong in [
             &[("AZURE_STORAGE_KEY", "Zg==")][..],
             &[("AZURE_STORAGE_KEY", "%"), ("AZURE_STORAGE_ACCOUNT", "a")],
         ] {
-            let text = Access::of(&lookup(wrong), &Secrets::default()).unwrap_err().to_string();
+            let text = Access::from_variables(&lookup(wrong), &Secrets::default())
+                .unwrap_err()
+                .to_string();
             assert!(text.starts_with("AZURE_STORAGE_KEY "), "{text}");
         }
     }

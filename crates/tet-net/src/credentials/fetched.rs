@@ -8,7 +8,7 @@ use serde_json::Value;
 use tet_io::Source;
 use url::Url;
 
-use crate::http::{Answer, Client, Send};
+use crate::http::{Client, Send, ServerResponse};
 use crate::ranges::RangeFailure;
 
 /// The longest file of profiles, keys or tokens that is read.
@@ -58,12 +58,12 @@ pub(super) fn post(
     url: &Url,
     form: &str,
     headers: &[(&str, &str)],
-) -> Result<Answer, RangeFailure> {
+) -> Result<ServerResponse, RangeFailure> {
     let headers = [&[("content-type", "application/x-www-form-urlencoded")], headers].concat();
     client.send(Send::Post(form.as_bytes()), url, &headers)
 }
 
-fn json_of(answer: &Answer) -> Result<Value, RangeFailure> {
+fn json_of(answer: &ServerResponse) -> Result<Value, RangeFailure> {
     serde_json::from_str(&answer.body)
         .map_err(|_| RangeFailure::refused("the server's answer is not JSON"))
 }

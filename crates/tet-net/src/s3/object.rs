@@ -14,7 +14,7 @@ use url::Url;
 
 use super::{Bucket, ENCODED, S3, SIGNED_FOR, Store, google};
 use crate::body::Body;
-use crate::http::{Answer, Send};
+use crate::http::{Send, ServerResponse};
 use crate::object::{
     CopiedRange, Headers, Markers, Object, UploadPage, bucket_and_key, by_etag, is_written,
 };
@@ -212,7 +212,7 @@ fn part_number(nth: usize) -> u16 {
 }
 
 /// The time of the server.
-fn time_of(answer: &Answer) -> Option<Timestamp> {
+fn time_of(answer: &ServerResponse) -> Option<Timestamp> {
     let date = rfc2822::parse(answer.header("date")?).ok()?;
     Some(date.timestamp())
 }

@@ -325,7 +325,7 @@ impl ChunkPlace {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Run {
+pub struct ReadRange {
     /// The object, numbered as in [`ChunkPlace`].
     pub object: u32,
     /// The bytes in it.

@@ -23,7 +23,7 @@ const NAME: &str = "string";
 /// # Examples
 ///
 /// ```no_run
-/// # fn of(dataset: &tet_query::Dataset) {
+/// # fn example(dataset: &tet_query::Dataset) {
 /// use tet_query::Texts;
 ///
 /// if let Some(Texts::Elements { bytes, .. }) = &dataset.text {
@@ -209,7 +209,7 @@ impl Dataset {
     /// # Examples
     ///
     /// ```no_run
-    /// # fn of(bytes: tet_query::Dataset) {
+    /// # fn example(bytes: tet_query::Dataset) {
     /// use std::sync::Arc;
     /// use tet_query::{Dataset, FixedText};
     ///

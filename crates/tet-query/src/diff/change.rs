@@ -67,7 +67,7 @@ pub(super) struct BoxSums {
 
 impl BoxSums {
     /// The sums of pairs of one type; those that `is_missing` are left out.
-    pub(super) fn of<T: Measured>(
+    pub(super) fn from_pairs<T: Measured>(
         [left, right]: [&[u8]; 2],
         is_missing: Option<&dyn Fn([T; 2]) -> bool>,
     ) -> BoxSums {

@@ -27,12 +27,12 @@ pub(super) type Outcome = Option<(u64, u64)>;
 #[derive(Debug)]
 pub(super) struct Ahead<'a> {
     plan: &'a ReadPlan,
-    state: Mutex<State>,
+    state: Mutex<Comparisons>,
     ended: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Comparisons {
     /// Outcomes by the chunk's linear index; `None` while a thread compares it.
     outcomes: BTreeMap<u64, Option<Outcome>>,
     /// No chunk before this place in the plan is left to be taken.
@@ -85,7 +85,7 @@ impl<'a> Ahead<'a> {
 
     fn claim(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, Comparisons>,
         read: &ChunkRead,
         compare: impl Fn(&ChunkRead) -> Result<Outcome>,
     ) -> Result<Outcome> {
@@ -97,12 +97,12 @@ impl<'a> Ahead<'a> {
         Ok(outcome)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Comparisons> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl Comparisons {
     /// The first chunk of the plan that no thread has taken. Those that are decoded whole are compared
     /// where that is done.
     fn later<'a>(&mut self, plan: &'a ReadPlan) -> Option<&'a ChunkRead> {

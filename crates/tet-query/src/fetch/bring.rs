@@ -7,7 +7,7 @@ use tet_io::{Source, View};
 
 use super::prefetch::Prefetch;
 use crate::buffer::{self, Buffer};
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::error::{Error, Result};
 use crate::plan::runs::TaskReads;
 
@@ -145,7 +145,7 @@ impl<'a> Bring<'a> {
     ///
     /// Returns an error when it cannot be read.
     pub(super) fn direct(&self, run: Span, out: &mut [u8]) -> Result<()> {
-        if self.prefetch.take(self.task, Run { object: self.number(), span: run }, out)? {
+        if self.prefetch.take(self.task, ReadRange { object: self.number(), span: run }, out)? {
             return Ok(());
         }
         Ok(self.source().read_ranges(&mut [(run.start(), out)])?)
@@ -171,7 +171,7 @@ impl<'a> Bring<'a> {
             let len = buffer::len(run.len())?;
             let (part, rest) = room.split_at_mut(len.next_multiple_of(ALIGN));
             let part = &mut part[..len];
-            if !self.prefetch.take(self.task, Run { object, span: *run }, part)? {
+            if !self.prefetch.take(self.task, ReadRange { object, span: *run }, part)? {
                 parts.push((run.start(), part));
             }
             room = rest;

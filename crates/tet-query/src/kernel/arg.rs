@@ -148,7 +148,7 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
         if let Some(&place) = later.nan_places.get(from) {
             self.note_nan(cell, place);
         }
-        self.nans.add(cell, self.keys.len(), later.nans.of(from));
+        self.nans.add(cell, self.keys.len(), later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {

@@ -170,7 +170,7 @@ impl<T: Numeric> Kernel<T> for Digits<T> {
         }
         let (least, greatest) = later.ends[from];
         self.ends[cell] = (self.ends[cell].0.min(least), self.ends[cell].1.max(greatest));
-        self.nans.add(cell, self.ends.len(), later.nans.of(from));
+        self.nans.add(cell, self.ends.len(), later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {

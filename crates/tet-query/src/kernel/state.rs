@@ -22,7 +22,7 @@ const COLUMN: usize = 64;
 const COLUMN_MIN: usize = 16;
 
 /// The states of some cells, of whatever kernel and element type.
-pub(crate) trait State: Send {
+pub(crate) trait KernelState: Send {
     /// As [`Kernel::fold_runs`]; the bytes are aligned for the elements.
     fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]);
     /// As [`Kernel::fold_lanes`]; the bytes are aligned for the elements.
@@ -38,9 +38,9 @@ pub(crate) trait State: Send {
     /// As [`Kernel::outdoes`], for whatever passes the filter.
     fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool;
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
+    fn take(&mut self, cell: usize, later: &dyn KernelState, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
-    fn merge(&mut self, later: Box<dyn State>);
+    fn merge(&mut self, later: Box<dyn KernelState>);
     /// As [`Kernel::nan_count`].
     fn nan_count(&self) -> Option<u64>;
     /// As [`Kernel::finish`].
@@ -54,7 +54,7 @@ pub(crate) trait State: Send {
 /// Makes the states of one reduction.
 #[derive(Clone)]
 pub(crate) struct Maker {
-    make: fn(usize, &Setup, Option<&super::Test>) -> Box<dyn State>,
+    make: fn(usize, &Setup, Option<&super::Test>) -> Box<dyn KernelState>,
     setup: Arc<Setup>,
     filter: Option<Arc<super::Test>>,
     /// Whether positions along the folded axes matter.
@@ -79,7 +79,10 @@ impl fmt::Debug for Maker {
 
 impl Maker {
     /// The maker of a kernel's states; only elements that pass `filter` reach it.
-    pub(super) fn of<T: Numeric, K: Kernel<T>>(setup: Setup, filter: Option<super::Test>) -> Maker {
+    pub(super) fn for_kernel<T: Numeric, K: Kernel<T>>(
+        setup: Setup,
+        filter: Option<super::Test>,
+    ) -> Maker {
         Maker {
             make: |cell_count, setup, filter| {
                 let kernel = K::new(cell_count, setup);
@@ -106,7 +109,7 @@ impl Maker {
     }
 
     /// States of nothing, one per cell.
-    pub(crate) fn make(&self, cell_count: usize) -> Box<dyn State> {
+    pub(crate) fn make(&self, cell_count: usize) -> Box<dyn KernelState> {
         (self.make)(cell_count, &self.setup, self.filter.as_deref())
     }
 }
@@ -118,7 +121,7 @@ struct Of<T: Ranked, K> {
     elements: PhantomData<fn(T)>,
 }
 
-impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
+impl<T: Numeric, K: Kernel<T>> KernelState for Of<T, K> {
     fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]) {
         let elements = elements(bytes);
         match &mut self.filter {
@@ -179,12 +182,12 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
         Known::new(chunk).is_some_and(|known| self.kernel.outdoes(cell, &known))
     }
 
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize) {
+    fn take(&mut self, cell: usize, later: &dyn KernelState, from: usize, count: usize) {
         let later = later.as_any().downcast_ref::<Self>().expect("one maker made both");
         self.kernel.take_lanes(cell, &later.kernel, from, count);
     }
 
-    fn merge(&mut self, later: Box<dyn State>) {
+    fn merge(&mut self, later: Box<dyn KernelState>) {
         let later = later.into_any().downcast::<Self>().expect("one maker made both");
         self.kernel.merge(later.kernel);
     }

@@ -23,7 +23,7 @@ impl Dataset {
     /// # Examples
     ///
     /// ```no_run
-    /// # fn of(time: &tet_query::Dataset) {
+    /// # fn example(time: &tet_query::Dataset) {
     /// use tet_query::Execution;
     ///
     /// if let Some(dates) = time.as_dates(&time.attrs, &Execution::default()) {
@@ -33,7 +33,7 @@ impl Dataset {
     /// ```
     #[must_use]
     pub fn as_dates(&self, attrs: &BTreeMap<String, AttrText>, how: &Execution) -> Option<Dataset> {
-        let units = TimeUnits::of(attrs).filter(|_| self.fault.is_none())?;
+        let units = TimeUnits::from_attrs(attrs).filter(|_| self.fault.is_none())?;
         let numbers = self.with_exact_times();
         let dtype = numbers.dtype.filter(|it| it.is_integer() || it.is_float())?;
         labels_of_array(&Array::zeroed(dtype, [0].into()).ok()?)?;
@@ -49,7 +49,7 @@ impl Dataset {
     /// Whether its numbers are times by the units and the calendar in these attributes.
     #[must_use]
     pub fn is_time_by(&self, attrs: &BTreeMap<String, AttrText>) -> bool {
-        self.dtype.is_some() && TimeUnits::of(attrs).is_some()
+        self.dtype.is_some() && TimeUnits::from_attrs(attrs).is_some()
     }
 }
 

@@ -61,7 +61,7 @@ impl TimeUnits {
         TimeUnits { calendar: Calendar::Gregorian, len: 1, epoch: 0 };
 
     /// The units of a dataset with these attributes; `None` if its numbers are not times.
-    pub(super) fn of(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
+    pub(super) fn from_attrs(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
         let text = |key| match attrs.get(key) {
             Some(AttrText::Text(text)) => Some(text.as_str()),
             _ => None,
@@ -84,7 +84,7 @@ impl TimeUnits {
             .get("units")
             .map(AttrText::text)
             .filter(|it| it.to_ascii_lowercase().contains(" since "))?;
-        if TimeUnits::of(attrs).is_some() {
+        if TimeUnits::from_attrs(attrs).is_some() {
             return None;
         }
         let name = attrs.get("calendar").map_or("standard", AttrText::text);
@@ -148,7 +148,8 @@ pub fn have_same_units(one: &BTreeMap<String, AttrText>, two: &BTreeMap<String, 
         (Some(one), Some(two)) => one.is_same(two),
         (one, two) => one.is_none() && two.is_none(),
     };
-    let times = || TimeUnits::of(one).filter(|units| TimeUnits::of(two) == Some(*units));
+    let times =
+        || TimeUnits::from_attrs(one).filter(|units| TimeUnits::from_attrs(two) == Some(*units));
     is_same("units") && is_same("calendar") || times().is_some()
 }
 
@@ -271,7 +272,7 @@ mod tests {
         let text = |text: &str| AttrText::Text(text.to_owned());
         let mut attrs = BTreeMap::from([("units".to_owned(), text(units))]);
         attrs.extend(calendar.map(|name| ("calendar".to_owned(), text(name))));
-        TimeUnits::of(&attrs)
+        TimeUnits::from_attrs(&attrs)
     }
 
     fn labels(unit: &str, calendar: &str, values: &[i128]) -> Labels<'static> {

@@ -42,7 +42,7 @@ pub struct Elements {
 impl Elements {
     /// The elements of one lazy array.
     #[must_use]
-    pub fn of(lazy: Arc<LazyArray>) -> Elements {
+    pub fn new(lazy: Arc<LazyArray>) -> Elements {
         let shape = lazy.shape().clone();
         Elements { first: lazy, others: Vec::new(), axis: 0, shape }
     }

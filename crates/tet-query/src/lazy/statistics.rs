@@ -11,7 +11,7 @@ use crate::reduce;
 use crate::reduction::{Axes, Reduction};
 use crate::scalar::Scalar;
 use crate::scatter;
-use crate::transform::{Formula, Map, Method, Run, Statistics, Transform};
+use crate::transform::{CellRun, Formula, Map, Method, Statistics, Transform};
 
 impl LazyArray {
     /// Takes the statistics of a lazy array that maps nothing yet.
@@ -158,7 +158,7 @@ fn sum_len(how: &Execution) -> u64 {
 }
 
 /// Adds a run of numbers to its cells, and what rounding loses of them.
-fn add(elements: &[f64], run: Run, sums: &mut [f64], errors: &mut [f64]) {
+fn add(elements: &[f64], run: CellRun, sums: &mut [f64], errors: &mut [f64]) {
     let step = |sum: f64, error: f64, element: f64| {
         let element = if element.is_nan() { 0.0 } else { element };
         let (next, lost) = two_sum(sum, element);

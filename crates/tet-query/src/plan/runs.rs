@@ -10,7 +10,7 @@ use super::output::OutputRect;
 use super::piece::{Stage, Stretches, Strips, dense_range};
 use super::touch::AxisBox;
 use super::{ChunkRead, ReadPlan, Zone};
-use crate::catalog::Run;
+use crate::catalog::ReadRange;
 use crate::coalesce::{Coalesce, Need, batch};
 
 /// Remaining reads of one task.
@@ -117,7 +117,7 @@ impl ReadPlan {
         (rect, stage): (&[Range<u64>], Option<Stage>),
         limit: u64,
         (window_len, output): (u64, Option<OutputRect>),
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) {
         let touch = self.touch.narrowed(rect);
         let mut reads =
@@ -128,7 +128,7 @@ impl ReadPlan {
             if runs.is_empty() {
                 return;
             }
-            runs.iter().for_each(|&span| visit(Run { object, span }));
+            runs.iter().for_each(|&span| visit(ReadRange { object, span }));
         }
     }
 }

@@ -43,7 +43,7 @@ struct WindowCut {
 
 /// The share of one task.
 #[derive(Debug)]
-pub(super) struct Task {
+pub(super) struct FoldTask {
     pub tile: u64,
     pub part: u64,
     /// The selected positions it folds, axis by axis.
@@ -133,7 +133,7 @@ impl Tasks {
     }
 
     /// The share of task number `index`.
-    pub(super) fn task(&self, roles: &Roles, index: u64) -> Result<Task> {
+    pub(super) fn task(&self, roles: &Roles, index: u64) -> Result<FoldTask> {
         let (tile, part) = (index / self.parts.count(), index % self.parts.count());
         let mut rect: Vec<Range<u64>> = roles.counts.iter().map(|&count| 0..count).collect();
         let window_count = self.windows.map_or(1, |cut| cut.count());
@@ -146,7 +146,7 @@ impl Tasks {
             rect[cut.axis] = cut.windows.span(&windows);
         }
         let layout = Layout::new(roles, &rect, &windows)?;
-        Ok(Task { tile, part, rect, layout })
+        Ok(FoldTask { tile, part, rect, layout })
     }
 
     /// The windows of a task when they are not shared out: all there are.

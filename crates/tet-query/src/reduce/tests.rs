@@ -4,7 +4,7 @@ mod zone;
 use tet_format::{DType, Grid};
 use tet_io::Access;
 
-use super::asked;
+use super::reduction_query;
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
 use crate::fetch::Doubt;
@@ -225,7 +225,7 @@ fn too_many_cells_are_refused_before_they_are_computed() {
     let dataset = &world.mapped.datasets()[0];
     let slab = Hyperslab::whole(&world.shape);
     for op in [Op::Sum, Op::Count, Op::Median, Op::Histogram, Op::Covariance] {
-        let reduction = Reduction { params: Params::of(op), ..Reduction::along(op, [1]) };
+        let reduction = Reduction { params: Params::for_op(op), ..Reduction::along(op, [1]) };
         for (result_max, fits) in [(1 << 20, true), (16 * 39, false)] {
             let how = Execution { result_max, ..small_tuning() };
             let found = dataset.reduce(&slab, &reduction, &how);
@@ -330,8 +330,8 @@ fn bits_do_not_depend_on_steps() {
                         );
                         let steps = |how| {
                             let doubt = Doubt::default();
-                            let asked = asked(dataset, &slab, &reduction, (how, &doubt));
-                            asked.unwrap().0.step_count(op).unwrap()
+                            let query = reduction_query(dataset, &slab, &reduction, (how, &doubt));
+                            query.unwrap().0.step_count(op).unwrap()
                         };
                         longer[nth] += usize::from(steps(&near) < steps(&how));
                     }

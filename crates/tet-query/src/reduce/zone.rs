@@ -21,7 +21,7 @@ use super::role::{Role, Roles};
 use crate::budget::{DigestPolicy, Execution, StatisticsPolicy};
 use crate::catalog::{ChunkPlace, Dataset};
 use crate::error::Result;
-use crate::kernel::{KnownChunk, Maker, Share, State, Verdict};
+use crate::kernel::{KernelState, KnownChunk, Maker, Share, Verdict};
 use crate::plan::piece::{chunk_elements, element_count};
 use crate::plan::touch::{AxisBox, Touch};
 use crate::plan::{ReadPlan, Zone};
@@ -75,13 +75,13 @@ fn skip_outdone(
     plan: &ReadPlan,
     roles: &Roles,
     record: impl Fn(&ChunkPlace) -> Result<Option<ChunkStatistics>> + Copy,
-    states: impl Fn(usize) -> Vec<Box<dyn State>>,
+    states: impl Fn(usize) -> Vec<Box<dyn KernelState>>,
     zones: &mut [Zone],
 ) -> Result<()> {
     let columns = Columns::new(&plan.touch, roles);
     let (mut folded, mut noted) = (states(columns.count), states(columns.count));
     for_known(plan, roles, record, |nth, chunk, is_one| {
-        let (column, share) = (columns.of(nth), if is_one { Share::All } else { Share::Some });
+        let (column, share) = (columns.column(nth), if is_one { Share::All } else { Share::Some });
         match zones[nth] {
             Zone::Known(_) => folded.iter_mut().for_each(|state| {
                 state.fold_known(column, chunk);
@@ -93,7 +93,7 @@ fn skip_outdone(
         }
     })?;
     for_known(plan, roles, record, |nth, chunk, _| {
-        let column = columns.of(nth);
+        let column = columns.column(nth);
         let mut pairs = folded.iter().zip(&noted);
         let are_outdone = pairs
             .all(|(folded, noted)| folded.outdoes(column, chunk) || noted.outdoes(column, chunk));
@@ -141,7 +141,7 @@ impl Columns {
     }
 
     /// The column of a chunk of the plan.
-    fn of(&self, nth: usize) -> usize {
+    fn column(&self, nth: usize) -> usize {
         let (mut rest, mut column) = (nth, 0);
         for &(touched, step) in &self.axes {
             column += rest % touched * step;
@@ -174,7 +174,7 @@ fn for_known(
 }
 
 /// The decision for a chunk; `is_one`: whether all of it is selected and in one cell.
-fn zone_of(states: &mut [Box<dyn State>], chunk: &KnownChunk, is_one: bool) -> Zone {
+fn zone_of(states: &mut [Box<dyn KernelState>], chunk: &KnownChunk, is_one: bool) -> Zone {
     let mut zone = Zone::Skip;
     for state in states {
         match state.fold_known(0, chunk) {
@@ -192,7 +192,7 @@ pub(super) fn fold_zone(
     zone: Zone,
     boxes: &[AxisBox],
     layout: &Layout,
-    states: &mut [Box<dyn State>],
+    states: &mut [Box<dyn KernelState>],
 ) -> Result<()> {
     let Zone::Known(statistics) = zone else { return Ok(()) };
     if boxes.iter().any(|part| part.first != 0) {

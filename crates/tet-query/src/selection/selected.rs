@@ -20,7 +20,7 @@ use crate::taken::{TakenAxis, coordinates_turned, taken};
 /// # Examples
 ///
 /// ```no_run
-/// # fn of(catalog: &tet_query::Catalog) -> tet_query::Result<()> {
+/// # fn example(catalog: &tet_query::Catalog) -> tet_query::Result<()> {
 /// use tet_query::{Execution, Selection};
 ///
 /// let how = Execution::default();

@@ -7,7 +7,7 @@ use tet_format::DType;
 
 use super::Method;
 use super::compute::{self, Narrow, Params, Wide};
-use super::number::{self, OfNumber, ToNumber};
+use super::number::{self, FromExact, ToNumber};
 use super::statistics::{BLOCK, Statistics, Walk};
 use crate::budget::Execution;
 use crate::buffer;
@@ -33,7 +33,7 @@ pub(crate) enum Formula {
 
 impl Formula {
     /// The formula of a method.
-    pub(crate) const fn of(method: Method) -> Formula {
+    pub(crate) const fn for_method(method: Method) -> Formula {
         match method {
             Method::Softmax => Formula::Exp,
             Method::Log1p => Formula::Log1p,
@@ -115,7 +115,7 @@ impl Map {
                 self.replace::<T>(T::from_number(*nothing), cast_mut(out), how).map(|()| 0)
             }
             What::Compute(formula, statistics) => {
-                let job = Job { map: self, formula: *formula, statistics, part, how };
+                let job = MapKernel { map: self, formula: *formula, statistics, part, how };
                 let from = from.map(cast::<T>);
                 if self.to == DType::Float64 {
                     job.run::<T, f64>(from, cast_mut(out))
@@ -163,7 +163,7 @@ impl Map {
 }
 
 /// Converts elements, from `out` itself when there is no `from`; gives the first that the other type does not have.
-fn convert_all<T: ToNumber, O: OfNumber>(
+fn convert_all<T: ToNumber, O: FromExact>(
     from: Option<&[T]>,
     out: &mut [O],
     how: &Execution,
@@ -185,7 +185,7 @@ fn convert_all<T: ToNumber, O: OfNumber>(
 }
 
 /// A computation whose types are known.
-struct Job<'a> {
+struct MapKernel<'a> {
     map: &'a Map,
     formula: Formula,
     statistics: &'a Statistics,
@@ -193,7 +193,7 @@ struct Job<'a> {
     how: &'a Execution,
 }
 
-impl Job<'_> {
+impl MapKernel<'_> {
     fn run<T: Wide, O: Narrow>(&self, from: Option<&[T]>, out: &mut [O]) -> Result<u64> {
         let zero_count = AtomicU64::new(0);
         let tester = self.map.filter.as_ref().map(Tester::<T>::new);

@@ -23,7 +23,7 @@ use crate::rule;
 const EAGERNESS: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
-struct Task {
+struct ObjectCheck {
     message: usize,
     object: usize,
     region: Span,
@@ -32,7 +32,7 @@ struct Task {
 
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    tasks: Vec<Task>,
+    tasks: Vec<ObjectCheck>,
 }
 
 impl Objects {
@@ -41,7 +41,7 @@ impl Objects {
         let sound = message.objects().iter().enumerate().filter(|(_, it)| it.fault.is_none());
         self.tasks.extend(sound.map(|(object, it)| {
             let (region, descriptor) = (it.region, it.descriptor);
-            Task { message: number, object, region, descriptor }
+            ObjectCheck { message: number, object, region, descriptor }
         }));
     }
 
@@ -59,8 +59,9 @@ impl Objects {
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = Pool::new(options.threads, tasks.len(), all.saturating_mul(EAGERNESS));
         let limits = (&options.limits, total);
-        let light =
-            |(): &mut (), task: &Task| check_object(source, limits, task, Weight::Light, progress);
+        let light = |(): &mut (), task: &ObjectCheck| {
+            check_object(source, limits, task, Weight::Light, progress)
+        };
         let found = pool.map(&tasks, || (), light)?;
         for (task, found) in tasks.iter().zip(found) {
             let found = match found {
@@ -112,7 +113,7 @@ impl Total {
 fn check_object(
     source: &Source,
     limits: (&Limits, &Total),
-    task: &Task,
+    task: &ObjectCheck,
     weight: Weight,
     progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {

@@ -37,7 +37,7 @@ impl Descriptor {
             ("filter", text(NONE)),
             ("compression", text(NONE)),
         ];
-        let descriptor = Descriptor::of(fields.map(field).into(), 0, 0);
+        let descriptor = Descriptor::from_fields(fields.map(field).into(), 0, 0);
         match descriptor.fault() {
             None => Ok(descriptor),
             Some(_) => Err(Error::Unwritable { why: "elements must count up to less than 2^63" }),
@@ -52,14 +52,14 @@ impl Descriptor {
             Some(field) => field.value = value,
             None => self.fields.push(Field { key: key.to_owned(), value, at }),
         }
-        Descriptor::of(self.fields, self.at, self.stored_len)
+        Descriptor::from_fields(self.fields, self.at, self.stored_len)
     }
 
     /// Removes `key`.
     #[must_use]
     pub fn without(mut self, key: &str) -> Descriptor {
         self.fields.retain(|field| field.key != key);
-        Descriptor::of(self.fields, self.at, self.stored_len)
+        Descriptor::from_fields(self.fields, self.at, self.stored_len)
     }
 
     /// Replaces the codec of a stage.

@@ -16,7 +16,7 @@ use super::{for_samples, masks, samples, zeroed};
 use crate::Value;
 use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage};
 use crate::error::{Error, Result};
-use crate::mask::{self, Found};
+use crate::mask::{self, NonFiniteMasks};
 use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{buffer, index, packing_spoils, szip, whole_units, zstd};
 
@@ -78,12 +78,12 @@ fn survey<E: From<Error>>(
     dtype: DType,
     elements: &mut Passes<'_, E>,
     recipe: &Recipe,
-) -> Result<(Found, NonFiniteSeen), E> {
+) -> Result<(NonFiniteMasks, NonFiniteSeen), E> {
     if !is_surveyed(dtype, recipe) {
-        return Ok((Found::default(), NonFiniteSeen::default()));
+        return Ok((NonFiniteMasks::default(), NonFiniteSeen::default()));
     }
     let bits_len = descriptor.element_count().unwrap_or_default().div_ceil(8);
-    let (mut all, mut inexact) = (Found::default(), [0_u64; 3]);
+    let (mut all, mut inexact) = (NonFiniteMasks::default(), [0_u64; 3]);
     let size = dtype.size().unwrap_or(1);
     let mut first = 0_u64;
     whole_units(index(size * 8), &mut *elements, &mut |piece| {

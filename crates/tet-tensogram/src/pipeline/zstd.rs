@@ -46,7 +46,7 @@ pub struct Frames {
 
 impl Frames {
     /// The frames that a descriptor states, if its payload can contain them.
-    pub(super) fn of(
+    pub(super) fn from_descriptor(
         descriptor: &Descriptor,
         offsets: Vec<u64>,
         payload_len: u64,

@@ -20,7 +20,7 @@ pub(super) struct RepairContext<'a> {
 impl<'a> RepairContext<'a> {
     pub(super) fn new(source: &Source, options: &'a RepairOptions) -> Self {
         let (edits, withheld) = (Vec::new(), Vec::new());
-        RepairContext { image: Image::of(source), edits, withheld, options }
+        RepairContext { image: Image::from_source(source), edits, withheld, options }
     }
 
     pub(super) fn limits(&self) -> &'a Limits {

@@ -169,7 +169,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
     // Read the footer before filled payloads overwrite its place.
     let file = gaps::open(context)?;
     let (before, old) = (context.image.clone(), file.footer().version != 0);
-    let footer = if old { FooterEdit::of(&file, context.limits())? } else { None };
+    let footer = if old { FooterEdit::from_file(&file, context.limits())? } else { None };
     let count = context.edits.len();
     let left = payload::fill(context, damaged)?;
     if let Some(footer) = footer.filter(|_| count < context.edits.len()) {

@@ -2,7 +2,7 @@
 
 use tet_format::{DType, ForeignRule};
 
-use super::collect::{Collector, Found};
+use super::collect::{Collector, FieldFault};
 use crate::checksum::Checksum;
 use crate::entry::Field;
 use crate::error::Fault;
@@ -52,10 +52,10 @@ fn found(
     rule: &'static ForeignRule,
     key: &'static str,
     (found, wanted): (u64, u64),
-) -> Found {
+) -> FieldFault {
     let at = tensor.field_at(key).unwrap_or(tensor.entry_at());
     let fault = Fault { rule, at, found, wanted };
-    Found { fault, position: Some(tensor.position()), field: key }
+    FieldFault { fault, position: Some(tensor.position()), field: key }
 }
 
 /// The notes of an entry.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tet_format::{DType, ForeignRule};
 
-use super::collect::{Collector, Found};
+use super::collect::{Collector, FieldFault};
 use crate::entry::{Field, element_count};
 use crate::error::Fault;
 use crate::index::Index;
@@ -64,7 +64,7 @@ fn groups(index: &Index) -> Vec<Group<'_>> {
 }
 
 /// Roles of the parts of one tensor, if all are present with the right shapes.
-fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
+fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, FieldFault> {
     let mut parts: BTreeMap<&str, Tensor<'_>> = BTreeMap::new();
     for (part, tensor) in group {
         if parts.insert(part, *tensor).is_some() {
@@ -104,7 +104,7 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
 }
 
 /// The extents of the sparse tensor, stated in the entry of its values.
-fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, Found> {
+fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, FieldFault> {
     let stated = match values.custom_value(SHAPE_KEY) {
         Ok(Some(Value::Array(items))) => items.iter().map(Value::as_u64).collect(),
         _ => None,
@@ -117,7 +117,7 @@ fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, Found> {
 }
 
 /// Checks that a part is dense and numeric, and has the wanted shape.
-fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
+fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), FieldFault> {
     if tensor.dtype() != Some(DType::UInt64) {
         let size = tensor.dtype().and_then(DType::size).unwrap_or(0);
         return Err(misfit(tensor, Field::Dtype.key(), size, 8));
@@ -127,7 +127,7 @@ fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
 }
 
 /// The extents of a dense part, checked against those that are known.
-fn extents<'a>(tensor: &Tensor<'a>, wanted: &[Option<u64>]) -> Result<&'a [u64], Found> {
+fn extents<'a>(tensor: &Tensor<'a>, wanted: &[Option<u64>]) -> Result<&'a [u64], FieldFault> {
     let shape = tensor.shape();
     if tensor.layout() != Some(Layout::Dense) {
         return Err(misfit(tensor, Field::Layout.key(), 0, 1));
@@ -151,7 +151,7 @@ fn text(tensor: &Tensor<'_>, key: &str) -> Option<String> {
     }
 }
 
-fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> Found {
+fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> FieldFault {
     found(&rule::PART_FIT, tensor, key, (number, wanted))
 }
 
@@ -160,8 +160,8 @@ fn found(
     tensor: &Tensor<'_>,
     field: &'static str,
     (found, wanted): (u64, u64),
-) -> Found {
+) -> FieldFault {
     let at = tensor.field_at(field).unwrap_or(tensor.entry_at());
     let fault = Fault { rule, at, found, wanted };
-    Found { fault, position: Some(tensor.position()), field }
+    FieldFault { fault, position: Some(tensor.position()), field }
 }

@@ -18,7 +18,7 @@ pub(super) enum Values {
 
 impl Values {
     /// Requirements on the bytes of a part.
-    pub(super) fn of(object: &ManifestObject, part: &ObjectPart) -> Values {
+    pub(super) fn for_part(object: &ManifestObject, part: &ObjectPart) -> Values {
         let count = match object.layout {
             ObjectLayout::Dense => object.element_count(),
             _ => None,

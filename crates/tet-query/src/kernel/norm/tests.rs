@@ -47,7 +47,7 @@ fn assert_near(found: f64, wanted: f64, error_max: f64) {
 }
 
 type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Whole>;
-type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Kept>;
+type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::PerCell>;
 
 /// The sum of magnitudes of a whole selection may be so far off.
 fn check_floats<T>(shape: (usize, usize), elements: Vec<T>, whole_error_max: f64)

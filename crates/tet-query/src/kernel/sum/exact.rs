@@ -11,7 +11,7 @@ use multiversion::multiversion;
 
 use super::fixed::{FixedF32, power_of_two};
 use crate::element::{LANES, Single};
-use crate::kernel::special::Found;
+use crate::kernel::special::NonFinite;
 
 /// Elements whose exponents are judged together.
 const BLOCK: usize = 1024;
@@ -40,7 +40,7 @@ pub(super) fn fold_exact<T: Single>(
     elements: &[T],
     room: &mut [f32],
     sum: &mut FixedF32,
-    found: &mut Found,
+    found: &mut NonFinite,
 ) {
     for block in elements.chunks(BLOCK) {
         let mut lanes = Lanes::ZERO;
@@ -229,7 +229,7 @@ fn add_cut_rows(
 
 /// A block with NaN or infinities: they are noted, and zeros stand in for them.
 #[cold]
-fn add_special_block(block: &[f32], digits: u32, sum: &mut FixedF32, found: &mut Found) {
+fn add_special_block(block: &[f32], digits: u32, sum: &mut FixedF32, found: &mut NonFinite) {
     let mut room = [0_f32; BLOCK];
     let finite = found.sift(block, &mut room);
     let mut lanes = Lanes::ZERO;

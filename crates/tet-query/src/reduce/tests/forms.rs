@@ -242,7 +242,7 @@ fn order_statistics_and_histograms_have_no_windows() {
     let dataset = &world.mapped.datasets()[0];
     for op in [Op::Median, Op::Quantile, Op::Histogram, Op::Sum] {
         let reduction = asked(op, &slab, &[Form::Bins(4, WindowAlign::Start, false)]);
-        let params = Params { q: vec![0.25], one_q: true, ..Params::of(op) };
+        let params = Params { q: vec![0.25], one_q: true, ..Params::for_op(op) };
         let reduction = Reduction { params, ..reduction };
         let found = dataset.reduce(&slab, &reduction, &small_tuning()).err();
         let cost = dataset.reduce_cost(&slab, &reduction, &small_tuning()).err();

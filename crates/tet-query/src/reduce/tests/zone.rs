@@ -175,7 +175,7 @@ fn filters() -> Vec<Option<Filter>> {
 
 /// The forms of cells: some axes, groups, picks and windows.
 fn forms(op: Op, slab: &Hyperslab) -> Vec<Reduction> {
-    let params = Params { q: vec![0.25, 0.5], fill: Some(Number::Int(7)), ..Params::of(op) };
+    let params = Params { q: vec![0.25, 0.5], fill: Some(Number::Int(7)), ..Params::for_op(op) };
     let all = Reduction { params, ..Reduction::all(op) };
     let along = |axes: &[usize]| {
         let axes = crate::reduction::Axes::Some(axes.to_vec());

@@ -38,7 +38,7 @@ pub(super) struct Shared {
 }
 
 /// The check of one blob.
-pub(super) struct Task<'a> {
+pub(super) struct BlobCheck<'a> {
     file: &'a ObjectFile,
     source: &'a Source,
     part: &'a ObjectPart,
@@ -46,19 +46,19 @@ pub(super) struct Task<'a> {
     values: Values,
 }
 
-impl<'a> Task<'a> {
+impl<'a> BlobCheck<'a> {
     /// The check of a part, if there is one: only what has a digest, unless all bytes are checked.
-    pub(super) fn of(
+    pub(super) fn for_part(
         file: &'a ObjectFile,
         object: &ManifestObject,
         part: &'a ObjectPart,
         level: Level,
-    ) -> Option<Task<'a>> {
+    ) -> Option<BlobCheck<'a>> {
         let source = file.source_of(part)?;
         let digest = part.digest.filter(|digest| digest.is_known());
         let is_wanted = level == Level::Deep || digest.is_some();
-        let values = Values::of(object, part);
-        is_wanted.then_some(Task { file, source, part, digest, values })
+        let values = Values::for_part(object, part);
+        is_wanted.then_some(BlobCheck { file, source, part, digest, values })
     }
 
     pub(super) fn shared(&self) -> Shared {

@@ -6,7 +6,7 @@ use tet_format::{DType, Span};
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
-use super::cut::{Task, Tasks};
+use super::cut::{FoldTask, Tasks};
 use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
@@ -15,11 +15,11 @@ use super::steps::Steps;
 use super::zone::fold_zone;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::fetch::{self, Checks, Doubt, Fetcher, Prefetch, Rows, Uses};
-use crate::kernel::{Maker, State};
+use crate::kernel::{KernelState, Maker};
 use crate::plan::piece::{Stage, Strips, element_count};
 use crate::plan::{ChunkRead, ReadPlan, Zone};
 use crate::reduction::Number;
@@ -40,19 +40,19 @@ const KEPT_BESIDE: u64 = 2 * size_of::<u32>() as u64;
 const WAITING_LEN: u64 = 1 << 20;
 
 /// One pass over a selection, ready to run.
-pub(super) struct Job<'a> {
+pub(super) struct ReductionPass<'a> {
     pub dataset: &'a Dataset,
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
     pub doubt: &'a Doubt,
     pub roles: &'a Roles,
-    /// The kernels that fold the elements; all have the same cells and [`Job::cut`].
+    /// The kernels that fold the elements; all have the same cells and [`ReductionPass::cut`].
     pub makers: &'a [Maker],
     /// The number that windows are padded with.
     pub pad: Option<Number>,
 }
 
-impl Job<'_> {
+impl ReductionPass<'_> {
     /// For every kernel the values of all cells, and how many NaN were met.
     pub(super) fn run(&self) -> Result<Vec<(Values, Option<u64>)>> {
         let shape = self.roles.shape();
@@ -82,8 +82,9 @@ impl Job<'_> {
         let uses = (self.uses(), None);
         self.doubt.note_statistics(self.plan.statistics_use());
         let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
-        let runs =
-            |index, visit: &mut dyn FnMut(Run)| self.step_runs((&tasks, &steps), index, visit);
+        let runs = |index, visit: &mut dyn FnMut(ReadRange)| {
+            self.step_runs((&tasks, &steps), index, visit)
+        };
         let prefetch = Prefetch::new(self.dataset, self.how, steps.count(), runs);
         let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows, &prefetch);
         let task = |fetcher: &mut Fetcher<'_>, index| {
@@ -112,7 +113,7 @@ impl Job<'_> {
     }
 
     /// Calls `visit` with every run that the pass reads, in the order of tasks; of a server's file, with every request.
-    pub(super) fn runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(ReadRange)) -> Result<()> {
         let shape = self.roles.shape();
         if self.plan.element_count == 0 || shape.contains(&0) {
             return Ok(());
@@ -121,13 +122,14 @@ impl Job<'_> {
             self.compared_runs(visit);
         }
         let (tasks, steps, _) = self.steps();
-        let runs_of =
-            |index, visit: &mut dyn FnMut(Run)| self.step_runs((&tasks, &steps), index, visit);
+        let runs_of = |index, visit: &mut dyn FnMut(ReadRange)| {
+            self.step_runs((&tasks, &steps), index, visit)
+        };
         fetch::each_request(self.how, steps.count(), runs_of, visit)
     }
 
     /// Calls `visit` with what is read to compare chunks with their digests before parts of them are used.
-    fn compared_runs(&self, visit: &mut dyn FnMut(Run)) {
+    fn compared_runs(&self, visit: &mut dyn FnMut(ReadRange)) {
         let len = self.how.access.request_len.max(1);
         for ChunkRead { place, .. } in self.compared_ahead() {
             let (object, stored) = (place.object, place.stored);
@@ -136,7 +138,7 @@ impl Job<'_> {
                 Span::from_range(start..stored.end().min(start.saturating_add(len)))
             };
             let pieces = (0..stored.len().div_ceil(len)).filter_map(piece);
-            pieces.for_each(|span| visit(Run { object, span }));
+            pieces.for_each(|span| visit(ReadRange { object, span }));
         }
     }
 
@@ -145,7 +147,7 @@ impl Job<'_> {
         &self,
         (tasks, steps): (&Tasks, &Steps),
         index: u64,
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
         let step = steps.step(index);
         let rect = tasks.task(self.roles, step.task)?.rect;
@@ -244,7 +246,7 @@ impl Job<'_> {
     }
 
     /// New states for a task; `None` when nothing lies in it.
-    fn states(&self, task: &Task) -> Option<States> {
+    fn states(&self, task: &FoldTask) -> Option<States> {
         let make = |maker: &Maker| maker.make(task.layout.cell_count);
         let is_empty = task.rect.iter().any(Range::is_empty);
         (!is_empty).then(|| self.makers.iter().map(make).collect())
@@ -254,7 +256,7 @@ impl Job<'_> {
     fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,
-        (index, task, stage): (u64, &Task, Option<Stage>),
+        (index, task, stage): (u64, &FoldTask, Option<Stage>),
         (states, size): (Option<States>, usize),
     ) -> Result<(Option<States>, u64)> {
         let Some(mut states) = states else { return Ok((None, 0)) };
@@ -293,9 +295,9 @@ impl Job<'_> {
     fn complete(
         &self,
         maker: &Maker,
-        mut state: Box<dyn State>,
-        task: &Task,
-    ) -> Result<Box<dyn State>> {
+        mut state: Box<dyn KernelState>,
+        task: &FoldTask,
+    ) -> Result<Box<dyn KernelState>> {
         let layout = &task.layout;
         if let Some(sliding) = &layout.slide {
             state = slide(maker, state.as_ref(), layout, sliding)?;
@@ -318,7 +320,7 @@ impl Job<'_> {
                 if missing == 0 {
                     continue;
                 }
-                let copies = pads.of(missing.saturating_mul(folded));
+                let copies = pads.state(missing.saturating_mul(folded));
                 for (line, lane) in (0..outer).flat_map(|line| (0..inner).map(move |it| (line, it)))
                 {
                     let cell = (line * extents[shown] + number as u64) * inner + lane;
