@@ -1,6 +1,6 @@
 //! The workloads of `docs/performance.md`, by group.
 
-mod kept;
+mod mapped;
 mod reduce;
 
 mod statistics;

@@ -106,7 +106,7 @@ impl Query {
         let Selected { catalog: view, dataset: taken, slab, labels, mut notes, positions, .. } =
             selected;
         if let Some(align) = &self.align {
-            let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
+            let ask = Ask::Align(self.alignment(align, catalog, how, dataset)?);
             return Ok(Resolved { catalog: view, dataset: taken, slab, positions, notes, ask });
         }
         let (query, dataset) = (self, &taken);
@@ -128,7 +128,8 @@ impl Query {
     fn alignment(
         &self,
         align: &QueryAlign,
-        (catalog, how): (&Catalog, &Execution),
+        catalog: &Catalog,
+        how: &Execution,
         dataset: &Dataset,
     ) -> Result<Alignment> {
         let with_part = QueryPart::Member("align", "with");

@@ -218,7 +218,8 @@ impl StoredIndex {
     }
 
     /// The place in the file, which must be inside it.
-    pub(crate) fn stored(&self, (address, len, mask): ChunkAddress) -> Result<StoredChunk> {
+    pub(crate) fn stored(&self, place: ChunkAddress) -> Result<StoredChunk> {
+        let (address, len, mask) = place;
         let len = if self.has_filters { len } else { self.chunk_len };
         let span = self.reader.span(address, len, &rule::PAYLOAD_BOUNDS)?;
         Ok(StoredChunk { span, mask })

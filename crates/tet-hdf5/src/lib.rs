@@ -13,7 +13,7 @@ mod group;
 mod header;
 mod heap;
 mod index;
-mod kept;
+mod lru;
 mod message;
 mod reader;
 pub mod rule;

@@ -130,7 +130,8 @@ impl Reader {
         &self,
         address: u64,
         len: u64,
-        (cut, differs): (&'static ForeignRule, &'static ForeignRule),
+        cut: &'static ForeignRule,
+        differs: &'static ForeignRule,
     ) -> Result<Piece> {
         let mut piece = self.piece(address, len, cut)?;
         piece.unseal(differs)?;

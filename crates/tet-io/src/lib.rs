@@ -48,8 +48,8 @@ pub use publish::{
 pub use read_at::{Access, ReadAt};
 pub use size::parse_size;
 pub use source::{
-    FolderEntry, PendingUpload, Source, SourceKind, UrlList, UrlPart, UrlReplace, UrlStore,
-    UrlUpload, View, has_url_store, may_copy_on_server, set_url_store,
+    FolderEntry, PendingUpload, PutMode, Source, SourceKind, UrlList, UrlPart, UrlStore, UrlUpload,
+    View, has_url_store, may_copy_on_server, set_url_store,
 };
 pub use stamp::Stamp;
 pub use url::{file_name, is_url, local_path, without_secrets};

@@ -227,7 +227,7 @@ impl Publisher {
         let mut place =
             TargetPaths { vfs, hidden: None, target, folder, open_folder: None, force, sync };
         let file = place.create()?;
-        let file = UrlFile::new(file, &place.target, (force, options.version.clone()))?;
+        let file = UrlFile::new(file, &place.target, force, options.version.clone())?;
         Ok(Self { file: NewFile::Url(Box::new(file)), place })
     }
 

@@ -24,7 +24,7 @@ mod view;
 
 pub(crate) use url_store::store_of;
 pub use url_store::{
-    FolderEntry, PendingUpload, UrlList, UrlReplace, UrlStore, has_url_store, may_copy_on_server,
+    FolderEntry, PendingUpload, PutMode, UrlList, UrlStore, has_url_store, may_copy_on_server,
     set_url_store,
 };
 pub use url_upload::{UrlPart, UrlUpload};
@@ -225,19 +225,15 @@ impl Source {
         let len = reader.len();
         // An unknown version now differs from a known version later.
         let version = reader.version().ok().flatten();
-        Self::unstamped((Backend::Custom(reader), len), version, name)
+        Self::unstamped(Backend::Custom(reader), len, version, name)
     }
 
     fn of_bytes(bytes: Vec<u8>, name: Option<&Path>) -> Self {
         let len = bytes.len() as u64;
-        Self::unstamped((Backend::Memory(bytes), len), None, name)
+        Self::unstamped(Backend::Memory(bytes), len, None, name)
     }
 
-    fn unstamped(
-        (backend, len): (Backend, u64),
-        version: Option<String>,
-        name: Option<&Path>,
-    ) -> Self {
+    fn unstamped(backend: Backend, len: u64, version: Option<String>, name: Option<&Path>) -> Self {
         let (path, writers) = (name.map(Path::to_path_buf), backend.writers());
         Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }), None)
     }

@@ -34,12 +34,13 @@ impl Address {
     ///
     /// Returns an error when the URL is not understood.
     pub(crate) fn parse(text: &str, known: Known<'_>) -> io::Result<Address> {
+        let (lookup, secrets) = known;
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => Self::http(text),
-            "s3" => Self::s3(text, rest, known),
-            "gs" => Self::gs(text, rest, known),
-            "az" => Self::az(text, rest, known),
+            "s3" => Self::s3(text, rest, lookup, secrets),
+            "gs" => Self::gs(text, rest, lookup, secrets),
+            "az" => Self::az(text, rest, lookup, secrets),
             scheme => Err(wrong(format!("{scheme}:// is not one of {SCHEMES}"))),
         }
     }
@@ -77,7 +78,7 @@ impl Address {
         Ok(Address::Http { url, name: name.into() })
     }
 
-    fn s3(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
+    fn s3(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
         let profile = Profile::read(lookup, &secrets.files)?;
         Ok(Address::S3(Bucket {
@@ -92,7 +93,7 @@ impl Address {
     }
 
     /// The XML API of Google, which is asked like S3.
-    fn gs(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
+    fn gs(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
         let endpoint = lookup.get("GS_ENDPOINT_URL");
         let endpoint = endpoint.unwrap_or_else(|| "https://storage.googleapis.com".to_owned());
@@ -109,7 +110,7 @@ impl Address {
     }
 
     /// A blob of Azure.
-    fn az(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
+    fn az(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (container, blob) = bucket_and_key(rest)?;
         let lookup = &azure::variables(lookup)?;
         let endpoint = match (lookup.get("AZURE_ENDPOINT_URL"), lookup.get("AZURE_STORAGE_ACCOUNT"))

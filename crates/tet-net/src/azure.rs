@@ -87,7 +87,8 @@ impl Azure {
     fn send(
         &self,
         send: Send<'_>,
-        (mut url, query): (Url, &[(&str, &str)]),
+        mut url: Url,
+        query: &[(&str, &str)],
         headers: &Headers<'_>,
     ) -> Result<ServerResponse, RangeFailure> {
         let header = self.signed(&mut url)?;
@@ -127,7 +128,7 @@ impl RangeSource for Azure {
         let version: &Headers<'_> =
             if header.is_some() { &[("x-ms-version", VERSION)] } else { &[] };
         let headers = authorized(header.as_deref(), version);
-        let got = self.client.get(&mut url, &headers, (wanted, pinned), out);
+        let got = self.client.get(&mut url, &headers, wanted, pinned, out);
         got.map_err(|failure| self.explained(failure))
     }
 }

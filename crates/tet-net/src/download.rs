@@ -26,11 +26,7 @@ pub(crate) fn is_needed(error: &Error) -> bool {
 }
 
 /// Downloads a file of up to `len_max` bytes, or takes it from the cache; `object` is its name there.
-pub(crate) fn open(
-    http: &Http,
-    (len_max, object): (u64, &str),
-    settings: &Settings,
-) -> Result<Source> {
+pub(crate) fn open(http: &Http, len_max: u64, object: &str, settings: &Settings) -> Result<Source> {
     let name = http.name();
     let created = tempfile::tempfile_in(std::env::temp_dir());
     let file =

@@ -86,13 +86,13 @@ impl RangeSource for Http {
         let known = self.place().clone();
         if let Some(mut url) = known {
             // The place of a redirect may be good for a while only.
-            match self.client.get(&mut url, &[], (wanted, pinned), out) {
+            match self.client.get(&mut url, &[], wanted, pinned, out) {
                 Err(RangeFailure::Final(_)) => *self.place() = None,
                 outcome => return outcome,
             }
         }
         let mut url = self.url.clone();
-        let answer = self.client.get(&mut url, &[], (wanted, pinned), out)?;
+        let answer = self.client.get(&mut url, &[], wanted, pinned, out)?;
         if url != self.url {
             *self.place() = Some(url);
         }
@@ -148,14 +148,15 @@ impl Client {
         &self,
         url: &mut Url,
         headers: &[(&str, &str)],
-        (wanted, pinned): (Wanted, Option<&FileVersion>),
+        wanted: Wanted,
+        pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
         let mut response = self.answer(url, headers, GetRequest::Part(wanted, pinned))?;
         match response.status().as_u16() {
-            206 => part(&mut response, (wanted, pinned), out),
-            200 => whole(&mut response, (wanted, pinned), out),
-            416 => past_end(&response, (wanted, pinned)),
+            206 => part(&mut response, wanted, pinned, out),
+            200 => whole(&mut response, wanted, pinned, out),
+            416 => past_end(&response, wanted, pinned),
             412 => Err(RangeFailure::Changed),
             status => Err(refusal(status, response.headers())),
         }
@@ -359,7 +360,8 @@ fn next_place(url: &Url, response: &Response<ureq::Body>) -> Result<Option<Url>,
 /// The answer with a part of the file.
 fn part(
     response: &mut Response<ureq::Body>,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
@@ -381,7 +383,8 @@ fn part(
 /// The answer with the whole file: only one that is no longer than what was asked for is taken.
 fn whole(
     response: &mut Response<ureq::Body>,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
@@ -402,7 +405,8 @@ fn whole(
 /// end at its last one, this is right for a file of no bytes alone, whether the answer has its length or not.
 fn past_end(
     response: &Response<ureq::Body>,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
 ) -> Result<RangeAnswer, RangeFailure> {
     let range = header(response.headers(), "content-range");
     let len = range.and_then(|range| range.strip_prefix("bytes */")?.trim().parse::<u64>().ok());

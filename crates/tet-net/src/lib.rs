@@ -45,7 +45,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_io::{
-    Error, Operation, PendingUpload, Result, Source, UrlList, UrlReplace, UrlStore, UrlUpload,
+    Error, Operation, PendingUpload, PutMode, Result, Source, UrlList, UrlStore, UrlUpload,
 };
 
 pub use block_cache::BlockCache;
@@ -99,7 +99,7 @@ fn open_at(address: Address, client: &Client, settings: &Settings) -> Result<Sou
             let opened = open(Box::new(http()));
             match (opened, settings.download) {
                 (Err(error), Some(len_max)) if download::is_needed(&error) => {
-                    download::open(&http(), (len_max, &object), &settings.of_thread())
+                    download::open(&http(), len_max, &object, &settings.of_thread())
                 }
                 (opened, _) => opened,
             }
@@ -174,11 +174,11 @@ impl UrlStore for Servers {
         self.output(to).is_ok_and(|object| object.other(from).is_some())
     }
 
-    fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
+    fn write(&self, url: &str, content: &Source, replace: PutMode<'_>) -> Result<()> {
         upload::write(self.output(url)?, content, replace, &self.settings.of_thread())
     }
 
-    fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+    fn begin_upload(&self, url: &str, replace: PutMode<'_>) -> Result<Box<dyn UrlUpload>> {
         Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings.of_thread())?))
     }
 

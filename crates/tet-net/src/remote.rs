@@ -94,7 +94,7 @@ impl Remote {
             |wanted: Wanted, pinned: Option<&FileVersion>| -> Result<(RangeAnswer, Vec<u8>)> {
                 let mut bytes = Vec::new();
                 requests.fetch_add(1, Ordering::Relaxed);
-                let answer = retry::get(&*ranges, (wanted, pinned), &mut bytes, settings)?;
+                let answer = retry::get(&*ranges, wanted, pinned, &mut bytes, settings)?;
                 Ok((answer, bytes))
             };
         let has_tail = has_index_last(ranges.name());
@@ -215,8 +215,8 @@ impl Remote {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let wanted = Wanted::From { offset, len: out.len() as u64 };
         let mut bytes = Vec::new();
-        let asked = (wanted, Some(&self.version));
-        let answer = retry::get(&*self.ranges, asked, &mut bytes, &self.settings);
+        let answer =
+            retry::get(&*self.ranges, wanted, Some(&self.version), &mut bytes, &self.settings);
         let answer = answer.map_err(io::Error::other)?;
         if answer.offset != offset || bytes.len() != out.len() {
             let path = self.ranges.name().as_ref();
@@ -234,7 +234,7 @@ impl Remote {
             out.chunks_mut(len).zip((offset..).step_by(len)).map(|(out, at)| (at, out))
         });
         let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
-        at_once((pieces.len(), self.settings.depth), |nth| {
+        at_once(pieces.len(), self.settings.depth, |nth| {
             let piece = pieces.get(nth);
             let piece =
                 piece.and_then(|it| it.lock().unwrap_or_else(PoisonError::into_inner).take());

@@ -18,7 +18,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// Makes a request until it succeeds, or fails for good.
 pub(crate) fn get(
     ranges: &dyn RangeSource,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
     out: &mut Vec<u8>,
     settings: &Settings,
 ) -> Result<RangeAnswer> {

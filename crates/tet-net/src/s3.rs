@@ -176,7 +176,7 @@ impl RangeSource for S3 {
             let (mut url, header) =
                 self.request(|bucket, keys, key| bucket.get_object(keys, key).sign(SIGNED_FOR))?;
             let headers = authorized(header.as_deref(), &[]);
-            self.client.get(&mut url, &headers, (wanted, pinned), out)
+            self.client.get(&mut url, &headers, wanted, pinned, out)
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::coalesce::Coalesce;
 use crate::cost::Cost;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Doubt};
+use crate::fetch::{self, Unverified};
 use crate::plan::piece::dense_range;
 use crate::plan::plan;
 use crate::plan::touch::Touch;
@@ -22,7 +22,7 @@ use crate::scatter;
 use crate::selection::Hyperslab;
 use crate::value::Reduced;
 
-/// An answer, and how far the bytes that it rests on were compared with what the file has of them.
+/// A result and its integrity: which of the bytes behind it were checked against digests.
 ///
 /// It is used as its value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +61,17 @@ impl Catalog {
 
 impl Dataset {
     /// Computes a value and adds its integrity.
-    fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<WithIntegrity<T>> {
-        let doubt = Doubt::default();
-        let value = value(&doubt)?;
-        Ok(WithIntegrity { value, integrity: doubt.integrity(self) })
+    fn computed<T>(
+        &self,
+        value: impl FnOnce(&Unverified) -> Result<T>,
+    ) -> Result<WithIntegrity<T>> {
+        let unverified = Unverified::default();
+        let value = value(&unverified)?;
+        Ok(WithIntegrity { value, integrity: unverified.integrity(self) })
     }
 
     /// Computes a value with its integrity, then checks that the file did not change meanwhile.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<WithIntegrity<T>> {
+    fn answer<T>(&self, value: impl FnOnce(&Unverified) -> Result<T>) -> Result<WithIntegrity<T>> {
         self.unless_changed(self.computed(value))
     }
 
@@ -87,7 +90,7 @@ impl Dataset {
     ///
     /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
     pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<WithIntegrity<Array>> {
-        self.answer(|doubt| scatter::read(self, slab, (how, doubt)))
+        self.answer(|unverified| scatter::read(self, slab, how, unverified))
     }
 
     /// Reads the selected elements, row-major, as values of their own type.
@@ -126,7 +129,8 @@ impl Dataset {
         how: &Execution,
         out: &mut [u8],
     ) -> Result<Integrity> {
-        let answer = self.answer(|doubt| scatter::read_into(self, slab, (how, doubt), None, out));
+        let answer =
+            self.answer(|unverified| scatter::read_into(self, slab, how, unverified, None, out));
         Ok(answer?.integrity)
     }
 
@@ -161,7 +165,7 @@ impl Dataset {
         reduction: &Reduction,
         how: &Execution,
     ) -> Result<WithIntegrity<Reduced>> {
-        self.answer(|doubt| reduce::reduce(self, slab, reduction, (how, doubt)))
+        self.answer(|unverified| reduce::reduce(self, slab, reduction, how, unverified))
     }
 
     /// Reduces the selected elements in several ways, each as [`Dataset::reduce`] does; those that
@@ -176,7 +180,7 @@ impl Dataset {
         reductions: &[Reduction],
         how: &Execution,
     ) -> Result<WithIntegrity<Vec<Reduced>>> {
-        self.answer(|doubt| reduce::reduce_all(self, slab, reductions, (how, doubt)))
+        self.answer(|unverified| reduce::reduce_all(self, slab, reductions, how, unverified))
     }
 
     /// The cost of [`Dataset::reduce`]. Reads no element.
@@ -200,7 +204,7 @@ impl Dataset {
     ///
     /// Returns an error when they differ from their checksum, or cannot be read.
     pub fn check_seal(&self, how: &Execution) -> Result<()> {
-        fetch::seal(self, || true, how, &Doubt::default())
+        fetch::seal(self, || true, how, &Unverified::default())
     }
 
     /// Opens a session: many reads and reductions, one look at the file's identity at its end.
@@ -241,7 +245,7 @@ impl Dataset {
         how: &Execution,
         visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
-        reduce::runs(self, slab, reduction, (how, visit))
+        reduce::runs(self, slab, reduction, how, visit)
     }
 }
 
@@ -273,7 +277,7 @@ pub struct Session<'d> {
 impl Session<'_> {
     /// An answer whose files are compared at the end of the session; an error at once, as damage in a file that changed
     /// meanwhile may be in none of its versions.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<WithIntegrity<T>> {
+    fn answer<T>(&self, value: impl FnOnce(&Unverified) -> Result<T>) -> Result<WithIntegrity<T>> {
         let outcome = self.dataset.computed(value);
         if outcome.is_err() { self.dataset.unless_changed(outcome) } else { outcome }
     }
@@ -284,7 +288,7 @@ impl Session<'_> {
     ///
     /// As [`Dataset::read`].
     pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<WithIntegrity<Array>> {
-        self.answer(|doubt| scatter::read(self.dataset, slab, (how, doubt)))
+        self.answer(|unverified| scatter::read(self.dataset, slab, how, unverified))
     }
 
     /// Reduces the selected elements.
@@ -298,7 +302,7 @@ impl Session<'_> {
         reduction: &Reduction,
         how: &Execution,
     ) -> Result<WithIntegrity<Reduced>> {
-        self.answer(|doubt| reduce::reduce(self.dataset, slab, reduction, (how, doubt)))
+        self.answer(|unverified| reduce::reduce(self.dataset, slab, reduction, how, unverified))
     }
 
     /// Reduces the selected elements in several ways, as [`Dataset::reduce_all`] does.
@@ -312,7 +316,9 @@ impl Session<'_> {
         reductions: &[Reduction],
         how: &Execution,
     ) -> Result<WithIntegrity<Vec<Reduced>>> {
-        self.answer(|doubt| reduce::reduce_all(self.dataset, slab, reductions, (how, doubt)))
+        self.answer(|unverified| {
+            reduce::reduce_all(self.dataset, slab, reductions, how, unverified)
+        })
     }
 
     /// Compares the file's identity, once for all answers of the session.

@@ -10,7 +10,7 @@
 mod blocks;
 mod boxes;
 mod change;
-mod found;
+mod element_diff;
 mod missing;
 mod pair;
 mod structure;
@@ -29,7 +29,7 @@ use self::blocks::BlockPair;
 use self::boxes::Boxes;
 use self::change::ChangeSums;
 pub use self::change::DiffNorms;
-pub use self::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
+pub use self::element_diff::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
 use self::missing::missing;
 use self::pair::{Pairs, compare};
 pub use self::structure::{CatalogDiff, DatasetDiff, MetadataDiff};
@@ -76,7 +76,8 @@ impl Dataset {
     pub fn diff(
         &self,
         slab: &Hyperslab,
-        (other, other_slab): (&Dataset, &Hyperslab),
+        other: &Dataset,
+        other_slab: &Hyperslab,
         tolerance: &Tolerance,
         how: &Execution,
     ) -> Result<WithIntegrity<ElementDiff>> {
@@ -222,7 +223,7 @@ fn compared(
         Ok(done)
     };
     let ahead = (workers as u64).saturating_mul(2);
-    fetch::run((workers, ahead), boxes.count(), how, <[Buffer; 2]>::default, task)?;
+    fetch::run(workers, ahead, boxes.count(), how, <[Buffer; 2]>::default, task)?;
     let equal = std::mem::take(&mut lock().equal);
     if !equal.is_empty() && lock().tally.differing > 0 {
         // Their elements are added up now that the sums are needed.
@@ -234,7 +235,7 @@ fn compared(
             lock().change.add(&found.sums);
             Ok(0)
         };
-        fetch::run((workers, ahead), equal.len() as u64, how, <[Buffer; 2]>::default, task)?;
+        fetch::run(workers, ahead, equal.len() as u64, how, <[Buffer; 2]>::default, task)?;
     }
     Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

@@ -24,7 +24,7 @@ use std::ops::Range;
 use tet_format::Span;
 
 use self::bring::Bring;
-pub(crate) use self::check::{Checks, Doubt, Uses, seal};
+pub(crate) use self::check::{Checks, Unverified, Uses, seal};
 pub(crate) use self::groups::each_request;
 pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
@@ -324,13 +324,13 @@ impl<'a> Fetcher<'a> {
             let held_len = buffer::len((elements.end - elements.start) * plan.element_size)?;
             let size = buffer::len(plan.element_size)?;
             if plan.is_identity(read) {
-                spread((&stretches, &stretch), boxes, size, stored, out)?;
+                spread(&stretches, &stretch, boxes, size, stored, out)?;
             } else if held_len == out.len() {
                 decode::range(plan, dataset, read, stored, elements, out)?;
             } else {
                 let held = self.scratch.room(held_len)?;
                 decode::range(plan, dataset, read, stored, elements, held)?;
-                spread((&stretches, &stretch), boxes, size, held, out)?;
+                spread(&stretches, &stretch, boxes, size, held, out)?;
             }
         }
         Ok(StripSource::Dense)

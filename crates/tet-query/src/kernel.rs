@@ -66,8 +66,8 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     const KEEPS: bool = false;
     /// Whether statistics may tell what elements do to it: then it has [`Kernel::fold_known`].
     const KNOWS: bool = false;
-    /// Whether it tells by statistics which chunks are [outdone](Kernel::outdoes) by others.
-    const OUTDOES: bool = false;
+    /// Whether it tells by statistics which chunks are [outdone](Kernel::can_skip) by others.
+    const CAN_SKIP: bool = false;
 
     /// Values to a cell.
     fn width(_setup: &Setup) -> usize {
@@ -115,14 +115,14 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     }
 
     /// Notes the bound of a chunk that is read, of which the cell has a share: for a state that only tells which chunks
-    /// are [outdone](Kernel::outdoes).
+    /// are [outdone](Kernel::can_skip).
     fn note_bound(&mut self, cell: usize, known: &Known<T>, share: Share) {
         let _ = (cell, known, share);
     }
 
-    /// Whether no element of a chunk, whichever are selected, changes the cell beside the chunks that were folded into
-    /// it and those whose bounds were noted.
-    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+    /// Whether no element of a chunk can change the cell, by the least and the greatest element of the chunk, the chunks
+    /// folded into the cell, and those whose bounds were noted.
+    fn can_skip(&self, cell: usize, known: &Known<T>) -> bool {
         let _ = (cell, known);
         false
     }

@@ -39,7 +39,7 @@ use crate::budget::Execution;
 use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::fetch::Doubt;
+use crate::fetch::Unverified;
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
@@ -50,10 +50,11 @@ pub(crate) fn reduce(
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
 ) -> Result<Reduced> {
     let how = &*how.suited(&dataset.source);
-    let (query, axes) = reduction_query(dataset, slab, reduction, (how, doubt))?;
+    let (query, axes) = reduction_query(dataset, slab, reduction, how, unverified)?;
     let answer = query.answer()?;
     reduced(&query, axes, answer)
 }
@@ -63,11 +64,13 @@ pub(crate) fn reduce_all(
     dataset: &Dataset,
     slab: &Hyperslab,
     reductions: &[Reduction],
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
 ) -> Result<Vec<Reduced>> {
     let how = &*how.suited(&dataset.source);
-    let all =
-        reductions.iter().map(|reduction| reduction_query(dataset, slab, reduction, (how, doubt)));
+    let all = reductions
+        .iter()
+        .map(|reduction| reduction_query(dataset, slab, reduction, how, unverified));
     let (all, axes): (Vec<_>, Vec<_>) = all.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let answers = answers(&all)?.into_iter();
     let each = all.iter().zip(axes).zip(answers);
@@ -90,7 +93,7 @@ fn reduced(
         values: answer.values,
         count,
         nan_count: answer.nan_count,
-        statistics: query.doubt.statistics(),
+        statistics: query.unverified.statistics(),
         details: Details::None,
     };
     match reduction.op {
@@ -122,7 +125,7 @@ pub(crate) fn cost(
     how: &Execution,
 ) -> Result<Cost> {
     let how = &*how.suited(&dataset.source);
-    reduction_query(dataset, slab, reduction, (how, &Doubt::default()))?.0.cost()
+    reduction_query(dataset, slab, reduction, how, &Unverified::default())?.0.cost()
 }
 
 /// Calls `visit` with every run that a pass of a reduction reads.
@@ -130,10 +133,11 @@ pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
-    (how, visit): (&Execution, &mut dyn FnMut(ReadRange)),
+    how: &Execution,
+    visit: &mut dyn FnMut(ReadRange),
 ) -> Result<()> {
     let how = &*how.suited(&dataset.source);
-    reduction_query(dataset, slab, reduction, (how, &Doubt::default()))?.0.runs(visit)
+    reduction_query(dataset, slab, reduction, how, &Unverified::default())?.0.runs(visit)
 }
 
 /// The reduction with its dataset and the roles of its axes.
@@ -141,7 +145,8 @@ fn reduction_query<'a>(
     dataset: &'a Dataset,
     slab: &'a Hyperslab,
     reduction: &'a Reduction,
-    (how, doubt): (&'a Execution, &'a Doubt),
+    how: &'a Execution,
+    unverified: &'a Unverified,
 ) -> Result<(ReductionQuery<'a>, Vec<usize>)> {
     let dtype = dataset.readable()?;
     if reduction.seeks_pads() {
@@ -151,7 +156,7 @@ fn reduction_query<'a>(
         return Err(Error::Windowed { op: reduction.op.name() });
     }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
-    Ok((ReductionQuery { dataset, dtype, slab, reduction, how, doubt, roles }, axes))
+    Ok((ReductionQuery { dataset, dtype, slab, reduction, how, unverified, roles }, axes))
 }
 
 /// Puts an axis of quantiles first, as NumPy does; the values have them last.

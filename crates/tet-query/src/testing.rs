@@ -230,14 +230,15 @@ pub(crate) fn world(
     element: impl Fn(u64) -> Vec<u8>,
 ) -> World {
     let grid = Grid::new(shape.into(), chunk_shape.into()).unwrap();
-    world_of(dtype, &Spread { grid, hole_every: None, object_count: 1 }, (stored, order), element)
+    world_of(dtype, &Spread { grid, hole_every: None, object_count: 1 }, stored, order, element)
 }
 
 /// A world with chunks that are spread in this way; the fill value is `element(0)`.
 pub(crate) fn world_of(
     dtype: DType,
     spread: &Spread,
-    (stored, order): (Stored, Order),
+    stored: Stored,
+    order: Order,
     element: impl Fn(u64) -> Vec<u8>,
 ) -> World {
     let grid = &spread.grid;

@@ -140,7 +140,7 @@ fn of_chunks(
         let chunk = chunk.ok_or_else(misfit)?;
         let linear = dataset.grid.linear(&chunk).ok_or_else(misfit)?;
         let texts = chunks.texts(linear, how.memory_budget)?;
-        let len = place(dataset, slab, (&chunk, &texts), &mut value)?;
+        let len = place(dataset, slab, &chunk, &texts, &mut value)?;
         check_len(len, left)?;
         left -= len;
         Ok(())
@@ -152,7 +152,8 @@ fn of_chunks(
 fn place(
     dataset: &Dataset,
     slab: &Hyperslab,
-    (chunk, texts): (&[u64], &[String]),
+    chunk: &[u64],
+    texts: &[String],
     value: &mut [String],
 ) -> Result<u64> {
     let mut origin = chunk.to_vec();

@@ -265,7 +265,7 @@ mod tests {
     fn a_digest_that_differs_counts_though_it_is_not_reported() {
         let mut findings: Collector<Finding> = Collector::new(0);
         let state = |findings: &Collector<Finding>, bare_count| {
-            crate::integrity_of(findings.counts(), &MUST, (bare_count, 2))
+            crate::integrity_of(findings.counts(), &MUST, bare_count, 2)
         };
         findings.push(found(&ODD, None).into());
         assert_eq!(state(&findings, 1), Integrity::Unchecked);

@@ -33,7 +33,7 @@ pub struct Edit<A, L, C = ()> {
 impl<A, L, C: Default> Edit<A, L, C> {
     /// An edit of bytes from an offset on, which follows from the rest of the file without losses.
     #[must_use]
-    pub fn new(code: Code, region: &'static str, (offset, len): (u64, u64), action: A) -> Self {
+    pub fn new(code: Code, region: &'static str, offset: u64, len: u64, action: A) -> Self {
         let (proof, losses, changes) = (Proof::Rest, Vec::new(), C::default());
         Edit { code, region, offset, len, action, proof, losses, changes }
     }

@@ -92,9 +92,10 @@ pub fn encode_into<'a>(
     let finite = zeroed(dtype, elements, &found)?;
     let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe, &mut room)?;
     let (descriptor, filtered) = filter(descriptor, encoded, recipe, &mut room)?;
-    let samples = samples(dtype, packed_bits, recipe);
-    let recipe = &for_samples(samples.0, recipe);
-    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe, room)?;
+    let (sample_bits, is_packed) = samples(dtype, packed_bits, recipe);
+    let recipe = &for_samples(sample_bits, recipe);
+    let (descriptor, payload) =
+        compress(descriptor, filtered, sample_bits, is_packed, recipe, room)?;
     if found.first == [None; 3] {
         return Ok((Encoded { descriptor, region: payload }, seen));
     }
@@ -238,7 +239,8 @@ fn filter<'a>(
 fn compress<'a>(
     descriptor: Descriptor,
     bytes: Cow<'a, [u8]>,
-    (sample_bits, is_packed): (u32, bool),
+    sample_bits: u32,
+    is_packed: bool,
     recipe: &Recipe,
     mut out: Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {

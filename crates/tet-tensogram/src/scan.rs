@@ -253,12 +253,12 @@ impl Scanner<'_> {
         extent: Extent,
         fault: Option<Fault>,
     ) -> Result<ScanResult> {
-        let (extent, sink) = ((extent, Until::End), &mut |_, _| {});
-        let walk = walk(&mut self.near, (start, preamble), extent, self.limits, sink)?;
+        let sink = &mut |_, _| {};
+        let walk = walk(&mut self.near, start, preamble, extent, Until::End, self.limits, sink)?;
         let Some(span) = Span::from_range(start..walk.end) else { return Ok(ScanResult::Nothing) };
         // A walk that reaches no postamble reports why. One that reaches the postamble of another
         // message finds wrong offsets or a wrong order of frames.
-        let is_end = match extent.0 {
+        let is_end = match extent {
             Extent::Known(_) => walk.postamble.is_some(),
             Extent::Open => {
                 let is_order = |fault: &Fault| fault.rule.id == rule::FRAME_ORDER.id;

@@ -170,7 +170,7 @@ impl Objects {
         let is_there = |nth| -> Result<bool> {
             Ok(names.get(nth).map_or(Ok(None), |name: &ObjectName| self.locate(name))?.is_some())
         };
-        let found = at_once((names.len(), depth), is_there)?;
+        let found = at_once(names.len(), depth, is_there)?;
         let absent = names.iter().zip(found).filter(|(_, is_there)| !is_there);
         Ok(absent.map(|(name, _)| name.clone()).collect())
     }

@@ -69,7 +69,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     entries::check(&index, &mut out);
     let roles = parts::check(&index, &mut out);
     let gaps = place::check(&index, &mut out);
-    let checked_len = check_blobs(source, options, (&index, &roles), &gaps, &mut out)?;
+    let checked_len = check_blobs(source, options, &index, &roles, &gaps, &mut out)?;
     source.check_unchanged()?;
     Ok(report::report(source, options, Some(&index), out, checked_len))
 }
@@ -78,7 +78,8 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
 fn check_blobs(
     source: &Source,
     options: &VerifyOptions,
-    (index, roles): (&Index, &BTreeMap<usize, Role>),
+    index: &Index,
+    roles: &BTreeMap<usize, Role>,
     gaps: &[Span],
     out: &mut Collector,
 ) -> Result<u64> {
@@ -105,7 +106,7 @@ fn check_blobs(
     let pool = Pool::new(options.threads, affordable.min(tasks.len()), all);
     let memory = Memory::new(options.memory_budget, pool.thread_count());
     let found = pool.map(&tasks, Scratch::default, |scratch, task| {
-        task.run(scratch, (source, &options.limits, &memory), &progress)
+        task.run(scratch, source, &options.limits, &memory, &progress)
     })?;
     for (position, task) in turns {
         let found = found.get(task).into_iter().flatten();

@@ -9,7 +9,7 @@ use tet_io::Source;
 use tet_query::{Catalog, DigestPolicy, Execution, Op, Reduction};
 use tet_verify::{Integrity, Level, VerifyOptions};
 
-use super::kept::reduce_with;
+use super::mapped::reduce_with;
 use super::{LAYOUTS, Measured, all_threads, file_len};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, DigestSum, Scan};

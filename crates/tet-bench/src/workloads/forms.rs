@@ -4,7 +4,7 @@ use anyhow::Result;
 use tet_format::DType;
 use tet_query::{AxisGroups, Compare, Number, Op, Reduction, Window, WindowAlign, WindowMode};
 
-use super::kept::MappedCatalog;
+use super::mapped::MappedCatalog;
 use super::statistics::filter;
 use super::{LAYOUTS, Measured};
 use crate::data::{SHAPE, TILED};

@@ -4,7 +4,7 @@ use anyhow::Result;
 use tet_format::DType;
 use tet_query::{Op, Params, Reduction};
 
-use super::kept::MappedCatalog;
+use super::mapped::MappedCatalog;
 use super::{Measured, memory};
 use crate::data::TILED;
 use crate::measure::paired;

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow};
 use tet_format::DType;
 use tet_query::{Catalog, ChunkPlace, Execution, Op, Reduction};
 
-use super::kept::reduce_with;
+use super::mapped::reduce_with;
 use super::reduce::{DTYPES, OPS};
 use super::{LAYOUTS, Measured, all_threads, without_digests};
 use crate::data::{self, Io};

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use tet_format::DType;
 use tet_query::{Op, Reduction};
 
-use super::kept::{MappedCatalog, reduce, reduce_with};
+use super::mapped::{MappedCatalog, reduce, reduce_with};
 use super::{LAYOUTS, Measured, file_len, without_digests};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, Scan};

@@ -4,7 +4,7 @@ use anyhow::Result;
 use tet_format::DType;
 use tet_query::{Compare, Filter, Number, Op, Reduction};
 
-use super::kept::MappedCatalog;
+use super::mapped::MappedCatalog;
 use super::reduce::DTYPES;
 use super::{LAYOUTS, Measured};
 use crate::report::{Figure, ReportRow};

@@ -4,7 +4,7 @@ use anyhow::Result;
 use tet_query::{Op, Reduction};
 
 use super::Measured;
-use super::kept::reduce;
+use super::mapped::reduce;
 use crate::data::{self, Io, TINY_COUNT};
 use crate::measure::times;
 use crate::report::{Figure, ReportRow};

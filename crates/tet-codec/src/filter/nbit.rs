@@ -148,7 +148,7 @@ impl NbitType {
     fn undo(&self, stream: &mut Stream<'_>, out: &mut [u8]) -> Option<()> {
         match self {
             NbitType::NumberType { size, order, precision, offset } => {
-                number(stream, out, *size, *order, (*precision, *offset))
+                number(stream, out, *size, *order, *precision, *offset)
             }
             NbitType::Bytes { .. } => {
                 out.iter_mut().try_for_each(|byte| stream.take(8).map(|bits| *byte = low(bits)))
@@ -169,7 +169,8 @@ fn number(
     out: &mut [u8],
     size: usize,
     order: Order,
-    (precision, offset): (usize, usize),
+    precision: usize,
+    offset: usize,
 ) -> Option<()> {
     let end = precision + offset;
     for at in (offset / 8..end.div_ceil(8)).rev() {

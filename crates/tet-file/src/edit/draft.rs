@@ -152,7 +152,7 @@ impl FileDraft {
         let Some(&extent) = entry.grid.shape().get(axis) else {
             return Err(Error::Edit { what: format!("{:?} has no axis {axis}", entry.name) });
         };
-        about::set_labels(about, entry.grid.rank(), (axis, extent), labels)
+        about::set_labels(about, entry.grid.rank(), axis, extent, labels)
     }
 
     /// Packs the payloads: unused space between them is left out.

@@ -64,8 +64,7 @@ impl FooterEdit {
         let tail = crate::footer::read_tail(file.source(), file.superblock())?;
         let span = tail.json_span(file.file_len());
         let json = file.source().read_vec(span.start(), span.len())?;
-        let place = (file.index_end(), span.start());
-        Self::read(&json, tail.version, place, limits).map(Some)
+        Self::read(&json, tail.version, file.index_end(), span.start(), limits).map(Some)
     }
 
     /// Reads a JSON at `json_at`, with its spills at `floor` or later.
@@ -77,7 +76,8 @@ impl FooterEdit {
     pub fn read(
         json: &[u8],
         version: u32,
-        (floor, json_at): (u64, u64),
+        floor: u64,
+        json_at: u64,
         limits: &Limits,
     ) -> Result<Self> {
         let root = Value::read(json, json_at, limits, Rule::JsonSyntax, &mut Strict)?;

@@ -43,7 +43,7 @@ impl<'p> Ahead<'p> {
         };
         let count = self.left.iter().take(self.depth).take_while(fits).count().max(1);
         let batch: Vec<_> = self.left.drain(..count.min(self.left.len())).collect();
-        let read = at_once((batch.len(), self.depth), |nth| {
+        let read = at_once(batch.len(), self.depth, |nth| {
             let (part, row, decoded_len) = &batch[nth];
             part.stored(row, *decoded_len)
         })?;

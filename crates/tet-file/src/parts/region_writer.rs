@@ -213,12 +213,8 @@ impl RegionWriter {
             loop {
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(coord) = chunks.coord(nth) else { return Ok(()) };
-                let len = self.write_chunk(
-                    (dataset, planned),
-                    &coord,
-                    block,
-                    [&mut elements, &mut stored],
-                );
+                let len =
+                    self.write_chunk(dataset, planned, &coord, block, [&mut elements, &mut stored]);
                 // Others need not begin another chunk.
                 let len = len.inspect_err(|_| next.store(u64::MAX / 2, Ordering::Relaxed))?;
                 progress.advance(len)?;
@@ -250,7 +246,8 @@ impl RegionWriter {
     /// Writes the elements of a block that are in a chunk. Returns their bytes.
     fn write_chunk(
         &self,
-        (dataset, planned): (usize, &PlannedDataset),
+        dataset: usize,
+        planned: &PlannedDataset,
         coord: &[u64],
         block: Block<'_>,
         [elements, stored]: [&mut Vec<u8>; 2],
@@ -274,7 +271,7 @@ impl RegionWriter {
         }
         let _taken = self.take(key);
         let held = self.lock().remove(key);
-        let mut partial = held.map_or_else(|| self.begin((key, planned), coord), Ok)?;
+        let mut partial = held.map_or_else(|| self.begin(key, planned, coord), Ok)?;
         let count = overlap.extents.iter().product::<u64>();
         partial.write(&overlap, block, size);
         let stored = match partial.left {
@@ -292,7 +289,7 @@ impl RegionWriter {
     }
 
     /// A chunk with the elements that it has already: those written before, or those of the base.
-    fn begin(&self, (key, planned): (Key, &PlannedDataset), coord: &[u64]) -> Result<Partial> {
+    fn begin(&self, key: Key, planned: &PlannedDataset, coord: &[u64]) -> Result<Partial> {
         let mut partial = Partial::new(planned, coord)?;
         if let Some(row) = self.part.get(key) {
             partial.bytes = decoded(row.codec, &self.part.read(&row)?, planned.decoded_len(coord))?;
@@ -371,7 +368,8 @@ impl RegionWriter {
     }
 
     /// Waits until no other thread has the chunk.
-    fn take(&self, (dataset, linear): Key) -> MutexGuard<'_, ()> {
+    fn take(&self, key: Key) -> MutexGuard<'_, ()> {
+        let (dataset, linear) = key;
         let at = linear.wrapping_add(dataset as u64) % LOCKS as u64;
         let lock = &self.taken[usize::try_from(at).unwrap_or(0)];
         lock.lock().unwrap_or_else(PoisonError::into_inner)

@@ -139,7 +139,7 @@ impl Writer {
         let (grid, element_size) = (grid.clone(), dtype.size().unwrap_or(1));
         let encoder = &*self.encoder;
         let is_raw = encoder.codec() == tet_format::Codec::Raw;
-        let workers = pool(&grid, element_size, (self.thread_count, self.memory), is_raw);
+        let workers = pool(&grid, element_size, self.thread_count, self.memory, is_raw);
         let sink = Sink {
             file: &mut self.file,
             target: &self.target,
@@ -221,8 +221,7 @@ impl Writer {
         pushed.map_err(|error| fault(error, &self.target))?;
         let digest = chunk.digest.or_else(|| self.digests.is_some().then(|| digest(stored)));
         let known = chunk.statistics;
-        let statistics =
-            known.or_else(|| self.statistics_of(dataset, (codec, decoded_len), stored));
+        let statistics = known.or_else(|| self.statistics_of(dataset, codec, decoded_len, stored));
         self.count(dataset, &CopiedChunk { digest, statistics, ..*chunk });
         Ok(())
     }
@@ -231,7 +230,8 @@ impl Writer {
     fn statistics_of(
         &self,
         dataset: Option<usize>,
-        (codec, decoded_len): (Codec, u64),
+        codec: Codec,
+        decoded_len: u64,
         stored: &[u8],
     ) -> Option<ChunkStatistics> {
         self.statistics.as_ref()?;
@@ -395,8 +395,7 @@ impl Writer {
             listed
         });
         let spill_offset = self.file.position() + block.len() as u64;
-        let keys = (key.as_ref(), statistics.as_ref());
-        let text = footer_text(metadata, history, spill_offset, keys)?;
+        let text = footer_text(metadata, history, spill_offset, key.as_ref(), statistics.as_ref())?;
         let parts = text.as_ref().map(|text| FooterParts {
             block: &block,
             spill: text.spill.as_bytes(),
@@ -428,7 +427,8 @@ fn decoded_len(layout: &Layout) -> u64 {
 pub(super) fn pool(
     grid: &Grid,
     element_size: u64,
-    (thread_count, memory): (usize, Option<u64>),
+    thread_count: usize,
+    memory: Option<u64>,
     is_raw: bool,
 ) -> OrderedWorkers {
     let decoded_len = |elements: Option<u64>| elements.unwrap_or(0).saturating_mul(element_size);

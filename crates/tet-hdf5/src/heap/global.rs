@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Result, fault};
-use crate::kept::LruCache;
+use crate::lru::LruCache;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -35,7 +35,8 @@ impl GlobalHeaps {
     pub(crate) fn object(
         &self,
         reader: &Reader,
-        (address, index): (u64, u32),
+        address: u64,
+        index: u32,
         len: u64,
     ) -> Result<Vec<u8>> {
         let collection = self.collection(reader, address)?;

@@ -64,12 +64,12 @@ impl ChunkTree {
                 }
                 next = low;
             }
-            let Some(&child) = node.children.get(next) else { return Ok(None) };
+            let Some(&(address, count)) = node.children.get(next) else { return Ok(None) };
             let level = node.level.saturating_sub(1);
             depth += 1;
-            if path.get(depth).is_none_or(|(kept, _)| *kept != child.0) {
+            if path.get(depth).is_none_or(|(kept, _)| *kept != address) {
                 path.truncate(depth);
-                path.push((child.0, self.tree.node(reader, child, level)?));
+                path.push((address, self.tree.node(reader, address, count, level)?));
             }
         }
     }

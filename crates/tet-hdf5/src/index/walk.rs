@@ -24,12 +24,12 @@ impl StoredIndex {
             Form::Single(_) | Form::Implicit => self.grid(&mut inside),
             Form::Tree1(tree) => tree.each(reader, &self.layout.shape, &mut inside),
             Form::Tree2(tree) => tree.each(reader, &mut inside),
-            Form::Fixed(array) => self.numbers((None, array.end()), &mut inside, &mut |number| {
+            Form::Fixed(array) => self.numbers(None, array.end(), &mut inside, &mut |number| {
                 Ok((array.find(reader, number)?, array.next(number)))
             }),
             Form::Extensible(array) => {
                 let first = self.max_counts.iter().position(|&count| count == 0);
-                self.numbers((first, u64::MAX), &mut inside, &mut |number| {
+                self.numbers(first, u64::MAX, &mut inside, &mut |number| {
                     array.find_or_next(reader, number)
                 })
             }
@@ -65,7 +65,8 @@ impl StoredIndex {
     /// The chunks of an array, by number; `find` gives the next number that can be stored.
     fn numbers(
         &self,
-        (first, end): (Option<usize>, u64),
+        first: Option<usize>,
+        end: u64,
         take: Take<'_>,
         find: &mut dyn FnMut(u64) -> Result<(Option<ChunkAddress>, u64)>,
     ) -> Result<()> {

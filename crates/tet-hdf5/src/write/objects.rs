@@ -104,9 +104,9 @@ impl Hdf5Draft {
                 addresses.types.get(at).copied().filter(|_| is_named)
             });
             let datatype = named.map_or(NewType::Own(&own), NewType::Named);
-            add_shape(dataset, (tree, datatype), &mut header);
+            add_shape(dataset, tree, datatype, &mut header);
             let about = scaled.get(&number).map(Vec::as_slice).unwrap_or_default();
-            add_scales(dataset, (about, addresses), &mut heaps, &mut header);
+            add_scales(dataset, about, addresses, &mut heaps, &mut header);
             for one in &dataset.attributes {
                 attribute::message(one, &mut heaps).iter().for_each(|it| header.attribute(it));
             }
@@ -203,5 +203,5 @@ fn index_of(dataset: &DraftDataset, at: u64) -> (Vec<u8>, Option<u64>) {
         return (Vec::new(), None);
     };
     let size = element_size(dataset.datatype).unwrap_or(1);
-    tree::encode((&dataset.shape, chunk_shape, size), chunks, at)
+    tree::encode(&dataset.shape, chunk_shape, size, chunks, at)
 }

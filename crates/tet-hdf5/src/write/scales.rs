@@ -11,7 +11,8 @@ const REFERENCE_COUNT_MAX: usize = 4000;
 /// Adds the attributes of dimension scales, and of datasets that have some.
 pub(super) fn add_scales(
     dataset: &DraftDataset,
-    (about, addresses): (&[(u64, u32)], &Addresses),
+    about: &[(u64, u32)],
+    addresses: &Addresses,
     heaps: &mut NewHeaps,
     header: &mut NewHeader,
 ) {

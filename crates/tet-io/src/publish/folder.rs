@@ -134,7 +134,8 @@ impl FolderPublisher {
     pub fn take<E: From<Error> + From<Canceled>>(
         &mut self,
         from: &Path,
-        (sharing, progress): (Sharing, &Progress),
+        sharing: Sharing,
+        progress: &Progress,
         key_of: &mut dyn FnMut(&str) -> Option<String>,
     ) -> Result<(), E> {
         let mut folders = vec![String::new()];
@@ -416,12 +417,11 @@ mod tests {
         folder.commit().unwrap();
         for sharing in [Sharing::Linked, Sharing::Copied] {
             let mut folder = FolderPublisher::begin(&target, &REPLACE).unwrap();
-            let how = (sharing, &Progress::default());
             let mut key_of = |key: &str| match key {
                 "b/0" => None,
                 key => Some(key.replace("a/", "new/")),
             };
-            folder.take::<Failed>(&target, how, &mut key_of).unwrap();
+            folder.take::<Failed>(&target, sharing, &Progress::default(), &mut key_of).unwrap();
             folder.write("b/1", b"more").unwrap();
             folder.commit().unwrap();
             let read = |key: &str| fs::read(target.join(key)).unwrap();

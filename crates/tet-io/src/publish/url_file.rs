@@ -24,7 +24,7 @@ use tet_format::Span;
 
 use super::Overwrite;
 use crate::error::{Error, Operation, Result};
-use crate::source::{Backend, Source, UrlPart, UrlReplace, UrlStore, UrlUpload, store_of};
+use crate::source::{Backend, PutMode, Source, UrlPart, UrlStore, UrlUpload, store_of};
 use crate::stamp::Stamp;
 use crate::vfs::VfsFile;
 
@@ -51,7 +51,7 @@ pub(super) struct UrlFile {
     /// The upload, from the first part on that is sent.
     upload: Option<Arc<dyn UrlUpload>>,
     sending: VecDeque<Sending>,
-    /// Bytes of another file that come next: where they are there.
+    /// A range to copy from another object next, by its source, offset and length.
     waiting: Option<(Source, Span)>,
     /// Whether the server did not copy something.
     is_uncopied: bool,
@@ -85,7 +85,8 @@ impl UrlFile {
     pub(super) fn new(
         file: Box<dyn VfsFile>,
         target: &Path,
-        (force, version): (Overwrite, Option<String>),
+        force: Overwrite,
+        version: Option<String>,
     ) -> Result<Self> {
         let (store, _) = store_of(target)?;
         Ok(Self {
@@ -132,11 +133,11 @@ impl UrlFile {
         upload.finish(&content, &rest)
     }
 
-    fn replace(&self) -> UrlReplace<'_> {
+    fn replace(&self) -> PutMode<'_> {
         match (self.force, &self.version) {
-            (Overwrite::Refuse, _) => UrlReplace::Nothing,
-            (_, Some(version)) => UrlReplace::Version(version),
-            (_, None) => UrlReplace::Any,
+            (Overwrite::Refuse, _) => PutMode::Create,
+            (_, Some(version)) => PutMode::Update(version),
+            (_, None) => PutMode::Overwrite,
         }
     }
 

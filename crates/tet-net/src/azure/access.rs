@@ -73,7 +73,7 @@ impl Access {
             Access::Key(account, key) => {
                 let expiry = Timestamp::now().saturating_add(SIGNED_FOR);
                 let expiry = expiry.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ");
-                let signature = signature((account, key), &expiry.to_string());
+                let signature = signature(account, key, &expiry.to_string());
                 let all = [("sv", VERSION), ("se", &expiry.to_string()), ("sig", &signature)];
                 url.query_pairs_mut().extend_pairs(GRANTED).extend_pairs(all);
             }
@@ -82,7 +82,7 @@ impl Access {
 }
 
 /// The signature of an account until a time.
-fn signature((account, key): (&str, &[u8]), expiry: &str) -> String {
+fn signature(account: &str, key: &[u8], expiry: &str) -> String {
     let [(_, permissions), (_, services), (_, types)] = GRANTED;
     // Neither a start, nor addresses, nor a protocol.
     let text =
@@ -117,7 +117,7 @@ mod tests {
         access.sign(&mut url);
         let pairs: Vec<_> = url.query_pairs().collect();
         let value = |name: &str| pairs.iter().find(|it| it.0 == name).unwrap().1.clone();
-        assert_eq!(value("sig"), signature(("acme", b"Jefe"), &value("se")));
+        assert_eq!(value("sig"), signature("acme", b"Jefe", &value("se")));
         assert!(format!("{access:?}") == "Access");
     }
 

@@ -41,7 +41,8 @@ pub(crate) struct Fetched {
 /// Asks a server that gives secrets, and parses its JSON.
 pub(super) fn ask(
     client: &Client,
-    (send, url): (Send<'_>, &Url),
+    send: Send<'_>,
+    url: &Url,
     headers: &[(&str, &str)],
 ) -> Result<Value, RangeFailure> {
     json_of(&client.send(send, url, headers)?)

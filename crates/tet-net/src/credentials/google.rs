@@ -194,5 +194,5 @@ fn impersonated(client: &Client, value: &Value, by: &Fetched) -> Result<Fetched,
     let body = json!({"scope": [SCOPE], "delegates": value.get("delegates").unwrap_or(&json!([]))});
     let body = body.to_string();
     let headers = [("authorization", &**by), ("content-type", "application/json")];
-    token(&ask(client, (Send::Post(body.as_bytes()), &url), &headers)?)
+    token(&ask(client, Send::Post(body.as_bytes()), &url, &headers)?)
 }

@@ -54,7 +54,8 @@ impl S3 {
     pub(super) fn end_beside(
         &self,
         beside: &S3,
-        (upload, parts): (&str, &[String]),
+        upload: &str,
+        parts: &[String],
         headers: &Headers<'_>,
     ) -> Result<(), RangeFailure> {
         match beside.end(upload, parts, &[]) {

@@ -116,7 +116,7 @@ impl Object for S3 {
         headers: &Headers<'_>,
     ) -> Result<(), RangeFailure> {
         if let Some((beside, upload)) = self.beside(upload) {
-            return self.end_beside(&beside, (upload, parts), headers);
+            return self.end_beside(&beside, upload, parts, headers);
         }
         let etags = || parts.iter().map(String::as_str);
         let bucket = self.bucket()?;

@@ -81,9 +81,9 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
-    /// The codecs that are known before chunks are located, where that takes requests to a server: one and more for each
-    /// file that chunks are in. `None` where it takes none.
-    fn far_codecs(&self) -> Option<Vec<String>> {
+    /// The codecs known from the metadata, where locating chunks takes one request or more per object; `None` where it takes
+    /// none.
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
         None
     }
 

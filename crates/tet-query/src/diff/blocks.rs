@@ -9,7 +9,7 @@
 
 use tet_format::{DType, Shape};
 
-use super::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
+use super::element_diff::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
 use super::pair::Pairs;
 use super::{compare_arrays, tolerance::Tolerance};
 use crate::answer::WithIntegrity;

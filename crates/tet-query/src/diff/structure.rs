@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tet_io::Kind;
 
-use super::found::ElementDiff;
+use super::element_diff::ElementDiff;
 use super::tolerance::Tolerance;
 use crate::align::{Alignment, LabelAlignment};
 use crate::answer::WithIntegrity;
@@ -127,7 +127,7 @@ impl DatasetDiff {
             |dataset: &Dataset| matches!(dataset.why(), Some(Error::Compound { .. }));
         let are_values = is_alike && !(is_structure(left) && is_structure(right));
         let Some(tolerance) = tolerance.filter(|_| are_values) else { return Ok(found) };
-        match left.diff(slabs[0], (right, slabs[1]), tolerance, how) {
+        match left.diff(slabs[0], right, slabs[1], tolerance, how) {
             Ok(elements) => found.elements = Some(elements),
             Err(Error::Canceled) => return Err(Error::Canceled),
             Err(error) if error.kind() == Kind::Io => return Err(error),

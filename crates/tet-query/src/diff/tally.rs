@@ -1,7 +1,7 @@
 //! Counts of a comparison of elements.
 
 use super::change::BoxSums;
-use super::found::{DiffValue, DifferingElement, ElementDiff};
+use super::element_diff::{DiffValue, DifferingElement, ElementDiff};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 

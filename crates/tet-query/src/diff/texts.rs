@@ -2,7 +2,7 @@
 
 use tet_format::Integrity;
 
-use super::found::{DiffValue, DifferingElement, ElementDiff};
+use super::element_diff::{DiffValue, DifferingElement, ElementDiff};
 use super::tally::position_in;
 use crate::answer::WithIntegrity;
 use crate::budget::Execution;

@@ -62,7 +62,8 @@ impl Groups {
     /// a group with those that are, and comes with the error.
     pub(super) fn next(
         &mut self,
-        (first, task_count): (u64, u64),
+        first: u64,
+        task_count: u64,
         runs_of: impl Fn(u64, &mut dyn FnMut(ReadRange)) -> Result<()>,
     ) -> (Group, Result<()>) {
         let (mut tasks, mut extent) = (Vec::new(), Extent::default());
@@ -215,7 +216,7 @@ pub(crate) fn each_request(
     }
     let (mut groups, mut first) = (Groups::new(how), 0);
     while first < task_count {
-        let (group, listed) = groups.next((first, task_count), &runs_of);
+        let (group, listed) = groups.next(first, task_count, &runs_of);
         group.requests.into_iter().for_each(&mut *visit);
         listed?;
         first = first.saturating_add(group.tasks.len() as u64);
@@ -246,7 +247,7 @@ mod tests {
         };
         let (mut all, mut found, mut first) = (Groups::new(&how), Vec::new(), 0);
         while first < tasks.len() {
-            let (group, listed) = all.next((first as u64, tasks.len() as u64), runs_of);
+            let (group, listed) = all.next(first as u64, tasks.len() as u64, runs_of);
             listed.unwrap();
             first += group.tasks.len();
             found.push(group);
@@ -362,7 +363,7 @@ mod tests {
         };
         let mut groups = Groups::new(&how);
         for (first, count, is_ok) in [(0, 2, true), (2, 1, false), (3, 5, true)] {
-            let (group, listed) = groups.next((first, 8), runs_of);
+            let (group, listed) = groups.next(first, 8, runs_of);
             assert_eq!((group.tasks.len(), listed.is_ok()), (count, is_ok));
         }
     }

@@ -19,7 +19,8 @@ const KEPT_LEN: usize = 4 << 20;
 /// that has not ended: what ends before its turn is held until then. A task answers how many selected
 /// bytes it finished.
 pub(crate) fn run<S>(
-    (workers, ahead): (usize, u64),
+    workers: usize,
+    ahead: u64,
     count: u64,
     how: &Execution,
     state: impl Fn() -> S + Sync,

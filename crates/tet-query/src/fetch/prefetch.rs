@@ -146,7 +146,7 @@ impl<'a> Prefetch<'a> {
         let Some(numbers) = state.pass_to(task, run) else { return Ok(false) };
         let (mut parts, mut outcome) = (Vec::new(), Ok(()));
         for number in numbers {
-            let (guard, part) = self.await_part(state, (number, run));
+            let (guard, part) = self.await_part(state, number, run);
             state = guard;
             match part {
                 Ok(Some(part)) => parts.push(part),
@@ -167,7 +167,8 @@ impl<'a> Prefetch<'a> {
     fn await_part<'s>(
         &'s self,
         mut state: MutexGuard<'s, PrefetchQueue>,
-        (number, run): (u64, ReadRange),
+        number: u64,
+        run: ReadRange,
     ) -> (MutexGuard<'s, PrefetchQueue>, Result<Option<RequestBytes>>) {
         loop {
             let Some(whole) = state.requests.get(&number).map(|request| request.run) else {
@@ -274,7 +275,7 @@ impl<'a> Prefetch<'a> {
 
     /// Lists the tasks of the next group.
     fn list_next(&self, state: &mut PrefetchQueue) -> Result<()> {
-        let (group, listed) = state.groups.next((state.known, self.task_count), &self.runs_of);
+        let (group, listed) = state.groups.next(state.known, self.task_count, &self.runs_of);
         let first = state.request_count;
         for run in group.requests {
             let request = Request { run, left: 0, held: RequestState::Waiting };

@@ -74,7 +74,7 @@ impl<T: Ordered, E: End> Arg<T, E> {
 
 impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
     const INDEXED: bool = true;
-    const OUTDOES: bool = true;
+    const CAN_SKIP: bool = true;
 
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
     }
 
     // Of equal elements the first counts, wherever its chunk is.
-    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+    fn can_skip(&self, cell: usize, known: &Known<T>) -> bool {
         let held = self.keys[cell];
         let is_outdone = |best| best != held && E::pick(best, held) == held;
         known.nan_count == 0 && known.best::<E>().map(even::<T>).is_none_or(is_outdone)

@@ -91,8 +91,8 @@ impl<T: Numeric> Collect<T> {
     }
 
     fn arranged(&self) -> &Arranged<T> {
-        let parts = (&self.parts[..], &self.cells[..]);
-        self.arranged.get_or_init(|| arrange(self.cell_count, &self.elements, parts))
+        let arrange = || arrange(self.cell_count, &self.elements, &self.parts, &self.cells);
+        self.arranged.get_or_init(arrange)
     }
 
     /// Writes the quantiles of a cell; `keys` is room.
@@ -120,7 +120,8 @@ impl<T: Numeric> Collect<T> {
 fn arrange<T: Numeric>(
     cell_count: usize,
     elements: &[T],
-    (parts, cells): (&[CellRows], &[u32]),
+    parts: &[CellRows],
+    cells: &[u32],
 ) -> Arranged<T> {
     let mut starts = vec![0; cell_count + 1];
     cells.iter().for_each(|&cell| starts[cell as usize + 1] += 1);

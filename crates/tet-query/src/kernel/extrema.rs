@@ -168,7 +168,7 @@ pub(crate) struct Extremum<T: Ordered, E> {
 
 impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     const KNOWS: bool = true;
-    const OUTDOES: bool = true;
+    const CAN_SKIP: bool = true;
 
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -225,7 +225,7 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     }
 
     // Of equal elements one that was folded is enough. One whose bound was noted is not: its chunk may be outdone too.
-    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+    fn can_skip(&self, cell: usize, known: &Known<T>) -> bool {
         let held = self.keys[cell];
         let is_folded = self.nans.count(cell) < self.folded.counts()[cell];
         let is_outdone = |best| E::pick(best, held) == held && (is_folded || best != held);

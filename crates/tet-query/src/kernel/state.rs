@@ -35,8 +35,8 @@ pub(crate) trait KernelState: Send {
     fn fold_known(&mut self, cell: usize, chunk: &KnownChunk) -> Verdict;
     /// As [`Kernel::note_bound`], if all elements pass the filter.
     fn note_bound(&mut self, cell: usize, chunk: &KnownChunk, share: Share);
-    /// As [`Kernel::outdoes`], for whatever passes the filter.
-    fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool;
+    /// As [`Kernel::can_skip`], for whatever passes the filter.
+    fn can_skip(&self, cell: usize, chunk: &KnownChunk) -> bool;
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
     fn take(&mut self, cell: usize, later: &dyn KernelState, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
@@ -64,7 +64,7 @@ pub(crate) struct Maker {
     /// Whether statistics may tell what elements do.
     pub(crate) knows: bool,
     /// Whether statistics may tell that chunks are outdone by others.
-    pub(crate) outdoes: bool,
+    pub(crate) can_skip: bool,
     /// Values to a cell.
     pub(crate) width: usize,
     /// Bytes of the state of one cell, about.
@@ -95,7 +95,7 @@ impl Maker {
             indexed: K::INDEXED,
             keeps: K::KEEPS,
             knows: K::KNOWS || filter.is_some(),
-            outdoes: K::OUTDOES,
+            can_skip: K::CAN_SKIP,
             width: K::width(&setup),
             cell_len: K::cell_len(&setup),
             setup: Arc::new(setup),
@@ -178,8 +178,8 @@ impl<T: Numeric, K: Kernel<T>> KernelState for Of<T, K> {
         }
     }
 
-    fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool {
-        Known::new(chunk).is_some_and(|known| self.kernel.outdoes(cell, &known))
+    fn can_skip(&self, cell: usize, chunk: &KnownChunk) -> bool {
+        Known::new(chunk).is_some_and(|known| self.kernel.can_skip(cell, &known))
     }
 
     fn take(&mut self, cell: usize, later: &dyn KernelState, from: usize, count: usize) {

@@ -153,7 +153,7 @@ impl Elements {
                 }
                 let within = Hyperslab::new(within, part.shape()).ok_or_else(misfit)?;
                 let placed = common.start - wanted.start..common.end - wanted.start;
-                self.place(part, (&within, placed), (slices, how), out)?;
+                self.place(part, &within, placed, slices, how, out)?;
             }
             begin = end;
         }
@@ -164,8 +164,10 @@ impl Elements {
     fn place(
         &self,
         part: &LazyArray,
-        (within, placed): (&Hyperslab, Range<u64>),
-        (slices, how): (&[AxisSlice], &Execution),
+        within: &Hyperslab,
+        placed: Range<u64>,
+        slices: &[AxisSlice],
+        how: &Execution,
         out: &mut [u8],
     ) -> Result<()> {
         let size = self.dtype().size().unwrap_or(1);

@@ -29,7 +29,7 @@ impl LazyArray {
     }
 
     fn read_slab(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
-        scatter::read_into(&self.dataset, slab, (how, &self.doubt), self.parts.get(), out)
+        scatter::read_into(&self.dataset, slab, how, &self.unverified, self.parts.get(), out)
     }
 
     fn gather_picked(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
@@ -91,7 +91,7 @@ impl LazyArray {
         }
         let room = room.room(len)?;
         self.read_slab(&slab, how, room)?;
-        piece.place(0, room, (out, to));
+        piece.place(0, room, out, to);
         Ok(())
     }
 }
@@ -109,7 +109,7 @@ impl Piece<'_> {
     }
 
     /// Copies what was read along the axes from `axis` on to its place in the output.
-    fn place(&self, axis: usize, from: &[u8], (out, to): (&mut [u8], usize)) {
+    fn place(&self, axis: usize, from: &[u8], out: &mut [u8], to: usize) {
         let Some(run) = self.runs.get(axis) else {
             out[to * self.size..][..self.size].copy_from_slice(&from[..self.size]);
             return;
@@ -124,7 +124,7 @@ impl Piece<'_> {
         for nth in 0..run.count {
             let at = run.offsets.as_ref().map_or(nth, |offsets| offsets[nth]);
             let to = to + nth * self.strides[axis];
-            self.place(axis + 1, &from[at * inner..], (&mut *out, to));
+            self.place(axis + 1, &from[at * inner..], &mut *out, to);
         }
     }
 }

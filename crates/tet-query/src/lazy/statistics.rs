@@ -114,7 +114,7 @@ impl LazyArray {
     /// A statistic of every cell; NaN where there is none.
     fn measure(&self, transform: &Transform, op: Op, how: &Execution) -> Result<Vec<f64>> {
         let reduction = self.reduction(transform, op);
-        let reduced = reduce::reduce(&self.dataset, &self.slab, &reduction, (how, &self.doubt))?;
+        let reduced = reduce::reduce(&self.dataset, &self.slab, &reduction, how, &self.unverified)?;
         let value = |at| reduced.values.get(at).and_then(Scalar::to_f64);
         Ok((0..reduced.values.len()).map(|at| value(at).unwrap_or(f64::NAN)).collect())
     }

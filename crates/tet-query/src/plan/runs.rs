@@ -114,9 +114,11 @@ impl ReadPlan {
     /// of `limit` elements.
     pub(crate) fn for_task_runs(
         &self,
-        (rect, stage): (&[Range<u64>], Option<Stage>),
+        rect: &[Range<u64>],
+        stage: Option<Stage>,
         limit: u64,
-        (window_len, output): (u64, Option<OutputRect>),
+        window_len: u64,
+        output: Option<OutputRect>,
         visit: &mut dyn FnMut(ReadRange),
     ) {
         let touch = self.touch.narrowed(rect);

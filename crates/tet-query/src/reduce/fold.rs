@@ -68,7 +68,8 @@ impl AxisSegment {
 /// How axes merge into one loop is decided by where the elements lie in the chunk, never by where
 /// the block holds them: so the same calls reach the kernel for every source.
 pub(super) fn fold_strip(
-    (maker, state): (&Maker, &mut dyn KernelState),
+    maker: &Maker,
+    state: &mut dyn KernelState,
     block: &Block<'_>,
     boxes: &[AxisBox],
     layout: &Layout,
@@ -110,8 +111,8 @@ pub(super) fn fold_strip(
         }
         let bytes = &block.bytes[first * size..];
         match table {
-            Some(table) => table.fold((maker, state), bytes, &mut loops, at, size),
-            None => fold_loops((maker, state), bytes, &mut loops, at, size),
+            Some(table) => table.fold(maker, state, bytes, &mut loops, at, size),
+            None => fold_loops(maker, state, bytes, &mut loops, at, size),
         }
         let Some(axis) = (0..nth.len()).rev().find(|&axis| nth[axis] + 1 < parts[axis].len())
         else {
@@ -217,7 +218,8 @@ fn push(loops: &mut Vec<Loop>, this: Loop, is_indexed: bool) {
 
 /// Folds what the loops go over; `bytes` begin with the first element.
 fn fold_loops(
-    (maker, state): (&Maker, &mut dyn KernelState),
+    maker: &Maker,
+    state: &mut dyn KernelState,
     bytes: &[u8],
     loops: &mut Vec<Loop>,
     first: At,

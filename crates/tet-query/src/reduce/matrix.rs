@@ -95,7 +95,7 @@ impl ReductionQuery<'_> {
     /// Some of the observations, all variables of each.
     fn observations(&self, axis: usize, range: Range<u64>) -> Result<Array> {
         let slab = self.observed(axis, range)?;
-        let mut array = scatter::read(self.dataset, &slab, (self.how, self.doubt))?;
+        let mut array = scatter::read(self.dataset, &slab, self.how, self.unverified)?;
         if array.dtype() == DType::Bool {
             make_truths(array.bytes_mut());
         }

@@ -163,8 +163,8 @@ impl ReductionQuery<'_> {
         reduction: &'a Reduction,
     ) -> Result<ReductionQuery<'a>> {
         let (roles, _) = Roles::new(self.dataset, slab, reduction)?;
-        let ReductionQuery { dataset, dtype, how, doubt, .. } = *self;
-        Ok(ReductionQuery { dataset, dtype, slab, reduction, how, doubt, roles })
+        let ReductionQuery { dataset, dtype, how, unverified, .. } = *self;
+        Ok(ReductionQuery { dataset, dtype, slab, reduction, how, unverified, roles })
     }
 
     /// The selection of one cell of the result, and its reduction.

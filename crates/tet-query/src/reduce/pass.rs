@@ -18,7 +18,7 @@ use crate::buffer;
 use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::fetch::{self, Checks, Doubt, Fetcher, Prefetch, Rows, Uses};
+use crate::fetch::{self, Checks, Fetcher, Prefetch, Rows, Unverified, Uses};
 use crate::kernel::{KernelState, Maker};
 use crate::plan::piece::{Stage, Strips, element_count};
 use crate::plan::{ChunkRead, ReadPlan, Zone};
@@ -44,7 +44,7 @@ pub(super) struct ReductionPass<'a> {
     pub dataset: &'a Dataset,
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
-    pub doubt: &'a Doubt,
+    pub unverified: &'a Unverified,
     pub roles: &'a Roles,
     /// The kernels that fold the elements; all have the same cells and [`ReductionPass::cut`].
     pub makers: &'a [Maker],
@@ -79,12 +79,11 @@ impl ReductionPass<'_> {
             Some(DType::Bool) => Rows::Truths,
             _ => Rows::Aligned(align),
         };
-        let uses = (self.uses(), None);
-        self.doubt.note_statistics(self.plan.statistics_use());
-        let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
-        let runs = |index, visit: &mut dyn FnMut(ReadRange)| {
-            self.step_runs((&tasks, &steps), index, visit)
-        };
+        self.unverified.note_statistics(self.plan.statistics_use());
+        let checks =
+            Checks::new(self.dataset, self.plan, self.how, self.unverified, self.uses(), None)?;
+        let runs =
+            |index, visit: &mut dyn FnMut(ReadRange)| self.step_runs(&tasks, &steps, index, visit);
         let prefetch = Prefetch::new(self.dataset, self.how, steps.count(), runs);
         let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows, &prefetch);
         let task = |fetcher: &mut Fetcher<'_>, index| {
@@ -92,7 +91,7 @@ impl ReductionPass<'_> {
             let task = tasks.task(self.roles, step.task)?;
             let stage = steps.stage(step, &task.rect);
             let states = if step.nth == 0 { self.states(&task) } else { board.take(step.task) };
-            let folded = self.fold(fetcher, (index, &task, stage), (states, align));
+            let folded = self.fold(fetcher, index, &task, stage, states, align);
             fetcher.end();
             let (states, done) = folded?;
             if !step.is_last {
@@ -107,7 +106,7 @@ impl ReductionPass<'_> {
             }
             Ok(done)
         };
-        prefetch.during(|| fetch::run((workers, ahead), steps.count(), self.how, fetcher, task))?;
+        prefetch.during(|| fetch::run(workers, ahead, steps.count(), self.how, fetcher, task))?;
         checks.finish()?;
         Ok(board.finish())
     }
@@ -122,9 +121,8 @@ impl ReductionPass<'_> {
             self.compared_runs(visit);
         }
         let (tasks, steps, _) = self.steps();
-        let runs_of = |index, visit: &mut dyn FnMut(ReadRange)| {
-            self.step_runs((&tasks, &steps), index, visit)
-        };
+        let runs_of =
+            |index, visit: &mut dyn FnMut(ReadRange)| self.step_runs(&tasks, &steps, index, visit);
         fetch::each_request(self.how, steps.count(), runs_of, visit)
     }
 
@@ -145,15 +143,16 @@ impl ReductionPass<'_> {
     /// Calls `visit` with every run that a step of a task reads.
     fn step_runs(
         &self,
-        (tasks, steps): (&Tasks, &Steps),
+        tasks: &Tasks,
+        steps: &Steps,
         index: u64,
         visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
         let step = steps.step(index);
         let rect = tasks.task(self.roles, step.task)?.rect;
         if !rect.iter().any(Range::is_empty) {
-            let (stage, reads) = (steps.stage(step, &rect), (self.how.window_len(), None));
-            self.plan.for_task_runs((&rect, stage), self.strip_elements(), reads, visit);
+            let (stage, window_len) = (steps.stage(step, &rect), self.how.window_len());
+            self.plan.for_task_runs(&rect, stage, self.strip_elements(), window_len, None, visit);
         }
         Ok(())
     }
@@ -218,11 +217,11 @@ impl ReductionPass<'_> {
     /// The tasks, the steps in which they are done, and the bytes of the states of one.
     fn steps(&self) -> (Tasks, Steps, u64) {
         let (tasks, states_len) = self.tasks();
-        let steps = Steps::new(self.plan, (&tasks, self.roles), (self.how, states_len));
+        let steps = Steps::new(self.plan, &tasks, self.roles, self.how, states_len);
         (tasks, steps, states_len)
     }
 
-    /// Whether what is between the elements of one task is needed by another that is done at the same time.
+    /// Whether tasks interleave: the gaps of one are bytes of another, so reading through them is not waste.
     pub(super) fn shares_rows(&self) -> bool {
         self.steps().1.are_shared()
     }
@@ -256,8 +255,11 @@ impl ReductionPass<'_> {
     fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,
-        (index, task, stage): (u64, &FoldTask, Option<Stage>),
-        (states, size): (Option<States>, usize),
+        index: u64,
+        task: &FoldTask,
+        stage: Option<Stage>,
+        states: Option<States>,
+        size: usize,
     ) -> Result<(Option<States>, u64)> {
         let Some(mut states) = states else { return Ok((None, 0)) };
         let touch = self.plan.touch.narrowed(&task.rect);
@@ -277,7 +279,7 @@ impl ReductionPass<'_> {
             }
             let block = fetcher.block(&mut reads, &strips, boxes)?;
             for (state, maker) in states.iter_mut().zip(self.makers) {
-                fold_strip((maker, state.as_mut()), &block, boxes, &task.layout, size)?;
+                fold_strip(maker, state.as_mut(), &block, boxes, &task.layout, size)?;
             }
             done += element_count(boxes) * self.plan.element_size;
             strips.advance();

@@ -13,7 +13,7 @@ use crate::catalog::{Dataset, ReadRange};
 use crate::coalesce::Coalesce;
 use crate::cost::{Cost, VALUE_LEN};
 use crate::error::{Error, Result};
-use crate::fetch::Doubt;
+use crate::fetch::Unverified;
 use crate::fill::fill_of;
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
@@ -30,7 +30,7 @@ pub(super) struct ReductionQuery<'a> {
     pub slab: &'a Hyperslab,
     pub reduction: &'a Reduction,
     pub how: &'a Execution,
-    pub doubt: &'a Doubt,
+    pub unverified: &'a Unverified,
     pub roles: Roles,
 }
 
@@ -279,8 +279,8 @@ impl ReductionQuery<'_> {
         makers: &'a [Maker],
         pad: Option<Number>,
     ) -> ReductionPass<'a> {
-        let ReductionQuery { dataset, how, doubt, roles, .. } = self;
-        ReductionPass { dataset, plan, how, doubt, roles, makers, pad }
+        let ReductionQuery { dataset, how, unverified, roles, .. } = self;
+        ReductionPass { dataset, plan, how, unverified, roles, makers, pad }
     }
 
     /// The operation is not for elements of this type.
@@ -298,8 +298,8 @@ impl ReductionQuery<'_> {
             AxisPicks { axis: groups.axis, positions: positions.collect() }
         }));
         let (roles, _) = Roles::new(self.dataset, self.slab, reduction)?;
-        let ReductionQuery { dataset, dtype, slab, how, doubt, .. } = *self;
-        Ok(ReductionQuery { dataset, dtype, slab, reduction, how, doubt, roles })
+        let ReductionQuery { dataset, dtype, slab, how, unverified, .. } = *self;
+        Ok(ReductionQuery { dataset, dtype, slab, reduction, how, unverified, roles })
     }
 
     /// A histogram: its edges, by a pass for each end unless they are given, and the counts.

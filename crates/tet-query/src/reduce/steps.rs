@@ -53,8 +53,10 @@ impl Steps {
     /// The steps of tasks whose states take `states_len` bytes each.
     pub(super) fn new(
         plan: &ReadPlan,
-        (tasks, roles): (&Tasks, &Roles),
-        (how, states_len): (&Execution, u64),
+        tasks: &Tasks,
+        roles: &Roles,
+        how: &Execution,
+        states_len: u64,
     ) -> Steps {
         let (tiles, windows) = tasks.tile_counts();
         let parts = tasks.part_count();

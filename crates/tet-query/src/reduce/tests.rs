@@ -7,7 +7,7 @@ use tet_io::Access;
 use super::reduction_query;
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
-use crate::fetch::Doubt;
+use crate::fetch::Unverified;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Params, Reduction};
 use crate::scalar::Scalar;
@@ -173,8 +173,9 @@ fn padded_absent_and_scattered_chunks_are_folded_as_a_loop_folds_them() {
         let grid = Grid::padded(shape.into(), chunk_shape.into()).unwrap();
         for (hole_every, object_count) in [(None, 1), (Some(2), 1), (Some(3), 2)] {
             let spread = Spread { grid: grid.clone(), hole_every, object_count };
-            for kept in [(Stored::Raw, Order::Packed), (Stored::Whole, Order::Backwards)] {
-                let integers = world_of(DType::UInt16, &spread, kept, |n| {
+            for (stored, order) in [(Stored::Raw, Order::Packed), (Stored::Whole, Order::Backwards)]
+            {
+                let integers = world_of(DType::UInt16, &spread, stored, order, |n| {
                     u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
                 });
                 check(&integers, DType::UInt16, every * 7);
@@ -329,8 +330,9 @@ fn bits_do_not_depend_on_steps() {
                             "{shape:?} {chunk_shape:?} {slab:?} {reduction:?} {how:?}"
                         );
                         let steps = |how| {
-                            let doubt = Doubt::default();
-                            let query = reduction_query(dataset, &slab, &reduction, (how, &doubt));
+                            let unverified = Unverified::default();
+                            let query =
+                                reduction_query(dataset, &slab, &reduction, how, &unverified);
                             query.unwrap().0.step_count(op).unwrap()
                         };
                         longer[nth] += usize::from(steps(&near) < steps(&how));

@@ -47,8 +47,8 @@ pub(super) fn judged(
     };
     let mut axes = plan.touch.axes.iter().zip(&roles.axes);
     let has_columns = axes.any(|(axis, role)| matches!(role, Role::Folded) && axis.touched > 1);
-    let outdoes = has_columns && makers.iter().all(|maker| maker.outdoes);
-    let may_know = outdoes || makers.iter().all(|maker| maker.knows);
+    let can_skip = has_columns && makers.iter().all(|maker| maker.can_skip);
+    let may_know = can_skip || makers.iter().all(|maker| maker.knows);
     if !may_know || makers.is_empty() || !is_worth_reading(dataset, &plan) {
         return Ok(plan);
     }
@@ -63,7 +63,7 @@ pub(super) fn judged(
     for_known(&plan, roles, record, |nth, chunk, is_one| {
         zones[nth] = zone_of(&mut judges, chunk, is_one);
     })?;
-    if outdoes {
+    if can_skip {
         skip_outdone(&plan, roles, record, states, &mut zones)?;
     }
     let is_read = zones.iter().all(|zone| *zone == Zone::Read);
@@ -96,7 +96,7 @@ fn skip_outdone(
         let column = columns.column(nth);
         let mut pairs = folded.iter().zip(&noted);
         let are_outdone = pairs
-            .all(|(folded, noted)| folded.outdoes(column, chunk) || noted.outdoes(column, chunk));
+            .all(|(folded, noted)| folded.can_skip(column, chunk) || noted.can_skip(column, chunk));
         if zones[nth] == Zone::Read && are_outdone {
             zones[nth] = Zone::Skip;
         }

@@ -113,7 +113,7 @@ impl OutputPart<'_> {
             let held: usize = at.iter().zip(outer).map(|(at, stride)| at * stride).sum();
             let slice = first + self.slice_distance(&at)?;
             if let Some(out) = self.slices.get_mut(slice) {
-                copy_box(&counts, size, (&bytes[held * size..], from), (&mut out[start..], &to));
+                copy_box(&counts, size, &bytes[held * size..], from, &mut out[start..], &to);
             }
             if !advance(&mut at, boxes) {
                 return Ok(());

@@ -281,7 +281,8 @@ fn in_tasks<O: Element>(
         out.chunks_mut(how.tuning.map_elements).map(|piece| Mutex::new(Some(piece))).collect();
     let workers = how.workers(0)?;
     fetch::run(
-        (workers, u64::MAX),
+        workers,
+        u64::MAX,
         tasks.len() as u64,
         how,
         || (),

@@ -88,7 +88,7 @@ impl Tasks {
         for (task, found) in tasks.iter().zip(found) {
             if let Some(fault) = found {
                 spoiled.extend(task.object.map(|object| (task.message, object)));
-                out.push(finding(fault, (Some(task.message), task.object), task.body.len()));
+                out.push(finding(fault, Some(task.message), task.object, task.body.len()));
             }
         }
         Ok(all)

@@ -48,7 +48,8 @@ impl Objects {
     /// Decodes all added objects except those already found damaged.
     pub(super) fn run(
         &mut self,
-        (source, total): (&Source, &Total),
+        source: &Source,
+        total: &Total,
         options: &VerifyOptions,
         spoiled: &BTreeSet<(usize, usize)>,
         progress: &Progress,
@@ -58,19 +59,19 @@ impl Objects {
         tasks.retain(|task| !spoiled.contains(&(task.message, task.object)));
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = Pool::new(options.threads, tasks.len(), all.saturating_mul(EAGERNESS));
-        let limits = (&options.limits, total);
+        let limits = &options.limits;
         let light = |(): &mut (), task: &ObjectCheck| {
-            check_object(source, limits, task, Weight::Light, progress)
+            check_object(source, limits, total, task, Weight::Light, progress)
         };
         let found = pool.map(&tasks, || (), light)?;
         for (task, found) in tasks.iter().zip(found) {
             let found = match found {
                 Some(found) => Some(found),
                 // Large objects are decoded one at a time, so that only one is in memory.
-                None => check_object(source, limits, task, Weight::Any, progress)?,
+                None => check_object(source, limits, total, task, Weight::Any, progress)?,
             };
             for fault in found.unwrap_or_default() {
-                out.push(finding(fault, (Some(task.message), Some(task.object)), 0));
+                out.push(finding(fault, Some(task.message), Some(task.object), 0));
             }
         }
         Ok(())
@@ -112,19 +113,22 @@ impl Total {
 /// decoding takes too much memory.
 fn check_object(
     source: &Source,
-    limits: (&Limits, &Total),
+    limits: &Limits,
+    total: &Total,
     task: &ObjectCheck,
     weight: Weight,
     progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {
-    decoded(source, limits, (task.region, task.descriptor), weight, progress)
+    decoded(source, limits, total, task.region, task.descriptor, weight, progress)
 }
 
 /// Checks one object, given the spans of its region and its descriptor.
 pub(crate) fn decoded(
     source: &Source,
-    (limits, total): (&Limits, &Total),
-    (stored, described): (Span, Span),
+    limits: &Limits,
+    total: &Total,
+    stored: Span,
+    described: Span,
     weight: Weight,
     progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {

@@ -248,10 +248,15 @@ fn payload<E: From<Error>>(
             let why = "szip takes samples of up to 32 bits: shuffle them";
             return Err(Error::Unwritable { why }.into());
         }
-        Compressing::Szip(parameters) => {
-            let how = (parameters, sample_bits, is_packed);
-            szip::encode_pieces(how, named("szip"), encoded_len, filtered, put)?
-        }
+        Compressing::Szip(parameters) => szip::encode_pieces(
+            parameters,
+            sample_bits,
+            is_packed,
+            named("szip"),
+            encoded_len,
+            filtered,
+            put,
+        )?,
         _ => {
             filtered(put)?;
             descriptor

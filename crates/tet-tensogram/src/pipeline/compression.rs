@@ -31,7 +31,8 @@ impl Compression {
     pub(super) fn from_descriptor(
         descriptor: &Descriptor,
         dtype: DType,
-        (sample_bits, is_packed): (u32, bool),
+        sample_bits: u32,
+        is_packed: bool,
         encoded_len: u64,
     ) -> Result<Self> {
         let is_bits = dtype == DType::Bitmask;

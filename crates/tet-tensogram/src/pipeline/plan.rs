@@ -45,7 +45,8 @@ impl Pipeline {
         let mut compression = Compression::from_descriptor(
             descriptor,
             dtype,
-            (sample_bits, packing.is_some()),
+            sample_bits,
+            packing.is_some(),
             encoded_len,
         )?;
         compression.check_len(descriptor, at, payload_len, encoded_len)?;

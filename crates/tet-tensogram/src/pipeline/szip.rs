@@ -297,7 +297,9 @@ pub(crate) fn encode(
 
 /// The stream of bytes that arrive piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
-    (parameters, bits, is_packed): (SzipParameters, u32, bool),
+    parameters: SzipParameters,
+    bits: u32,
+    is_packed: bool,
     descriptor: Descriptor,
     len: u64,
     pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,

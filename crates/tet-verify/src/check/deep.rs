@@ -6,7 +6,7 @@
 //!
 //! Decoded data is discarded, so memory does not depend on the sizes declared in the file.
 
-mod job;
+mod payload_check;
 
 use tet_file::integrity::chunk_digests;
 use tet_format::digest::PAGE_ROW_COUNT;
@@ -15,7 +15,7 @@ use tet_format::{Codec, Digest, Error as Fault, Span, layout, usual_decoded_max}
 use tet_io::Progress;
 use tet_report::Pool;
 
-use self::job::{PayloadCheck, PayloadFinding, RowRequirement, Scratch, run_job};
+use self::payload_check::{PayloadCheck, PayloadFinding, RowRequirement, Scratch, run_job};
 use super::index::{Index, contexts};
 use super::integrity::Digests;
 use super::payload::Payloads;
@@ -24,6 +24,18 @@ use super::subject::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::{Error, Result};
 
+/// Tables of a file, against which its payloads are checked.
+#[derive(Clone, Copy)]
+pub(super) struct FileTables<'a> {
+    pub(super) index: Index,
+    /// The end of the payloads.
+    pub(super) payload_end: u64,
+    pub(super) payloads: &'a Payloads,
+    pub(super) digests: &'a Digests,
+    pub(super) statistics: Option<Statistics>,
+    pub(super) seen: &'a Seen,
+}
+
 /// Checks every payload. Returns the number of bytes read, and whether each was compared with its
 /// digest.
 ///
@@ -31,12 +43,12 @@ use crate::error::{Error, Result};
 /// The payloads decode to more bytes than the options allow; one that several rows share is decoded once.
 pub(super) fn check(
     subject: &Subject<'_>,
-    (index, payload_end): (Index, u64),
-    payloads: &Payloads,
-    (digests, statistics): (&Digests, Option<Statistics>),
-    (pool, progress): (&Pool, &Progress),
-    (seen, out): (&Seen, &mut Collector),
+    tables: &FileTables<'_>,
+    pool: &Pool,
+    progress: &Progress,
+    out: &mut Collector,
 ) -> Result<(u64, bool)> {
+    let FileTables { index, payload_end, payloads, digests, statistics, seen } = *tables;
     let contexts = contexts(&seen.datasets);
     let is_sound = |row: &IndexRow, at: u64| {
         let id = usize::try_from(row.dataset_id).unwrap_or(usize::MAX);

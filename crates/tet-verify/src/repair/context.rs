@@ -46,7 +46,8 @@ impl<'a> RepairContext<'a> {
     /// Flips one bit back if that makes the bytes at `at` match their digest.
     pub(super) fn flip(
         &mut self,
-        (rule, region): (Rule, Region),
+        rule: Rule,
+        region: Region,
         at: u64,
         bytes: &mut [u8],
         wanted: Digest,

@@ -14,7 +14,7 @@ pub type Edit = tet_report::Edit<Action, Loss, Vec<Change>>;
 
 /// An edit of bytes from an offset on.
 pub(crate) fn new_edit(code: Code, region: Region, place: (u64, u64), action: Action) -> Edit {
-    Edit::new(code, region.name(), place, action)
+    Edit::new(code, region.name(), place.0, place.1, action)
 }
 
 /// An edit that writes bytes.

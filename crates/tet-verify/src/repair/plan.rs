@@ -134,8 +134,7 @@ fn spills(context: &mut RepairContext<'_>, key: &IntegrityKey) -> Result<()> {
         }
         let mut bytes = context.source().read_vec(at, len)?;
         if tet_codec::digest(&bytes) != listed.digest {
-            let place = (Rule::SpillDigest, Region::Footer);
-            context.flip(place, at, &mut bytes, listed.digest)?;
+            context.flip(Rule::SpillDigest, Region::Footer, at, &mut bytes, listed.digest)?;
         }
     }
     Ok(())
@@ -181,7 +180,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
             DigestChoice::Written => super::Action::MakeDigests,
             DigestChoice::Left => super::Action::MakeFooter,
         };
-        let edit = Edit::new(code, region, (at, len), action);
+        let edit = Edit::new(code, region, at, len, action);
         context.apply(edit.change(Change::Footer(Some(footer))))?;
     }
     if left.is_empty() {

@@ -96,7 +96,9 @@ impl<'a> BlobCheck<'a> {
     pub(super) fn run(
         &self,
         scratch: &mut Scratch,
-        (source, limits, memory): (&Source, &Limits, &Memory),
+        source: &Source,
+        limits: &Limits,
+        memory: &Memory,
         progress: &Progress,
     ) -> Result<Vec<FieldFault>> {
         let mut found = Vec::new();
@@ -112,7 +114,7 @@ impl<'a> BlobCheck<'a> {
                 self.check_frames(source, &mut found)?;
             }
             if sound.layout.is_sparse() {
-                self.check_positions((source, limits, memory), sound, progress, &mut found)?;
+                self.check_positions(source, limits, memory, sound, progress, &mut found)?;
             }
         }
         Ok(found)
@@ -140,7 +142,9 @@ impl<'a> BlobCheck<'a> {
     /// Checks the positions of a sparse tensor: in memory, or else piece by piece.
     fn check_positions(
         &self,
-        (source, limits, memory): (&Source, &Limits, &Memory),
+        source: &Source,
+        limits: &Limits,
+        memory: &Memory,
         sound: &Sound<'_>,
         progress: &Progress,
         found: &mut Vec<FieldFault>,
@@ -153,7 +157,7 @@ impl<'a> BlobCheck<'a> {
         };
         let faults = match memory.hold(len, self.stored.len()) {
             Some(_hold) => self.check_in_memory(source, limits, sound),
-            None => check_in_pieces(source, sound, (limits, len), progress),
+            None => check_in_pieces(source, sound, limits, len, progress),
         };
         match faults {
             Ok(faults) => faults.into_iter().for_each(|fault| self.push(found, fault)),

@@ -77,8 +77,7 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, FieldFault> {
     let there = needed.iter().filter(|part| parts.contains_key(*part)).count();
     let (Some(values), true) = (parts.get(VALUES), there == needed.len()) else {
         let missing = |(_, tensor): &(String, Tensor<'_>)| {
-            let numbers = (there as u64, needed.len() as u64);
-            found(&rule::PART_MISSING, tensor, PART_KEY, numbers)
+            found(&rule::PART_MISSING, tensor, PART_KEY, there as u64, needed.len() as u64)
         };
         return group.first().map_or(Ok(Vec::new()), |first| Err(missing(first)));
     };
@@ -152,14 +151,15 @@ fn text(tensor: &Tensor<'_>, key: &str) -> Option<String> {
 }
 
 fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> FieldFault {
-    found(&rule::PART_FIT, tensor, key, (number, wanted))
+    found(&rule::PART_FIT, tensor, key, number, wanted)
 }
 
 fn found(
     rule: &'static ForeignRule,
     tensor: &Tensor<'_>,
     field: &'static str,
-    (found, wanted): (u64, u64),
+    found: u64,
+    wanted: u64,
 ) -> FieldFault {
     let at = tensor.field_at(field).unwrap_or(tensor.entry_at());
     let fault = Fault { rule, at, found, wanted };

@@ -31,7 +31,7 @@ pub(super) fn report(
     let bare_count = unverified_count.saturating_add(damaged_count);
     Report {
         // The index has no checksum.
-        integrity: integrity_of(&counts, &rule::BLOB_CHECKSUM, (bare_count, tensor_count)),
+        integrity: integrity_of(&counts, &rule::BLOB_CHECKSUM, bare_count, tensor_count),
         file_len: source.len(),
         dataset_count: tensor_count,
         row_count: tensor_count,

@@ -59,7 +59,8 @@ impl Memory {
 pub(super) fn check_in_pieces(
     source: &Source,
     sound: &Sound<'_>,
-    (limits, len): (&Limits, Option<u64>),
+    limits: &Limits,
+    len: Option<u64>,
     progress: &Progress,
 ) -> Result<Vec<Fault>> {
     let len_max = limits.sparse_len_max;

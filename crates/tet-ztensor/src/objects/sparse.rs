@@ -106,7 +106,7 @@ impl ObjectFile {
         let is_strict = self.version() == Version::Two;
         match &sparse.places {
             Places::Csr { indptr, indices } => {
-                check_csr(object, (indptr, indices), count, is_strict.then_some(()))
+                check_csr(object, indptr, indices, count, is_strict.then_some(()))
             }
             Places::Coo { coords } => {
                 let Some(part) = object.part("coords") else { return Err(no_part(object)) };
@@ -132,7 +132,8 @@ impl ObjectFile {
 /// Checks rows: their starts, and the columns in each, which increase where order is `strict`.
 fn check_csr(
     object: &ManifestObject,
-    (indptr, indices): (&[u64], &[u64]),
+    indptr: &[u64],
+    indices: &[u64],
     count: u64,
     strict: Option<()>,
 ) -> Result<()> {

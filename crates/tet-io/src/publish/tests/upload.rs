@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::*;
-use crate::source::{Source, UrlPart, UrlReplace, UrlStore, UrlUpload, set_url_store};
+use crate::source::{PutMode, Source, UrlPart, UrlStore, UrlUpload, set_url_store};
 
 /// Object of a store at one URL.
 #[derive(Clone, Debug, Default)]
@@ -44,13 +44,13 @@ impl UrlStore for Store {
         Ok(())
     }
 
-    fn write(&self, url: &str, content: &Source, _replace: UrlReplace<'_>) -> Result<()> {
+    fn write(&self, url: &str, content: &Source, _replace: PutMode<'_>) -> Result<()> {
         let bytes = content.read_vec(0, content.len())?;
         stored().entry(url.to_owned()).or_default().file = Some(bytes);
         Ok(())
     }
 
-    fn begin_upload(&self, url: &str, _replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+    fn begin_upload(&self, url: &str, _replace: PutMode<'_>) -> Result<Box<dyn UrlUpload>> {
         stored().entry(url.to_owned()).or_default();
         Ok(Box::new(Upload(url.to_owned())))
     }

@@ -53,7 +53,8 @@ impl<'a> Table<'a> {
     /// Folds the axis in every turn of `loops`; `bytes` begin with the first element.
     pub(super) fn fold(
         &self,
-        (maker, state): (&Maker, &mut dyn KernelState),
+        maker: &Maker,
+        state: &mut dyn KernelState,
         bytes: &[u8],
         loops: &mut Vec<Loop>,
         first: At,
