@@ -130,7 +130,7 @@ impl TetFile {
                 let digests = Digests::open(
                     &self.source,
                     &self.superblock,
-                    &**key,
+                    key,
                     self.footer.json_at,
                     rows,
                     &head,

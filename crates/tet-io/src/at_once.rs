@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// Does `work` for each number below `count`, on up to `depth` threads; the results by their numbers.
 ///
 /// ```
-/// assert_eq!(tet_io::at_once((3, 2), |nth| Ok::<_, ()>(nth * nth)), Ok(vec![0, 1, 4]));
+/// assert_eq!(tet_io::at_once(3, 2, |nth| Ok::<_, ()>(nth * nth)), Ok(vec![0, 1, 4]));
 /// ```
 ///
 /// # Errors

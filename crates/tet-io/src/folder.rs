@@ -140,7 +140,7 @@ impl Folder {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use tet_io::{Error, Folder, Result, Source, Step, UrlStore};
+    /// use tet_io::{Error, Folder, Operation, Result, Source, UrlStore};
     ///
     /// #[derive(Debug)]
     /// struct One;
@@ -149,7 +149,7 @@ impl Folder {
     ///     fn open(&self, url: &str) -> Result<Source> {
     ///         match url {
     ///             "one://a/b" => Ok(Source::from_named_bytes(url, *b"bytes")),
-    ///             _ => Err(Error::io(Step::Open, url.as_ref(), std::io::ErrorKind::NotFound.into())),
+    ///             _ => Err(Error::io(Operation::Open, url.as_ref(), std::io::ErrorKind::NotFound.into())),
     ///         }
     ///     }
     /// }

@@ -10,7 +10,7 @@ use crate::labels::{CatalogLabels, LabelLookup, Labels};
 pub struct Alignment {
     /// The other dataset.
     pub with: Dataset,
-    /// The pairs, in the order they were asked for.
+    /// The pairs, in the requested order.
     pub axes: Vec<AxisAlignment>,
 }
 

@@ -75,8 +75,8 @@ impl Dataset {
         self.unless_changed(self.computed(value))
     }
 
-    /// An outcome of reading, once the file is known to be what it was: what is damaged in a file that changed meanwhile may
-    /// be in none of its versions.
+    /// Returns an outcome of reading after a check that the file did not change meanwhile: damage in a file that changed
+    /// may be in none of its versions.
     pub(crate) fn unless_changed<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.as_ref().err().is_none_or(|error| error.kind() == tet_io::Kind::Format) {
             self.check_unchanged()?;
@@ -257,9 +257,9 @@ impl Dataset {
 /// # Examples
 ///
 /// ```
-/// use tet_query::{Answer, Dataset, Execution, Hyperslab, Op, Reduced, Reduction, Result};
+/// use tet_query::{Dataset, Execution, Hyperslab, Op, Reduced, Reduction, Result, WithIntegrity};
 ///
-/// fn mean_and_max(dataset: &Dataset, how: &Execution) -> Result<[Answer<Reduced>; 2]> {
+/// fn mean_and_max(dataset: &Dataset, how: &Execution) -> Result<[WithIntegrity<Reduced>; 2]> {
 ///     let slab = Hyperslab::whole(dataset.shape());
 ///     let session = dataset.session();
 ///     let mean = session.reduce(&slab, &Reduction::all(Op::Mean), how)?;

@@ -221,7 +221,7 @@ impl Execution {
     }
 }
 
-/// The threads this process may use. Asked once: the system takes its time to answer.
+/// The threads this process may use. Determined once: the system call is slow.
 fn thread_count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))

@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::pattern::Pattern;
 use crate::selection::Hyperslab;
 
-/// Groups around a dataset in which names are looked for, beside the root.
+/// Groups around a dataset that are searched for names, in addition to the root.
 const SCOPES_MAX: usize = 64;
 
 /// The datasets of one open file, shared by cheap clones.
@@ -85,7 +85,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Whether elements may be masked: NaN that reductions skip unless asked otherwise.
+    /// Whether elements may be masked: NaN, which reductions skip by default.
     #[must_use]
     pub const fn is_masked(&self) -> bool {
         !self.masked.is_empty()

@@ -69,7 +69,7 @@ impl Dataset {
     /// let [old, new] = [open("old.tet")?, open("new.tet")?];
     /// let [old, new] = [old.find("temp")?, new.find("temp")?];
     /// let all = [old, new].map(|it| Hyperslab::whole(it.shape()));
-    /// let found = old.diff(&all[0], (new, &all[1]), &Tolerance::default(), &Execution::default())?;
+    /// let found = old.diff(&all[0], new, &all[1], &Tolerance::default(), &Execution::default())?;
     /// println!("{} of {} differ", found.differing, found.count);
     /// # Ok::<(), tet_query::Error>(())
     /// ```

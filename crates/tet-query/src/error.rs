@@ -31,7 +31,7 @@ pub enum Error {
         name: String,
         /// The names the file has.
         known: Vec<String>,
-        /// A name that looks like the one asked for.
+        /// A name similar to the requested one.
         suggestion: Option<String>,
     },
     /// Several datasets have this name.
@@ -113,13 +113,13 @@ pub enum Error {
         /// The names of its members, as parts of the file.
         members: Vec<String>,
     },
-    /// The dataset's elements are text, and numbers are asked for.
+    /// The dataset's elements are text, and numbers are requested.
     #[error("dataset {dataset:?} contains text, and no numbers to compute with")]
     Text {
         /// The dataset.
         dataset: String,
     },
-    /// The dataset's elements are not text, and texts are asked for.
+    /// The dataset's elements are not text, and texts are requested.
     #[error("dataset {dataset:?} is of {dtype}, and not of text")]
     NoTexts {
         /// The dataset.
@@ -205,14 +205,14 @@ pub enum Error {
         /// Its shape.
         shape: Shape,
     },
-    /// The elements are asked for as another type than theirs.
+    /// The elements are requested as a type other than theirs.
     #[error("dataset {dataset:?} is of {dtype}, and not of {wanted}")]
     OtherType {
         /// The dataset.
         dataset: String,
         /// The type of its elements.
         dtype: String,
-        /// The type that they were asked for as.
+        /// The requested type.
         wanted: DType,
     },
     /// A reduction names an axis the dataset does not have, or one twice.
@@ -223,7 +223,7 @@ pub enum Error {
         /// Axes of the dataset.
         rank: usize,
     },
-    /// An axis is asked to be two things at once, or its groups or picks are not its own.
+    /// An axis has two roles at once, or its groups or picks are not its own.
     #[error("axis {axis} cannot be grouped, picked or windowed like this")]
     Combined {
         /// The axis.
@@ -277,7 +277,7 @@ pub enum Error {
         /// Its element type, which has no NaN.
         dtype: DType,
     },
-    /// An element is asked for as a type that does not have its value.
+    /// An element is requested as a type that cannot represent its value.
     #[error("element {at:?} of dataset {dataset:?} is {value}, which {} does not have", dtype.name())]
     Inexact {
         /// The dataset.
@@ -335,7 +335,7 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
-    /// The caller asked to stop.
+    /// The caller canceled.
     #[error("canceled")]
     Canceled,
 }

@@ -357,7 +357,7 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The error for a codec that names no bytes for elements.
+/// The error for a codec that cannot locate the bytes of elements.
 fn no_range(plan: &ReadPlan, checks: &Checks<'_>, read: &ChunkRead) -> Error {
     let codec = plan.decoder(read).name();
     Error::codec(checks.dataset(), read, tet_codec::Error::NoRange { codec })

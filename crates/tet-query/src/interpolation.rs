@@ -1,4 +1,4 @@
-//! Which elements in order a quantile lies between, and what it is of them.
+//! Interpolation of quantiles between neighbors in sorted order.
 
 /// With more wanted places than this, all is put in order.
 const SELECTED_MAX: usize = 16;
@@ -10,13 +10,13 @@ pub enum Between {
     /// of the neighbors is infinite.
     #[default]
     Line,
-    /// Their mean: the median, whatever quantile is asked for.
+    /// Their mean: the median, whatever the requested quantile.
     Middle,
     /// By linear interpolation, and the quantile 0.5 is the median: what a summary has.
     LineOrMiddle,
 }
 
-/// Where a quantile lies among elements in order.
+/// Position of a quantile among sorted elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QuantilePosition {
     pub(crate) low: u64,
@@ -27,7 +27,7 @@ pub(crate) struct QuantilePosition {
     between: Between,
 }
 
-/// Where quantiles lie among `count` elements, of which there is one at least.
+/// Positions of quantiles among `count` sorted elements, at least one.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "floored, in range")]
 pub(crate) fn quantile_positions(count: u64, q: &[f64], between: Between) -> Vec<QuantilePosition> {
     let last = count - 1;

@@ -241,7 +241,7 @@ pub(crate) struct Setup {
     pub within: Option<Test>,
     /// Result that is made of a count.
     pub tally: Tally,
-    /// Quantiles, in the order they were asked for.
+    /// Quantiles, in the requested order.
     pub q: Vec<f64>,
     /// How to interpolate between two neighbors in order.
     pub between: Between,
@@ -265,7 +265,7 @@ pub(crate) enum CellCount {
 #[derive(Clone, Debug)]
 struct Folded {
     steps: Vec<u64>,
-    /// The counts, from when they are asked for to the next fold.
+    /// The counts, computed on demand and dropped by the next fold.
     counts: OnceCell<Vec<u64>>,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   catalog   name -> dataset, chunk -> place in the file
-//!   selection what was asked -> hyperslab (start, stop, step per axis)
+//!   selection request -> hyperslab (start, stop, step per axis)
 //!   plan      hyperslab x grid -> chunk reads          coalesce  spans of tasks -> runs
 //!   fetch     runs -> stored bytes                     decode    stored -> elements
 //!   scatter   elements -> array                        kernel    elements -> state -> value

@@ -4,14 +4,14 @@ use regex_lite::Regex;
 
 /// A pattern of names with at least one wildcard.
 ///
-/// | written | stands for |
+/// | written | matches |
 /// |---|---|
 /// | `*` | any text, also none and also with `/` and `.` in it |
 /// | `?` | one character |
 /// | `{a,b}` | one of these texts, which are taken literally |
 /// | `{0..31}` | a whole number from 0 to 31, without leading zeros |
 ///
-/// All else stands for itself, brackets too: they begin a slice.
+/// Other characters match themselves, brackets too: they begin a slice.
 ///
 /// # Examples
 ///

@@ -87,7 +87,7 @@ pub(crate) enum Zone {
     Known(ChunkStatistics),
 }
 
-/// How far an answer rests on statistics of chunks, which were not read then.
+/// Use of chunk statistics in an answer; chunks that they decide are not read.
 ///
 /// ```
 /// let none = tet_query::StatisticsUse::default();
@@ -135,9 +135,9 @@ pub struct ReadPlan {
     zones: Vec<Zone>,
     are_checked: bool,
     table: Arc<dyn ChunkTable>,
-    /// Stretches of the file that are asked for, before coalescing.
+    /// Requested stretches of the file, before coalescing.
     pub span_count: u64,
-    /// Stored bytes that are asked for.
+    /// Requested stored bytes.
     pub stored_len: u64,
     /// Bytes of the touched chunks after decoding.
     pub decoded_len: u64,
@@ -261,7 +261,7 @@ impl ReadPlan {
         element_count(&boxes) == chunk_elements(&boxes)
     }
 
-    /// Whether all stored bytes of the dataset's chunks are asked for.
+    /// Whether all stored bytes of the dataset's chunks are requested.
     pub(crate) fn is_of_all(&self, dataset: &Dataset) -> bool {
         self.chunks.len() as u64 == dataset.grid.chunk_count()
             && self.touched_len() == self.stored_len

@@ -237,7 +237,7 @@ impl Selection {
         Selection { form: SelectionForm::Named(entries) }
     }
 
-    /// Whether everything is asked for without saying anything about any axis.
+    /// Whether there are no entries: everything is selected.
     #[must_use]
     pub fn is_all(&self) -> bool {
         matches!(&self.form, SelectionForm::Named(entries) if entries.is_empty())

@@ -24,7 +24,7 @@ pub struct Reduced {
     pub count: u64,
     /// How many of them were NaN, when the kernel knows it.
     pub nan_count: Option<u64>,
-    /// How far the answer rests on statistics of chunks instead of their elements.
+    /// The use of chunk statistics instead of elements.
     pub statistics: StatisticsUse,
     /// Further results.
     pub details: Details,

@@ -107,7 +107,7 @@ pub struct OrderedWorkers {
 /// struct Squares(Vec<u64>, Vec<u64>);
 ///
 /// impl OrderedJobs for Squares {
-///     type Job = u64;
+///     type Item = u64;
 ///     type Error = &'static str;
 ///
 ///     fn make(&mut self) -> Result<Option<u64>, &'static str> {

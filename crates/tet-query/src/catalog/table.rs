@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 pub trait ChunkTable: Any + Send + Sync {
     /// Appends the places of the chunks with these linear grid indices, in their order.
     ///
-    /// Costs O(chunks asked for). Every place that comes back is inside the file and clear of its
+    /// Costs O(requested chunks). Every place that comes back is inside the file and clear of its
     /// structure, and its lengths have been checked.
     ///
     /// # Errors
@@ -265,7 +265,7 @@ impl<'a> Deref for Decoder<'a> {
     }
 }
 
-/// Bytes of a chunk that a decoder is asked about, at least a block of any type.
+/// Bytes of a chunk in one call of a decoder, at least a block of any type.
 const PROBE_LEN: u64 = 1 << 16;
 
 impl Decoder<'_> {
@@ -316,8 +316,8 @@ impl ChunkPlace {
 /// # Examples
 ///
 /// ```
-/// use tet_query::{Execution, Hyperslab, Run};
-/// # fn first_runs(dataset: &tet_query::Dataset) -> tet_query::Result<Vec<Run>> {
+/// use tet_query::{Execution, Hyperslab, ReadRange};
+/// # fn first_runs(dataset: &tet_query::Dataset) -> tet_query::Result<Vec<ReadRange>> {
 /// let mut runs = Vec::new();
 /// let slab = Hyperslab::whole(dataset.shape());
 /// dataset.read_runs(&slab, &Execution::default(), &mut |run| runs.push(run))?;

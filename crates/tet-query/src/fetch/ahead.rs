@@ -58,7 +58,7 @@ impl<'a> Ahead<'a> {
     ///
     /// # Errors
     ///
-    /// Returns the error of `compare` for the chunk that is asked for.
+    /// Returns the error of `compare` for the requested chunk.
     pub(super) fn outcome(
         &self,
         read: &ChunkRead,

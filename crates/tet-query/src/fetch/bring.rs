@@ -80,7 +80,7 @@ impl<'a> Bring<'a> {
         self.view.as_ref().filter(|_| self.object.is_none())
     }
 
-    /// These bytes of the file. Spans are asked for in the order of `reads`.
+    /// These bytes of the file. Spans are requested in the order of `reads`.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl<'a> Bring<'a> {
         bytes.get(..usize::try_from(span.len()).ok()?)
     }
 
-    /// The bytes of these spans, from the one that was asked for last on, where each is a run and they
+    /// The bytes of these spans, from the last requested one on, where each is a run and they
     /// are neighbors in the buffer.
     pub(super) fn neighbors(&self, spans: impl Iterator<Item = Span>) -> Option<Range<usize>> {
         let start = *self.starts.get(self.at)?;

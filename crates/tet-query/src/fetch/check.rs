@@ -76,7 +76,7 @@ impl Unverified {
         *statistics = statistics.and(used);
     }
 
-    /// How far the answer rests on statistics.
+    /// The use of chunk statistics.
     pub(crate) fn statistics(&self) -> StatisticsUse {
         *self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }

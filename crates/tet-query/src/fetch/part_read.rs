@@ -21,7 +21,7 @@ pub(crate) struct PartRead {
 }
 
 impl PartRead {
-    /// Nothing is known yet of the chunks of `slab`, which is read in parts.
+    /// No chunk of `slab`, which is read in parts, is checked yet.
     pub(crate) fn new(dataset: &Dataset, slab: &Hyperslab) -> Self {
         let axes = slab.axes().iter();
         let whole = axes.map(|slice| {

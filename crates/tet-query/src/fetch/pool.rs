@@ -136,7 +136,7 @@ fn keep_freed_memory() {
 
 /// Runs `work` on that many threads, this one among them; on fewer where the system has no more.
 ///
-/// The threads are made for this and end with it. A pool that is kept would have to be one for each
+/// The threads are made for this and end with it. A permanent pool would have to be one for each
 /// number of threads, would hang after `fork`, and saves 15 us a thread of tasks that take 1 ms.
 fn on_threads(workers: usize, work: &(impl Fn() + Sync)) {
     if workers <= 1 {

@@ -36,7 +36,7 @@ pub(crate) struct Prefetch<'a> {
     dataset: &'a Dataset,
     /// Requests at the same time.
     depth: usize,
-    /// Bytes that may be held: none of a local file, of which nothing is read ahead.
+    /// Most bytes of read-ahead: 0 for a local file.
     len_max: u64,
     task_count: u64,
     runs_of: Box<RunsOf<'a>>,
@@ -47,9 +47,9 @@ pub(crate) struct Prefetch<'a> {
 struct PrefetchQueue {
     /// Remaining runs of the tasks whose runs are listed, each with the numbers of its requests.
     tasks: BTreeMap<u64, VecDeque<(ReadRange, Range<u64>)>>,
-    /// The runs of tasks before this one are known.
+    /// Tasks before this one have their runs listed.
     known: u64,
-    /// The requests of which a task may need something, by number, which is their order.
+    /// Requests that a task may still need, by number, in order.
     requests: BTreeMap<u64, Request>,
     /// The number of the next request, and the groups after those that are known.
     request_count: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Collect<T> {
     /// The cells of scattered elements, in order.
     cells: Vec<u32>,
     nan_count: u64,
-    /// The elements cell by cell, from when they are asked for to the next fold.
+    /// The elements cell by cell, arranged on demand and dropped by the next fold.
     arranged: OnceCell<Arranged<T>>,
 }
 

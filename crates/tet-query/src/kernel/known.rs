@@ -13,7 +13,7 @@ pub(crate) enum Verdict {
     Folded,
 }
 
-/// A chunk of which statistics are known.
+/// A chunk with statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownChunk {
     /// How many elements it has.

@@ -1,4 +1,4 @@
-//! A record of statistics as what is known of the elements of a chunk; a record that no elements have tells nothing.
+//! A statistics record, decoded for the elements of a chunk; a record that fits no elements is ignored.
 
 use super::known::{Known, KnownChunk};
 use super::rank::Ranked;

@@ -12,7 +12,7 @@ use crate::catalog::{AttrText, Dataset, NumberTexts};
 use crate::error::Result;
 use crate::selection::Hyperslab;
 
-/// The integer that stands for no time.
+/// The integer for a missing time (NaT).
 const NOT_A_TIME: i128 = i64::MIN as i128;
 
 impl Dataset {
@@ -88,7 +88,7 @@ impl Labels<'_> {
         }
     }
 
-    /// Whether a number stands for no time: NaN or infinite, or the integer that NumPy has for it.
+    /// Whether a number is a missing time: NaN, infinite, or the NaT of NumPy.
     fn is_no_time(&self, at: usize) -> bool {
         match self {
             Labels::Integers(values) => values.get(at) == Some(&NOT_A_TIME),

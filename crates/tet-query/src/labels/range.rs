@@ -20,7 +20,7 @@ pub(crate) enum RangeFault {
     Repeated(String),
 }
 
-/// Longitudes next to each other that are as many full turns from those that were asked for.
+/// Longitudes next to each other that are as many full turns from the requested ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
     /// The turns to add to the labels.
@@ -191,7 +191,7 @@ impl Labels<'_> {
 }
 
 impl Labels<'_> {
-    /// The full turns from the longitude at a position to the one that is asked for.
+    /// The full turns from the longitude at a position to the requested one.
     #[allow(clippy::cast_possible_truncation, reason = "a float past an i64 saturates")]
     pub(crate) fn turns_to(&self, at: usize, label: &str) -> Option<i64> {
         let Some(ParsedLabel::Number(asked)) = self.parse_label(label) else { return None };

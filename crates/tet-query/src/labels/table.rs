@@ -283,7 +283,7 @@ impl Labels<'_> {
         (last - first < within.len()).then_some(first..last + 1)
     }
 
-    /// How far the label at a position is from what is asked for; of a date from its first moment.
+    /// The distance of the label at a position from the requested one; of a date from its first moment.
     pub(super) fn distance(&self, at: usize, asked: &ParsedLabel) -> Option<Number> {
         let asked = match asked {
             ParsedLabel::Number(number) => *number,
@@ -384,7 +384,7 @@ impl Labels<'_> {
         }))
     }
 
-    /// How the label at a position compares with what is asked; a time within a date is equal to it.
+    /// Compares the label at a position with the requested one; a time within a date is equal to it.
     pub(super) fn order(&self, at: usize, asked: &ParsedLabel) -> Option<Ordering> {
         let number = self.number(at)?;
         match asked {

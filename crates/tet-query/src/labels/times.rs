@@ -230,7 +230,7 @@ impl Times {
         text
     }
 
-    /// The instants that a date stands for: those of a year, a month, a day, an hour, and so on; `None` for other
+    /// The instants within a date: those of a year, a month, a day, an hour, and so on; `None` for other
     /// texts, and for dates that the calendar has not.
     pub(super) fn period(self, date: &str) -> Option<Range<Instant>> {
         let found = DATE.as_ref()?.captures(date)?;

@@ -57,7 +57,7 @@ impl Board {
         self.held().tasks.extend(states.map(|states| (task, states)));
     }
 
-    /// The states that were kept of a task; `None` where nothing lies in it.
+    /// The states stored for a task; `None` for an empty task.
     pub(super) fn take(&self, task: u64) -> Option<States> {
         self.held().tasks.remove(&task)
     }

@@ -49,7 +49,7 @@ pub(crate) enum Along {
 }
 
 /// The matrix of a measure over `means.len()` variables, row-major; all NaN when there is no
-/// observation. `read` gives a range of the `count` observations, as many as asked for.
+/// observation. `read` gives a range of the `count` observations, as many as requested.
 ///
 /// It takes 8 bytes for every entry of the matrix, besides the elements read and one block.
 ///

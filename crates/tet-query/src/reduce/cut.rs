@@ -5,7 +5,7 @@
 //!   folded axes, groups   -> parts; the states of a tile's parts merge in order
 //! ```
 //!
-//! The cut depends on selection, grid, codecs and what is asked only, never on threads; on the budget
+//! The cut depends on selection, grid, codecs and reduction only, never on threads; on the budget
 //! only for kept elements, to which cuts are all the same.
 
 use std::ops::Range;

@@ -7,7 +7,7 @@ use crate::reduction::Number;
 /// No window is filled up to more elements than this.
 const FILLED_MAX: u64 = 1 << 48;
 
-/// The state of some copies, for as long as as many are asked for.
+/// The state of some copies, reused while their number stays.
 pub(super) struct Pads<'a> {
     maker: &'a Maker,
     number: Number,

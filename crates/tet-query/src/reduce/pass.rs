@@ -244,14 +244,14 @@ impl ReductionPass<'_> {
         if maker.keeps { (tile / self.how.tuning.tile_cells).max(1) } else { CELL_LEN }
     }
 
-    /// New states for a task; `None` when nothing lies in it.
+    /// New states for a task; `None` for an empty task.
     fn states(&self, task: &FoldTask) -> Option<States> {
         let make = |maker: &Maker| maker.make(task.layout.cell_count);
         let is_empty = task.rect.iter().any(Range::is_empty);
         (!is_empty).then(|| self.makers.iter().map(make).collect())
     }
 
-    /// Folds what lies in a stage of a task. Gives the selected bytes too.
+    /// Folds the elements of a stage of a task. Also returns the selected bytes.
     fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,

@@ -35,7 +35,7 @@ pub(crate) trait Passing {
 /// The quantiles of a selection.
 #[derive(Debug)]
 pub(crate) struct Quantiles {
-    /// As many as were asked for; null where there is no element.
+    /// One per requested quantile; null where there is no element.
     pub(crate) values: Values,
     /// How many NaN there were, for elements that may be.
     pub(crate) nan_count: Option<u64>,

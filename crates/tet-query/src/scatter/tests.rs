@@ -144,7 +144,7 @@ fn dataset_of(catalog: &Catalog) -> &Dataset {
     &catalog.datasets()[0]
 }
 
-/// A dataset belongs to the file that it was found in, whichever catalog is asked to read it; and
+/// A dataset belongs to the file that it was found in, whichever catalog reads it; and
 /// a canceled read reads nothing, however small.
 #[test]
 fn a_dataset_is_read_from_its_own_file() {

@@ -45,7 +45,7 @@ pub enum SelectionFault {
         rank: usize,
         /// Its dimension names, or none.
         dims: Vec<String>,
-        /// A name that looks like the one asked for.
+        /// A name similar to the requested one.
         suggestion: Option<String>,
         /// The dimensions of the dataset that has the name.
         dims_of: Option<Vec<String>>,
@@ -82,7 +82,7 @@ pub enum SelectionFault {
         /// The axis, as messages name it.
         axis: String,
     },
-    /// A label was asked of an axis that has none.
+    /// A label on an axis without labels.
     #[error("{axis} has no labels, so {label:?} cannot be looked up")]
     NoLabels {
         /// The axis, as messages name it.
@@ -103,14 +103,14 @@ pub enum SelectionFault {
         ends: Option<(String, String)>,
         /// The next label below and the next above, where there are such.
         neighbors: Vec<String>,
-        /// A label that looks like the one asked for.
+        /// A label similar to the requested one.
         suggestion: Option<String>,
         /// The positions that whole numbers may have meant, as they are written: `month#0`.
         positions: Option<String>,
         /// The unsupported part of the units or the calendar of labels that count since a date.
         units: Option<String>,
     },
-    /// Several positions have the label of which one is asked for.
+    /// Several positions have the label, and one is requested.
     #[error("{count} positions of {axis} have the label {label:?}")]
     RepeatedLabel {
         /// The axis, as messages name it.
@@ -158,7 +158,7 @@ pub enum SelectionFault {
         /// How many positions are selected.
         count: usize,
     },
-    /// A part of dates was asked of an axis whose labels are no times.
+    /// A part of dates on an axis whose labels are not times.
     #[error("the labels of {axis} are no times, so they have no {part}")]
     NoTimes {
         /// The axis, as messages name it.

@@ -34,11 +34,11 @@ pub enum SelectionNote {
         /// The first and the last label.
         ends: Option<(String, String)>,
     },
-    /// The label that is nearest to the one asked for, which no position has.
+    /// The label nearest to the requested one, which no position has.
     Nearest {
         /// The axis, by name or number.
         axis: String,
-        /// The label asked for.
+        /// The requested label.
         asked: String,
         /// The nearest one.
         taken: String,
@@ -227,7 +227,7 @@ fn has_nearest(entry: &AxisSelection) -> bool {
     }
 }
 
-/// The notes about labels that are not those that were asked for.
+/// The notes about labels that differ from the requested ones.
 fn of_labels(
     entry: &AxisSelection,
     axis: &str,

@@ -27,7 +27,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// A selection that does not fit the dataset: the axis, its extent and what was asked; or one that is no
+    /// A selection that does not fit the dataset: the axis, its extent and the request; or one that is no
     /// hyperslab, for which there is [`Selection::select`].
     pub fn resolve(&self, dataset: &Dataset, labels: &dyn LabelLookup) -> Result<Hyperslab> {
         self.resolve_axes(dataset.grid.shape(), &dataset.dims, labels)
@@ -204,7 +204,7 @@ impl AxisReader<'_> {
         Ok(Ok(AxisPositions::each(positions, turns)))
     }
 
-    /// The full turns from the label of a position to the longitude that is asked for; 0 of other labels.
+    /// The full turns from the label of a position to the requested longitude; 0 of other labels.
     fn turns(&self, asked: &Position, at: u64, lookup: Option<&Lookup<'_>>) -> i64 {
         let label = match asked {
             Position::Nearest { label, .. } => Some(label.clone()),

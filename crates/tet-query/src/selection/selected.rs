@@ -53,7 +53,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// A selection that does not fit the dataset: the axis, its extent and what was asked. Labels that have to be
+    /// A selection that does not fit the dataset: the axis, its extent and the request. Labels that have to be
     /// read may fail as any read may.
     pub fn select(
         &self,

@@ -134,7 +134,7 @@ fn open(bytes: Vec<u8>) -> Dataset {
     Catalog::from_tet(file).unwrap().datasets()[0].clone()
 }
 
-/// Everything of an answer but what it rests on, floats by their bits.
+/// All values of an answer, without their integrity, floats by their bits.
 fn answer_text(answer: &Reduced) -> String {
     let bits: Vec<u64> = match &answer.values.cells {
         Cells::Float(floats) => floats.iter().map(|float| float.to_bits()).collect(),
