@@ -16,12 +16,12 @@ pub(crate) type Known<'a> = (&'a Lookup, &'a Secrets);
 /// The schemes that are understood, for messages.
 const SCHEMES: &str = "http, https, s3, gs and az";
 
-/// Who is asked.
+/// The parsed URL of an object.
 #[derive(Debug)]
 pub(crate) enum Address {
     /// A server, and the name of the file without secrets.
     Http { url: Url, name: String },
-    /// A bucket of S3, or of what is asked like S3.
+    /// A bucket of S3, or of a service with its API.
     S3(Bucket),
     /// A blob of Azure.
     Azure(Blob),
@@ -92,7 +92,7 @@ impl Address {
         }))
     }
 
-    /// The XML API of Google, which is asked like S3.
+    /// The XML API of Google, which is compatible with S3.
     fn gs(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
         let endpoint = lookup.get("GS_ENDPOINT_URL");

@@ -17,12 +17,12 @@ use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted}
 pub(crate) use access::Access;
 pub(crate) use connection::variables;
 
-/// The version of the service that is asked: blocks of up to 4,000 MiB, also of those that are copied with a token.
+/// The version of the service API: blocks of up to 4,000 MiB, also of those that are copied with a token.
 const VERSION: &str = "2020-10-02";
 /// Scheme of the URL of a blob.
 const SCHEME: &str = "az://";
 
-/// A blob, and how it is asked for.
+/// A blob, and the access to it.
 #[derive(Debug)]
 pub(crate) struct Blob {
     /// The container, without a query.

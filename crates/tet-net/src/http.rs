@@ -380,7 +380,7 @@ fn part(
     Ok(RangeAnswer { offset: first, version })
 }
 
-/// The answer with the whole file: only one that is no longer than what was asked for is taken.
+/// The answer with the whole file: only one that is no longer than requested is taken.
 fn whole(
     response: &mut Response<ureq::Body>,
     wanted: Wanted,

@@ -1,12 +1,12 @@
 //! Files on servers as sources of bytes.
 //!
 //! ```text
-//!   address      https://, http://, s3://, gs://, az://  -> who is asked, and how
+//!   address      https://, http://, s3://, gs://, az://  -> server and access
 //!   credentials  where keys and tokens are from; account: those that were fetched, until they end
 //!   ranges       one request: a range, the version that it has to be of -> bytes
 //!   http, s3, azure   who asks
 //!   connect      through which proxy, and which certificates a server may have
-//!   retry        what is asked again, and when
+//!   retry        requests that are repeated, and when
 //!   object       the requests of a store that write, list and remove
 //!   upload       a file written to a store: one request, or several parts
 //!   objects      what a store has below a prefix; objects removed

@@ -11,7 +11,7 @@ use crate::settings::Settings;
 
 /// Uploads that are listed.
 const UPLOADS_MAX: usize = 100_000;
-/// Pages that are asked for, of which a server chooses the length.
+/// Pages that are requested, of which a server chooses the length.
 const PAGES_MAX: usize = 10_000;
 
 /// Entries directly below a prefix, a page per request.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Who can be asked for ranges of one file: a server, or a test. [`Remote`](crate::Remote) has an
+/// A source of ranges of one file: a server, or a test. [`Remote`](crate::Remote) has an
 /// example of one in memory.
 ///
 /// ```
@@ -123,7 +123,7 @@ pub struct FileVersion {
 const GENERATION: &str = " generation ";
 
 impl FileVersion {
-    /// The ETag, where a server may be asked for exactly this version by it.
+    /// The ETag, where a request can require exactly this version by it.
     #[must_use]
     pub fn strong_etag(&self) -> Option<&str> {
         self.etag.as_deref().filter(|etag| etag.starts_with('"'))

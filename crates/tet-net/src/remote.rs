@@ -4,7 +4,7 @@
 //!   open   two requests at the same time: the first 256 KiB, the last 64 KiB where the index of a
 //!          format is there; both are kept
 //!   read   what is in memory; small reads by blocks of 64 KiB, which are kept for a while; longer ones
-//!          as they are asked for, in requests of 4 MiB, several at the same time
+//!          on demand, in requests of 4 MiB, several at the same time
 //! ```
 //!
 //! The version of the file is that of the first answer. Every request asks for it, and every answer is

@@ -1,4 +1,4 @@
-//! A request that is made again, after a wait that doubles. None is made when the caller asked to stop.
+//! A request that is made again, after a wait that doubles. None is made when the caller canceled.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;

@@ -24,18 +24,18 @@ const SIGNED_FOR: Duration = Duration::from_secs(600);
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// How a store differs from others that are asked alike.
+/// Differences of a store from others with a similar API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Store {
     /// S3, or a server of its kind.
     S3,
-    /// Google, asked with tokens: its own names of headers, and conditions by generations.
+    /// Google, with tokens: its own names of headers, and conditions by generations.
     Google,
-    /// Google, asked with HMAC keys or none: it ignores conditions of writes.
+    /// Google, with HMAC keys or none: it ignores conditions of writes.
     GoogleByKeys,
 }
 
-/// An object, and how it is asked for.
+/// An object, and the access to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     /// A server other than those of AWS.
@@ -49,7 +49,7 @@ pub(crate) struct Bucket {
     pub name: String,
 }
 
-/// An object of S3, or of a server that is asked like S3; [`open`](crate::open) makes it.
+/// An object of S3, or of a server with its API; [`open`](crate::open) makes it.
 ///
 /// ```
 /// use tet_net::{Lookup, Settings};

@@ -15,7 +15,7 @@
 //! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its
 //! upload: after an answer that was lost it says whether the upload took place.
 //!
-//! A store that ignores conditions is asked whether there is an object right before one is made, and replaces no version.
+//! A store that ignores conditions gets a HEAD request right before an object is made, and replaces no version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};

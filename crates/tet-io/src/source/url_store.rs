@@ -94,7 +94,7 @@ pub trait UrlStore: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::UrlFolder`] where a server lists nothing, and [`Error::Io`] when it cannot be asked.
+    /// Returns [`Error::UrlFolder`] where a server lists nothing, and [`Error::Io`] when it cannot be reached.
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
         let _ = count_max;
         Err(Error::UrlFolder { path: url.into() })

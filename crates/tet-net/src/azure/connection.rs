@@ -1,4 +1,4 @@
-//! The variables of the tools of Azure, or the connection string that stands for them.
+//! The variables of the tools of Azure, or the connection string that replaces them.
 //!
 //! <https://learn.microsoft.com/azure/storage/common/storage-configure-connection-string>
 

@@ -14,7 +14,7 @@ const TOKEN_SECONDS: &str = "300";
 /// The addresses of a container's server that may be asked without TLS, besides the machine itself.
 const CONTAINERS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
-/// A server of metadata, and how it is asked.
+/// A server of metadata, and the requests to it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Metadata {
     /// That of a container of AWS, with the value of a header or the file that has it.
