@@ -8,7 +8,7 @@ use tet_io::Source;
 use tet_query::Error;
 use tet_tests::case::{Accept, Noticed, Reject, Twin};
 use tet_tests::{accept, ask, reject};
-use tet_verify::{Code, Level, Place, Report, VerifyOptions};
+use tet_verify::{Code, Level, Location, Report, VerifyOptions};
 
 #[test]
 fn accepted_files_hold_their_values() {
@@ -165,7 +165,7 @@ fn errors(bytes: &[u8], limits: Limits) -> Vec<(Rule, Range<u64>)> {
         .collect()
 }
 
-fn bytes_of(place: &Place) -> Range<u64> {
+fn bytes_of(place: &Location) -> Range<u64> {
     place.offset..place.offset + place.len.max(1)
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use tet_format::Span;
 use tet_io::publish::Sync;
 use tet_io::vfs::{Entry, Vfs};
-use tet_io::{Overwrite, Publish, Publisher, Source, Step};
+use tet_io::{Operation, Overwrite, Publish, Publisher, Source};
 use tet_tests::sim::{Dice, Image, Op, Replay, SimFs};
 
 /// The file that is written.
@@ -99,7 +99,7 @@ impl Scene {
         let options = Publish { force, sync: self.sync, ..Publish::default() };
         match self.write(vfs, &options) {
             Ok(()) => Outcome::Done,
-            Err(tet_io::Error::Io { step: Step::SyncFolder, .. }) => Outcome::Unsure,
+            Err(tet_io::Error::Io { operation: Operation::SyncFolder, .. }) => Outcome::Unsure,
             Err(error) => {
                 assert!(error.to_string().contains(TARGET), "{error}");
                 Outcome::Failed

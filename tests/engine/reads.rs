@@ -102,7 +102,7 @@ impl Metered {
                 for how in &executions(digests) {
                     let about = format!("{what}, {}, {slab:?}, {how:?}", dataset.name);
                     let mut runs = Vec::new();
-                    let visit = &mut |run: tet_query::Run| runs.push(run.span);
+                    let visit = &mut |run: tet_query::ReadRange| runs.push(run.span);
                     dataset.read_runs(slab, how, visit).unwrap();
                     runs.sort_unstable();
                     count += runs.len();
@@ -125,7 +125,7 @@ impl Metered {
         about: &str,
     ) -> usize {
         let mut runs = Vec::new();
-        let visit = &mut |run: tet_query::Run| runs.push(run.span);
+        let visit = &mut |run: tet_query::ReadRange| runs.push(run.span);
         dataset.reduce_runs(slab, reduction, how, visit).unwrap();
         runs.sort_unstable();
         let reduce = || drop(dataset.reduce(slab, reduction, how).unwrap());

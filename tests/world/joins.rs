@@ -139,7 +139,7 @@ fn check_same(found: &Path, wanted: &Path, context: &str) {
         let slabs = [a, b].map(|it| Hyperslab::whole(it.shape()));
         let pair = [(&found.catalog, a), (&wanted.catalog, b)];
         let how = Execution::default();
-        let diff = DatasetDiff::of(pair, [&slabs[0], &slabs[1]], Some(&exact), &how).unwrap();
+        let diff = DatasetDiff::compare(pair, [&slabs[0], &slabs[1]], Some(&exact), &how).unwrap();
         assert!(diff.is_same(), "{context}: {}: {:?} {:?}", a.name, diff.metadata, diff.why());
         // Types too, where both have them.
         assert_eq!(a.attrs, b.attrs, "{context}: {}", a.name);

@@ -8,7 +8,7 @@ use tet_format::DType;
 use tet_format::write::DatasetSpec;
 use tet_io::Source;
 use tet_net::Settings;
-use tet_query::{Dataset, Execution, Hyperslab, Op, Reduction, Run};
+use tet_query::{Dataset, Execution, Hyperslab, Op, ReadRange, Reduction};
 use tet_tests::program;
 use tet_tests::server::{Fault, Pace, Server};
 use tet_tests::values::Seeded;
@@ -115,7 +115,7 @@ fn requests_are_those_of_the_plan() {
                 let how = how(threads);
                 for reduction in [Reduction::all(Op::Sum), Reduction::along(Op::Mean, vec![0])] {
                     let mut planned = 0;
-                    let visit = &mut |run: Run| planned += far.source.request_count(run.span);
+                    let visit = &mut |run: ReadRange| planned += far.source.request_count(run.span);
                     far.reduce_runs(&whole, &reduction, &how, visit).unwrap();
                     assert_eq!(server.take_log().len(), 0);
                     let found = far.reduce(&whole, &reduction, &how).unwrap();

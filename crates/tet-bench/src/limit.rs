@@ -1,4 +1,4 @@
-//! What the machine can do: the bare loops the workloads are compared with.
+//! Limits of the machine: the bare loops that the workloads are compared with.
 //!
 //! A limit that is too slow flatters the work, so each comes in several builds and the fastest of
 //! them, tried in the same run, is taken.
@@ -256,7 +256,7 @@ pub fn compress(chunks: &[&[u8]], level: i32) {
     });
 }
 
-/// What a thread decodes with.
+/// Decoder of a thread.
 struct Decoder {
     context: zstd_safe::DCtx<'static>,
     room: Vec<u8>,

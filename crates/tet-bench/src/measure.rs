@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::Serialize;
 
-/// What many rounds gave.
+/// Times of many rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rounds {
     /// The figure of the middle round.
@@ -39,7 +39,7 @@ impl Rounds {
         Self { median: median / count, min: min / count, max: max / count, best: best / count }
     }
 
-    fn of(mut figures: Vec<f64>, best: f64) -> Self {
+    fn from_figures(mut figures: Vec<f64>, best: f64) -> Self {
         figures.sort_by(f64::total_cmp);
         let at = |i: usize| figures.get(i).copied().unwrap_or(f64::NAN);
         let last = figures.len().saturating_sub(1);
@@ -69,7 +69,7 @@ pub fn paired(
         before = after;
         (limit_min, work_min) = (limit_min.min(after), work_min.min(worked));
     }
-    Ok(Rounds::of(ratios, limit_min / work_min))
+    Ok(Rounds::from_figures(ratios, limit_min / work_min))
 }
 
 /// The microseconds of the work.
@@ -82,7 +82,7 @@ pub fn times(rounds: usize, mut work: impl FnMut() -> Result<()>) -> Result<Roun
     let taken: Result<Vec<f64>> = (0..rounds).map(|_| Ok(seconds(&mut work)? * 1e6)).collect();
     let taken = taken?;
     let best = taken.iter().copied().fold(f64::INFINITY, f64::min);
-    Ok(Rounds::of(taken, best))
+    Ok(Rounds::from_figures(taken, best))
 }
 
 /// How long something takes.

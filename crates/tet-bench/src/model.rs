@@ -22,7 +22,7 @@ const DEVIATION: f64 = 0.02;
 /// A tensor in memory.
 #[derive(Clone, Debug)]
 pub struct Weight {
-    /// What it is, and its name.
+    /// Its dtype or declaration, and its name.
     pub declaration: Declaration,
     /// Its elements, little-endian.
     pub elements: Vec<u8>,

@@ -36,22 +36,24 @@ use crate::workloads::windowed;
 /// The argument that starts this mode.
 pub const FLAG: &str = "--peer";
 
-/// What a work gives.
-enum Answer {
+/// Result of a work.
+enum WorkResult {
     Reduced(Box<Reduced>),
     Array(Array),
     Count(usize),
 }
 
-impl Answer {
+impl WorkResult {
     /// The sum of all values.
     fn check(&self) -> f64 {
         match self {
-            Answer::Reduced(reduced) => {
+            WorkResult::Reduced(reduced) => {
                 (0..reduced.values.len()).filter_map(|at| reduced.values.get(at)?.to_f64()).sum()
             }
-            Answer::Array(array) => (0..array.len()).filter_map(|at| array.get(at)?.to_f64()).sum(),
-            Answer::Count(count) => *count as f64,
+            WorkResult::Array(array) => {
+                (0..array.len()).filter_map(|at| array.get(at)?.to_f64()).sum()
+            }
+            WorkResult::Count(count) => *count as f64,
         }
     }
 }
@@ -143,7 +145,7 @@ fn timed_on(
     Ok((milliseconds, if how == "check" { answer.check() } else { f64::NAN }))
 }
 
-/// What a work gives, and its milliseconds.
+/// Runs a work; returns its result and its milliseconds.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
     let start = Instant::now();
     let answer = work()?;
@@ -151,7 +153,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
 }
 
 /// Runs a work on the file's first dataset.
-fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
+fn run(work: &str, catalog: &Catalog) -> Result<WorkResult> {
     let dataset = data::first(catalog)?;
     let shape = dataset.shape();
     let how = Execution {
@@ -169,7 +171,9 @@ fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
     let (slab, reduction) = match work {
         "element" => {
             let at = |axis: usize| (shape[axis] / 2, shape[axis] / 2 + 1, Axis::Dropped);
-            return Ok(Answer::Array(dataset.read(&part(&[at(0), at(1), at(2)])?, &how)?.value));
+            return Ok(WorkResult::Array(
+                dataset.read(&part(&[at(0), at(1), at(2)])?, &how)?.value,
+            ));
         }
         "sum" => (whole, Reduction::all(Op::Sum)),
         "std" => (whole, Reduction::all(Op::Std)),
@@ -189,5 +193,5 @@ fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
         "rolling" => (whole, windowed(0, 9, WindowMode::Rolling, &[])),
         _ => bail!("unknown work {work}"),
     };
-    Ok(Answer::Reduced(Box::new(dataset.reduce(&slab, &reduction, &how)?.value)))
+    Ok(WorkResult::Reduced(Box::new(dataset.reduce(&slab, &reduction, &how)?.value)))
 }

@@ -1,4 +1,5 @@
-//! What was measured: a table for people, JSON with the machine's facts for comparing later.
+//! Report of the measurements: a table for people, JSON with the machine's facts for comparing
+//! later.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use crate::measure::Rounds;
 /// A ratio above this says that the limit is badly built.
 const VALID_MAX: f64 = 1.10;
 
-/// What a figure is.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Figure {
@@ -29,18 +30,18 @@ pub enum Figure {
 
 /// One workload with its result.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ReportRow {
     /// The group, such as `R1`.
     pub id: &'static str,
-    /// What was done.
+    /// The work.
     pub work: String,
-    /// What it was compared with; empty for ceilings.
+    /// The limit it is compared with; empty for ceilings.
     pub limit: &'static str,
-    /// What the figures are.
+    /// The unit of the figures.
     pub figure: Figure,
     /// The figures.
     pub rounds: Rounds,
-    /// What was to be reached; 0 where nothing was set.
+    /// The target; 0 where there is none.
     pub target: f64,
     /// Whether it was.
     pub met: bool,
@@ -48,7 +49,7 @@ pub struct Row {
     pub valid: bool,
 }
 
-impl Row {
+impl ReportRow {
     /// A row whose verdict follows from its figures.
     #[must_use]
     pub fn new(
@@ -66,7 +67,7 @@ impl Row {
         Self { id, work: work.into(), limit, figure, rounds, target, met, valid }
     }
 
-    /// The same, with a limit that does more than the work has to and may be exceeded.
+    /// Marks a limit that does more than the work has to and may be exceeded.
     #[must_use]
     pub fn passable(self) -> Self {
         Self { valid: true, ..self }
@@ -91,7 +92,7 @@ impl Row {
     }
 }
 
-/// What the machine is.
+/// Facts about the machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// The processor's name.
@@ -146,14 +147,14 @@ pub struct Report {
     pub machine: Machine,
     /// Rounds a row was measured.
     pub rounds: usize,
-    /// What was measured.
-    pub rows: Vec<Row>,
+    /// The measurements.
+    pub rows: Vec<ReportRow>,
 }
 
 impl Report {
     /// A report of these rows.
     #[must_use]
-    pub fn new(rounds: usize, rows: Vec<Row>) -> Self {
+    pub fn new(rounds: usize, rows: Vec<ReportRow>) -> Self {
         Self { schema: "tet.bench/1", machine: Machine::here(), rounds, rows }
     }
 

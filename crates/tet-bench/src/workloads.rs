@@ -1,6 +1,6 @@
 //! The workloads of `docs/performance.md`, by group.
 
-mod kept;
+mod mapped;
 mod reduce;
 
 mod statistics;
@@ -37,7 +37,7 @@ use anyhow::{Result, bail};
 use tet_query::{Axis, AxisSlice, DigestPolicy, Execution, Hyperslab, StatisticsPolicy};
 
 use crate::data::{Folder, SLAB, TILED};
-use crate::report::Row;
+use crate::report::ReportRow;
 
 pub(crate) use self::forms::windowed;
 pub use self::memory::child;
@@ -46,7 +46,7 @@ pub(crate) use self::tensors::{open, scan_views, verify};
 /// The first argument of a child of this program.
 pub const CHILD: &str = "--child";
 
-/// What a group measures with.
+/// Environment of the measurements of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// Where the files are.
@@ -61,7 +61,7 @@ pub struct Group {
     /// The name in `docs/performance.md`.
     pub id: &'static str,
     /// Measures them.
-    pub measure: fn(Measured<'_>) -> Result<Vec<Row>>,
+    pub measure: fn(Measured<'_>) -> Result<Vec<ReportRow>>,
 }
 
 /// How arrays are cut into chunks.
@@ -124,12 +124,12 @@ pub fn groups(name: Option<&str>) -> Result<Vec<Group>> {
 
 /// All threads, defaults else.
 fn all_threads() -> Execution {
-    // What is measured is how elements are read and folded.
+    // The workload measures how elements are read and folded.
     let statistics = StatisticsPolicy::Never;
     Execution { result_max: 1 << 34, statistics, ..Execution::default() }
 }
 
-/// The same without a look at digests.
+/// Execution without comparing digests.
 fn without_digests() -> Execution {
     Execution { digests: DigestPolicy::Never, ..all_threads() }
 }

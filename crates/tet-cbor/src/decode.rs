@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         self.bad_text
     }
 
-    /// The same, and resets it.
+    /// Takes the offset, and resets it.
     pub const fn take_bad_text(&mut self) -> Option<usize> {
         self.bad_text.take()
     }

@@ -88,7 +88,7 @@ pub fn check_value(value: &Value) -> Result<(), &'static str> {
     check_at(value, DEPTH_MAX, &SIGNED)
 }
 
-/// The same for readers that support all integers of CBOR, from -2^64 on.
+/// As `check_value`, for readers that support all integers of CBOR, from -2^64 on.
 ///
 /// # Errors
 ///

@@ -115,10 +115,10 @@ fn other_format(path: &Path, format: Format, exit: Exit, message: String) -> Fai
 fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
     use std::io::ErrorKind;
     match error {
-        tet_io::Error::Io { step: tet_io::Step::OpenFolder, .. } => {
+        tet_io::Error::Io { operation: tet_io::Operation::OpenFolder, .. } => {
             ("io", "--no-sync skips this, but a power failure may lose the new file")
         }
-        tet_io::Error::Io { step: tet_io::Step::SyncFolder, .. } => {
+        tet_io::Error::Io { operation: tet_io::Operation::SyncFolder, .. } => {
             ("io", "the new file is in place; a power failure may lose it")
         }
         tet_io::Error::InPlace { .. } => ("in-place", "look at what is there before you try again"),

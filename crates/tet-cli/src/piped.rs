@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use tempfile::TempDir;
-use tet_io::Step;
+use tet_io::Operation;
 
 use crate::args::{Command, QuestionArgs};
 use crate::bar::Bar;
@@ -75,7 +75,7 @@ pub(crate) fn text_output<'c, T>(
     let dir = temp_dir(context)?;
     let path = dir.path().join(name);
     let made = make(&path, context)?;
-    let of_read = |error| Failure::from(tet_io::Error::io(Step::Read, &path, error));
+    let of_read = |error| Failure::from(tet_io::Error::io(Operation::Read, &path, error));
     if !path.is_file() || std::fs::read_dir(dir.path()).map_err(of_read)?.count() != 1 {
         let text = "this format is several files, and standard output takes one";
         return Err(Failure::usage("output-format", text).hint("write to a path instead"));
@@ -89,13 +89,14 @@ pub(crate) fn text_output<'c, T>(
 fn temp_dir(context: &Context<'_>) -> Result<TempDir> {
     let temp_dir = &context.env().temp_dir;
     let made = tempfile::Builder::new().prefix("tet-").tempdir_in(temp_dir);
-    made.map_err(|error| tet_io::Error::io(Step::Create, temp_dir, error).into())
+    made.map_err(|error| tet_io::Error::io(Operation::Create, temp_dir, error).into())
 }
 
 fn write(path: &Path, context: &mut Context<'_>) -> Result<()> {
-    let of_write = |error| Failure::from(tet_io::Error::io(Step::Write, path, error));
-    let of_read =
-        |error| Failure::from(tet_io::Error::io(Step::Read, Path::new("standard input"), error));
+    let of_write = |error| Failure::from(tet_io::Error::io(Operation::Write, path, error));
+    let of_read = |error| {
+        Failure::from(tet_io::Error::io(Operation::Read, Path::new("standard input"), error))
+    };
     let bar = Bar::new(context, "reading standard input", 0);
     let progress = bar.progress(context);
     let mut file = File::create_new(path).map_err(of_write)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_query::{Answer, Array, Execution, Integrity, Session};
+use tet_query::{Array, Execution, Integrity, Session, WithIntegrity};
 
 use crate::exit::{Failure, Result};
 use crate::render::layout::{self, EDGE, Shown};
@@ -51,7 +51,7 @@ impl Parts for Selected<'_> {
 
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array> {
         let slab = self.target.slab.part(ranges);
-        let Answer { value, integrity } = self.session.read(&slab, self.how)?;
+        let WithIntegrity { value, integrity } = self.session.read(&slab, self.how)?;
         self.integrity = self.integrity.into_iter().chain([integrity]).reduce(Integrity::and);
         Ok(value)
     }

@@ -74,7 +74,7 @@ impl Aec {
         is_sound.then_some(Aec { bits, width: bits.div_ceil(8), rsi, block_size, flags })
     }
 
-    /// The same with samples of more than 16 bits in 4 bytes, as HDF5 has them.
+    /// Stores samples of more than 16 bits in 4 bytes, as HDF5 has them.
     #[must_use]
     pub const fn with_words(self) -> Aec {
         if self.width == 3 { Aec { width: 4, ..self } } else { self }

@@ -69,13 +69,13 @@ impl NumberBlock {
         ALL.iter().find(|it| it.name == name).copied()
     }
 
-    /// The same with the numbers in a block, such as its scales, in big-endian order.
+    /// Stores the numbers in a block, such as its scales, in big-endian order.
     #[must_use]
     pub const fn swapped(self) -> NumberBlock {
         NumberBlock { is_swapped: true, ..self }
     }
 
-    /// What the type is called.
+    /// The name of the type.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name

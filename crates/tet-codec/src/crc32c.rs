@@ -13,10 +13,10 @@ const ALGORITHM: CrcAlgorithm = CrcAlgorithm::Crc32Iscsi;
 
 /// The CRC-32C of bytes that arrive piece by piece.
 #[derive(Clone)]
-pub struct Crc32c(State);
+pub struct Crc32c(Implementation);
 
 #[derive(Clone)]
-enum State {
+enum Implementation {
     Multiplied(Box<crc_fast::Digest>),
     Instructed(u32),
 }
@@ -25,16 +25,16 @@ impl Crc32c {
     /// The CRC of no bytes.
     #[must_use]
     pub fn new() -> Self {
-        if multiplies_wide() { Self::multiplied() } else { Self(State::Instructed(0)) }
+        if multiplies_wide() { Self::multiplied() } else { Self(Implementation::Instructed(0)) }
     }
 
     fn multiplied() -> Self {
-        Self(State::Multiplied(Box::new(crc_fast::Digest::new(ALGORITHM))))
+        Self(Implementation::Multiplied(Box::new(crc_fast::Digest::new(ALGORITHM))))
     }
 
     /// The CRC of bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> u32 {
+    pub fn checksum(bytes: &[u8]) -> u32 {
         let mut crc = Self::new();
         crc.update(bytes);
         crc.finish()
@@ -43,8 +43,8 @@ impl Crc32c {
     /// Adds more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            State::Multiplied(crc) => crc.update(bytes),
-            State::Instructed(crc) => *crc = crc32c::crc32c_append(*crc, bytes),
+            Implementation::Multiplied(crc) => crc.update(bytes),
+            Implementation::Instructed(crc) => *crc = crc32c::crc32c_append(*crc, bytes),
         }
     }
 
@@ -53,8 +53,8 @@ impl Crc32c {
     pub fn finish(&self) -> u32 {
         match &self.0 {
             // The 32-bit CRC is in the low half.
-            State::Multiplied(crc) => (crc.finalize() & u64::from(u32::MAX)) as u32,
-            State::Instructed(crc) => *crc,
+            Implementation::Multiplied(crc) => (crc.finalize() & u64::from(u32::MAX)) as u32,
+            Implementation::Instructed(crc) => *crc,
         }
     }
 }
@@ -91,7 +91,7 @@ mod tests {
     /// The check value in the specification of the algorithm.
     #[test]
     fn both_ways_give_the_known_value() {
-        for mut crc in [Crc32c::multiplied(), Crc32c(State::Instructed(0))] {
+        for mut crc in [Crc32c::multiplied(), Crc32c(Implementation::Instructed(0))] {
             assert_eq!(crc.finish(), 0);
             crc.update(b"1234");
             crc.update(b"");
@@ -105,7 +105,7 @@ mod tests {
         let bytes: Vec<u8> = (0..5000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
         for len in (0..600).chain([1023, 1024, 1025, 4095, 4096, 4097, 4990]) {
             for start in 0..9 {
-                let mut ways = [Crc32c::multiplied(), Crc32c(State::Instructed(0))];
+                let mut ways = [Crc32c::multiplied(), Crc32c(Implementation::Instructed(0))];
                 ways.iter_mut().for_each(|crc| crc.update(&bytes[start..start + len]));
                 assert_eq!(ways[0].finish(), ways[1].finish(), "{len} bytes from {start}");
             }

@@ -28,7 +28,7 @@ const GZIP_HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF];
 /// Returns [`Error::Memory`] when there is no memory for the result.
 pub fn checksum(stage: Checksummed, decoded: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let (checksum, place) = stage.parts();
-    let sum = checksum.of(decoded).to_le_bytes();
+    let sum = checksum.compute(decoded).to_le_bytes();
     let (first, last) = match place {
         ChecksumPlace::Start => (&sum[..], decoded),
         ChecksumPlace::End => (decoded, &sum[..]),

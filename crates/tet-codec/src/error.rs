@@ -90,7 +90,7 @@ pub enum Error {
     Unsupported {
         /// The codec's name.
         codec: &'static str,
-        /// What is not supported.
+        /// The unsupported feature.
         reason: &'static str,
     },
     /// The codec decodes whole chunks only.

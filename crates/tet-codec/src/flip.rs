@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_table_is_that_of_the_checksum() {
-        let crc = Crc32c::of;
+        let crc = Crc32c::checksum;
         assert_eq!(crc(&[0x55]) ^ crc(&[0x54]), TABLE[1]);
         assert_eq!(
             crc(&[0x80, 0]) ^ crc(&[0, 0]),
@@ -86,12 +86,12 @@ mod tests {
     fn every_flipped_bit_is_found() {
         let bytes: Vec<u8> = (0..700_u32).map(|at| ((at * at) >> 3) as u8).collect();
         for len in [1, 2, 3, 64, 700] {
-            let crc = Crc32c::of(&bytes[..len]);
+            let crc = Crc32c::checksum(&bytes[..len]);
             for at in 0..len * 8 {
                 let mut bad = bytes[..len].to_vec();
                 bad[at / 8] ^= 1 << (at % 8);
                 let bit = Bit { byte: at / 8, bit: (at % 8) as u8 };
-                assert_eq!(flipped_bit(len, crc ^ Crc32c::of(&bad)), Some(bit));
+                assert_eq!(flipped_bit(len, crc ^ Crc32c::checksum(&bad)), Some(bit));
             }
         }
     }

@@ -52,17 +52,17 @@ impl ElementLayout {
         ElementLayout { element_size, swapped: None, axes: None }
     }
 
-    /// The same with big-endian numbers of `width` bytes: 1, 2, 4 or 8. An element may be several
-    /// numbers, as a complex number is. `None` for another width.
+    /// Sets big-endian numbers of `width` bytes: 1, 2, 4 or 8. An element may be several numbers,
+    /// as a complex number is. `None` for another width.
     #[must_use]
     pub fn with_width(self, width: u64) -> Option<ElementLayout> {
         let swapped = if width == 1 { None } else { Some(Swapped::new(width)?) };
         self.element_size.is_multiple_of(width).then_some(ElementLayout { swapped, ..self })
     }
 
-    /// The same where the axes are stored in another order: stored axis `i` is axis `order[i]` of
-    /// the decoded chunk, which has these extents. `None` when `order` is no permutation, or the
-    /// chunk has more bytes than can be counted.
+    /// Sets the order in which axes are stored: stored axis `i` is axis `order[i]` of the decoded
+    /// chunk, which has these extents. `None` when `order` is no permutation, or the chunk has more
+    /// bytes than can be counted.
     #[must_use]
     pub fn with_order(self, order: &[usize], extents: &[u64]) -> Option<ElementLayout> {
         let mut axes: Vec<Axis> = Vec::with_capacity(extents.len());

@@ -79,10 +79,13 @@ pub fn numcodecs_stage(
             let number = |key| number(config, key).ok_or_else(|| Unsupported::options(short));
             Arc::new(Convert::scaled(decoded, stored, number("scale")?, number("offset")?))
         }
-        "quantize" => cast(types(short, config)?),
+        "quantize" => {
+            let (decoded, stored) = types(short, config)?;
+            cast(decoded, stored)
+        }
         "astype" => {
             let decoded = named(short, config, "decode_dtype")?;
-            cast((decoded, named(short, config, "encode_dtype")?))
+            cast(decoded, named(short, config, "encode_dtype")?)
         }
         "bitround" => return Ok(None),
         _ => return Err(Unsupported::filter(id.to_owned())),
@@ -90,7 +93,7 @@ pub fn numcodecs_stage(
     Ok(Some(stage))
 }
 
-fn cast((decoded, stored): (NumberType, NumberType)) -> Arc<dyn Stage> {
+fn cast(decoded: NumberType, stored: NumberType) -> Arc<dyn Stage> {
     Arc::new(Convert::cast(decoded, stored))
 }
 

@@ -1,4 +1,4 @@
-//! What another program needs to decode the same stored bytes: codecs of numcodecs, and the byte order.
+//! Pipelines for other programs: the codecs of numcodecs that decode the stored bytes, and the byte order.
 
 /// A codec of numcodecs that decodes what a stage decodes.
 ///

@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn pieces_in_any_order_make_the_crc_of_the_whole() {
         let chunk = bytes(12);
-        let whole = PieceSum { crc: Crc32c::of(&chunk), seen: 12 };
+        let whole = PieceSum { crc: Crc32c::checksum(&chunk), seen: 12 };
         for first in 0..=12 {
             for second in first..=12 {
                 let cuts = [(0, first), (first, second), (second, 12)];
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn even_rows_of_a_large_chunk_make_its_crc() {
         let chunk = bytes(3_000_000);
-        let whole = PieceSum { crc: Crc32c::of(&chunk), seen: 3_000_000 };
+        let whole = PieceSum { crc: Crc32c::checksum(&chunk), seen: 3_000_000 };
         for row in [1000, 4096, 700_000] {
             let mut sum = PieceSum::default();
             // Two threads: one takes even rows, the other odd ones.
@@ -218,6 +218,6 @@ mod tests {
         crc.update(b"abc");
         let alone = crc.finish();
         crc.update(&zeros);
-        assert_eq!(product(alone, factor(70_000)) ^ Crc32c::of(&zeros), crc.finish());
+        assert_eq!(product(alone, factor(70_000)) ^ Crc32c::checksum(&zeros), crc.finish());
     }
 }

@@ -21,7 +21,7 @@ use crate::scratch::{Scratch, index, resize};
 
 const NAME: &str = "pipeline";
 
-/// What a compressor may add to bytes that it cannot compress, with as much as the bytes again.
+/// Growth of bytes that a compressor cannot compress, beyond twice their length.
 const GROWTH: u64 = 4 << 10;
 
 /// The length of what a stage decodes to.
@@ -86,7 +86,8 @@ pub trait Stage: Send + Sync + Debug {
     /// The most bytes that `stored_len` bytes can decode to.
     fn decoded_max(&self, stored_len: u64) -> u64;
 
-    /// What the encoded bytes may have beyond twice the decoded ones: a list of many short parts.
+    /// Largest length of the encoded bytes beyond twice the decoded ones: a list of many short
+    /// parts.
     fn growth(&self) -> u64 {
         0
     }

@@ -42,7 +42,7 @@ pub fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
     }
 }
 
-/// The same for 2, 4 or 8 separate planes.
+/// Interleaves 2, 4 or 8 separate planes.
 pub fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
     let [a, b, c, d, e, f, g, h] = planes;
     match size {
@@ -100,7 +100,7 @@ pub fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
         let start = number * BLOCK;
         for (at, plane) in out.chunks_exact_mut(count).enumerate() {
             let end = (start + BLOCK).min(count);
-            pick(elements, (size, at), plane.get_mut(start..end).unwrap_or_default());
+            pick(elements, size, at, plane.get_mut(start..end).unwrap_or_default());
         }
     }
 }
@@ -113,14 +113,14 @@ pub fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
         let (at, first) = (start / count, start % count);
         let len = rest.len().min(count - first);
         let (mine, after) = rest.split_at_mut(len);
-        pick(elements.get(first * size..).unwrap_or_default(), (size, at), mine);
+        pick(elements.get(first * size..).unwrap_or_default(), size, at, mine);
         (start, rest) = (start + len, after);
     }
 }
 
 /// The bytes at one position of elements. Shifts integers, which processors can vectorize.
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn pick(elements: &[u8], (size, at): (usize, usize), out: &mut [u8]) {
+fn pick(elements: &[u8], size: usize, at: usize, out: &mut [u8]) {
     let shift = u32::try_from(at).map_or(0, |at| at * 8);
     match size {
         2 => each(elements, out, |it| (u16::from_le_bytes(it) >> shift).to_le_bytes()[0]),

@@ -77,20 +77,20 @@ pub struct StatisticsCounter {
     size: usize,
     fold: Fold,
     finish: Finish,
-    found: Found,
+    found: RunningStatistics,
     /// The first bytes of an element that is not complete.
     part: [u8; 8],
     part_len: usize,
 }
 
 /// Adds whole elements to what was found.
-type Fold = fn(&mut Found, &[u8]);
+type Fold = fn(&mut RunningStatistics, &[u8]);
 /// Makes a record of what was found.
-type Finish = fn(&Found) -> ChunkStatistics;
+type Finish = fn(&RunningStatistics) -> ChunkStatistics;
 
-/// What was found so far; keys are widened to 64 bits.
+/// Running statistics; keys are widened to 64 bits.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct RunningStatistics {
     least: i128,
     greatest: i128,
     sum: i128,
@@ -116,8 +116,13 @@ impl StatisticsCounter {
             _ => return None,
         };
         let size = usize::try_from(dtype.size()?).ok()?;
-        let found =
-            Found { least: i128::MAX, greatest: i128::MIN, sum: 0, nan_count: 0, inf_count: 0 };
+        let found = RunningStatistics {
+            least: i128::MAX,
+            greatest: i128::MIN,
+            sum: 0,
+            nan_count: 0,
+            inf_count: 0,
+        };
         Some(StatisticsCounter { size, fold, finish, found, part: [0; 8], part_len: 0 })
     }
 
@@ -155,9 +160,9 @@ struct Half;
 
 trait Counted {
     /// Adds whole elements.
-    fn fold(found: &mut Found, bytes: &[u8]);
+    fn fold(found: &mut RunningStatistics, bytes: &[u8]);
     /// The statistics of at least one element that is not NaN.
-    fn finish(found: &Found) -> ChunkStatistics;
+    fn finish(found: &RunningStatistics) -> ChunkStatistics;
 }
 
 macro_rules! integers {
@@ -165,7 +170,7 @@ macro_rules! integers {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
                 clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "bits, not numbers")]
         impl Counted for $type {
-            fn fold(found: &mut Found, bytes: &[u8]) {
+            fn fold(found: &mut RunningStatistics, bytes: &[u8]) {
                 for block in bytes.as_chunks::<{ size_of::<$type>() }>().0.chunks(BLOCK) {
                     let (least, greatest, [low, high]) = $block(block);
                     found.least = found.least.min(least.into());
@@ -174,7 +179,7 @@ macro_rules! integers {
                 }
             }
 
-            fn finish(found: &Found) -> ChunkStatistics {
+            fn finish(found: &RunningStatistics) -> ChunkStatistics {
                 let bits = |key: i128| key as $type as $unsigned as u64;
                 let totals = ChunkStatistics::totals_of(found.sum);
                 ChunkStatistics { min: bits(found.least), max: bits(found.greatest), totals }
@@ -232,7 +237,7 @@ macro_rules! floats {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
                 clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "bits, not numbers")]
         impl Counted for $type {
-            fn fold(found: &mut Found, bytes: &[u8]) {
+            fn fold(found: &mut RunningStatistics, bytes: &[u8]) {
                 for block in bytes.as_chunks::<{ size_of::<$key>() }>().0.chunks(BLOCK) {
                     // A chunk with one NaN or infinity mostly has more of them.
                     let was_finite = found.nan_count == 0 && found.inf_count == 0;
@@ -249,7 +254,7 @@ macro_rules! floats {
                 }
             }
 
-            fn finish(found: &Found) -> ChunkStatistics {
+            fn finish(found: &RunningStatistics) -> ChunkStatistics {
                 let bits = |key: i128| {
                     let key = key as $key;
                     (key ^ (key >> (<$key>::BITS - 1)) & <$key>::MAX) as $unsigned as u64

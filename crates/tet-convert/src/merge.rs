@@ -209,7 +209,7 @@ pub(crate) fn differing_elements(
     }
     let slab = Hyperslab::whole(a.shape());
     let exact = Tolerance { nan_equal: true, ..Tolerance::default() };
-    let found = a.diff(&slab, (b, &slab), &exact, &how.silent())?.value;
+    let found = a.diff(&slab, b, &slab, &exact, &how.silent())?.value;
     let differing = found.differing;
     let first = found.first.map(|first| format!(", the first at {:?}", first.position));
     let text = || {

@@ -172,7 +172,7 @@ fn sidecar_path(output: &Path) -> Result<PathBuf> {
     let mut name = output.as_os_str().to_owned();
     name.push(".edges");
     let path = std::path::absolute(PathBuf::from(name));
-    path.map_err(|error| tet_io::Error::io(tet_io::Step::Create, output, error).into())
+    path.map_err(|error| tet_io::Error::io(tet_io::Operation::Create, output, error).into())
 }
 
 /// The references, and what became of the edge chunks.

@@ -154,7 +154,7 @@ pub fn repack(
     let scratch = folder_of(&target);
     for (id, it) in repacked.iter().enumerate() {
         let Some(codec) = it.codec else {
-            copy_dataset(&base, (id, id), &mut writer, &reading.progress)?;
+            copy_dataset(&base, id, id, &mut writer, &reading.progress)?;
             continue;
         };
         writer.set_codec(codec)?;

@@ -1,9 +1,9 @@
-//! What a query may not say at once, whether it was read or built by hand.
+//! Conflicts of keys in a query, whether it was read or built by hand.
 
 use tet_query::{AXES_MAX, NanPolicy, Op, Params, WindowAlign, WindowMode};
 
 use super::error::DocumentError;
-use super::origin::Part;
+use super::origin::QueryPart;
 use super::query::{GroupBy, Pad, Query, QueryReduction, QueryWindow};
 
 type Result<T> = std::result::Result<T, DocumentError>;
@@ -14,7 +14,7 @@ pub(crate) fn combinations(query: &Query) -> Result<()> {
     if let Some(reduction) = &query.reduction {
         if query.transform.is_some() {
             let message = "a reduction and a transform exclude each other";
-            return Err(query.origin.wrong(Part::Op, message).advise("use two queries"));
+            return Err(query.origin.wrong(QueryPart::Op, message).advise("use two queries"));
         }
         params(query, reduction)?;
         policy(query, reduction.op)?;
@@ -29,16 +29,16 @@ fn align_stands_alone(query: &Query) -> Result<()> {
     let Some(align) = &query.align else { return Ok(()) };
     let op = query.reduction.as_ref().map(|it| it.op.name());
     let computed = op.or(query.transform.as_ref().map(|_| "transform"));
-    let to_file = if query.origin.has(Part::Key("spill")) { "spill" } else { "write" };
+    let to_file = if query.origin.has(QueryPart::Key("spill")) { "spill" } else { "write" };
     let others = [
-        (Part::Op, computed.unwrap_or_default(), computed.is_some()),
-        (Part::Key("selection"), "selection", !query.selection.is_all()),
-        (Part::Key("filter"), "filter", query.filter.is_some()),
-        (Part::Key("label_filter"), "label_filter", query.label_filter.is_some()),
-        (Part::Key("group_by"), "group_by", query.group_by.is_some()),
-        (Part::Key("window"), "window", query.window.is_some()),
-        (Part::Key("nan"), "nan", query.nan.is_some()),
-        (Part::Key(to_file), to_file, query.write.is_some()),
+        (QueryPart::Op, computed.unwrap_or_default(), computed.is_some()),
+        (QueryPart::Key("selection"), "selection", !query.selection.is_all()),
+        (QueryPart::Key("filter"), "filter", query.filter.is_some()),
+        (QueryPart::Key("label_filter"), "label_filter", query.label_filter.is_some()),
+        (QueryPart::Key("group_by"), "group_by", query.group_by.is_some()),
+        (QueryPart::Key("window"), "window", query.window.is_some()),
+        (QueryPart::Key("nan"), "nan", query.nan.is_some()),
+        (QueryPart::Key(to_file), to_file, query.write.is_some()),
     ];
     if let Some((part, key, _)) = others.into_iter().find(|(_, _, given)| *given) {
         let message =
@@ -47,7 +47,7 @@ fn align_stands_alone(query: &Query) -> Result<()> {
     }
     if align.axes.is_empty() || AXES_MAX < align.axes.len() {
         let message = format!("\"align\" takes 1 to {AXES_MAX} axes, not {}", align.axes.len());
-        return Err(query.origin.wrong(Part::Key("align"), message));
+        return Err(query.origin.wrong(QueryPart::Key("align"), message));
     }
     Ok(())
 }
@@ -55,7 +55,7 @@ fn align_stands_alone(query: &Query) -> Result<()> {
 /// The numbers of the operation, which a document cannot get wrong any more.
 fn params(query: &Query, reduction: &QueryReduction) -> Result<()> {
     let QueryReduction { op, axes, params } = reduction;
-    let wrong = |message: String| Err(query.origin.wrong(Part::Op, message));
+    let wrong = |message: String| Err(query.origin.wrong(QueryPart::Op, message));
     if AXES_MAX < axes.len() {
         return wrong(format!("at most {AXES_MAX} axes are allowed"));
     }
@@ -95,7 +95,7 @@ fn policy(query: &Query, op: Op) -> Result<()> {
         ),
         _ => return Ok(()),
     };
-    Err(query.origin.wrong(Part::Key("nan"), message).advise(hint))
+    Err(query.origin.wrong(QueryPart::Key("nan"), message).advise(hint))
 }
 
 /// A matrix has one axis of observations and takes all elements.
@@ -107,7 +107,7 @@ fn matrix(query: &Query, reduction: &QueryReduction) -> Result<()> {
     if reduction.axes.len() != 1 {
         let message = format!("{name:?} takes one axis, that of the observations");
         let hint = format!("write {{{name:?}: {{\"axis\": 0}}}}");
-        return Err(query.origin.wrong(Part::Op, message).advise(hint));
+        return Err(query.origin.wrong(QueryPart::Op, message).advise(hint));
     }
     let others = [
         ("filter", query.filter.is_some()),
@@ -120,7 +120,7 @@ fn matrix(query: &Query, reduction: &QueryReduction) -> Result<()> {
         Some((key, _)) => {
             let message =
                 format!("{name:?} takes all elements and cannot be combined with {key:?}");
-            Err(query.origin.wrong(Part::Key(key), message))
+            Err(query.origin.wrong(QueryPart::Key(key), message))
         }
     }
 }
@@ -128,7 +128,7 @@ fn matrix(query: &Query, reduction: &QueryReduction) -> Result<()> {
 /// A document can say every test once.
 fn filter(query: &Query) -> Result<()> {
     let Some(filter) = &query.filter else { return Ok(()) };
-    let wrong = |message: String| Err(query.origin.wrong(Part::Key("filter"), message));
+    let wrong = |message: String| Err(query.origin.wrong(QueryPart::Key("filter"), message));
     for (nth, (compare, number)) in filter.tests.iter().enumerate() {
         if number.to_f64().is_nan() {
             return wrong("nothing compares with NaN".to_owned());
@@ -146,7 +146,7 @@ fn filter(query: &Query) -> Result<()> {
 /// Groups need something to be computed of each.
 fn group_by(query: &Query) -> Result<()> {
     let Some(group_by) = &query.group_by else { return Ok(()) };
-    let wrong = |message: &str| query.origin.wrong(Part::Key("group_by"), message);
+    let wrong = |message: &str| query.origin.wrong(QueryPart::Key("group_by"), message);
     if query.transform.is_some() {
         return Err(wrong(
             "a transform keeps the shape of its array and cannot be combined with \"group_by\"",
@@ -170,7 +170,7 @@ fn group_by(query: &Query) -> Result<()> {
 
 fn window(query: &Query) -> Result<()> {
     let Some(window) = &query.window else { return Ok(()) };
-    let wrong = |message: &str| query.origin.wrong(Part::Key("window"), message);
+    let wrong = |message: &str| query.origin.wrong(QueryPart::Key("window"), message);
     if query.transform.is_some() {
         return Err(wrong(
             "a transform keeps the shape of its array and cannot be combined with \"window\"",
@@ -190,7 +190,8 @@ fn window(query: &Query) -> Result<()> {
 
 /// Whether windows can be laid like this.
 fn laid(query: &Query, window: &QueryWindow, reduction: &QueryReduction) -> Result<()> {
-    let wrong = |key, message: String| query.origin.wrong(Part::Member("window", key), message);
+    let wrong =
+        |key, message: String| query.origin.wrong(QueryPart::Member("window", key), message);
     let QueryWindow { axis: _, size, mode, step, pad, align, min_count } = window;
     let most = QueryWindow::SIZE_MAX;
     if !(1..=most).contains(size) {

@@ -48,7 +48,7 @@ impl From<SelectionError> for Error {
 pub struct DocumentError {
     pub(crate) message: String,
     pub(crate) kind: Kind,
-    pub(crate) place: Option<Box<Place>>,
+    pub(crate) place: Option<Box<TextPosition>>,
     pub(crate) path: String,
     pub(crate) allowed: Vec<String>,
     pub(crate) hint: Option<String>,
@@ -56,7 +56,7 @@ pub struct DocumentError {
 
 /// A place in the text, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     line: usize,
     column: usize,
     excerpt: String,
@@ -64,7 +64,7 @@ pub(crate) struct Place {
 }
 
 impl DocumentError {
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -100,7 +100,7 @@ impl DocumentError {
         &self.allowed
     }
 
-    /// What to do about it, if there is advice.
+    /// Advice, if there is any.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -110,7 +110,7 @@ impl DocumentError {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some(Place { line, column, excerpt, caret }) = self.place.as_deref() {
+        if let Some(TextPosition { line, column, excerpt, caret }) = self.place.as_deref() {
             let path = if self.path.is_empty() { "" } else { ", at " };
             notes.push(format!("line {line}, column {column}{path}{}", self.path));
             notes.push(format!("  {excerpt}"));
@@ -124,7 +124,7 @@ impl DocumentError {
 
     /// An error of usage at a place of `text`.
     pub(crate) fn at(text: &str, span: &Range<usize>, message: impl Into<String>) -> Self {
-        let place = Some(Box::new(Place::of(text, span)));
+        let place = Some(Box::new(TextPosition::new(text, span)));
         DocumentError { place, ..DocumentError::usage(message) }
     }
 
@@ -165,8 +165,8 @@ impl DocumentError {
     }
 }
 
-impl Place {
-    fn of(text: &str, span: &Range<usize>) -> Place {
+impl TextPosition {
+    fn new(text: &str, span: &Range<usize>) -> TextPosition {
         let start = floor(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |at| start + at);
@@ -179,7 +179,7 @@ impl Place {
             text[line_start..line_end].chars().skip(skipped).take(EXCERPT_MAX).map(shown).collect();
         let caret_start = column - skipped;
         let caret_end = (caret_start + width).min(EXCERPT_MAX.max(caret_start + 1));
-        Place {
+        TextPosition {
             line: text[..line_start].matches('\n').count() + 1,
             column: column + 1,
             excerpt,

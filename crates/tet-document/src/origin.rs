@@ -12,12 +12,12 @@ use super::error::DocumentError;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     text: Arc<str>,
-    places: BTreeMap<Part, (Range<usize>, String)>,
+    places: BTreeMap<QueryPart, (Range<usize>, String)>,
 }
 
 /// A part of a query that may turn out to be wrong later than when it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum QueryPart {
     /// A key at the top that is no reduction.
     Key(&'static str),
     /// The key of the reduction.
@@ -37,20 +37,20 @@ pub(crate) enum Part {
 }
 
 impl Origin {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Origin { text: text.into(), places: BTreeMap::new() }
     }
 
-    pub(crate) fn mark(&mut self, part: Part, span: &Range<usize>, path: &str) {
+    pub(crate) fn mark(&mut self, part: QueryPart, span: &Range<usize>, path: &str) {
         self.places.insert(part, (span.clone(), path.to_owned()));
     }
 
-    pub(crate) fn has(&self, part: Part) -> bool {
+    pub(crate) fn has(&self, part: QueryPart) -> bool {
         self.places.contains_key(&part)
     }
 
     /// An error at the place of a part, or without a place when the part was not read.
-    pub(crate) fn wrong(&self, part: Part, message: impl Into<String>) -> DocumentError {
+    pub(crate) fn wrong(&self, part: QueryPart, message: impl Into<String>) -> DocumentError {
         match self.places.get(&part) {
             Some((span, path)) => {
                 DocumentError::at(&self.text, span, message).with_path(path.clone())

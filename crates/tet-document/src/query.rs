@@ -14,7 +14,7 @@ pub use self::parts::{GroupBy, LabelFilter, Pad, QueryAlign, QueryWindow};
 pub use self::reduction::{QueryReduction, QueryTransform};
 pub use self::write::{Write, WriteBase, WriteTarget};
 
-/// What a document asks for, by names: nothing has been looked up in a file yet.
+/// A query by names, as in a document: nothing has been looked up in a file yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Query {
@@ -22,11 +22,11 @@ pub struct Query {
     pub dataset: String,
     /// The layout version the author had in mind; nothing depends on it.
     pub layout_version: Option<u32>,
-    /// What is selected.
+    /// The selection.
     pub selection: Selection,
-    /// What is made of it; `None` asks for the values themselves.
+    /// The reduction; `None` requests the values themselves.
     pub reduction: Option<QueryReduction>,
-    /// What is made of every element, in place of a reduction.
+    /// The transform of every element, in place of a reduction.
     pub transform: Option<QueryTransform>,
     /// Which elements count; the fill value is not looked up yet.
     pub filter: Option<Filter>,
@@ -38,7 +38,7 @@ pub struct Query {
     pub label_filter: Option<LabelFilter>,
     /// A comparison of axes with another dataset, in place of everything else.
     pub align: Option<QueryAlign>,
-    /// What happens with NaN, if the document says it.
+    /// Treatment of NaN, if the document sets it.
     pub nan: Option<NanPolicy>,
     /// Where an array result goes.
     pub write: Option<Write>,
@@ -53,14 +53,14 @@ impl Query {
         Query { dataset: dataset.into(), ..Query::default() }
     }
 
-    /// The same query for these values only.
+    /// Restricts the query to a selection.
     #[must_use]
     pub fn with_selection(mut self, selection: Selection) -> Self {
         self.selection = selection;
         self
     }
 
-    /// The same query, reduced.
+    /// Sets the reduction.
     #[must_use]
     pub fn with_reduction(mut self, reduction: QueryReduction) -> Self {
         self.reduction = Some(reduction);

@@ -11,7 +11,7 @@ mod write;
 
 pub(crate) use self::cursor::{Cursor, Result};
 use super::error::DocumentError;
-use super::origin::{Origin, Part};
+use super::origin::{Origin, QueryPart};
 use super::query::Query;
 use super::tree::{Entry, Node};
 use super::{check, keys};
@@ -19,14 +19,14 @@ use super::{check, keys};
 /// Reads the query that is the whole document.
 pub(crate) fn query(text: &str, root: &Node) -> Result<Query> {
     let top = Cursor { text, node: root, path: String::new() };
-    let mut query = Query { origin: Origin::of(text), ..Query::default() };
+    let mut query = Query { origin: Origin::new(text), ..Query::default() };
     let mut computed_by: Option<&Entry> = None;
     let mut named = false;
     for entry in top.table("a query document")? {
         let at = top.child(entry);
         let key = entry.key.as_str();
         if let Some(&known) = keys::TOP.iter().find(|&&known| known == key) {
-            query.origin.mark(Part::Key(known), &entry.key_span, &at.path);
+            query.origin.mark(QueryPart::Key(known), &entry.key_span, &at.path);
         }
         match key {
             "dataset" => named = true,
@@ -34,7 +34,7 @@ pub(crate) fn query(text: &str, root: &Node) -> Result<Query> {
                 if let Some(first) = computed_by.replace(entry) {
                     return Err(second(&at, entry, first));
                 }
-                query.origin.mark(Part::Op, &entry.key_span, &at.path);
+                query.origin.mark(QueryPart::Op, &entry.key_span, &at.path);
             }
             _ => {}
         }
@@ -42,7 +42,7 @@ pub(crate) fn query(text: &str, root: &Node) -> Result<Query> {
             return Err(top.unknown_key(entry, &keys::top()));
         }
         let writes = ["write", "spill"];
-        if writes.contains(&key) && writes.iter().all(|key| query.origin.has(Part::Key(key))) {
+        if writes.contains(&key) && writes.iter().all(|key| query.origin.has(QueryPart::Key(key))) {
             let message = "\"spill\" and \"write\" both say where the result goes; give one";
             return Err(at.wrong_at(&entry.key_span, message));
         }

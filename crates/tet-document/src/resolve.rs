@@ -5,14 +5,14 @@ mod cells;
 mod keys;
 
 use tet_query::{
-    Alignment, Answer, Array, AxisPositions, Catalog, CatalogLabels, Choice, Dataset, Execution,
-    Filter, Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, Selected,
-    SelectionError, SelectionFault, SelectionNote, Transform, axis_text, fill_of, find_axis,
+    Alignment, Array, AxisPositions, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter,
+    Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, Selected, SelectionError,
+    SelectionFault, SelectionNote, Transform, WithIntegrity, axis_text, fill_of, find_axis,
 };
 
 use super::check;
 use super::error::DocumentError;
-use super::origin::Part;
+use super::origin::QueryPart;
 use super::query::{Query, QueryAlign, QueryReduction, QueryTransform};
 use crate::error::{Error, Result};
 
@@ -23,17 +23,17 @@ pub struct Resolved {
     pub catalog: Catalog,
     /// The dataset.
     pub dataset: Dataset,
-    /// What is selected of it.
+    /// The resolved selection.
     pub slab: Hyperslab,
     /// The positions along each axis of the dataset of the file.
     pub positions: Vec<AxisPositions>,
-    /// What the selection, and the reduction, took for granted.
+    /// Assumptions of the selection and of the reduction.
     pub notes: Vec<SelectionNote>,
-    /// What is computed from the selection.
+    /// The computation.
     pub ask: Ask,
 }
 
-/// What is computed from the selected elements.
+/// A computation on the selected elements.
 #[derive(Clone, Debug)]
 pub enum Ask {
     /// The values.
@@ -57,13 +57,13 @@ impl Resolved {
     }
 }
 
-/// What a query came to.
+/// Result of a query.
 #[derive(Clone, Debug)]
 pub enum Answered {
     /// An array.
-    Array(Answer<Array>),
+    Array(WithIntegrity<Array>),
     /// The values of a reduction.
-    Reduced(Answer<Reduced>),
+    Reduced(WithIntegrity<Reduced>),
     /// How axes compare.
     Alignment(Alignment),
 }
@@ -85,7 +85,7 @@ impl Resolved {
         };
         let lazy = LazyArray::new(&self.dataset, &self.slab, choice, transform, how)?;
         let value = lazy.read(&Hyperslab::whole(lazy.shape()), how)?;
-        Ok(Answered::Array(Answer { value, integrity: lazy.integrity() }))
+        Ok(Answered::Array(WithIntegrity { value, integrity: lazy.integrity() }))
     }
 }
 
@@ -106,7 +106,7 @@ impl Query {
         let Selected { catalog: view, dataset: taken, slab, labels, mut notes, positions, .. } =
             selected;
         if let Some(align) = &self.align {
-            let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
+            let ask = Ask::Align(self.alignment(align, catalog, how, dataset)?);
             return Ok(Resolved { catalog: view, dataset: taken, slab, positions, notes, ask });
         }
         let (query, dataset) = (self, &taken);
@@ -128,10 +128,11 @@ impl Query {
     fn alignment(
         &self,
         align: &QueryAlign,
-        (catalog, how): (&Catalog, &Execution),
+        catalog: &Catalog,
+        how: &Execution,
         dataset: &Dataset,
     ) -> Result<Alignment> {
-        let with_part = Part::Member("align", "with");
+        let with_part = QueryPart::Member("align", "with");
         let with = catalog.find(&align.with).map_err(|error| {
             if !self.origin.has(with_part) {
                 return error.into();
@@ -140,7 +141,7 @@ impl Query {
         })?;
         let mut pairs: Vec<[usize; 2]> = Vec::new();
         for (nth, asked) in align.axes.iter().enumerate() {
-            let part = Part::AlignAxis(nth);
+            let part = QueryPart::AlignAxis(nth);
             let find = |of: &Dataset| {
                 find_axis(asked, &of.dims, of.shape().len()).map_err(|fault| {
                     let message = format!("{fault} in dataset {:?}", of.name);
@@ -154,15 +155,15 @@ impl Query {
             }
             pairs.push(pair);
         }
-        Ok(Alignment::of([(catalog, dataset), (catalog, with)], &pairs, how)?)
+        Ok(Alignment::compare([(catalog, dataset), (catalog, with)], &pairs, how)?)
     }
 
     /// A wrong selection as an error at its place in the document, if there is one.
     fn placed(&self, error: tet_query::Error) -> Error {
         let tet_query::Error::Selection(error) = error else { return error.into() };
         let SelectionError { entry, fault } = *error;
-        let part = entry.map(Part::Entry).filter(|&part| self.origin.has(part));
-        let part = part.unwrap_or(Part::Key("selection"));
+        let part = entry.map(QueryPart::Entry).filter(|&part| self.origin.has(part));
+        let part = part.unwrap_or(QueryPart::Key("selection"));
         if self.origin.has(part) {
             self.fault(part, fault)
         } else {
@@ -171,7 +172,7 @@ impl Query {
     }
 
     /// A fault at the place of a part in the document, or as it is without one.
-    fn fault(&self, part: Part, fault: Box<SelectionFault>) -> Error {
+    fn fault(&self, part: QueryPart, fault: Box<SelectionFault>) -> Error {
         if !self.origin.has(part) {
             return fault.of_all().into();
         }
@@ -190,7 +191,7 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    fn wrong(&self, part: Part, message: impl Into<String>) -> DocumentError {
+    fn wrong(&self, part: QueryPart, message: impl Into<String>) -> DocumentError {
         self.query.origin.wrong(part, message)
     }
 
@@ -216,8 +217,7 @@ impl Placing<'_> {
         })
     }
 
-    /// What becomes of NaN: where values are masked they are skipped, unless the query sets it or asks for
-    /// them.
+    /// Treatment of NaN: masked values are skipped, unless the query sets the treatment or asks for them.
     fn nan(&self, op: Op) -> NanPolicy {
         let is_of_two = matches!(op, Op::Covariance | Op::Correlation);
         let is_asked_for = self.query.filter.as_ref().is_some_and(|filter| filter.is_null);
@@ -252,7 +252,7 @@ impl Placing<'_> {
             if params.fill.is_none() {
                 let message = format!("dataset {:?} says no fill value", self.dataset.name);
                 let hint = "write {\"fill\": -9999}; \"nan_count\" counts NaN";
-                return Err(document(self.wrong(Part::Op, message).advise(hint)));
+                return Err(document(self.wrong(QueryPart::Op, message).advise(hint)));
             }
         }
         Ok(params)
@@ -265,13 +265,13 @@ impl Placing<'_> {
         if kept != 2 {
             let message = format!("{name:?} takes 2 axes, and the selection leaves {kept}");
             let hint = "select one position of the others, such as {\"index\": 0}";
-            return Err(document(self.wrong(Part::Op, message).advise(hint)));
+            return Err(document(self.wrong(QueryPart::Op, message).advise(hint)));
         }
-        let axis = self.one_axis(&asked.axes[0], Part::Axis(0))?;
-        self.check_kept(axis, Part::Axis(0))
+        let axis = self.one_axis(&asked.axes[0], QueryPart::Axis(0))?;
+        self.check_kept(axis, QueryPart::Axis(0))
     }
 
-    /// What fails a filter shows as NaN, or as the fill value in an array that holds no NaN.
+    /// Elements that fail a filter become NaN, or the fill value in an array without NaN.
     fn check_replaced(&self) -> Result<()> {
         let Some(dtype) = self.dataset.dtype.filter(|dtype| !dtype.is_float()) else {
             return Ok(());
@@ -286,7 +286,7 @@ impl Placing<'_> {
             dtype.name()
         );
         let hint = "add a reduction, or give the dataset the attribute \"_FillValue\"";
-        Err(document(self.wrong(Part::Key("filter"), message).advise(hint)))
+        Err(document(self.wrong(QueryPart::Key("filter"), message).advise(hint)))
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct Node {
     pub(crate) span: Range<usize>,
 }
 
-/// What a document can hold.
+/// A value in a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -31,7 +31,7 @@ pub(crate) struct Entry {
 }
 
 impl Value {
-    /// What messages call a value of this sort.
+    /// The name in messages of a value of this sort.
     pub(crate) const fn sort(&self) -> &'static str {
         match self {
             Value::Null => "null",

@@ -99,9 +99,9 @@ fn place_in_order(entries: &mut [DatasetEntry], index: &Index) -> Result<bool> {
         let Some(last) = entry.chunk_count().checked_sub(1) else { continue };
         for linear in [0, last] {
             match blocks.row(entry.rows.start + linear, index)? {
-                Row::Read(row) if is_chunk(&row, id, linear, &entry.grid) => {}
-                Row::Unread => return Ok(true),
-                Row::Read(_) | Row::Missing => return Ok(false),
+                RowRead::Read(row) if is_chunk(&row, id, linear, &entry.grid) => {}
+                RowRead::Unread => return Ok(true),
+                RowRead::Read(_) | RowRead::Missing => return Ok(false),
             }
         }
     }
@@ -122,7 +122,7 @@ struct Blocks {
     count: u32,
 }
 
-enum Row {
+enum RowRead {
     Read(IndexRow),
     /// The limit of reads was reached.
     Unread,
@@ -135,12 +135,12 @@ impl Blocks {
         Self { wanted, rows: Vec::new(), start: 0, count: 0 }
     }
 
-    fn row(&mut self, number: u64, index: &Index) -> Result<Row> {
+    fn row(&mut self, number: u64, index: &Index) -> Result<RowRead> {
         if let Some(row) = self.held(number) {
-            return Ok(Row::Read(row));
+            return Ok(RowRead::Read(row));
         }
         if self.count == BLOCK_COUNT_MAX {
-            return Ok(Row::Unread);
+            return Ok(RowRead::Unread);
         }
         self.count += 1;
         self.rows.clear();
@@ -149,7 +149,7 @@ impl Blocks {
         let past = self.wanted.partition_point(|&row| row < reach);
         let last = past.checked_sub(1).and_then(|last| self.wanted.get(last)).copied();
         index.rows(number..last.unwrap_or(number).saturating_add(1), &mut self.rows)?;
-        Ok(self.held(number).map_or(Row::Missing, Row::Read))
+        Ok(self.held(number).map_or(RowRead::Missing, RowRead::Read))
     }
 
     fn held(&self, number: u64) -> Option<IndexRow> {

@@ -65,13 +65,13 @@ pub enum Error {
         key: String,
         /// The offset in its text.
         offset: usize,
-        /// What is wrong.
+        /// The reason.
         what: &'static str,
     },
     /// The footer would exceed the limits of readers.
     #[error("the footer's {what} takes {found}, but readers take no more than {wanted}")]
     FooterLimit {
-        /// What is too large, with its unit.
+        /// The quantity, with its unit.
         what: &'static str,
         /// Its size.
         found: u64,
@@ -89,7 +89,7 @@ pub enum Error {
     /// A plan of a file cannot be followed.
     #[error("the plan of the file is not sound: {what}")]
     Plan {
-        /// What is wrong.
+        /// The reason.
         what: String,
     },
     /// A file cannot be edited.
@@ -105,7 +105,7 @@ pub enum Error {
         path: PathBuf,
         /// Where.
         at: u64,
-        /// What is wrong.
+        /// The reason.
         what: &'static str,
     },
     /// A region is not in its dataset, or has another number of bytes.

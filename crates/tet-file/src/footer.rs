@@ -98,7 +98,8 @@ pub fn read(source: &Source, superblock: &Superblock, limits: &Limits) -> Result
 pub fn cleared_flag(
     source: &Source,
     tail: &[u8; WireTail::LEN],
-    (index_end, file_len): (u64, u64),
+    index_end: u64,
+    file_len: u64,
     limits: &Limits,
 ) -> Result<Option<Fault>> {
     let Ok(read) = Tail::read(tail, index_end, file_len) else { return Ok(None) };

@@ -126,9 +126,15 @@ impl TetFile {
             },
             KeyState::Key(key) => {
                 let head = [head, &self.index.header().encode()].concat();
-                let key = (&**key, self.footer.json_at);
                 let rows = self.index.row_count();
-                let digests = Digests::open(&self.source, &self.superblock, key, rows, &head);
+                let digests = Digests::open(
+                    &self.source,
+                    &self.superblock,
+                    key,
+                    self.footer.json_at,
+                    rows,
+                    &head,
+                );
                 let checked = digests.and_then(|digests| {
                     self.index.protect(&digests)?;
                     Ok(digests)
@@ -193,8 +199,7 @@ impl TetFile {
         note(&mut self.warnings, |notes| {
             tet_format::footer::notes(&tail, flags, index_end, file_len, notes);
         });
-        let place = (index_end, file_len);
-        match footer::cleared_flag(&self.source, &tail, place, &options.limits)? {
+        match footer::cleared_flag(&self.source, &tail, index_end, file_len, &options.limits)? {
             Some(_) if options.footer == FooterMode::Ignore => {}
             Some(fault) if options.footer == FooterMode::Lenient => self.footer_fault = Some(fault),
             Some(fault) => return Err(fault.into()),

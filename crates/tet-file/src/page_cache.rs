@@ -88,7 +88,7 @@ mod tests {
     fn a_page_is_read_once_and_again_after_an_error() {
         let cache = PageCache::default();
         let failed =
-            || tet_io::Error::io(tet_io::Step::Stat, "x".as_ref(), ErrorKind::Other.into());
+            || tet_io::Error::io(tet_io::Operation::Stat, "x".as_ref(), ErrorKind::Other.into());
         assert!(cache.get(3, || Err(failed().into())).is_err());
         assert_eq!(*cache.get(3, || Ok(7)).unwrap(), 7);
         assert_eq!(*cache.get(3, || Ok(8)).unwrap(), 7);

@@ -149,7 +149,7 @@ impl Index {
         Ok(())
     }
 
-    /// The same with pages that match their digests.
+    /// Calls back with the pages that match their digests.
     fn for_pages(
         &self,
         pages: &Pages,

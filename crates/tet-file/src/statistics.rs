@@ -28,7 +28,7 @@ const VERSION: u64 = 1;
 const PAGE_RECORDS: u64 = 8192;
 /// Statistics take at most one byte for this many bytes of payloads, unless they are asked for.
 const SHARE: u64 = 500;
-/// What the footer JSON takes for them, about.
+/// Approximate length of their footer JSON.
 const JSON_LEN: u64 = 256;
 
 /// The `statistics` key of a footer.

@@ -12,7 +12,7 @@ pub(crate) fn written(attr_len: usize, digests: DigestChoice) -> Vec<u8> {
     written_as(attr_len, &WriteOptions { encoder, digests, ..WriteOptions::default() })
 }
 
-/// The same, written in another way.
+/// A sample file, written with other options.
 pub(crate) fn written_as(attr_len: usize, options: &WriteOptions) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.tet");

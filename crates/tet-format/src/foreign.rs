@@ -73,9 +73,9 @@ pub struct ForeignRule {
     pub id: &'static str,
     /// The name of its region in the container.
     pub region: &'static str,
-    /// What it requires, or what was found.
+    /// The requirement, or the fact.
     pub text: &'static str,
-    /// What to do about a file that breaks it; empty if unknown.
+    /// Advice about a file that breaks it; empty if unknown.
     pub hint: &'static str,
     /// The severity if it is broken.
     pub severity: Severity,

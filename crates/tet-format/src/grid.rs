@@ -52,8 +52,8 @@ impl Grid {
         Grid(Arc::new(Geometry { shape, chunk_shape, counts, chunk_count, is_padded }))
     }
 
-    /// The same where chunks at the far edge are stored whole, as HDF5 and Zarr do: what is outside
-    /// the shape has no meaning.
+    /// A grid whose chunks at the far edge are stored whole, as HDF5 and Zarr do: elements outside
+    /// the shape have no meaning.
     ///
     /// `None` as for [`Grid::new`], and when the number of elements of a chunk does not fit in 64 bits.
     ///

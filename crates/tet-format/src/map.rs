@@ -23,7 +23,7 @@ pub use value::{Numbers, Value, value};
 
 /// The meaning of a byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ByteField {
     /// The region.
     pub region: Region,
     /// The dataset in the directory, the row in the index, or the row of a payload.
@@ -36,7 +36,7 @@ pub struct Place {
     pub len: u64,
 }
 
-impl Place {
+impl ByteField {
     /// The end of the field.
     #[must_use]
     pub const fn end(&self) -> u64 {
@@ -116,12 +116,12 @@ impl<'a> Map<'a> {
 
     /// The place of the byte at `offset`; `None` at or past the end of the file.
     #[must_use]
-    pub fn locate(&self, offset: u64) -> Option<Place> {
-        self.locate_from(&mut Records::of(self), offset)
+    pub fn locate(&self, offset: u64) -> Option<ByteField> {
+        self.locate_from(&mut Records::new(self), offset)
     }
 
-    /// The same for ascending offsets, walking the records only once.
-    fn locate_from(&self, records: &mut Records<'a>, offset: u64) -> Option<Place> {
+    /// As `locate`, for ascending offsets, in one walk through the records.
+    fn locate_from(&self, records: &mut Records<'a>, offset: u64) -> Option<ByteField> {
         if offset >= self.file_len {
             return None;
         }
@@ -141,7 +141,7 @@ impl<'a> Map<'a> {
         Some(place)
     }
 
-    fn in_directory(&self, records: &mut Records<'a>, offset: u64) -> Option<Place> {
+    fn in_directory(&self, records: &mut Records<'a>, offset: u64) -> Option<ByteField> {
         if offset < layout::RECORDS_OFFSET {
             let fields = WireDirectory::FIELDS;
             return field(Region::Directory, None, superblock::LEN, fields, offset);
@@ -157,7 +157,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    fn in_index(&self, offset: u64) -> Option<Place> {
+    fn in_index(&self, offset: u64) -> Option<ByteField> {
         let base = self.index.start();
         let within = offset.saturating_sub(base);
         let Some(rows) = within.checked_sub(HEADER_LEN) else {
@@ -168,7 +168,7 @@ impl<'a> Map<'a> {
         field(Region::Index, Some(row), row_at, IndexRow::FIELDS, offset)
     }
 
-    fn after_index(&self, offset: u64) -> Option<Place> {
+    fn after_index(&self, offset: u64) -> Option<ByteField> {
         let Some(json_at) = self.footer_offset().filter(|&at| at <= offset) else {
             // Only the rows determine which of these bytes are payloads.
             let (region, field) = match self.index.is_empty() {
@@ -212,7 +212,7 @@ fn is_foreign(wire: &WireSuperblock, file_len: u64) -> bool {
     faults.len() > 1 && faults.iter().any(|fault| fault.rule == Rule::Magic)
 }
 
-fn in_record(record: &RawRecord<'_>, dataset: u64, offset: u64) -> Option<Place> {
+fn in_record(record: &RawRecord<'_>, dataset: u64, offset: u64) -> Option<ByteField> {
     let fixed_end = record.at.saturating_add(RECORD_HEADER_LEN);
     if offset < fixed_end {
         let fields = WireRecord::FIELDS;
@@ -230,7 +230,7 @@ fn in_record(record: &RawRecord<'_>, dataset: u64, offset: u64) -> Option<Place>
         ("chunk_shape", chunk_shape_at, end)
     };
     let place = stretch(Region::Directory, name, start, stop)?;
-    Some(Place { record: Some(dataset), ..place })
+    Some(ByteField { record: Some(dataset), ..place })
 }
 
 /// The field of a record at `at` that contains the byte at `offset`.
@@ -240,14 +240,14 @@ fn field(
     at: u64,
     fields: &[Field],
     offset: u64,
-) -> Option<Place> {
+) -> Option<ByteField> {
     let Field { name, offset, width } = field_at(fields, offset.checked_sub(at)?)?;
-    Some(Place { region, record, field: name, offset: at.saturating_add(offset), len: width })
+    Some(ByteField { region, record, field: name, offset: at.saturating_add(offset), len: width })
 }
 
-fn stretch(region: Region, field: &'static str, start: u64, end: u64) -> Option<Place> {
+fn stretch(region: Region, field: &'static str, start: u64, end: u64) -> Option<ByteField> {
     let span = Span::from_range(start..end)?;
-    Some(Place { region, record: None, field, offset: span.start(), len: span.len() })
+    Some(ByteField { region, record: None, field, offset: span.start(), len: span.len() })
 }
 
 #[cfg(feature = "std")]

@@ -23,7 +23,7 @@ macro_rules! notes {
                 match self { $( NoteCode::$name => $id, )* }
             }
 
-            /// What was found, in the words of the format document.
+            /// The fact, in the words of the format document.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $( NoteCode::$name => $text, )* }

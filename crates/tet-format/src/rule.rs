@@ -24,13 +24,13 @@ macro_rules! rules {
                 match self { $( Rule::$name => $id, )* }
             }
 
-            /// What the rule requires, in the words of the format document.
+            /// The requirement, in the words of the format document.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $( Rule::$name => $text, )* }
             }
 
-            /// What to do about a file that breaks the rule; empty if unknown.
+            /// Advice about a file that breaks the rule; empty if unknown.
             #[must_use]
             pub const fn hint(self) -> &'static str {
                 match self { $( Rule::$name => $hint, )* }

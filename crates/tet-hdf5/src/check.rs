@@ -87,10 +87,10 @@ impl Check<'_> {
             _ => return Ok(()),
         }
         match file.dataset(object.address)?.layout {
-            StoredLayout::Contiguous(Some(span)) => self.add(span, (number, object)),
+            StoredLayout::Contiguous(Some(span)) => self.add(span, number, object),
             StoredLayout::Chunked(chunks) => chunks.visit(&mut |_, place| {
                 match chunks.stored(place) {
-                    Ok(chunk) => self.add(chunk.span, (number, object)),
+                    Ok(chunk) => self.add(chunk.span, number, object),
                     Err(error) => self.note(Err(error), &object.path)?,
                 }
                 Ok(true)
@@ -113,7 +113,7 @@ impl Check<'_> {
         FractalHeap::read(reader, heap)?.check(reader, &mut |error| self.note(Err(error), path))
     }
 
-    fn add(&mut self, span: Span, (number, object): (usize, &StoredObject)) {
+    fn add(&mut self, span: Span, number: usize, object: &StoredObject) {
         if span.is_empty() {
             return;
         }

@@ -86,7 +86,7 @@ impl Hdf5Edit {
                 return Err(refused("it keeps a list of its free space, which would be wrong"));
             }
         }
-        let mut image = Image::of(file.source());
+        let mut image = Image::from_source(file.source());
         // Addresses count from the base.
         let base = file.base();
         let end = image.len().max(superblock.end).saturating_sub(base);

@@ -156,7 +156,7 @@ impl Hdf5File {
         &self.0.reader.source
     }
 
-    /// What is wrong with the superblock, or worth knowing of it.
+    /// Faults of the superblock, and notes on it.
     #[must_use]
     pub fn findings(&self) -> &[ForeignFault] {
         &self.0.found
@@ -230,7 +230,7 @@ impl Hdf5File {
         let layout = if let Some(mut fields) = fields(kind::EXTERNAL_FILES) {
             self.external(layout::external(&mut fields)?)?
         } else {
-            self.layout(stored, &space, (&datatype, !filters.is_empty()))?
+            self.layout(stored, &space, &datatype, !filters.is_empty())?
         };
         Ok(Described { space, datatype, fill, filters, layout })
     }
@@ -253,7 +253,8 @@ impl Hdf5File {
         &self,
         stored: Stored,
         space: &Space,
-        (datatype, has_filters): (&Datatype, bool),
+        datatype: &Datatype,
+        has_filters: bool,
     ) -> Result<StoredLayout> {
         let wanted = space.element_count().and_then(|it| it.checked_mul(datatype.size.into()));
         let wanted = wanted.filter(|&len| len < 1 << 63);
@@ -289,7 +290,8 @@ impl Hdf5File {
         })
     }
 
-    fn external(&self, (heap, slots): layout::ExternalSlots) -> Result<StoredLayout> {
+    fn external(&self, external: layout::ExternalSlots) -> Result<StoredLayout> {
+        let (heap, slots) = external;
         let heap = LocalHeap::read(self.reader(), heap)?;
         let mut parts = Vec::new();
         for (name, offset, len) in slots {

@@ -136,7 +136,7 @@ fn symbols(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> R
             return Err(fault(&rule::TREE_SHARED, at, child, 0));
         }
         if node.level == 0 {
-            symbol_node(reader, child, &heap, (links, &mut names))?;
+            symbol_node(reader, child, &heap, links, &mut names)?;
             bounded(links, at)?;
             reader.check_work(begin)?;
         } else {
@@ -151,7 +151,8 @@ fn symbol_node(
     reader: &Reader,
     address: u64,
     heap: &LocalHeap,
-    (links, names): (&mut Vec<Link>, &mut Names<'_>),
+    links: &mut Vec<Link>,
+    names: &mut Names<'_>,
 ) -> Result<()> {
     let head = reader.piece(address, 8, &rule::GROUP_CUT)?;
     let mut fields = head.fields();

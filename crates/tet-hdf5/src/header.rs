@@ -61,7 +61,7 @@ pub(crate) struct Header {
 pub(crate) struct FirstBlock {
     /// The byte of the file that it begins at.
     pub(crate) at: u64,
-    /// What is before the messages.
+    /// Bytes before the messages.
     pub(crate) head: Vec<u8>,
     /// Bytes of the messages, with what is empty.
     pub(crate) len: usize,
@@ -218,8 +218,7 @@ fn new(reader: &Reader, address: u64) -> Result<Header> {
     let start = fields.position();
     let has_order = flags & 4 != 0;
     let whole = len.saturating_add(start as u64).saturating_add(4);
-    let rules = (&rule::HEADER_CUT, &rule::HEADER_CHECKSUM);
-    let mut block = reader.sealed(address, whole, rules)?;
+    let mut block = reader.sealed(address, whole, &rule::HEADER_CUT, &rule::HEADER_CHECKSUM)?;
     let first = FirstBlock {
         at: head.at,
         head: block.bytes.get(..start).unwrap_or_default().to_vec(),
@@ -228,12 +227,12 @@ fn new(reader: &Reader, address: u64) -> Result<Header> {
     };
     let mut blocks = Blocks::new();
     let mut messages = Vec::new();
-    new_messages(&block, start, has_order, (&mut blocks, &mut messages))?;
+    new_messages(&block, start, has_order, &mut blocks, &mut messages)?;
     while let Some((address, len)) = blocks.left.pop_front() {
-        block = reader.sealed(address, len, rules)?;
+        block = reader.sealed(address, len, &rule::HEADER_CUT, &rule::HEADER_CHECKSUM)?;
         let mut fields = block.fields();
         fields.signature(b"OCHK", &rule::HEADER_VERSION)?;
-        new_messages(&block, 4, has_order, (&mut blocks, &mut messages))?;
+        new_messages(&block, 4, has_order, &mut blocks, &mut messages)?;
     }
     Ok(Header { messages, lack: None, first })
 }
@@ -243,12 +242,13 @@ fn new_messages(
     block: &Piece,
     start: usize,
     has_order: bool,
-    (blocks, messages): (&mut Blocks, &mut Vec<Message>),
+    blocks: &mut Blocks,
+    messages: &mut Vec<Message>,
 ) -> Result<()> {
     let mut fields = block.fields();
     fields.take(start)?;
     let head_len = if has_order { 6 } else { 4 };
-    // What is shorter than the head of a message is a gap.
+    // Bytes shorter than the head of a message are a gap.
     while head_len <= fields.left() {
         let kind = u16::from(fields.byte()?);
         let len = usize::from(fields.u16()?);

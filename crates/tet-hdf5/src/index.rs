@@ -218,7 +218,8 @@ impl StoredIndex {
     }
 
     /// The place in the file, which must be inside it.
-    pub(crate) fn stored(&self, (address, len, mask): Place) -> Result<StoredChunk> {
+    pub(crate) fn stored(&self, place: ChunkAddress) -> Result<StoredChunk> {
+        let (address, len, mask) = place;
         let len = if self.has_filters { len } else { self.chunk_len };
         let span = self.reader.span(address, len, &rule::PAYLOAD_BOUNDS)?;
         Ok(StoredChunk { span, mask })
@@ -273,9 +274,9 @@ impl StoredIndex {
 }
 
 /// An address, a stored length and a filter mask.
-pub(crate) type Place = (u64, u64, u32);
+pub(crate) type ChunkAddress = (u64, u64, u32);
 
-/// What an element of an array of chunks holds.
+/// Layout of an element of an array of chunks.
 #[derive(Clone, Copy, Debug)]
 struct Element {
     chunk_len: u64,
@@ -293,7 +294,7 @@ impl Element {
         u8::from(self.len_width.is_some())
     }
 
-    fn read(self, fields: &mut Fields<'_>) -> Result<Option<Place>> {
+    fn read(self, fields: &mut Fields<'_>) -> Result<Option<ChunkAddress>> {
         let address = fields.address()?;
         let (len, mask) = match self.len_width {
             Some(width) => (fields.uint(width)?, fields.u32()?),

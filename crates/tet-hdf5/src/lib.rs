@@ -15,7 +15,7 @@ mod group;
 mod header;
 mod heap;
 mod index;
-mod kept;
+mod lru;
 mod message;
 mod reader;
 pub mod rule;

@@ -30,7 +30,7 @@ pub(crate) struct Sizes {
     pub(crate) length: usize,
 }
 
-/// What reads the metadata of a file.
+/// Reads the metadata of a file.
 pub(crate) struct Reader {
     pub(crate) source: Source,
     /// Where addresses count from.
@@ -130,7 +130,8 @@ impl Reader {
         &self,
         address: u64,
         len: u64,
-        (cut, differs): (&'static ForeignRule, &'static ForeignRule),
+        cut: &'static ForeignRule,
+        differs: &'static ForeignRule,
     ) -> Result<Piece> {
         let mut piece = self.piece(address, len, cut)?;
         piece.unseal(differs)?;
@@ -212,7 +213,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The same, where another rule is broken at the end.
+    /// Sets the rule that is broken by an early end.
     pub(crate) fn with_rule(self, rule: &'static ForeignRule) -> Self {
         Fields { rule, ..self }
     }

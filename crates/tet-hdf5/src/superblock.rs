@@ -9,7 +9,7 @@ use crate::rule;
 
 const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
-/// What the superblock says.
+/// Fields of the superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Superblock {
     /// The byte that addresses count from: where the superblock is.
@@ -117,7 +117,7 @@ fn sizes(fields: &mut Fields<'_>) -> Result<Sizes> {
 
 /// The length of the file: its end, moved by as much as the superblock was moved by a user block that was
 /// added later.
-fn length(fields: &mut Fields<'_>, (base, stored_base): (u64, u64)) -> Result<u64> {
+fn length(fields: &mut Fields<'_>, base: u64, stored_base: u64) -> Result<u64> {
     let end = fields.address()?.unwrap_or(0);
     Ok(end.saturating_add(base.saturating_sub(stored_base)))
 }
@@ -133,7 +133,7 @@ fn old(fields: &mut Fields<'_>, base: u64, version: u8) -> Result<Superblock> {
     }
     let stored_base = fields.address()?.unwrap_or(0);
     let _free_space = fields.address()?;
-    let end = length(fields, (base, stored_base))?;
+    let end = length(fields, base, stored_base)?;
     let _driver = fields.address()?;
     let _name = fields.length()?;
     let at = fields.at();
@@ -148,7 +148,7 @@ fn new(fields: &mut Fields<'_>, base: u64, version: u8) -> Result<Superblock> {
     let flags = fields.byte()?;
     let stored_base = fields.address()?.unwrap_or(0);
     let extension = fields.address()?;
-    let end = length(fields, (base, stored_base))?;
+    let end = length(fields, base, stored_base)?;
     let at = fields.at();
     let root = fields.address()?.ok_or_else(|| fault(&rule::SUPERBLOCK_CUT, at, u64::MAX, 0))?;
     // Bit 0: open for writing; bit 2: for writing while others read.

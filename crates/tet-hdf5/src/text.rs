@@ -92,7 +92,7 @@ impl Hdf5File {
     fn object(&self, place: HeapPlace, size: u32) -> Result<Vec<u8>> {
         let HeapPlace { address, index, count } = place;
         let len = u64::from(count).saturating_mul(size.into());
-        self.heaps().object(self.reader(), (address, index), len)
+        self.heaps().object(self.reader(), address, index, len)
     }
 }
 

@@ -20,7 +20,7 @@ const PATHS_LEN: u64 = 64 << 20;
 /// Soft links lead on this often.
 const LINKS_MAX: usize = 32;
 
-/// What an object is.
+/// Kind of an object.
 ///
 /// # Examples
 ///
@@ -63,11 +63,11 @@ pub struct StoredObject {
     pub others: Vec<String>,
     /// The address of its header; that of the link where the header is not known.
     pub address: u64,
-    /// What it is.
+    /// The kind.
     pub kind: ObjectKind,
 }
 
-/// What the object with these messages is, whose header is at this byte.
+/// Classifies the object with these messages, whose header is at this byte.
 fn kind_of(messages: &[Message], at: u64) -> Result<ObjectKind> {
     let has = |wanted: &[u16]| messages.iter().any(|message| wanted.contains(&message.kind));
     if has(&[kind::LAYOUT, kind::DATASPACE]) {
@@ -81,7 +81,7 @@ fn kind_of(messages: &[Message], at: u64) -> Result<ObjectKind> {
     }
 }
 
-/// What the root group is called where a dataset would have its name.
+/// Name of the root group, where a dataset has its name.
 const ROOT: &str = "/";
 
 /// The walk through the groups of a file.

@@ -300,9 +300,9 @@ pub enum DraftValue {
 /// ```
 #[derive(Clone, Debug)]
 pub struct EncodedHdf5 {
-    /// What the file begins with.
+    /// The first bytes of the file.
     pub superblock: Vec<u8>,
-    /// What follows the data.
+    /// The bytes after the data.
     pub metadata: Vec<u8>,
 }
 

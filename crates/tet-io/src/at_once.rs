@@ -6,14 +6,15 @@ use std::sync::{Mutex, PoisonError};
 /// Does `work` for each number below `count`, on up to `depth` threads; the results by their numbers.
 ///
 /// ```
-/// assert_eq!(tet_io::at_once((3, 2), |nth| Ok::<_, ()>(nth * nth)), Ok(vec![0, 1, 4]));
+/// assert_eq!(tet_io::at_once(3, 2, |nth| Ok::<_, ()>(nth * nth)), Ok(vec![0, 1, 4]));
 /// ```
 ///
 /// # Errors
 ///
 /// Of what failed, the error with the lowest number. Nothing more is begun after a failure.
 pub fn at_once<T: Send, E: Send>(
-    (count, depth): (usize, usize),
+    count: usize,
+    depth: usize,
     work: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -47,10 +48,10 @@ mod tests {
     #[test]
     fn results_are_in_order_and_the_first_error_is_given() {
         for depth in [1, 3, 8] {
-            assert_eq!(at_once((20, depth), |nth| Ok::<_, ()>(nth * 2)).unwrap()[19], 38);
+            assert_eq!(at_once(20, depth, |nth| Ok::<_, ()>(nth * 2)).unwrap()[19], 38);
             let failing = |nth| if nth < 7 { Ok(()) } else { Err(nth) };
-            assert_eq!(at_once((20, depth), failing), Err(7));
+            assert_eq!(at_once(20, depth, failing), Err(7));
         }
-        assert_eq!(at_once((0, 8), |_| Err::<(), _>(())), Ok(vec![]));
+        assert_eq!(at_once(0, 8, |_| Err::<(), _>(())), Ok(vec![]));
     }
 }

@@ -1,4 +1,4 @@
-//! Errors of reading and writing files, with the step and the path.
+//! Errors of reading and writing files, with the operation and the path.
 
 use std::fmt;
 use std::io;
@@ -19,10 +19,10 @@ pub enum Kind {
     Io,
 }
 
-/// The step that failed.
+/// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Step {
+pub enum Operation {
     /// Opening a file for reading.
     Open,
     /// Reading length, times and identity.
@@ -55,7 +55,7 @@ pub enum Step {
     SyncFolder,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open",
@@ -77,7 +77,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// What stands for the path of a file that has none, because it is gone with the program.
+/// The path that stands for a file without one, which is gone with the program.
 ///
 /// ```
 /// assert_eq!(tet_io::scratch_in("data".as_ref()).to_str(), Some("a scratch file in data"));
@@ -124,10 +124,10 @@ pub fn shown(path: &Path) -> String {
 #[non_exhaustive]
 pub enum Error {
     /// The system reported an error.
-    #[error("cannot {step} {}: {source}", shown(path))]
+    #[error("cannot {operation} {}: {source}", shown(path))]
     Io {
-        /// The step that failed.
-        step: Step,
+        /// The operation that failed.
+        operation: Operation,
         /// The file.
         path: PathBuf,
         /// The error of the system.
@@ -138,7 +138,7 @@ pub enum Error {
     NotRegular {
         /// The path.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of entry that it is instead.
         what: &'static str,
     },
     /// A symbolic link leads to nothing.
@@ -284,7 +284,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             // An error without a path is from a reader of the caller, whose data is damaged.
-            Self::Io { step: Step::Read, source, .. }
+            Self::Io { operation: Operation::Read, source, .. }
                 if source.kind() == io::ErrorKind::InvalidData =>
             {
                 Kind::Format
@@ -341,20 +341,20 @@ impl Error {
         }
     }
 
-    /// The same error about an open file, for the path by which it is known.
+    /// Replaces the path by the one that an open file is known by.
     pub(crate) fn at(self, shown: &Path) -> Self {
         let path = shown.to_path_buf();
         match self {
-            Self::Io { step, source, .. } => Self::Io { step, path, source },
+            Self::Io { operation, source, .. } => Self::Io { operation, path, source },
             Self::NotRegular { what, .. } => Self::NotRegular { path, what },
             error => error,
         }
     }
 
-    /// An error of the system at `step` for `path`.
+    /// An error of the system at `operation` for `path`.
     #[must_use]
-    pub fn io(step: Step, path: &Path, source: io::Error) -> Self {
-        Self::Io { step, path: path.to_path_buf(), source }
+    pub fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
+        Self::Io { operation, path: path.to_path_buf(), source }
     }
 }
 

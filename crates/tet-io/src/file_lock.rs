@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::what_is;
 
 /// A lock on a file, until it is dropped or the process ends. It is advisory.
@@ -69,16 +69,16 @@ fn locked(
     let is_link = || fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let file = opened.map_err(|error| match is_link() {
         true => not_regular("a symbolic link"),
-        false => Error::io(Step::Open, path, error),
+        false => Error::io(Operation::Open, path, error),
     })?;
-    let metadata = file.metadata().map_err(|error| Error::io(Step::Stat, path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::io(Operation::Stat, path, error))?;
     if !metadata.is_file() {
         return Err(not_regular(what_is(&metadata)));
     }
     match lock(&file) {
         Ok(()) => Ok(Some(FileLock { _file: file })),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(Error::io(Step::Lock, path, error)),
+        Err(TryLockError::Error(error)) => Err(Error::io(Operation::Lock, path, error)),
     }
 }
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::names::NameKind;
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{
     Backend, FolderEntry, PendingUpload, Source, UrlList, UrlStore, store_of, what_is,
 };
@@ -43,7 +43,7 @@ use crate::url::is_url;
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// What has its files, where that is another store than the one of all URLs.
+    /// The store of its files, where that is not the one of all URLs.
     store: Option<Arc<dyn UrlStore>>,
     /// The open folder, where it is one of this machine.
     root: Option<Arc<entry::Root>>,
@@ -124,7 +124,7 @@ impl Folder {
         let mut root = entry::Root::open(&path)?;
         root.document = Some(
             std::path::absolute(document)
-                .map_err(|error| Error::io(Step::Resolve, document, error))?,
+                .map_err(|error| Error::io(Operation::Resolve, document, error))?,
         );
         Ok(Self { path, store: None, root: Some(Arc::new(root)) })
     }
@@ -143,7 +143,7 @@ impl Folder {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use tet_io::{Error, Folder, Result, Source, Step, UrlStore};
+    /// use tet_io::{Error, Folder, Operation, Result, Source, UrlStore};
     ///
     /// #[derive(Debug)]
     /// struct One;
@@ -152,7 +152,7 @@ impl Folder {
     ///     fn open(&self, url: &str) -> Result<Source> {
     ///         match url {
     ///             "one://a/b" => Ok(Source::from_named_bytes(url, *b"bytes")),
-    ///             _ => Err(Error::io(Step::Open, url.as_ref(), std::io::ErrorKind::NotFound.into())),
+    ///             _ => Err(Error::io(Operation::Open, url.as_ref(), std::io::ErrorKind::NotFound.into())),
     ///         }
     ///     }
     /// }
@@ -247,7 +247,7 @@ impl Folder {
     pub fn open_file(&self, key: &str) -> Result<Source> {
         let path = self.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
         if self.root.is_some() {
-            let absent = || Error::io(Step::Open, &path, io::ErrorKind::NotFound.into());
+            let absent = || Error::io(Operation::Open, &path, io::ErrorKind::NotFound.into());
             return self.get(key)?.ok_or_else(absent);
         }
         let Some(store) = &self.store else { return Source::open(path) };
@@ -295,7 +295,7 @@ impl Folder {
             // With room for all of it a small file is one read.
             bytes.reserve(usize::try_from(stamp.size).unwrap_or(0).min(READ_ROOM_MAX));
             let read = file.take(stamp.size).read_to_end(&mut bytes);
-            read.map_err(|error| Error::io(Step::Read, &path, error))?;
+            read.map_err(|error| Error::io(Operation::Read, &path, error))?;
         }
         Ok(Some(FolderFile { bytes, len: stamp.size, stamp: Some(stamp), version: None }))
     }
@@ -324,7 +324,7 @@ impl Folder {
         match fs::metadata(&path) {
             Ok(metadata) => Ok(Some(Stamp::from_metadata(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io(Step::Stat, &path, error)),
+            Err(error) => Err(Error::io(Operation::Stat, &path, error)),
         }
     }
 
@@ -338,7 +338,8 @@ impl Folder {
             return Ok(self.get(key)?.map(|source| source.len()));
         }
         let Some(path) = self.find(key)? else { return Ok(None) };
-        let metadata = fs::metadata(&path).map_err(|error| Error::io(Step::Stat, &path, error))?;
+        let metadata =
+            fs::metadata(&path).map_err(|error| Error::io(Operation::Stat, &path, error))?;
         if !metadata.is_file() {
             return Err(Error::NotRegular { path, what: what_is(&metadata) });
         }
@@ -360,7 +361,7 @@ impl Folder {
             let files = files.into_iter().map(|file| file.name).collect();
             return Ok(FolderList { files, folders, is_cut, others: Vec::new() });
         }
-        let failed = |error| Error::io(Step::Read, &path, error);
+        let failed = |error| Error::io(Operation::Read, &path, error);
         let mut list = FolderList::default();
         let mut take = |name: OsString, kind| {
             list.is_cut = count_max <= list.files.len() + list.folders.len() + list.others.len();
@@ -448,7 +449,7 @@ impl Folder {
         if let Some((store, url)) = self.stored(&path)? {
             return store.remove(url);
         }
-        fs::remove_file(&path).map_err(|error| Error::io(Step::Remove, &path, error))
+        fs::remove_file(&path).map_err(|error| Error::io(Operation::Remove, &path, error))
     }
 }
 
@@ -469,7 +470,7 @@ impl Source {
     pub fn folder(&self) -> Result<Folder> {
         let path = self.path().unwrap_or(Path::new(""));
         if let (Some(store), Some(url)) = (self.store(), path.to_str()) {
-            // What is directly behind `://` is in the folder of this name.
+            // A name directly after `://` is the folder.
             let folder = url.rfind('/').and_then(|at| url.get(..=at));
             return Ok(Folder::of_store(Arc::clone(store), folder.unwrap_or_default()));
         }

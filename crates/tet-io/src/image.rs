@@ -49,7 +49,7 @@ enum Content {
 }
 
 impl Content {
-    /// The same content without its first `len` bytes.
+    /// The content without its first `len` bytes.
     fn skip(&self, len: u64) -> Self {
         match self {
             Content::Source(source, at) => Content::Source(source.clone(), at.saturating_add(len)),
@@ -75,7 +75,7 @@ impl Content {
 impl Image {
     /// An image of the whole source.
     #[must_use]
-    pub fn of(source: &Source) -> Self {
+    pub fn from_source(source: &Source) -> Self {
         let mut image = Image::default();
         image.append_span(source, Span::new(0, source.len()));
         image
@@ -207,7 +207,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// What reading the sources and writing (through `fault`) return, and [`Canceled`].
+    /// Errors of reading the sources and of writing (through `fault`), and [`Canceled`].
     pub fn write_to<W: Write, E: From<Error> + From<Canceled>>(
         &self,
         start: u64,
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn an_image_is_what_is_put_into_a_plain_vector() {
         let source = Source::from_bytes((0..100_u8).collect::<Vec<u8>>());
-        let mut image = Image::of(&source);
+        let mut image = Image::from_source(&source);
         let mut plain: Vec<u8> = (0..100).collect();
         let mut seed = 7_usize;
         for step in 0..2000_usize {
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn long_pieces_and_short_ones_come_in_order() {
         let source: Vec<u8> = (0..1_000_000_u32).map(|at| (at >> 5) as u8).collect();
-        let mut image = Image::of(&Source::from_bytes(source.clone()));
+        let mut image = Image::from_source(&Source::from_bytes(source.clone()));
         let (big, mut plain) = (vec![7; 600_000], source.clone());
         image.put(10, [1, 2, 3]);
         plain[10..13].copy_from_slice(&[1, 2, 3]);

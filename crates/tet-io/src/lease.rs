@@ -122,7 +122,7 @@ impl LeasedMap {
             _ => error.to_string(),
         })?;
         // From here on every return closes the file, which releases the lease.
-        let len = Stamp::of(&file).map_err(|error| error.to_string())?.size;
+        let len = Stamp::from_file(&file).map_err(|error| error.to_string())?.size;
         check_room(len)?;
         let map_len = usize::try_from(len).map_err(|error| error.to_string())?;
         // SAFETY: the lease was granted, so no one has the file open for writing, and `len` is its

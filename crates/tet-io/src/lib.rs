@@ -33,7 +33,7 @@ pub use at_once::at_once;
 pub use bytes::Bytes;
 pub use clock::utc;
 pub use compared::Compared;
-pub use error::{Error, Kind, Result, Step, missing_folder, scratch_in, shown};
+pub use error::{Error, Kind, Operation, Result, missing_folder, scratch_in, shown};
 pub use file_lock::FileLock;
 pub use folder::{Folder, FolderFile, FolderList};
 pub use image::Image;
@@ -48,8 +48,8 @@ pub use publish::{
 pub use read_at::{Access, ReadAt};
 pub use size::parse_size;
 pub use source::{
-    FolderEntry, PendingUpload, Source, SourceKind, UrlList, UrlPart, UrlReplace, UrlStore,
-    UrlUpload, View, has_url_store, may_copy_on_server, set_url_store,
+    FolderEntry, PendingUpload, PutMode, Source, SourceKind, UrlList, UrlPart, UrlStore, UrlUpload,
+    View, has_url_store, may_copy_on_server, set_url_store,
 };
 pub use stamp::Stamp;
 pub use url::{file_name, is_url, local_path, without_secrets};

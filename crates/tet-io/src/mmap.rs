@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memmap2::MmapOptions;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{Backend, Source, open_regular};
 
 impl Source {
@@ -23,7 +23,7 @@ impl Source {
     pub unsafe fn open_mmap(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (file, stamp) = open_regular(path)?;
-        let failed = |error| Error::io(Step::Map, path, error);
+        let failed = |error| Error::io(Operation::Map, path, error);
         let len =
             usize::try_from(stamp.size).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         // SAFETY: the caller of this unsafe fn promises that no one changes the file while the

@@ -142,7 +142,7 @@ impl ReadAt for Pooled {
     fn version(&self) -> io::Result<Option<String>> {
         let open = self.pool.table().touch(self.number);
         let now = match open {
-            Some(file) => Stamp::of(&file)?,
+            Some(file) => Stamp::from_file(&file)?,
             None => Stamp::from_metadata(&fs::metadata(&self.path)?),
         };
         Ok((!self.stamp.is_unchanged(&now)).then(|| "changed".to_owned()))

@@ -62,7 +62,7 @@ struct Counter {
 /// Receives the bytes that are done and the bytes in all.
 type Callback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// The caller asked to stop.
+/// The caller canceled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("canceled")]
 pub struct Canceled;
@@ -83,7 +83,7 @@ impl Progress {
         Progress { cancel: self.cancel.clone(), counter }
     }
 
-    /// The same work, which stops when the caller sets `cancel`.
+    /// Stops the work when the caller sets `cancel`.
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
         Progress { cancel: Some(cancel), ..self }
@@ -116,13 +116,13 @@ impl Progress {
         OF_THREAD.with_borrow(Clone::clone)
     }
 
-    /// Whether the caller asked to stop.
+    /// Whether the caller canceled.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
-    /// Stops when the caller asked to stop.
+    /// Stops when the caller canceled.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Progress {
     ///
     /// # Errors
     ///
-    /// [`Canceled`], and nothing is reported, when the caller asked to stop.
+    /// [`Canceled`], and nothing is reported, when the caller canceled.
     pub fn advance(&self, len: u64) -> Result<(), Canceled> {
         self.check()?;
         if let Some(Counter { done, all, callback }) = self.counter.as_deref() {
@@ -150,7 +150,7 @@ impl Progress {
     ///
     /// # Errors
     ///
-    /// As [`Source::for_windows`], and [`Canceled`] when the caller asked to stop.
+    /// As [`Source::for_windows`], and [`Canceled`] when the caller canceled.
     pub fn pieces<E: From<Error> + From<Canceled>>(
         &self,
         source: &Source,

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use tet_format::Span;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{Backend, Source, store_of};
 use crate::stamp::Stamp;
 use crate::url::is_url;
@@ -40,7 +40,7 @@ pub use leftovers::Leftover;
 pub use several::{Settled, commit_all};
 pub use url_folder::UrlFolderPublisher;
 
-/// What to do if the target exists.
+/// Action if the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overwrite {
     /// Fail, even if it appears during writing.
@@ -70,7 +70,7 @@ pub enum Sync {
 /// Options for publishing.
 #[derive(Clone, Debug, Default)]
 pub struct Publish {
-    /// What to do if the target exists.
+    /// Action if the target exists.
     pub force: Overwrite,
     /// Whether to sync.
     pub sync: Sync,
@@ -138,7 +138,7 @@ pub fn in_place(source: &Source) -> Option<(Overwrite, Option<String>)> {
 #[derive(Debug)]
 pub struct Publisher {
     file: NewFile,
-    place: Place,
+    place: TargetPaths,
 }
 
 /// Where the bytes go.
@@ -159,7 +159,7 @@ impl NewFile {
 
 /// The paths of a new file.
 #[derive(Debug)]
-struct Place {
+struct TargetPaths {
     vfs: Box<dyn Vfs>,
     /// Its current hidden name, if it has one.
     hidden: Option<PathBuf>,
@@ -206,13 +206,14 @@ impl Publisher {
             None => return Err(Error::NoName { path: target }),
         };
         let Publish { force, sync, .. } = *options;
-        let mut place = Place { vfs, hidden: None, target, folder, open_folder: None, force, sync };
+        let mut place =
+            TargetPaths { vfs, hidden: None, target, folder, open_folder: None, force, sync };
         let mut file = place.create()?;
         // Fail before anything is replaced if the folder cannot be synced.
         place.open_folder()?;
         if force != Overwrite::Refuse {
             let copied = retried(|| file.keep_rights(&place.target));
-            copied.map_err(|error| place.fault(Step::SetMode, error))?;
+            copied.map_err(|error| place.fault(Operation::SetMode, error))?;
         }
         Ok(Self { file: NewFile::Disk(file), place })
     }
@@ -223,9 +224,10 @@ impl Publisher {
         let (store, url) = store_of(target)?;
         store.check_target(url, force != Overwrite::Refuse)?;
         let (target, folder, sync) = (target.to_path_buf(), std::env::temp_dir(), options.sync);
-        let mut place = Place { vfs, hidden: None, target, folder, open_folder: None, force, sync };
+        let mut place =
+            TargetPaths { vfs, hidden: None, target, folder, open_folder: None, force, sync };
         let file = place.create()?;
-        let file = UrlFile::new(file, &place.target, (force, options.version.clone()))?;
+        let file = UrlFile::new(file, &place.target, force, options.version.clone())?;
         Ok(Self { file: NewFile::Url(Box::new(file)), place })
     }
 
@@ -272,14 +274,14 @@ impl Publisher {
         let Some(file) = self.file().reader().map_err(|error| self.write_fault(error))? else {
             return Ok(None);
         };
-        let stamp = Stamp::of(&file).map_err(|error| self.write_fault(error))?;
+        let stamp = Stamp::from_file(&file).map_err(|error| self.write_fault(error))?;
         Ok(Some(Source::opened(Backend::Pread(file), &self.place.target, stamp)))
     }
 
     /// Adds step and path to an error of writing the new file.
     #[must_use]
     pub fn write_fault(&self, source: io::Error) -> Error {
-        Error::io(Step::Write, &self.place.target, source)
+        Error::io(Operation::Write, &self.place.target, source)
     }
 
     /// Renames the new file to the target, or ends the upload to its URL.
@@ -300,7 +302,7 @@ impl Publisher {
         if place.force == Overwrite::Refuse && place.hidden.is_none() {
             // Only the kernel can check atomically that the target does not exist.
             let linked = retried(|| file.link(&place.target));
-            linked.map_err(|error| place.fault(Step::Link, error))?;
+            linked.map_err(|error| place.fault(Operation::Link, error))?;
         } else {
             place.name_hidden(&mut **file)?;
             place.take_target()?;
@@ -330,19 +332,19 @@ impl Publisher {
     fn finish(&mut self) -> Result<()> {
         let Self { file, place } = self;
         let file = file.get();
-        retried(|| file.flush()).map_err(|error| place.fault(Step::Write, error))?;
+        retried(|| file.flush()).map_err(|error| place.fault(Operation::Write, error))?;
         if place.sync == Sync::Full {
-            file.sync().map_err(|error| place.fault(Step::Sync, error))?;
+            file.sync().map_err(|error| place.fault(Operation::Sync, error))?;
         }
         Ok(())
     }
 }
 
-impl Place {
+impl TargetPaths {
     /// Creates the new file, without a name where that is possible.
     fn create(&mut self) -> Result<Box<dyn VfsFile>> {
         let Self { vfs, target, folder, hidden, .. } = self;
-        let fault = |error| Error::io(Step::Create, target, error);
+        let fault = |error| Error::io(Operation::Create, target, error);
         if let Some(file) = retried(|| vfs.create_unnamed(folder)).map_err(fault)? {
             return Ok(file);
         }
@@ -356,7 +358,8 @@ impl Place {
     fn open_folder(&mut self) -> Result<()> {
         if self.sync == Sync::Full {
             let opened = retried(|| self.vfs.open_folder(&self.folder));
-            self.open_folder = Some(opened.map_err(|error| self.fault(Step::OpenFolder, error))?);
+            self.open_folder =
+                Some(opened.map_err(|error| self.fault(Operation::OpenFolder, error))?);
         }
         Ok(())
     }
@@ -365,7 +368,7 @@ impl Place {
     fn name_hidden(&mut self, file: &mut dyn VfsFile) -> Result<()> {
         if self.hidden.is_none() {
             let named = hidden::create(&self.target, &self.folder, |path| file.link(path));
-            self.hidden = Some(named.map_err(|error| self.fault(Step::Link, error))?.1);
+            self.hidden = Some(named.map_err(|error| self.fault(Operation::Link, error))?.1);
         }
         Ok(())
     }
@@ -384,7 +387,7 @@ impl Place {
                 Overwrite::Refuse => vfs.rename_new(hidden, target),
                 Overwrite::Replace | Overwrite::Edit(_) => vfs.rename(hidden, target),
             });
-            renamed.map_err(|error| self.fault(Step::Rename, error))?;
+            renamed.map_err(|error| self.fault(Operation::Rename, error))?;
         }
         self.hidden = None;
         Ok(())
@@ -393,9 +396,9 @@ impl Place {
     /// Locks the target and checks that it still has this stamp.
     fn compare(&self, stamp: &Stamp) -> Result<Option<File>> {
         let lock = retried(|| self.vfs.lock(&self.target));
-        let lock = lock.map_err(|error| self.fault(Step::Lock, error))?;
+        let lock = lock.map_err(|error| self.fault(Operation::Lock, error))?;
         let entry = retried(|| self.vfs.entry(&self.target));
-        match entry.map_err(|error| self.fault(Step::Stat, error))? {
+        match entry.map_err(|error| self.fault(Operation::Stat, error))? {
             Entry::File(now) if stamp.is_same_state(&now) => Ok(lock),
             _ => Err(Error::Changed { path: self.target.clone() }),
         }
@@ -404,14 +407,15 @@ impl Place {
     /// Syncs the folder, if it is open.
     fn sync_folder(&self) -> Result<()> {
         match &self.open_folder {
-            Some(folder) => {
-                self.vfs.sync_folder(folder).map_err(|error| self.fault(Step::SyncFolder, error))
-            }
+            Some(folder) => self
+                .vfs
+                .sync_folder(folder)
+                .map_err(|error| self.fault(Operation::SyncFolder, error)),
             None => Ok(()),
         }
     }
 
-    fn fault(&self, step: Step, error: io::Error) -> Error {
+    fn fault(&self, step: Operation, error: io::Error) -> Error {
         match error.kind() {
             ErrorKind::AlreadyExists => Error::Exists { path: self.target.clone() },
             _ => Error::io(step, &self.target, error),
@@ -419,7 +423,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TargetPaths {
     fn drop(&mut self) {
         if let Some(hidden) = self.hidden.take() {
             // A failure cannot be reported here; the name identifies the file as temporary.

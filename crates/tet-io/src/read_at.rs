@@ -58,7 +58,7 @@ pub trait ReadAt: Send + Sync {
         if self.is_pinned() { Writers::Absent } else { Writers::Unknown }
     }
 
-    /// What its requests cost, by which reads are planned.
+    /// Cost of its requests, by which reads are planned.
     fn access(&self) -> Access {
         Access::LOCAL
     }
@@ -69,7 +69,7 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// What requests to a source cost. Plans follow it; results do not depend on it.
+/// Cost of requests to a source. Plans follow it; results do not depend on it.
 ///
 /// ```
 /// use tet_io::{Access, Source};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tet_format::Span;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use crate::lease::LeasedMap;
 use crate::read_at::{Access, ReadAt};
@@ -24,7 +24,7 @@ mod view;
 
 pub(crate) use url_store::store_of;
 pub use url_store::{
-    FolderEntry, PendingUpload, UrlList, UrlReplace, UrlStore, has_url_store, may_copy_on_server,
+    FolderEntry, PendingUpload, PutMode, UrlList, UrlStore, has_url_store, may_copy_on_server,
     set_url_store,
 };
 pub use url_upload::{UrlPart, UrlUpload};
@@ -161,8 +161,8 @@ impl Source {
             let no_lease = |reason: String| Error::NoLease { path: path.to_path_buf(), reason };
             let map = LeasedMap::take(file).map_err(no_lease)?;
             // Nobody writes under the lease, so this is the stamp of the mapped bytes.
-            let stamp =
-                Stamp::of(map.file()).map_err(|error| Error::io(Step::Stat, path, error))?;
+            let stamp = Stamp::from_file(map.file())
+                .map_err(|error| Error::io(Operation::Stat, path, error))?;
             Ok(Self::opened(Backend::Leased(map), path, stamp))
         }
         #[cfg(not(all(feature = "mmap", target_os = "linux")))]
@@ -225,19 +225,15 @@ impl Source {
         let len = reader.len();
         // An unknown version now differs from a known version later.
         let version = reader.version().ok().flatten();
-        Self::unstamped((Backend::Custom(reader), len), version, name)
+        Self::unstamped(Backend::Custom(reader), len, version, name)
     }
 
     fn of_bytes(bytes: Vec<u8>, name: Option<&Path>) -> Self {
         let len = bytes.len() as u64;
-        Self::unstamped((Backend::Memory(bytes), len), None, name)
+        Self::unstamped(Backend::Memory(bytes), len, None, name)
     }
 
-    fn unstamped(
-        (backend, len): (Backend, u64),
-        version: Option<String>,
-        name: Option<&Path>,
-    ) -> Self {
+    fn unstamped(backend: Backend, len: u64, version: Option<String>, name: Option<&Path>) -> Self {
         let (path, writers) = (name.map(Path::to_path_buf), backend.writers());
         Self(Arc::new(Opened { backend, path, stamp: None, version, len, writers }), None)
     }
@@ -259,14 +255,14 @@ impl Source {
         Self(Arc::new(Opened { backend, path, stamp, version, len, writers }), None)
     }
 
-    /// The same source, whose path is a URL of `store`: that also opens the files next to it, as
+    /// Sets the store of which the path is a URL: it also opens the files next to it, as
     /// [`Folder::of_store`](crate::Folder::of_store) shows.
     #[must_use]
     pub fn of_store(self, store: Arc<dyn UrlStore>) -> Self {
         Self(self.0, Some(store))
     }
 
-    /// What opens the files next to it, where that is another store than the one of all URLs.
+    /// The store that opens the files next to it, where that is not the one of all URLs.
     pub(crate) fn store(&self) -> Option<&Arc<dyn UrlStore>> {
         self.1.as_ref()
     }
@@ -339,7 +335,7 @@ impl Source {
         matches!(&self.0.backend, Backend::Custom(reader) if reader.is_pinned())
     }
 
-    /// What requests to its bytes cost.
+    /// The cost of requests to its bytes.
     #[must_use]
     pub fn access(&self) -> Access {
         match &self.0.backend {
@@ -371,7 +367,7 @@ impl Source {
         match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Error::Changed { path },
-            Err(source) => Error::Io { step: Step::Read, path, source },
+            Err(source) => Error::Io { operation: Operation::Read, path, source },
         }
     }
 
@@ -499,19 +495,19 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
         use std::os::unix::fs::OpenOptionsExt;
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
-    regular(options.open(path).map_err(|error| Error::io(Step::Open, path, error))?, path)
+    regular(options.open(path).map_err(|error| Error::io(Operation::Open, path, error))?, path)
 }
 
 /// A file with its state, unless it is something else.
 pub(crate) fn regular(file: File, path: &Path) -> Result<(File, Stamp)> {
-    let metadata = file.metadata().map_err(|error| Error::io(Step::Stat, path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::io(Operation::Stat, path, error))?;
     if !metadata.is_file() {
         return Err(Error::NotRegular { path: path.to_path_buf(), what: what_is(&metadata) });
     }
     Ok((file, Stamp::from_metadata(&metadata)))
 }
 
-/// What a path is, in words.
+/// A noun for the kind of entry.
 pub(crate) fn what_is(metadata: &Metadata) -> &'static str {
     #[cfg(unix)]
     {

@@ -28,7 +28,7 @@ impl Stamp {
     /// # Errors
     ///
     /// Returns the error of the system.
-    pub fn of(file: &File) -> io::Result<Self> {
+    pub fn from_file(file: &File) -> io::Result<Self> {
         file.metadata().map(|metadata| Self::from_metadata(&metadata))
     }
 

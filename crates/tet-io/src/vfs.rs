@@ -18,7 +18,7 @@ pub use disk::Disk;
 
 /// A file system to publish files in.
 pub trait Vfs: Debug + Send + Sync {
-    /// What a path is, without following symbolic links.
+    /// The entry at a path, without following symbolic links.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ pub trait VfsFile: Write + Seek + Debug + Send {
     /// writing, which returns the error.
     fn copy_span(&mut self, from: &File, span: Span) -> u64;
 
-    /// The same file, for reading by offset; `None` if that is not supported.
+    /// Reopens the file for reading by offset; `None` if that is not supported.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tet_format::Span;
 use tet_io::{
-    Overwrite, Publish, Publisher, ReadAt, Result, Source, UrlPart, UrlReplace, UrlStore, UrlUpload,
+    Overwrite, Publish, Publisher, PutMode, ReadAt, Result, Source, UrlPart, UrlStore, UrlUpload,
 };
 
 const MIB: u64 = 1 << 20;
@@ -85,13 +85,13 @@ impl UrlStore for Store {
         true
     }
 
-    fn write(&self, _: &str, content: &Source, _: UrlReplace<'_>) -> Result<()> {
+    fn write(&self, _: &str, content: &Source, _: PutMode<'_>) -> Result<()> {
         let bytes = content.read_vec(0, content.len())?;
         *self.0.parts.lock().unwrap() = [(0, bytes)].into();
         Ok(())
     }
 
-    fn begin_upload(&self, _: &str, _: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+    fn begin_upload(&self, _: &str, _: PutMode<'_>) -> Result<Box<dyn UrlUpload>> {
         self.0.parts.lock().unwrap().clear();
         Ok(Box::new(self.clone()))
     }

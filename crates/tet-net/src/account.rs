@@ -26,7 +26,8 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// What was fetched from an origin. Its lock is locked during requests to the origin, and that of all origins is not.
+    /// Credentials fetched from an origin. Their lock is locked during requests to the origin; the lock over all
+    /// origins is not.
     fn of_origin(&self, origin: &Origin) -> Arc<Mutex<Fetches>> {
         let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, fetches)) = origins.iter().find(|(known, _)| known == origin) {
@@ -38,7 +39,7 @@ impl Secrets {
     }
 }
 
-/// What was fetched from one origin.
+/// Credentials and the last failure of one origin.
 #[derive(Default)]
 struct Fetches {
     /// The secret, and until when it is used.

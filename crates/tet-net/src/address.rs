@@ -1,4 +1,4 @@
-//! What a URL names.
+//! Object addresses: the parts of a URL.
 
 use std::io;
 
@@ -16,12 +16,12 @@ pub(crate) type Known<'a> = (&'a Lookup, &'a Secrets);
 /// The schemes that are understood, for messages.
 const SCHEMES: &str = "http, https, s3, gs and az";
 
-/// Who is asked.
+/// The parsed URL of an object.
 #[derive(Debug)]
 pub(crate) enum Address {
     /// A server, and the name of the file without secrets.
     Http { url: Url, name: String },
-    /// A bucket of S3, or of what is asked like S3.
+    /// A bucket of S3, or of a service with its API.
     S3(Bucket),
     /// A blob of Azure.
     Azure(Blob),
@@ -34,12 +34,13 @@ impl Address {
     ///
     /// Returns an error when the URL is not understood.
     pub(crate) fn parse(text: &str, known: Known<'_>) -> io::Result<Address> {
+        let (lookup, secrets) = known;
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => Self::http(text),
-            "s3" => Self::s3(text, rest, known),
-            "gs" => Self::gs(text, rest, known),
-            "az" => Self::az(text, rest, known),
+            "s3" => Self::s3(text, rest, lookup, secrets),
+            "gs" => Self::gs(text, rest, lookup, secrets),
+            "az" => Self::az(text, rest, lookup, secrets),
             scheme => Err(wrong(format!("{scheme}:// is not one of {SCHEMES}"))),
         }
     }
@@ -53,8 +54,8 @@ impl Address {
         }
     }
 
-    /// What distinguishes the object from all others: its address without signatures, which change while the object
-    /// does not. It may have secrets, and is not shown.
+    /// Identifies the object among all others: its address without signatures, which change while the object does
+    /// not. It may have secrets, and is not shown.
     pub(crate) fn object(&self) -> String {
         match self {
             Address::Http { url, .. } => unsigned(url).into(),
@@ -77,7 +78,7 @@ impl Address {
         Ok(Address::Http { url, name: name.into() })
     }
 
-    fn s3(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
+    fn s3(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
         let profile = Profile::read(lookup, &secrets.files)?;
         Ok(Address::S3(Bucket {
@@ -91,8 +92,8 @@ impl Address {
         }))
     }
 
-    /// The XML API of Google, which is asked like S3.
-    fn gs(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
+    /// The XML API of Google, which is compatible with S3.
+    fn gs(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (bucket, key) = bucket_and_key(rest)?;
         let endpoint = lookup.get("GS_ENDPOINT_URL");
         let endpoint = endpoint.unwrap_or_else(|| "https://storage.googleapis.com".to_owned());
@@ -109,7 +110,7 @@ impl Address {
     }
 
     /// A blob of Azure.
-    fn az(text: &str, rest: &str, (lookup, secrets): Known<'_>) -> io::Result<Address> {
+    fn az(text: &str, rest: &str, lookup: &Lookup, secrets: &Secrets) -> io::Result<Address> {
         let (container, blob) = bucket_and_key(rest)?;
         let lookup = &azure::variables(lookup)?;
         let endpoint = match (lookup.get("AZURE_ENDPOINT_URL"), lookup.get("AZURE_STORAGE_ACCOUNT"))
@@ -128,7 +129,8 @@ impl Address {
         path.pop_if_empty().push(container);
         drop(path);
         url.set_query(None);
-        let (key, access, name) = (blob.to_owned(), Access::of(lookup, secrets)?, text.to_owned());
+        let (key, access, name) =
+            (blob.to_owned(), Access::from_variables(lookup, secrets)?, text.to_owned());
         Ok(Address::Azure(Blob { container: url, key, access, name }))
     }
 }

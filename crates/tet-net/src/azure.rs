@@ -10,19 +10,19 @@ use url::Url;
 use url::form_urlencoded::Serializer;
 
 use crate::credentials::Secret;
-use crate::http::{Answer, Client, Send};
+use crate::http::{Client, Send, ServerResponse};
 use crate::object::{Headers, authorized, bucket_and_key};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 pub(crate) use access::Access;
 pub(crate) use connection::variables;
 
-/// The version of the service that is asked: blocks of up to 4,000 MiB, also of those that are copied with a token.
+/// The version of the service API: blocks of up to 4,000 MiB, also of those that are copied with a token.
 const VERSION: &str = "2020-10-02";
-/// What the URL of a blob begins with.
+/// Scheme of the URL of a blob.
 const SCHEME: &str = "az://";
 
-/// A blob, and how it is asked for.
+/// A blob, and the access to it.
 #[derive(Debug)]
 pub(crate) struct Blob {
     /// The container, without a query.
@@ -87,9 +87,10 @@ impl Azure {
     fn send(
         &self,
         send: Send<'_>,
-        (mut url, query): (Url, &[(&str, &str)]),
+        mut url: Url,
+        query: &[(&str, &str)],
         headers: &Headers<'_>,
-    ) -> Result<Answer, RangeFailure> {
+    ) -> Result<ServerResponse, RangeFailure> {
         let header = self.signed(&mut url)?;
         let query = Serializer::new(String::new()).extend_pairs(query).finish();
         // A space is one in every reading.
@@ -127,7 +128,7 @@ impl RangeSource for Azure {
         let version: &Headers<'_> =
             if header.is_some() { &[("x-ms-version", VERSION)] } else { &[] };
         let headers = authorized(header.as_deref(), version);
-        let got = self.client.get(&mut url, &headers, (wanted, pinned), out);
+        let got = self.client.get(&mut url, &headers, wanted, pinned, out);
         got.map_err(|failure| self.explained(failure))
     }
 }

@@ -28,7 +28,7 @@ const LAYOUT: &str = "blocks-1";
 const CHECKSUM_LEN: usize = 4;
 /// How file systems round the length of a file.
 const DISK_BLOCK_LEN: u64 = 4096;
-/// What a block takes on the disk.
+/// Length of a block on the disk.
 const STORED_LEN: u64 = BLOCK_LEN + DISK_BLOCK_LEN;
 /// The beginning of the names of files that are being written.
 const UNFINISHED: &str = ".tet-";
@@ -175,7 +175,7 @@ fn block_name(number: u64) -> String {
     format!("{number:016x}")
 }
 
-/// What a block has at its end.
+/// Checksum at the end of a block.
 fn checksum(key: &VersionKey, number: u64, bytes: &[u8]) -> u32 {
     let place = crc32c::crc32c_append(crc32c::crc32c(key.0.as_bytes()), &number.to_le_bytes());
     crc32c::crc32c_append(place, bytes)

@@ -14,7 +14,7 @@ use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted}
 pub(crate) struct Cached {
     ranges: Box<dyn RangeSource>,
     cache: BlockCache,
-    /// What distinguishes the object from all others. It may have secrets.
+    /// Identifies the object among all others. It may have secrets.
     object: String,
 }
 
@@ -33,9 +33,11 @@ impl Cached {
     /// are not `held`.
     fn fetch(
         &self,
-        (key, pinned): (&VersionKey, &FileVersion),
+        key: &VersionKey,
+        pinned: &FileVersion,
         offset: u64,
-        (bytes, held): (&mut [u8], &[bool]),
+        bytes: &mut [u8],
+        held: &[bool],
     ) -> Result<(), RangeFailure> {
         let mut fresh = Vec::new();
         let wanted = Wanted::From { offset, len: bytes.len() as u64 };
@@ -87,8 +89,7 @@ impl RangeSource for Cached {
         if let Some(missing) = missing(&held) {
             let from = missing.start * block_len();
             let to = (missing.end * block_len()).min(bytes.len());
-            let part = (&mut bytes[from..to], &held[missing]);
-            self.fetch((&key, pinned), start + from as u64, part)?;
+            self.fetch(&key, pinned, start + from as u64, &mut bytes[from..to], &held[missing])?;
         }
         let at = usize::try_from(offset - start).unwrap_or(usize::MAX);
         let len = usize::try_from(len).unwrap_or(usize::MAX);

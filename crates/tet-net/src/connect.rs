@@ -22,7 +22,7 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    pub(crate) fn of(lookup: &Lookup) -> Self {
+    pub(crate) fn from_variables(lookup: &Lookup) -> Self {
         let find =
             |names: [&str; 4]| names.iter().find_map(|name| proxy(lookup, &lookup.get(name)?));
         Proxies {
@@ -86,7 +86,7 @@ mod tests {
     fn host(variables: &'static [(&'static str, &'static str)], url: &str) -> Option<String> {
         let find = move |name: &str| variables.iter().find(|it| it.0 == name);
         let lookup = Lookup::new(move |name| find(name).map(|it| it.1.to_owned()));
-        let proxy = Proxies::of(&lookup).get(&url.parse().unwrap())?;
+        let proxy = Proxies::from_variables(&lookup).get(&url.parse().unwrap())?;
         let is_skipped = proxy.is_no_proxy(&url.parse().unwrap());
         (!is_skipped).then(|| format!("{}:{}", proxy.host(), proxy.port()))
     }

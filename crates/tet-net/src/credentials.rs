@@ -1,4 +1,4 @@
-//! What proves that requests may be made: given in variables and files, or fetched from who gives it for a while.
+//! Credentials: given in variables and files, or fetched from a service for a limited time.
 //!
 //! ```text
 //!   aws      variables and profiles of the tools of AWS -> an origin
@@ -7,8 +7,8 @@
 //!   entra    variables of the tools of Azure -> an origin, and its tokens
 //! ```
 //!
-//! No server is asked that neither the user nor a profile names: that of the machine's own metadata is asked where a
-//! variable or a profile says so.
+//! Only servers that the user or a profile names are contacted; the server of the machine's own metadata is contacted
+//! where a variable or a profile sets it.
 
 mod aws;
 mod entra;

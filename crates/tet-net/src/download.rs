@@ -8,7 +8,7 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use tet_io::{Error, ReadAt, Result, Source, Step};
+use tet_io::{Error, Operation, ReadAt, Result, Source};
 
 use crate::block_cache::{BlockCache, VersionKey};
 use crate::blocks::BLOCK_LEN;
@@ -26,14 +26,11 @@ pub(crate) fn is_needed(error: &Error) -> bool {
 }
 
 /// Downloads a file of up to `len_max` bytes, or takes it from the cache; `object` is its name there.
-pub(crate) fn open(
-    http: &Http,
-    (len_max, object): (u64, &str),
-    settings: &Settings,
-) -> Result<Source> {
+pub(crate) fn open(http: &Http, len_max: u64, object: &str, settings: &Settings) -> Result<Source> {
     let name = http.name();
     let created = tempfile::tempfile_in(std::env::temp_dir());
-    let file = created.map_err(|error| Error::io(Step::Open, name.as_ref(), unwritten(error)))?;
+    let file =
+        created.map_err(|error| Error::io(Operation::Open, name.as_ref(), unwritten(error)))?;
     let download = Download { http, file, settings };
     let cache = settings.cache.as_ref();
     let held = cache.map_or(Ok(None), |cache| download.copy_held(cache, object))?;
@@ -58,7 +55,7 @@ struct Download<'a> {
 
 impl Download<'_> {
     fn repeated<T>(&self, attempt: impl FnMut() -> Result<T, RangeFailure>) -> Result<T> {
-        retry::repeated(self.http.name(), Step::Open, self.settings, attempt)
+        retry::repeated(self.http.name(), Operation::Open, self.settings, attempt)
     }
 
     /// The version that the server has now. A length that it does not state is `len`.
@@ -142,7 +139,7 @@ impl Download<'_> {
 
     /// The error of the file without a name.
     fn scratch(&self, error: io::Error) -> Error {
-        Error::io(Step::Open, self.http.name().as_ref(), unwritten(error))
+        Error::io(Operation::Open, self.http.name().as_ref(), unwritten(error))
     }
 }
 
@@ -156,7 +153,7 @@ fn blocks(file_len: u64) -> impl Iterator<Item = (u64, usize)> {
 /// The error of the file without a name, with its folder.
 fn unwritten(error: io::Error) -> io::Error {
     let folder = tet_io::scratch_in(&std::env::temp_dir());
-    io::Error::other(Error::io(Step::Write, &folder, error))
+    io::Error::other(Error::io(Operation::Write, &folder, error))
 }
 
 fn of_scratch(error: io::Error) -> RangeFailure {

@@ -86,13 +86,13 @@ impl RangeSource for Http {
         let known = self.place().clone();
         if let Some(mut url) = known {
             // The place of a redirect may be good for a while only.
-            match self.client.get(&mut url, &[], (wanted, pinned), out) {
+            match self.client.get(&mut url, &[], wanted, pinned, out) {
                 Err(RangeFailure::Final(_)) => *self.place() = None,
                 outcome => return outcome,
             }
         }
         let mut url = self.url.clone();
-        let answer = self.client.get(&mut url, &[], (wanted, pinned), out)?;
+        let answer = self.client.get(&mut url, &[], wanted, pinned, out)?;
         if url != self.url {
             *self.place() = Some(url);
         }
@@ -100,7 +100,7 @@ impl RangeSource for Http {
     }
 }
 
-/// What a request does that is not one for a range, with its body.
+/// A request that is not one for a range, with its body.
 #[derive(Clone, Copy)]
 pub(crate) enum Send<'a> {
     Get,
@@ -110,19 +110,19 @@ pub(crate) enum Send<'a> {
     Delete,
 }
 
-/// What a server answers to it.
-pub(crate) struct Answer {
+/// Response of the server.
+pub(crate) struct ServerResponse {
     headers: HeaderMap,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl ServerResponse {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
 }
 
-/// What makes requests, and keeps connections; clones share them.
+/// HTTP client that pools connections; clones share them.
 #[derive(Clone)]
 pub(crate) struct Client {
     /// Made for the first request, or why it cannot be: a program that reads local files alone reads no certificates.
@@ -133,7 +133,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let proxies = Proxies::of(&settings.lookup);
+        let proxies = Proxies::from_variables(&settings.lookup);
         Client { agent: Arc::default(), settings: settings.clone(), proxies }
     }
 
@@ -148,14 +148,15 @@ impl Client {
         &self,
         url: &mut Url,
         headers: &[(&str, &str)],
-        (wanted, pinned): (Wanted, Option<&FileVersion>),
+        wanted: Wanted,
+        pinned: Option<&FileVersion>,
         out: &mut Vec<u8>,
     ) -> Result<RangeAnswer, RangeFailure> {
-        let mut response = self.answer(url, headers, Asked::Part(wanted, pinned))?;
+        let mut response = self.answer(url, headers, GetRequest::Part(wanted, pinned))?;
         match response.status().as_u16() {
-            206 => part(&mut response, (wanted, pinned), out),
-            200 => whole(&mut response, (wanted, pinned), out),
-            416 => past_end(&response, (wanted, pinned)),
+            206 => part(&mut response, wanted, pinned, out),
+            200 => whole(&mut response, wanted, pinned, out),
+            416 => past_end(&response, wanted, pinned),
             412 => Err(RangeFailure::Changed),
             status => Err(refusal(status, response.headers())),
         }
@@ -163,7 +164,7 @@ impl Client {
 
     /// Requests a whole file, whose body may have up to `len_max` bytes.
     fn get_whole(&self, url: &mut Url, len_max: u64) -> Result<WholeAnswer, RangeFailure> {
-        let response = self.answer(url, &[], Asked::Whole { len_max })?;
+        let response = self.answer(url, &[], GetRequest::Whole { len_max })?;
         let headers = response.headers().clone();
         let status = response.status().as_u16();
         if status != 200 {
@@ -182,7 +183,7 @@ impl Client {
         &self,
         url: &mut Url,
         headers: &[(&str, &str)],
-        asked: Asked<'_>,
+        asked: GetRequest<'_>,
     ) -> Result<Response<ureq::Body>, RangeFailure> {
         let server = url.origin();
         for _ in 0..=REDIRECTS_MAX {
@@ -205,7 +206,7 @@ impl Client {
         send: Send<'_>,
         url: &Url,
         headers: &[(&str, &str)],
-    ) -> Result<Answer, RangeFailure> {
+    ) -> Result<ServerResponse, RangeFailure> {
         let agent = self.agent()?;
         let (method, body) = match send {
             Send::Get => (Method::GET, None),
@@ -250,7 +251,7 @@ impl Client {
         }
         let body = response.body_mut().with_config().limit(ANSWER_LEN_MAX).read_to_string();
         let body = body.map_err(of_client)?;
-        Ok(Answer { headers: response.headers().clone(), body })
+        Ok(ServerResponse { headers: response.headers().clone(), body })
     }
 
     /// How long a body of this length may take.
@@ -262,15 +263,15 @@ impl Client {
         &self,
         url: &Url,
         headers: &[(&str, &str)],
-        asked: Asked<'_>,
+        asked: GetRequest<'_>,
     ) -> Result<Response<ureq::Body>, RangeFailure> {
         let mut request = self.agent()?.get(url.as_str());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let len = match asked {
-            Asked::Whole { len_max } => len_max,
-            Asked::Part(wanted, pinned) => {
+            GetRequest::Whole { len_max } => len_max,
+            GetRequest::Part(wanted, pinned) => {
                 request = request.header("range", range(wanted));
                 if let Some(etag) = pinned.and_then(FileVersion::strong_etag) {
                     request = request.header("if-match", etag);
@@ -306,9 +307,9 @@ fn agent(settings: &Settings) -> io::Result<Agent> {
     Ok(config.tls_config(connect::tls(settings)?).build().new_agent())
 }
 
-/// What a GET is for.
+/// Purpose of a GET.
 #[derive(Clone, Copy)]
-enum Asked<'a> {
+enum GetRequest<'a> {
     /// A range of a version.
     Part(Wanted, Option<&'a FileVersion>),
     /// The whole file, in any version, of up to this many bytes.
@@ -359,7 +360,8 @@ fn next_place(url: &Url, response: &Response<ureq::Body>) -> Result<Option<Url>,
 /// The answer with a part of the file.
 fn part(
     response: &mut Response<ureq::Body>,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
@@ -378,10 +380,11 @@ fn part(
     Ok(RangeAnswer { offset: first, version })
 }
 
-/// The answer with the whole file: only one that is no longer than what was asked for is taken.
+/// The answer with the whole file: only one that is no longer than requested is taken.
 fn whole(
     response: &mut Response<ureq::Body>,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
     out: &mut Vec<u8>,
 ) -> Result<RangeAnswer, RangeFailure> {
     check_encoding(response.headers())?;
@@ -402,7 +405,8 @@ fn whole(
 /// end at its last one, this is right for a file of no bytes alone, whether the answer has its length or not.
 fn past_end(
     response: &Response<ureq::Body>,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
 ) -> Result<RangeAnswer, RangeFailure> {
     let range = header(response.headers(), "content-range");
     let len = range.and_then(|range| range.strip_prefix("bytes */")?.trim().parse::<u64>().ok());

@@ -1,12 +1,12 @@
 //! Files on servers as sources of bytes.
 //!
 //! ```text
-//!   address      https://, http://, s3://, gs://, az://  -> who is asked, and how
+//!   address      https://, http://, s3://, gs://, az://  -> server and access
 //!   credentials  where keys and tokens are from; account: those that were fetched, until they end
 //!   ranges       one request: a range, the version that it has to be of -> bytes
 //!   http, s3, azure   who asks
 //!   connect      through which proxy, and which certificates a server may have
-//!   retry        what is asked again, and when
+//!   retry        requests that are repeated, and when
 //!   object       the requests of a store that write, list and remove
 //!   upload       a file written to a store: one request, or several parts
 //!   objects      what a store has below a prefix; objects removed
@@ -45,7 +45,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_io::{
-    Error, PendingUpload, Result, Source, Step, UrlList, UrlReplace, UrlStore, UrlUpload,
+    Error, Operation, PendingUpload, PutMode, Result, Source, UrlList, UrlStore, UrlUpload,
 };
 
 pub use block_cache::BlockCache;
@@ -99,7 +99,7 @@ fn open_at(address: Address, client: &Client, settings: &Settings) -> Result<Sou
             let opened = open(Box::new(http()));
             match (opened, settings.download) {
                 (Err(error), Some(len_max)) if download::is_needed(&error) => {
-                    download::open(&http(), (len_max, &object), &settings.of_thread())
+                    download::open(&http(), len_max, &object, &settings.of_thread())
                 }
                 (opened, _) => opened,
             }
@@ -131,13 +131,13 @@ impl Servers {
         Servers { client: Client::new(&settings), settings, secrets: Secrets::default() }
     }
 
-    fn address(&self, url: &str, step: Step) -> Result<Address> {
+    fn address(&self, url: &str, step: Operation) -> Result<Address> {
         let address = Address::parse(url, (&self.settings.lookup, &self.secrets));
         address.map_err(|error| Error::io(step, url.as_ref(), error))
     }
 
     /// The object of a URL, or of the prefix of objects; `None` for a server of files.
-    fn object(&self, url: &str, step: Step) -> Result<Option<Box<dyn Object>>> {
+    fn object(&self, url: &str, step: Operation) -> Result<Option<Box<dyn Object>>> {
         match self.address(url, step)? {
             Address::S3(bucket) => Ok(Some(Box::new(S3::new(bucket, self.client.clone())))),
             Address::Azure(blob) => Ok(Some(Box::new(Azure::new(blob, self.client.clone())))),
@@ -147,7 +147,7 @@ impl Servers {
 
     /// The object of a URL that is written.
     fn output(&self, url: &str) -> Result<Box<dyn Object>> {
-        let object = self.object(url, Step::Write)?;
+        let object = self.object(url, Operation::Write)?;
         object.ok_or_else(|| Error::UrlOutput { path: url.into() })
     }
 }
@@ -155,7 +155,7 @@ impl Servers {
 impl UrlStore for Servers {
     fn open(&self, url: &str) -> Result<Source> {
         // The file stays open longer than the work of this thread.
-        open_at(self.address(url, Step::Open)?, &self.client, &self.settings)
+        open_at(self.address(url, Operation::Open)?, &self.client, &self.settings)
     }
 
     fn depth(&self) -> usize {
@@ -174,23 +174,23 @@ impl UrlStore for Servers {
         self.output(to).is_ok_and(|object| object.other(from).is_some())
     }
 
-    fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
+    fn write(&self, url: &str, content: &Source, replace: PutMode<'_>) -> Result<()> {
         upload::write(self.output(url)?, content, replace, &self.settings.of_thread())
     }
 
-    fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+    fn begin_upload(&self, url: &str, replace: PutMode<'_>) -> Result<Box<dyn UrlUpload>> {
         Ok(Box::new(Upload::begin(self.output(url)?, replace, &self.settings.of_thread())?))
     }
 
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
-        match self.object(url, Step::Read)? {
+        match self.object(url, Operation::Read)? {
             Some(object) => objects::list(&*object, count_max, &self.settings.of_thread()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }
     }
 
     fn uploads(&self, url: &str) -> Result<Vec<PendingUpload>> {
-        match self.object(url, Step::Read)? {
+        match self.object(url, Operation::Read)? {
             Some(object) => objects::uploads(&*object, &self.settings.of_thread()),
             None => Err(Error::UrlFolder { path: url.into() }),
         }

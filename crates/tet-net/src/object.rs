@@ -6,7 +6,7 @@ use tet_format::Span;
 use tet_io::{PendingUpload, UrlList};
 
 use crate::body::Body;
-use crate::http::{Answer, range};
+use crate::http::{ServerResponse, range};
 use crate::ranges::{FileVersion, RangeFailure, RangeSource, Wanted};
 
 /// Headers of a request.
@@ -52,7 +52,7 @@ pub(crate) fn by_etag(version: Option<&str>) -> Option<(&'static str, String)> {
 
 /// Whether an answer is that of a store that wrote an object: it has the ETag of the new version, and one of a proxy or of a
 /// web server has none.
-pub(crate) fn is_written(answer: &Answer) -> Result<(), RangeFailure> {
+pub(crate) fn is_written(answer: &ServerResponse) -> Result<(), RangeFailure> {
     let text = "the server does not say that it wrote the file";
     let is_written = answer.header("etag").is_some();
     is_written.then_some(()).ok_or_else(|| RangeFailure::later(io::Error::other(text)))

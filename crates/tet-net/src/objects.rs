@@ -1,8 +1,8 @@
-//! What a store has below a prefix, and objects removed.
+//! Listing a store below a prefix, and removing objects.
 
 use std::io::ErrorKind;
 
-use tet_io::{PendingUpload, Result, Step, UrlList};
+use tet_io::{Operation, PendingUpload, Result, UrlList};
 
 use crate::object::{Markers, Object};
 use crate::ranges::RangeFailure;
@@ -11,15 +11,15 @@ use crate::settings::Settings;
 
 /// Uploads that are listed.
 const UPLOADS_MAX: usize = 100_000;
-/// Pages that are asked for, of which a server chooses the length.
+/// Pages that are requested, of which a server chooses the length.
 const PAGES_MAX: usize = 10_000;
 
-/// What is directly below a prefix, a page a request.
+/// Entries directly below a prefix, a page per request.
 pub(crate) fn list(object: &dyn Object, count_max: usize, settings: &Settings) -> Result<UrlList> {
     let mut found = UrlList::default();
     let is_cut = paged(count_max, |next: Option<&String>| {
         let page = || object.list(next.map(String::as_str));
-        let (page, token) = retry::repeated(object.name(), Step::Read, settings, page)?;
+        let (page, token) = retry::repeated(object.name(), Operation::Read, settings, page)?;
         let count = page.files.len().saturating_add(page.folders.len());
         found.files.extend(page.files);
         found.folders.extend(page.folders);
@@ -41,7 +41,7 @@ pub(crate) fn uploads(object: &dyn Object, settings: &Settings) -> Result<Vec<Pe
             }
             outcome => outcome,
         };
-        let (page, markers) = retry::repeated(object.name(), Step::Read, settings, page)?;
+        let (page, markers) = retry::repeated(object.name(), Operation::Read, settings, page)?;
         let count = page.len();
         found.extend(page);
         Ok((count, markers))
@@ -69,15 +69,15 @@ fn paged<T: PartialEq>(
 
 /// Gives up an upload; one that is not there is given up.
 pub(crate) fn abort(object: &dyn Object, id: &str, settings: &Settings) -> Result<()> {
-    retry::repeated(object.name(), Step::Remove, settings, || gone(object.abort(id)))
+    retry::repeated(object.name(), Operation::Remove, settings, || gone(object.abort(id)))
 }
 
 /// Removes an object; one that is not there is removed.
 pub(crate) fn remove(object: &dyn Object, settings: &Settings) -> Result<()> {
-    retry::repeated(object.name(), Step::Remove, settings, || gone(object.remove()))
+    retry::repeated(object.name(), Operation::Remove, settings, || gone(object.remove()))
 }
 
-/// What is not there need not be removed.
+/// Removing an absent object succeeds.
 pub(crate) fn gone(removed: Result<(), RangeFailure>) -> Result<(), RangeFailure> {
     match removed {
         Err(RangeFailure::Final(error)) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Who can be asked for ranges of one file: a server, or a test. [`Remote`](crate::Remote) has an
+/// A source of ranges of one file: a server, or a test. [`Remote`](crate::Remote) has an
 /// example of one in memory.
 ///
 /// ```
@@ -81,7 +81,7 @@ impl Wanted {
     }
 }
 
-/// What an answer says of its bytes.
+/// Range, length and version in a response to a range request.
 ///
 /// ```
 /// use tet_net::{FileVersion, RangeAnswer};
@@ -119,11 +119,11 @@ pub struct FileVersion {
     pub generation: Option<String>,
 }
 
-/// What is before the generation in the text of a version.
+/// Prefix of the generation in the text of a version.
 const GENERATION: &str = " generation ";
 
 impl FileVersion {
-    /// The ETag, where a server may be asked for exactly this version by it.
+    /// The ETag, where a request can require exactly this version by it.
     #[must_use]
     pub fn strong_etag(&self) -> Option<&str> {
         self.etag.as_deref().filter(|etag| etag.starts_with('"'))
@@ -160,14 +160,14 @@ impl FileVersion {
 /// ```
 #[derive(Debug)]
 pub enum RangeFailure {
-    /// The same request may succeed later; the server may say after how long.
+    /// A retry may succeed; the server may state the delay.
     Later {
-        /// What happened.
+        /// The error.
         error: io::Error,
         /// How long to wait at least.
         after: Option<Duration>,
     },
-    /// The same request fails again.
+    /// A retry fails again.
     Final(io::Error),
     /// The file is no longer the one that was opened.
     Changed,
@@ -181,7 +181,7 @@ impl RangeFailure {
         RangeFailure::Later { error, after: None }
     }
 
-    /// The same failure for another request.
+    /// A copy of the failure, for another request.
     pub(crate) fn copy(&self) -> Self {
         let copy = |error: &io::Error| io::Error::new(error.kind(), error.to_string());
         match self {

@@ -4,7 +4,7 @@
 //!   open   two requests at the same time: the first 256 KiB, the last 64 KiB where the index of a
 //!          format is there; both are kept
 //!   read   what is in memory; small reads by blocks of 64 KiB, which are kept for a while; longer ones
-//!          as they are asked for, in requests of 4 MiB, several at the same time
+//!          on demand, in requests of 4 MiB, several at the same time
 //! ```
 //!
 //! The version of the file is that of the first answer. Every request asks for it, and every answer is
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
-use tet_io::{Access, Error, ReadAt, Result, Step, at_once};
+use tet_io::{Access, Error, Operation, ReadAt, Result, at_once};
 
 use crate::blocks::{BLOCK_LEN, Blocks};
 use crate::ranges::{FileVersion, RangeAnswer, RangeSource, Wanted};
@@ -66,7 +66,7 @@ pub struct Remote {
     ranges: Box<dyn RangeSource>,
     settings: Settings,
     version: FileVersion,
-    /// What was read when the file was opened, by offset.
+    /// Windows read when the file was opened, by offset.
     windows: Vec<(u64, Vec<u8>)>,
     blocks: Mutex<Blocks>,
     requests: AtomicU64,
@@ -94,7 +94,7 @@ impl Remote {
             |wanted: Wanted, pinned: Option<&FileVersion>| -> Result<(RangeAnswer, Vec<u8>)> {
                 let mut bytes = Vec::new();
                 requests.fetch_add(1, Ordering::Relaxed);
-                let answer = retry::get(&*ranges, (wanted, pinned), &mut bytes, settings)?;
+                let answer = retry::get(&*ranges, wanted, pinned, &mut bytes, settings)?;
                 Ok((answer, bytes))
             };
         let has_tail = has_index_last(ranges.name());
@@ -215,13 +215,13 @@ impl Remote {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let wanted = Wanted::From { offset, len: out.len() as u64 };
         let mut bytes = Vec::new();
-        let asked = (wanted, Some(&self.version));
-        let answer = retry::get(&*self.ranges, asked, &mut bytes, &self.settings);
+        let answer =
+            retry::get(&*self.ranges, wanted, Some(&self.version), &mut bytes, &self.settings);
         let answer = answer.map_err(io::Error::other)?;
         if answer.offset != offset || bytes.len() != out.len() {
             let path = self.ranges.name().as_ref();
             let text = "the answer is another range than was asked for";
-            return Err(io::Error::other(Error::io(Step::Read, path, io::Error::other(text))));
+            return Err(io::Error::other(Error::io(Operation::Read, path, io::Error::other(text))));
         }
         out.copy_from_slice(&bytes);
         Ok(())
@@ -234,7 +234,7 @@ impl Remote {
             out.chunks_mut(len).zip((offset..).step_by(len)).map(|(out, at)| (at, out))
         });
         let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
-        at_once((pieces.len(), self.settings.depth), |nth| {
+        at_once(pieces.len(), self.settings.depth, |nth| {
             let piece = pieces.get(nth);
             let piece =
                 piece.and_then(|it| it.lock().unwrap_or_else(PoisonError::into_inner).take());

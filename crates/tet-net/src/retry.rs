@@ -1,10 +1,10 @@
-//! A request that is made again, after a wait that doubles. None is made when the caller asked to stop.
+//! A request that is made again, after a wait that doubles. None is made when the caller canceled.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::time::{Duration, Instant};
 
-use tet_io::{Error, Result, Step};
+use tet_io::{Error, Operation, Result};
 
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 use crate::settings::Settings;
@@ -18,11 +18,12 @@ const TICK: Duration = Duration::from_millis(50);
 /// Makes a request until it succeeds, or fails for good.
 pub(crate) fn get(
     ranges: &dyn RangeSource,
-    (wanted, pinned): (Wanted, Option<&FileVersion>),
+    wanted: Wanted,
+    pinned: Option<&FileVersion>,
     out: &mut Vec<u8>,
     settings: &Settings,
 ) -> Result<RangeAnswer> {
-    let step = if pinned.is_some() { Step::Read } else { Step::Open };
+    let step = if pinned.is_some() { Operation::Read } else { Operation::Open };
     let begin = out.len();
     repeated(ranges.name(), step, settings, || {
         out.truncate(begin);
@@ -33,7 +34,7 @@ pub(crate) fn get(
 /// Does something until it succeeds, or fails for good.
 pub(crate) fn repeated<T>(
     path: &str,
-    step: Step,
+    step: Operation,
     settings: &Settings,
     mut attempt: impl FnMut() -> Result<T, RangeFailure>,
 ) -> Result<T> {

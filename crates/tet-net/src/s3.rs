@@ -13,29 +13,29 @@ use url::Url;
 
 use crate::account::Account;
 use crate::credentials::{Keys, Secret};
-use crate::http::{Answer, Client, Send};
+use crate::http::{Client, Send, ServerResponse};
 use crate::object::{Headers, authorized};
 use crate::ranges::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Wanted};
 
 /// How long a signature is good for.
 const SIGNED_FOR: Duration = Duration::from_secs(600);
 
-/// What is encoded in the name of an object in a header.
+/// Characters that are encoded in the name of an object in a header.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// How a store differs from others that are asked alike.
+/// Differences of a store from others with a similar API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Store {
     /// S3, or a server of its kind.
     S3,
-    /// Google, asked with tokens: its own names of headers, and conditions by generations.
+    /// Google, with tokens: its own names of headers, and conditions by generations.
     Google,
-    /// Google, asked with HMAC keys or none: it ignores conditions of writes.
+    /// Google, with HMAC keys or none: it ignores conditions of writes.
     GoogleByKeys,
 }
 
-/// An object, and how it is asked for.
+/// An object, and the access to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     /// A server other than those of AWS.
@@ -49,7 +49,7 @@ pub(crate) struct Bucket {
     pub name: String,
 }
 
-/// An object of S3, or of a server that is asked like S3; [`open`](crate::open) makes it.
+/// An object of S3, or of a server with its API; [`open`](crate::open) makes it.
 ///
 /// ```
 /// use tet_net::{Lookup, Settings};
@@ -137,7 +137,7 @@ impl S3 {
         send: Send<'_>,
         headers: &Headers<'_>,
         sign: impl Fn(&rusty_s3::Bucket, Option<&Credentials>, &str) -> Url,
-    ) -> Result<Answer, RangeFailure> {
+    ) -> Result<ServerResponse, RangeFailure> {
         self.in_region(|| {
             let (url, header) = self.request(&sign)?;
             self.client.send(send, &url, &authorized(header.as_deref(), headers))
@@ -176,7 +176,7 @@ impl RangeSource for S3 {
             let (mut url, header) =
                 self.request(|bucket, keys, key| bucket.get_object(keys, key).sign(SIGNED_FOR))?;
             let headers = authorized(header.as_deref(), &[]);
-            self.client.get(&mut url, &headers, (wanted, pinned), out)
+            self.client.get(&mut url, &headers, wanted, pinned, out)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a program sets: how many requests, how long to wait, and the variables of the environment.
+//! Settings of a program: number of requests, time limits, and the variables of the environment.
 
 use std::fmt;
 use std::sync::Arc;

@@ -15,7 +15,7 @@
 //! refused by the server (`If-None-Match`, `If-Match`), in the same request. The object carries the number of its
 //! upload: after an answer that was lost it says whether the upload took place.
 //!
-//! A store that ignores conditions is asked whether there is an object right before one is made, and replaces no version.
+//! A store that ignores conditions gets a HEAD request right before an object is made, and replaces no version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tet_format::Span;
-use tet_io::{Error, Result, Source, Step, UrlPart, UrlReplace, UrlUpload, at_once};
+use tet_io::{Error, Operation, PutMode, Result, Source, UrlPart, UrlUpload, at_once};
 
 use crate::body::Body;
 use crate::object::{CopiedRange, Object};
@@ -41,7 +41,7 @@ pub(crate) fn check_target(object: &dyn Object, replace: bool, settings: &Settin
         return Ok(());
     }
     let first = Wanted::From { offset: 0, len: 1 };
-    match retry::get(object, (first, None), &mut Vec::new(), settings) {
+    match retry::get(object, first, None, &mut Vec::new(), settings) {
         Ok(_) => Err(Error::Exists { path: object.name().into() }),
         Err(error) if kind(&error) == Some(io::ErrorKind::NotFound) => Ok(()),
         Err(error) => Err(error),
@@ -52,7 +52,7 @@ pub(crate) fn check_target(object: &dyn Object, replace: bool, settings: &Settin
 pub(crate) fn write(
     object: Box<dyn Object>,
     content: &Source,
-    replace: UrlReplace<'_>,
+    replace: PutMode<'_>,
     settings: &Settings,
 ) -> Result<()> {
     let parts = UrlPart::all_of(content.len());
@@ -74,37 +74,35 @@ struct NewObject {
     condition: Option<(&'static str, String)>,
     /// Whether no object may be replaced.
     is_new: bool,
-    /// Whether the store has no conditions, and may have no object.
-    is_looked_for: bool,
+    /// Whether the store ignores `If-None-Match`: a HEAD request comes before the write.
+    checks_first: bool,
     number: String,
     settings: Settings,
 }
 
 impl NewObject {
-    fn new(object: Box<dyn Object>, replace: UrlReplace<'_>, settings: &Settings) -> Result<Self> {
+    fn new(object: Box<dyn Object>, replace: PutMode<'_>, settings: &Settings) -> Result<Self> {
         let is_conditional = object.is_conditional();
-        let is_new = replace == UrlReplace::Nothing;
+        let is_new = replace == PutMode::Create;
         let condition = match replace {
-            UrlReplace::Version(_) if !is_conditional => {
+            PutMode::Update(_) if !is_conditional => {
                 return Err(Error::UrlUnconditional { path: object.name().into() });
             }
-            UrlReplace::Nothing => object.condition(None).filter(|_| is_conditional),
-            UrlReplace::Any => None,
-            UrlReplace::Version(version) => {
-                Some(object.condition(Some(version)).ok_or_else(|| {
-                    let text = "the server gives the file no ETag, by which it could be replaced";
-                    Error::io(Step::Write, object.name().as_ref(), io::Error::other(text))
-                })?)
-            }
+            PutMode::Create => object.condition(None).filter(|_| is_conditional),
+            PutMode::Overwrite => None,
+            PutMode::Update(version) => Some(object.condition(Some(version)).ok_or_else(|| {
+                let text = "the server gives the file no ETag, by which it could be replaced";
+                Error::io(Operation::Write, object.name().as_ref(), io::Error::other(text))
+            })?),
         };
         let is_looked_for = is_new && !is_conditional;
         let number = format!("{:016x}", RandomState::new().hash_one(object.name()));
         let settings = settings.clone();
-        Ok(NewObject { object, condition, is_new, is_looked_for, number, settings })
+        Ok(NewObject { object, condition, is_new, checks_first: is_looked_for, number, settings })
     }
 
     fn repeated<T>(&self, attempt: impl FnMut() -> Result<T, RangeFailure>) -> Result<T> {
-        retry::repeated(self.object.name(), Step::Write, &self.settings, attempt)
+        retry::repeated(self.object.name(), Operation::Write, &self.settings, attempt)
     }
 
     fn condition(&self) -> Option<(&str, &str)> {
@@ -117,7 +115,7 @@ impl NewObject {
 
     /// Repeats the request that makes the object visible.
     fn made(&self, mut attempt: impl FnMut() -> Result<(), RangeFailure>) -> Result<()> {
-        check_target(&*self.object, !self.is_looked_for, &self.settings)?;
+        check_target(&*self.object, !self.checks_first, &self.settings)?;
         let has_no_upload = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         // Whether an earlier try may have made it visible.
         let mut is_lost = false;
@@ -181,7 +179,7 @@ pub(crate) struct Upload {
     new: NewObject,
     /// Its name.
     id: String,
-    /// What ends the upload needs of the parts that have arrived.
+    /// Entity tags of the parts that have arrived, which complete the upload.
     sent: Mutex<BTreeMap<usize, String>>,
     /// The URLs of the objects that parts were copied of, and their versions.
     copied: Mutex<BTreeSet<(String, String)>>,
@@ -191,7 +189,7 @@ pub(crate) struct Upload {
 impl Upload {
     pub(crate) fn begin(
         object: Box<dyn Object>,
-        replace: UrlReplace<'_>,
+        replace: PutMode<'_>,
         settings: &Settings,
     ) -> Result<Self> {
         let new = NewObject::new(object, replace, settings)?;
@@ -221,11 +219,16 @@ impl Upload {
         let copied =
             std::mem::take(&mut *self.copied.lock().unwrap_or_else(PoisonError::into_inner));
         let copied: Vec<_> = copied.into_iter().collect();
-        at_once((copied.len(), settings.depth), |nth| {
+        at_once(copied.len(), settings.depth, |nth| {
             let Some((url, version)) = copied.get(nth) else { return Ok(()) };
             let Some(other) = self.new.object.other(url) else { return Ok(()) };
-            let first = (Wanted::From { offset: 0, len: 1 }, None);
-            let answer = retry::get(&*other, first, &mut Vec::new(), settings)?;
+            let answer = retry::get(
+                &*other,
+                Wanted::From { offset: 0, len: 1 },
+                None,
+                &mut Vec::new(),
+                settings,
+            )?;
             if answer.version.text().as_ref() == Some(version) {
                 Ok(())
             } else {
@@ -257,7 +260,7 @@ impl UrlUpload for Upload {
         let settings = &self.new.settings;
         let progress = settings.progress.begin(rest.iter().map(|part| part.span.len()).sum());
         let depth = PARTS_AT_ONCE.min(settings.depth);
-        at_once((rest.len(), depth), |nth| {
+        at_once(rest.len(), depth, |nth| {
             let Some(part) = rest.get(nth) else { return Ok(()) };
             self.send(content, *part)?;
             // Whether the caller asks to stop is seen before the next request.
@@ -277,7 +280,7 @@ impl UrlUpload for Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         if !self.is_ended.load(Ordering::Relaxed) {
-            // What is left of it is not visible; the error that was given is the first.
+            // Its parts are not visible; the error that was given is the first.
             let _ = self.new.object.abort(&self.id);
         }
     }

@@ -27,7 +27,7 @@ use crate::visible::visible;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotAxis {
     name: String,
-    /// What the labels are; empty if that is the name.
+    /// The title; empty if that is the name.
     long_name: String,
     unit: String,
     extent: u64,
@@ -90,20 +90,20 @@ impl PlotAxis {
         PlotAxis { name: visible(name), long_name, unit, extent, labels, role, is_inverted }
     }
 
-    /// The same axis, whose labels have a unit.
+    /// Sets the unit of the labels.
     #[must_use]
     pub fn with_unit(self, unit: &str) -> PlotAxis {
         PlotAxis { unit: visible(unit), ..self }
     }
 
-    /// The same axis with a title: what its labels are.
+    /// Sets the title: the meaning of the labels.
     #[must_use]
     pub fn with_long_name(self, long_name: &str) -> PlotAxis {
         PlotAxis { long_name: visible(long_name), ..self }
     }
 
-    /// The same axis with what its numbers mean, which says where its low end is. Longitudes that start again in the
-    /// middle go on there.
+    /// Sets the role of the coordinate, which decides where its low end is. Longitudes that start again in the middle
+    /// continue there.
     ///
     /// ```
     /// use tet_plot::PlotAxis;
@@ -124,7 +124,7 @@ impl PlotAxis {
         PlotAxis { role, labels, ..self }
     }
 
-    /// The same axis, whose labels are these times, one for each position; as it is where they neither rise nor fall.
+    /// Sets times as labels, one for each position; the axis is unchanged where they neither rise nor fall.
     ///
     /// ```
     /// use tet_query::Moments;
@@ -144,7 +144,7 @@ impl PlotAxis {
         PlotAxis { labels: Labels::Times(moments), unit: String::new(), ..self }
     }
 
-    /// The same axis with its upper end below.
+    /// Places the upper end of the axis at the bottom.
     #[must_use]
     pub fn inverted(self) -> PlotAxis {
         PlotAxis { is_inverted: !self.is_inverted, ..self }
@@ -174,7 +174,7 @@ impl PlotAxis {
         &self.name
     }
 
-    /// What the labels are, else the name, and the unit in parentheses if there is one.
+    /// The title, else the name, and the unit in parentheses if there is one.
     #[must_use]
     pub fn title(&self) -> String {
         self.title_of(&[])
@@ -200,7 +200,7 @@ impl PlotAxis {
         self.extent
     }
 
-    /// What the numbers mean.
+    /// The role of the coordinate.
     pub(crate) const fn role(&self) -> CoordinateRole {
         self.role
     }

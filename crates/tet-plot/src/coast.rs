@@ -12,10 +12,10 @@ const LINES: &[u8] = include_bytes!("../coast/coastlines-110m.bin");
 const TURNS_MAX: f64 = 4.0;
 
 /// A place in a picture, from 0 at the left or at the top to 1.
-type Place = [f64; 2];
+type Point = [f64; 2];
 
 /// The coastlines on the axes of a picture, in strokes of places x, y; none unless these are longitudes and latitudes.
-pub(crate) fn strokes(y: &PlotAxis, x: &PlotAxis) -> Vec<Vec<Place>> {
+pub(crate) fn strokes(y: &PlotAxis, x: &PlotAxis) -> Vec<Vec<Point>> {
     let (lon, lat) = match (x.role(), y.role()) {
         (CoordinateRole::Longitude, CoordinateRole::Latitude) => (x, y),
         (CoordinateRole::Latitude, CoordinateRole::Longitude) => (y, x),
@@ -37,7 +37,7 @@ pub(crate) fn strokes(y: &PlotAxis, x: &PlotAxis) -> Vec<Vec<Place>> {
     let mut strokes = Vec::new();
     while shift <= turn(edges[0].max(edges[1]) + 180.0).floor() {
         for line in lines() {
-            let line: Vec<Place> =
+            let line: Vec<Point> =
                 line.iter().map(|&[lon, lat]| place([lon + shift * 360.0, lat])).collect();
             clip(&line, &mut strokes);
         }
@@ -57,7 +57,7 @@ fn lines() -> impl Iterator<Item = Vec<[f64; 2]>> {
 }
 
 /// Adds what is within the picture of a line.
-fn clip(line: &[Place], strokes: &mut Vec<Vec<Place>>) {
+fn clip(line: &[Point], strokes: &mut Vec<Vec<Point>>) {
     let mut is_open = false;
     for pair in line.windows(2) {
         let Some([from, to]) = inside(pair[0], pair[1]) else {
@@ -74,7 +74,7 @@ fn clip(line: &[Place], strokes: &mut Vec<Vec<Place>>) {
 }
 
 /// The part of a line between two places that is within the picture, after Liang and Barsky.
-fn inside(from: Place, to: Place) -> Option<[Place; 2]> {
+fn inside(from: Point, to: Point) -> Option<[Point; 2]> {
     let (mut start, mut end) = (0.0_f64, 1.0_f64);
     for axis in [0, 1] {
         let step = to[axis] - from[axis];
@@ -135,7 +135,7 @@ mod tests {
             let at = if at < lon[0] { at + 360.0 } else { at };
             let wanted =
                 [(at - lon[0]) / (lon[1] - lon[0]), 1.0 - (37.6 - lat[0]) / (lat[1] - lat[0])];
-            let is_near = |place: &Place| {
+            let is_near = |place: &Point| {
                 (place[0] - wanted[0]).abs() < 0.003 && (place[1] - wanted[1]).abs() < 0.01
             };
             assert_eq!(strokes.iter().flatten().any(is_near), at <= lon[1], "{lon:?} {lat:?}");

@@ -31,47 +31,47 @@ pub(crate) struct DateMark {
 
 /// The distance of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum TickStep {
     Nanoseconds(i128),
     Days(u32),
     Months(i64),
     Years(i64),
 }
 
-impl Step {
+impl TickStep {
     /// From the shortest to the longest.
-    fn all() -> impl Iterator<Item = Step> {
+    fn all() -> impl Iterator<Item = TickStep> {
         let tens = |most: u32| {
             (0..most).flat_map(|power| [1, 2, 5].map(|times| times * 10_i64.pow(power)))
         };
         let sixths = [1, 2, 5, 10, 15, 30];
         tens(9)
-            .map(|step| Step::Nanoseconds(step.into()))
+            .map(|step| TickStep::Nanoseconds(step.into()))
             .chain(
                 [SECOND, MINUTE]
                     .into_iter()
                     .flat_map(move |unit| sixths.map(|it| it * unit))
-                    .map(Step::Nanoseconds),
+                    .map(TickStep::Nanoseconds),
             )
-            .chain([1, 2, 3, 6, 12].map(|hours| Step::Nanoseconds(hours * HOUR)))
-            .chain([1, 2, 5, 10, 15].map(Step::Days))
-            .chain([1, 2, 3, 6].map(Step::Months))
-            .chain(tens(YEARS_MAX).map(Step::Years))
+            .chain([1, 2, 3, 6, 12].map(|hours| TickStep::Nanoseconds(hours * HOUR)))
+            .chain([1, 2, 5, 10, 15].map(TickStep::Days))
+            .chain([1, 2, 3, 6].map(TickStep::Months))
+            .chain(tens(YEARS_MAX).map(TickStep::Years))
     }
 
     /// About how long it is, at most.
     fn len(self) -> i128 {
         match self {
-            Step::Nanoseconds(step) => step,
-            Step::Days(days) => i128::from(days) * DAY,
-            Step::Months(months) => i128::from(months) * 31 * DAY,
-            Step::Years(years) => i128::from(years) * 366 * DAY,
+            TickStep::Nanoseconds(step) => step,
+            TickStep::Days(days) => i128::from(days) * DAY,
+            TickStep::Months(months) => i128::from(months) * 31 * DAY,
+            TickStep::Years(years) => i128::from(years) * 366 * DAY,
         }
     }
 
     /// The digits after the seconds; `None` of whole minutes.
     fn digits(self) -> Option<usize> {
-        let Step::Nanoseconds(step) = self else { return None };
+        let TickStep::Nanoseconds(step) = self else { return None };
         let is_power = |digits: &usize| {
             step % (SECOND / 10_i128.pow(u32::try_from(*digits).unwrap_or(9))) == 0
         };
@@ -84,17 +84,17 @@ pub(crate) fn round_dates(span: &Span, count: usize) -> Vec<DateMark> {
     let count = i128::try_from(count.max(1)).unwrap_or(1);
     let [low, high] = span.edges;
     let len = high.saturating_sub(low);
-    let is_long = |step: &Step| step.len().saturating_mul(count) >= len;
-    let Some(step) = Step::all().find(is_long) else { return Vec::new() };
+    let is_long = |step: &TickStep| step.len().saturating_mul(count) >= len;
+    let Some(step) = TickStep::all().find(is_long) else { return Vec::new() };
     let (low, high) = (low.saturating_sub(span.margin), high.saturating_add(span.margin));
     let clock = Clock { calendar: span.calendar, shown: span.shown, low, high };
     let marks = match step {
-        Step::Nanoseconds(step) => clock.multiples(step),
-        Step::Days(days) => {
+        TickStep::Nanoseconds(step) => clock.multiples(step),
+        TickStep::Days(days) => {
             clock.months(1).into_iter().flat_map(|start| clock.days(start, days)).collect()
         }
-        Step::Months(months) => clock.months(months),
-        Step::Years(years) => clock.years(years),
+        TickStep::Months(months) => clock.months(months),
+        TickStep::Years(years) => clock.years(years),
     };
     let marks = marks.into_iter().filter(|at| (low..=high).contains(at));
     marks.map(|at| clock.mark(at, step)).collect()
@@ -165,16 +165,18 @@ impl Clock {
         days.filter_map(start).collect()
     }
 
-    fn mark(&self, at: i128, step: Step) -> DateMark {
+    fn mark(&self, at: i128, step: TickStep) -> DateMark {
         let (year, month, day) = self.date(at);
         let is_one_year = self.shown.iter().all(|&shown| self.date(shown).0 == year);
         let is_one_day = self.shown.iter().all(|shown| shown.div_euclid(DAY) == at.div_euclid(DAY));
         let of_year = || if is_one_year { format!("{year:04}") } else { String::new() };
         let (text, of) = match step {
-            Step::Years(_) => (format!("{year:04}"), String::new()),
-            Step::Months(_) => (format!("{year:04}-{month:02}"), String::new()),
-            Step::Nanoseconds(_) if is_one_day => (time(at, step.digits()), self.day_text(at)),
-            Step::Nanoseconds(_) if at.rem_euclid(DAY) != 0 => (time(at, step.digits()), of_year()),
+            TickStep::Years(_) => (format!("{year:04}"), String::new()),
+            TickStep::Months(_) => (format!("{year:04}-{month:02}"), String::new()),
+            TickStep::Nanoseconds(_) if is_one_day => (time(at, step.digits()), self.day_text(at)),
+            TickStep::Nanoseconds(_) if at.rem_euclid(DAY) != 0 => {
+                (time(at, step.digits()), of_year())
+            }
             _ if is_one_year => (format!("{month:02}-{day:02}"), of_year()),
             _ => (self.day_text(at), String::new()),
         };
@@ -200,7 +202,7 @@ impl Clock {
     }
 
     /// A mark that leaves nothing out.
-    fn whole(&self, at: i128, precision: Step) -> DateMark {
+    fn whole(&self, at: i128, precision: TickStep) -> DateMark {
         let day = self.day_text(at);
         let is_midnight = at.rem_euclid(DAY) == 0;
         let text =
@@ -236,18 +238,18 @@ pub(crate) fn own_dates(moments: &Moments) -> Vec<DateMark> {
     let (low, high) = (first.min(last), first.max(last));
     let clock = Clock { calendar: moments.calendar, shown: [low, high], low, high };
     let step = match () {
-        () if clock.is_every(all, 12) => Some(Step::Years(1)),
-        () if clock.is_every(all, 1) => Some(Step::Months(1)),
-        () if all.iter().all(|at| (at - first) % DAY == 0) => Some(Step::Days(1)),
+        () if clock.is_every(all, 12) => Some(TickStep::Years(1)),
+        () if clock.is_every(all, 1) => Some(TickStep::Months(1)),
+        () if all.iter().all(|at| (at - first) % DAY == 0) => Some(TickStep::Days(1)),
         () => None,
     };
     // As many digits as the most precise of the times has.
-    let steps = Step::all().filter(|step| step.len() <= MINUTE);
-    let fits = |step: &Step| all.iter().all(|at| at % step.len() == 0);
-    let precision = steps.filter(fits).last().unwrap_or(Step::Nanoseconds(1));
+    let steps = TickStep::all().filter(|step| step.len() <= MINUTE);
+    let fits = |step: &TickStep| all.iter().all(|at| at % step.len() == 0);
+    let precision = steps.filter(fits).last().unwrap_or(TickStep::Nanoseconds(1));
     let mark = |&at: &i128| match step {
         // A time alone has all of its date.
-        Some(Step::Days(_)) if all.len() == 1 => clock.whole(at, precision),
+        Some(TickStep::Days(_)) if all.len() == 1 => clock.whole(at, precision),
         Some(step) => clock.mark(at, step),
         None if low.div_euclid(DAY) == high.div_euclid(DAY) => clock.mark(at, precision),
         None => clock.whole(at, precision),

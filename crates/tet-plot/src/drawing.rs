@@ -32,7 +32,7 @@ pub(crate) struct Label {
     pub(crate) text: String,
 }
 
-/// What is drawn.
+/// A shape to draw.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     /// A rectangle in one color.
@@ -50,7 +50,7 @@ pub(crate) enum Shape {
 pub(crate) struct Drawing {
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// What the picture shows, for those who cannot see it.
+    /// Description of the picture, for those who cannot see it.
     pub(crate) title: String,
     pub(crate) shapes: Vec<Shape>,
 }

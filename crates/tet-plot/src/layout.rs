@@ -72,8 +72,8 @@ pub(crate) fn draw(picture: &Picture, size: PlotSize) -> Drawing {
     let (width, height, title) = (size.width, size.height, picture.title.clone());
     let mut page = Page { drawing: Drawing { width, height, title, shapes: Vec::new() } };
     let area = match &picture.shown {
-        Shown::Heatmap { field, y, x } => page.heatmap(picture, size, (field, y, x)),
-        Shown::Line { series, x } => page.line(picture, size, (series, x)),
+        Shown::Heatmap { field, y, x } => page.heatmap(picture, size, field, y, x),
+        Shown::Line { series, x } => page.line(picture, size, series, x),
         Shown::Histogram(bins) => page.histogram(picture, size, bins),
     };
     page.title(picture, area.frame);
@@ -92,7 +92,7 @@ impl Page {
         self.drawing.shapes.push(shape);
     }
 
-    fn text(&mut self, (x, y): (f32, f32), anchor: Anchor, text: &str) {
+    fn text(&mut self, x: f32, y: f32, anchor: Anchor, text: &str) {
         let (size, is_turned, text) = (TEXT, false, text.to_owned());
         self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text }));
     }
@@ -101,7 +101,9 @@ impl Page {
         &mut self,
         picture: &Picture,
         size: PlotSize,
-        (field, y, x): (&PlotField, &PlotAxis, &PlotAxis),
+        field: &PlotField,
+        y: &PlotAxis,
+        x: &PlotAxis,
     ) -> Area {
         let area = margins::of_heatmap(size, y, x);
         let frame = area.frame;
@@ -167,7 +169,7 @@ impl Page {
         for tick in &ticks {
             let y = at(frame.y, frame.height, tick.part);
             self.mark_beside(left + BAR_WIDTH, y);
-            self.text((right + MARK_ROOM, y + FEET), Anchor::Start, &tick.text);
+            self.text(right + MARK_ROOM, y + FEET, Anchor::Start, &tick.text);
         }
         let texts = ticks.iter().map(|tick| tick.text.as_str()).chain(of_nan);
         let x = right + MARK_ROOM + widest(texts, TEXT) + NAME_GAP + TEXT * 0.8;
@@ -175,23 +177,18 @@ impl Page {
         // A second line only where it is in the picture.
         let lines_max = if x + line_height(TEXT) <= end { NAME_LINES } else { 1 };
         let name = value_beside(picture, area.height, lines_max);
-        self.turned_texts((x.min(end), float(area.y) + float(area.height) / 2.0), &name);
+        self.turned_texts(x.min(end), float(area.y) + float(area.height) / 2.0, &name);
         if let Some(of_nan) = of_nan {
             let y = area.y + area.height - BAR_WIDTH;
             let frame = Frame { x: left, y, width: BAR_WIDTH, height: BAR_WIDTH };
             self.add(Shape::Rect { frame, fill: picture.palette.nan() });
             self.outline(frame);
             let feet = float(y) + float(BAR_WIDTH) / 2.0 + FEET;
-            self.text((right + MARK_ROOM, feet), Anchor::Start, of_nan);
+            self.text(right + MARK_ROOM, feet, Anchor::Start, of_nan);
         }
     }
 
-    fn line(
-        &mut self,
-        picture: &Picture,
-        size: PlotSize,
-        (series, x): (&Series, &PlotAxis),
-    ) -> Area {
+    fn line(&mut self, picture: &Picture, size: PlotSize, series: &Series, x: &PlotAxis) -> Area {
         let height = margins::height_of_line(size, Some(x));
         let ticks = |count: usize| turned(ticks::of_scale(&picture.scale, count), true);
         let marks = margins::beside(size, height, ticks);
@@ -215,7 +212,7 @@ impl Page {
         let strokes: Vec<Vec<_>> = series.strokes(x).into_iter().map(stroke).collect();
         let (points, strokes): (Vec<_>, Vec<_>) =
             strokes.into_iter().partition(|stroke| stroke.len() == 1);
-        points.into_iter().flatten().for_each(|point| self.dot(frame, point));
+        points.into_iter().flatten().for_each(|(x, y)| self.dot(frame, x, y));
         let few = series.columns.len() <= frame.width as usize / 2;
         self.add(Shape::Lines {
             strokes,
@@ -231,7 +228,7 @@ impl Page {
     }
 
     /// A point that no line goes through.
-    fn dot(&mut self, area: Frame, (x, y): (f32, f32)) {
+    fn dot(&mut self, area: Frame, x: f32, y: f32) {
         let x = pixel(x).clamp(area.x + 1, area.x + area.width - 2) - 1;
         let y = pixel(y).clamp(area.y + 1, area.y + area.height - 2) - 1;
         self.add(Shape::Rect { frame: Frame { x, y, width: DOT, height: DOT }, fill: BLUE });
@@ -285,7 +282,7 @@ impl Page {
             let (anchor, is_turned) = (Anchor::Middle, false);
             self.add(Shape::Text(Label { x, y, size, anchor, is_turned, text }));
         }
-        self.text((float(self.drawing.width) - 8.0, feet), Anchor::End, &remarks);
+        self.text(float(self.drawing.width) - 8.0, feet, Anchor::End, &remarks);
     }
 
     fn axis_below(&mut self, area: Area, axis: &PlotAxis) {
@@ -308,7 +305,7 @@ impl Page {
             let middle = at(frame.x, frame.width, room.middle(tick, width) / room.len);
             for (nth, line) in (0_u8..).zip(lines) {
                 let down = MARK_ROOM + TEXT * 0.8 + f32::from(nth) * line_height(TEXT);
-                self.text((middle, float(edge) + down), Anchor::Middle, line);
+                self.text(middle, float(edge) + down, Anchor::Middle, line);
             }
         }
         marks
@@ -318,7 +315,7 @@ impl Page {
         let x = float(area.frame.x) + float(area.frame.width) / 2.0;
         let text = elided(name, TEXT, 2.0 * x.min(float(self.drawing.width) - x) - NAME_PAST);
         let from_bottom = TEXT * 1.4;
-        self.text((x, float(area.bottom()) - from_bottom), Anchor::Middle, &text);
+        self.text(x, float(area.bottom()) - from_bottom, Anchor::Middle, &text);
     }
 
     fn marks_left(&mut self, area: Frame, marks: &Marks) {
@@ -329,7 +326,7 @@ impl Page {
             let above = (count(lines) - 1.0) / 2.0;
             for (nth, line) in (0_u8..).zip(lines) {
                 let y = y + FEET + (f32::from(nth) - above) * line_height(TEXT);
-                self.text((float(area.x) - MARK_ROOM, y), Anchor::End, line);
+                self.text(float(area.x) - MARK_ROOM, y, Anchor::End, line);
             }
         }
     }
@@ -339,11 +336,11 @@ impl Page {
         let middle = float(area.y) + float(area.height) / 2.0;
         let x = float(area.x) - MARK_ROOM - marks.width() - NAME_GAP;
         let first = x - (count(name) - 1.0) * line_height(TEXT);
-        self.turned_texts((first, middle), name);
+        self.turned_texts(first, middle, name);
     }
 
     /// Lines that are read from below, the first one at a place.
-    fn turned_texts(&mut self, (x, y): (f32, f32), lines: &[String]) {
+    fn turned_texts(&mut self, x: f32, y: f32, lines: &[String]) {
         let (size, anchor, is_turned) = (TEXT, Anchor::Middle, true);
         for (nth, text) in (0_u8..).zip(lines) {
             let x = x + f32::from(nth) * line_height(TEXT);
@@ -371,7 +368,7 @@ impl Page {
     }
 }
 
-/// What the values of a picture are, in lines beside an area of this height: their name is cut, not their unit.
+/// The name of the values of a picture, in lines beside an area of this height: the name is cut, not the unit.
 fn value_beside(picture: &Picture, height: u32, lines_max: usize) -> Vec<String> {
     let room = float(height) + NAME_PAST;
     let fits = |text: &str| wrapped(text, TEXT, room, lines_max + 1).len() <= lines_max;

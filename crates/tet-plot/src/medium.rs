@@ -56,7 +56,7 @@ impl PlotSize {
     }
 }
 
-/// What is drawn where: how many cells a picture needs.
+/// Target of a picture, which decides the number of cells that it needs.
 ///
 /// ```
 /// use tet_plot::{Depth, PlotAxis, PlotMedium, PlotSize};

@@ -153,8 +153,10 @@ impl Mesh {
                     }
                     for column in lons.between(lon - across, lon + across) {
                         looks = looks.checked_sub(1)?;
-                        let length =
-                            length(point.place, on_ball(lat_circle[row], lon_circle[column]));
+                        let (sin_lat, cos_lat) = lat_circle[row];
+                        let (sin_lon, cos_lon) = lon_circle[column];
+                        let place = on_ball(sin_lat, cos_lat, sin_lon, cos_lon);
+                        let length = length(point.place, place);
                         let at = row * columns + column;
                         if length <= point.reach && length < lengths[at] {
                             (lengths[at], values[at]) = (length, point.value);
@@ -250,11 +252,13 @@ impl Pixels {
 }
 
 fn place(lat: f64, lon: f64) -> [f64; 3] {
-    on_ball(lat.to_radians().sin_cos(), lon.to_radians().sin_cos())
+    let (sin_lat, cos_lat) = lat.to_radians().sin_cos();
+    let (sin_lon, cos_lon) = lon.to_radians().sin_cos();
+    on_ball(sin_lat, cos_lat, sin_lon, cos_lon)
 }
 
 /// The place of the sine and the cosine of a latitude and of a longitude.
-fn on_ball((sin_lat, cos_lat): (f64, f64), (sin_lon, cos_lon): (f64, f64)) -> [f64; 3] {
+fn on_ball(sin_lat: f64, cos_lat: f64, sin_lon: f64, cos_lon: f64) -> [f64; 3] {
     [cos_lat * cos_lon, cos_lat * sin_lon, sin_lat]
 }
 

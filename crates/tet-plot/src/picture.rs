@@ -14,7 +14,7 @@ const LINE_MARGIN: f64 = 0.05;
 /// No more characters of a name are drawn.
 const NAME_MAX: usize = 400;
 
-/// What a picture shows.
+/// Content of a picture.
 ///
 /// ```
 /// let fold = tet_plot::BinFold::new(0.0, 1.0, 4)?;
@@ -63,7 +63,7 @@ pub enum Shown {
 pub struct Picture {
     /// The title; empty for none.
     pub(crate) title: String,
-    /// What the values are, and their unit; empty if they have none.
+    /// The name of the values, and their unit; empty if they have none.
     pub(crate) name: String,
     pub(crate) unit: String,
     pub(crate) shown: Shown,
@@ -77,8 +77,10 @@ impl Picture {
     #[must_use]
     pub fn new(shown: Shown) -> Picture {
         let scale = match &shown {
-            Shown::Heatmap { field, .. } => Scale::of(&field.extremes),
-            Shown::Line { series, .. } => Scale::of(&series.extremes).with_margin(LINE_MARGIN),
+            Shown::Heatmap { field, .. } => Scale::from_extremes(&field.extremes),
+            Shown::Line { series, .. } => {
+                Scale::from_extremes(&series.extremes).with_margin(LINE_MARGIN)
+            }
             Shown::Histogram(bins) => {
                 let end = |edge: Option<&f64>| edge.copied().unwrap_or(0.0);
                 Scale::given(end(bins.edges.first()), end(bins.edges.last()))
@@ -107,7 +109,7 @@ impl Picture {
         Picture { has_coastlines: false, ..self }
     }
 
-    /// What the values are, with their unit.
+    /// The name of the values, with their unit.
     pub(crate) fn value(&self) -> String {
         self.value_named(&self.name)
     }
@@ -120,7 +122,7 @@ impl Picture {
         }
     }
 
-    /// What the values are, with their unit: the name is cut so that the text fits, where that is enough.
+    /// The name of the values, with their unit: the name is cut so that the text fits, where that is enough.
     pub(crate) fn value_within(&self, fits: impl Fn(&str) -> bool) -> String {
         let whole = self.value();
         if fits(&whole) {
@@ -166,7 +168,8 @@ impl Picture {
         field.seen(y, x).into_iter().map(|value| self.color(value)).collect()
     }
 
-    /// What the picture leaves out or shows in a special way: NaN, infinities, values outside of all bins.
+    /// Notes on elements that the picture leaves out or shows in a special way: NaN, infinities, values outside of
+    /// all bins.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let extremes = match &self.shown {
             Shown::Heatmap { field, .. } => field.extremes,
@@ -187,7 +190,7 @@ impl Picture {
         shown.map(|(count, what)| format!("{count} {what}")).collect()
     }
 
-    /// What the color of NaN stands for, where a cell has it.
+    /// The meaning of the color of NaN, where a cell has it.
     pub(crate) fn name_of_nan(&self) -> Option<&'static str> {
         match &self.shown {
             _ if self.nan_count() > 0 => Some("NaN"),

@@ -22,9 +22,9 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     pixels.fill(Color::WHITE);
     for shape in &drawing.shapes {
         match shape {
-            Shape::Rect { frame, fill } => fill_cells(&mut pixels, *frame, (1, 1), &[*fill]),
+            Shape::Rect { frame, fill } => fill_cells(&mut pixels, *frame, 1, 1, &[*fill]),
             Shape::Image { frame, rows, columns, cells } => {
-                fill_cells(&mut pixels, *frame, (*rows, *columns), cells);
+                fill_cells(&mut pixels, *frame, *rows, *columns, cells);
             }
             Shape::Lines { strokes, color, width, has_halo } => {
                 if *has_halo {
@@ -49,12 +49,12 @@ pub(crate) fn png_of_cells(rows: usize, columns: usize, cells: &[Rgb]) -> Result
     let (width, height) = (len(columns), len(rows));
     let failed = Error::Encode { width, height };
     let Some(mut pixels) = Pixmap::new(width, height) else { return Err(failed) };
-    fill_cells(&mut pixels, Frame { x: 0, y: 0, width, height }, (rows, columns), cells);
+    fill_cells(&mut pixels, Frame { x: 0, y: 0, width, height }, rows, columns, cells);
     pixels.encode_png().map_err(|_| failed)
 }
 
 /// Colors each pixel of a frame as the cell that it belongs to.
-fn fill_cells(pixels: &mut Pixmap, frame: Frame, (rows, columns): (usize, usize), cells: &[Rgb]) {
+fn fill_cells(pixels: &mut Pixmap, frame: Frame, rows: usize, columns: usize, cells: &[Rgb]) {
     let cell = |at: u32, len: u32, count: usize| at as usize * count / len as usize;
     let (width, height) = (pixels.width(), pixels.height());
     for y in frame.y..(frame.y + frame.height).min(height) {

@@ -50,7 +50,7 @@ impl Extremes {
 /// assert_eq!([scale.part(5.0), scale.part(99.0)], [Some(0.5), Some(1.0)]);
 /// assert_eq!(scale.part(f64::NAN), None);
 /// let found = Extremes { low: Some(-1.0), high: Some(4.0), ..Extremes::default() };
-/// assert_eq!(Scale::of(&found).around_zero(), Scale::given(-4.0, 4.0));
+/// assert_eq!(Scale::from_extremes(&found).around_zero(), Scale::given(-4.0, 4.0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
@@ -75,21 +75,21 @@ impl Scale {
 
     /// The scale of the numbers that were found; 0 to 1 if none is finite.
     #[must_use]
-    pub fn of(found: &Extremes) -> Scale {
+    pub fn from_extremes(found: &Extremes) -> Scale {
         match (found.low, found.high) {
             (Some(low), Some(high)) => Scale::given(low, high),
             _ => Scale { low: 0.0, high: 1.0 },
         }
     }
 
-    /// The same with zero in the middle.
+    /// Extends the scale so that zero is in the middle.
     #[must_use]
     pub fn around_zero(self) -> Scale {
         let most = self.low.abs().max(self.high.abs());
         Scale::given(-most, most)
     }
 
-    /// The same with a margin at both ends, as a part of the whole.
+    /// Adds a margin at both ends, as a share of the whole.
     #[must_use]
     pub fn with_margin(self, part: f64) -> Scale {
         let margin = (self.high - self.low) * part;

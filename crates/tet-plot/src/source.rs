@@ -14,7 +14,7 @@ const BLOCK_LEN: u64 = 16 << 20;
 /// Elements that are converted at once.
 const RUN_LEN: usize = 1 << 12;
 
-/// What a picture is made of, in row-major order. No more than a part of it is in memory.
+/// Elements of a picture, in row-major order. No more than a part of them is in memory.
 ///
 /// ```
 /// use tet_plot::PlotSource;

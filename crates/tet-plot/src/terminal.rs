@@ -39,9 +39,9 @@ pub(crate) fn draw(picture: &Picture, screen: Screen) -> String {
     }
     match &picture.shown {
         Shown::Heatmap { field, y, x } => {
-            heatmap::draw(picture, (field, y, x), screen, &mut out);
+            heatmap::draw(picture, field, y, x, screen, &mut out);
         }
-        Shown::Line { series, x } => dots::draw(picture, (series, x), width, &mut out),
+        Shown::Line { series, x } => dots::draw(picture, series, x, width, &mut out),
         Shown::Histogram(bins) => bars::draw(picture, bins, width, &mut out),
     }
     let remarks = picture.remarks();

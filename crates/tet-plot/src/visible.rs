@@ -1,7 +1,7 @@
 //! Texts from files: what would act on a terminal or is not allowed in XML is shown as a replacement.
 
-/// The same text, with a replacement character for each that controls a terminal, changes the direction of
-/// reading, or is not allowed in XML.
+/// Replaces each character that controls a terminal, changes the direction of reading, or is not allowed in XML, by a
+/// replacement character.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().map(|c| if acts(c) { '\u{fffd}' } else { c }).collect()
 }

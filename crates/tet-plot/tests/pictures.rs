@@ -17,7 +17,7 @@ struct Pixels {
 }
 
 impl Pixels {
-    fn of(png: &[u8]) -> Pixels {
+    fn decode(png: &[u8]) -> Pixels {
         let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
         let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut bytes).unwrap();
@@ -74,7 +74,7 @@ fn cells_have_the_colors_of_their_values() {
     let values = [0.0, 10.0, f64::NAN, 5.0, f64::INFINITY, f64::NEG_INFINITY];
     let size = PlotSize::default();
     let picture = Picture::new(heatmap(2, 3, &values, size));
-    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let pixels = Pixels::decode(&picture.png(size).unwrap());
     assert_eq!((pixels.width, pixels.height), (800, 500));
     let palette = Palette::default();
     let [left, top, width, height] = area(&picture, size);
@@ -111,7 +111,7 @@ fn one_nan_among_sixteen_million_elements_is_seen() {
     }
     let shown = Shown::Heatmap { field: fold.finish(), y, x };
     let picture = Picture::new(shown);
-    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let pixels = Pixels::decode(&picture.png(size).unwrap());
     let [left, top, width, height] = area(&picture, size);
     let nan = Palette::default().nan();
     let found: Vec<(usize, usize)> = (0..height)
@@ -136,7 +136,7 @@ fn rising_numbers_go_up_and_right_and_other_labels_down() {
     let words = || PlotAxis::labeled("a", ["p", "q"].map(String::from).to_vec());
     let corner = |picture: &Picture| {
         let [left, top, ..] = area(picture, size);
-        Pixels::of(&picture.png(size).unwrap()).at(left + 5, top + 5)
+        Pixels::decode(&picture.png(size).unwrap()).at(left + 5, top + 5)
     };
     // Elements are 0 at the first position of the axis and 1 at the last.
     let along_y = |y: PlotAxis| {
@@ -165,7 +165,7 @@ fn a_diverging_scale_has_its_palest_color_at_zero() {
     let size = PlotSize::default();
     let picture = Picture::new(heatmap(1, 3, &[-1.0, 0.0, 4.0], size));
     let picture = picture.around_zero().with_palette(Palette::diverging());
-    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let pixels = Pixels::decode(&picture.png(size).unwrap());
     let [left, top, width, _] = area(&picture, size);
     let third = |nth: usize| pixels.at(left + width * (2 * nth + 1) / 6, top + 50);
     let palette = Palette::diverging();
@@ -183,7 +183,7 @@ fn a_line_passes_its_points_and_marks_nan() {
     let series = fold.finish();
     let x = PlotAxis::positions("x", 3, 0, 1);
     let picture = Picture::new(Shown::Line { series, x }).with_scale(Scale::given(0.0, 20.0));
-    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let pixels = Pixels::decode(&picture.png(size).unwrap());
     let [left, top, width, height] = area(&picture, size);
     assert_eq!([top, height], [36, 412]);
     let blue = |x: usize, y: usize| {
@@ -203,7 +203,7 @@ fn bars_have_the_heights_of_their_counts() {
     let mut fold = BinFold::new(0.0, 2.0, 2).unwrap();
     fold.extend(&[0.5, 1.5, 1.5]);
     let picture = Picture::new(Shown::Histogram(fold.finish()));
-    let pixels = Pixels::of(&picture.png(size).unwrap());
+    let pixels = Pixels::decode(&picture.png(size).unwrap());
     let blue = |x: usize| (36..448).filter(|&y| pixels.at(x, y) == [31, 119, 180]).count();
     let (one, two) = (blue(200), blue(600));
     assert!(two.abs_diff(2 * one) <= 2 && one > 100, "{one} {two}");
@@ -334,8 +334,8 @@ fn a_map_has_coastlines() {
     assert!(strokes(world()) > without + 100);
     assert_eq!(strokes(earth([-45.0, -40.0], [-120.0, -115.0])), without, "the sea");
     // The western end of Africa, and the sea and the land on both sides of it.
-    let pixels = Pixels::of(&world().png(PlotSize::default()).unwrap());
-    let plain = Pixels::of(&world().without_coastlines().png(PlotSize::default()).unwrap());
+    let pixels = Pixels::decode(&world().png(PlotSize::default()).unwrap());
+    let plain = Pixels::decode(&world().without_coastlines().png(PlotSize::default()).unwrap());
     let differs = |lon: f64, lat: f64| {
         #[allow(
             clippy::cast_possible_truncation,
@@ -462,7 +462,7 @@ fn an_image_in_svg_has_a_pixel_for_each_cell() {
     let encoded = svg.split("base64,").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let bytes =
         base64::Engine::decode(&base64::engine::general_purpose::STANDARD, encoded).unwrap();
-    let pixels = Pixels::of(&bytes);
+    let pixels = Pixels::decode(&bytes);
     assert_eq!((pixels.width, pixels.height), (3, 2));
     assert_eq!(picture.cells_png().unwrap().unwrap(), bytes);
     let wanted: Vec<[u8; 3]> =

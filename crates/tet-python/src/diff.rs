@@ -69,7 +69,7 @@ pub(crate) fn diff<'py>(
         let one = |[left, right]: &[Dataset; 2]| {
             let slabs = [left, right].map(|it| Hyperslab::whole(it.shape()));
             let datasets = [(catalogs[0], left), (catalogs[1], right)];
-            DatasetDiff::of(datasets, slabs.each_ref(), tolerance.as_ref(), &how)
+            DatasetDiff::compare(datasets, slabs.each_ref(), tolerance.as_ref(), &how)
         };
         files.both.iter().map(one).collect::<tet_query::Result<Vec<_>>>()
     })?;

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use tet_document::{Answered, Ask, Query, Resolved};
 use tet_query::{
     Alignment, Axis, AxisPositions, AxisSlice, Coalesce, Cost, Execution, LabelAlignment,
-    LazyArray, ReadPlan, Run, plan,
+    LazyArray, ReadPlan, ReadRange, plan,
 };
 
 use crate::cells;
@@ -114,7 +114,7 @@ pub(crate) fn explain<'py>(
 fn reads(resolved: &Resolved, how: &Execution) -> Result<Reads, tet_document::Error> {
     let Resolved { dataset, slab, ask, .. } = resolved;
     let (mut run_count, mut run_len) = (0_u64, 0_u64);
-    let mut visit = |run: Run| {
+    let mut visit = |run: ReadRange| {
         run_count += 1;
         run_len = run_len.saturating_add(run.span.len());
     };
@@ -170,7 +170,7 @@ pub(crate) fn touched(py: Python<'_>, selected: &Selected) -> PyResult<(u64, u64
     let (dataset, how, slab) = (held.dataset()?, &held.open.how, selected.slab());
     detached(py, &Job::new(0, None), |_| {
         let mut read_len = 0_u64;
-        let mut visit = |run: Run| read_len = read_len.saturating_add(run.span.len());
+        let mut visit = |run: ReadRange| read_len = read_len.saturating_add(run.span.len());
         dataset.read_runs(slab, how, &mut visit)?;
         let plan = plan(dataset, slab, Coalesce::DEFAULT)?;
         Ok::<_, tet_query::Error>((plan.chunks().len() as u64, plan.decoded_len, read_len))

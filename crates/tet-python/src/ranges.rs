@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use tet_format::Span;
-use tet_io::{Access, Error, ReadAt, Source, Step};
+use tet_io::{Access, Error, Operation, ReadAt, Source};
 use tet_net::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Remote, Settings, Wanted};
 
 use crate::buffer::ReadMemory;
@@ -28,7 +28,7 @@ const HEAD_LEN: u64 = 256 << 10;
 
 /// The file that an object reads.
 pub(crate) fn open(object: &Py<PyAny>, name: &str) -> tet_io::Result<Source> {
-    let refused = |error| Error::io(Step::Open, name.as_ref(), error);
+    let refused = |error| Error::io(Operation::Open, name.as_ref(), error);
     let ranges = Python::attach(|py| {
         let version = stat(py, object)?;
         PyRanges::of(py, object.clone_ref(py), (name, version), None)
@@ -61,7 +61,8 @@ pub(crate) fn open_at_once(
         let version = FileVersion { len, etag, ..FileVersion::default() };
         PyRanges::of(py, object, (name, version), Some(head))
     });
-    let ranges = ranges.map_err(|error| Error::io(Step::Open, name.as_ref(), raised(error)))?;
+    let ranges =
+        ranges.map_err(|error| Error::io(Operation::Open, name.as_ref(), raised(error)))?;
     Ok(Source::from_named_reader(name, Arc::new(PyFile::open(ranges)?)))
 }
 

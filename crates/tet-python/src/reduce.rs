@@ -69,7 +69,7 @@ impl Asked {
             one_q: self.one_q,
             bins: self.bins,
             range: self.range,
-            ..Params::of(op)
+            ..Params::for_op(op)
         };
         Ok(Reduction {
             axes,
@@ -115,7 +115,7 @@ pub(crate) fn summary<'py>(
     let mut reductions: Vec<Reduction> = ops.iter().copied().map(skipping).collect();
     if quartiles {
         let q = vec![0.25, 0.5, 0.75];
-        let params = Params { q, between: Between::LineOrMiddle, ..Params::of(Op::Quantile) };
+        let params = Params { q, between: Between::LineOrMiddle, ..Params::for_op(Op::Quantile) };
         reductions.push(Reduction { params, ..skipping(Op::Quantile) });
     }
     selected.reduced(py, &reductions, progress)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tet_convert::{EdgeChoice, RefsAddress, RefsOptions, ZarrFormat, publish_references};
-use tet_io::{Overwrite, Step};
+use tet_io::{Operation, Overwrite};
 
 use crate::error::unsupported_file;
 use crate::file::OpenFile;
@@ -91,7 +91,7 @@ pub(crate) fn references<'py>(
         };
         let mut document = Vec::new();
         let written = set.write(&mut document);
-        written.map_err(|error| tet_io::Error::io(Step::Write, &path, error))?;
+        written.map_err(|error| tet_io::Error::io(Operation::Write, &path, error))?;
         Ok::<_, tet_convert::Error>(document)
     })?;
     Ok(PyBytes::new(py, &document))

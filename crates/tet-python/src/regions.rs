@@ -224,7 +224,7 @@ pub(crate) fn publish_parts<'py>(
         let plan = FilePlan::from_json(plan)?;
         // Those of a server are opened at the same time.
         let depth = parts.first().map_or(1, |path| if is_url(path) { OPENED_AT_ONCE } else { 1 });
-        let parts = at_once((parts.len(), depth), |nth| FilePart::open(&parts[nth], &plan))?;
+        let parts = at_once(parts.len(), depth, |nth| FilePart::open(&parts[nth], &plan))?;
         let (options, history) = (options(how), [row("create", &target)]);
         let progress = progress.begin(decoded_len(&plan));
         publish(&plan, &parts, None, &target, &options, &history, &progress).map_err(Failure)

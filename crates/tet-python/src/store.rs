@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use tet_io::{Error, FolderEntry, Progress, Result, Source, Step, UrlList, UrlStore};
+use tet_io::{Error, FolderEntry, Operation, Progress, Result, Source, UrlList, UrlStore};
 use tet_net::Settings;
 
 use crate::error::raised;
@@ -43,8 +43,8 @@ impl PyStore {
             let name = object.getattr(py, intern!(py, "name"))?.extract(py)?;
             Ok((name, object.getattr(py, intern!(py, "is_folder"))?.extract(py)?))
         });
-        let (name, is_folder) =
-            known.map_err(|error| Error::io(Step::Open, "(object)".as_ref(), raised(error)))?;
+        let (name, is_folder) = known
+            .map_err(|error| Error::io(Operation::Open, "(object)".as_ref(), raised(error)))?;
         let behind = if is_folder == Some(true) && !name.ends_with('/') { "/" } else { "" };
         let (url, may_be_folder) = (format!("{name}{behind}"), is_folder != Some(false));
         let object = Python::attach(|py| object.clone_ref(py));
@@ -80,7 +80,7 @@ impl UrlStore for PyStore {
         if url == self.name {
             return ranges::open(&self.object, url);
         }
-        let failed = |error| Error::io(Step::Open, url.as_ref(), error);
+        let failed = |error| Error::io(Operation::Open, url.as_ref(), error);
         let progress = Progress::of_thread().unwrap_or_default();
         progress.check().map_err(|canceled| failed(std::io::Error::other(canceled)))?;
         let object = Python::attach(|py| Ok(self.beside(py, url)?.unbind()));
@@ -99,7 +99,7 @@ impl UrlStore for PyStore {
             folder.call_method1(intern!(py, "list"), (count_max,))?.extract()
         });
         let (files, folders, is_cut) =
-            listed.map_err(|error| Error::io(Step::Read, url.as_ref(), raised(error)))?;
+            listed.map_err(|error| Error::io(Operation::Read, url.as_ref(), raised(error)))?;
         let files = files.into_iter().map(|(name, len)| FolderEntry { name, len, age: None });
         Ok(UrlList { files: files.collect(), folders, is_cut })
     }

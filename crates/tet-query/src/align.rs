@@ -10,7 +10,7 @@ use crate::labels::{CatalogLabels, LabelLookup, Labels};
 pub struct Alignment {
     /// The other dataset.
     pub with: Dataset,
-    /// The pairs, in the order they were asked for.
+    /// The pairs, in the requested order.
     pub axes: Vec<AxisAlignment>,
 }
 
@@ -21,7 +21,7 @@ impl Alignment {
     /// # Errors
     ///
     /// The labels cannot be read.
-    pub fn of(
+    pub fn compare(
         datasets: [(&Catalog, &Dataset); 2],
         pairs: &[[usize; 2]],
         how: &Execution,
@@ -65,7 +65,7 @@ pub struct AxisAlignment {
     pub axes: [usize; 2],
     /// How long they are.
     pub extents: [u64; 2],
-    /// What they are called.
+    /// The names of its dimensions, one per dataset.
     pub names: [Option<String>; 2],
     /// How their labels compare.
     pub labels: LabelAlignment,

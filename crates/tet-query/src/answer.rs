@@ -1,4 +1,4 @@
-//! What a dataset answers: selected elements, reductions and what they cost.
+//! Reads and reductions of a dataset, and their cost.
 
 use std::ops::Deref;
 
@@ -7,12 +7,12 @@ use tet_io::Bytes;
 
 use crate::array::{Array, zeroed_elements};
 use crate::budget::Execution;
-use crate::catalog::{Catalog, Dataset, Run};
+use crate::catalog::{Catalog, Dataset, ReadRange};
 use crate::coalesce::Coalesce;
 use crate::cost::Cost;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Doubt};
+use crate::fetch::{self, Unverified};
 use crate::plan::piece::dense_range;
 use crate::plan::plan;
 use crate::plan::touch::Touch;
@@ -22,18 +22,18 @@ use crate::scatter;
 use crate::selection::Hyperslab;
 use crate::value::Reduced;
 
-/// An answer, and how far the bytes that it rests on were compared with what the file has of them.
+/// A result and its integrity: which of the bytes behind it were checked against digests.
 ///
 /// It is used as its value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<T> {
-    /// What was asked for.
+pub struct WithIntegrity<T> {
+    /// The value: an array, a reduction, a comparison.
     pub value: T,
     /// Whether the bytes behind it are those that were written.
     pub integrity: Integrity,
 }
 
-impl<T> Deref for Answer<T> {
+impl<T> Deref for WithIntegrity<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -60,20 +60,23 @@ impl Catalog {
 }
 
 impl Dataset {
-    /// What is computed, with its integrity.
-    fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
-        let doubt = Doubt::default();
-        let value = value(&doubt)?;
-        Ok(Answer { value, integrity: doubt.integrity(self) })
+    /// Computes a value and adds its integrity.
+    fn computed<T>(
+        &self,
+        value: impl FnOnce(&Unverified) -> Result<T>,
+    ) -> Result<WithIntegrity<T>> {
+        let unverified = Unverified::default();
+        let value = value(&unverified)?;
+        Ok(WithIntegrity { value, integrity: unverified.integrity(self) })
     }
 
-    /// The same, once the file is known to be what it was.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+    /// Computes a value with its integrity, then checks that the file did not change meanwhile.
+    fn answer<T>(&self, value: impl FnOnce(&Unverified) -> Result<T>) -> Result<WithIntegrity<T>> {
         self.unless_changed(self.computed(value))
     }
 
-    /// An outcome of reading, once the file is known to be what it was: what is damaged in a file that changed meanwhile may
-    /// be in none of its versions.
+    /// Returns an outcome of reading after a check that the file did not change meanwhile: damage in a file that changed
+    /// may be in none of its versions.
     pub(crate) fn unless_changed<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.as_ref().err().is_none_or(|error| error.kind() == tet_io::Kind::Format) {
             self.check_unchanged()?;
@@ -86,8 +89,8 @@ impl Dataset {
     /// # Errors
     ///
     /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
-    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
-        self.answer(|doubt| scatter::read(self, slab, (how, doubt)))
+    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<WithIntegrity<Array>> {
+        self.answer(|unverified| scatter::read(self, slab, how, unverified))
     }
 
     /// Reads the selected elements, row-major, as values of their own type.
@@ -95,7 +98,11 @@ impl Dataset {
     /// # Errors
     ///
     /// As [`Dataset::read`], and [`Error::OtherType`] when the elements are no `T`.
-    pub fn read_as<T: Element>(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Vec<T>>> {
+    pub fn read_as<T: Element>(
+        &self,
+        slab: &Hyperslab,
+        how: &Execution,
+    ) -> Result<WithIntegrity<Vec<T>>> {
         if self.readable()? != T::DTYPE {
             let (dataset, dtype) = (self.name.clone(), self.dtype_name.clone());
             return Err(Error::OtherType { dataset, dtype, wanted: T::DTYPE });
@@ -108,7 +115,7 @@ impl Dataset {
         let mut value: Vec<T> =
             count.and_then(zeroed_elements).ok_or(Error::NoMemory { wanted })?;
         let integrity = self.read_into(slab, how, bytemuck::cast_slice_mut(&mut value))?;
-        Ok(Answer { value, integrity })
+        Ok(WithIntegrity { value, integrity })
     }
 
     /// Reads the selected elements into `out`, which has exactly their bytes.
@@ -122,7 +129,8 @@ impl Dataset {
         how: &Execution,
         out: &mut [u8],
     ) -> Result<Integrity> {
-        let answer = self.answer(|doubt| scatter::read_into(self, slab, (how, doubt), None, out));
+        let answer =
+            self.answer(|unverified| scatter::read_into(self, slab, how, unverified, None, out));
         Ok(answer?.integrity)
     }
 
@@ -156,8 +164,8 @@ impl Dataset {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-    ) -> Result<Answer<Reduced>> {
-        self.answer(|doubt| reduce::reduce(self, slab, reduction, (how, doubt)))
+    ) -> Result<WithIntegrity<Reduced>> {
+        self.answer(|unverified| reduce::reduce(self, slab, reduction, how, unverified))
     }
 
     /// Reduces the selected elements in several ways, each as [`Dataset::reduce`] does; those that
@@ -171,8 +179,8 @@ impl Dataset {
         slab: &Hyperslab,
         reductions: &[Reduction],
         how: &Execution,
-    ) -> Result<Answer<Vec<Reduced>>> {
-        self.answer(|doubt| reduce::reduce_all(self, slab, reductions, (how, doubt)))
+    ) -> Result<WithIntegrity<Vec<Reduced>>> {
+        self.answer(|unverified| reduce::reduce_all(self, slab, reductions, how, unverified))
     }
 
     /// The cost of [`Dataset::reduce`]. Reads no element.
@@ -196,7 +204,7 @@ impl Dataset {
     ///
     /// Returns an error when they differ from their checksum, or cannot be read.
     pub fn check_seal(&self, how: &Execution) -> Result<()> {
-        fetch::seal(self, || true, how, &Doubt::default())
+        fetch::seal(self, || true, how, &Unverified::default())
     }
 
     /// Opens a session: many reads and reductions, one look at the file's identity at its end.
@@ -209,7 +217,7 @@ impl Dataset {
     /// `how` allows; the number of threads does not change them.
     ///
     /// A source that is mapped or in memory is not read: there they are the bytes that are touched.
-    /// What is read to compare checksums of bytes that are used in part, or used later, is not listed.
+    /// Reads that only compare checksums, of bytes that are used in part or later, are not listed.
     ///
     /// # Errors
     ///
@@ -218,7 +226,7 @@ impl Dataset {
         &self,
         slab: &Hyperslab,
         how: &Execution,
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
         scatter::runs(self, slab, how, visit)
     }
@@ -235,9 +243,9 @@ impl Dataset {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
-        reduce::runs(self, slab, reduction, (how, visit))
+        reduce::runs(self, slab, reduction, how, visit)
     }
 }
 
@@ -249,9 +257,9 @@ impl Dataset {
 /// # Examples
 ///
 /// ```
-/// use tet_query::{Answer, Dataset, Execution, Hyperslab, Op, Reduced, Reduction, Result};
+/// use tet_query::{Dataset, Execution, Hyperslab, Op, Reduced, Reduction, Result, WithIntegrity};
 ///
-/// fn mean_and_max(dataset: &Dataset, how: &Execution) -> Result<[Answer<Reduced>; 2]> {
+/// fn mean_and_max(dataset: &Dataset, how: &Execution) -> Result<[WithIntegrity<Reduced>; 2]> {
 ///     let slab = Hyperslab::whole(dataset.shape());
 ///     let session = dataset.session();
 ///     let mean = session.reduce(&slab, &Reduction::all(Op::Mean), how)?;
@@ -269,7 +277,7 @@ pub struct Session<'d> {
 impl Session<'_> {
     /// An answer whose files are compared at the end of the session; an error at once, as damage in a file that changed
     /// meanwhile may be in none of its versions.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+    fn answer<T>(&self, value: impl FnOnce(&Unverified) -> Result<T>) -> Result<WithIntegrity<T>> {
         let outcome = self.dataset.computed(value);
         if outcome.is_err() { self.dataset.unless_changed(outcome) } else { outcome }
     }
@@ -279,8 +287,8 @@ impl Session<'_> {
     /// # Errors
     ///
     /// As [`Dataset::read`].
-    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
-        self.answer(|doubt| scatter::read(self.dataset, slab, (how, doubt)))
+    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<WithIntegrity<Array>> {
+        self.answer(|unverified| scatter::read(self.dataset, slab, how, unverified))
     }
 
     /// Reduces the selected elements.
@@ -293,8 +301,8 @@ impl Session<'_> {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-    ) -> Result<Answer<Reduced>> {
-        self.answer(|doubt| reduce::reduce(self.dataset, slab, reduction, (how, doubt)))
+    ) -> Result<WithIntegrity<Reduced>> {
+        self.answer(|unverified| reduce::reduce(self.dataset, slab, reduction, how, unverified))
     }
 
     /// Reduces the selected elements in several ways, as [`Dataset::reduce_all`] does.
@@ -307,8 +315,10 @@ impl Session<'_> {
         slab: &Hyperslab,
         reductions: &[Reduction],
         how: &Execution,
-    ) -> Result<Answer<Vec<Reduced>>> {
-        self.answer(|doubt| reduce::reduce_all(self.dataset, slab, reductions, (how, doubt)))
+    ) -> Result<WithIntegrity<Vec<Reduced>>> {
+        self.answer(|unverified| {
+            reduce::reduce_all(self.dataset, slab, reductions, how, unverified)
+        })
     }
 
     /// Compares the file's identity, once for all answers of the session.

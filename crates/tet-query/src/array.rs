@@ -28,7 +28,7 @@ impl std::fmt::Debug for Array {
 }
 
 impl PartialEq for Array {
-    /// The same dtype, shape and bits.
+    /// True when dtype, shape and bits are equal.
     fn eq(&self, other: &Self) -> bool {
         self.dtype == other.dtype && self.shape == other.shape && self.bytes() == other.bytes()
     }
@@ -65,13 +65,13 @@ impl Array {
         Some(array)
     }
 
-    /// The same bits under another dtype of the same size; `None` when the sizes differ.
+    /// Reinterprets the bits as another dtype of the same size; `None` when the sizes differ.
     #[must_use]
     pub fn with_dtype(self, dtype: DType) -> Option<Self> {
         (dtype.size() == self.dtype.size()).then_some(Array { dtype, ..self })
     }
 
-    /// The same elements under another shape; `None` when it asks for another number of them.
+    /// Reshapes the array; `None` when the new shape has another number of elements.
     #[must_use]
     pub fn with_shape(self, shape: Shape) -> Option<Self> {
         (shape.element_count() == self.shape.element_count()).then_some(Array { shape, ..self })
@@ -107,7 +107,7 @@ impl Array {
         &bytemuck::cast_slice(&self.words)[..self.byte_len]
     }
 
-    /// The same, to be filled.
+    /// The elements as bytes, to be filled.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.byte_len]
     }

@@ -38,8 +38,8 @@ pub struct Execution {
     pub statistics: StatisticsPolicy,
     /// Receives the number of selected bytes that are finished, and can cancel.
     pub progress: Progress,
-    /// What requests to a local file cost, which sets the length of reads and what is read ahead; a file of a server
-    /// has its own.
+    /// Cost of requests to a local file, which sets the length of reads and of read-ahead; a file of a server has its
+    /// own.
     ///
     /// With [`Access::SERVER`] a plan of a local file is that of the same file on a server.
     pub access: Access,
@@ -87,7 +87,7 @@ pub enum StatisticsPolicy {
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
 const RESULT_MAX: u64 = 1 << 34;
-/// What is read ahead of a server's file takes at most this share of the budget, and at most this many bytes.
+/// Read-ahead of a server's file takes at most this share of the budget, and at most this many bytes.
 const AHEAD_SHARE: u64 = 4;
 const AHEAD_LEN_MAX: u64 = 256 << 20;
 
@@ -123,32 +123,34 @@ impl fmt::Debug for Execution {
 }
 
 impl Execution {
-    /// The same with another progress.
+    /// Replaces the progress.
     #[must_use]
     pub fn with_progress(&self, progress: Progress) -> Execution {
         Execution { progress, ..self.clone() }
     }
 
-    /// The same for new work on `all` bytes: see [`Progress::begin`].
+    /// Starts the progress of new work on `all` bytes: see [`Progress::begin`].
     #[must_use]
     pub fn begin(&self, all: u64) -> Execution {
         self.with_progress(self.progress.begin(all))
     }
 
-    /// The same for a part of the work that its caller reports: see [`Progress::silent`].
+    /// Silences the progress, for a part of the work that its caller reports: see
+    /// [`Progress::silent`].
     #[must_use]
     pub fn silent(&self) -> Execution {
         self.with_progress(self.progress.silent())
     }
 
-    /// The same within a memory hint of a file: a hint lowers the budget and never raises it.
+    /// Limits the memory budget to the hint of a file: a hint lowers the budget and never raises
+    /// it.
     #[must_use]
     pub fn within(mut self, hint: Option<u64>) -> Execution {
         self.memory_budget = hint.map_or(self.memory_budget, |hint| self.memory_budget.min(hint));
         self
     }
 
-    /// The same for a file whose requests cost what those to `source` do.
+    /// Settings for the file of `source`: with the access cost of that source.
     pub(crate) fn suited(&self, source: &Source) -> Cow<'_, Execution> {
         let access = source.access();
         let access = if access.is_remote() { access } else { self.access };
@@ -184,7 +186,8 @@ impl Execution {
         Ok(self.affordable(held))
     }
 
-    /// The same when `held` is not checked: one at least.
+    /// Number of workers that the budget allows for `held` bytes each, without a check: at least
+    /// one.
     pub(crate) fn affordable(&self, held: u64) -> usize {
         let each = held.saturating_add(2 * self.window_len());
         let affordable = ((self.memory_budget - self.ahead_len()) / each).max(1);
@@ -218,7 +221,7 @@ impl Execution {
     }
 }
 
-/// The threads this process may use. Asked once: the system takes its time to answer.
+/// The threads this process may use. Determined once: the system call is slow.
 fn thread_count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))

@@ -23,7 +23,7 @@ pub use self::enumeration::Enumeration;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 use self::table::NoChunks;
-pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, Run, StoredCompression};
+pub use self::table::{ByteBlocks, ChunkPlace, ChunkTable, Decoder, ReadRange, StoredCompression};
 pub(crate) use self::texts::check_len;
 pub use self::texts::{FixedText, NumberTexts, TextChunks, TextElements, Texts};
 use tet_file::TetFile;
@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::pattern::Pattern;
 use crate::selection::Hyperslab;
 
-/// Groups around a dataset in which names are looked for, beside the root.
+/// Groups around a dataset that are searched for names, in addition to the root.
 const SCOPES_MAX: usize = 64;
 
 /// The datasets of one open file, shared by cheap clones.
@@ -47,7 +47,7 @@ pub struct Catalog {
     unopened: (usize, u64),
     format: &'static str,
     datasets: Arc<Vec<Dataset>>,
-    /// What is found by name and not listed.
+    /// Datasets that are found by name and not listed.
     parts: Arc<Vec<Dataset>>,
     attrs: Arc<BTreeMap<String, AttrText>>,
     names: Arc<Names>,
@@ -74,9 +74,9 @@ pub struct Meaning {
     /// The dataset with integers instead of floats, where they are times: those that are masked are the least integer
     /// of 64 bits, as NumPy and xarray have them.
     pub times: Option<Arc<Dataset>>,
-    /// What they are multiplied by.
+    /// The factor of the values.
     pub scale: Option<f64>,
-    /// What is added then.
+    /// The number that is added after scaling.
     pub offset: Option<f64>,
     /// The attributes that name values which are masked.
     pub masked: Vec<&'static str>,
@@ -85,7 +85,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Whether elements may be masked: NaN that reductions skip unless asked otherwise.
+    /// Whether elements may be masked: NaN, which reductions skip by default.
     #[must_use]
     pub const fn is_masked(&self) -> bool {
         !self.masked.is_empty()
@@ -112,7 +112,7 @@ pub struct Dataset {
     pub name: String,
     /// The type of its elements, when it is known.
     pub dtype: Option<DType>,
-    /// What the type is called, known or not.
+    /// The name of the type, supported or not.
     pub dtype_name: String,
     /// How chunks cover its shape; of a scalar where the shape is not known.
     pub grid: Grid,
@@ -172,7 +172,7 @@ impl Dataset {
         Dataset { dtype: Some(dtype), ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
     }
 
-    /// The same of a type that is known by its name alone.
+    /// A dataset of a type of which only the name is known.
     #[must_use]
     pub fn unknown(
         source: Source,
@@ -358,21 +358,21 @@ impl Catalog {
         }
     }
 
-    /// The same with the attributes of the file.
+    /// Adds the attributes of the file.
     #[must_use]
     pub fn with_attrs(self, attrs: BTreeMap<String, AttrText>) -> Catalog {
         Catalog { attrs: Arc::new(attrs), ..self }
     }
 
-    /// The same where `#N` means a dataset for N below `count` alone: a part of the file is lost, and
-    /// which positions the datasets behind it had is not known. `cause` is the reason.
+    /// Limits `#N` to datasets for N below `count`: a part of the file is lost, and the positions of the datasets
+    /// after it are unknown. `cause` is the reason.
     #[must_use]
     pub fn with_positions(self, count: usize, cause: Arc<Error>) -> Catalog {
         Catalog { uncounted: Some((count, cause)), ..self }
     }
 
-    /// The same with datasets that are parts of others: they are found by their names, unless others
-    /// have them, and are not listed. They are numbered behind the others.
+    /// Adds datasets that are parts of others: they are found by their names, unless others have them, and are not
+    /// listed. Their numbers follow those of the others.
     #[must_use]
     pub fn with_parts(self, mut parts: Vec<Dataset>) -> Catalog {
         for (index, part) in (self.datasets.len()..).zip(&mut parts) {
@@ -381,14 +381,14 @@ impl Catalog {
         Catalog { parts: Arc::new(parts), part_names: Arc::default(), ..self }
     }
 
-    /// The same with each dataset made into another view of it.
+    /// Replaces each dataset by a view of it.
     #[must_use]
     pub fn viewed(self, view: impl FnMut(Dataset) -> Dataset) -> Catalog {
         let datasets = Arc::unwrap_or_clone(self.datasets).into_iter().map(view).collect();
         Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
     }
 
-    /// The same with the datasets that `is_kept` keeps. They keep their [`Dataset::index`].
+    /// Keeps the datasets that pass `is_kept`, with their [`Dataset::index`].
     #[must_use]
     pub fn filtered(self, is_kept: impl FnMut(&Dataset) -> bool) -> Catalog {
         let mut datasets = Arc::unwrap_or_clone(self.datasets);
@@ -396,8 +396,8 @@ impl Catalog {
         Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
     }
 
-    /// The same where coordinates are decoded before their values are labels: packed ones mean other numbers than
-    /// those that are stored.
+    /// Sets the decoding of coordinates, which comes before their values are labels: packed values differ from the
+    /// stored ones.
     #[must_use]
     pub fn with_decoding(self, decoding: fn(Dataset) -> Dataset) -> Catalog {
         Catalog { decoding: Some(decoding), ..self }

@@ -18,7 +18,7 @@ pub struct Coalesce {
 impl Coalesce {
     /// Reads through gaps that cost less than another request on a local disk.
     pub const DEFAULT: Coalesce = Coalesce { gap_max: 16 * 1024 };
-    /// Reads no byte that was not asked for; spans that touch still merge.
+    /// Reads requested bytes only; adjacent spans still merge.
     pub const NONE: Coalesce = Coalesce { gap_max: 0 };
     /// For storage where a request costs much more than a megabyte.
     pub const WIDE: Coalesce = Coalesce { gap_max: 1024 * 1024 };

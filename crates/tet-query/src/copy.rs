@@ -14,8 +14,10 @@ struct Loop {
 pub(crate) fn copy_box(
     counts: &[usize],
     element_size: usize,
-    (from, from_strides): (&[u8], &[usize]),
-    (to, to_strides): (&mut [u8], &[usize]),
+    from: &[u8],
+    from_strides: &[usize],
+    to: &mut [u8],
+    to_strides: &[usize],
 ) {
     let mut loops: Vec<Loop> = Vec::with_capacity(counts.len());
     for (axis, &count) in counts.iter().enumerate() {

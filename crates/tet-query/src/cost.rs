@@ -94,12 +94,12 @@ impl Cost {
         }
     }
 
-    /// The same with `count` more values in memory.
+    /// Adds the memory of `count` values.
     pub(crate) const fn with_values(self, count: u64) -> Cost {
         self.with_held(count.saturating_mul(VALUE_LEN))
     }
 
-    /// The same with `len` more bytes in memory.
+    /// Adds `len` bytes of memory.
     pub(crate) const fn with_held(self, len: u64) -> Cost {
         Cost { memory_len: self.memory_len.saturating_add(len), ..self }
     }

@@ -10,7 +10,7 @@
 mod blocks;
 mod boxes;
 mod change;
-mod found;
+mod element_diff;
 mod missing;
 mod pair;
 mod structure;
@@ -29,14 +29,14 @@ use self::blocks::BlockPair;
 use self::boxes::Boxes;
 use self::change::ChangeSums;
 pub use self::change::DiffNorms;
-pub use self::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
+pub use self::element_diff::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
 use self::missing::missing;
 use self::pair::{Pairs, compare};
 pub use self::structure::{CatalogDiff, DatasetDiff, MetadataDiff};
 use self::tally::Tally;
 use self::texts::diff_texts;
 pub use self::tolerance::Tolerance;
-use crate::answer::Answer;
+use crate::answer::WithIntegrity;
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};
 use crate::catalog::{Dataset, Meaning};
@@ -69,17 +69,18 @@ impl Dataset {
     /// let [old, new] = [open("old.tet")?, open("new.tet")?];
     /// let [old, new] = [old.find("temp")?, new.find("temp")?];
     /// let all = [old, new].map(|it| Hyperslab::whole(it.shape()));
-    /// let found = old.diff(&all[0], (new, &all[1]), &Tolerance::default(), &Execution::default())?;
+    /// let found = old.diff(&all[0], new, &all[1], &Tolerance::default(), &Execution::default())?;
     /// println!("{} of {} differ", found.differing, found.count);
     /// # Ok::<(), tet_query::Error>(())
     /// ```
     pub fn diff(
         &self,
         slab: &Hyperslab,
-        (other, other_slab): (&Dataset, &Hyperslab),
+        other: &Dataset,
+        other_slab: &Hyperslab,
         tolerance: &Tolerance,
         how: &Execution,
-    ) -> Result<Answer<ElementDiff>> {
+    ) -> Result<WithIntegrity<ElementDiff>> {
         let incomparable = |why| Error::Incomparable { dataset: self.name.clone(), why };
         let shapes = [slab, other_slab].map(Hyperslab::kept_shape);
         if shapes[0] != shapes[1] {
@@ -90,7 +91,7 @@ impl Dataset {
             return diff_texts([(self, slab), (other, other_slab)], how);
         }
         let pair = [(self, slab), (other, other_slab)];
-        if let Some(blocks) = BlockPair::of(pair).filter(|_| blocks::are_enough(tolerance)) {
+        if let Some(blocks) = BlockPair::new(pair).filter(|_| blocks::are_enough(tolerance)) {
             let found = blocks.diff(slab, how)?;
             let is_number = self.why().is_none() && other.why().is_none() && self.dtype.is_some();
             if found.differing == 0 || !is_number {
@@ -113,12 +114,12 @@ fn diff_numbers(
     pair: [(&Dataset, &Hyperslab); 2],
     tolerance: &Tolerance,
     how: &Execution,
-) -> Result<Answer<ElementDiff>> {
+) -> Result<WithIntegrity<ElementDiff>> {
     let [(left, slab), (right, other_slab)] = pair;
     let missing = [missing(left), missing(right)];
     let arrays = [LazyArray::values(left, slab)?, LazyArray::values(right, other_slab)?];
     let dtypes = arrays.each_ref().map(LazyArray::dtype);
-    let pairs = Pairs::of(dtypes, tolerance, [&missing[0], &missing[1]]);
+    let pairs = Pairs::new(dtypes, tolerance, [&missing[0], &missing[1]]);
     let pairs = pairs.ok_or_else(|| Error::Incomparable {
         dataset: left.name.clone(),
         why: not_compared(dtypes, tolerance),
@@ -137,8 +138,8 @@ fn compare_arrays(
     pairs: Pairs<'_>,
     slab: &Hyperslab,
     how: &Execution,
-) -> Result<Answer<ElementDiff>> {
-    let boxes = Boxes::of([left, right], pairs.is_bitwise(), how)?;
+) -> Result<WithIntegrity<ElementDiff>> {
+    let boxes = Boxes::new([left, right], pairs.is_bitwise(), how)?;
     let skipped = boxes.skipped();
     how.progress.advance(skipped.saturating_mul(boxes.element_size()))?;
     if skipped == 0 {
@@ -154,7 +155,7 @@ fn compare_arrays(
         0 => left.integrity().and(right.integrity()),
         _ => Integrity::Unchecked,
     };
-    Ok(Answer { value: ElementDiff { change, ..total.tally.answer(slab) }, integrity })
+    Ok(WithIntegrity { value: ElementDiff { change, ..total.tally.answer(slab) }, integrity })
 }
 
 /// The arrays as they are stored, where equal stored elements are decoded to equal ones.
@@ -169,7 +170,7 @@ fn stored_alike(arrays: [&LazyArray; 2], pairs: Pairs<'_>) -> Result<Option<[Laz
     Ok(Some([values(left, arrays[0])?, values(right, arrays[1])?]))
 }
 
-/// What boxes were found to have.
+/// The sums over all boxes.
 struct Total {
     tally: Tally,
     change: ChangeSums,
@@ -222,7 +223,7 @@ fn compared(
         Ok(done)
     };
     let ahead = (workers as u64).saturating_mul(2);
-    fetch::run((workers, ahead), boxes.count(), how, <[Buffer; 2]>::default, task)?;
+    fetch::run(workers, ahead, boxes.count(), how, <[Buffer; 2]>::default, task)?;
     let equal = std::mem::take(&mut lock().equal);
     if !equal.is_empty() && lock().tally.differing > 0 {
         // Their elements are added up now that the sums are needed.
@@ -234,7 +235,7 @@ fn compared(
             lock().change.add(&found.sums);
             Ok(0)
         };
-        fetch::run((workers, ahead), equal.len() as u64, how, <[Buffer; 2]>::default, task)?;
+        fetch::run(workers, ahead, equal.len() as u64, how, <[Buffer; 2]>::default, task)?;
     }
     Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

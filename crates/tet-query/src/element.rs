@@ -72,7 +72,7 @@ pub(crate) trait Single: Element {
     const DIGITS: u32;
     /// The most elements that are widened together; none where nothing is widened.
     const ROOM_LEN: usize = ROOM_LEN;
-    /// The same value as float32; a NaN stays a NaN.
+    /// The value as float32; a NaN stays a NaN.
     fn widen(self) -> f32;
 
     /// All of `elements`, in `room` if they are not float32 already; there is room for them.

@@ -27,11 +27,11 @@ pub enum Error {
     /// No dataset has this name.
     #[error("no dataset {}{name:?}{}", matching(name), did_you_mean(suggestion.as_deref()))]
     NoSuchDataset {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The names the file has.
         known: Vec<String>,
-        /// A name that looks like the one asked for.
+        /// A name similar to the requested one.
         suggestion: Option<String>,
     },
     /// Several datasets have this name.
@@ -91,7 +91,7 @@ pub enum Error {
     Opaque {
         /// The dataset.
         dataset: String,
-        /// What its elements are called.
+        /// The name of its dtype.
         dtype: String,
     },
     /// The elements of two datasets cannot be compared.
@@ -113,30 +113,30 @@ pub enum Error {
         /// The names of its members, as parts of the file.
         members: Vec<String>,
     },
-    /// The dataset's elements are text, and numbers are asked for.
+    /// The dataset's elements are text, and numbers are requested.
     #[error("dataset {dataset:?} contains text, and no numbers to compute with")]
     Text {
         /// The dataset.
         dataset: String,
     },
-    /// The dataset's elements are not text, and texts are asked for.
+    /// The dataset's elements are not text, and texts are requested.
     #[error("dataset {dataset:?} is of {dtype}, and not of text")]
     NoTexts {
         /// The dataset.
         dataset: String,
-        /// What its elements are called.
+        /// The name of its dtype.
         dtype: String,
     },
     /// The dataset is of a kind that the reader of its container does not support.
     #[error("{why}")]
     Unsupported {
-        /// What is not supported, and what to do.
+        /// The unsupported feature, and advice.
         why: String,
     },
     /// The dataset is damaged, or a file that it needs is missing, and no rule of its container says so.
     #[error("{why}")]
     Malformed {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The dataset's element type is not one this program knows.
@@ -144,7 +144,7 @@ pub enum Error {
     UnknownDType {
         /// The dataset.
         dataset: String,
-        /// What the file calls it.
+        /// The file's name of the type.
         dtype: String,
     },
     /// A chunk breaks a rule of the format.
@@ -205,14 +205,14 @@ pub enum Error {
         /// Its shape.
         shape: Shape,
     },
-    /// The elements are asked for as another type than theirs.
+    /// The elements are requested as a type other than theirs.
     #[error("dataset {dataset:?} is of {dtype}, and not of {wanted}")]
     OtherType {
         /// The dataset.
         dataset: String,
         /// The type of its elements.
         dtype: String,
-        /// The type that they were asked for as.
+        /// The requested type.
         wanted: DType,
     },
     /// A reduction names an axis the dataset does not have, or one twice.
@@ -223,7 +223,7 @@ pub enum Error {
         /// Axes of the dataset.
         rank: usize,
     },
-    /// An axis is asked to be two things at once, or its groups or picks are not its own.
+    /// An axis has two roles at once, or its groups or picks are not its own.
     #[error("axis {axis} cannot be grouped, picked or windowed like this")]
     Combined {
         /// The axis.
@@ -263,7 +263,7 @@ pub enum Error {
     /// A histogram has no edges.
     #[error("histogram: {why}")]
     Histogram {
-        /// What is wrong with its range or its bins.
+        /// The fault of its range or its bins.
         why: &'static str,
     },
     /// Elements that fail a filter have nothing to become.
@@ -277,7 +277,7 @@ pub enum Error {
         /// Its element type, which has no NaN.
         dtype: DType,
     },
-    /// An element is asked for as a type that does not have its value.
+    /// An element is requested as a type that cannot represent its value.
     #[error("element {at:?} of dataset {dataset:?} is {value}, which {} does not have", dtype.name())]
     Inexact {
         /// The dataset.
@@ -300,7 +300,7 @@ pub enum Error {
     /// A bound of the caller would be passed.
     #[error("{what}: {wanted} are needed, the limit is {limit}")]
     Limit {
-        /// What is bounded.
+        /// The bounded quantity.
         what: &'static str,
         /// How much is needed.
         wanted: u64,
@@ -310,7 +310,7 @@ pub enum Error {
     /// Few stored bytes decode to more than the caller allows.
     #[error("the data decode to {wanted} bytes, the limit for a file of this length is {limit}")]
     Expansion {
-        /// What they decode to.
+        /// The length in bytes that they decode to.
         wanted: u64,
         /// How much is allowed.
         limit: u64,
@@ -335,7 +335,7 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
-    /// The caller asked to stop.
+    /// The caller canceled.
     #[error("canceled")]
     Canceled,
 }
@@ -478,7 +478,7 @@ fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 
-/// What is wrong with a chunk.
+/// The message for a fault of a chunk.
 fn of_chunk(fault: &tet_format::Error) -> String {
     let tet_format::Error { rule, at, found, wanted } = fault;
     if *rule != tet_format::Rule::ChunkDigest {

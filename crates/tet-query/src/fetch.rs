@@ -24,7 +24,7 @@ use std::ops::Range;
 use tet_format::Span;
 
 use self::bring::Bring;
-pub(crate) use self::check::{Checks, Doubt, Uses, seal};
+pub(crate) use self::check::{Checks, Unverified, Uses, seal};
 pub(crate) use self::groups::each_request;
 pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
@@ -42,7 +42,7 @@ use crate::plan::runs::TaskReads;
 use crate::plan::touch::AxisBox;
 use crate::plan::{ChunkRead, ReadPlan};
 
-/// What the user of strips needs of them.
+/// Row layout that the user of strips needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// Bytes at any distance and on any boundary.
@@ -63,7 +63,7 @@ pub(crate) struct Block<'a> {
 }
 
 /// Where the elements of a strip are.
-enum Held {
+enum StripSource {
     /// Where they were brought.
     Stored(Span),
     Chunk(Range<usize>),
@@ -72,13 +72,13 @@ enum Held {
     Dense,
 }
 
-impl Held {
+impl StripSource {
     const fn is_gathered(&self) -> bool {
-        matches!(self, Held::Neighbors(_) | Held::Dense)
+        matches!(self, StripSource::Neighbors(_) | StripSource::Dense)
     }
 }
 
-/// What one thread makes strips with.
+/// Makes the strips of one thread.
 #[derive(Debug)]
 pub(crate) struct Fetcher<'a> {
     plan: &'a ReadPlan,
@@ -173,18 +173,18 @@ impl<'a> Fetcher<'a> {
     }
 
     /// The bytes of a strip where they are.
-    fn held(&self, held: &Held, boxes: &[AxisBox]) -> Result<&[u8]> {
+    fn held(&self, held: &StripSource, boxes: &[AxisBox]) -> Result<&[u8]> {
         match held {
-            Held::Stored(span) => self.bring.held(*span),
-            Held::Chunk(range) => self.chunk.bytes().get(range.clone()),
-            Held::Neighbors(range) => self.bring.part(range.clone()),
-            Held::Dense => self.dense.bytes().get(..self.dense_len(boxes)?),
+            StripSource::Stored(span) => self.bring.held(*span),
+            StripSource::Chunk(range) => self.chunk.bytes().get(range.clone()),
+            StripSource::Neighbors(range) => self.bring.part(range.clone()),
+            StripSource::Dense => self.dense.bytes().get(..self.dense_len(boxes)?),
         }
         .ok_or_else(|| self.bring.changed())
     }
 
     /// Digests the strip of a raw chunk that is compared, while it is in the nearest caches.
-    fn digest(&mut self, held: &Held, boxes: &[AxisBox]) -> Result<()> {
+    fn digest(&mut self, held: &StripSource, boxes: &[AxisBox]) -> Result<()> {
         if !self.passing.is_digesting() {
             return Ok(());
         }
@@ -242,21 +242,21 @@ impl<'a> Fetcher<'a> {
         reads: &mut TaskReads<'_>,
         read: &ChunkRead,
         boxes: &[AxisBox],
-    ) -> Result<Held> {
+    ) -> Result<StripSource> {
         let stretches = self.plan.stretches(boxes, self.window_len);
         let span = self.span(read, stretches.base..stretches.end)?;
         let is_viewed = self.bring.view().is_some() && self.bring.held(span).is_some();
         if !is_viewed && stretches.total() != 1 {
             let spans = stretches.filter_map(|it| self.plan.stored_span(read, it.elements));
             return match self.neighbors(reads, spans, boxes)? {
-                Some(range) => Ok(Held::Neighbors(range)),
+                Some(range) => Ok(StripSource::Neighbors(range)),
                 None => self.gather(reads, read, boxes),
             };
         }
         let bytes = self.bring.bytes(reads, span)?;
         let element_size = buffer::len(self.plan.element_size)?;
         let serves = serves(self.rows, bytes, boxes, element_size, &mut self.dense)?;
-        Ok(if serves { Held::Stored(span) } else { Held::Dense })
+        Ok(if serves { StripSource::Stored(span) } else { StripSource::Dense })
     }
 
     /// The place of a strip in the buffer, where reading its stretches gathered it.
@@ -285,7 +285,7 @@ impl<'a> Fetcher<'a> {
         read: &ChunkRead,
         ordinal: u64,
         boxes: &[AxisBox],
-    ) -> Result<Held> {
+    ) -> Result<StripSource> {
         if self.chunk_at != Some(ordinal) {
             self.chunk_at = None;
             let stored = self.bring.bytes(reads, read.place.stored)?;
@@ -299,7 +299,7 @@ impl<'a> Fetcher<'a> {
             buffer::len(stretches.base)? * element_size..buffer::len(stretches.end)? * element_size;
         let bytes = &self.chunk.bytes()[range.clone()];
         let serves = serves(self.rows, bytes, boxes, element_size, &mut self.dense)?;
-        Ok(if serves { Held::Chunk(range) } else { Held::Dense })
+        Ok(if serves { StripSource::Chunk(range) } else { StripSource::Dense })
     }
 
     /// Gathers a strip of a chunk that is read in ranges, stretch by stretch.
@@ -308,7 +308,7 @@ impl<'a> Fetcher<'a> {
         reads: &mut TaskReads<'_>,
         read: &ChunkRead,
         boxes: &[AxisBox],
-    ) -> Result<Held> {
+    ) -> Result<StripSource> {
         let (plan, dataset) = (self.plan, self.checks.dataset());
         let len = self.dense_len(boxes)?;
         let mut rest = self.dense.room(len)?;
@@ -324,16 +324,16 @@ impl<'a> Fetcher<'a> {
             let held_len = buffer::len((elements.end - elements.start) * plan.element_size)?;
             let size = buffer::len(plan.element_size)?;
             if plan.is_identity(read) {
-                spread((&stretches, &stretch), boxes, size, stored, out)?;
+                spread(&stretches, &stretch, boxes, size, stored, out)?;
             } else if held_len == out.len() {
                 decode::range(plan, dataset, read, stored, elements, out)?;
             } else {
                 let held = self.scratch.room(held_len)?;
                 decode::range(plan, dataset, read, stored, elements, held)?;
-                spread((&stretches, &stretch), boxes, size, held, out)?;
+                spread(&stretches, &stretch, boxes, size, held, out)?;
             }
         }
-        Ok(Held::Dense)
+        Ok(StripSource::Dense)
     }
 
     /// Where in the file these elements of a raw chunk lie.
@@ -357,7 +357,7 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The error for a codec that names no bytes for elements.
+/// The error for a codec that cannot locate the bytes of elements.
 fn no_range(plan: &ReadPlan, checks: &Checks<'_>, read: &ChunkRead) -> Error {
     let codec = plan.decoder(read).name();
     Error::codec(checks.dataset(), read, tet_codec::Error::NoRange { codec })

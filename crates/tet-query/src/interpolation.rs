@@ -1,4 +1,4 @@
-//! Which elements in order a quantile lies between, and what it is of them.
+//! Interpolation of quantiles between neighbors in sorted order.
 
 /// With more wanted places than this, all is put in order.
 const SELECTED_MAX: usize = 16;
@@ -10,15 +10,15 @@ pub enum Between {
     /// of the neighbors is infinite.
     #[default]
     Line,
-    /// Their mean: the median, whatever quantile is asked for.
+    /// Their mean: the median, whatever the requested quantile.
     Middle,
     /// By linear interpolation, and the quantile 0.5 is the median: what a summary has.
     LineOrMiddle,
 }
 
-/// Where a quantile lies among elements in order.
+/// Position of a quantile among sorted elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct QuantilePosition {
     pub(crate) low: u64,
     /// `low`, or the next.
     pub(crate) high: u64,
@@ -27,31 +27,36 @@ pub(crate) struct Place {
     between: Between,
 }
 
-/// Where quantiles lie among `count` elements, of which there is one at least.
+/// Positions of quantiles among `count` sorted elements, at least one.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "floored, in range")]
-pub(crate) fn places(count: u64, q: &[f64], between: Between) -> Vec<Place> {
+pub(crate) fn quantile_positions(count: u64, q: &[f64], between: Between) -> Vec<QuantilePosition> {
     let last = count - 1;
     let place = |&q: &f64| {
         let at = last as f64 * q;
         let low = at.floor();
         match between {
-            Between::Middle => Place { low: last / 2, high: count / 2, part: 0.5, between },
-            Between::LineOrMiddle if q == 0.5 => {
-                Place { low: last / 2, high: count / 2, part: 0.5, between: Between::Middle }
+            Between::Middle => {
+                QuantilePosition { low: last / 2, high: count / 2, part: 0.5, between }
             }
+            Between::LineOrMiddle if q == 0.5 => QuantilePosition {
+                low: last / 2,
+                high: count / 2,
+                part: 0.5,
+                between: Between::Middle,
+            },
             Between::Line | Between::LineOrMiddle if at >= last as f64 => {
-                Place { low: last, high: last, part: count as f64, between }
+                QuantilePosition { low: last, high: last, part: count as f64, between }
             }
             Between::Line | Between::LineOrMiddle => {
                 let (low, part) = (low as u64, at - low);
-                Place { low, high: low + 1, part, between }
+                QuantilePosition { low, high: low + 1, part, between }
             }
         }
     };
     q.iter().map(place).collect()
 }
 
-impl Place {
+impl QuantilePosition {
     /// The quantile, from the elements in order.
     pub(crate) fn value(self, element: impl Fn(u64) -> f64) -> f64 {
         let (low, high) = (element(self.low), element(self.high));
@@ -88,7 +93,8 @@ mod tests {
     #[test]
     fn the_middle_is_the_mean_of_two_and_a_line_ends_at_its_ends() {
         let value = |elements: &[f64], q, between| {
-            places(elements.len() as u64, &[q], between)[0].value(|at| elements[at as usize])
+            quantile_positions(elements.len() as u64, &[q], between)[0]
+                .value(|at| elements[at as usize])
         };
         let infinite = [f64::INFINITY; 2];
         assert_eq!(value(&infinite, 0.5, Between::Middle), f64::INFINITY);
@@ -116,7 +122,11 @@ mod tests {
             (&[1.0, 2.0], [1.25, 1.5, 1.75]),
             (&[3.0], [3.0; 3]),
         ] {
-            let places = places(elements.len() as u64, &[0.25, 0.5, 0.75], Between::LineOrMiddle);
+            let places = quantile_positions(
+                elements.len() as u64,
+                &[0.25, 0.5, 0.75],
+                Between::LineOrMiddle,
+            );
             for (place, wanted) in places.into_iter().zip(wanted) {
                 let value = place.value(|at| elements[at as usize]);
                 assert!(value == wanted || value.is_nan() && wanted.is_nan(), "{elements:?}");

@@ -41,9 +41,9 @@ pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
 pub(crate) use known::{Known, KnownChunk, Share, Verdict};
 pub(crate) use rank::{Numeric, Ranked};
-pub(crate) use state::{Maker, State};
+pub(crate) use state::{KernelState, Maker};
 pub(crate) use sum::{FixedF64, two_sum};
-pub(crate) use table::{Step, maker, rank_maker};
+pub(crate) use table::{RankStep, maker, rank_maker};
 pub(crate) use test::{Test, Tester};
 
 use std::cell::OnceCell;
@@ -66,8 +66,8 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     const KEEPS: bool = false;
     /// Whether statistics may tell what elements do to it: then it has [`Kernel::fold_known`].
     const KNOWS: bool = false;
-    /// Whether it tells by statistics which chunks are [outdone](Kernel::outdoes) by others.
-    const OUTDOES: bool = false;
+    /// Whether it tells by statistics which chunks are [outdone](Kernel::can_skip) by others.
+    const CAN_SKIP: bool = false;
 
     /// Values to a cell.
     fn width(_setup: &Setup) -> usize {
@@ -115,14 +115,14 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     }
 
     /// Notes the bound of a chunk that is read, of which the cell has a share: for a state that only tells which chunks
-    /// are [outdone](Kernel::outdoes).
+    /// are [outdone](Kernel::can_skip).
     fn note_bound(&mut self, cell: usize, known: &Known<T>, share: Share) {
         let _ = (cell, known, share);
     }
 
-    /// Whether no element of a chunk, whichever are selected, changes the cell beside the chunks that were folded into
-    /// it and those whose bounds were noted.
-    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+    /// Whether no element of a chunk can change the cell, by the least and the greatest element of the chunk, the chunks
+    /// folded into the cell, and those whose bounds were noted.
+    fn can_skip(&self, cell: usize, known: &Known<T>) -> bool {
         let _ = (cell, known);
         false
     }
@@ -171,7 +171,7 @@ pub(crate) struct Lanes {
     pub rows: usize,
     /// Elements between the starts of two rows.
     pub distance: usize,
-    /// What a row adds to [`At::index`]; all lanes of a row have the same.
+    /// Step of [`At::index`] from one row to the next; all lanes of a row have one index.
     pub index: u64,
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct Runs {
     pub distance: usize,
     /// Cells between two runs; 0 where all fold into one.
     pub cells: usize,
-    /// What a run adds to [`At::index`].
+    /// Step of [`At::index`] from one run to the next.
     pub index: u64,
 }
 
@@ -212,7 +212,7 @@ pub(crate) struct Scatter<'a> {
     pub stride: usize,
     /// Elements between two of them.
     pub distance: usize,
-    /// What an element adds to [`At::index`].
+    /// Step of [`At::index`] from one element to the next.
     pub index: u64,
 }
 
@@ -231,23 +231,23 @@ impl Scatter<'_> {
 /// The parameters of a kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
-    /// What happens with NaN.
+    /// Treatment of NaN.
     pub nan: NanPolicy,
     /// Taken off the count of a variance.
     pub ddof: u32,
-    /// What is counted, for the operations that count.
+    /// Test of the operations that count.
     pub test: Option<Test>,
-    /// What else must hold for an element to be counted; nothing must for pads.
+    /// Second condition for an element to be counted; pads need not meet it.
     pub within: Option<Test>,
-    /// What is made of a count.
+    /// Result that is made of a count.
     pub tally: Tally,
-    /// Quantiles, in the order they were asked for.
+    /// Quantiles, in the requested order.
     pub q: Vec<f64>,
     /// How to interpolate between two neighbors in order.
     pub between: Between,
     /// The edges of a histogram.
     pub edges: Vec<f64>,
-    /// What is known of the wanted keys, for the passes of a selection by rank.
+    /// State of the search for the wanted keys, for the passes of a selection by rank.
     pub digits: Pass,
 }
 
@@ -265,7 +265,7 @@ pub(crate) enum CellCount {
 #[derive(Clone, Debug)]
 struct Folded {
     steps: Vec<u64>,
-    /// The counts, from when they are asked for to the next fold.
+    /// The counts, computed on demand and dropped by the next fold.
     counts: OnceCell<Vec<u64>>,
 }
 

@@ -43,7 +43,7 @@ pub trait LabelLookup {
     /// They cannot be read.
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>>;
 
-    /// What is not understood of the units and the calendar of an axis whose labels count since a date.
+    /// The unsupported part of the units and the calendar of an axis whose labels count since a date.
     fn unknown_units(&self, axis: usize) -> Option<String> {
         let _ = axis;
         None

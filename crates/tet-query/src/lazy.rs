@@ -32,7 +32,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Doubt, PartRead};
+use crate::fetch::{self, PartRead, Unverified};
 use crate::plan::starts_in_ranges;
 use crate::reduction::{AxisPicks, Filter, Number};
 use crate::scatter;
@@ -65,8 +65,8 @@ pub struct LazyArray {
     is_ranged: bool,
     map: Option<Arc<Map>>,
     zero_denominators: AtomicU64,
-    doubt: Doubt,
-    /// What is known of chunks that are read in parts, once all of the lazy array is to be read in parts.
+    unverified: Unverified,
+    /// Digest checks of chunks that are read in parts, from when all of the lazy array is read in parts.
     parts: OnceLock<PartRead>,
 }
 
@@ -95,7 +95,7 @@ impl LazyArray {
             is_ranged: true,
             map: None,
             zero_denominators: AtomicU64::new(0),
-            doubt: Doubt::default(),
+            unverified: Unverified::default(),
             parts: OnceLock::new(),
         })
     }
@@ -121,7 +121,7 @@ impl LazyArray {
             (Some(transform), filter) => {
                 lazy.check_number(transform)?;
                 let statistics = lazy.statistics(transform, how)?;
-                let formula = Formula::of(transform.method);
+                let formula = Formula::for_method(transform.method);
                 Some(Map::computing(filter, formula, statistics, lazy.dtype))
             }
         };
@@ -200,7 +200,7 @@ impl LazyArray {
             self.parts.get_or_init(|| PartRead::new(&self.dataset, &self.slab));
         }
         let is_whole = || !self.is_picked() && self.slab == Hyperslab::whole(self.dataset.shape());
-        fetch::seal(&self.dataset, is_whole, how, &Doubt::default())
+        fetch::seal(&self.dataset, is_whole, how, &Unverified::default())
     }
 
     /// The dataset whose values are shown.
@@ -212,10 +212,10 @@ impl LazyArray {
     /// How far the bytes of all that was read until now were compared with what the file has of them.
     #[must_use]
     pub fn integrity(&self) -> Integrity {
-        self.doubt.integrity(&self.dataset)
+        self.unverified.integrity(&self.dataset)
     }
 
-    /// What is selected of the dataset, before picks.
+    /// The selection of the dataset, before picks.
     #[must_use]
     pub const fn slab(&self) -> &Hyperslab {
         &self.slab
@@ -227,7 +227,7 @@ impl LazyArray {
         &self.choice
     }
 
-    /// What is made of them.
+    /// The transform of the elements.
     #[must_use]
     pub const fn transform(&self) -> Option<&Transform> {
         self.transform.as_ref()
@@ -279,7 +279,7 @@ impl LazyArray {
     /// As [`Dataset::read`].
     pub fn read(&self, part: &Hyperslab, how: &Execution) -> Result<Array> {
         if self.map.is_none() && !self.is_picked() && self.parts.get().is_none() {
-            let array = scatter::read(&self.dataset, &self.composed(part)?, (how, &self.doubt));
+            let array = scatter::read(&self.dataset, &self.composed(part)?, how, &self.unverified);
             return self.dataset.unless_changed(array);
         }
         how.check_result(part.element_count().and_then(|count| count.checked_mul(self.size())))?;
@@ -353,13 +353,13 @@ impl LazyArray {
         Ok(())
     }
 
-    /// The same elements through another map.
+    /// Applies another map to the elements.
     fn mapped(&self, map: Map) -> LazyArray {
         LazyArray { transform: None, dtype: map.to(), map: Some(Arc::new(map)), ..self.apart() }
     }
 
-    /// The same array for a look at a part of it: what that reads counts neither in
-    /// [`LazyArray::integrity`] nor in [`LazyArray::zero_denominators`] of this one.
+    /// A copy with its own counters: reads of it change neither [`LazyArray::integrity`] nor
+    /// [`LazyArray::zero_denominators`] of this one.
     #[must_use]
     pub fn apart(&self) -> LazyArray {
         LazyArray {
@@ -373,7 +373,7 @@ impl LazyArray {
             is_ranged: self.is_ranged,
             map: self.map.clone(),
             zero_denominators: AtomicU64::new(0),
-            doubt: self.doubt.copied(),
+            unverified: self.unverified.copied(),
             parts: OnceLock::new(),
         }
     }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   catalog   name -> dataset, chunk -> place in the file
-//!   selection what was asked -> hyperslab (start, stop, step per axis)
+//!   selection request -> hyperslab (start, stop, step per axis)
 //!   plan      hyperslab x grid -> chunk reads          coalesce  spans of tasks -> runs
 //!   fetch     runs -> stored bytes                     decode    stored -> elements
 //!   scatter   elements -> array                        kernel    elements -> state -> value
@@ -85,13 +85,13 @@ mod exact_sum;
 mod testing;
 
 pub use align::{Alignment, AxisAlignment, LabelAlignment};
-pub use answer::{Answer, Session};
+pub use answer::{Session, WithIntegrity};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution, StatisticsPolicy, THREADS_MAX};
 pub use catalog::{
     AttrText, ByteBlocks, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Enumeration,
-    FixedText, Meaning, NumberTexts, Run, Seal, SealDigester, Sealed, StoredCompression,
+    FixedText, Meaning, NumberTexts, ReadRange, Seal, SealDigester, Sealed, StoredCompression,
     TextChunks, TextElements, Texts, rescaled,
 };
 pub use coalesce::Coalesce;

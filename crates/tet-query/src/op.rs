@@ -1,4 +1,4 @@
-//! What can be made of the selected elements.
+//! Operations on the selected elements.
 
 /// A reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -154,7 +154,7 @@ impl Op {
     }
 }
 
-/// What happens with NaN.
+/// Treatment of NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NanPolicy {
     /// A NaN makes the result NaN.

@@ -4,14 +4,14 @@ use regex_lite::Regex;
 
 /// A pattern of names with at least one wildcard.
 ///
-/// | written | stands for |
+/// | written | matches |
 /// |---|---|
 /// | `*` | any text, also none and also with `/` and `.` in it |
 /// | `?` | one character |
 /// | `{a,b}` | one of these texts, which are taken literally |
 /// | `{0..31}` | a whole number from 0 to 31, without leading zeros |
 ///
-/// All else stands for itself, brackets too: they begin a slice.
+/// Other characters match themselves, brackets too: they begin a slice.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ impl Pattern {
         while let Some(at) = rest.find(['*', '?', '{']) {
             let (literal, wild) = rest.split_at(at);
             regex.push_str(&regex_lite::escape(literal));
-            if let Some(Wildcard { group, len, numbers: range }) = Wildcard::of(wild) {
+            if let Some(Wildcard { group, len, numbers: range }) = Wildcard::parse(wild) {
                 regex.push_str(&group);
                 numbers.push(range);
                 rest = wild.get(len..)?;
@@ -66,7 +66,7 @@ impl Pattern {
         self.is_all || self.parts(name).is_some()
     }
 
-    /// What each wildcard stands for in a name, the shortest text first; `None` if the name does not match.
+    /// The text that each wildcard matches in a name, the shortest first; `None` if the name does not match.
     #[must_use]
     pub fn parts<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
         if self.is_all {
@@ -116,7 +116,7 @@ struct Wildcard {
 
 impl Wildcard {
     /// The wildcard that a text begins with; `None` for a brace that stands for itself.
-    fn of(text: &str) -> Option<Wildcard> {
+    fn parse(text: &str) -> Option<Wildcard> {
         match text.as_bytes().first() {
             Some(b'*') => Some(Wildcard { group: "(.*?)".to_owned(), len: 1, numbers: None }),
             Some(b'?') => Some(Wildcard { group: "(.)".to_owned(), len: 1, numbers: None }),

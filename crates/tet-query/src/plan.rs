@@ -1,4 +1,4 @@
-//! What will be read, as data.
+//! The plan of a read, as data.
 //!
 //! A plan is laid over chunk coordinates with arithmetic: it costs O(touched chunks), and inside a
 //! chunk nothing is listed. It depends on catalog, selection and policy only. Tasks are cut from it,
@@ -76,7 +76,7 @@ pub struct ChunkRead {
     pub place: ChunkPlace,
 }
 
-/// What becomes of a chunk of a plan.
+/// Decision about a chunk of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zone {
     /// It is read.
@@ -87,7 +87,7 @@ pub(crate) enum Zone {
     Known(ChunkStatistics),
 }
 
-/// How far an answer rests on statistics of chunks, which were not read then.
+/// Use of chunk statistics in an answer; chunks that they decide are not read.
 ///
 /// ```
 /// let none = tet_query::StatisticsUse::default();
@@ -110,7 +110,7 @@ impl StatisticsUse {
         self.answered == 0 && self.skipped == 0
     }
 
-    /// What two passes over the same chunks rest on.
+    /// Combines the uses of two passes over the same chunks.
     pub(crate) fn and(self, other: StatisticsUse) -> StatisticsUse {
         StatisticsUse {
             answered: self.answered.max(other.answered),
@@ -131,13 +131,13 @@ pub struct ReadPlan {
     /// The most bytes one chunk takes that is decoded whole: stored and decoded.
     pub(crate) whole_len_max: u64,
     chunks: Vec<ChunkRead>,
-    /// What becomes of each chunk; none where all are read.
+    /// Decision for each chunk; empty where all are read.
     zones: Vec<Zone>,
     are_checked: bool,
     table: Arc<dyn ChunkTable>,
-    /// Stretches of the file that are asked for, before coalescing.
+    /// Requested stretches of the file, before coalescing.
     pub span_count: u64,
-    /// Stored bytes that are asked for.
+    /// Requested stored bytes.
     pub stored_len: u64,
     /// Bytes of the touched chunks after decoding.
     pub decoded_len: u64,
@@ -189,12 +189,12 @@ impl ReadPlan {
         &self.chunks
     }
 
-    /// The same plan with what becomes of each of its chunks, by statistics that were compared with their digest or not.
+    /// Sets the decision for each chunk, by statistics that were compared with their digest or not.
     pub(crate) fn with_zones(self, zones: Vec<Zone>, are_checked: bool) -> ReadPlan {
         ReadPlan { zones, are_checked, ..self }
     }
 
-    /// What becomes of the `ordinal`th chunk.
+    /// The decision for the `ordinal`th chunk.
     pub(crate) fn zone(&self, ordinal: u64) -> Zone {
         let zone = usize::try_from(ordinal).ok().and_then(|at| self.zones.get(at));
         zone.copied().unwrap_or(Zone::Read)
@@ -223,7 +223,7 @@ impl ReadPlan {
         self.decoder(read).is_identity()
     }
 
-    /// What decodes the chunk.
+    /// The decoder of the chunk.
     pub(crate) fn decoder(&self, read: &ChunkRead) -> Decoder<'_> {
         self.table.decoder(read.linear, &read.place)
     }
@@ -261,7 +261,7 @@ impl ReadPlan {
         element_count(&boxes) == chunk_elements(&boxes)
     }
 
-    /// Whether all stored bytes of the dataset's chunks are asked for.
+    /// Whether all stored bytes of the dataset's chunks are requested.
     pub(crate) fn is_of_all(&self, dataset: &Dataset) -> bool {
         self.chunks.len() as u64 == dataset.grid.chunk_count()
             && self.touched_len() == self.stored_len

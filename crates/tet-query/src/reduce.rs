@@ -7,39 +7,39 @@
 //!   slide   overlapping windows out of positions                   board, assemble: the cells
 //!   pad     what fills windows up
 //!   zone    which chunks need not be read, by their statistics
-//!   asked   one pass, or the passes of what one cannot answer
+//!   query   one pass, or the passes of what one cannot answer
 //! ```
 //!
-//! Cuts depend on selection, grid, codecs and what is asked only, so the same bits come out whatever
+//! Cuts depend on selection, grid, codecs and reduction only, so the same bits come out whatever
 //! the threads, the budget, the coalescing and the source. Where elements are kept cuts depend on the
 //! budget too, and what becomes of the elements does not depend on cuts.
 
-mod asked;
 mod assemble;
 mod board;
 mod covariance;
 mod cut;
 mod fold;
 pub(crate) mod histogram;
-mod job;
 mod layout;
 mod matrix;
 mod order;
 mod pad;
+mod pass;
 mod quantile;
+mod query;
 mod role;
 mod slide;
 mod steps;
 mod window;
 mod zone;
 
-use self::asked::{Answer, Asked, answers};
+use self::query::{ReductionQuery, ReductionResult, answers};
 use self::role::Roles;
 use crate::budget::Execution;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::fetch::Doubt;
+use crate::fetch::Unverified;
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
@@ -50,12 +50,13 @@ pub(crate) fn reduce(
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
 ) -> Result<Reduced> {
     let how = &*how.suited(&dataset.source);
-    let (asked, axes) = asked(dataset, slab, reduction, (how, doubt))?;
-    let answer = asked.answer()?;
-    reduced(&asked, axes, answer)
+    let (query, axes) = reduction_query(dataset, slab, reduction, how, unverified)?;
+    let answer = query.answer()?;
+    reduced(&query, axes, answer)
 }
 
 /// Reduces a selection in several ways.
@@ -63,29 +64,36 @@ pub(crate) fn reduce_all(
     dataset: &Dataset,
     slab: &Hyperslab,
     reductions: &[Reduction],
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
 ) -> Result<Vec<Reduced>> {
     let how = &*how.suited(&dataset.source);
-    let all = reductions.iter().map(|reduction| asked(dataset, slab, reduction, (how, doubt)));
+    let all = reductions
+        .iter()
+        .map(|reduction| reduction_query(dataset, slab, reduction, how, unverified));
     let (all, axes): (Vec<_>, Vec<_>) = all.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let answers = answers(&all)?.into_iter();
     let each = all.iter().zip(axes).zip(answers);
-    each.map(|((asked, axes), answer)| reduced(asked, axes, answer)).collect()
+    each.map(|((query, axes), answer)| reduced(query, axes, answer)).collect()
 }
 
 /// The values with what they stand for.
-fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduced> {
-    let reduction = asked.reduction;
-    let count = asked.slab.element_count().ok_or_else(|| Error::misfit(asked.dataset))?;
+fn reduced(
+    query: &ReductionQuery<'_>,
+    axes: Vec<usize>,
+    answer: ReductionResult,
+) -> Result<Reduced> {
+    let reduction = query.reduction;
+    let count = query.slab.element_count().ok_or_else(|| Error::misfit(query.dataset))?;
     let mut reduced = Reduced {
         op: reduction.op,
         axes,
-        along: asked.roles.along(),
-        shape: asked.roles.shape(),
+        along: query.roles.along(),
+        shape: query.roles.shape(),
         values: answer.values,
         count,
         nan_count: answer.nan_count,
-        statistics: asked.doubt.statistics(),
+        statistics: query.unverified.statistics(),
         details: Details::None,
     };
     match reduction.op {
@@ -94,18 +102,18 @@ fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduce
         }
         Op::Histogram => bins_last(&mut reduced, answer.edges),
         Op::ArgMin | Op::ArgMax => {
-            reduced.axes = indexed_axes(&asked.roles, asked.slab);
-            reduced.details = places(&asked.roles, &reduced.axes, &reduced.values);
+            reduced.axes = indexed_axes(&query.roles, query.slab);
+            reduced.details = places(&query.roles, &reduced.axes, &reduced.values);
         }
         Op::Covariance | Op::Correlation => {
-            let variables = Along::Variables(asked.variables()?);
+            let variables = Along::Variables(query.variables()?);
             let count = reduced.shape.first().copied().unwrap_or(0);
             reduced.shape = vec![count; 2];
             reduced.along = vec![variables.clone(), variables];
         }
         _ => {}
     }
-    reduced.values = asked.own(reduced.values, &reduced.shape)?;
+    reduced.values = query.own(reduced.values, &reduced.shape)?;
     Ok(reduced)
 }
 
@@ -117,7 +125,7 @@ pub(crate) fn cost(
     how: &Execution,
 ) -> Result<Cost> {
     let how = &*how.suited(&dataset.source);
-    asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.cost()
+    reduction_query(dataset, slab, reduction, how, &Unverified::default())?.0.cost()
 }
 
 /// Calls `visit` with every run that a pass of a reduction reads.
@@ -125,19 +133,21 @@ pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
-    (how, visit): (&Execution, &mut dyn FnMut(Run)),
+    how: &Execution,
+    visit: &mut dyn FnMut(ReadRange),
 ) -> Result<()> {
     let how = &*how.suited(&dataset.source);
-    asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.runs(visit)
+    reduction_query(dataset, slab, reduction, how, &Unverified::default())?.0.runs(visit)
 }
 
-/// What is asked, and the axes that are folded.
-fn asked<'a>(
+/// The reduction with its dataset and the roles of its axes.
+fn reduction_query<'a>(
     dataset: &'a Dataset,
     slab: &'a Hyperslab,
     reduction: &'a Reduction,
-    (how, doubt): (&'a Execution, &'a Doubt),
-) -> Result<(Asked<'a>, Vec<usize>)> {
+    how: &'a Execution,
+    unverified: &'a Unverified,
+) -> Result<(ReductionQuery<'a>, Vec<usize>)> {
     let dtype = dataset.readable()?;
     if reduction.seeks_pads() {
         return Err(Error::NoPlace { op: reduction.op.name() });
@@ -146,7 +156,7 @@ fn asked<'a>(
         return Err(Error::Windowed { op: reduction.op.name() });
     }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
-    Ok((Asked { dataset, dtype, slab, reduction, how, doubt, roles }, axes))
+    Ok((ReductionQuery { dataset, dtype, slab, reduction, how, unverified, roles }, axes))
 }
 
 /// Puts an axis of quantiles first, as NumPy does; the values have them last.

@@ -1,4 +1,4 @@
-//! What a reduction is asked for: the operation, its axes, which elements, which cells.
+//! Parameters of a reduction: the operation, its axes, its elements, its cells.
 
 use std::fmt;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl Params {
 
     /// The defaults of `op`. A quantile has none.
     #[must_use]
-    pub fn of(op: Op) -> Params {
+    pub fn for_op(op: Op) -> Params {
         let bins = if op == Op::Histogram { Params::BINS } else { 0 };
         Params { bins, ..Params::default() }
     }
@@ -136,7 +136,7 @@ pub struct AxisGroups {
     pub axis: usize,
     /// For each selected position its group, or [`AxisGroups::NONE`].
     pub group_of: Arc<[u32]>,
-    /// What the groups are called, in order of their first position.
+    /// The names of the groups, in order of their first position.
     pub labels: Arc<[String]>,
     /// The dataset whose values they are, where they are no labels of the axis.
     pub by: Option<Arc<str>>,
@@ -198,11 +198,11 @@ pub enum WindowAlign {
 /// A reduction of a selection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
-    /// What is computed.
+    /// The operation.
     pub op: Op,
     /// Over which axes of the dataset.
     pub axes: Axes,
-    /// What happens with NaN.
+    /// Treatment of NaN.
     pub nan: NanPolicy,
     /// The numbers of the operation.
     pub params: Params,
@@ -238,7 +238,7 @@ impl Reduction {
         Reduction { axes: Axes::Some(axes.into()), ..Reduction::all(op) }
     }
 
-    /// The same with NaN so.
+    /// Sets the treatment of NaN.
     #[must_use]
     pub fn with_nan(self, nan: NanPolicy) -> Self {
         Reduction { nan, ..self }
@@ -263,7 +263,7 @@ impl Reduction {
             && self.window == other.window
     }
 
-    /// What happens with NaN, by policy or by the operation's name.
+    /// The treatment of NaN, by policy or by the operation's name.
     #[must_use]
     pub fn nan_policy(&self) -> NanPolicy {
         if self.op.skips_nan() { NanPolicy::Skip } else { self.nan }

@@ -9,14 +9,14 @@ use std::sync::Mutex;
 
 use tet_io::Source;
 
-use self::split::{Part, split};
+use self::split::{OutputPart, split};
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Prefetch, Rows, Uses};
+use crate::fetch::{self, Checks, Fetcher, PartRead, Prefetch, Rows, Unverified, Uses};
 use crate::plan::ReadPlan;
 use crate::plan::output::OutputCut;
 use crate::plan::piece::{Strips, dense_range, element_count};
@@ -27,14 +27,15 @@ use crate::selection::Hyperslab;
 pub(crate) fn read(
     dataset: &Dataset,
     slab: &Hyperslab,
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
 ) -> Result<Array> {
     let how = &*how.suited(&dataset.source);
     let plan = dataset.plan(slab, how)?;
     let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
     how.check_result(plan.element_count.checked_mul(plan.element_size))?;
     let mut array = Array::zeroed(dtype, slab.kept_shape())?;
-    fill(dataset, &plan, (how, doubt), None, array.bytes_mut())?;
+    fill(dataset, &plan, how, unverified, None, array.bytes_mut())?;
     Ok(array)
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
     how: &Execution,
-    visit: &mut dyn FnMut(Run),
+    visit: &mut dyn FnMut(ReadRange),
 ) -> Result<()> {
     let how = &*how.suited(&dataset.source);
     let plan = dataset.plan(slab, how)?;
@@ -52,8 +53,8 @@ pub(crate) fn runs(
         return Ok(());
     }
     let cut = OutputCut::new(&plan, &how.tuning);
-    let runs_of = |index, visit: &mut dyn FnMut(Run)| {
-        task_runs((&plan, &cut), how, index, visit);
+    let runs_of = |index, visit: &mut dyn FnMut(ReadRange)| {
+        task_runs(&plan, &cut, how, index, visit);
         Ok(())
     };
     fetch::each_request(how, cut.count(), runs_of, visit)
@@ -61,15 +62,16 @@ pub(crate) fn runs(
 
 /// Calls `visit` with every run that a task reads.
 fn task_runs(
-    (plan, cut): (&ReadPlan, &OutputCut),
+    plan: &ReadPlan,
+    cut: &OutputCut,
     how: &Execution,
     index: u64,
-    visit: &mut dyn FnMut(Run),
+    visit: &mut dyn FnMut(ReadRange),
 ) {
     let output = cut.rect(index);
     let rect = output.rect.clone();
-    let reads = (how.window_len(), Some(output));
-    plan.for_task_runs((&rect, None), strip_elements(plan, how), reads, visit);
+    let (limit, window_len) = (strip_elements(plan, how), how.window_len());
+    plan.for_task_runs(&rect, None, limit, window_len, Some(output), visit);
 }
 
 /// Elements of a strip.
@@ -89,7 +91,8 @@ pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Resu
 pub(crate) fn read_into(
     dataset: &Dataset,
     slab: &Hyperslab,
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
     parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
@@ -99,23 +102,24 @@ pub(crate) fn read_into(
     if wanted != out.len() as u64 {
         return Err(Error::Buffer { found: out.len() as u64, wanted });
     }
-    fill(dataset, &plan, (how, doubt), parts, out)
+    fill(dataset, &plan, how, unverified, parts, out)
 }
 
 /// Executes a plan into the output.
 fn fill(
     dataset: &Dataset,
     plan: &ReadPlan,
-    (how, doubt): (&Execution, &Doubt),
+    how: &Execution,
+    unverified: &Unverified,
     parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
     if plan.element_count == 0 {
         return Ok(());
     }
-    let checks = Checks::new(dataset, plan, (how, doubt), (Uses::Once, parts))?;
+    let checks = Checks::new(dataset, plan, how, unverified, Uses::Once, parts)?;
     how.progress.check()?;
-    if fill_at_once((&dataset.source, &checks), plan, how, out)? {
+    if fill_at_once(&dataset.source, &checks, plan, how, out)? {
         how.progress.advance(out.len() as u64)?;
         return checks.finish();
     }
@@ -123,11 +127,11 @@ fn fill(
     let workers = if plan.is_one_task(&how.tuning) { 1 } else { workers };
     let cut = OutputCut::new(plan, &how.tuning);
     let parts = split(&cut, plan.element_size, out)?;
-    let parts: Vec<Mutex<Option<Part<'_>>>> =
+    let parts: Vec<Mutex<Option<OutputPart<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let count = parts.len() as u64;
     let prefetch = Prefetch::new(dataset, how, count, |index, visit| {
-        task_runs((plan, &cut), how, index, visit);
+        task_runs(plan, &cut, how, index, visit);
         Ok(())
     });
     let state = || Fetcher::new(&checks, plan, how, Rows::Any, &prefetch);
@@ -136,18 +140,19 @@ fn fill(
             .get(buffer::len(index)?)
             .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());
         let Some(Some(mut part)) = part else { return Ok(0) };
-        let done = fill_part(fetcher, plan, how, (index, &mut part));
+        let done = fill_part(fetcher, plan, how, index, &mut part);
         fetcher.end();
         done
     };
-    prefetch.during(|| fetch::run((workers, u64::MAX), count, how, state, task))?;
+    prefetch.during(|| fetch::run(workers, u64::MAX, count, how, state, task))?;
     checks.finish()
 }
 
 /// Reads a contiguous part of one raw chunk, such as a point, directly; false
 /// when it does not.
 fn fill_at_once(
-    (source, checks): (&Source, &Checks<'_>),
+    source: &Source,
+    checks: &Checks<'_>,
     plan: &ReadPlan,
     how: &Execution,
     out: &mut [u8],
@@ -179,7 +184,8 @@ fn fill_part(
     fetcher: &mut Fetcher<'_>,
     plan: &ReadPlan,
     how: &Execution,
-    (index, part): (u64, &mut Part<'_>),
+    index: u64,
+    part: &mut OutputPart<'_>,
 ) -> Result<u64> {
     let touch = plan.touch.narrowed(&part.place.rect);
     let mut strips = Strips::new(&touch, strip_elements(plan, how));

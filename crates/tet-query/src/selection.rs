@@ -1,4 +1,4 @@
-//! What a caller asks for: ranges, positions, names and labels, one entry per axis.
+//! A selection as requested: ranges, positions, names and labels, one entry per axis.
 //!
 //! A [`Selection`] comes from text ([`Selection::parse`]), from a query document or from the builders here. It knows
 //! nothing of any file. [`Selection::resolve`] turns it into a [`Hyperslab`] for one dataset: start, stop and step per
@@ -125,7 +125,7 @@ pub enum Stop {
     Through(Position),
 }
 
-/// What is asked of one axis.
+/// Selection along one axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AxisSelection {
     /// Every `step`-th position from `start` to `stop`.
@@ -180,7 +180,7 @@ impl AxisSelection {
         AxisSelection::Point(position.into())
     }
 
-    /// The same range, every `step`-th position of it. Points and lists stay what they are.
+    /// Keeps every `step`-th position of a range. Points and lists stay what they are.
     #[must_use]
     pub fn step_by(self, step: u64) -> Self {
         match self {
@@ -206,7 +206,7 @@ pub enum SelectionForm {
     Named(Vec<(AxisRef, AxisSelection)>),
 }
 
-/// What a caller asks for, independent of any file.
+/// A selection as requested, independent of any file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
     /// How its entries find their axes.
@@ -237,7 +237,7 @@ impl Selection {
         Selection { form: SelectionForm::Named(entries) }
     }
 
-    /// Whether everything is asked for without saying anything about any axis.
+    /// Whether there are no entries: everything is selected.
     #[must_use]
     pub fn is_all(&self) -> bool {
         matches!(&self.form, SelectionForm::Named(entries) if entries.is_empty())

@@ -96,7 +96,7 @@ fn numbers(dataset: Dataset, axes: &[(usize, &TakenAxis)], how: &Execution) -> R
     let whole = Hyperslab::whole(dataset.shape());
     let lazy = LazyArray::new(&dataset, &whole, choice, None, how)?;
     let numbers: Vec<usize> = axes.iter().map(|(axis, _)| *axis).collect();
-    let elements = Elements::of(Arc::new(lazy));
+    let elements = Elements::new(Arc::new(lazy));
     let view = Computed::longer_along(elements, &numbers, how).dataset(String::new());
     Ok(Dataset { grid: view.grid, chunks: view.chunks, source: view.source, ..dataset })
 }

@@ -9,7 +9,7 @@ use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
 
 use crate::budget::Execution;
-use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Run};
+use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, ReadRange};
 use crate::error::Result;
 use crate::selection::{AxisSlice, Hyperslab};
 use crate::tuning::Tuning;
@@ -167,12 +167,12 @@ impl ChunkTable for Places {
 pub(crate) struct Counting {
     object: u32,
     bytes: Vec<u8>,
-    reads: Arc<Mutex<Vec<Run>>>,
+    reads: Arc<Mutex<Vec<ReadRange>>>,
 }
 
 impl Counting {
-    /// What was read since this was asked last, in file order.
-    pub(crate) fn take_reads(&self) -> Vec<Run> {
+    /// Runs that were read since the last call, in file order.
+    pub(crate) fn take_reads(&self) -> Vec<ReadRange> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_unstable();
         reads
@@ -186,7 +186,7 @@ impl ReadAt for Counting {
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let span = Span::new(offset, out.len() as u64).unwrap();
-        self.reads.lock().unwrap().push(Run { object: self.object, span });
+        self.reads.lock().unwrap().push(ReadRange { object: self.object, span });
         let start = usize::try_from(offset).unwrap();
         out.copy_from_slice(&self.bytes[start..][..out.len()]);
         Ok(())
@@ -230,14 +230,15 @@ pub(crate) fn world(
     element: impl Fn(u64) -> Vec<u8>,
 ) -> World {
     let grid = Grid::new(shape.into(), chunk_shape.into()).unwrap();
-    world_of(dtype, &Spread { grid, hole_every: None, object_count: 1 }, (stored, order), element)
+    world_of(dtype, &Spread { grid, hole_every: None, object_count: 1 }, stored, order, element)
 }
 
-/// The same with chunks that are spread in this way; the fill value is `element(0)`.
+/// A world with chunks that are spread in this way; the fill value is `element(0)`.
 pub(crate) fn world_of(
     dtype: DType,
     spread: &Spread,
-    (stored, order): (Stored, Order),
+    stored: Stored,
+    order: Order,
     element: impl Fn(u64) -> Vec<u8>,
 ) -> World {
     let grid = &spread.grid;
@@ -284,11 +285,11 @@ pub(crate) fn world_of(
         fill: Arc::new(Fill(element(0))),
         objects: Vec::new(),
     };
-    World::of(dtype, grid, places, files)
+    World::new(dtype, grid, places, files)
 }
 
 impl World {
-    fn of(dtype: DType, grid: &Grid, places: Places, files: Vec<Vec<u8>>) -> World {
+    fn new(dtype: DType, grid: &Grid, places: Places, files: Vec<Vec<u8>>) -> World {
         let catalog = |objects: Vec<Source>| {
             let source = objects[0].clone();
             let chunks = Arc::new(Places { objects, ..places.clone() });
@@ -296,7 +297,7 @@ impl World {
             Catalog::new(source, "test", vec![dataset])
         };
         let mapped = catalog(files.iter().cloned().map(Source::from_bytes).collect());
-        let reads = Arc::<Mutex<Vec<Run>>>::default();
+        let reads = Arc::<Mutex<Vec<ReadRange>>>::default();
         let counting = files.iter().zip(0..).map(|(bytes, object)| {
             Arc::new(Counting { object, bytes: bytes.clone(), reads: Arc::clone(&reads) })
         });
@@ -307,12 +308,12 @@ impl World {
         World { shape, mapped, positioned, counting, grid: grid.clone(), places, files }
     }
 
-    /// The same world with one bit of its first file changed.
+    /// Flips one bit of the first file.
     pub(crate) fn damaged(&self, at: usize) -> World {
         let mut files = self.files.clone();
         files[0][at] ^= 4;
         let dtype = self.mapped.datasets()[0].dtype.unwrap();
-        World::of(dtype, &self.grid, self.places.clone(), files)
+        World::new(dtype, &self.grid, self.places.clone(), files)
     }
 
     /// The linear index of the element whose bytes are seen at `linear`: 0 where no chunk is stored.

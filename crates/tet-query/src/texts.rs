@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use tet_format::Integrity;
 
-use crate::answer::Answer;
+use crate::answer::WithIntegrity;
 use crate::budget::Execution;
 use crate::catalog::{Dataset, NumberTexts, TextChunks, TextElements, Texts, check_len};
 use crate::error::{Error, Result};
 use crate::selection::{AxisSlice, Hyperslab};
 
-/// What every text takes in memory beside its bytes.
+/// Memory of a text, in addition to its bytes.
 const TEXT_LEN: u64 = 24;
 
 /// Elements of a block of texts that are read together.
@@ -23,7 +23,11 @@ impl Dataset {
     ///
     /// Returns an error when the elements are not text, a chunk or a text cannot be read, or all texts
     /// are too long together.
-    pub fn read_texts(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Vec<String>>> {
+    pub fn read_texts(
+        &self,
+        slab: &Hyperslab,
+        how: &Execution,
+    ) -> Result<WithIntegrity<Vec<String>>> {
         self.check_readable()?;
         if Hyperslab::new(slab.axes().to_vec(), self.shape()).is_none() {
             return Err(Error::misfit(self));
@@ -52,7 +56,7 @@ impl Dataset {
         &self,
         slab: &Hyperslab,
         how: &Execution,
-        visit: &mut dyn FnMut(Answer<Vec<String>>) -> std::result::Result<(), E>,
+        visit: &mut dyn FnMut(WithIntegrity<Vec<String>>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         how.progress.check().map_err(Error::from)?;
         let count = slab.element_count().unwrap_or(u64::MAX);
@@ -85,21 +89,21 @@ fn of_elements(
     elements: &dyn TextElements,
     slab: &Hyperslab,
     how: &Execution,
-) -> Result<Answer<Vec<String>>> {
+) -> Result<WithIntegrity<Vec<String>>> {
     let misfit = || Error::misfit(bytes);
     let size = bytes.shape().last().copied().ok_or_else(misfit)?;
     let count = slab.element_count().unwrap_or(u64::MAX);
     check_len(size.saturating_add(TEXT_LEN).saturating_mul(count), how.memory_budget)?;
     let axes = slab.axes().iter().copied().chain([AxisSlice::whole(size)]);
     let slab = Hyperslab::new(axes.collect(), bytes.shape()).ok_or_else(misfit)?;
-    let Answer { value, integrity } = bytes.read(&slab, how)?;
+    let WithIntegrity { value, integrity } = bytes.read(&slab, how)?;
     let len_max = how.memory_budget.saturating_sub(TEXT_LEN.saturating_mul(count));
     let value = match usize::try_from(size).unwrap_or(usize::MAX) {
         // Texts of no bytes have no elements to make them of.
         0 => vec![String::new(); usize::try_from(count).unwrap_or(0)],
         size => elements.texts(value.bytes(), size, len_max)?,
     };
-    Ok(Answer { value, integrity })
+    Ok(WithIntegrity { value, integrity })
 }
 
 /// Texts of numbers.
@@ -108,11 +112,11 @@ fn of_numbers(
     texts: &dyn NumberTexts,
     slab: &Hyperslab,
     how: &Execution,
-) -> Result<Answer<Vec<String>>> {
+) -> Result<WithIntegrity<Vec<String>>> {
     let count = slab.element_count().unwrap_or(u64::MAX);
     check_len(TEXT_LEN.saturating_mul(2).saturating_mul(count), how.memory_budget)?;
-    let Answer { value, integrity } = numbers.read(slab, how)?;
-    Ok(Answer { value: texts.texts(&value)?, integrity })
+    let WithIntegrity { value, integrity } = numbers.read(slab, how)?;
+    Ok(WithIntegrity { value: texts.texts(&value)?, integrity })
 }
 
 /// Texts of chunks that are decoded whole, each once.
@@ -121,7 +125,7 @@ fn of_chunks(
     chunks: &dyn TextChunks,
     slab: &Hyperslab,
     how: &Execution,
-) -> Result<Answer<Vec<String>>> {
+) -> Result<WithIntegrity<Vec<String>>> {
     let count = slab.element_count().unwrap_or(u64::MAX);
     check_len(TEXT_LEN.saturating_mul(count), how.memory_budget)?;
     let mut left = how.memory_budget.saturating_sub(TEXT_LEN.saturating_mul(count));
@@ -136,19 +140,20 @@ fn of_chunks(
         let chunk = chunk.ok_or_else(misfit)?;
         let linear = dataset.grid.linear(&chunk).ok_or_else(misfit)?;
         let texts = chunks.texts(linear, how.memory_budget)?;
-        let len = place(dataset, slab, (&chunk, &texts), &mut value)?;
+        let len = place(dataset, slab, &chunk, &texts, &mut value)?;
         check_len(len, left)?;
         left -= len;
         Ok(())
     })?;
-    Ok(Answer { value, integrity: Integrity::Unprotected })
+    Ok(WithIntegrity { value, integrity: Integrity::Unprotected })
 }
 
 /// Copies the selected texts of a chunk to their places; returns their bytes.
 fn place(
     dataset: &Dataset,
     slab: &Hyperslab,
-    (chunk, texts): (&[u64], &[String]),
+    chunk: &[u64],
+    texts: &[String],
     value: &mut [String],
 ) -> Result<u64> {
     let mut origin = chunk.to_vec();

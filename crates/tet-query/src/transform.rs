@@ -6,12 +6,12 @@ mod number;
 mod statistics;
 
 pub(crate) use self::map::{Formula, Map};
-pub(crate) use self::statistics::{Run, Statistics};
+pub(crate) use self::statistics::{CellRun, Statistics};
 
 use crate::op::NanPolicy;
 use crate::reduction::Axes;
 
-/// What a transform computes.
+/// Operation of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// `(x - mean) / std`.
@@ -68,10 +68,10 @@ impl Method {
 /// A transform of the selected elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transform {
-    /// What is computed.
+    /// The operation.
     pub method: Method,
     /// The axes whose elements share their statistics.
     pub axes: Axes,
-    /// What NaN do to the statistics.
+    /// Treatment of NaN in the statistics.
     pub nan: NanPolicy,
 }

@@ -94,8 +94,8 @@ impl Default for Tuning {
 const DIGIT_MIN: u32 = 8;
 
 impl Tuning {
-    /// The same for a search among this many elements, which takes no more counters than there are elements: those of
-    /// a small dataset would cost more than its elements.
+    /// Limits the counters of a search to the number of elements: for a small dataset, counters would cost more than
+    /// its elements.
     pub(crate) fn among(&self, count: u64) -> Tuning {
         let digit = u64::BITS - count.leading_zeros();
         Tuning { digit: self.digit.min(digit.max(DIGIT_MIN)), ..*self }

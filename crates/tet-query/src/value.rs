@@ -1,4 +1,4 @@
-//! What a reduction answers.
+//! Result of a reduction.
 
 use crate::array::Array;
 use crate::op::Op;
@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 /// The answer of a reduction.
 #[derive(Clone, Debug)]
 pub struct Reduced {
-    /// What was computed.
+    /// The operation.
     pub op: Op,
     /// The axes of the dataset that were folded away, in order; for a position those along which
     /// it counts, which are the grouped and the windowed ones too.
@@ -24,9 +24,9 @@ pub struct Reduced {
     pub count: u64,
     /// How many of them were NaN, when the kernel knows it.
     pub nan_count: Option<u64>,
-    /// How far the answer rests on statistics of chunks instead of their elements.
+    /// The use of chunk statistics instead of elements.
     pub statistics: StatisticsUse,
-    /// What else belongs to the answer.
+    /// Further results.
     pub details: Details,
 }
 
@@ -58,7 +58,7 @@ pub enum Along {
     Variables(usize),
 }
 
-/// What belongs to the answer of some operations.
+/// Further results of some operations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Details {
     /// Nothing else.

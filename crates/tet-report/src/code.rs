@@ -35,7 +35,7 @@ impl Code {
         }
     }
 
-    /// What the rule requires, or what was found.
+    /// The requirement, or the fact.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl Code {
         }
     }
 
-    /// What to do about it; empty if unknown.
+    /// Advice; empty if unknown.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {
@@ -118,7 +118,7 @@ impl Code {
         }
     }
 
-    /// What `tet repair` does about it; empty if nothing.
+    /// The action of `tet repair`; empty if none.
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         use NoteCode as N;

@@ -8,7 +8,7 @@ use crate::code::Code;
 
 /// Something that has a code.
 pub trait Coded {
-    /// What it is about.
+    /// The code of its subject.
     fn code(&self) -> Code;
 }
 

@@ -11,7 +11,7 @@ use crate::level::Level;
 
 /// A place in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file name of the shard, if a container has several files: escape it for printing.
     pub shard: Option<String>,
     /// The name of the region in the format.
@@ -48,7 +48,7 @@ pub struct Finding {
     /// The level that finds it.
     pub level: Level,
     /// Where it is.
-    pub place: Place,
+    pub place: Location,
     /// The value in the file, or one derived from it.
     pub found: u64,
     /// The value that the rule requires, or its limit.
@@ -62,13 +62,13 @@ impl Finding {
         self.code.foreign()
     }
 
-    /// What the rule requires, or what was found, as in the format specification.
+    /// The requirement, or the fact, as in the format specification.
     #[must_use]
     pub const fn text(&self) -> &'static str {
         self.code.text()
     }
 
-    /// What to do about it; empty if unknown.
+    /// Advice; empty if unknown.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         self.code.advice()

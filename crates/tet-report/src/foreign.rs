@@ -9,7 +9,7 @@ use tet_format::{ForeignFault, Integrity, Limits, Severity};
 
 use crate::code::Code;
 use crate::collect::Collector;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, Location};
 use crate::options::VerifyOptions;
 use crate::report::Report;
 
@@ -32,7 +32,8 @@ impl From<ForeignFound> for Finding {
         let code = Code::Foreign(fault.rule);
         let (dataset, dataset_name) = dataset.unzip();
         let (region, offset) = (code.region(), fault.at);
-        let place = Place { region, field, offset, len, dataset, dataset_name, ..Place::default() };
+        let place =
+            Location { region, field, offset, len, dataset, dataset_name, ..Location::default() };
         Finding {
             code,
             severity: code.severity(),
@@ -169,7 +170,7 @@ impl<'a> ForeignFindings<'a> {
 /// The findings, each once: several parts of a check meet the same bytes. One that names a chunk stands for those that do not.
 fn each_once(findings: Vec<Finding>, counts: &mut BTreeMap<Code, u64>) -> Vec<Finding> {
     let key = |it: &Finding, chunk: Option<Vec<u64>>| {
-        let Place { shard, offset, dataset_name, attribute, line, .. } = it.place.clone();
+        let Location { shard, offset, dataset_name, attribute, line, .. } = it.place.clone();
         (it.code, (shard, offset, line), (dataset_name, attribute), chunk)
     };
     let of_chunks: BTreeSet<_> =
@@ -264,7 +265,7 @@ mod tests {
     fn a_digest_that_differs_counts_though_it_is_not_reported() {
         let mut findings: Collector<Finding> = Collector::new(0);
         let state = |findings: &Collector<Finding>, bare_count| {
-            crate::integrity_of(findings.counts(), &MUST, (bare_count, 2))
+            crate::integrity_of(findings.counts(), &MUST, bare_count, 2)
         };
         findings.push(found(&ODD, None).into());
         assert_eq!(state(&findings, 1), Integrity::Unchecked);

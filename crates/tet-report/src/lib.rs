@@ -25,7 +25,7 @@ mod repair;
 
 pub use code::Code;
 pub use collect::{Coded, Collector};
-pub use finding::{Finding, Place, Severity};
+pub use finding::{Finding, Location, Severity};
 pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use level::Level;
 pub use options::{RepairOptions, Strictness, VerifyOptions};

@@ -75,7 +75,7 @@ impl<L: fmt::Debug> fmt::Debug for VerifyOptions<L> {
 }
 
 impl<L> VerifyOptions<L> {
-    /// The same options for a container with other limits.
+    /// Replaces the limits by those of another container.
     #[must_use]
     pub fn with_limits<M>(&self, limits: M) -> VerifyOptions<M> {
         VerifyOptions {

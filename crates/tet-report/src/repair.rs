@@ -20,11 +20,11 @@ pub struct Edit<A, L, C = ()> {
     pub offset: u64,
     /// The length of the change.
     pub len: u64,
-    /// What it does.
+    /// The action.
     pub action: A,
     /// Why it is right.
     pub proof: Proof,
-    /// What is lost by it, or was lost before and is not recovered.
+    /// Data that is lost by it, or was lost before and is not recovered.
     pub losses: Vec<L>,
     /// The changes of bytes.
     pub changes: C,
@@ -33,27 +33,27 @@ pub struct Edit<A, L, C = ()> {
 impl<A, L, C: Default> Edit<A, L, C> {
     /// An edit of bytes from an offset on, which follows from the rest of the file without losses.
     #[must_use]
-    pub fn new(code: Code, region: &'static str, (offset, len): (u64, u64), action: A) -> Self {
+    pub fn new(code: Code, region: &'static str, offset: u64, len: u64, action: A) -> Self {
         let (proof, losses, changes) = (Proof::Rest, Vec::new(), C::default());
         Edit { code, region, offset, len, action, proof, losses, changes }
     }
 }
 
 impl<A, L, C> Edit<A, L, C> {
-    /// The same edit with another proof.
+    /// Replaces the proof.
     #[must_use]
     pub fn proof(self, proof: Proof) -> Self {
         Edit { proof, ..self }
     }
 
-    /// The same edit with another loss.
+    /// Adds a loss.
     #[must_use]
     pub fn lose(mut self, loss: L) -> Self {
         self.losses.push(loss);
         self
     }
 
-    /// The same edit with these losses.
+    /// Replaces the losses.
     #[must_use]
     pub fn losses(self, losses: Vec<L>) -> Self {
         Edit { losses, ..self }
@@ -67,7 +67,7 @@ impl<A, L, C> Edit<A, L, C> {
 }
 
 impl<A, L, X> Edit<A, L, Vec<X>> {
-    /// The same edit with another change.
+    /// Adds a change.
     #[must_use]
     pub fn change(mut self, change: X) -> Self {
         self.changes.push(change);

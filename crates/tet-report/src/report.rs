@@ -15,7 +15,8 @@ use crate::options::{Strictness, VerifyOptions};
 pub fn integrity_of(
     counts: &BTreeMap<Code, u64>,
     checksum: &'static ForeignRule,
-    (bare_count, dataset_count): (u64, u64),
+    bare_count: u64,
+    dataset_count: u64,
 ) -> Integrity {
     if counts.contains_key(&Code::Foreign(checksum)) {
         Integrity::Mismatch

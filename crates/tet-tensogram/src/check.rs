@@ -51,7 +51,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
-            out.push(finding(fault, (None, None), 0));
+            out.push(finding(fault, None, None, 0));
             return Ok(seen.report(source, options, out));
         }
         Err(error) => return Err(error),
@@ -59,22 +59,21 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     check_file(source, &scan, &progress, &mut out)?;
     let (mut window, mut work) = (Window::new(source), Work::default());
     let total = Total::new(options.decoded_max, source);
-    let watched = (&progress, &total);
     for (number, span) in scan.messages.iter().enumerate() {
-        let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
+        let found = check_message(&mut window, number, *span, options, &mut work, &mut out);
         match found {
             Ok(message) => seen.count_message(&message),
             Err(Error::Format(fault)) => {
-                out.push(finding(fault, (Some(number), None), 0));
+                out.push(finding(fault, Some(number), None, 0));
             }
             Err(error) => return Err(error),
         }
         progress.advance(0)?;
         if work.bytes.is_full() {
-            seen.add_checked(work.run(source, options, watched, &mut out)?);
+            seen.add_checked(work.run(source, options, &progress, &total, &mut out)?);
         }
     }
-    seen.add_checked(work.run(source, options, watched, &mut out)?);
+    seen.add_checked(work.run(source, options, &progress, &total, &mut out)?);
     source.check_unchanged()?;
     Ok(seen.report(source, options, out))
 }
@@ -106,7 +105,7 @@ impl Counts {
         findings.sort_by_key(|finding| finding.place.offset);
         let file_len = source.len();
         Report {
-            integrity: integrity_of(&counts, &rule::HASH, (unverified_count, object_count)),
+            integrity: integrity_of(&counts, &rule::HASH, unverified_count, object_count),
             file_len,
             dataset_count: object_count,
             row_count: object_count,
@@ -123,7 +122,8 @@ impl Counts {
 /// A fault of a message or an object of it.
 pub(crate) fn finding(
     fault: Fault,
-    (message, object): (Option<usize>, Option<usize>),
+    message: Option<usize>,
+    object: Option<usize>,
     len: u64,
 ) -> Finding {
     let found = ForeignFound { fault, field: fault.rule.region, len, dataset: None };
@@ -145,12 +145,13 @@ impl Work {
         &mut self,
         source: &Source,
         options: &VerifyOptions,
-        (progress, total): (&Progress, &Total),
+        progress: &Progress,
+        total: &Total,
         out: &mut Collector,
     ) -> Result<u64> {
         let mut spoiled = BTreeSet::new();
         let checked_len = self.bytes.run(source, options, &mut spoiled, progress, out)?;
-        self.objects.run((source, total), options, &spoiled, progress, out)?;
+        self.objects.run(source, total, options, &spoiled, progress, out)?;
         Ok(checked_len)
     }
 }
@@ -160,16 +161,17 @@ pub(crate) fn first_error(
     window: &mut Window<'_>,
     span: Span,
     options: &VerifyOptions,
-    watched: (&Progress, &Total),
+    progress: &Progress,
+    total: &Total,
 ) -> Result<Option<&'static ForeignRule>> {
     let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
-    match check_message(window, (0, span), options, &mut work, &mut out) {
+    match check_message(window, 0, span, options, &mut work, &mut out) {
         Ok(_) => {}
         Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
         Err(error) => return Err(error),
     }
     if out.first_error().is_none() {
-        work.run(source, options, watched, &mut out)?;
+        work.run(source, options, progress, total, &mut out)?;
     }
     Ok(out.first_error())
 }
@@ -206,7 +208,7 @@ fn check_file(
     progress: &Progress,
     out: &mut Collector,
 ) -> Result<()> {
-    let mut push = |fault, len| out.push(finding(fault, (None, None), len));
+    let mut push = |fault, len| out.push(finding(fault, None, None, len));
     for damage in &scan.damages {
         push(damage.fault, damage.span.end().saturating_sub(damage.fault.at));
     }
@@ -231,12 +233,13 @@ fn check_file(
 /// Checks one message at the requested level.
 fn check_message(
     window: &mut Window<'_>,
-    (number, span): (usize, Span),
+    number: usize,
+    span: Span,
     options: &VerifyOptions,
     work: &mut Work,
     out: &mut Collector,
 ) -> Result<Message> {
-    let mut push = |fault, object| out.push(finding(fault, (Some(number), object), 0));
+    let mut push = |fault, object| out.push(finding(fault, Some(number), object, 0));
     let message = Message::read(window, span, &options.limits, &mut push)?;
     let lists = message::check(window, &message, &options.limits, &mut push)?;
     if options.level >= Level::Checksums {

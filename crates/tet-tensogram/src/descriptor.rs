@@ -44,7 +44,7 @@ impl ByteOrder {
         }
     }
 
-    fn of(word: &str) -> Option<Self> {
+    fn from_word(word: &str) -> Option<Self> {
         [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.word() == word)
     }
 }

@@ -17,7 +17,7 @@ use tet_format::DType;
 use crate::Value;
 use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage, MaskKind};
 use crate::error::{Error, Result};
-use crate::mask::{self, Found, MaskMethod};
+use crate::mask::{self, MaskMethod, NonFiniteMasks};
 use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{bits, expect_len, lz4_encode, packing_spoils, sized, szip, zstd};
 pub use passes::{Passes, encode_in_passes};
@@ -51,7 +51,7 @@ pub fn encode<'a>(
     Ok(encode_seen(dtype, shape, elements, recipe)?.0)
 }
 
-/// The same; also returns what happened to the elements that are not finite.
+/// Encodes elements; also returns counts of those that are not finite.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn encode_seen<'a>(
     encode_into(dtype, shape, elements, recipe, Vec::new())
 }
 
-/// The same into a reused buffer, such as the region of another object: allocating fresh memory
+/// Encodes into a reused buffer, such as the region of another object: allocating fresh memory
 /// takes longer than most codecs.
 ///
 /// # Errors
@@ -87,14 +87,15 @@ pub fn encode_into<'a>(
         let inexact = mask::inexact(dtype, elements, &found);
         settle(found, inexact, recipe)?
     } else {
-        (Found::default(), NonFiniteSeen::default())
+        (NonFiniteMasks::default(), NonFiniteSeen::default())
     };
     let finite = zeroed(dtype, elements, &found)?;
     let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe, &mut room)?;
     let (descriptor, filtered) = filter(descriptor, encoded, recipe, &mut room)?;
-    let samples = samples(dtype, packed_bits, recipe);
-    let recipe = &for_samples(samples.0, recipe);
-    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe, room)?;
+    let (sample_bits, is_packed) = samples(dtype, packed_bits, recipe);
+    let recipe = &for_samples(sample_bits, recipe);
+    let (descriptor, payload) =
+        compress(descriptor, filtered, sample_bits, is_packed, recipe, room)?;
     if found.first == [None; 3] {
         return Ok((Encoded { descriptor, region: payload }, seen));
     }
@@ -155,7 +156,7 @@ fn owned(bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
 }
 
 /// The elements, with zeros under the masks.
-fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &Found) -> Result<Cow<'a, [u8]>> {
+fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &NonFiniteMasks) -> Result<Cow<'a, [u8]>> {
     let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
     if found.first == [None; 3] {
         return Ok(Cow::Borrowed(elements));
@@ -194,10 +195,10 @@ fn pack<'a>(
     let packing = match fit {
         PackingFit::Given(parameters) => Packing::new(parameters),
         PackingFit::Bits { bits, decimal_scale } => {
-            Packing::fit(&Ends::of(&elements), bits, decimal_scale)?
+            Packing::fit(&Ends::from_elements(&elements), bits, decimal_scale)?
         }
         PackingFit::Within { error_max } => {
-            let (ends, widths) = (Ends::of(&elements), recipe.widths());
+            let (ends, widths) = (Ends::from_elements(&elements), recipe.widths());
             let mut measure =
                 |packing: &Packing| Ok::<_, Error>(packing.error(&elements, error_max));
             Packing::within(&ends, error_max, widths, &mut measure)?
@@ -238,7 +239,8 @@ fn filter<'a>(
 fn compress<'a>(
     descriptor: Descriptor,
     bytes: Cow<'a, [u8]>,
-    (sample_bits, is_packed): (u32, bool),
+    sample_bits: u32,
+    is_packed: bool,
     recipe: &Recipe,
     mut out: Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {
@@ -286,7 +288,12 @@ fn compress<'a>(
 
 /// The blobs of the masks, in the order of the wire, and their descriptor entries. They follow a
 /// payload of `payload_len` bytes.
-fn masks(found: Found, count: u64, payload_len: u64, recipe: &Recipe) -> Result<(Vec<u8>, Value)> {
+fn masks(
+    found: NonFiniteMasks,
+    count: u64,
+    payload_len: u64,
+    recipe: &Recipe,
+) -> Result<(Vec<u8>, Value)> {
     let (mut blobs, mut entries) = (Vec::new(), Vec::new());
     for (kind, bits) in MaskKind::ALL.into_iter().zip(found.bits) {
         let Some(bits) = bits else { continue };

@@ -26,7 +26,7 @@ pub(crate) const TAIL_LEN: u64 = 12;
 /// The length of the tail of a tensor frame.
 pub(crate) const TENSOR_TAIL_LEN: u64 = 20;
 
-/// What a frame holds.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
     /// Type 1: metadata of the message.
@@ -207,7 +207,7 @@ impl FrameFlags {
 /// The first 16 bytes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// What the frame holds.
+    /// The kind.
     pub kind: FrameKind,
     /// The version of the frame, 1; readers accept any.
     pub version: u16,
@@ -296,7 +296,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// What it holds.
+    /// The kind.
     #[must_use]
     pub const fn kind(&self) -> FrameKind {
         self.header.kind

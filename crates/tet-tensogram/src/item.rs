@@ -61,7 +61,7 @@ impl<'a, 's> Cbor<'a, 's> {
         Ok(())
     }
 
-    /// The same for a nested map; null is an empty map. Anything else breaks `rule`.
+    /// A nested map; null is an empty map. Anything else breaks `rule`.
     pub(crate) fn map(
         &mut self,
         depth: u32,

@@ -69,7 +69,7 @@ pub use pipeline::packing::PackingParameters;
 pub use pipeline::zstd::Frames;
 pub use postamble::Postamble;
 pub use preamble::{Flags, Preamble, VERSION};
-pub use region::{Cut, Part, Region};
+pub use region::{Cut, ObjectSlice, Region};
 pub use scan::{Damage, Scan, is_likely, scan};
 pub use tet_cbor::Value;
 pub use tet_io::{Kind, Progress};

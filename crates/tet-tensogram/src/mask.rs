@@ -13,7 +13,7 @@ use crate::descriptor::{Descriptor, MaskEntry, MaskKind, NONE};
 use crate::error::{Error, Fault, Result};
 use crate::pipeline::{bits, blosc2, buffer, index, lz4_decode, lz4_encode, zstd};
 use crate::rule;
-pub(crate) use find::{Found, find};
+pub(crate) use find::{NonFiniteMasks, find};
 
 /// How the bits of a mask are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ struct Blob {
 
 impl Blobs {
     /// The blobs that a descriptor states, in a region of `len` bytes at `at` of the file.
-    pub(crate) fn of(descriptor: &Descriptor, at: u64, len: u64) -> Result<Blobs> {
+    pub(crate) fn from_descriptor(descriptor: &Descriptor, at: u64, len: u64) -> Result<Blobs> {
         let mut entries: Vec<&MaskEntry> = descriptor.masks().iter().collect();
         entries.sort_by_key(|entry| (entry.offset, entry.len));
         let payload_len = entries.first().map_or(len, |entry| entry.offset);
@@ -233,7 +233,7 @@ const fn canonical(dtype: DType, kind: MaskKind) -> u64 {
 }
 
 /// How many elements of each kind a mask would restore with other bits.
-pub(crate) fn inexact(dtype: DType, elements: &[u8], found: &Found) -> [u64; 3] {
+pub(crate) fn inexact(dtype: DType, elements: &[u8], found: &NonFiniteMasks) -> [u64; 3] {
     let size = dtype.size().map_or(1, index);
     let part_len = if dtype.is_complex() { size / 2 } else { size };
     let mut counts = [0_u64; 3];

@@ -44,7 +44,7 @@ impl Message {
         let bytes = window.near(span.start(), PREAMBLE_LEN)?;
         let preamble = Preamble::read(bytes, span.start())?;
         let extent = Extent::Known(span.end());
-        let walk = walk(window, (span.start(), &preamble), (extent, Until::End), limits, sink)?;
+        let walk = walk(window, span.start(), &preamble, extent, Until::End, limits, sink)?;
         let hash_rule = hash_rule(&preamble, &walk.frames);
         Ok(Message { span, preamble, walk, hash_rule })
     }
@@ -60,8 +60,8 @@ impl Message {
         let start = damage.span.start();
         let preamble = Preamble::read(window.near(start, PREAMBLE_LEN)?, start)?;
         let extent = Extent::Known(damage.span.end().saturating_add(POSTAMBLE_LEN));
-        let (extent, sink) = ((extent, Until::End), &mut |_, _| {});
-        let mut walk = walk(&mut window, (start, &preamble), extent, limits, sink)?;
+        let sink = &mut |_, _| {};
+        let mut walk = walk(&mut window, start, &preamble, extent, Until::End, limits, sink)?;
         (walk.fault, walk.postamble) = (Some(damage.fault), None);
         let hash_rule = hash_rule(&preamble, &walk.frames);
         Ok(Message { span: damage.span, preamble, walk, hash_rule })

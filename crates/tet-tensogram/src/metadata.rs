@@ -112,7 +112,7 @@ impl Metadata {
     ///
     /// Returns [`Error::Format`](crate::Error::Format) for the first rule that a metadata frame
     /// breaks, and [`Error::Io`](crate::Error::Io).
-    pub fn of(source: &Source, message: &Message, limits: &Limits) -> Result<Self> {
+    pub fn from_message(source: &Source, message: &Message, limits: &Limits) -> Result<Self> {
         let read = |frame: &Frame| -> Result<Self> {
             let bytes = read_cbor(source, frame.body(), limits)?;
             Ok(Metadata::read(&bytes, frame.body().start(), limits)?)

@@ -38,7 +38,7 @@ struct Opened {
     slots: Vec<Slot>,
 }
 
-/// What is known of a message so far.
+/// Cached parts of a message.
 #[derive(Debug, Default)]
 struct Slot {
     message: OnceLock<Arc<Message>>,
@@ -235,8 +235,9 @@ impl TensogramFile {
         if count <= WALKED_COUNT {
             return Ok(None);
         }
-        let (extent, sink) = ((Extent::Known(span.end()), Until::Body), &mut |_, _| {});
-        let head = walk(&mut window, (span.start(), &preamble), extent, &self.limits, sink)?;
+        let (extent, sink) = (Extent::Known(span.end()), &mut |_, _| {});
+        let head =
+            walk(&mut window, span.start(), &preamble, extent, Until::Body, &self.limits, sink)?;
         let frame = head.frames.iter().rfind(|it| it.kind() == FrameKind::HeaderMetadata);
         let Some(body) = frame.map(Frame::body) else { return Ok(None) };
         let bytes = match read_cbor(&self.source, body, &self.limits) {
@@ -262,10 +263,10 @@ impl TensogramFile {
     ///
     /// # Errors
     ///
-    /// Returns what [`TensogramFile::message`] and [`Metadata::of`] return.
+    /// Returns what [`TensogramFile::message`] and [`Metadata::from_message`] return.
     pub fn metadata(&self, message: usize) -> Result<Metadata> {
         let walked = self.message(message)?;
-        let metadata = Metadata::of(&self.source, &walked, &self.limits)?;
+        let metadata = Metadata::from_message(&self.source, &walked, &self.limits)?;
         self.source.check_unchanged()?;
         Ok(metadata)
     }
@@ -352,7 +353,7 @@ impl TensogramFile {
             // Only all frames together determine whether the slot holds a hash.
             return Ok(None);
         }
-        let object = parts::object(&mut window, &frame, (0, None), &self.limits)?;
+        let object = parts::object(&mut window, &frame, 0, None, &self.limits)?;
         let hash = is_hashed.then_some(frame.tail.hash);
         let Object { region, descriptor, fault, .. } = object;
         Ok(Some(ObjectAt { message, number, frame, region, descriptor, hash, fault }))
@@ -361,8 +362,8 @@ impl TensogramFile {
     /// The index of a message, from its header or its footer; `None` if it is damaged.
     fn read_index(&self, window: &mut Window<'_>, span: Span) -> Result<Option<Index>> {
         let preamble = Preamble::read(window.near(span.start(), PREAMBLE_LEN)?, span.start())?;
-        let (extent, sink) = ((Extent::Known(span.end()), Until::Body), &mut |_, _| {});
-        let head = walk(window, (span.start(), &preamble), extent, &self.limits, sink)?;
+        let (extent, sink) = (Extent::Known(span.end()), &mut |_, _| {});
+        let head = walk(window, span.start(), &preamble, extent, Until::Body, &self.limits, sink)?;
         let of = |frames: &[Frame], kind| frames.iter().rfind(|it| it.kind() == kind).copied();
         let mut frame = of(&head.frames, FrameKind::HeaderIndex);
         if frame.is_none() {
@@ -372,7 +373,7 @@ impl TensogramFile {
             let footer_at = span.start().checked_add(offset);
             let footer_at = footer_at.filter(|_| PREAMBLE_LEN + FRAME_HEADER_LEN <= offset);
             if let Some(footer_at) = footer_at {
-                let frames = footer(window, (span.start(), footer_at), bound)?;
+                let frames = footer(window, span.start(), footer_at, bound)?;
                 frame = frames.and_then(|frames| of(&frames, FrameKind::FooterIndex));
             }
         }

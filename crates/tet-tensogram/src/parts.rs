@@ -37,7 +37,8 @@ pub struct Object {
 pub(crate) fn object(
     window: &mut Window<'_>,
     frame: &Frame,
-    (position, preceder): (usize, Option<usize>),
+    position: usize,
+    preceder: Option<usize>,
     limits: &Limits,
 ) -> Result<Object> {
     let body = frame.body();

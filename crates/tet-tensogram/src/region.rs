@@ -21,7 +21,7 @@ use crate::limits::Limits;
 use crate::mask::{self, Masks};
 use crate::pipeline::zstd::Frames;
 use crate::pipeline::{Pipeline, expect_len, index};
-pub use part::{Cut, Part};
+pub use part::{Cut, ObjectSlice};
 
 const NAME: &str = "tensogram";
 
@@ -45,7 +45,7 @@ impl Region {
     /// [`Error::NotBuilt`] for a codec that this build does not have.
     pub fn new(descriptor: &Descriptor, at: u64, len: u64, limits: &Limits) -> Result<Region> {
         descriptor.check()?;
-        let blobs = mask::Blobs::of(descriptor, at, len)?;
+        let blobs = mask::Blobs::from_descriptor(descriptor, at, len)?;
         let pipeline = Pipeline::new(descriptor, at, blobs.payload_len(), limits)?;
         Ok(Region { pipeline, blobs, held: OnceLock::new(), at, len })
     }
@@ -115,8 +115,8 @@ impl Region {
         self.blobs.read(blobs, self.element_count(), self.at)
     }
 
-    /// The same region with decoded masks: elements are restored from these from now on, and
-    /// decoding needs only the payload.
+    /// Sets decoded masks: elements are restored from these from now on, and decoding needs only
+    /// the payload.
     #[must_use]
     pub fn with_masks(self, masks: Masks) -> Region {
         Region { held: OnceLock::from(masks), ..self }

@@ -73,13 +73,13 @@ pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
     let (mut at, mut covered_end) = (0, 0);
     while let Some(start) = scanner.next_magic(at)? {
         match scanner.judge(start)? {
-            Found::Message(span) => {
+            ScanResult::Message(span) => {
                 scanner.note_gap(covered_end, start);
                 scanner.push(span)?;
                 scanner.ahead = NEAR_LEN;
                 (at, covered_end) = (span.end(), span.end());
             }
-            Found::Damage(damage, frame_count) => {
+            ScanResult::Damage(damage, frame_count) => {
                 at = scanner.resume(&damage, frame_count);
                 scanner.scan.damage_count = scanner.scan.damage_count.saturating_add(1);
                 if scanner.scan.damages.len() < DAMAGE_KEPT_MAX {
@@ -87,7 +87,7 @@ pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
                 }
             }
             // The letters of the magic differ, so no other magic starts inside it.
-            Found::Nothing => at = start.saturating_add(MAGIC.len() as u64),
+            ScanResult::Nothing => at = start.saturating_add(MAGIC.len() as u64),
         }
     }
     scanner.note_gap(covered_end, source.len());
@@ -119,7 +119,7 @@ pub fn is_likely(source: &Source) -> Result<bool> {
 }
 
 /// The result at a magic.
-enum Found {
+enum ScanResult {
     Message(Span),
     /// With the number of its intact frames.
     Damage(Damage, u64),
@@ -136,10 +136,10 @@ fn points_to_footer(walk: &Walk, start: u64) -> bool {
 }
 
 /// A message of which only the magic is intact.
-fn bare(start: u64, fault: Fault) -> Found {
+fn bare(start: u64, fault: Fault) -> ScanResult {
     let span = Span::new(start, MAGIC.len() as u64);
-    let damage = |span| Found::Damage(Damage { span, fault }, 0);
-    span.map_or(Found::Nothing, damage)
+    let damage = |span| ScanResult::Damage(Damage { span, fault }, 0);
+    span.map_or(ScanResult::Nothing, damage)
 }
 
 struct Scanner<'s> {
@@ -184,7 +184,7 @@ impl Scanner<'_> {
     }
 
     /// Whether a message starts at a magic, and where it ends.
-    fn judge(&mut self, start: u64) -> Result<Found> {
+    fn judge(&mut self, start: u64) -> Result<ScanResult> {
         let file_len = self.near.source().len();
         let is_junk = self.junk.holds(start, PREAMBLE_LEN);
         let window = if is_junk { &mut self.junk } else { &mut self.near };
@@ -195,7 +195,7 @@ impl Scanner<'_> {
             let is_preamble = 2 <= skip && Fields::new(behind).u16() == VERSION;
             let (found, wanted) = (magic_len.saturating_add(skip as u64), PREAMBLE_LEN);
             let fault = Fault { rule: &rule::PREAMBLE_CUT, at: start, found, wanted };
-            return Ok(if is_preamble { bare(start, fault) } else { Found::Nothing });
+            return Ok(if is_preamble { bare(start, fault) } else { ScanResult::Nothing });
         }
         let preamble = match Preamble::read(window.near(start, PREAMBLE_LEN)?, start) {
             Ok(preamble) => preamble,
@@ -216,7 +216,7 @@ impl Scanner<'_> {
                 Ok(postamble) if [0, preamble.total_len].contains(&postamble.total_len) => {
                     // A walk that finds a message is free.
                     self.credit = self.credit.saturating_add(1);
-                    return Ok(Found::Message(span));
+                    return Ok(ScanResult::Message(span));
                 }
                 // It may belong to another message, with this one truncated.
                 Ok(_) => return self.walk(start, &preamble, Extent::Known(span.end()), None),
@@ -252,13 +252,13 @@ impl Scanner<'_> {
         preamble: &Preamble,
         extent: Extent,
         fault: Option<Fault>,
-    ) -> Result<Found> {
-        let (extent, sink) = ((extent, Until::End), &mut |_, _| {});
-        let walk = walk(&mut self.near, (start, preamble), extent, self.limits, sink)?;
-        let Some(span) = Span::from_range(start..walk.end) else { return Ok(Found::Nothing) };
+    ) -> Result<ScanResult> {
+        let sink = &mut |_, _| {};
+        let walk = walk(&mut self.near, start, preamble, extent, Until::End, self.limits, sink)?;
+        let Some(span) = Span::from_range(start..walk.end) else { return Ok(ScanResult::Nothing) };
         // A walk that reaches no postamble reports why. One that reaches the postamble of another
         // message finds wrong offsets or a wrong order of frames.
-        let is_end = match extent.0 {
+        let is_end = match extent {
             Extent::Known(_) => walk.postamble.is_some(),
             Extent::Open => {
                 let is_order = |fault: &Fault| fault.rule.id == rule::FRAME_ORDER.id;
@@ -267,19 +267,19 @@ impl Scanner<'_> {
         };
         let fault = fault.or(walk.fault.filter(|_| !is_end));
         Ok(match fault {
-            None => Found::Message(span),
-            Some(fault) => Found::Damage(Damage { span, fault }, walk.frames.len() as u64),
+            None => ScanResult::Message(span),
+            Some(fault) => ScanResult::Damage(Damage { span, fault }, walk.frames.len() as u64),
         })
     }
 
     /// A preamble of another version or a truncated one; or the magic is part of some text.
-    fn judge_preamble(&mut self, start: u64, fault: Fault) -> Result<Found> {
+    fn judge_preamble(&mut self, start: u64, fault: Fault) -> Result<ScanResult> {
         let file_len = self.near.source().len();
         let is_version = fault.rule.id == rule::VERSION.id && fault.found <= 0xFF;
         let is_known =
             [&rule::PREAMBLE_CUT, &rule::TOTAL_MIN].iter().any(|it| it.id == fault.rule.id);
         if !is_version && !is_known {
-            return Ok(Found::Nothing);
+            return Ok(ScanResult::Nothing);
         }
         if !is_version {
             return Ok(bare(start, fault));
@@ -293,7 +293,7 @@ impl Scanner<'_> {
             let bytes = self.near.near(span.end().saturating_sub(magic_len), magic_len)?;
             if bytes == END_MAGIC {
                 // It contains nothing of version 3.
-                return Ok(Found::Damage(Damage { span, fault }, u64::MAX));
+                return Ok(ScanResult::Damage(Damage { span, fault }, u64::MAX));
             }
         }
         Ok(bare(start, fault))

@@ -36,7 +36,7 @@ pub(crate) fn cbor(value: &Value) -> Vec<u8> {
 
 /// A frame in parts, so that a test can damage them one by one.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct FrameDraft {
     pub(crate) kind: u64,
     pub(crate) version: u64,
     pub(crate) flags: u64,
@@ -45,31 +45,40 @@ pub(crate) struct Part {
     pub(crate) hash: u64,
     /// Added to the true length.
     pub(crate) len_more: u64,
-    /// What follows it; by default zeros to the next multiple of 8.
+    /// Bytes after it; by default zeros to the next multiple of 8.
     pub(crate) padding: Option<Vec<u8>>,
 }
 
-impl Part {
+impl FrameDraft {
     pub(crate) fn new(kind: u64, body: &[u8]) -> Self {
         let (body, hash) = (body.to_vec(), tet_codec::digest(body).xxh3);
         let (version, flags, descriptor_offset) = (1, 2, None);
-        Part { kind, version, flags, body, descriptor_offset, hash, len_more: 0, padding: None }
+        FrameDraft {
+            kind,
+            version,
+            flags,
+            body,
+            descriptor_offset,
+            hash,
+            len_more: 0,
+            padding: None,
+        }
     }
 
     pub(crate) fn cbor(kind: u64, value: &Value) -> Self {
-        Part::new(kind, &cbor(value))
+        FrameDraft::new(kind, &cbor(value))
     }
 
     /// A tensor with its descriptor behind the payload.
     pub(crate) fn tensor(payload: &[u8], descriptor: &[u8]) -> Self {
-        let part = Part::new(9, &[payload, descriptor].concat());
-        Part { flags: 3, descriptor_offset: Some(16 + payload.len() as u64), ..part }
+        let part = FrameDraft::new(9, &[payload, descriptor].concat());
+        FrameDraft { flags: 3, descriptor_offset: Some(16 + payload.len() as u64), ..part }
     }
 
     /// A tensor with its descriptor before the payload.
     pub(crate) fn tensor_behind(descriptor: &[u8], payload: &[u8]) -> Self {
-        let part = Part::new(9, &[descriptor, payload].concat());
-        Part { descriptor_offset: Some(16), ..part }
+        let part = FrameDraft::new(9, &[descriptor, payload].concat());
+        FrameDraft { descriptor_offset: Some(16), ..part }
     }
 
     pub(crate) fn unhashed(mut self) -> Self {
@@ -100,14 +109,14 @@ impl Part {
 pub(crate) struct Draft {
     pub(crate) version: u64,
     pub(crate) flags: u64,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<FrameDraft>,
     /// The lengths in the preamble and the postamble; by default the true one.
     pub(crate) total_len: [Option<u64>; 2],
     pub(crate) footer_offset: Option<u64>,
 }
 
 impl Draft {
-    pub(crate) fn new(parts: &[Part]) -> Self {
+    pub(crate) fn new(parts: &[FrameDraft]) -> Self {
         let mut flags = 0x80;
         for (kind, bit) in [(1, 0), (7, 1), (2, 2), (6, 3), (3, 4), (5, 5), (8, 6)] {
             flags |= u64::from(parts.iter().any(|part| part.kind == kind)) << bit;
@@ -116,7 +125,7 @@ impl Draft {
         Draft { version: 3, flags, parts, total_len, footer_offset: None }
     }
 
-    /// The same without a length, as a streaming writer writes it.
+    /// Removes the length, as a streaming writer writes it.
     pub(crate) fn stream(mut self) -> Self {
         self.total_len = [Some(0), Some(0)];
         self
@@ -125,7 +134,7 @@ impl Draft {
     /// The offset of the frame of each part.
     pub(crate) fn offsets(&self) -> Vec<u64> {
         let mut at = 24;
-        let place = |part: &Part| {
+        let place = |part: &FrameDraft| {
             let start = at;
             at += part.len();
             at += part.padding.as_ref().map_or(at.wrapping_neg() & 7, |it| it.len() as u64);
@@ -170,13 +179,13 @@ pub(crate) fn descriptor(len: u64) -> Vec<u8> {
     ]))
 }
 
-pub(crate) fn tensor(payload: &[u8]) -> Part {
-    Part::tensor(payload, &descriptor(payload.len() as u64))
+pub(crate) fn tensor(payload: &[u8]) -> FrameDraft {
+    FrameDraft::tensor(payload, &descriptor(payload.len() as u64))
 }
 
-pub(crate) fn metadata(kind: u64, base: &[Value]) -> Part {
+pub(crate) fn metadata(kind: u64, base: &[Value]) -> FrameDraft {
     let extra = map(&[("who", text("me"))]);
-    Part::cbor(kind, &map(&[("base", Value::Array(base.to_vec())), ("_extra_", extra)]))
+    FrameDraft::cbor(kind, &map(&[("base", Value::Array(base.to_vec())), ("_extra_", extra)]))
 }
 
 pub(crate) fn step(number: i128) -> Value {
@@ -187,23 +196,23 @@ pub(crate) fn hex(hashes: &[u64]) -> Value {
     Value::Array(hashes.iter().map(|hash| text(&format!("{hash:016x}"))).collect())
 }
 
-pub(crate) fn list(kind: u64, tensors: &[Part]) -> Part {
+pub(crate) fn list(kind: u64, tensors: &[FrameDraft]) -> FrameDraft {
     let hashes: Vec<u64> = tensors.iter().map(|part| part.hash).collect();
-    Part::cbor(kind, &map(&[("hashes", hex(&hashes)), ("algorithm", text("xxh3"))]))
+    FrameDraft::cbor(kind, &map(&[("hashes", hex(&hashes)), ("algorithm", text("xxh3"))]))
 }
 
-pub(crate) fn index(kind: u64, offsets: &[u64], lengths: &[u64]) -> Part {
-    Part::cbor(kind, &map(&[("lengths", uints(lengths)), ("offsets", uints(offsets))]))
+pub(crate) fn index(kind: u64, offsets: &[u64], lengths: &[u64]) -> FrameDraft {
+    FrameDraft::cbor(kind, &map(&[("lengths", uints(lengths)), ("offsets", uints(offsets))]))
 }
 
-pub(crate) fn tensors() -> Vec<Part> {
+pub(crate) fn tensors() -> Vec<FrameDraft> {
     vec![tensor(&[1, 2, 3, 4, 5]), tensor(b"0123456789abcdef")]
 }
 
 /// A buffered message: metadata, index, hashes, tensors.
-pub(crate) fn buffered(tensors: &[Part]) -> Draft {
+pub(crate) fn buffered(tensors: &[FrameDraft]) -> Draft {
     let base: Vec<Value> = (0..tensors.len()).map(|number| step(number as i128)).collect();
-    let lengths: Vec<u64> = tensors.iter().map(Part::len).collect();
+    let lengths: Vec<u64> = tensors.iter().map(FrameDraft::len).collect();
     let mut offsets = vec![300; tensors.len()];
     for _ in 0..3 {
         let mut parts = vec![metadata(1, &base), index(2, &offsets, &lengths), list(3, tensors)];
@@ -219,13 +228,13 @@ pub(crate) fn buffered(tensors: &[Part]) -> Draft {
 }
 
 /// A streamed message: metadata, tensors of which the first has a preceder, metadata, hashes, index.
-pub(crate) fn streamed(tensors: &[Part]) -> Draft {
-    let preceder = Part::cbor(8, &map(&[("base", Value::Array(vec![step(7)]))]));
-    let mut parts = vec![Part::cbor(1, &map(&[])), preceder];
+pub(crate) fn streamed(tensors: &[FrameDraft]) -> Draft {
+    let preceder = FrameDraft::cbor(8, &map(&[("base", Value::Array(vec![step(7)]))]));
+    let mut parts = vec![FrameDraft::cbor(1, &map(&[])), preceder];
     parts.extend_from_slice(tensors);
     let offsets = Draft::new(&parts).offsets().split_off(2);
     let base: Vec<Value> = (0..tensors.len()).map(|number| step(number as i128)).collect();
-    let lengths: Vec<u64> = tensors.iter().map(Part::len).collect();
+    let lengths: Vec<u64> = tensors.iter().map(FrameDraft::len).collect();
     parts.extend([metadata(7, &base), list(5, tensors), index(6, &offsets, &lengths)]);
     Draft::new(&parts).stream()
 }

@@ -48,7 +48,8 @@ pub(crate) enum Until {
 /// The footer frames from an offset on, if they lead to the postamble that starts at `bound`.
 pub(crate) fn footer(
     window: &mut Window<'_>,
-    (start, footer_at): (u64, u64),
+    start: u64,
+    footer_at: u64,
     bound: u64,
 ) -> Result<Option<Vec<Frame>>> {
     let (mut frames, mut at) = (Vec::new(), footer_at);
@@ -113,8 +114,10 @@ pub(crate) struct Walk {
 /// Faults of the message are in the walk; an error means that bytes cannot be read.
 pub(crate) fn walk(
     window: &mut Window<'_>,
-    (start, preamble): (u64, &Preamble),
-    (extent, until): (Extent, Until),
+    start: u64,
+    preamble: &Preamble,
+    extent: Extent,
+    until: Until,
     limits: &Limits,
     sink: Sink<'_>,
 ) -> Result<Walk> {
@@ -142,7 +145,7 @@ pub(crate) fn walk(
     Ok(walker.walk)
 }
 
-/// What follows a frame.
+/// Item after a frame.
 enum Next {
     Frame(u64),
     Postamble(u64),
@@ -206,8 +209,8 @@ impl Walker<'_, '_> {
         at.saturating_sub(self.start)
     }
 
-    /// What follows a frame that ends at `end`: directly, at the next multiple of 8, or after more
-    /// padding.
+    /// The item after a frame that ends at `end`: directly, at the next multiple of 8, or after
+    /// more padding.
     fn next(&mut self, end: u64) -> Result<Next> {
         let aligned = end.saturating_add(padding_len(self.offset(end)));
         match self.structure_at(end)? {
@@ -320,7 +323,7 @@ impl Walker<'_, '_> {
         match frame.kind() {
             FrameKind::Tensor => {
                 let (preceder, number) = (self.preceder.take(), self.walk.objects.len());
-                let object = parts::object(self.window, &frame, (position, preceder), self.limits)?;
+                let object = parts::object(self.window, &frame, position, preceder, self.limits)?;
                 if let Some(fault) = object.fault {
                     self.report(fault, Some(number));
                 }

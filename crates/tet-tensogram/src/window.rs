@@ -64,7 +64,7 @@ impl<'s> Window<'s> {
         Ok(start.and_then(|start| self.bytes.get(start..)).unwrap_or_default())
     }
 
-    /// The same for a few bytes near the next read.
+    /// A few bytes near the next read.
     pub(crate) fn near(&mut self, at: u64, len: u64) -> Result<&[u8]> {
         if !self.holds(at, len) {
             let end = self.at.saturating_add(self.bytes.len() as u64);

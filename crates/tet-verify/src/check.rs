@@ -19,6 +19,7 @@ use tet_format::Rule;
 use tet_io::Source;
 use tet_report::{Integrity, Level, Pool};
 
+use self::deep::FileTables;
 use self::footer::Bounds;
 use self::gap::Gaps;
 use self::payload::Payloads;
@@ -60,19 +61,18 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     let affordable = usize::try_from(options.memory_budget / HELD_LEN).unwrap_or(usize::MAX);
     let pool = Pool::new(options.threads, affordable, all);
     let progress = options.progress.begin(all);
-    gap::check(&subject, &gaps, &digests, (&pool, &progress), out)?;
-    let mut is_all = are_gaps_known && gaps.len_left == 0;
-    match index.filter(|_| listed == Holds::Yes && is_deep) {
+    gap::check(&subject, &gaps, &digests, &pool, &progress, out)?;
+    let (payload_len, are_compared) = match index.filter(|_| listed == Holds::Yes && is_deep) {
         Some(index) => {
-            let place = (index, bounds.payload_end);
-            let how = (&pool, &progress);
-            let all;
-            (seen.payload_len, all) =
-                deep::check(&subject, place, &payloads, (&digests, statistics), how, (&seen, out))?;
-            is_all &= all;
+            let payload_end = bounds.payload_end;
+            let (payloads, digests, seen) = (&payloads, &digests, &seen);
+            let tables = FileTables { index, payload_end, payloads, digests, statistics, seen };
+            deep::check(&subject, &tables, &pool, &progress, out)?
         }
-        None => is_all &= payloads.stored_len == 0,
-    }
+        None => (0, payloads.stored_len == 0),
+    };
+    seen.payload_len = payload_len;
+    let is_all = are_gaps_known && gaps.len_left == 0 && are_compared;
     seen.integrity = state(&bounds, is_all, out);
     Ok(seen)
 }

@@ -48,7 +48,7 @@ pub enum Error {
     /// The payloads decode to more than is allowed.
     #[error("the data decode to {wanted} bytes, the limit for a file of this length is {limit}")]
     Expansion {
-        /// What they decode to.
+        /// The length in bytes that they decode to.
         wanted: u64,
         /// How much is allowed.
         limit: u64,

@@ -32,7 +32,7 @@ pub mod file_map;
 pub use error::{Error, Result};
 pub use tet_io::{Kind, Progress};
 pub use tet_report::{
-    Code, Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Omitted, Place,
+    Code, Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Location, Omitted,
     Report, Severity, Strictness,
 };
 

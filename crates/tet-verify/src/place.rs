@@ -7,7 +7,7 @@ use tet_format::map::Map;
 use tet_format::superblock::WireSuperblock;
 use tet_format::{NoteCode, Region, Rule};
 use tet_io::Source;
-use tet_report::{Code, Finding, Place};
+use tet_report::{Code, Finding, Location};
 
 use crate::check::Seen;
 use crate::collect::Entry;
@@ -38,12 +38,12 @@ impl<'a> Places<'a> {
         Ok(Finding { code, severity, level, place, found, wanted })
     }
 
-    fn place(&self, entry: &Entry) -> Result<Place> {
-        let mut place = Place {
+    fn place(&self, entry: &Entry) -> Result<Location> {
+        let mut place = Location {
             region: entry.code.region(),
             field: "end of file",
             offset: entry.at,
-            ..Place::default()
+            ..Location::default()
         };
         if let Some(row) = entry.row {
             (place.region, place.field) = (Region::Payload.name(), "stored");
@@ -67,7 +67,7 @@ impl<'a> Places<'a> {
     }
 
     /// Extends a place for faults that are about more than one field.
-    fn widen(&self, entry: &Entry, region: Region, place: &mut Place) {
+    fn widen(&self, entry: &Entry, region: Region, place: &mut Location) {
         match entry.code {
             Code::Rule(Rule::RowCount) => place.field = "record",
             // A record past the end of the directory.
@@ -124,7 +124,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    fn name(&self, dataset: u64, place: &mut Place) {
+    fn name(&self, dataset: u64, place: &mut Location) {
         place.dataset = Some(dataset);
         let at = usize::try_from(dataset).ok();
         let named = at.and_then(|at| self.seen.datasets.get(at));
@@ -132,7 +132,7 @@ impl<'a> Places<'a> {
     }
 
     /// Adds the dataset and the chunk of a row, if the row can be read.
-    fn row(&self, number: u64, place: &mut Place) -> Result<Option<IndexRow>> {
+    fn row(&self, number: u64, place: &mut Location) -> Result<Option<IndexRow>> {
         let Some(row_at) = self.row_at(number) else { return Ok(None) };
         let mut bytes = [0; IndexRow::LEN];
         if row_at.checked_add(ROW_LEN).is_none_or(|end| self.source.len() < end) {
@@ -171,6 +171,6 @@ impl<'a> Places<'a> {
 }
 
 /// Removes the chunk from a finding about many chunks.
-fn unnamed(place: &mut Place) {
+fn unnamed(place: &mut Location) {
     (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
 }

@@ -53,7 +53,7 @@ pub fn protect(
         return Err(Error::Unused { offset: span.start(), len: span.len() });
     }
     let digests = DigestChoice::Written;
-    let footer = FooterEdit::of(&file, limits)?;
+    let footer = FooterEdit::from_file(&file, limits)?;
     let mut footer = footer
         .map_or_else(|| FooterEdit::empty(digests), |footer| FooterEdit { digests, ..footer });
     // A key of that name that is no key of statistics belongs to another program.
@@ -63,7 +63,7 @@ pub fn protect(
         footer.members.retain(|(key, _)| key != "statistics");
         footer.members.push(("statistics".to_owned(), Member::Statistics(block.into())));
     }
-    let image = with_footer(&Image::of(source), Some(&footer), limits, progress)?;
+    let image = with_footer(&Image::from_source(source), Some(&footer), limits, progress)?;
     let found =
         image.publish(source, output, publish, progress, |written| remaining(written, &options));
     match found?.into_iter().next() {
@@ -79,7 +79,11 @@ fn copied(
     publish: &Publish,
     progress: &Progress,
 ) -> Result<u64> {
-    output.begin(source, publish)?.commit_image::<Error>(&Image::of(source), source, progress)
+    output.begin(source, publish)?.commit_image::<Error>(
+        &Image::from_source(source),
+        source,
+        progress,
+    )
 }
 
 #[cfg(test)]

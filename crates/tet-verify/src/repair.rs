@@ -33,7 +33,7 @@ pub use tet_report::{Applied, Proof};
 use tet_format::{Limits, Losses};
 use tet_io::{Progress, Source};
 
-/// What a repair may do.
+/// Permissions of a repair.
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
     /// The limits of the reader.

@@ -46,7 +46,7 @@ impl Sum {
     /// # Errors
     ///
     /// The source cannot be read or changed meanwhile, or the caller canceled.
-    pub fn of(source: &Source, name: &str, progress: &Progress) -> Result<Self> {
+    pub fn compute(source: &Source, name: &str, progress: &Progress) -> Result<Self> {
         let (file_len, block_len) = (source.len(), BLOCK_LEN);
         let mut blocks = Vec::new();
         for_blocks(source, block_len, file_len, progress, |_, digest| blocks.push(digest))?;
@@ -115,7 +115,7 @@ impl Sum {
     /// use tet_io::{Progress, Source};
     /// use tet_verify::sum::Sum;
     ///
-    /// let of = |name| Sum::of(&Source::from_bytes(*b"abc"), name, &Progress::default());
+    /// let of = |name| Sum::compute(&Source::from_bytes(*b"abc"), name, &Progress::default());
     /// let text = of("a/0")?.to_text() + &of("a/1")?.to_text();
     /// let names: Vec<String> = Sum::parse_all(&text)?.into_iter().map(|it| it.name).collect();
     /// assert_eq!(names, ["a/0", "a/1"]);
@@ -200,7 +200,7 @@ fn for_blocks(
     Ok(())
 }
 
-/// What a range of a file contains.
+/// Content of a range of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RangeContent {
     /// A chunk of a dataset.
@@ -216,8 +216,7 @@ pub enum RangeContent {
     Footer,
 }
 
-/// What the ranges of a `.tet` file contain, in the order of the index; empty if the file cannot be
-/// read.
+/// Content of ranges of a `.tet` file, in the order of the index; empty if the file cannot be read.
 ///
 /// # Errors
 ///
@@ -312,7 +311,8 @@ mod tests {
     use super::*;
 
     fn sum(bytes: &[u8]) -> Sum {
-        Sum::of(&Source::from_bytes(bytes), "a \"b\"\n\u{1f600}.tet", &Progress::default()).unwrap()
+        Sum::compute(&Source::from_bytes(bytes), "a \"b\"\n\u{1f600}.tet", &Progress::default())
+            .unwrap()
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn with_row(bytes: &mut [u8], row: u64, change: impl FnOnce(&mut IndexRow)) {
 /// One line a finding: code, region, field, `#dataset`, chunk.
 fn finding_lines(report: &Report) -> Vec<String> {
     let line = |finding: &Finding| {
-        let Place { region, field, dataset, chunk, .. } = &finding.place;
+        let Location { region, field, dataset, chunk, .. } = &finding.place;
         let dataset = dataset.map(|dataset| format!(" #{dataset}")).unwrap_or_default();
         let chunk = chunk.as_ref().map(|chunk| format!(" {chunk:?}")).unwrap_or_default();
         format!("{} {region} {field}{dataset}{chunk}", finding.code)
@@ -82,7 +82,7 @@ fn a_sound_file_has_no_findings() {
     );
 }
 
-/// What is done to a file, and the findings that make of it.
+/// Damage to a file, and the findings that result.
 type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str]);
 
 const HEAD_CASES: &[Case] = &[
@@ -287,7 +287,8 @@ fn a_spill_in_a_payload_is_found() {
     );
 }
 
-/// What opens with every dataset in order, as far as this crate can check without a query.
+/// True when the file opens with every dataset in order, as far as this crate can check without a
+/// query.
 fn opens(bytes: &[u8]) -> bool {
     let opened = TetFile::open(Source::from_bytes(bytes), &OpenOptions::default());
     opened.is_ok_and(|file| file.datasets().iter().all(|dataset| dataset.fault.is_none()))

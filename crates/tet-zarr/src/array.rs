@@ -62,7 +62,7 @@ pub struct ArrayMeta {
     pub grid: Grid,
     /// The extents of an object: a shard, or a chunk if there are no shards.
     pub object_shape: Shape,
-    /// What an element is.
+    /// The type of the elements.
     pub element: ZarrElement,
     /// The order of the bytes of a stored number, from the type (2) or the codec `bytes` (3).
     pub byte_order: ZarrOrder,

@@ -72,7 +72,7 @@ pub fn check(finder: &ChunkFinder, report: &mut dyn FnMut(ZarrFault)) -> Result<
                 add(fault, &key);
                 return Ok(());
             }
-            // What is there and is no readable file does not keep the others from being checked.
+            // An entry that is no readable file does not keep the others from being checked.
             Err(Error::Io(_)) if !finder.objects().store().is_far() => {
                 add(broken(&rule::UNREADABLE, 0, 0), key);
                 return Ok(());
@@ -157,7 +157,7 @@ fn check_shard(
     Ok(())
 }
 
-/// What is called with a key, and its coordinate in the grid of objects.
+/// Called with a key, and its coordinate in the grid of objects.
 pub(crate) type Visit<'a> = dyn FnMut(&str, Option<&[u64]>) -> Result<()> + 'a;
 
 /// Calls `visit` with the key of each object of an array and its coordinate; `None` for a key that
@@ -177,7 +177,7 @@ pub(crate) fn each_object(finder: &ChunkFinder, visit: &mut Visit<'_>) -> Result
             let inside = coordinate.filter(|it| it.iter().zip(&counts).all(|(at, n)| at < n));
             visit(&join(&array.path, &relative), inside.as_deref())?;
         }
-        // What has the name of an object and is a folder is no object.
+        // A folder with the name of an object is no object.
         for name in &list.folders {
             let relative = join(&folder, name);
             let coordinate = array.keys.coordinate(&relative, counts.len());

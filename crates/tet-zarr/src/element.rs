@@ -19,7 +19,7 @@ pub enum ZarrOrder {
     Big,
 }
 
-/// What an element is.
+/// Type of an element.
 ///
 /// ```
 /// use tet_zarr::ZarrElement;
@@ -87,7 +87,7 @@ pub struct ZarrField {
     pub name: String,
     /// Its first byte in the structure.
     pub start: u64,
-    /// What its elements are.
+    /// The type of its elements.
     pub element: ZarrElement,
     /// The order of the bytes of its numbers.
     pub order: ZarrOrder,
@@ -104,7 +104,7 @@ impl ZarrField {
     }
 }
 
-/// What a number of time counts.
+/// Meaning of a number of time.
 ///
 /// ```
 /// assert_ne!(tet_zarr::TimeKind::Date, tet_zarr::TimeKind::Duration);

@@ -275,38 +275,50 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(value: Value, dtype: DType) -> Option<Vec<u8>> {
+    fn fill_bytes(value: Value, dtype: DType) -> Option<Vec<u8>> {
         let element = ZarrElement::Number(dtype);
         element_of(Some(&value), &element, ZarrOrder::Little).ok().flatten()
     }
 
     #[test]
     fn every_spelling_is_read() {
-        assert_eq!(of(json!(-1), DType::Int16), Some(vec![0xff, 0xff]));
-        assert_eq!(of(json!(7.0), DType::UInt8), Some(vec![7]));
-        assert_eq!(of(json!(u64::MAX), DType::UInt64), Some(vec![0xff; 8]));
-        assert_eq!(of(json!(true), DType::Bool), Some(vec![1]));
-        assert_eq!(of(json!("NaN"), DType::Float32), Some(f32::NAN.to_le_bytes().to_vec()));
-        assert_eq!(of(json!("-Infinity"), DType::Float16), Some(vec![0, 0xfc]));
-        assert_eq!(of(json!("0x7fc00001"), DType::Float32), Some(vec![1, 0, 0xc0, 0x7f]));
-        assert_eq!(of(json!([1, "NaN"]), DType::Complex64).map(|it| it.len()), Some(8));
+        assert_eq!(fill_bytes(json!(-1), DType::Int16), Some(vec![0xff, 0xff]));
+        assert_eq!(fill_bytes(json!(7.0), DType::UInt8), Some(vec![7]));
+        assert_eq!(fill_bytes(json!(u64::MAX), DType::UInt64), Some(vec![0xff; 8]));
+        assert_eq!(fill_bytes(json!(true), DType::Bool), Some(vec![1]));
+        assert_eq!(fill_bytes(json!("NaN"), DType::Float32), Some(f32::NAN.to_le_bytes().to_vec()));
+        assert_eq!(fill_bytes(json!("-Infinity"), DType::Float16), Some(vec![0, 0xfc]));
+        assert_eq!(fill_bytes(json!("0x7fc00001"), DType::Float32), Some(vec![1, 0, 0xc0, 0x7f]));
+        assert_eq!(fill_bytes(json!([1, "NaN"]), DType::Complex64).map(|it| it.len()), Some(8));
         assert_eq!(
-            of(json!("AACAPwAAAEA="), DType::Complex64),
-            of(json!([1, 2]), DType::Complex64)
+            fill_bytes(json!("AACAPwAAAEA="), DType::Complex64),
+            fill_bytes(json!([1, 2]), DType::Complex64)
         );
-        assert_eq!(of(json!(null), DType::Int8), None);
+        assert_eq!(fill_bytes(json!(null), DType::Int8), None);
     }
 
     #[test]
     fn numbers_as_text_are_numbers() {
-        assert_eq!(of(json!("0"), DType::UInt16), Some(vec![0, 0]));
-        assert_eq!(of(json!(" -2"), DType::Int8), Some(vec![0xfe]));
-        assert_eq!(of(json!("7.5"), DType::Float32), of(json!(7.5), DType::Float32));
-        assert_eq!(of(json!("1e2"), DType::Float64), of(json!(100), DType::Float64));
-        assert_eq!(of(json!("nan"), DType::Float16), of(json!("NaN"), DType::Float16));
-        assert_eq!(of(json!("2"), DType::Complex64), of(json!([2, 0]), DType::Complex64));
+        assert_eq!(fill_bytes(json!("0"), DType::UInt16), Some(vec![0, 0]));
+        assert_eq!(fill_bytes(json!(" -2"), DType::Int8), Some(vec![0xfe]));
+        assert_eq!(
+            fill_bytes(json!("7.5"), DType::Float32),
+            fill_bytes(json!(7.5), DType::Float32)
+        );
+        assert_eq!(
+            fill_bytes(json!("1e2"), DType::Float64),
+            fill_bytes(json!(100), DType::Float64)
+        );
+        assert_eq!(
+            fill_bytes(json!("nan"), DType::Float16),
+            fill_bytes(json!("NaN"), DType::Float16)
+        );
+        assert_eq!(
+            fill_bytes(json!("2"), DType::Complex64),
+            fill_bytes(json!([2, 0]), DType::Complex64)
+        );
         for (text, dtype) in [("7.5", DType::Int16), ("70000", DType::UInt16), ("1", DType::Bool)] {
-            assert_eq!(of(json!(text), dtype), None, "{text}");
+            assert_eq!(fill_bytes(json!(text), dtype), None, "{text}");
         }
     }
 

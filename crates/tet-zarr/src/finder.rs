@@ -179,7 +179,7 @@ impl ChunkFinder {
         self.find_but(coordinate, &HashSet::new())
     }
 
-    /// The same; objects that are known to be absent, by [`ChunkFinder::open_ahead`], are not asked for again.
+    /// As `find`, without requests for objects that [`ChunkFinder::open_ahead`] found absent.
     ///
     /// # Errors
     ///

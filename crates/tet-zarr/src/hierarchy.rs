@@ -112,7 +112,7 @@ struct Opened {
     consolidated: Arc<[DocumentState]>,
 }
 
-/// What was read so far.
+/// Nodes read so far.
 #[derive(Debug, Default)]
 struct Nodes {
     groups: Vec<ZarrGroup>,
@@ -151,7 +151,7 @@ impl Hierarchy {
             nodes.add_misnamed(zip)?;
         }
         nodes.known = KnownArrays::default();
-        // What was listed is of the folder that was opened.
+        // The listing is of the folder that was opened.
         store.check_in_place()?;
         if let [root] = nodes.unreadable.as_slice()
             && root.path.is_empty()
@@ -187,7 +187,7 @@ impl Hierarchy {
         &self.0.nodes.unreadable
     }
 
-    /// What is wrong with the metadata.
+    /// Faults of the metadata.
     #[must_use]
     pub fn findings(&self) -> &[ZarrFault] {
         &self.0.nodes.findings
@@ -393,7 +393,7 @@ fn group_of_v3(path: &str, document: &Object) -> Result<ZarrGroup, Broken> {
     Ok(ZarrGroup { path: path.to_owned(), format: ZarrFormat::V3, attributes })
 }
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeKind {
     /// An array.

@@ -21,13 +21,13 @@ use crate::rule;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyEncoding {
-    /// What is before the coordinate.
+    /// The prefix of the coordinate.
     pub style: KeyStyle,
-    /// What is between two numbers: `/` or `.`.
+    /// The separator of two numbers: `/` or `.`.
     pub separator: char,
 }
 
-/// What is before the coordinate in a key.
+/// Prefix of the coordinate in a key.
 ///
 /// ```
 /// assert_ne!(tet_zarr::KeyStyle::Default, tet_zarr::KeyStyle::V2);

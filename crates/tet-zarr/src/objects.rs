@@ -172,7 +172,7 @@ impl Objects {
         let is_there = |nth| -> Result<bool> {
             Ok(names.get(nth).map_or(Ok(None), |name: &ObjectName| self.locate(name))?.is_some())
         };
-        let found = at_once((names.len(), depth), is_there)?;
+        let found = at_once(names.len(), depth, is_there)?;
         let absent = names.iter().zip(found).filter(|(_, is_there)| !is_there);
         Ok(absent.map(|(name, _)| name.clone()).collect())
     }
@@ -197,7 +197,7 @@ impl Objects {
     ///
     /// Returns `ZR-P5` when it is not, and errors of the environment.
     pub fn check_unchanged(&self, id: ObjectId) -> Result<()> {
-        // What was read of an object on a server is of the version that was found, each time that it was opened.
+        // Bytes read from an object on a server are of the pinned version, each time it is opened.
         if self.table().known(id).is_some_and(|known| known.is_pinned) {
             return Ok(());
         }

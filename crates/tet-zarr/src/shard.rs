@@ -158,7 +158,7 @@ impl ShardLevel {
             let cut = entries.len().saturating_sub(4);
             let stored = entries.split_off(cut);
             let stored = stored.as_slice().try_into().map(u32::from_le_bytes).unwrap_or(0);
-            let computed = Crc32c::of(&entries);
+            let computed = Crc32c::checksum(&entries);
             if stored != computed {
                 let at = index.end().saturating_sub(CHECKSUM_LEN);
                 let wrong = broken(&rule::SHARD_CHECKSUM, stored.into(), computed.into());

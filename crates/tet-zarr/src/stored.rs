@@ -6,7 +6,7 @@ use crate::check::each_object;
 use crate::error::{Error, Result};
 use crate::finder::{ChunkFinder, Located};
 
-/// What is called with the coordinate of a chunk, and returns whether to go on.
+/// Called with the coordinate of a chunk, and returns whether to go on.
 type Take<'a> = dyn FnMut(&[u64]) -> bool + 'a;
 
 /// Calls `take` with the coordinate of every chunk of [`ArrayMeta::grid`](crate::ArrayMeta::grid) that is
@@ -45,7 +45,7 @@ pub fn each_stored(finder: &ChunkFinder, take: &mut Take<'_>) -> Result<()> {
         let origin: Vec<u64> = origin.collect();
         goes_on = match finder.find_object(key) {
             Ok(None) => true,
-            Ok(Some(located)) => inside(finder, (key, 0), located, (&origin, &unit), take)?,
+            Ok(Some(located)) => inside(finder, key, 0, located, &origin, &unit, take)?,
             Err(Error::Fault { .. } | Error::Io(_)) => take(&origin),
         };
         Ok(())
@@ -55,9 +55,11 @@ pub fn each_stored(finder: &ChunkFinder, take: &mut Take<'_>) -> Result<()> {
 /// The chunks of a part of an object: a chunk, or a shard of this level.
 fn inside(
     finder: &ChunkFinder,
-    (key, number): (&str, usize),
+    key: &str,
+    number: usize,
     part: Located,
-    (origin, unit): (&[u64], &[u64]),
+    origin: &[u64],
+    unit: &[u64],
     take: &mut Take<'_>,
 ) -> Result<bool> {
     let array = finder.array();
@@ -93,7 +95,7 @@ fn inside(
             rest /= count.max(1);
         }
         let below = Located { span, ..part };
-        if !inside(finder, (key, number + 1), below, (&at, &inner), take)? {
+        if !inside(finder, key, number + 1, below, &at, &inner, take)? {
             return Ok(false);
         }
     }

@@ -42,7 +42,7 @@ pub fn shard_index(chunks: &[Option<Span>]) -> Vec<u8> {
         index.extend(start.to_le_bytes());
         index.extend(len.to_le_bytes());
     }
-    let sum = Crc32c::of(&index);
+    let sum = Crc32c::checksum(&index);
     index.extend(sum.to_le_bytes());
     index
 }

@@ -24,8 +24,8 @@ use tet_io::Source;
 use tet_report::{Level, Pool, Report};
 
 use self::agenda::Agenda;
-use self::blob::{Scratch, Task};
-use self::collect::{Collector, Found};
+use self::blob::{BlobCheck, Scratch};
+use self::collect::{Collector, FieldFault};
 use self::parts::Role;
 use self::sparse::Memory;
 use crate::error::{Error, Result};
@@ -55,12 +55,12 @@ const WORK_LEN_MIN: u64 = 1 << 20;
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut out = Collector::new(options.findings_max);
     let index = read_index(source, &options.limits, &mut |position, fault, field| {
-        out.push(Found { fault, position: Some(position), field });
+        out.push(FieldFault { fault, position: Some(position), field });
     });
     let index = match index {
         Ok(index) => index,
         Err(Error::Format(fault)) => {
-            out.push(Found { fault, position: None, field: "" });
+            out.push(FieldFault { fault, position: None, field: "" });
             source.check_unchanged()?;
             return Ok(report::report(source, options, None, out, 0));
         }
@@ -69,7 +69,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     entries::check(&index, &mut out);
     let roles = parts::check(&index, &mut out);
     let gaps = place::check(&index, &mut out);
-    let checked_len = check_blobs(source, options, (&index, &roles), &gaps, &mut out)?;
+    let checked_len = check_blobs(source, options, &index, &roles, &gaps, &mut out)?;
     source.check_unchanged()?;
     Ok(report::report(source, options, Some(&index), out, checked_len))
 }
@@ -78,7 +78,8 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
 fn check_blobs(
     source: &Source,
     options: &VerifyOptions,
-    (index, roles): (&Index, &BTreeMap<usize, Role>),
+    index: &Index,
+    roles: &BTreeMap<usize, Role>,
     gaps: &[Span],
     out: &mut Collector,
 ) -> Result<u64> {
@@ -86,7 +87,7 @@ fn check_blobs(
         return Ok(0);
     }
     let gaps = if options.level == Level::Deep { gaps } else { &[] };
-    let Agenda { tasks, turns, shared_len } = Agenda::of(index, roles, options.level);
+    let Agenda { tasks, turns, shared_len } = Agenda::new(index, roles, options.level);
     let blobs_len = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.len()));
     check_work(blobs_len, source.len())?;
     check_decoded(&tasks, options.decoded_max.unwrap_or_else(|| usual_decoded_max(source.len())))?;
@@ -96,7 +97,7 @@ fn check_blobs(
     progress.advance(shared_len)?;
     for gap in gaps {
         if let Some(fault) = place::check_gap(source, *gap, &progress)? {
-            out.push(Found { fault, position: None, field: "" });
+            out.push(FieldFault { fault, position: None, field: "" });
         }
     }
     // A decoder may need a window of 2^27 bytes.
@@ -105,11 +106,11 @@ fn check_blobs(
     let pool = Pool::new(options.threads, affordable.min(tasks.len()), all);
     let memory = Memory::new(options.memory_budget, pool.thread_count());
     let found = pool.map(&tasks, Scratch::default, |scratch, task| {
-        task.run(scratch, (source, &options.limits, &memory), &progress)
+        task.run(scratch, source, &options.limits, &memory, &progress)
     })?;
     for (position, task) in turns {
         let found = found.get(task).into_iter().flatten();
-        found.for_each(|it| out.push(Found { position: Some(position), ..*it }));
+        found.for_each(|it| out.push(FieldFault { position: Some(position), ..*it }));
     }
     Ok(all)
 }
@@ -125,7 +126,7 @@ fn check_work(wanted: u64, file_len: u64) -> Result<()> {
 }
 
 /// Bounds the decoded length of all blobs, which may overlap.
-fn check_decoded(tasks: &[Task<'_>], limit: u64) -> Result<()> {
+fn check_decoded(tasks: &[BlobCheck<'_>], limit: u64) -> Result<()> {
     let wanted = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.decoded_len()));
     if wanted <= limit {
         return Ok(());

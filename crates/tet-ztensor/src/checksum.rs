@@ -42,7 +42,7 @@ impl Checksum {
     /// The crc32c of bytes.
     #[must_use]
     pub fn crc32c(bytes: &[u8]) -> Self {
-        Checksum::Crc32c(Crc32c::of(bytes))
+        Checksum::Crc32c(Crc32c::checksum(bytes))
     }
 
     /// The sha256 of bytes.
@@ -76,11 +76,11 @@ impl fmt::Display for Checksum {
 #[derive(Clone)]
 pub struct Comparison {
     wanted: Checksum,
-    state: State,
+    state: Hasher,
 }
 
 #[derive(Clone)]
-enum State {
+enum Hasher {
     Crc32c(Crc32c),
     Sha256(Sha256),
     Xxh3(Box<Digester>),
@@ -98,10 +98,10 @@ impl Comparison {
     #[must_use]
     pub fn new(wanted: Checksum) -> Self {
         let state = match wanted {
-            Checksum::Crc32c(_) => State::Crc32c(Crc32c::new()),
-            Checksum::Sha256(_) => State::Sha256(Sha256::new()),
-            Checksum::Xxh3(_) => State::Xxh3(Box::new(Digester::new(Strength::Fast))),
-            Checksum::Unknown => State::Unknown,
+            Checksum::Crc32c(_) => Hasher::Crc32c(Crc32c::new()),
+            Checksum::Sha256(_) => Hasher::Sha256(Sha256::new()),
+            Checksum::Xxh3(_) => Hasher::Xxh3(Box::new(Digester::new(Strength::Fast))),
+            Checksum::Unknown => Hasher::Unknown,
         };
         Comparison { wanted, state }
     }
@@ -109,10 +109,10 @@ impl Comparison {
     /// Adds more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.state {
-            State::Crc32c(digest) => digest.update(bytes),
-            State::Sha256(digest) => digest.update(bytes),
-            State::Xxh3(digest) => digest.update(bytes),
-            State::Unknown => {}
+            Hasher::Crc32c(digest) => digest.update(bytes),
+            Hasher::Sha256(digest) => digest.update(bytes),
+            Hasher::Xxh3(digest) => digest.update(bytes),
+            Hasher::Unknown => {}
         }
     }
 
@@ -120,10 +120,10 @@ impl Comparison {
     #[must_use]
     pub fn found(self) -> Checksum {
         match self.state {
-            State::Crc32c(digest) => Checksum::Crc32c(digest.finish()),
-            State::Sha256(digest) => Checksum::Sha256(digest.finalize().into()),
-            State::Xxh3(digest) => Checksum::Xxh3(digest.finish().xxh3),
-            State::Unknown => Checksum::Unknown,
+            Hasher::Crc32c(digest) => Checksum::Crc32c(digest.finish()),
+            Hasher::Sha256(digest) => Checksum::Sha256(digest.finalize().into()),
+            Hasher::Xxh3(digest) => Checksum::Xxh3(digest.finish().xxh3),
+            Hasher::Unknown => Checksum::Unknown,
         }
     }
 

@@ -160,7 +160,7 @@ impl<'a, 's> Entries<'a, 's> {
                     }
                 },
             };
-            match Field::of(&key) {
+            match Field::from_key(&key) {
                 Some(field) => self.field(draft, field, key_at, inside)?,
                 None => self.custom_field(draft, key, key_at, inside)?,
             }

@@ -97,9 +97,9 @@ pub enum Error {
     Usage {
         /// The argument.
         what: &'static str,
-        /// What was given.
+        /// The given number.
         found: u64,
-        /// What is needed.
+        /// The required number.
         wanted: u64,
     },
     /// The requested tensor cannot be written.
@@ -119,7 +119,7 @@ pub enum Error {
     /// A limit of the caller would be exceeded.
     #[error("{what}: {wanted} are needed, the limit is {limit}")]
     Limit {
-        /// What is limited.
+        /// The limited quantity.
         what: &'static str,
         /// The required amount.
         wanted: u64,

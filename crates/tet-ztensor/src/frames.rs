@@ -104,10 +104,10 @@ pub(crate) fn frames(
 }
 
 /// A frame, and the length of its content if the header states it.
-type Found = (Span, Option<u64>);
+type ScannedFrame = (Span, Option<u64>);
 
 /// Sums up the contents. A frame without a stated length gets what the others leave.
-fn place(found: &[Found], decoded_len: Option<u64>) -> Option<Vec<Frame>> {
+fn place(found: &[ScannedFrame], decoded_len: Option<u64>) -> Option<Vec<Frame>> {
     let known = found.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(len.unwrap_or(0)))?;
     let unknown_count = found.iter().filter(|(_, len)| len.is_none()).count();
     let left = match (decoded_len, unknown_count) {
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
     }
 
     /// All frames, if they end at the end of the blob.
-    fn all(&mut self) -> Result<Option<Vec<Found>>> {
+    fn all(&mut self) -> Result<Option<Vec<ScannedFrame>>> {
         let mut found = Vec::new();
         while self.at < self.blob.end() {
             let (start, end) = (self.at, self.blob.end());

@@ -22,7 +22,7 @@ impl ZTensorFile {
     /// Returns [`Error::Tensor`] when its entry or its blob breaks a rule, [`Error::Codec`] when the
     /// blob does not decode, [`Error::Io`] when it cannot be read or changed meanwhile.
     pub fn read(&self, tensor: Tensor<'_>, check: Check) -> Result<Vec<u8>> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         if sound.layout.is_sparse() {
             sparse::check_len(&tensor, self.limits().sparse_len_max, sound.decoded_len)?;
         }
@@ -37,7 +37,7 @@ impl ZTensorFile {
     ///
     /// As [`ZTensorFile::read`], and [`Error::Usage`] when `out` has another length.
     pub fn read_into(&self, tensor: Tensor<'_>, out: &mut [u8], check: Check) -> Result<()> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         check_out(out, sound.decoded_len)?;
         self.fill(&sound, out, check)
     }
@@ -61,7 +61,7 @@ impl ZTensorFile {
     ///
     /// As [`ZTensorFile::read`], and [`Error::Usage`] when the tensor is dense.
     pub fn read_sparse(&self, tensor: Tensor<'_>, check: Check) -> Result<Sparse> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         if !sound.layout.is_sparse() {
             return Err(Error::Usage { what: "a sparse tensor", found: 0, wanted: 1 });
         }
@@ -76,7 +76,7 @@ impl ZTensorFile {
     ///
     /// As [`ZTensorFile::frames`].
     pub fn sparse_len(&self, tensor: Tensor<'_>) -> Result<Option<u64>> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         if sound.encoding == Encoding::Raw {
             return Ok(Some(sound.stored.len()));
         }
@@ -93,7 +93,7 @@ impl ZTensorFile {
     ///
     /// Returns [`Error::Tensor`] when its entry breaks a rule.
     pub fn view(&self, tensor: Tensor<'_>) -> Result<Option<TensorView<'_>>> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         if !sound.is_plain() {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl ZTensorFile {
     ///
     /// As [`ZTensorFile::frames`].
     pub fn has_seek_table(&self, tensor: Tensor<'_>) -> Result<bool> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         let is_framed = sound.encoding == Encoding::Zstd && !sound.layout.is_sparse();
         Ok(is_framed && frames::seems_there(self.source(), sound.stored)?)
     }
@@ -123,7 +123,7 @@ impl ZTensorFile {
     /// Returns [`Error::Tensor`] when its entry breaks a rule, [`Error::Io`] when headers cannot be
     /// read.
     pub fn frames(&self, tensor: Tensor<'_>) -> Result<Option<Frames>> {
-        let sound = Sound::of(tensor)?;
+        let sound = Sound::from_tensor(tensor)?;
         if sound.encoding != Encoding::Zstd || sound.layout.is_sparse() {
             return Ok(None);
         }

@@ -34,7 +34,7 @@ pub(crate) struct Sound<'a> {
 }
 
 impl<'a> Sound<'a> {
-    pub(crate) fn of(tensor: Tensor<'a>) -> Result<Self> {
+    pub(crate) fn from_tensor(tensor: Tensor<'a>) -> Result<Self> {
         tensor.check()?;
         let parts = || {
             Some(Sound {

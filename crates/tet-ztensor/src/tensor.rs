@@ -308,7 +308,7 @@ impl<'a> Tensor<'a> {
     /// Whether the format defines a key; `sparse_format` only if the layout uses it.
     fn is_format_field(&self, key: &[u8]) -> bool {
         let has_format = matches!(self.layout(), Some(Layout::Csr | Layout::Coo));
-        Field::of(key).is_some() || has_format && key == crate::entry::SPARSE_FORMAT
+        Field::from_key(key).is_some() || has_format && key == crate::entry::SPARSE_FORMAT
     }
 
     fn word(&self, field: Field) -> Option<Cow<'a, str>> {

@@ -57,7 +57,7 @@ impl Encoding {
 
     /// The encoding of a word.
     #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         of_word(Self::ALL, Self::word, word.as_bytes())
     }
 }
@@ -86,7 +86,7 @@ impl ByteOrder {
 
     /// The byte order of a word.
     #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         of_word(Self::ALL, Self::word, word.as_bytes())
     }
 }

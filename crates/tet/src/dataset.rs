@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tet_convert::Opened;
 use tet_format::DType;
 use tet_query::{
-    Answer, Array, AttrText, AxisRef, Element, Error as QueryError, Execution, Hyperslab, Op,
-    Reduced, Reduction, Selected, Selection, SelectionError, SelectionNote, find_axis,
+    Array, AttrText, AxisRef, Element, Error as QueryError, Execution, Hyperslab, Op, Reduced,
+    Reduction, Selected, Selection, SelectionError, SelectionNote, WithIntegrity, find_axis,
 };
 
 use crate::error::Result;
@@ -41,7 +41,7 @@ impl Dataset {
         self.dataset.dtype
     }
 
-    /// What the type is called, known or not.
+    /// The name of the type, supported or not.
     #[must_use]
     pub fn dtype_name(&self) -> &str {
         &self.dataset.dtype_name
@@ -79,8 +79,8 @@ impl Dataset {
         Ok(Dataset { dataset, slab, notes, ..self.clone() })
     }
 
-    /// What the selection took for granted: the nearest label instead of the one that was asked for, longitudes after
-    /// full turns, a range in which nothing is.
+    /// Assumptions of the selection: the nearest label instead of the requested one, longitudes after full turns, a
+    /// range without positions.
     ///
     /// # Examples
     ///
@@ -98,7 +98,7 @@ impl Dataset {
         &self.notes
     }
 
-    /// The same, read with other bounds on threads and memory, or with another policy of checksums.
+    /// Sets other bounds on threads and memory, or another policy of checksums, for its reads.
     #[must_use]
     pub fn with(self, how: Execution) -> Dataset {
         Dataset { how, ..self }
@@ -109,7 +109,7 @@ impl Dataset {
     /// # Errors
     ///
     /// The dataset is not of type `T`; a chunk is damaged; the file changed; the array is too large.
-    pub fn read<T: Element>(&self) -> Result<Answer<Vec<T>>> {
+    pub fn read<T: Element>(&self) -> Result<WithIntegrity<Vec<T>>> {
         Ok(self.dataset.read_as(&self.slab, &self.how)?)
     }
 
@@ -118,7 +118,7 @@ impl Dataset {
     /// # Errors
     ///
     /// As [`Dataset::read`], but for the type.
-    pub fn array(&self) -> Result<Answer<Array>> {
+    pub fn array(&self) -> Result<WithIntegrity<Array>> {
         Ok(self.dataset.read(&self.slab, &self.how)?)
     }
 
@@ -127,7 +127,7 @@ impl Dataset {
     /// # Errors
     ///
     /// The operation is not defined for the type; a chunk cannot be read.
-    pub fn all(&self, op: Op) -> Result<Answer<Reduced>> {
+    pub fn all(&self, op: Op) -> Result<WithIntegrity<Reduced>> {
         self.reduce(&Reduction::all(op))
     }
 
@@ -136,7 +136,7 @@ impl Dataset {
     /// # Errors
     ///
     /// There is no such axis, and as [`Dataset::all`].
-    pub fn along(&self, op: Op, axes: &[&str]) -> Result<Answer<Reduced>> {
+    pub fn along(&self, op: Op, axes: &[&str]) -> Result<WithIntegrity<Reduced>> {
         let (dims, rank) = (self.dims(), self.dataset.shape().len());
         let find = |axis: &&str| find_axis(&AxisRef::from(*axis), dims, rank);
         let axes: std::result::Result<Vec<usize>, _> = axes.iter().map(find).collect();
@@ -149,7 +149,7 @@ impl Dataset {
     /// # Errors
     ///
     /// As [`Dataset::all`].
-    pub fn reduce(&self, reduction: &Reduction) -> Result<Answer<Reduced>> {
+    pub fn reduce(&self, reduction: &Reduction) -> Result<WithIntegrity<Reduced>> {
         Ok(self.dataset.reduce(&self.slab, reduction, &self.how)?)
     }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, from whichever crate it comes.
+//! Errors, from whichever crate they come.
 
 use std::path::Path;
 

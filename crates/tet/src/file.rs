@@ -77,7 +77,7 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Report> {
 }
 
 impl File {
-    /// What the file is.
+    /// The format of the file.
     #[must_use]
     pub fn format(&self) -> Format {
         self.opened.format

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`open`] gives a [`File`], which lists its [`Dataset`]s; [`Dataset::select`] gives the part that is
-//! meant; [`Dataset::read`] and [`Dataset::reduce`] give an [`Answer`]: a value, and how far the bytes
+//! meant; [`Dataset::read`] and [`Dataset::reduce`] give an [`WithIntegrity`]: a value, and how far the bytes
 //! behind it were compared with the checksums of the file. Files are opened lazily: opening reads the
 //! list of datasets, a read reads the chunks that it selects.
 //!
@@ -32,7 +32,9 @@ pub use tet_format as format;
 pub use tet_format::{DType, Integrity};
 pub use tet_net::{BlockCache, Lookup, Settings};
 pub use tet_query as query;
-pub use tet_query::{Answer, Array, AttrText, Element, Execution, Op, Reduced, Reduction, Scalar};
+pub use tet_query::{
+    Array, AttrText, Element, Execution, Op, Reduced, Reduction, Scalar, WithIntegrity,
+};
 pub use tet_verify::{Report, VerifyOptions};
 
 #[cfg(doctest)]

@@ -64,7 +64,7 @@ fn a_file_that_is_not_there_is_told_with_its_path() {
     assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
 }
 
-/// What is read outlives the file that it was found in, and goes to other threads.
+/// Read values outlive the file, and go to other threads.
 #[test]
 fn datasets_are_owned() {
     fn is_shared<T: Send + Sync + 'static>(value: T) -> T {

@@ -75,7 +75,7 @@ fn files(folder: &Path, calendar: Calendar) -> Vec<File> {
     [kept].iter().chain(&others).map(open).collect()
 }
 
-/// What is wrong with the answers to one selection; nothing if all are right.
+/// The fault of the answers to one selection; nothing if all are right.
 fn fault(file: &File, case: &Case) -> Option<String> {
     let wanted = (case.shape(), case.elements());
     let part = file.dataset(case.array).and_then(|array| array.select(&case.text));

@@ -11,8 +11,8 @@
 
 use tet_format::Integrity;
 use tet_query::{
-    Answer, Axes, Axis, AxisSlice, Catalog, Compare, Execution, Filter, Hyperslab, NanPolicy,
-    Number, Op, Params, Reduced, Reduction, Result, StatisticsPolicy,
+    Axes, Axis, AxisSlice, Catalog, Compare, Execution, Filter, Hyperslab, NanPolicy, Number, Op,
+    Params, Reduced, Reduction, Result, StatisticsPolicy, WithIntegrity,
 };
 
 use super::feed::Feed;
@@ -99,13 +99,13 @@ fn check(catalog: &Catalog, state: State, slab: &Hyperslab, reduction: &Reductio
     usize::from(by_verified) + usize::from(by_trust)
 }
 
-fn rests_on_statistics(answer: &Result<Answer<Reduced>>) -> bool {
+fn rests_on_statistics(answer: &Result<WithIntegrity<Reduced>>) -> bool {
     answer.as_ref().is_ok_and(|answer| !answer.statistics.is_none())
 }
 
 /// Everything of an answer but what it rests on.
-fn text(answer: &Result<Answer<Reduced>>) -> std::result::Result<String, String> {
-    let text = |answer: &Answer<Reduced>| {
+fn text(answer: &Result<WithIntegrity<Reduced>>) -> std::result::Result<String, String> {
+    let text = |answer: &WithIntegrity<Reduced>| {
         let Reduced { shape, along, values, count, nan_count, details, .. } = &answer.value;
         let cells: Vec<_> = (0..values.len()).map(|at| values.get(at)).collect();
         format!("{shape:?} {along:?} {cells:?} {count} {nan_count:?} {details:?}")
@@ -207,7 +207,7 @@ fn question(shape: &[u64], feed: &mut Feed<'_>) -> (Hyperslab, Reduction) {
     let nan = [NanPolicy::Propagate, NanPolicy::Skip][feed.below(2)];
     let filter = filter(feed);
     let nan = if filter.is_some() { NanPolicy::Skip } else { nan };
-    let params = Params { q: vec![0.5], fill: Some(number(feed)), ..Params::of(op) };
+    let params = Params { q: vec![0.5], fill: Some(number(feed)), ..Params::for_op(op) };
     (slab, Reduction { axes, nan, filter, params, ..Reduction::all(op) })
 }
 

@@ -136,7 +136,7 @@ impl Judge {
             let slabs = [&both[0], &both[1]].map(|it| Hyperslab::whole(it.shape()));
             let slabs = [&slabs[0], &slabs[1]];
             let datasets = [(catalogs[0], &both[0]), (catalogs[1], &both[1])];
-            let found = DatasetDiff::of(datasets, slabs, Some(&tolerance), &how);
+            let found = DatasetDiff::compare(datasets, slabs, Some(&tolerance), &how);
             // Whether bytes were compared with their checksums is told.
             let is_checked = |it: &DatasetDiff| {
                 it.elements.as_ref().is_none_or(|it| it.integrity != Integrity::Unchecked)

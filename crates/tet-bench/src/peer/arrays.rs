@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use tet_convert::{OpenOptions, open};
 use tet_query::{Axis, AxisSlice, Catalog, Execution, Hyperslab, Op, Reduction};
 
-use super::{Answer, timed};
+use super::{WorkResult, timed};
 
 /// The milliseconds of a work with the opening of its file, and its check if the line wants it.
 pub(super) fn run(how: &str, work: &str, path: &Path) -> Result<(f64, f64)> {
@@ -20,10 +20,10 @@ pub(super) fn run(how: &str, work: &str, path: &Path) -> Result<(f64, f64)> {
     Ok((milliseconds, if is_checked { answer.check() } else { f64::NAN }))
 }
 
-fn answer(work: &str, catalog: &Catalog) -> Result<Answer> {
+fn answer(work: &str, catalog: &Catalog) -> Result<WorkResult> {
     if work == "list" {
         let listed = catalog.datasets().iter().map(|it| (&it.name, it.shape(), it.dtype));
-        return Ok(Answer::Count(std::hint::black_box(listed.collect::<Vec<_>>()).len()));
+        return Ok(WorkResult::Count(std::hint::black_box(listed.collect::<Vec<_>>()).len()));
     }
     let dataset = catalog.find("x")?;
     let how = Execution {
@@ -47,12 +47,14 @@ fn answer(work: &str, catalog: &Catalog) -> Result<Answer> {
     };
     let slab = Hyperslab::new(slices.to_vec(), dataset.shape()).context("the part does not fit")?;
     let reduction = match work {
-        "element" | "column" | "box" => return Ok(Answer::Array(dataset.read(&slab, &how)?.value)),
+        "element" | "column" | "box" => {
+            return Ok(WorkResult::Array(dataset.read(&slab, &how)?.value));
+        }
         "sum" => Reduction::all(Op::Sum),
         "mean-0" => Reduction::along(Op::Mean, [0]),
         "mean-1" => Reduction::along(Op::Mean, [1]),
         "mean-2" => Reduction::along(Op::Mean, [2]),
         _ => bail!("unknown work {work}"),
     };
-    Ok(Answer::Reduced(Box::new(dataset.reduce(&slab, &reduction, &how)?.value)))
+    Ok(WorkResult::Reduced(Box::new(dataset.reduce(&slab, &reduction, &how)?.value)))
 }

@@ -31,7 +31,7 @@ pub(super) fn hello(folder: &Folder) -> Result<Value> {
     }))
 }
 
-/// What stays from one work to the next.
+/// Buffers reused from one work to the next.
 #[derive(Default)]
 pub(super) struct Messages {
     elements: BTreeMap<PathBuf, Vec<u8>>,

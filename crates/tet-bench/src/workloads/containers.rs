@@ -13,7 +13,7 @@ use super::{Measured, all_threads, file_len};
 use crate::data::SLAB;
 use crate::limit::{self, Scan};
 use crate::measure::paired;
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// How elements are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Opened {
 }
 
 /// A1: the sum of all elements, raw and compressed.
-pub(super) fn sums(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn sums(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     let sum = Reduction::all(Op::Sum);
     for suffix in RAW {
@@ -120,7 +120,7 @@ pub(super) fn sums(run: Measured<'_>) -> Result<Vec<Row>> {
             };
             let rounds = paired(run.rounds, limit, || opened.reduce(&sum))?;
             let work = format!("sum of .{suffix}, raw, kept map");
-            rows.push(Row::new("A1", work, "scan", Figure::Ratio, rounds, 0.85));
+            rows.push(ReportRow::new("A1", work, "scan", Figure::Ratio, rounds, 0.85));
         }
         // A folder is as long as its file in a zip archive.
         let archive =
@@ -129,7 +129,7 @@ pub(super) fn sums(run: Measured<'_>) -> Result<Vec<Row>> {
         let opened = Opened::open(&path, Io::Pread)?;
         let rounds = paired(run.rounds, || limit::read(&file, len), || opened.reduce(&sum))?;
         let work = format!("sum of .{suffix}, raw, pread");
-        rows.push(Row::new("A1", work, "read", Figure::Ratio, rounds, 0.75));
+        rows.push(ReportRow::new("A1", work, "read", Figure::Ratio, rounds, 0.75));
     }
     for (suffix, stored) in PACKED {
         rows.push(packed(run, suffix, stored)?);
@@ -137,7 +137,7 @@ pub(super) fn sums(run: Measured<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn packed(run: Measured<'_>, suffix: &str, stored: Stored) -> Result<Row> {
+fn packed(run: Measured<'_>, suffix: &str, stored: Stored) -> Result<ReportRow> {
     let path = made(run, suffix, stored)?;
     let opened = Opened::open(&path, Io::Pread)?;
     let file = std::fs::read(&path)?;
@@ -160,11 +160,11 @@ fn packed(run: Measured<'_>, suffix: &str, stored: Stored) -> Result<Row> {
         (_, false) => "shuffle + deflate",
     };
     let work = format!("sum of .{suffix}, {filters}");
-    Ok(Row::new("A1", work, name, Figure::Ratio, rounds, 0.9))
+    Ok(ReportRow::new("A1", work, name, Figure::Ratio, rounds, 0.9))
 }
 
 /// A2: the mean along each axis of raw elements.
-pub(super) fn means(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn means(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     for suffix in ["h5", "nc3", "zarr.zip"] {
         let opened = Opened::open(&made(run, suffix, Stored::Raw)?, Io::Mmap)?;
@@ -178,14 +178,14 @@ pub(super) fn means(run: Measured<'_>) -> Result<Vec<Row>> {
             let mean = Reduction::along(Op::Mean, [axis]);
             let rounds = paired(run.rounds, limit, || opened.reduce(&mean))?;
             let work = format!("mean of .{suffix} along [{axis}]");
-            rows.push(Row::new("A2", work, "scan", Figure::Ratio, rounds, 0.6));
+            rows.push(ReportRow::new("A2", work, "scan", Figure::Ratio, rounds, 0.6));
         }
     }
     Ok(rows)
 }
 
 /// A3: 256 MiB out of a raw `.tet` file, synced.
-pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let from = run.folder.array(DType::Float32, "slab", SLAB)?;
     let bytes = std::fs::read(&from)?;
     let plain = run.folder.scratch("a3.bin");
@@ -204,7 +204,7 @@ pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
         let rounds = paired(run.rounds, limit, work)?;
         let _ = (std::fs::remove_file(&path), std::fs::remove_dir_all(&path));
         let work = format!("256 MiB of .tet to .{suffix}, raw, synced");
-        rows.push(Row::new("A3", work, "write", Figure::Ratio, rounds, 0.9));
+        rows.push(ReportRow::new("A3", work, "write", Figure::Ratio, rounds, 0.9));
     }
     std::fs::remove_file(&plain)?;
     Ok(rows)

@@ -9,12 +9,12 @@ use tet_io::Source;
 use tet_query::{Catalog, DigestPolicy, Execution, Op, Reduction};
 use tet_verify::{Integrity, Level, VerifyOptions};
 
-use super::kept::reduce_with;
+use super::mapped::reduce_with;
 use super::{LAYOUTS, Measured, all_threads, file_len};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, DigestSum, Scan};
 use crate::measure::{Rounds, paired};
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// The sum of all elements under a policy.
 fn sum(catalog: &Catalog, digests: DigestPolicy) -> Result<()> {
@@ -31,7 +31,7 @@ fn catalog(path: &Path, io: Io) -> Result<Catalog> {
 }
 
 /// D1: sums of raw chunks, mapped and by reads, and of zstd chunks.
-pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn reading(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     for (layout, chunk_shape) in LAYOUTS {
         let path = run.folder.array(DType::Float32, layout, chunk_shape)?;
@@ -41,7 +41,7 @@ pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.zstd(DType::Float32, "tiled", TILED)?;
     let rounds = beside_none(run, &catalog(&path, Io::Mapped)?)?;
     let work = "sum of float32 tiled, zstd, auto";
-    rows.push(Row::new("D1", work, "bare", Figure::Ratio, rounds, 0.95));
+    rows.push(ReportRow::new("D1", work, "bare", Figure::Ratio, rounds, 0.95));
     Ok(rows)
 }
 
@@ -51,7 +51,7 @@ fn beside_none(run: Measured<'_>, catalog: &Catalog) -> Result<Rounds> {
     paired(run.rounds, limit, || sum(catalog, DigestPolicy::Auto))
 }
 
-fn mapped(run: Measured<'_>, path: &Path, layout: &str) -> Result<Vec<Row>> {
+fn mapped(run: Measured<'_>, path: &Path, layout: &str) -> Result<Vec<ReportRow>> {
     let catalog = catalog(path, Io::Mapped)?;
     let view = catalog.source().view().context("the lease was broken")?;
     let (both, scan) = (DigestSum::fastest(view.whole()), Scan::fastest(view.whole()));
@@ -63,7 +63,7 @@ fn mapped(run: Measured<'_>, path: &Path, layout: &str) -> Result<Vec<Row>> {
         let rounds = paired(run.rounds, run_limit, || sum(&catalog, digests))?;
         let policy = format!("{digests:?}").to_lowercase();
         let work = format!("sum of float32 {layout}, kept map, {policy}");
-        anyhow::Ok(Row::new("D1", work, limit.0, Figure::Ratio, rounds, target))
+        anyhow::Ok(ReportRow::new("D1", work, limit.0, Figure::Ratio, rounds, target))
     };
     let both = || {
         both.run(view.whole());
@@ -78,17 +78,17 @@ fn mapped(run: Measured<'_>, path: &Path, layout: &str) -> Result<Vec<Row>> {
     ])
 }
 
-fn by_reads(run: Measured<'_>, path: &Path, layout: &str) -> Result<Row> {
+fn by_reads(run: Measured<'_>, path: &Path, layout: &str) -> Result<ReportRow> {
     let catalog = catalog(path, Io::Pread)?;
     let (file, len) = (File::open(path)?, file_len(path)?);
     let work = || sum(&catalog, DigestPolicy::Auto);
     let rounds = paired(run.rounds, || limit::read(&file, len), work)?;
     let work = format!("sum of float32 {layout}, pread, auto");
-    Ok(Row::new("D1", work, "read", Figure::Ratio, rounds, 0.6))
+    Ok(ReportRow::new("D1", work, "read", Figure::Ratio, rounds, 0.6))
 }
 
 /// V1: every payload compared with its digest.
-pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let row = |(layout, chunk_shape)| {
         let path = run.folder.array(DType::Float32, layout, chunk_shape)?;
         let (file, len) = (File::open(&path)?, file_len(&path)?);
@@ -100,7 +100,7 @@ pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
         };
         let rounds = paired(run.rounds, || limit::read(&file, len), work)?;
         let work = format!("verify --deep of float32 {layout}");
-        Ok(Row::new("V1", work, "read", Figure::Ratio, rounds, 0.6))
+        Ok(ReportRow::new("V1", work, "read", Figure::Ratio, rounds, 0.6))
     };
     LAYOUTS.into_iter().map(row).collect()
 }

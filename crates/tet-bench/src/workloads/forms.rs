@@ -4,11 +4,11 @@ use anyhow::Result;
 use tet_format::DType;
 use tet_query::{AxisGroups, Compare, Number, Op, Reduction, Window, WindowAlign, WindowMode};
 
-use super::kept::Kept;
+use super::mapped::MappedCatalog;
 use super::statistics::filter;
 use super::{LAYOUTS, Measured};
 use crate::data::{SHAPE, TILED};
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// As many labels as there are months.
 const LABEL_COUNT: u32 = 12;
@@ -31,20 +31,20 @@ pub(crate) fn windowed(axis: usize, size: u64, mode: WindowMode, folded: &[usize
 }
 
 /// Q1: a filter with two tests, sums by position and by label, bins, rolling windows.
-pub(super) fn all(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn all(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     let between = [(Compare::Ge, Number::Float(265.0)), (Compare::Lt, Number::Float(295.0))];
     let between = Reduction { filter: Some(filter(&between)), ..Reduction::all(Op::Count) };
     for (layout, chunk_shape) in LAYOUTS {
-        let kept = Kept::open(&run.folder.array(DType::Float32, layout, chunk_shape)?)?;
+        let kept = MappedCatalog::open(&run.folder.array(DType::Float32, layout, chunk_shape)?)?;
         let work = format!("count between two numbers of float32 {layout}");
         let rounds = kept.beside_scan(run, &between)?;
-        rows.push(Row::new("Q1", work, "scan", Figure::Ratio, rounds, 0.75));
+        rows.push(ReportRow::new("Q1", work, "scan", Figure::Ratio, rounds, 0.75));
     }
-    let kept = Kept::open(&run.folder.array(DType::Float32, "tiled", TILED)?)?;
+    let kept = MappedCatalog::open(&run.folder.array(DType::Float32, "tiled", TILED)?)?;
     let mut row = |work: String, reduction: &Reduction, target: f64| -> Result<()> {
         let rounds = kept.beside_scan(run, reduction)?;
-        rows.push(Row::new("Q1", work, "scan", Figure::Ratio, rounds, target));
+        rows.push(ReportRow::new("Q1", work, "scan", Figure::Ratio, rounds, target));
         Ok(())
     };
     for (axis, others) in [(0, [1, 2]), (1, [0, 2]), (2, [0, 1])] {

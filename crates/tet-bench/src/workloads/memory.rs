@@ -15,14 +15,14 @@ use tet_ztensor::{Declaration, EncodingChoice, WriteOptions};
 use super::{CHILD, Measured, all_threads};
 use crate::data::{self, Io};
 use crate::measure::Rounds;
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
-/// What W3 writes, in chunks of 4 MiB.
+/// Shape of the dataset that W3 writes, in chunks of 4 MiB.
 const WRITE_SHAPE: [u64; 2] = [256, 1 << 20];
 const WRITE_CHUNK: [u64; 2] = [1, 1 << 20];
-/// What a median may hold: an eighth of the elements and less.
+/// Memory budget of a median: an eighth of the elements and less.
 const MEDIAN_BUDGET: u64 = 1 << 25;
-/// What a writer of tensors may take: 16 MB.
+/// Memory limit of a writer of tensors: 16 MB.
 const TENSORS_MIB: f64 = 16e6 / 1_048_576.0;
 /// Address space besides the map: libraries, stacks and arenas of two threads.
 const ADDRESS_KIB: u64 = 512 * 1024;
@@ -148,17 +148,17 @@ pub(super) fn ordering(path: &Path) -> Result<(Rounds, f64)> {
 }
 
 /// M1: reductions of a 2 GiB file.
-pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = run.folder.large()?;
     let map_kib = super::file_len(&path)?.div_ceil(1024);
     let mapped = spawn("reduce-mapped", &path, ADDRESS_KIB + map_kib)?;
     let pread = spawn("reduce-pread", &path, ADDRESS_KIB)?;
-    let row = |work, rounds| Row::new("M1", work, "", Figure::Mebibytes, rounds, 64.0);
+    let row = |work, rounds| ReportRow::new("M1", work, "", Figure::Mebibytes, rounds, 64.0);
     Ok(vec![row("reductions of 2 GiB, mapped", mapped), row("reductions of 2 GiB, pread", pread)])
 }
 
 /// W3: writing 1 GiB.
-pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let chunk_mib = (WRITE_CHUNK[1] * 4) as f64 / f64::from(1 << 20);
     let target = 64.0 + chunk_mib * rayon::current_num_threads() as f64;
     let works = [("write-raw", "writing 1 GiB, raw"), ("write-zstd", "writing 1 GiB, zstd")];
@@ -167,7 +167,7 @@ pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z6: writing 1 GiB of tensors.
-pub(super) fn writing_tensors(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing_tensors(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let works = [
         ("tensors-raw", "writing 1 GiB of tensors, raw"),
         ("tensors-zstd", "writing 1 GiB of tensors, zstd"),
@@ -177,12 +177,12 @@ pub(super) fn writing_tensors(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// T6: a reduction of 1 GiB of packed doubles in zstd, which are decoded in parts.
-pub(super) fn reducing_packed(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn reducing_packed(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = super::messages::large(run.folder)?;
     let map_kib = super::file_len(&path)?.div_ceil(1024);
     let rounds = spawn("message", &path, ADDRESS_KIB + map_kib)?;
     let work = "sum of 1 GiB in 16 bits, zstd, mapped";
-    Ok(vec![Row::new("T6", work, "", Figure::Mebibytes, rounds, 64.0)])
+    Ok(vec![ReportRow::new("T6", work, "", Figure::Mebibytes, rounds, 64.0)])
 }
 
 /// The memory of a child that writes a file.
@@ -192,9 +192,9 @@ fn written(
     work: &str,
     label: &str,
     target: f64,
-) -> Result<Row> {
+) -> Result<ReportRow> {
     let path = run.folder.scratch("written");
     let rounds = spawn(work, &path, ADDRESS_KIB);
     let _ = std::fs::remove_file(&path);
-    Ok(Row::new(id, label, "", Figure::Mebibytes, rounds?, target))
+    Ok(ReportRow::new(id, label, "", Figure::Mebibytes, rounds?, target))
 }

@@ -18,7 +18,7 @@ use super::{Measured, all_threads, without_digests};
 use crate::data::{self, Folder, Io};
 use crate::limit::{self, Scan};
 use crate::measure::{Rounds, paired, times};
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// Bytes of the elements of an object.
 const LEN: usize = 256 << 20;
@@ -54,7 +54,7 @@ pub(crate) fn encoded<'a>(
     Ok(encode(dtype, &[elements.len() as u64 / size], elements, recipe)?)
 }
 
-/// The same in a buffer that is kept.
+/// Encodes into a reused buffer.
 fn again(dtype: DType, elements: &[u8], recipe: &Recipe, room: &mut Vec<u8>) -> Result<()> {
     let size = dtype.size().context("elements of whole bytes")?;
     let shape = [elements.len() as u64 / size];
@@ -122,7 +122,7 @@ fn opened(path: &Path) -> Result<Opened> {
     Ok(tet_convert::open(path, &options)?)
 }
 
-/// What one thread copies.
+/// Copies on one thread.
 fn copied<'a>(from: &'a [u8], to: &'a mut [u8]) -> impl FnMut() -> Result<()> + 'a {
     move || {
         to.copy_from_slice(from);
@@ -131,12 +131,18 @@ fn copied<'a>(from: &'a [u8], to: &'a mut [u8]) -> impl FnMut() -> Result<()> + 
     }
 }
 
-fn ratio(id: &'static str, work: String, limit: &'static str, it: Rounds, target: f64) -> Row {
-    Row::new(id, work, limit, Figure::Ratio, it, target)
+fn ratio(
+    id: &'static str,
+    work: String,
+    limit: &'static str,
+    it: Rounds,
+    target: f64,
+) -> ReportRow {
+    ReportRow::new(id, work, limit, Figure::Ratio, it, target)
 }
 
 /// T1: elements as they are, into a message and out of it, on one thread.
-pub(super) fn plain(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn plain(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let elements = singles(LEN);
     let (mut warm, mut out) = (vec![1; LEN], vec![1; LEN]);
     let mut message = Vec::with_capacity(LEN + (1 << 16));
@@ -158,7 +164,7 @@ pub(super) fn plain(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// T2: reductions of objects where they lie, and of packed ones in parts.
-pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let of = |dtype, elements: &[u8], recipe: &Recipe| {
         write(Vec::new(), &encoded(dtype, elements, recipe)?, &Metadata::default())
     };
@@ -201,7 +207,7 @@ pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<Row>> {
         })?;
         // On two threads it may well take less than to decode all of it on one.
         let work = format!("mean of 256 MiB of float64 in {label}, in parts");
-        rows.push(Row::new("T2", work, "decode", Figure::Times, rounds.inverted(), 0.0));
+        rows.push(ReportRow::new("T2", work, "decode", Figure::Times, rounds.inverted(), 0.0));
     }
     Ok(rows)
 }
@@ -212,7 +218,7 @@ fn packing(bits: u32) -> Recipe {
 }
 
 /// T3: the cost of the pipeline compared with its codec.
-pub(super) fn codecs(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn codecs(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let elements = singles(LEN / 4);
     let mut out = vec![1; elements.len()];
     let compression = Compressing::Zstd { level: LEVEL };
@@ -287,7 +293,7 @@ fn lz4(run: Measured<'_>, elements: &[u8]) -> Result<(Rounds, Rounds)> {
 }
 
 /// T4: packed numbers both ways, on one thread.
-pub(super) fn packed(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn packed(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let elements = doubles(LEN);
     let (mut warm, mut out) = (vec![1; LEN], vec![1; LEN]);
     let szip = Compressing::Szip(SzipParameters::default());
@@ -330,7 +336,7 @@ fn many() -> Result<Vec<u8>> {
 }
 
 /// T5: an object by its number, and the metadata of a large message.
-pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn finding(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = objects(run.folder)?;
     let large = whole(run.folder)?;
     let open = |path: &Path, io| -> Result<TensogramFile> {
@@ -340,7 +346,7 @@ pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
     for (io, label) in [(Io::Mapped, "mapped"), (Io::Pread, "pread")] {
         let mut row = |work: &str, rounds, target| {
             let work = format!("{work}, {label}");
-            rows.push(Row::new("T5", work, "", Figure::Microseconds, rounds, target));
+            rows.push(ReportRow::new("T5", work, "", Figure::Microseconds, rounds, target));
         };
         let kept = open(&path, io)?;
         let found = times(run.rounds, || {
@@ -363,7 +369,7 @@ pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
     }
     let listed = times(run.rounds, || self::opened(&path).map(drop))?;
     let work = "open 5,000 objects as a catalog";
-    rows.push(Row::new("T5", work, "", Figure::Microseconds, listed, 0.0));
+    rows.push(ReportRow::new("T5", work, "", Figure::Microseconds, listed, 0.0));
     Ok(rows)
 }
 

@@ -15,7 +15,7 @@ use tet_query::{Axis, AxisSlice, Coalesce, Execution, Hyperslab, Op, Reduction, 
 use super::{Measured, all_threads, file_len, slab};
 use crate::data::{self, Io, ROW_COUNT, ROW_ELEMENTS, SHAPE, TILED};
 use crate::measure::{Rounds, times};
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 const PAGE_LEN: u64 = 4096;
 /// Elements of the file with the long index.
@@ -56,13 +56,13 @@ impl ReadAt for Counted {
 }
 
 /// S3: 64 elements out of a file of 1,000,000 rows, opening included.
-pub(super) fn window(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn window(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = run.folder.rows()?;
     let mut rows = Vec::new();
     for (io, name) in [(Io::Mapped, "mapped"), (Io::Pread, "pread")] {
         let rounds = times(run.rounds, || read_middle(data::source(&path, io)?))?;
         let work = format!("open 1,000,000 rows and read 64 elements, {name}");
-        rows.push(Row::new("S3", work, "", Figure::Microseconds, rounds, 200.0));
+        rows.push(ReportRow::new("S3", work, "", Figure::Microseconds, rounds, 200.0));
     }
     let counted = Arc::new(Counted {
         file: File::open(&path)?,
@@ -73,12 +73,12 @@ pub(super) fn window(run: Measured<'_>) -> Result<Vec<Row>> {
     let touched = counted.pages.lock().unwrap_or_else(|poison| poison.into_inner()).len();
     let work = "pages touched by it, of all regions";
     let rounds = Rounds::once(touched as f64);
-    rows.push(Row::new("S3", work, "", Figure::Count, rounds, 10.0));
+    rows.push(ReportRow::new("S3", work, "", Figure::Count, rounds, 10.0));
     Ok(rows)
 }
 
 /// S4: one point, 10,000 times through an open file.
-pub(super) fn points(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn points(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     const POINTS: u64 = 10_000;
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
     let mut rows = Vec::new();
@@ -106,13 +106,13 @@ pub(super) fn points(run: Measured<'_>) -> Result<Vec<Row>> {
         })?;
         let rounds = all.each(POINTS as f64);
         let work = format!("one point through an open file, {name}");
-        rows.push(Row::new("S4", work, "", Figure::Microseconds, rounds, 2.0));
+        rows.push(ReportRow::new("S4", work, "", Figure::Microseconds, rounds, 2.0));
     }
     Ok(rows)
 }
 
 /// P1: plans that touch all, and few, of 1,000,000 chunks.
-pub(super) fn plans(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn plans(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let catalog = data::catalog(&run.folder.rows()?, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
     let time = |count: u64| {
@@ -125,7 +125,7 @@ pub(super) fn plans(run: Measured<'_>) -> Result<Vec<Row>> {
     };
     let row = |count: u64, target: f64| {
         let work = format!("plan {count} of {ROW_COUNT} chunks");
-        Ok(Row::new("P1", work, "", Figure::Microseconds, time(count)?, target))
+        Ok(ReportRow::new("P1", work, "", Figure::Microseconds, time(count)?, target))
     };
     // O(touched): a hundredth of the chunks in a hundredth of the time.
     vec![(ROW_COUNT, 200_000.0), (ROW_COUNT / 100, 2_000.0), (100, 100.0)]
@@ -136,7 +136,7 @@ pub(super) fn plans(run: Measured<'_>) -> Result<Vec<Row>> {
 
 /// P2: the runs of a full scan of a packed file leave nothing out between its first byte and its
 /// last: one that begins where another ended does not count.
-pub(super) fn runs(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn runs(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
     let catalog = data::catalog(&path, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
@@ -147,11 +147,11 @@ pub(super) fn runs(run: Measured<'_>) -> Result<Vec<Row>> {
     runs.sort_unstable();
     let gaps = runs.windows(2).filter(|pair| pair[0].span.end() != pair[1].span.start()).count();
     let rounds = Rounds::once(1.0 + gaps as f64);
-    Ok(vec![Row::new("P2", "runs of a full scan", "", Figure::Count, rounds, 1.0)])
+    Ok(vec![ReportRow::new("P2", "runs of a full scan", "", Figure::Count, rounds, 1.0)])
 }
 
 /// O1: opening and listing.
-pub(super) fn opens(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn opens(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let files =
         [("10,000 datasets", run.folder.datasets()?), ("1,000,000 rows", run.folder.rows()?)];
     let row = |(name, path): &(&str, std::path::PathBuf)| {
@@ -162,7 +162,7 @@ pub(super) fn opens(run: Measured<'_>) -> Result<Vec<Row>> {
             Ok(())
         })?;
         let work = format!("open and list {name}");
-        Ok(Row::new("O1", work, "", Figure::Microseconds, rounds, 5000.0))
+        Ok(ReportRow::new("O1", work, "", Figure::Microseconds, rounds, 5000.0))
     };
     files.iter().map(row).collect()
 }

@@ -4,13 +4,13 @@ use anyhow::{Context, Result, anyhow};
 use tet_format::DType;
 use tet_query::{Catalog, ChunkPlace, Execution, Op, Reduction};
 
-use super::kept::reduce_with;
+use super::mapped::reduce_with;
 use super::reduce::{DTYPES, OPS};
 use super::{LAYOUTS, Measured, all_threads, without_digests};
 use crate::data::{self, Io};
 use crate::limit;
 use crate::measure::paired;
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// Where the chunks of the first dataset lie.
 fn places(catalog: &Catalog) -> Result<Vec<ChunkPlace>> {
@@ -32,7 +32,7 @@ fn frames<'a>(file: &'a [u8], places: &[ChunkPlace]) -> Result<Vec<(&'a [u8], us
 }
 
 /// R4: what R1 measures, of float32; of the others the sum of tiles, since decoding takes long.
-pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn whole(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     for dtype in DTYPES {
         let is_first = dtype == DType::Float32;
@@ -48,7 +48,7 @@ pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
                 let work = || reduce_with(&catalog, &reduction, &how);
                 let rounds = paired(run.rounds, || limit::decompress(&frames), work)?;
                 let work = format!("{} of {} {layout}, zstd{policy}", op.name(), dtype.name());
-                rows.push(Row::new("R4", work, "unzstd", Figure::Ratio, rounds, target));
+                rows.push(ReportRow::new("R4", work, "unzstd", Figure::Ratio, rounds, target));
                 anyhow::Ok(())
             };
             for &op in ops {

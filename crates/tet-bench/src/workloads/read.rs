@@ -11,7 +11,7 @@ use super::{Measured, all_threads, slab};
 use crate::data::{self, CLIPPED, Io, SHAPE, SLAB, TILED};
 use crate::limit::{Copy, Scan};
 use crate::measure::{Rounds, paired};
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 fn byte_len(slab: &Hyperslab, element_size: usize) -> usize {
     slab.counts().iter().product::<u64>() as usize * element_size
@@ -41,14 +41,14 @@ fn into_warm(run: Measured<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result
 }
 
 /// S1: one contiguous slab.
-pub(super) fn slabs(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn slabs(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = run.folder.array(DType::Float32, "slab", SLAB)?;
     let slab = slab(&[(32, 96, 1), (0, SHAPE[1], 1), (0, SHAPE[2], 1)], &SHAPE)?;
     let mut rows = Vec::new();
     for (io, name, target) in [(Io::Mapped, "mapped", 0.9), (Io::Pread, "pread", 0.6)] {
         let rounds = into_warm(run, &path, io, &slab)?;
         let work = format!("slab of 128 MiB into a warm buffer, {name}");
-        rows.push(Row::new("S1", work, "copy", Figure::Ratio, rounds, target));
+        rows.push(ReportRow::new("S1", work, "copy", Figure::Ratio, rounds, target));
     }
     let catalog = data::catalog(&path, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
@@ -67,12 +67,12 @@ pub(super) fn slabs(run: Measured<'_>) -> Result<Vec<Row>> {
         Ok(())
     })?;
     let work = "slab of 128 MiB into a new array, mapped";
-    rows.push(Row::new("S1", work, "copy", Figure::Ratio, rounds, 0.8));
+    rows.push(ReportRow::new("S1", work, "copy", Figure::Ratio, rounds, 0.8));
     Ok(rows)
 }
 
 /// S2: boxes out of tiles, step 1, outer steps, inner steps.
-pub(super) fn tiles(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn tiles(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let boxes = [
         ("step 1", slab(&[(5, 100, 1), (37, 450, 1), (100, 900, 1)], &SHAPE)?),
         ("outer steps", slab(&[(0, 128, 2), (1, 512, 3), (100, 900, 1)], &SHAPE)?),
@@ -85,11 +85,11 @@ pub(super) fn tiles(run: Measured<'_>) -> Result<Vec<Row>> {
         for (name, slab) in &boxes {
             let rounds = into_warm(run, &path, Io::Mapped, slab)?;
             let work = format!("box of float32 {layout}, {name}");
-            rows.push(Row::new("S2", work, "copy", Figure::Ratio, rounds, 0.5));
+            rows.push(ReportRow::new("S2", work, "copy", Figure::Ratio, rounds, 0.5));
         }
         let rounds = lines(run, &path, &wide)?;
         let work = format!("box of float32 {layout}, inner step 8");
-        rows.push(Row::new("S2", work, "scan", Figure::Ratio, rounds, 0.5));
+        rows.push(ReportRow::new("S2", work, "scan", Figure::Ratio, rounds, 0.5));
     }
     Ok(rows)
 }

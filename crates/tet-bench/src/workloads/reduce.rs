@@ -6,20 +6,20 @@ use anyhow::{Context, Result};
 use tet_format::DType;
 use tet_query::{Op, Reduction};
 
-use super::kept::{Kept, reduce, reduce_with};
+use super::mapped::{MappedCatalog, reduce, reduce_with};
 use super::{LAYOUTS, Measured, file_len, without_digests};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, Scan};
 use crate::measure::paired;
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
-/// What is measured of each kind of element.
+/// Element types that are measured.
 pub(super) const DTYPES: [DType; 4] = [DType::Float32, DType::Int16, DType::Int64, DType::Float64];
 /// `count` reads nothing and is measured apart.
 pub(super) const OPS: [Op; 4] = [Op::Sum, Op::Mean, Op::Min, Op::Max];
 
 /// R1: all reductions over all elements, slab and tiled, on kept and fresh maps and by reads.
-pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn whole(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     for dtype in DTYPES {
         for (layout, chunk_shape) in LAYOUTS {
@@ -35,17 +35,17 @@ pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn kept(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
-    let kept = Kept::open(path)?;
+fn kept(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<ReportRow>> {
+    let kept = MappedCatalog::open(path)?;
     let row = |op: Op| {
         let rounds = kept.beside_scan(run, &Reduction::all(op))?;
         let work = format!("{} of {name}, kept map", op.name());
-        Ok(Row::new("R1", work, "scan", Figure::Ratio, rounds, 0.85))
+        Ok(ReportRow::new("R1", work, "scan", Figure::Ratio, rounds, 0.85))
     };
     OPS.into_iter().map(row).collect()
 }
 
-fn fresh(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+fn fresh(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<ReportRow>> {
     let scan = Scan::fastest(data::source(path, Io::Mapped)?.view().context("no view")?.whole());
     let row = |op: Op| {
         let reduction = Reduction::all(op);
@@ -57,12 +57,12 @@ fn fresh(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
         let work = || reduce(&data::catalog(path, Io::Mapped)?, &reduction);
         let rounds = paired(run.rounds, limit, work)?;
         let work = format!("{} of {name}, fresh map", op.name());
-        Ok(Row::new("R1", work, "scan", Figure::Ratio, rounds, 0.65))
+        Ok(ReportRow::new("R1", work, "scan", Figure::Ratio, rounds, 0.65))
     };
     [Op::Sum, Op::Min].into_iter().map(row).collect()
 }
 
-fn by_reads(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+fn by_reads(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<ReportRow>> {
     let catalog = data::catalog(path, Io::Pread)?;
     let file = std::fs::File::open(path)?;
     let len = file_len(path)?;
@@ -72,20 +72,20 @@ fn by_reads(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
         let work = || reduce_with(&catalog, &reduction, &how);
         let rounds = paired(run.rounds, || limit::read(&file, len), work)?;
         let work = format!("{} of {name}, pread", op.name());
-        Ok(Row::new("R1", work, "read", Figure::Ratio, rounds, 0.75))
+        Ok(ReportRow::new("R1", work, "read", Figure::Ratio, rounds, 0.75))
     };
     [Op::Sum, Op::Min].into_iter().map(row).collect()
 }
 
 /// R3: the mean along each axis and each two axes.
-pub(super) fn axes(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn axes(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
-    let kept = Kept::open(&path)?;
+    let kept = MappedCatalog::open(&path)?;
     let sets: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];
     let row = |axes: &[usize]| {
         let rounds = kept.beside_scan(run, &Reduction::along(Op::Mean, axes))?;
         let work = format!("mean of float32 tiled along {axes:?}");
-        Ok(Row::new("R3", work, "scan", Figure::Ratio, rounds, 0.6))
+        Ok(ReportRow::new("R3", work, "scan", Figure::Ratio, rounds, 0.6))
     };
     sets.into_iter().map(row).collect()
 }

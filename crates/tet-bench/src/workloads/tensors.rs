@@ -19,7 +19,7 @@ use crate::data::{self, Io};
 use crate::limit::{self, Scan};
 use crate::measure::{paired, times};
 use crate::model::{self, Weight};
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// The level of zstd that is usual for weights.
 const LEVEL: i32 = 1;
@@ -69,7 +69,7 @@ pub(crate) fn verify(source: &Source) -> Result<()> {
 }
 
 /// Z1: tensors from memory, and out of a file of another format, into a durable file.
-pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let weights = model::weights(1);
     let (path, plain) = (run.folder.scratch("z1.zt"), run.folder.scratch("z1.bin"));
     let limit = || {
@@ -83,11 +83,11 @@ pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
     let rounds = paired(run.rounds, limit, write);
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(&plain));
     let work = "1 GiB raw with crc32c, synced";
-    Ok(vec![Row::new("Z1", work, "write", Figure::Ratio, rounds?, 0.9)])
+    Ok(vec![ReportRow::new("Z1", work, "write", Figure::Ratio, rounds?, 0.9)])
 }
 
 /// Z2: every byte of every tensor, on a kept map.
-pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn reading(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = model::file(run.folder, ChecksumChoice::Crc32c)?;
     let file = open(&path, Io::Mapped)?;
     let catalog = opened(&path, tet_convert::Io::Mmap)?.catalog;
@@ -99,7 +99,7 @@ pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
     };
     let seen = paired(run.rounds, limit, || scan_views(&file, &scan).map(drop))?;
     let summed = paired(run.rounds, limit, || sums(&catalog))?;
-    let row = |work, rounds| Row::new("Z2", work, "scan", Figure::Ratio, rounds, 0.85);
+    let row = |work, rounds| ReportRow::new("Z2", work, "scan", Figure::Ratio, rounds, 0.85);
     Ok(vec![
         row("1 GiB scanned by views of its tensors", seen),
         row("1 GiB summed up, tensor by tensor, as a catalog", summed),
@@ -107,7 +107,7 @@ pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z3: all blobs against their checksums.
-pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let path = model::file(run.folder, ChecksumChoice::Crc32c)?;
     let file = open(&path, Io::Mapped)?;
     let scan = Scan::fastest(file.source().view().context("the lease was broken")?.whole());
@@ -126,8 +126,9 @@ pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
         Ok(())
     };
     let sha256 = paired(run.rounds, limit, || verify(file.source()))?;
-    let row =
-        |work, limit, rounds, target| Row::new("Z3", work, limit, Figure::Ratio, rounds, target);
+    let row = |work, limit, rounds, target| {
+        ReportRow::new("Z3", work, limit, Figure::Ratio, rounds, target)
+    };
     Ok(vec![
         row("verify 1 GiB by crc32c, mapped", "views", mapped, 0.75),
         row("verify 1 GiB by crc32c, pread", "read", read, 0.75),
@@ -136,10 +137,10 @@ pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z4: opening, and finding a tensor by its name.
-pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn finding(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let mut rows = Vec::new();
     let mut row = |work: String, rounds, target| {
-        rows.push(Row::new("Z4", work, "", Figure::Microseconds, rounds, target));
+        rows.push(ReportRow::new("Z4", work, "", Figure::Microseconds, rounds, target));
     };
     for (count, shown, target) in [(10_000, "10,000", 2e3), (NAME_COUNT, "100,000", 25e3)] {
         let path = model::many(run.folder, count)?;
@@ -184,7 +185,7 @@ pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z5: zstd, both ways.
-pub(super) fn packing(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn packing(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let weights = model::weights(4);
     let path = run.folder.scratch("z5.zt");
     let encoding = EncodingChoice::Zstd { level: LEVEL };
@@ -201,7 +202,7 @@ fn both_ways(
     path: &Path,
     weights: &[Weight],
     write: impl FnMut() -> Result<()>,
-) -> Result<Vec<Row>> {
+) -> Result<Vec<ReportRow>> {
     let file = open(path, Io::Mapped)?;
     let view = file.source().view().context("the lease was broken")?;
     let (mut chunks, mut frames) = (Vec::new(), Vec::new());
@@ -232,7 +233,7 @@ fn both_ways(
         Ok(())
     };
     let packed = paired(run.rounds, limit, write)?;
-    let row = |work, limit, rounds| Row::new("Z5", work, limit, Figure::Ratio, rounds, 0.9);
+    let row = |work, limit, rounds| ReportRow::new("Z5", work, limit, Figure::Ratio, rounds, 0.9);
     Ok(vec![
         row("256 MiB as zstd level 1", "zstd", packed),
         row("256 MiB out of zstd, into a warm buffer", "unzstd", unpacked),

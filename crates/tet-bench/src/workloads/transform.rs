@@ -12,10 +12,10 @@ use super::{Measured, all_threads};
 use crate::data::{self, Io, TILED};
 use crate::limit;
 use crate::measure::paired;
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// Q2: standard scores of everything as raw elements, durable.
-pub(super) fn scores(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn scores(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let (work, plain) = (run.folder.scratch("q2.raw"), run.folder.scratch("q2.bin"));
     let score = Transform { method: Method::ZScore, axes: Axes::All, nan: NanPolicy::Propagate };
     let options = ResultOptions {
@@ -42,5 +42,5 @@ pub(super) fn scores(run: Measured<'_>) -> Result<Vec<Row>> {
     let rounds = paired(run.rounds, plainly, write);
     let _ = (std::fs::remove_file(&work), std::fs::remove_file(&plain));
     let work = "zscore of float32 tiled to a raw file, synced";
-    Ok(vec![Row::new("Q2", work, "write", Figure::Ratio, rounds?, 0.7)])
+    Ok(vec![ReportRow::new("Q2", work, "write", Figure::Ratio, rounds?, 0.7)])
 }

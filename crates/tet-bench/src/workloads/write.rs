@@ -10,7 +10,7 @@ use super::Measured;
 use crate::data;
 use crate::limit;
 use crate::measure::paired;
-use crate::report::{Figure, Row};
+use crate::report::{Figure, ReportRow};
 
 /// Chunks of a file, each 2 MiB.
 const CHUNK_COUNT: usize = 64;
@@ -45,7 +45,7 @@ fn write(path: &std::path::Path, bytes: &[u8], options: &WriteOptions) -> Result
 }
 
 /// W1: raw chunks from memory into a durable file, and what their digests cost.
-pub(super) fn raw(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn raw(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let bytes = elements(1 << 20);
     let (path, plain) = (run.folder.scratch("w1.tet"), run.folder.scratch("w1.bin"));
     let options = data::replacing(CodecChoice::Raw);
@@ -61,7 +61,7 @@ pub(super) fn raw(run: Measured<'_>) -> Result<Vec<Row>> {
     let beside_write = paired(run.rounds, limit, || anew(&options));
     let beside_bare = paired(run.rounds, || anew(&bare), || anew(&options));
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(&plain));
-    let row = |work, limit, rounds| Row::new("W1", work, limit, Figure::Ratio, rounds, 0.9);
+    let row = |work, limit, rounds| ReportRow::new("W1", work, limit, Figure::Ratio, rounds, 0.9);
     Ok(vec![
         row("128 MiB raw, synced", "write", beside_write?),
         row("128 MiB raw, synced, with digests", "bare", beside_bare?),
@@ -69,7 +69,7 @@ pub(super) fn raw(run: Measured<'_>) -> Result<Vec<Row>> {
 }
 
 /// W2: zstd chunks, all threads.
-pub(super) fn compressed(run: Measured<'_>) -> Result<Vec<Row>> {
+pub(super) fn compressed(run: Measured<'_>) -> Result<Vec<ReportRow>> {
     let bytes = elements(16);
     let chunks: Vec<&[u8]> = bytes.chunks(CHUNK_ELEMENTS * 4).collect();
     let path = run.folder.scratch("w2.tet");
@@ -83,5 +83,5 @@ pub(super) fn compressed(run: Measured<'_>) -> Result<Vec<Row>> {
     };
     let rounds = paired(run.rounds, limit, || write(&path, &bytes, &options));
     let _ = std::fs::remove_file(&path);
-    Ok(vec![Row::new("W2", "128 MiB as zstd level 3", "zstd", Figure::Ratio, rounds?, 0.9)])
+    Ok(vec![ReportRow::new("W2", "128 MiB as zstd level 3", "zstd", Figure::Ratio, rounds?, 0.9)])
 }

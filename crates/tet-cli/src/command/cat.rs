@@ -11,7 +11,7 @@ use tet_convert::{
     ConvertOptions, DTypeRule, Note, Origin, ResultCatalog, ResultOptions, TextLayout,
 };
 use tet_document::{Ask, Resolved};
-use tet_io::{Publish, Publisher, Step};
+use tet_io::{Operation, Publish, Publisher};
 use tet_plot::{Depth, PlotMedium};
 use tet_query::{Catalog, Choice, Dataset, Execution, Integrity};
 
@@ -265,7 +265,7 @@ fn stream(at: &Path) -> Option<std::io::Result<File>> {
 }
 
 fn of_stream(path: &Path, error: std::io::Error) -> Failure {
-    tet_io::Error::io(Step::Write, path, error).into()
+    tet_io::Error::io(Operation::Write, path, error).into()
 }
 
 /// Writes to a file atomically. Returns the integrity, if any bytes were read.

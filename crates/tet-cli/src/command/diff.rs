@@ -94,7 +94,7 @@ fn found(
         };
         let datasets = [(left, &both[0]), (right, &both[1])];
         let slabs = [&slabs[0], &slabs[1]];
-        let mut found = DatasetDiff::of(datasets, slabs, tolerance.as_ref(), how)?;
+        let mut found = DatasetDiff::compare(datasets, slabs, tolerance.as_ref(), how)?;
         let elements = found.elements.as_ref().map(|elements| elements.integrity);
         integrity = integrity.into_iter().chain(elements).reduce(Integrity::and);
         if found.differs() {

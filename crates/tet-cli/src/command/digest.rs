@@ -138,7 +138,7 @@ fn create_one(
     for member in &members {
         let progress = Bar::new(context, "digesting", 0).progress(context);
         let source = member.open().map_err(about)?;
-        let sum = Sum::of(&source, &member.name, &progress);
+        let sum = Sum::compute(&source, &member.name, &progress);
         let sum = sum.map_err(|error| Failure::from(error).about(file))?;
         let written = publisher.write_all(sum.to_text().as_bytes());
         written.map_err(|error| publisher.write_fault(error))?;

@@ -404,7 +404,7 @@ fn file_len(contents: &Contents, context: &Context<'_>) -> u64 {
 
 /// Whether chunks are files on a server whose lengths the container does not have.
 fn is_far(opened: &Opened) -> bool {
-    let is_far = |dataset: &Dataset| dataset.chunks.far_codecs().is_some();
+    let is_far = |dataset: &Dataset| dataset.chunks.codecs_of_objects().is_some();
     opened.catalog.shard_count() == 0 && opened.catalog.datasets().iter().any(is_far)
 }
 

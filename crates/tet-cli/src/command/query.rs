@@ -327,7 +327,7 @@ impl OpenQuery<'_> {
                     |output: save::Output| output.cells(catalog, resolved, &reduced, &how, context);
                 let written = output.map(write).transpose()?;
                 // The caller has the only reference.
-                let tet_query::Answer { value, integrity } = Arc::unwrap_or_clone(reduced);
+                let tet_query::WithIntegrity { value, integrity } = Arc::unwrap_or_clone(reduced);
                 let answer =
                     Answer::of_reduced((catalog, &how), resolved, value, reduction.nan_policy());
                 let format = format(self.args, context);

@@ -183,7 +183,7 @@ impl AecEncoder {
     }
 }
 
-/// What follows blocks of zeros.
+/// Blocks after a run of zeros.
 enum Rest {
     OfSegment,
     Follows,

@@ -9,7 +9,7 @@ pub(super) type Q2K<O> = Ordered<(O, [u8; 84])>;
 pub(super) type Q3K<O> = Ordered<(O, [u8; 110])>;
 /// A scale and a minimum of 8 scales and minima of 6 bits; 256 times 4 bits.
 pub(super) type Q4K<O> = Ordered<(O, [u8; 144])>;
-/// The same with 256 times 1 bit before the 4 bits.
+/// Super-blocks with 256 high bits before the 4-bit parts.
 pub(super) type Q5K<O> = Ordered<(O, [u8; 176])>;
 /// 256 times 4 bits; 256 times 2 bits; 16 scales; a scale of these.
 pub(super) type Q6K<O> = Ordered<(O, [u8; 210])>;

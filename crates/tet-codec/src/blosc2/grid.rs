@@ -9,7 +9,7 @@ use super::FrameFault;
 use crate::scratch::index;
 
 const NAME: &[u8] = b"\xA4b2nd\xD2";
-/// What precedes the content: a type and its length.
+/// Length of the prefix of the content: a type and its length.
 const PREFIX_LEN: usize = 5;
 const AXES_MAX: usize = 32;
 

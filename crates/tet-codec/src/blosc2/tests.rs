@@ -3,19 +3,14 @@
 
 use super::*;
 
-/// What precedes 16 filter codes and parameters.
+/// Chunk header before 16 filter codes and parameters.
 fn head(flags: u8, typesize: u8, numbers: [usize; 3]) -> Vec<u8> {
     let mut out = vec![5, 1, flags, typesize];
     numbers.iter().for_each(|number| out.extend((*number as u32).to_le_bytes()));
     out
 }
 
-fn chunk(
-    flags: u8,
-    (typesize, filter): (u8, u8),
-    decoded_len: usize,
-    blocks: &[Vec<u8>],
-) -> Vec<u8> {
+fn chunk(flags: u8, typesize: u8, filter: u8, decoded_len: usize, blocks: &[Vec<u8>]) -> Vec<u8> {
     let block_len = decoded_len.div_ceil(blocks.len());
     let mut body = Vec::new();
     let mut at = 32 + 4 * blocks.len();
@@ -92,9 +87,9 @@ fn sound() -> Vec<u8> {
     let run = [(-7_i32).to_le_bytes().to_vec(), vec![1]].concat();
     // Split: a stream for each byte of an element of two.
     let split = [stream(b"abcd"), 0_i32.to_le_bytes().to_vec()].concat();
-    let first = chunk(0x25, (2, 1), 16, &[split, run.repeat(2)]);
+    let first = chunk(0x25, 2, 1, 16, &[split, run.repeat(2)]);
     // lz4: two literals, and a match of six.
-    let second = chunk(0x35, (1, 0), 8, &[stream(b"\x22xy\x02\x00\x00")]);
+    let second = chunk(0x35, 1, 0, 8, &[stream(b"\x22xy\x02\x00\x00")]);
     frame(&[Ok(first), Ok(second)], 16, 24)
 }
 
@@ -142,16 +137,17 @@ fn claims_are_bounded() {
     breaks(&frame(&[Ok(special(3, 4, 6, b"abcd"))], 6, 6), 6, FrameFault::Chunk);
     breaks(&frame(&[Ok(special(2, 3, 6, b""))], 6, 6), 6, FrameFault::Chunk);
     breaks(&frame(&[Err(1 << 63 | 9 << 56)], 6, 6), 6, FrameFault::Frame);
-    let block =
-        |flags, filter, block: &[u8]| frame(&[Ok(chunk(flags, filter, 8, &[stream(block)]))], 8, 8);
-    breaks(&block(0x35, (1, 0), b"\x22xy\x09\x00"), 8, FrameFault::Chunk);
-    breaks(&block(0x15, (1, 0), b"\x03abc"), 8, FrameFault::Chunk);
-    breaks(&block(0x75, (1, 0), b"abc"), 8, FrameFault::Chunk);
-    breaks(&block(0x95, (1, 0), b"abc"), 8, FrameFault::Chunk);
-    breaks(&block(0xD5, (1, 0), b"abc"), 8, FrameFault::NotBuilt);
-    breaks(&block(0x35, (1, 3), b"abc"), 8, FrameFault::NotBuilt);
-    breaks(&block(0x31, (1, 0), b"abc"), 8, FrameFault::NotBuilt);
-    breaks(&block(0x25, (0, 0), b"abc"), 8, FrameFault::Chunk);
+    let block = |flags, typesize, filter, block: &[u8]| {
+        frame(&[Ok(chunk(flags, typesize, filter, 8, &[stream(block)]))], 8, 8)
+    };
+    breaks(&block(0x35, 1, 0, b"\x22xy\x09\x00"), 8, FrameFault::Chunk);
+    breaks(&block(0x15, 1, 0, b"\x03abc"), 8, FrameFault::Chunk);
+    breaks(&block(0x75, 1, 0, b"abc"), 8, FrameFault::Chunk);
+    breaks(&block(0x95, 1, 0, b"abc"), 8, FrameFault::Chunk);
+    breaks(&block(0xD5, 1, 0, b"abc"), 8, FrameFault::NotBuilt);
+    breaks(&block(0x35, 1, 3, b"abc"), 8, FrameFault::NotBuilt);
+    breaks(&block(0x31, 1, 0, b"abc"), 8, FrameFault::NotBuilt);
+    breaks(&block(0x25, 0, 0, b"abc"), 8, FrameFault::Chunk);
 }
 
 /// BloscLZ: literals, matches near and far, one that reaches into itself, lengths that go on.

@@ -47,7 +47,7 @@ impl Compressor for Bzip2 {
             let (used, made) = stream(rest, room)?.ok_or_else(long)?;
             at += made;
             rest = rest.get(used..).unwrap_or_default();
-            // What is behind the last stream is ignored.
+            // Bytes after the last stream are ignored.
             if !rest.starts_with(b"BZh") {
                 return Ok(at);
             }

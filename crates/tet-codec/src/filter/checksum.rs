@@ -14,7 +14,7 @@ const LEN: usize = 4;
 /// An algorithm that gives 32 bits.
 ///
 /// ```
-/// assert_eq!(tet_codec::ChecksumKind::Crc32.of(b"123456789"), 0xCBF4_3926);
+/// assert_eq!(tet_codec::ChecksumKind::Crc32.compute(b"123456789"), 0xCBF4_3926);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -35,14 +35,14 @@ impl ChecksumKind {
     /// ```
     /// use tet_codec::ChecksumKind;
     ///
-    /// assert_eq!(ChecksumKind::Crc32c.of(b"123456789"), 0xE306_9283);
-    /// assert_eq!(ChecksumKind::Adler32.of(b"Wikipedia"), 0x11E6_0398);
+    /// assert_eq!(ChecksumKind::Crc32c.compute(b"123456789"), 0xE306_9283);
+    /// assert_eq!(ChecksumKind::Adler32.compute(b"Wikipedia"), 0x11E6_0398);
     /// ```
     #[must_use]
-    pub fn of(self, bytes: &[u8]) -> u32 {
+    pub fn compute(self, bytes: &[u8]) -> u32 {
         match self {
             ChecksumKind::Fletcher32 => fletcher32(bytes),
-            ChecksumKind::Crc32c => Crc32c::of(bytes),
+            ChecksumKind::Crc32c => Crc32c::checksum(bytes),
             ChecksumKind::Crc32 => low_half(checksum(CrcAlgorithm::Crc32IsoHdlc, bytes)),
             ChecksumKind::Adler32 => adler32(bytes),
         }
@@ -62,7 +62,7 @@ impl ChecksumKind {
     /// Whether `stored` is the checksum of bytes. HDF5 before 1.6.3 swapped the bytes of each half
     /// of its own on little-endian machines; libhdf5 accepts both.
     fn is_of(self, bytes: &[u8], stored: [u8; LEN]) -> bool {
-        let found = self.of(bytes).to_le_bytes();
+        let found = self.compute(bytes).to_le_bytes();
         let [a, b, c, d] = stored;
         found == stored || self == ChecksumKind::Fletcher32 && found == [b, a, d, c]
     }
@@ -186,7 +186,7 @@ fn fletcher32(bytes: &[u8]) -> u32 {
     low_half(two << 16 | one)
 }
 
-/// The same number modulo 65535, where only zero is zero.
+/// Reduces modulo 65535, where only zero is zero.
 fn folded(sum: u64) -> u64 {
     match sum % FLETCHER_MODULUS {
         0 if sum != 0 => FLETCHER_MODULUS,
@@ -236,14 +236,14 @@ mod tests {
 
     #[test]
     fn known_bytes_have_known_checksums() {
-        assert_eq!(ChecksumKind::Crc32.of(b"123456789"), 0xCBF4_3926);
-        assert_eq!(ChecksumKind::Adler32.of(b""), 1);
-        assert_eq!(ChecksumKind::Fletcher32.of(b"abcde"), naive_fletcher32(b"abcde"));
-        assert_eq!(ChecksumKind::Fletcher32.of(&[0xFF; 4]), 0xFFFF_FFFF);
-        assert_eq!(ChecksumKind::Fletcher32.of(&[]), 0);
+        assert_eq!(ChecksumKind::Crc32.compute(b"123456789"), 0xCBF4_3926);
+        assert_eq!(ChecksumKind::Adler32.compute(b""), 1);
+        assert_eq!(ChecksumKind::Fletcher32.compute(b"abcde"), naive_fletcher32(b"abcde"));
+        assert_eq!(ChecksumKind::Fletcher32.compute(&[0xFF; 4]), 0xFFFF_FFFF);
+        assert_eq!(ChecksumKind::Fletcher32.compute(&[]), 0);
         for len in [1_u32, 2, 3, 999, 70_001, 3_000_001] {
             let bytes: Vec<u8> = (0..len).map(|at| (at * 7 / 3) as u8).collect();
-            assert_eq!(ChecksumKind::Fletcher32.of(&bytes), naive_fletcher32(&bytes), "{len}");
+            assert_eq!(ChecksumKind::Fletcher32.compute(&bytes), naive_fletcher32(&bytes), "{len}");
         }
     }
 
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn fletcher32_of_old_files_has_swapped_halves() {
         let stage = Checksummed::new(ChecksumKind::Fletcher32, ChecksumPlace::End);
-        let [a, b, c, d] = ChecksumKind::Fletcher32.of(b"some bytes").to_le_bytes();
+        let [a, b, c, d] = ChecksumKind::Fletcher32.compute(b"some bytes").to_le_bytes();
         let stored = [b"some bytes", &[b, a, d, c][..]].concat();
         let mut out = [0; 10];
         stage.undo_into(&stored, &mut out).unwrap();

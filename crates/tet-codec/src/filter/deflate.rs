@@ -151,12 +151,12 @@ impl Deflate {
 
 /// Where bytes are decoded to: a slice of the wanted length, or a buffer that grows up to a bound.
 struct Target<'a> {
-    place: Place<'a>,
+    place: OutputBytes<'a>,
     len: usize,
     max: usize,
 }
 
-enum Place<'a> {
+enum OutputBytes<'a> {
     Slice(&'a mut [u8]),
     Buffer(&'a mut Vec<u8>),
 }
@@ -164,8 +164,8 @@ enum Place<'a> {
 impl Target<'_> {
     fn bytes(&self) -> &[u8] {
         match &self.place {
-            Place::Slice(slice) => slice,
-            Place::Buffer(buffer) => buffer,
+            OutputBytes::Slice(slice) => slice,
+            OutputBytes::Buffer(buffer) => buffer,
         }
     }
 
@@ -176,8 +176,8 @@ impl Target<'_> {
     /// The room behind the decoded bytes. Doubles a buffer that is full.
     fn rest(&mut self, codec: &'static str) -> Result<&mut [u8]> {
         match &mut self.place {
-            Place::Slice(slice) => Ok(slice.get_mut(self.len..).unwrap_or_default()),
-            Place::Buffer(buffer) => {
+            OutputBytes::Slice(slice) => Ok(slice.get_mut(self.len..).unwrap_or_default()),
+            OutputBytes::Buffer(buffer) => {
                 if buffer.len() <= self.len {
                     let len = buffer.len().saturating_mul(2).max(START_LEN).min(self.max);
                     let more = len.saturating_sub(buffer.len());
@@ -237,7 +237,7 @@ impl Stage for Deflate {
         let max = room.max().min(self.decoded_max(stored.len() as u64));
         let guess = START_LEN.max(stored.len().saturating_mul(2)).min(index(max));
         resize(self.name, out, guess)?;
-        let mut target = Target { place: Place::Buffer(out), len: 0, max: index(max) };
+        let mut target = Target { place: OutputBytes::Buffer(out), len: 0, max: index(max) };
         self.read(stored, &mut target)?;
         let len = target.len;
         out.truncate(len);
@@ -246,7 +246,7 @@ impl Stage for Deflate {
 
     fn undo_into(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
         let max = out.len();
-        let mut target = Target { place: Place::Slice(out), len: 0, max };
+        let mut target = Target { place: OutputBytes::Slice(out), len: 0, max };
         self.read(stored, &mut target)?;
         Room::Exact(max as u64).check(self.name, target.len as u64)
     }

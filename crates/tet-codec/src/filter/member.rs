@@ -37,7 +37,7 @@ impl MemberStage {
 
     /// The bytes of the member in one structure; fewer where the structure ends before it.
     #[must_use]
-    pub fn of<'a>(&self, structure: &'a [u8]) -> &'a [u8] {
+    pub fn member<'a>(&self, structure: &'a [u8]) -> &'a [u8] {
         let bytes = structure.get(self.start..).unwrap_or_default();
         bytes.get(..self.len).unwrap_or(bytes)
     }
@@ -64,7 +64,7 @@ impl Stage for MemberStage {
         }
         room.check(NAME, decoded_len)?;
         out.clear();
-        let members = stored.chunks_exact(self.size).map(|structure| self.of(structure));
+        let members = stored.chunks_exact(self.size).map(|structure| self.member(structure));
         members.for_each(|member| out.extend_from_slice(member));
         Ok(())
     }

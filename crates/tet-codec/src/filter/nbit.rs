@@ -40,16 +40,16 @@ pub struct NBit {
     size: usize,
     /// The bits of an element. Without a type, the bytes are stored as they are.
     bits: u64,
-    part: Option<Part>,
+    part: Option<NbitType>,
 }
 
 /// A type, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Part {
+enum NbitType {
     NumberType { size: usize, order: Order, precision: usize, offset: usize },
     Bytes { size: usize },
-    Array { size: usize, of: Box<Part> },
-    Compound { size: usize, members: Vec<(usize, Part)> },
+    Array { size: usize, of: Box<NbitType> },
+    Compound { size: usize, members: Vec<(usize, NbitType)> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +71,7 @@ impl NBit {
             return Some(NBit { count, size: 0, bits: 0, part: None });
         }
         let (mut rest, mut bits) = (parameters, 0);
-        let part = Part::read(&mut rest, usize::MAX, DEPTH_MAX)?;
+        let part = NbitType::read(&mut rest, usize::MAX, DEPTH_MAX)?;
         bits += part.bits()?;
         let size = part.size();
         Some(NBit { count, size, bits, part: Some(part) })
@@ -84,9 +84,9 @@ fn next(values: &mut &[u32]) -> Option<usize> {
     usize::try_from(*first).ok()
 }
 
-impl Part {
+impl NbitType {
     /// Reads a type of at most `room` bytes.
-    fn read(values: &mut &[u32], room: usize, depth: usize) -> Option<Part> {
+    fn read(values: &mut &[u32], room: usize, depth: usize) -> Option<NbitType> {
         let depth = depth.checked_sub(1)?;
         let (class, after) = values.split_first()?;
         *values = after;
@@ -101,11 +101,11 @@ impl Part {
                 let (precision, offset) = (next(values)?, next(values)?);
                 let end = precision.checked_add(offset)?;
                 let is_sound = precision != 0 && end <= size.checked_mul(8)?;
-                is_sound.then_some(Part::NumberType { size, order, precision, offset })
+                is_sound.then_some(NbitType::NumberType { size, order, precision, offset })
             }
             ARRAY => {
-                let of = Box::new(Part::read(values, size, depth)?);
-                size.is_multiple_of(of.size()).then_some(Part::Array { size, of })
+                let of = Box::new(NbitType::read(values, size, depth)?);
+                size.is_multiple_of(of.size()).then_some(NbitType::Array { size, of })
             }
             COMPOUND => {
                 let count = next(values)?;
@@ -114,31 +114,31 @@ impl Part {
                 let mut members = Vec::with_capacity(count);
                 for _ in 0..count {
                     let at = next(values)?;
-                    members.push((at, Part::read(values, size.checked_sub(at)?, depth)?));
+                    members.push((at, NbitType::read(values, size.checked_sub(at)?, depth)?));
                 }
-                Some(Part::Compound { size, members })
+                Some(NbitType::Compound { size, members })
             }
-            BYTES => Some(Part::Bytes { size }),
+            BYTES => Some(NbitType::Bytes { size }),
             _ => None,
         }
     }
 
     const fn size(&self) -> usize {
         match self {
-            Part::NumberType { size, .. }
-            | Part::Bytes { size }
-            | Part::Array { size, .. }
-            | Part::Compound { size, .. } => *size,
+            NbitType::NumberType { size, .. }
+            | NbitType::Bytes { size }
+            | NbitType::Array { size, .. }
+            | NbitType::Compound { size, .. } => *size,
         }
     }
 
     /// The stored bits.
     fn bits(&self) -> Option<u64> {
         match self {
-            Part::NumberType { precision, .. } => Some(*precision as u64),
-            Part::Bytes { size } => (*size as u64).checked_mul(8),
-            Part::Array { size, of } => of.bits()?.checked_mul((size / of.size()) as u64),
-            Part::Compound { members, .. } => {
+            NbitType::NumberType { precision, .. } => Some(*precision as u64),
+            NbitType::Bytes { size } => (*size as u64).checked_mul(8),
+            NbitType::Array { size, of } => of.bits()?.checked_mul((size / of.size()) as u64),
+            NbitType::Compound { members, .. } => {
                 members.iter().try_fold(0_u64, |sum, (_, part)| sum.checked_add(part.bits()?))
             }
         }
@@ -147,16 +147,16 @@ impl Part {
     /// Decodes one element into `out`, which has its size.
     fn undo(&self, stream: &mut Stream<'_>, out: &mut [u8]) -> Option<()> {
         match self {
-            Part::NumberType { size, order, precision, offset } => {
-                number(stream, out, *size, *order, (*precision, *offset))
+            NbitType::NumberType { size, order, precision, offset } => {
+                number(stream, out, *size, *order, *precision, *offset)
             }
-            Part::Bytes { .. } => {
+            NbitType::Bytes { .. } => {
                 out.iter_mut().try_for_each(|byte| stream.take(8).map(|bits| *byte = low(bits)))
             }
-            Part::Array { of, .. } => {
+            NbitType::Array { of, .. } => {
                 out.chunks_exact_mut(of.size()).try_for_each(|out| of.undo(stream, out))
             }
-            Part::Compound { members, .. } => members.iter().try_for_each(|(at, part)| {
+            NbitType::Compound { members, .. } => members.iter().try_for_each(|(at, part)| {
                 part.undo(stream, out.get_mut(*at..)?.get_mut(..part.size())?)
             }),
         }
@@ -169,7 +169,8 @@ fn number(
     out: &mut [u8],
     size: usize,
     order: Order,
-    (precision, offset): (usize, usize),
+    precision: usize,
+    offset: usize,
 ) -> Option<()> {
     let end = precision + offset;
     for at in (offset / 8..end.div_ceil(8)).rev() {

@@ -8,7 +8,7 @@ use super::lorenzo::Lorenzo;
 use super::number::Value;
 use super::quantizer::Residuals;
 use super::regression::Regression;
-use super::shape::{Place, RANK_MAX, each};
+use super::shape::{Coord, RANK_MAX, each};
 use crate::error::Result;
 use crate::scratch::index;
 
@@ -127,7 +127,7 @@ fn choices<'a>(bytes: &mut Bytes<'a>) -> Result<Option<Symbols<'a>>> {
 }
 
 /// The sum of two places.
-pub(super) fn sum(a: &Place, b: &Place) -> Place {
+pub(super) fn sum(a: &Coord, b: &Coord) -> Coord {
     let mut sum = *a;
     sum.iter_mut().zip(b).for_each(|(a, b)| *a += b);
     sum

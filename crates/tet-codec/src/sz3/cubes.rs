@@ -8,7 +8,7 @@ use super::huffman::Symbols;
 use super::lorenzo::Lorenzo;
 use super::number::Value;
 use super::quantizer::{Quantizer, Residuals};
-use super::shape::{Place, RANK_MAX, Shape, each};
+use super::shape::{Coord, RANK_MAX, Shape, each};
 use crate::error::Result;
 use crate::scratch::index;
 
@@ -94,7 +94,7 @@ impl<'a> Planes<'a> {
         Ok(())
     }
 
-    fn predict<T: Value>(&self, origin: &Place, place: &Place) -> T {
+    fn predict<T: Value>(&self, origin: &Coord, place: &Coord) -> T {
         let [x, y, z, value] = self.plane;
         // Distances are less than the extent of a block.
         let inside = |axis: usize| (place[axis] - origin[axis]) as f32;
@@ -118,7 +118,7 @@ pub(super) fn decode<T: Value>(
         _ => Some(Planes::read(&parameters, bytes)?),
     };
     let quantizer = Quantizer::read::<T>(bytes)?;
-    let mut residuals = Residuals::of(quantizer, head, bytes)?;
+    let mut residuals = Residuals::read_symbols(quantizer, head, bytes)?;
     let (first, second) = lorenzo(shape, parameters.prediction_rank);
 
     shape.blocks(index(block_len), |origin, extents| {

@@ -1,4 +1,4 @@
-//! What is wrong with a stream.
+//! Faults of a stream.
 
 use crate::error::Error;
 

@@ -75,7 +75,7 @@ impl<'a> Head<'a> {
         let payload_len = bytes.u64()?;
         let payload = bytes.take(payload_len)?;
         let config = Config::headed(&mut bytes)?;
-        Self::of(Generation::Headed, config, payload)
+        Self::new(Generation::Headed, config, payload)
     }
 
     /// Reads the configuration from the end of a stream.
@@ -85,10 +85,10 @@ impl<'a> Head<'a> {
         let len = usize::try_from(u32::from_le_bytes(*len)).ok();
         let start = len.and_then(|len| rest.len().checked_sub(len));
         let (payload, config) = rest.split_at_checked(start.ok_or(cut.clone())?).ok_or(cut)?;
-        Self::of(Generation::Bare, Config::bare(&mut Bytes::new(config))?, payload)
+        Self::new(Generation::Bare, Config::bare(&mut Bytes::new(config))?, payload)
     }
 
-    fn of(generation: Generation, config: Config, payload: &'a [u8]) -> Result<Self> {
+    fn new(generation: Generation, config: Config, payload: &'a [u8]) -> Result<Self> {
         let Config { shape, algorithm, block_len, predictions, .. } = config;
         Ok(Head { generation, shape, algorithm, block_len, predictions, payload })
     }

@@ -108,11 +108,11 @@ impl<'a> Symbols<'a> {
     /// Reads a tree, and takes the bits of `count` symbols behind it.
     pub(super) fn read(bytes: &mut Bytes<'a>, count: u64) -> Result<Self> {
         let tree = Tree::read(bytes)?;
-        Self::of(tree, bytes, count)
+        Self::read_bits(tree, bytes, count)
     }
 
     /// Takes the length of the bits of `count` symbols, and the bits.
-    pub(super) fn of(tree: Tree, bytes: &mut Bytes<'a>, count: u64) -> Result<Self> {
+    pub(super) fn read_bits(tree: Tree, bytes: &mut Bytes<'a>, count: u64) -> Result<Self> {
         let len = bytes.u64()?;
         let bits = bytes.take(len)?;
         let table = if count < TABLE_COUNT_MIN { Vec::new() } else { tree.table()? };

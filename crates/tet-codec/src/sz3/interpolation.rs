@@ -9,7 +9,7 @@ use super::fault::corrupt;
 use super::head::{Generation, Head};
 use super::number::Value;
 use super::quantizer::Residuals;
-use super::shape::{Place, RANK_MAX, Shape, each};
+use super::shape::{Coord, RANK_MAX, Shape, each};
 use crate::error::Result;
 use crate::scratch::index;
 
@@ -117,7 +117,7 @@ impl<'a> Grids<'a> {
     }
 
     /// All axes, those of the array in the order of their turns.
-    fn order(&self) -> Place {
+    fn order(&self) -> Coord {
         let mut order = std::array::from_fn(|axis| axis);
         order[self.shape.axes()].copy_from_slice(&self.axes);
         order
@@ -168,10 +168,10 @@ struct Pass {
     /// How many elements of the level lie along the axis.
     count: usize,
     /// The first place, and the last one of the block.
-    first: Place,
-    last: Place,
+    first: Coord,
+    last: Coord,
     /// The distance of lines along the other axes.
-    steps: Place,
+    steps: Coord,
 }
 
 impl<T: Value> Level<'_, '_, T> {
@@ -191,7 +191,7 @@ impl<T: Value> Level<'_, '_, T> {
     }
 
     /// Decodes what is predicted along the axis with this number in the order of axes.
-    fn pass(&mut self, number: usize, origin: &Place, last: Place) -> Result<()> {
+    fn pass(&mut self, number: usize, origin: &Coord, last: Coord) -> Result<()> {
         let (grids, stride) = (self.grids, self.stride);
         let mut pass = Pass { axis: 0, count: 0, first: *origin, last, steps: [1; RANK_MAX] };
         for (place, axis) in grids.axes.iter().enumerate() {
@@ -219,7 +219,7 @@ impl<T: Value> Level<'_, '_, T> {
         let order = self.grids.order();
         let mut end = pass.last.map(|at| at + 1);
         end[pass.axis] = pass.first[pass.axis] + 1;
-        let ordered = |place: &Place| order.map(|axis| place[axis]);
+        let ordered = |place: &Coord| order.map(|axis| place[axis]);
         each(&ordered(&pass.first), &ordered(&end), &ordered(&pass.steps), |turns| {
             let mut start = [0; RANK_MAX];
             for (axis, at) in order.iter().zip(turns) {
@@ -229,7 +229,7 @@ impl<T: Value> Level<'_, '_, T> {
         })
     }
 
-    fn line(&mut self, pass: &Pass, start: &Place) -> Result<()> {
+    fn line(&mut self, pass: &Pass, start: &Coord) -> Result<()> {
         let count = pass.count;
         if !self.grids.is_cubic || count < 5 {
             for number in (1..count - 1).step_by(2) {
@@ -307,7 +307,7 @@ impl<T: Value> Level<'_, '_, T> {
     fn element(
         &mut self,
         pass: &Pass,
-        start: &Place,
+        start: &Coord,
         number: usize,
         formula: Formula,
     ) -> Result<()> {
@@ -316,7 +316,7 @@ impl<T: Value> Level<'_, '_, T> {
         self.predicted(pass.axis, &place, formula)
     }
 
-    fn predicted(&mut self, axis: usize, place: &Place, formula: Formula) -> Result<()> {
+    fn predicted(&mut self, axis: usize, place: &Coord, formula: Formula) -> Result<()> {
         let shape = self.grids.shape;
         let at = shape.at(place);
         let step = self.stride * shape.strides()[axis];

@@ -1,13 +1,13 @@
 //! Predicts an element from those before it: exactly what a polynomial along each axis would continue with.
 
 use super::number::Value;
-use super::shape::{Place, RANK_MAX, Shape};
+use super::shape::{Coord, RANK_MAX, Shape};
 
 /// An element before, and how often it is taken.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     factor: i32,
-    back: Place,
+    back: Coord,
     /// How many elements it is before.
     distance: usize,
 }
@@ -26,7 +26,7 @@ const SECOND: &[i32] = &[1, -2, 1];
 impl Lorenzo {
     /// From the elements one before, along these axes; the last axis varies fastest in the sum.
     pub(super) fn first(shape: &Shape, axes: &[usize]) -> Lorenzo {
-        let mut lorenzo = Self::of(shape, axes, FIRST);
+        let mut lorenzo = Self::new(shape, axes, FIRST);
         if axes.len() == 3 {
             // Three axes are summed by how many of them an element is before along.
             lorenzo.terms.sort_by_key(|term| term.back.iter().sum::<usize>());
@@ -36,7 +36,7 @@ impl Lorenzo {
 
     /// From the elements one and two before.
     pub(super) fn second(shape: &Shape, axes: &[usize]) -> Lorenzo {
-        Self::of(shape, axes, SECOND)
+        Self::new(shape, axes, SECOND)
     }
 
     /// Predicts 0.
@@ -44,7 +44,7 @@ impl Lorenzo {
         Lorenzo { terms: Vec::new(), reach: 0 }
     }
 
-    fn of(shape: &Shape, axes: &[usize], factors: &[i32]) -> Lorenzo {
+    fn new(shape: &Shape, axes: &[usize], factors: &[i32]) -> Lorenzo {
         let mut terms = vec![Term { factor: -1, back: [0; RANK_MAX], distance: 0 }];
         for axis in axes {
             let before = terms.into_iter();
@@ -68,7 +68,7 @@ impl Lorenzo {
     }
 
     /// Predicts the element at `place`. Elements before the array are 0.
-    pub(super) fn predict<T: Value>(&self, data: &[T], shape: &Shape, place: &Place) -> T {
+    pub(super) fn predict<T: Value>(&self, data: &[T], shape: &Shape, place: &Coord) -> T {
         let at = shape.at(place);
         let is_inner = place[shape.axes()].iter().all(|coordinate| self.reach <= *coordinate);
         let mut sum = T::default();

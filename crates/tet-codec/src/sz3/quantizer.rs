@@ -62,11 +62,11 @@ impl<'a> Residuals<'a> {
     /// Reads a quantizer of values of type `T`, and a symbol for each element.
     pub(super) fn read<T: Value>(head: &Head<'_>, bytes: &mut Bytes<'a>) -> Result<Self> {
         let quantizer = Quantizer::read::<T>(bytes)?;
-        Self::of(quantizer, head, bytes)
+        Self::read_symbols(quantizer, head, bytes)
     }
 
     /// Reads a symbol for each element.
-    pub(super) fn of(
+    pub(super) fn read_symbols(
         quantizer: Quantizer<'a>,
         head: &Head<'_>,
         bytes: &mut Bytes<'a>,
@@ -76,7 +76,7 @@ impl<'a> Residuals<'a> {
         if head.generation == Generation::Headed && bytes.u64()? != count {
             return Err(corrupt("the number of symbols is not that of the elements"));
         }
-        Ok(Residuals { quantizer, symbols: Symbols::of(tree, bytes, count)? })
+        Ok(Residuals { quantizer, symbols: Symbols::read_bits(tree, bytes, count)? })
     }
 
     /// The next value.

@@ -6,10 +6,10 @@ use super::head::{Generation, Head};
 use super::huffman::Symbols;
 use super::number::Value;
 use super::quantizer::Quantizer;
-use super::shape::{Place, RANK_MAX};
+use super::shape::{Coord, RANK_MAX};
 use crate::error::Result;
 
-/// What the coefficients of all blocks are read from.
+/// Source of the coefficients of all blocks.
 #[derive(Clone, Debug)]
 struct Source<'a> {
     of_values: Quantizer<'a>,
@@ -55,7 +55,7 @@ impl<'a, T: Value> Regression<'a, T> {
     }
 
     /// Predicts the element at a place inside the block.
-    pub(super) fn predict(&self, head: &Head<'_>, inside: &Place) -> T {
+    pub(super) fn predict(&self, head: &Head<'_>, inside: &Coord) -> T {
         let axes = head.shape.axes();
         let sum =
             axes.fold(T::default(), |sum, axis| sum.plus_slope(self.slopes[axis], inside[axis]));

@@ -10,14 +10,14 @@ use crate::error::Result;
 pub(super) const RANK_MAX: usize = 4;
 
 /// A coordinate along each axis, slowest first. Axes that an array does not have come first and have the extent 1.
-pub(super) type Place = [usize; RANK_MAX];
+pub(super) type Coord = [usize; RANK_MAX];
 
 /// The extents of an array, and its strides in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     rank: usize,
-    extents: Place,
-    strides: Place,
+    extents: Coord,
+    strides: Coord,
     count: u64,
 }
 
@@ -60,11 +60,11 @@ impl Shape {
         RANK_MAX - self.rank..RANK_MAX
     }
 
-    pub(super) const fn extents(&self) -> &Place {
+    pub(super) const fn extents(&self) -> &Coord {
         &self.extents
     }
 
-    pub(super) const fn strides(&self) -> &Place {
+    pub(super) const fn strides(&self) -> &Coord {
         &self.strides
     }
 
@@ -74,7 +74,7 @@ impl Shape {
     }
 
     /// The number of the element at a place.
-    pub(super) fn at(&self, place: &Place) -> usize {
+    pub(super) fn at(&self, place: &Coord) -> usize {
         let steps = place.iter().zip(&self.strides);
         steps.fold(0, |at, (coordinate, stride)| at + coordinate * stride)
     }
@@ -83,7 +83,7 @@ impl Shape {
     pub(super) fn blocks(
         &self,
         len: usize,
-        mut work: impl FnMut(&Place, &Place) -> Result<()>,
+        mut work: impl FnMut(&Coord, &Coord) -> Result<()>,
     ) -> Result<()> {
         each(&[0; RANK_MAX], &self.extents, &[len.max(1); RANK_MAX], |origin| {
             let mut extents = [0; RANK_MAX];
@@ -97,10 +97,10 @@ impl Shape {
 
 /// Calls `work` with every place from `first` to before `end` in steps, the last axis fastest.
 pub(super) fn each(
-    first: &Place,
-    end: &Place,
-    steps: &Place,
-    mut work: impl FnMut(&Place) -> Result<()>,
+    first: &Coord,
+    end: &Coord,
+    steps: &Coord,
+    mut work: impl FnMut(&Coord) -> Result<()>,
 ) -> Result<()> {
     if first.iter().zip(end).any(|(first, end)| end <= first) {
         return Ok(());

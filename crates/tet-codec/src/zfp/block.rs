@@ -89,7 +89,7 @@ macro_rules! decoders {
                 if mode.is_reversible() {
                     reversible(bits, &mut budget, rank, out);
                 } else {
-                    lossy(bits, &mut budget, (rank, mode.max_precision), out);
+                    lossy(bits, &mut budget, rank, mode.max_precision, out);
                 }
                 budget.pad(bits);
             }
@@ -129,7 +129,7 @@ macro_rules! decoders {
                     reversible(bits, &mut budget, rank, numbers);
                 } else {
                     let precision = mode.precision(exponent, rank);
-                    lossy(bits, &mut budget, (rank, precision), numbers);
+                    lossy(bits, &mut budget, rank, precision, numbers);
                 }
                 // Powers of two are exact, or rounded as a number of this width is.
                 let is_zero = mode.is_reversible() && stored == 0;
@@ -144,10 +144,11 @@ macro_rules! decoders {
             fn lossy(
                 bits: &mut Bits<'_>,
                 budget: &mut Budget,
-                (rank, precision): (usize, u32),
+                rank: usize,
+                precision: u32,
                 out: &mut [$int],
             ) {
-                coefficients(bits, budget, (rank, precision), out);
+                coefficients(bits, budget, rank, precision, out);
                 each_line(rank, out, inverse);
             }
 
@@ -155,7 +156,7 @@ macro_rules! decoders {
                 let precision = bits.number($precision_bits);
                 let precision = u32::try_from(precision).unwrap_or(0) + 1;
                 budget.used += $precision_bits;
-                coefficients(bits, budget, (rank, precision), out);
+                coefficients(bits, budget, rank, precision, out);
                 each_line(rank, out, inverse_reversible);
             }
 
@@ -163,7 +164,8 @@ macro_rules! decoders {
             fn coefficients(
                 bits: &mut Bits<'_>,
                 budget: &mut Budget,
-                (rank, precision): (usize, u32),
+                rank: usize,
+                precision: u32,
                 out: &mut [$int],
             ) {
                 let mut held = [0; LEN_MAX];

@@ -35,7 +35,7 @@ impl ZfpMode {
     const ALL: ZfpMode =
         ZfpMode { min_bits: 1, max_bits: BITS_MAX, max_precision: 64, min_exponent: EXPONENT_MIN };
 
-    /// The same number of bits for every block of an array of 1 to 4 dimensions: `rate` for each element.
+    /// A fixed number of bits for every block of an array of 1 to 4 dimensions: `rate` for each element.
     #[must_use]
     pub fn fixed_rate(rate: f64, rank: usize, number: ZfpNumber) -> Option<ZfpMode> {
         let count = [4.0, 16.0, 64.0, 256.0].get(rank.checked_sub(1)?)?;

@@ -166,7 +166,7 @@ fn a_failed_chunk_leaves_the_context_usable() {
 /// The answer of a scan in pieces of so many bytes.
 fn scan(stored: &[u8], piece: usize, decoded_max: u64) -> Result<Scanned> {
     let mut scan = ZstdScan::new().unwrap();
-    // What came before does not matter.
+    // Earlier bytes do not matter.
     scan.begin(9, 27).unwrap();
     let _ = scan.update(&encoded(TEXT));
     scan.begin(decoded_max, 27)?;

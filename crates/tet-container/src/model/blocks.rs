@@ -84,8 +84,8 @@ impl ChunkTable for BlockChunks {
         self.blocks.chunks.digest(place)
     }
 
-    fn far_codecs(&self) -> Option<Vec<String>> {
-        self.blocks.chunks.far_codecs()
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
+        self.blocks.chunks.codecs_of_objects()
     }
 
     fn shard_shape(&self) -> Option<&Shape> {

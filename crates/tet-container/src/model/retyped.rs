@@ -44,7 +44,7 @@ pub fn viewed(
 ) -> Result<(Dataset, Arc<Computed>)> {
     let lazy = LazyArray::converted(dataset, &Hyperslab::whole(dataset.shape()), dtype)?;
     let from = lazy.dataset().dtype;
-    let computed = Computed::new(Elements::of(Arc::new(lazy)), how);
+    let computed = Computed::new(Elements::new(Arc::new(lazy)), how);
     let mut view = computed.dataset(dataset.name.clone());
     view.index = dataset.index;
     view.dims.clone_from(&dataset.dims);

@@ -221,7 +221,9 @@ pub fn is_no_file(error: &tet_io::Error) -> bool {
     use tet_io::Error::{DeadLink, Io, LinkOutside, NotRegular};
     match error {
         DeadLink { .. } | LinkOutside { .. } | NotRegular { .. } => true,
-        Io { step, .. } => matches!(step, tet_io::Step::Open | tet_io::Step::Stat),
+        Io { operation, .. } => {
+            matches!(operation, tet_io::Operation::Open | tet_io::Operation::Stat)
+        }
         _ => false,
     }
 }

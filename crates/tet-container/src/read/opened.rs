@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
-use tet_io::{Progress, Source, Step};
+use tet_io::{Operation, Progress, Source};
 use tet_query::{Catalog, Execution};
 use tet_verify::{Finding, Severity};
 
@@ -120,7 +120,7 @@ impl OpenOptions {
     pub fn beside(&self, source: &Source, name: &str) -> tet_io::Result<Source> {
         let nowhere = || {
             let nowhere = io::ErrorKind::NotFound.into();
-            tet_io::Error::io(Step::Open, name.as_ref(), nowhere)
+            tet_io::Error::io(Operation::Open, name.as_ref(), nowhere)
         };
         if source.path().is_none() {
             return Err(nowhere());

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tet_io::{Progress, ReadAt, Source, Step};
+use tet_io::{Operation, Progress, ReadAt, Source};
 
 use crate::read::opened::OpenOptions;
 
@@ -42,7 +42,7 @@ impl Scratch {
             Some(file) => file,
             None => {
                 let file = tempfile::tempfile_in(&self.folder);
-                let file = file.map_err(|error| self.unwritten(Step::Create, error))?;
+                let file = file.map_err(|error| self.unwritten(Operation::Create, error))?;
                 self.file.get_or_init(|| file)
             }
         };
@@ -52,7 +52,7 @@ impl Scratch {
     }
 
     /// An error of the file, by its folder.
-    fn unwritten(&self, step: Step, error: io::Error) -> io::Error {
+    fn unwritten(&self, step: Operation, error: io::Error) -> io::Error {
         io::Error::other(tet_io::Error::io(step, &tet_io::scratch_in(&self.folder), error))
     }
 }
@@ -169,7 +169,7 @@ impl Write for Bounded<'_> {
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
         let written = self.file.write_all_at(bytes, self.at);
-        written.map_err(|error| self.spool.scratch.unwritten(Step::Write, error))?;
+        written.map_err(|error| self.spool.scratch.unwritten(Operation::Write, error))?;
         self.at = self.at.saturating_add(len);
         Ok(bytes.len())
     }

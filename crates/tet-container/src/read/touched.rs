@@ -68,6 +68,6 @@ fn each<E: Send>(
     depth: usize,
     check: impl Fn(u32) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    at_once((numbers.len(), depth), |nth| numbers.get(nth).map_or(Ok(()), |&it| check(it)))?;
+    at_once(numbers.len(), depth, |nth| numbers.get(nth).map_or(Ok(()), |&it| check(it)))?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use tet_format::{Grid, Shape};
-use tet_io::Step;
+use tet_io::Operation;
 use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray};
 
 use crate::write::stream;
@@ -62,8 +62,8 @@ impl Rechunked {
         let memory = || Error::Memory { dataset: lazy.dataset().name.clone() };
         let grid = |band: &Shape| Grid::new(shape.clone(), band.clone()).ok_or_else(memory);
         let (bands, inputs) = (grid(band_shape)?, grid(&input_shape)?);
-        let file =
-            tempfile::tempfile_in(folder).map_err(|error| fault(folder, Step::Create, error))?;
+        let file = tempfile::tempfile_in(folder)
+            .map_err(|error| fault(folder, Operation::Create, error))?;
         let (folder, part) = (folder.to_path_buf(), Vec::new());
         let mut rechunked = Rechunked { file, folder, bands, inputs, size, part };
         let reading = Execution { memory_budget: how.memory_budget / 2, ..how.silent() };
@@ -89,7 +89,7 @@ impl Rechunked {
             });
             let at = self.offset(&coord, &band, &part)?;
             let written = self.file.write_all_at(&self.part, at);
-            written.map_err(|error| fault(&self.folder, Step::Write, error))?;
+            written.map_err(|error| fault(&self.folder, Operation::Write, error))?;
         }
         Ok(())
     }
@@ -101,7 +101,8 @@ impl Rechunked {
     pub fn read(&mut self, band: &Region, out: &mut Vec<u8>) -> Result<()> {
         let coord = coord_at(&self.bands, band);
         let whole = len_of(band).checked_mul(self.size).and_then(|len| usize::try_from(len).ok());
-        let no_memory = |_| fault(&self.folder, Step::Read, std::io::ErrorKind::OutOfMemory.into());
+        let no_memory =
+            |_| fault(&self.folder, Operation::Read, std::io::ErrorKind::OutOfMemory.into());
         let whole = whole.unwrap_or(usize::MAX);
         out.clear();
         out.try_reserve_exact(whole).map_err(no_memory)?;
@@ -113,7 +114,7 @@ impl Rechunked {
             self.part.resize(len, 0);
             let at = self.offset(&coord, band, &part)?;
             let read = self.file.read_exact_at(&mut self.part, at);
-            read.map_err(|error| fault(&self.folder, Step::Read, error))?;
+            read.map_err(|error| fault(&self.folder, Operation::Read, error))?;
             let mut rest = self.part.as_slice();
             for_rows(band, &part, self.size, |row| {
                 let (elements, after) = rest.split_at(row.len().min(rest.len()));
@@ -142,7 +143,8 @@ impl Rechunked {
         let offset = elements.and_then(|elements| elements.checked_mul(self.size));
         // A file has at most 2^63 bytes.
         let offset = offset.filter(|offset| *offset < 1 << 62);
-        let too_long = || fault(&self.folder, Step::Write, std::io::ErrorKind::FileTooLarge.into());
+        let too_long =
+            || fault(&self.folder, Operation::Write, std::io::ErrorKind::FileTooLarge.into());
         offset.ok_or_else(too_long)
     }
 }
@@ -280,7 +282,7 @@ fn common(a: &Region, b: &Region) -> Region {
     a.iter().zip(b).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)).collect()
 }
 
-fn fault(folder: &Path, step: Step, error: std::io::Error) -> Error {
+fn fault(folder: &Path, step: Operation, error: std::io::Error) -> Error {
     Error::Io(tet_io::Error::io(step, &tet_io::scratch_in(folder), error))
 }
 

@@ -184,7 +184,7 @@ impl Stream<'_> {
 }
 
 impl OrderedJobs for Stream<'_> {
-    type Job = Batch;
+    type Item = Batch;
     type Error = Error;
 
     fn make(&mut self) -> Result<Option<Batch>> {

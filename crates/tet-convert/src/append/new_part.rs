@@ -86,7 +86,7 @@ fn take_over(
     ranges[*axis] = rows;
     let slab = Hyperslab::whole(dataset.shape()).part(&ranges);
     let lazy = Arc::new(LazyArray::values(dataset, &slab)?);
-    let computed = Computed::new(Elements::of(lazy), how);
+    let computed = Computed::new(Elements::new(lazy), how);
     let taken = computed.dataset(dataset.name.clone());
     write(writer, place, (*axis, 0), &taken, how)
 }

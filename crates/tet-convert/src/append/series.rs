@@ -118,7 +118,7 @@ pub(super) fn append(
     let place = match is_url(file) {
         true => file.to_path_buf(),
         false => fs::canonicalize(file)
-            .map_err(|error| tet_io::Error::io(tet_io::Step::Resolve, file, error))?,
+            .map_err(|error| tet_io::Error::io(tet_io::Operation::Resolve, file, error))?,
     };
     let folder = folder_at(&place);
     Folder::open(folder)?.check_conditional()?;

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use tet_format::ForeignRule;
-use tet_io::{Source, Step, is_url};
+use tet_io::{Operation, Source, is_url};
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
@@ -122,7 +122,7 @@ impl Begun {
         }
         let text = "its new part took longer than 12 hours";
         let late = io::Error::new(io::ErrorKind::TimedOut, text);
-        Err(tet_io::Error::io(Step::Write, folder, late).into())
+        Err(tet_io::Error::io(Operation::Write, folder, late).into())
     }
 }
 

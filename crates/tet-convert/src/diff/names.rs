@@ -92,7 +92,7 @@ impl NameMap {
             Dataset { name, ..dataset }
         };
         let left = left.into_iter().map(as_second).collect();
-        let mut found = CatalogDiff::of([left, right], attrs);
+        let mut found = CatalogDiff::compare([left, right], attrs);
         let firsts = found.both.iter_mut().map(|[left, _]| left).chain(&mut found.only[0]);
         for dataset in firsts {
             if let Some(name) = self.first.get(&dataset.name) {

@@ -181,7 +181,7 @@ impl<'s> Selected<'s> {
             (texts::selected(other, &slab, how), None)
         } else if is_number {
             let lazy = LazyArray::new(other, &slab, Choice { filter: None, picks }, None, how)?;
-            let computed = Computed::new(Elements::of(Arc::new(lazy)), how);
+            let computed = Computed::new(Elements::new(Arc::new(lazy)), how);
             (computed.dataset(other.name.clone()), Some(computed))
         } else {
             return Ok(None);

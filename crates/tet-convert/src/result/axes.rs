@@ -210,7 +210,7 @@ impl<'c> Origins<'c> {
         picks: Option<&AxisPicks>,
     ) -> Result<ResultAxis> {
         let lazy = self.coordinates(found, slice, picks)?;
-        let computed = Computed::new(Elements::of(Arc::new(lazy)), self.how);
+        let computed = Computed::new(Elements::new(Arc::new(lazy)), self.how);
         let mut dataset = computed.dataset(found.name.clone());
         (dataset.dims, dataset.attrs) = (found.dims.clone(), of_values(found, None));
         dataset.fill.clone_from(&found.fill);

@@ -6,7 +6,7 @@ use tet_file::metadata::HistoryRow;
 use tet_format::Integrity;
 use tet_io::Source;
 use tet_query::{
-    Answer, Catalog, Computed, Dataset, Elements, Execution, Hyperslab, LazyArray, Reduced,
+    Catalog, Computed, Dataset, Elements, Execution, Hyperslab, LazyArray, Reduced, WithIntegrity,
 };
 
 use super::associated::{Associated, Selected, associated};
@@ -63,7 +63,7 @@ impl ResultCatalog {
     ) -> Result<ResultCatalog> {
         if let Some((bytes, part)) = byte_part(dataset, slab)? {
             let lazy = LazyArray::values(&bytes, &part)?;
-            let computed = Computed::new(Elements::of(Arc::new(lazy)), &options.execution);
+            let computed = Computed::new(Elements::new(Arc::new(lazy)), &options.execution);
             let mut main = computed.dataset(dataset.name.clone());
             main.attrs = of_values(&bytes, None);
             bytes::set_shape(&mut main, slab);
@@ -98,7 +98,7 @@ impl ResultCatalog {
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
         let dataset = lazy.dataset();
-        let computed = Computed::new(Elements::of(Arc::clone(lazy)), &options.execution);
+        let computed = Computed::new(Elements::new(Arc::clone(lazy)), &options.execution);
         let mut main = computed.dataset(name_of_lazy(lazy));
         main.attrs = of_values(dataset, lazy.transform().map(|transform| transform.method));
         if lazy.transform().is_none() {
@@ -120,7 +120,7 @@ impl ResultCatalog {
     pub fn of_reduced(
         catalog: &Catalog,
         (dataset, slab): (&Dataset, &Hyperslab),
-        reduced: &Arc<Answer<Reduced>>,
+        reduced: &Arc<WithIntegrity<Reduced>>,
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
         let name = name_of_reduced(dataset, reduced.op);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use tet_format::{DType, Shape};
 use tet_io::{ReadAt, Writers};
-use tet_query::{Answer, Array, Cells, Reduced, Scalar, Values};
+use tet_query::{Array, Cells, Reduced, Scalar, Values, WithIntegrity};
 
 use crate::{Error, Note, Result};
 
@@ -58,13 +58,13 @@ fn fit<T: TryFrom<i128>>(integers: &[i128]) -> bool {
 
 /// The cells of a reduction as bytes that are made when they are read.
 pub(super) struct CellBytes {
-    reduced: Arc<Answer<Reduced>>,
+    reduced: Arc<WithIntegrity<Reduced>>,
     dtype: DType,
 }
 
 impl CellBytes {
     /// Those of elements of this type, which is that of [`stored_as`].
-    pub(super) fn new(reduced: &Arc<Answer<Reduced>>, dtype: DType) -> CellBytes {
+    pub(super) fn new(reduced: &Arc<WithIntegrity<Reduced>>, dtype: DType) -> CellBytes {
         CellBytes { reduced: Arc::clone(reduced), dtype }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tet_io::{Source, Step};
+use tet_io::{Operation, Source};
 
 use crate::{Error, Result};
 
@@ -38,7 +38,7 @@ impl WritePolicy {
         if tet_io::is_url(path) {
             return Err(Error::Outside { path: path.to_path_buf(), roots: self.roots.clone() });
         }
-        let fault = |error| tet_io::Error::io(Step::Resolve, path, error);
+        let fault = |error| tet_io::Error::io(Operation::Resolve, path, error);
         let folder = fs::canonicalize(folder_of(path)).map_err(fault)?;
         let near = || read.path().map(|path| folder_of(path).to_path_buf());
         let roots =

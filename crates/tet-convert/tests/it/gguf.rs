@@ -131,7 +131,7 @@ fn blocks_are_compared_by_their_bytes() {
         let files = blocks.map(|blocks| in_memory(&quantized(tag, shape, blocks)));
         let [left, right] = files.each_ref().map(|file| file.catalog.find("t").unwrap());
         let slab = Hyperslab::whole(left.shape());
-        left.diff(&slab, (right, &slab), &tolerance, &Execution::default()).unwrap().value
+        left.diff(&slab, right, &slab, &tolerance, &Execution::default()).unwrap().value
     };
     let exact = Tolerance::default();
     for (tag, count, len) in [(20, 32, 18), (12, 256, 144)] {

@@ -11,7 +11,9 @@ use tet_convert::{
 use tet_file::metadata::{DatasetMetadata, Metadata};
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
 use tet_format::{DType, Rule};
-use tet_query::{Answer, Error, Execution, Hyperslab, Op, Reduced, Reduction, StatisticsPolicy};
+use tet_query::{
+    Error, Execution, Hyperslab, Op, Reduced, Reduction, StatisticsPolicy, WithIntegrity,
+};
 
 /// Chunks that are long enough to have statistics.
 const CHUNK: u64 = 16_384;
@@ -36,7 +38,11 @@ fn rows(first: u64, path: PathBuf) -> PathBuf {
     path
 }
 
-fn ask(path: &Path, op: Op, statistics: StatisticsPolicy) -> tet_query::Result<Answer<Reduced>> {
+fn ask(
+    path: &Path,
+    op: Op,
+    statistics: StatisticsPolicy,
+) -> tet_query::Result<WithIntegrity<Reduced>> {
     let opened = open(path, &OpenOptions::default()).unwrap();
     let dataset = &opened.catalog.datasets()[0];
     let how = Execution { statistics, ..Execution::default() };
@@ -56,7 +62,8 @@ fn chunks_of_parts_are_answered_and_skipped() {
     {
         let with = ask(&series, op, StatisticsPolicy::Verified).unwrap();
         let without = ask(&series, op, StatisticsPolicy::Never).unwrap();
-        let text = |it: &Answer<Reduced>| format!("{:?} {}", it.value.values, it.value.count);
+        let text =
+            |it: &WithIntegrity<Reduced>| format!("{:?} {}", it.value.values, it.value.count);
         assert_eq!(text(&with), text(&without), "{op:?}");
         let used = with.value.statistics;
         assert_eq!((used.answered, used.skipped), (answered, skipped), "{op:?}");

@@ -3,7 +3,9 @@
 use tet_convert::{OpenOptions, Opened, open_source};
 use tet_format::DType;
 use tet_io::Source;
-use tet_query::{Answer, Array, AxisSlice, DigestPolicy, Execution, Hyperslab, Op, Reduction};
+use tet_query::{
+    Array, AxisSlice, DigestPolicy, Execution, Hyperslab, Op, Reduction, WithIntegrity,
+};
 use tet_tensogram::{
     Compressing, Encoded, Metadata, NonFinite, PackingFit, Recipe, SzipParameters, Tensor,
     WriteOptions, encode, encode_message,
@@ -223,7 +225,7 @@ fn damaged_parts_do_no_harm() {
             let how = Execution { digests: DigestPolicy::Never, ..Execution::default() };
             for dataset in opened.catalog.datasets() {
                 let found = dataset.read(&Hyperslab::whole(dataset.shape()), &how);
-                let is_whole = |array: Answer<Array>| array.bytes().len() == elements.len();
+                let is_whole = |array: WithIntegrity<Array>| array.bytes().len() == elements.len();
                 assert!(found.map_or(true, is_whole) || dataset.shape() != [700_000], "{name}");
             }
         }

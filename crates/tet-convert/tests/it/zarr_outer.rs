@@ -150,7 +150,7 @@ fn what_is_absent_has_the_fill_value_in_both_orders_of_bytes() {
         let mut shard = one.repeat(50);
         let index = (0..8).flat_map(|chunk| if chunk == 1 { [0_u64, 200] } else { [u64::MAX; 2] });
         let index: Vec<u8> = index.flat_map(u64::to_le_bytes).collect();
-        let sum = Crc32c::of(&index).to_le_bytes();
+        let sum = Crc32c::checksum(&index).to_le_bytes();
         shard.extend([&index[..], &sum].concat());
         for path in shards(&output) {
             fs::remove_file(path).expect("it is removed");
@@ -188,7 +188,7 @@ fn damage_is_an_error() {
         let mut shard = whole.clone();
         shard[at..at + bytes.len()].copy_from_slice(bytes);
         if is_summed {
-            let sum = Crc32c::of(&shard[index_at..shard.len() - 4]).to_le_bytes();
+            let sum = Crc32c::checksum(&shard[index_at..shard.len() - 4]).to_le_bytes();
             let end = shard.len();
             shard[end - 4..].copy_from_slice(&sum);
         }

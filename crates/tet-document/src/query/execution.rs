@@ -8,7 +8,8 @@ use tet_query::Execution;
 pub struct QueryExecution {
     /// The memory budget in bytes; 0 is the same as no value.
     pub memory_budget_bytes: Option<u64>,
-    /// The same as a share of the memory there is, in hundredths of a percent. Bytes win over it.
+    /// The budget as a share of the memory of the machine, in hundredths of a percent. Bytes win
+    /// over it.
     pub memory_budget_percent_bps: Option<u16>,
     /// Threads to use; 0 means all there are.
     pub threads: Option<usize>,
@@ -42,7 +43,7 @@ impl QueryExecution {
         execution
     }
 
-    /// What the user should know about how the document is carried out.
+    /// Notes for the user on how the document is executed.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let elsewhere =

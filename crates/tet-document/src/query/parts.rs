@@ -1,4 +1,4 @@
-//! What a query says of positions and cells: groups, picks, windows, and a second dataset.
+//! Parts of a query about positions and cells: groups, picks, windows, and a second dataset.
 
 use tet_query::{AxisRef, WindowAlign, WindowMode};
 
@@ -41,7 +41,7 @@ pub struct QueryWindow {
     pub mode: WindowMode,
     /// Positions between the starts of two rolling windows; 1 by default.
     pub step: Option<u64>,
-    /// What replaces the elements that a window would have past the ends.
+    /// Values in place of the elements that a window would have past the ends.
     pub pad: Pad,
     /// Which end is whole.
     pub align: WindowAlign,
@@ -54,7 +54,7 @@ impl QueryWindow {
     pub const SIZE_MAX: u64 = i64::MAX.unsigned_abs();
 }
 
-/// What replaces the elements that a window would have past the ends.
+/// Values in place of the elements that a window would have past the ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pad {
     /// Nothing: windows are short, or do not reach past the ends.

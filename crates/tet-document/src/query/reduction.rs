@@ -1,11 +1,11 @@
-//! What a query makes of the elements: a reduction or a transform, over axes by name or number.
+//! Operations of a query: a reduction or a transform, over axes by name or number.
 
 use tet_query::{AxisRef, Method, Op, Params};
 
 /// A reduction over axes by name or number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryReduction {
-    /// What is computed.
+    /// The operation.
     pub op: Op,
     /// Over which axes; none means all, and with a window only within each window.
     pub axes: Vec<AxisRef>,
@@ -17,10 +17,10 @@ impl QueryReduction {
     /// A reduction over these axes; none means all.
     pub fn new<A: Into<AxisRef>>(op: Op, axes: impl IntoIterator<Item = A>) -> Self {
         let axes = axes.into_iter().map(Into::into).collect();
-        QueryReduction { op, axes, params: Params::of(op) }
+        QueryReduction { op, axes, params: Params::for_op(op) }
     }
 
-    /// The same with these numbers.
+    /// Sets the parameters.
     #[must_use]
     pub fn with_params(self, params: Params) -> Self {
         QueryReduction { params, ..self }
@@ -30,7 +30,7 @@ impl QueryReduction {
 /// A transform along axes by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryTransform {
-    /// What is computed.
+    /// The operation.
     pub method: Method,
     /// The axes whose elements share their statistics; none means the whole selection.
     pub axes: Vec<AxisRef>,

@@ -7,7 +7,7 @@ pub struct Write {
     pub target: WriteTarget,
     /// The file; by default a name is chosen.
     pub path: Option<String>,
-    /// What a relative path starts from.
+    /// The base of a relative path.
     pub base: WriteBase,
     /// Whether a name that is made up holds the time of day it was made.
     pub timestamp: bool,
@@ -40,7 +40,7 @@ impl WriteTarget {
     }
 }
 
-/// What a relative path starts from.
+/// Base of a relative path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WriteBase {
     /// The working directory.

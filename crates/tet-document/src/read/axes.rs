@@ -2,7 +2,7 @@
 
 use tet_query::{AXES_MAX, AxisRef};
 
-use super::super::origin::{Origin, Part};
+use super::super::origin::{Origin, QueryPart};
 use super::super::tree::Value;
 use super::{Cursor, Result};
 
@@ -10,7 +10,7 @@ use super::{Cursor, Result};
 pub(super) fn list(
     at: &Cursor<'_>,
     wanted: &str,
-    part: fn(usize) -> Part,
+    part: fn(usize) -> QueryPart,
     origin: &mut Origin,
 ) -> Result<Vec<AxisRef>> {
     let Value::List(items) = &at.node.value else {
@@ -28,7 +28,7 @@ pub(super) fn list(
 /// One axis or a list of at least one.
 pub(super) fn some(
     at: &Cursor<'_>,
-    part: fn(usize) -> Part,
+    part: fn(usize) -> QueryPart,
     origin: &mut Origin,
 ) -> Result<Vec<AxisRef>> {
     let axes = list(at, "an axis or a list of axes", part, origin)?;
@@ -39,7 +39,7 @@ pub(super) fn some(
 pub(super) fn one(
     at: &Cursor<'_>,
     wanted: &str,
-    part: Part,
+    part: QueryPart,
     origin: &mut Origin,
 ) -> Result<AxisRef> {
     let axis = match &at.node.value {

@@ -1,9 +1,9 @@
-//! What a document says of positions and cells: groups, windows, labels, a second dataset.
+//! Parts of a document about positions and cells: groups, windows, labels, a second dataset.
 
 use tet_query::WindowAlign;
 
 use super::super::keys;
-use super::super::origin::{Origin, Part};
+use super::super::origin::{Origin, QueryPart};
 use super::super::query::{GroupBy, LabelFilter, Pad, QueryAlign, QueryWindow};
 use super::super::tree::Value;
 use super::{Cursor, Result, axes};
@@ -14,7 +14,7 @@ const AXIS: &str = "an axis by name or number";
 /// Reads the value of `group_by`: axes, or an object that says what they are grouped by.
 pub(super) fn group_by(at: &Cursor<'_>, origin: &mut Origin) -> Result<GroupBy> {
     let Value::Table(_) = &at.node.value else {
-        return Ok(GroupBy::Axes(axes::some(at, Part::GroupAxis, origin)?));
+        return Ok(GroupBy::Axes(axes::some(at, QueryPart::GroupAxis, origin)?));
     };
     let (mut by, mut axes) = (None, None);
     for member in at.members("what is grouped", keys::GROUP)? {
@@ -23,7 +23,7 @@ pub(super) fn group_by(at: &Cursor<'_>, origin: &mut Origin) -> Result<GroupBy> 
         } else if axes.is_some() {
             return Err(member.wrong("\"axis\" and \"axes\" mean the same; give one of them"));
         } else {
-            axes = Some(axes::some(&member.value, Part::GroupAxis, origin)?);
+            axes = Some(axes::some(&member.value, QueryPart::GroupAxis, origin)?);
         }
     }
     let hint = "write {\"by\": \"labels\", \"axes\": [...]}, or a list of axes for their positions";
@@ -38,7 +38,7 @@ pub(super) fn window(at: &Cursor<'_>, origin: &mut Origin) -> Result<QueryWindow
     let (mut step, mut min_count) = (None, None);
     let (mut pad, mut align) = (Pad::None, WindowAlign::Start);
     for member in at.members("a window", keys::WINDOW)? {
-        let (value, part) = (&member.value, Part::Member("window", member.key));
+        let (value, part) = (&member.value, QueryPart::Member("window", member.key));
         origin.mark(part, &value.node.span, &value.path);
         match member.key {
             "axis" => axis = Some(axes::one(value, AXIS, part, origin)?),
@@ -67,7 +67,7 @@ pub(super) fn window(at: &Cursor<'_>, origin: &mut Origin) -> Result<QueryWindow
 pub(super) fn label_filter(at: &Cursor<'_>, origin: &mut Origin) -> Result<LabelFilter> {
     let (mut axis, mut eq) = (None, None);
     for member in at.members("a filter by label", keys::LABEL_FILTER)? {
-        let (value, part) = (&member.value, Part::Member("label_filter", member.key));
+        let (value, part) = (&member.value, QueryPart::Member("label_filter", member.key));
         origin.mark(part, &value.node.span, &value.path);
         match member.key {
             "axis" => axis = Some(axes::one(value, AXIS, part, origin)?),
@@ -85,11 +85,11 @@ pub(super) fn label_filter(at: &Cursor<'_>, origin: &mut Origin) -> Result<Label
 pub(super) fn align(at: &Cursor<'_>, origin: &mut Origin) -> Result<QueryAlign> {
     let (mut with, mut axes) = (None, None);
     for member in at.members("a comparison with another dataset", keys::ALIGN)? {
-        let (value, part) = (&member.value, Part::Member("align", member.key));
+        let (value, part) = (&member.value, QueryPart::Member("align", member.key));
         origin.mark(part, &value.node.span, &value.path);
         match member.key {
             "with" => with = Some(value.named("a dataset's name")?),
-            _ => axes = Some(axes::some(value, Part::AlignAxis, origin)?),
+            _ => axes = Some(axes::some(value, QueryPart::AlignAxis, origin)?),
         }
     }
     let hint = "a comparison is written as {\"with\": \"other\", \"axes\": [\"time\", \"lat\"]}";

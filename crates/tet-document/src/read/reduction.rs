@@ -3,22 +3,22 @@
 use tet_query::{AxisRef, Method, Op, Params};
 
 use super::super::keys;
-use super::super::origin::{Origin, Part};
+use super::super::origin::{Origin, QueryPart};
 use super::super::query::{QueryReduction, QueryTransform};
 use super::super::tree::Value;
 use super::cursor::Member;
 use super::{Cursor, Result, axes};
 
-/// What may stand for the axes.
+/// Forms of the axes, for messages.
 const AXES: &str = "an axis, a list of axes, or `true` for all";
 
 /// Reads the value of a reduction key.
 pub(super) fn read(at: &Cursor<'_>, op: Op, origin: &mut Origin) -> Result<QueryReduction> {
-    let mut params = Params::of(op);
+    let mut params = Params::for_op(op);
     let axes = match &at.node.value {
         Value::Bool(true) => Vec::new(),
         Value::Table(_) => object(at, op, &mut params, origin)?,
-        _ => axes::list(at, AXES, Part::Axis, origin)?,
+        _ => axes::list(at, AXES, QueryPart::Axis, origin)?,
     };
     if op == Op::Quantile && params.q.is_empty() {
         return Err(at.missing("q").advise("write {\"q\": 0.95}, or \"median\""));
@@ -64,7 +64,7 @@ fn object(
     }
     for member in &members {
         let value = &member.value;
-        origin.mark(Part::Param(member.key), &value.node.span, &value.path);
+        origin.mark(QueryPart::Param(member.key), &value.node.span, &value.path);
         match member.key {
             "ddof" => params.ddof = ddof(value, op)?,
             "q" => quantiles(value, params)?,
@@ -92,7 +92,8 @@ fn object(
     Ok(axes.unwrap_or_default())
 }
 
-/// What is subtracted from the count; 0 is the default and allowed in every reduction.
+/// Delta degrees of freedom, subtracted from the count; 0 is the default and allowed in every
+/// reduction.
 fn ddof(at: &Cursor<'_>, op: Op) -> Result<u32> {
     let ddof = at.integer(0, u32::MAX.into())?;
     if ddof == 0 || keys::takes_ddof(op) {
@@ -109,7 +110,7 @@ fn over(member: &Member<'_>, axes: &mut Option<Vec<AxisRef>>, origin: &mut Origi
     }
     *axes = Some(match member.value.node.value {
         Value::Bool(true) => Vec::new(),
-        _ => axes::list(&member.value, AXES, Part::Axis, origin)?,
+        _ => axes::list(&member.value, AXES, QueryPart::Axis, origin)?,
     });
     Ok(())
 }

@@ -6,13 +6,13 @@ use tet_query::{
 
 use super::super::error::DocumentError;
 use super::super::keys;
-use super::super::origin::{Origin, Part};
+use super::super::origin::{Origin, QueryPart};
 use super::super::tree::{Entry, Value};
 use super::{Cursor, Result};
 
 /// Reads the value of `selection`.
 pub(super) fn read(at: &Cursor<'_>, origin: &mut Origin) -> Result<Selection> {
-    origin.mark(Part::Key("selection"), &at.node.span, &at.path);
+    origin.mark(QueryPart::Key("selection"), &at.node.span, &at.path);
     let given = match &at.node.value {
         Value::Text(text) => return written(at, text),
         Value::List(items) => items.len(),
@@ -25,7 +25,7 @@ pub(super) fn read(at: &Cursor<'_>, origin: &mut Origin) -> Result<Selection> {
     let form = match &at.node.value {
         Value::List(items) => {
             let entries = at.items(items).enumerate().map(|(place, item)| {
-                origin.mark(Part::Entry(place), &item.node.span, &item.path);
+                origin.mark(QueryPart::Entry(place), &item.node.span, &item.path);
                 entry(&item)
             });
             SelectionForm::Each(entries.collect::<Result<_>>()?)
@@ -33,7 +33,7 @@ pub(super) fn read(at: &Cursor<'_>, origin: &mut Origin) -> Result<Selection> {
         Value::Table(axes) => {
             let entries = axes.iter().enumerate().map(|(place, axis)| {
                 let item = at.child(axis);
-                origin.mark(Part::Entry(place), &axis.key_span, &item.path);
+                origin.mark(QueryPart::Entry(place), &axis.key_span, &item.path);
                 Ok((AxisRef::Name(axis.key.clone()), entry(&item)?))
             });
             SelectionForm::Named(entries.collect::<Result<_>>()?)

@@ -2,7 +2,7 @@
 
 use tet_query::{Axes, AxisRef, SelectionFault, find_axis};
 
-use super::super::origin::Part;
+use super::super::origin::QueryPart;
 use super::super::query::QueryReduction;
 use super::cells::Cells;
 use super::{Placing, document};
@@ -12,7 +12,7 @@ impl Placing<'_> {
     /// The axes that a reduction folds, exactly.
     pub(super) fn folded(&self, asked: &QueryReduction, cells: &Cells) -> Result<Axes> {
         if let Some(window) = &cells.window {
-            let mut axes = self.numbered(&asked.axes, Part::Axis)?;
+            let mut axes = self.numbered(&asked.axes, QueryPart::Axis)?;
             axes.push(window.axis);
             axes.sort_unstable();
             axes.dedup();
@@ -21,7 +21,7 @@ impl Placing<'_> {
         if cells.grouped.is_empty() {
             return self.all_or_some(&asked.axes);
         }
-        let mut axes = self.numbered(&asked.axes, Part::Axis)?;
+        let mut axes = self.numbered(&asked.axes, QueryPart::Axis)?;
         if let Some(nth) = axes.iter().position(|axis| cells.grouped.contains(axis)) {
             let message = format!(
                 "{} cannot be both grouped and reduced: elements of one group are reduced anyway",
@@ -38,7 +38,7 @@ impl Placing<'_> {
                     names.join(",")
                 ),
             };
-            return Err(document(self.wrong(Part::Axis(nth), message).advise(hint)));
+            return Err(document(self.wrong(QueryPart::Axis(nth), message).advise(hint)));
         }
         if axes.is_empty() {
             axes.extend(self.kept().filter(|axis| !cells.grouped.contains(axis)));
@@ -52,7 +52,7 @@ impl Placing<'_> {
     /// All axes that are left after the selection are all axes: the result is one cell, exact where
     /// a whole selection is exact.
     pub(super) fn all_or_some(&self, asked: &[AxisRef]) -> Result<Axes> {
-        let mut axes = self.numbered(asked, Part::Axis)?;
+        let mut axes = self.numbered(asked, QueryPart::Axis)?;
         axes.sort_unstable();
         let all = self.kept().all(|axis| axes.contains(&axis));
         Ok(if axes.is_empty() || all { Axes::All } else { Axes::Some(axes) })
@@ -68,7 +68,7 @@ impl Placing<'_> {
     pub(super) fn numbered(
         &self,
         asked: &[AxisRef],
-        part: fn(usize) -> Part,
+        part: fn(usize) -> QueryPart,
     ) -> Result<Vec<usize>> {
         let mut axes: Vec<usize> = Vec::with_capacity(asked.len());
         for (nth, name) in asked.iter().enumerate() {
@@ -84,14 +84,14 @@ impl Placing<'_> {
     }
 
     /// One axis by number.
-    pub(super) fn one_axis(&self, asked: &AxisRef, part: Part) -> Result<usize> {
+    pub(super) fn one_axis(&self, asked: &AxisRef, part: QueryPart) -> Result<usize> {
         let rank = self.slab.axes().len();
         let found = find_axis(asked, &self.dataset.dims, rank);
         found.map_err(|fault| self.query.fault(part, fault.with_dims_of(self.labels)))
     }
 
     /// An axis that the selection drops has nothing to be cut into.
-    pub(super) fn check_kept(&self, axis: usize, part: Part) -> Result<()> {
+    pub(super) fn check_kept(&self, axis: usize, part: QueryPart) -> Result<()> {
         if self.slab.axes()[axis].is_kept() {
             return Ok(());
         }

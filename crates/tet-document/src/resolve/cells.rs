@@ -7,13 +7,13 @@ use tet_query::{
     unknown_label,
 };
 
-use super::super::origin::Part;
+use super::super::origin::QueryPart;
 use super::super::query::{GroupBy, Pad, QueryWindow};
 use super::keys::GroupKey;
 use super::{Placing, document};
 use crate::error::Result;
 
-/// What a reduction keeps cells of its own for.
+/// Axes along which a reduction has several cells.
 #[derive(Default)]
 pub(super) struct Cells {
     /// The axes of `group_by`, whatever they are grouped by.
@@ -32,14 +32,14 @@ impl Placing<'_> {
             if picks.iter().any(|picks| picks.axis == window.axis) {
                 let axis = self.axis_text(window.axis);
                 let message = format!("{axis} has windows, so positions cannot be picked of it");
-                let part = Part::Member("label_filter", "axis");
+                let part = QueryPart::Member("label_filter", "axis");
                 return Err(document(self.wrong(part, message).advise("use two queries")));
             }
             cells.window = Some(window);
         }
         let Some(group_by) = &self.query.group_by else { return Ok(cells) };
         for (nth, asked) in group_by.axes().iter().enumerate() {
-            let part = Part::GroupAxis(nth);
+            let part = QueryPart::GroupAxis(nth);
             let key = self.key(asked, part)?;
             let axis = key.axis;
             if cells.grouped.contains(&axis) {
@@ -58,7 +58,12 @@ impl Placing<'_> {
     }
 
     /// The selected positions of an axis, grouped by label; those that are not picked have none.
-    fn groups(&self, key: &GroupKey, part: Part, picks: Option<&AxisPicks>) -> Result<AxisGroups> {
+    fn groups(
+        &self,
+        key: &GroupKey,
+        part: QueryPart,
+        picks: Option<&AxisPicks>,
+    ) -> Result<AxisGroups> {
         let axis = key.axis;
         let slice = self.slab.axes()[axis];
         let labels = self.labels_of(key, part, "group by position with a list of axes")?;
@@ -98,7 +103,7 @@ impl Placing<'_> {
     /// The selected positions that have the label of `label_filter`.
     pub(super) fn picks(&self) -> Result<Vec<AxisPicks>> {
         let Some(filter) = &self.query.label_filter else { return Ok(Vec::new()) };
-        let part = |key| Part::Member("label_filter", key);
+        let part = |key| QueryPart::Member("label_filter", key);
         let key = self.key(&filter.axis, part("axis"))?;
         let axis = key.axis;
         self.check_kept(axis, part("axis"))?;
@@ -121,7 +126,7 @@ impl Placing<'_> {
     }
 
     fn window(&self, asked: &QueryWindow) -> Result<Window> {
-        let part = Part::Member("window", "axis");
+        let part = QueryPart::Member("window", "axis");
         let axis = self.one_axis(&asked.axis, part)?;
         self.check_kept(axis, part)?;
         let step = match asked.mode {
@@ -142,7 +147,7 @@ impl Placing<'_> {
     /// The value that pads, which must be one of the dataset's type.
     fn pad(&self, pad: Pad) -> Result<Option<Number>> {
         let wrong = |message: String, hint: &str| {
-            document(self.wrong(Part::Member("window", "pad"), message).advise(hint))
+            document(self.wrong(QueryPart::Member("window", "pad"), message).advise(hint))
         };
         let dtype = self.dataset.dtype;
         match pad {

@@ -2,7 +2,7 @@
 
 use tet_query::{AxisRef, Dataset, LabelLookup, Labels, SelectionFault, find_axis};
 
-use super::super::origin::Part;
+use super::super::origin::QueryPart;
 use super::{Placing, document};
 use crate::error::Result;
 
@@ -15,7 +15,7 @@ pub(super) struct GroupKey {
 
 impl Placing<'_> {
     /// An axis by name or number; or the one along which a dataset of this name has a value for each position.
-    pub(super) fn key(&self, asked: &AxisRef, part: Part) -> Result<GroupKey> {
+    pub(super) fn key(&self, asked: &AxisRef, part: QueryPart) -> Result<GroupKey> {
         let fault = match find_axis(asked, &self.dataset.dims, self.slab.axes().len()) {
             Ok(axis) => return Ok(GroupKey { axis, by: None }),
             Err(fault) => fault,
@@ -70,7 +70,12 @@ impl Placing<'_> {
     }
 
     /// The labels or values by which positions of an axis are grouped; there must be some.
-    pub(super) fn labels_of(&self, key: &GroupKey, part: Part, hint: &str) -> Result<Labels<'_>> {
+    pub(super) fn labels_of(
+        &self,
+        key: &GroupKey,
+        part: QueryPart,
+        hint: &str,
+    ) -> Result<Labels<'_>> {
         let extent = self.dataset.shape().get(key.axis).copied().unwrap_or_default();
         let labels = match &key.by {
             Some(by) => by.as_labels(self.how)?,

@@ -105,7 +105,7 @@ fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
     assert_eq!(array.bytes(), naive::read(&dataset, &slab).unwrap(), "{json}");
 }
 
-/// What a document resolves to, in short.
+/// The resolved document, in short.
 #[cfg(all(feature = "json", feature = "toml"))]
 fn asked(catalog: &Catalog, text: &str) -> String {
     let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -128,7 +128,7 @@ fn asked(catalog: &Catalog, text: &str) -> String {
             let Reduction { op, axes, nan, params, filter, picks, groups, window } = reduction;
             let choice = Choice { filter: filter.clone(), picks: picks.clone() };
             let mut lines = format!("> {} over {axes:?}, NaN {nan:?}\n", op.name());
-            if *params != Params::of(*op) {
+            if *params != Params::for_op(*op) {
                 lines.push_str(&format!("> {params:?}\n"));
             }
             for group in groups {
@@ -211,7 +211,7 @@ fn axes_are_found_sorted_and_all_of_them_are_all() {
     assert_eq!(fault(&["3"]), "no axis \"3\" of 3 unnamed axes");
 }
 
-/// What is refused of a query that no document says.
+/// The error for a query that no document can contain.
 fn refused(change: impl Fn(&mut Query)) -> String {
     let mut query = Query::new("temp");
     change(&mut query);

@@ -1,4 +1,4 @@
-//! What bounds a document, and the settings of execution.
+//! Limits of a document, and the settings of execution.
 
 use super::super::*;
 

@@ -6,7 +6,7 @@
 
 use super::super::*;
 
-/// What an accepted document reads into, written again.
+/// Reads a document that is accepted, and writes it again.
 fn accepted(text: &str) -> String {
     let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let (json, toml) = (query.to_json(), query.to_toml());

@@ -64,7 +64,7 @@ fn number() -> impl Strategy<Value = Number> {
 }
 
 fn params(op: Op) -> BoxedStrategy<Params> {
-    let plain = Params::of(op);
+    let plain = Params::for_op(op);
     match op {
         Op::Var | Op::Std | Op::NanVar | Op::NanStd | Op::Covariance => {
             any::<u32>().prop_map(move |ddof| Params { ddof, ..plain.clone() }).boxed()
@@ -133,7 +133,7 @@ fn group_by() -> impl Strategy<Value = GroupBy> {
     prop_oneof![axes(1).prop_map(GroupBy::Axes), axes(1).prop_map(GroupBy::Labels)]
 }
 
-/// What is computed, with the keys that may come with it.
+/// An operation, with the keys that may come with it.
 #[derive(Clone, Debug)]
 enum Computed {
     Nothing,

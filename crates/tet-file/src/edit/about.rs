@@ -34,7 +34,8 @@ pub(super) fn set_dims(about: &mut DatasetMetadata, rank: usize, names: &[String
 pub(super) fn set_labels(
     about: &mut DatasetMetadata,
     rank: usize,
-    (axis, extent): (usize, u64),
+    axis: usize,
+    extent: u64,
     labels: Option<Vec<String>>,
 ) -> Result<()> {
     let count = labels.as_ref().map_or(extent, |labels| labels.len() as u64);

@@ -67,7 +67,7 @@ impl FileDraft {
         if let Some(what) = why {
             return Err(Error::Edit { what: what.to_owned() });
         }
-        let footer = FooterEdit::of(file, &Limits::default())?;
+        let footer = FooterEdit::from_file(file, &Limits::default())?;
         let footer = footer.unwrap_or_else(|| FooterEdit::empty(DigestChoice::Left));
         let names = file.datasets().iter().map(|entry| entry.name.clone());
         let datasets = names.enumerate().collect();
@@ -152,7 +152,7 @@ impl FileDraft {
         let Some(&extent) = entry.grid.shape().get(axis) else {
             return Err(Error::Edit { what: format!("{:?} has no axis {axis}", entry.name) });
         };
-        about::set_labels(about, entry.grid.rank(), (axis, extent), labels)
+        about::set_labels(about, entry.grid.rank(), axis, extent, labels)
     }
 
     /// Packs the payloads: unused space between them is left out.
@@ -178,7 +178,7 @@ impl FileDraft {
         let names = self.file.datasets().iter().map(|entry| entry.name.as_str());
         let is_same = !self.is_compact && names.eq(self.names());
         let arranged = if is_same {
-            Arranged { image: Image::of(self.file.source()), rows: None }
+            Arranged { image: Image::from_source(self.file.source()), rows: None }
         } else {
             let datasets = self.datasets.iter();
             let kept = datasets.map(|(&id, name)| KeptDataset { id, name: name.clone() });
@@ -217,7 +217,7 @@ impl FileDraft {
     fn renamed_metadata(&self) -> Metadata {
         let mut metadata = self.metadata.clone();
         let described: Vec<&str> = self.file.datasets().iter().map(|it| it.name.as_str()).collect();
-        // What no dataset of the old file has stays.
+        // Metadata of datasets of which nothing remains goes too.
         described.iter().for_each(|name| drop(metadata.datasets.remove(*name)));
         for (id, name) in &self.datasets {
             let old = described.get(*id).and_then(|old| self.metadata.dataset(old));

@@ -56,7 +56,7 @@ impl FooterEdit {
     ///
     /// Returns the first rule that its JSON breaks, [`Error::UnknownSpill`] when it cannot be
     /// moved, and errors of the source.
-    pub fn of(file: &TetFile, limits: &Limits) -> Result<Option<Self>> {
+    pub fn from_file(file: &TetFile, limits: &Limits) -> Result<Option<Self>> {
         let footer = file.footer();
         if footer.version == 0 {
             return Ok(None);
@@ -64,8 +64,7 @@ impl FooterEdit {
         let tail = crate::footer::read_tail(file.source(), file.superblock())?;
         let span = tail.json_span(file.file_len());
         let json = file.source().read_vec(span.start(), span.len())?;
-        let place = (file.index_end(), span.start());
-        Self::read(&json, tail.version, place, limits).map(Some)
+        Self::read(&json, tail.version, file.index_end(), span.start(), limits).map(Some)
     }
 
     /// Reads a JSON at `json_at`, with its spills at `floor` or later.
@@ -77,7 +76,8 @@ impl FooterEdit {
     pub fn read(
         json: &[u8],
         version: u32,
-        (floor, json_at): (u64, u64),
+        floor: u64,
+        json_at: u64,
         limits: &Limits,
     ) -> Result<Self> {
         let root = Value::read(json, json_at, limits, Rule::JsonSyntax, &mut Strict)?;
@@ -142,7 +142,7 @@ pub fn with_footer(
     with_known_digests(image, footer, None, limits, progress)
 }
 
-/// The same with the digests of the payloads in the order of their rows, if they are known: payloads are not
+/// Checks the footer with the digests of the payloads in the order of their rows, if they are given: payloads are not
 /// read then.
 pub(super) fn with_known_digests(
     image: &Image,
@@ -182,7 +182,7 @@ pub(super) fn with_known_digests(
     Ok(out)
 }
 
-/// The same footer, without statistics that are not of the payloads with these digests.
+/// Drops statistics of payloads with other digests.
 fn with_fitting_statistics(footer: &FooterEdit, key: Option<&IntegrityKey>) -> FooterEdit {
     let mut footer = footer.clone();
     footer.members.retain(|(name, member)| match member {
@@ -293,7 +293,7 @@ fn place_members(
     place_members(image, out, &spilled, key)
 }
 
-/// The same footer with its inline metadata in a spill; `None` if it has none.
+/// Moves the inline metadata to a spill; `None` if there is none.
 fn spilled(footer: &FooterEdit) -> Option<FooterEdit> {
     let mut footer = footer.clone();
     let has_ref = footer.members.iter().any(|(key, _)| key == "metadata_ref");

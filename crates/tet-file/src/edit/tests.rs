@@ -22,8 +22,8 @@ fn open(bytes: &[u8]) -> TetFile {
 fn rebuilt(bytes: &[u8], digests: DigestChoice) -> Vec<u8> {
     let file = open(bytes);
     let limits = Limits::default();
-    let footer = FooterEdit { digests, ..FooterEdit::of(&file, &limits).unwrap().unwrap() };
-    let image = Image::of(file.source());
+    let footer = FooterEdit { digests, ..FooterEdit::from_file(&file, &limits).unwrap().unwrap() };
+    let image = Image::from_source(file.source());
     bytes_of(&with_footer(&image, Some(&footer), &limits, &Progress::default()).unwrap())
 }
 
@@ -52,7 +52,7 @@ fn members_nobody_knows_stay_and_spills_move() {
     ];
     let members = members.map(|(key, member)| (key.to_owned(), member));
     let footer = FooterEdit { version: 2, members: members.into(), digests: DigestChoice::Left };
-    let image = Image::of(file.source());
+    let image = Image::from_source(file.source());
     let image = with_footer(&image, Some(&footer), &limits, &Progress::default()).unwrap();
     let protected = rebuilt(&bytes_of(&image), DigestChoice::Written);
     let file = open(&protected);
@@ -74,13 +74,17 @@ fn a_file_without_datasets_takes_a_footer() {
     Writer::create(&path, vec![], &options).unwrap().finish(&Metadata::new(), &[]).unwrap();
     let source = Source::open(&path).unwrap();
     let footer = FooterEdit::empty(DigestChoice::Written);
-    let image = Image::of(&source);
+    let image = Image::from_source(&source);
     let image =
         with_footer(&image, Some(&footer), &Limits::default(), &Progress::default()).unwrap();
     let file = open(&bytes_of(&image));
     assert!(matches!(file.protection(), Protection::Digests(_)));
-    let none =
-        with_footer(&Image::of(file.source()), None, &Limits::default(), &Progress::default())
-            .unwrap();
+    let none = with_footer(
+        &Image::from_source(file.source()),
+        None,
+        &Limits::default(),
+        &Progress::default(),
+    )
+    .unwrap();
     assert_eq!(bytes_of(&none), std::fs::read(path).unwrap());
 }

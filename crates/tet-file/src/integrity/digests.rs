@@ -36,7 +36,8 @@ impl Digests {
     pub(crate) fn open(
         source: &Source,
         superblock: &Superblock,
-        (key, json_at): (&IntegrityKey, u64),
+        key: &IntegrityKey,
+        json_at: u64,
         row_count: u64,
         head: &[u8],
     ) -> Result<Self> {

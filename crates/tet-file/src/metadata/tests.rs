@@ -94,7 +94,7 @@ fn metadata() -> impl Strategy<Value = Metadata> {
     )
 }
 
-/// What the oldest readers refuse, in the words of the format page.
+/// Asserts that the oldest readers accept the footer, by the rules of the format page.
 fn assert_oldest_readers_take(json: &str) {
     let root: serde_json::Value = serde_json::from_str(json).unwrap();
     let fits = |text: &str| !text.is_empty() && text.len() <= 1024;

@@ -14,7 +14,7 @@ use super::part::{FilePart, Key, Places};
 const RUN_LEN_MIN: u64 = 32 << 20;
 
 /// Chunks of a dataset that follow each other in a part and in the new file.
-struct Run<'p> {
+struct ChunkRun<'p> {
     part: &'p FilePart,
     dataset: usize,
     keys: Vec<Key>,
@@ -29,12 +29,12 @@ pub(super) fn on_server(
     may_copy: impl Fn(&Source) -> bool,
 ) -> BTreeSet<Key> {
     let mut copied = BTreeSet::new();
-    let mut end = |run: Option<Run<'_>>| {
+    let mut end = |run: Option<ChunkRun<'_>>| {
         let long = run.filter(|run| RUN_LEN_MIN <= run.end - run.start);
         let long = long.filter(|run| run.part.opened().is_some_and(&may_copy));
         copied.extend(long.into_iter().flat_map(|run| run.keys));
     };
-    let mut run: Option<Run<'_>> = None;
+    let mut run: Option<ChunkRun<'_>> = None;
     for chunk in layout.chunks() {
         let key = (chunk.dataset, chunk.linear);
         let Some((part, row)) = chunks.get(&key) else {
@@ -42,7 +42,7 @@ pub(super) fn on_server(
             continue;
         };
         let span = row.span;
-        let goes_on = |run: &&mut Run<'_>| {
+        let goes_on = |run: &&mut ChunkRun<'_>| {
             let is_of = std::ptr::eq(run.part, *part) && run.dataset == chunk.dataset;
             is_of && run.end == span.start()
         };
@@ -52,7 +52,7 @@ pub(super) fn on_server(
             continue;
         }
         let (dataset, start) = (chunk.dataset, span.start());
-        end(run.replace(Run { part, dataset, keys: vec![key], start, end: span.end() }));
+        end(run.replace(ChunkRun { part, dataset, keys: vec![key], start, end: span.end() }));
     }
     end(run);
     copied

@@ -20,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tet_codec::{Strength, compare, digest};
 use tet_format::write::WriteError;
 use tet_format::{ChunkStatistics, Codec, Digest, Span};
-use tet_io::{Overwrite, Publish, Publisher, Source, Step, is_url};
+use tet_io::{Operation, Overwrite, Publish, Publisher, Source, is_url};
 
 use super::base::StoredChunk;
 use super::plan::FilePlan;
@@ -37,21 +37,21 @@ const ROW_LEN: usize = 88;
 pub(super) type Key = (usize, u64);
 
 /// The part and the place of each chunk.
-pub(super) type Places<'p> = BTreeMap<Key, (&'p FilePart, Row)>;
+pub(super) type Places<'p> = BTreeMap<Key, (&'p FilePart, PartRow)>;
 
 /// Where the payload of a chunk is in its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct PartRow {
     pub(super) span: Span,
     pub(super) codec: Codec,
     pub(super) digest: Digest,
     pub(super) statistics: Option<ChunkStatistics>,
 }
 
-impl Row {
+impl PartRow {
     /// The chunk as the one of a new file.
     pub(super) fn about(&self, decoded_len: u64) -> CopiedChunk {
-        let Row { span, codec, digest, statistics } = *self;
+        let PartRow { span, codec, digest, statistics } = *self;
         CopiedChunk { codec, decoded_len, stored_len: span.len(), digest: Some(digest), statistics }
     }
 }
@@ -105,13 +105,13 @@ pub struct PartChunk {
 /// ```
 #[derive(Clone, Debug)]
 pub struct FilePart {
-    place: Place,
-    rows: BTreeMap<Key, Row>,
+    place: PartSource,
+    rows: BTreeMap<Key, PartRow>,
 }
 
 /// Where the bytes of a part are.
 #[derive(Clone, Debug)]
-enum Place {
+enum PartSource {
     /// A file, which is opened for each chunk: there may be more parts than files that a process may have open.
     File(PathBuf),
     Open(Source),
@@ -128,7 +128,7 @@ impl FilePart {
         if is_url(path) {
             return Ok(part);
         }
-        Ok(FilePart { place: Place::File(path.to_path_buf()), ..part })
+        Ok(FilePart { place: PartSource::File(path.to_path_buf()), ..part })
     }
 
     /// The chunks of these datasets alone, which are numbered in their order from then on.
@@ -194,7 +194,7 @@ impl FilePart {
             }
             rows.insert(row.0, row.1);
         }
-        Ok(FilePart { place: Place::Open(source), rows })
+        Ok(FilePart { place: PartSource::Open(source), rows })
     }
 
     /// Chunks that are in another file, as a part. Of one that is given twice the last one is taken.
@@ -202,17 +202,17 @@ impl FilePart {
     pub fn of_chunks(source: Source, chunks: impl IntoIterator<Item = PartChunk>) -> FilePart {
         let row = |chunk: PartChunk| {
             let PartChunk { dataset, linear, span, codec, digest, statistics } = chunk;
-            ((dataset, linear), Row { span, codec, digest, statistics })
+            ((dataset, linear), PartRow { span, codec, digest, statistics })
         };
-        FilePart { place: Place::Open(source), rows: chunks.into_iter().map(row).collect() }
+        FilePart { place: PartSource::Open(source), rows: chunks.into_iter().map(row).collect() }
     }
 
     /// How errors call it.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         match &self.place {
-            Place::File(path) => path.clone(),
-            Place::Open(source) => name(source),
+            PartSource::File(path) => path.clone(),
+            PartSource::Open(source) => name(source),
         }
     }
 
@@ -222,31 +222,31 @@ impl FilePart {
         self.rows.len()
     }
 
-    pub(super) fn rows(&self) -> &BTreeMap<Key, Row> {
+    pub(super) fn rows(&self) -> &BTreeMap<Key, PartRow> {
         &self.rows
     }
 
     /// How many of its chunks are worth reading at the same time.
     pub(super) fn depth(&self) -> usize {
         match &self.place {
-            Place::File(_) => 1,
-            Place::Open(source) => source.access().depth,
+            PartSource::File(_) => 1,
+            PartSource::Open(source) => source.access().depth,
         }
     }
 
     /// The file, if it stays open.
     pub(super) fn opened(&self) -> Option<&Source> {
         match &self.place {
-            Place::File(_) => None,
-            Place::Open(source) => Some(source),
+            PartSource::File(_) => None,
+            PartSource::Open(source) => Some(source),
         }
     }
 
     /// A chunk as it is stored, which matches its digest.
-    pub(super) fn stored(&self, row: &Row, decoded_len: u64) -> Result<StoredChunk> {
+    pub(super) fn stored(&self, row: &PartRow, decoded_len: u64) -> Result<StoredChunk> {
         let source = match &self.place {
-            Place::File(path) => Source::open(path)?,
-            Place::Open(source) => source.clone(),
+            PartSource::File(path) => Source::open(path)?,
+            PartSource::Open(source) => source.clone(),
         };
         let stored = source.read_vec(row.span.start(), row.span.len())?;
         if compare(&stored, row.digest, Strength::Full).is_some() {
@@ -262,7 +262,11 @@ impl FilePart {
 }
 
 /// A row that fits the plan and the file.
-fn row(bytes: &[u8; ROW_LEN], payloads: Span, plan: &FilePlan) -> Result<(Key, Row), &'static str> {
+fn row(
+    bytes: &[u8; ROW_LEN],
+    payloads: Span,
+    plan: &FilePlan,
+) -> Result<(Key, PartRow), &'static str> {
     let [dataset, linear, offset, len] = [0, 8, 16, 24].map(|at| number(bytes, at));
     let id = usize::try_from(dataset).ok();
     let planned = id.and_then(|id| Some((id, plan.datasets().get(id)?)));
@@ -282,7 +286,7 @@ fn row(bytes: &[u8; ROW_LEN], payloads: Span, plan: &FilePlan) -> Result<(Key, R
     decoder.check_len(len, decoded_len).map_err(|_| "has a chunk of a wrong length")?;
     let statistics = bytes.get(48..80).and_then(|it| it.first_chunk()).map(ChunkStatistics::decode);
     let statistics = statistics.filter(|_| number(bytes, 80) == 1);
-    Ok(((id, linear), Row { span, codec, digest: digest.unwrap_or_default(), statistics }))
+    Ok(((id, linear), PartRow { span, codec, digest: digest.unwrap_or_default(), statistics }))
 }
 
 fn number(bytes: &[u8], at: usize) -> u64 {
@@ -300,19 +304,19 @@ fn name(source: &Source) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct PartWriter {
     file: File,
-    /// What messages name.
+    /// The path in messages.
     shown: PathBuf,
     /// Gives the file its name when it is closed; `None` for a scratch file.
     publisher: Mutex<Option<Publisher>>,
     /// Where a scratch file is written to when it is closed.
     url: Option<PathBuf>,
-    state: Mutex<State>,
+    state: Mutex<PartRows>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PartRows {
     end: u64,
-    rows: BTreeMap<Key, Row>,
+    rows: BTreeMap<Key, PartRow>,
 }
 
 impl PartWriter {
@@ -333,7 +337,7 @@ impl PartWriter {
         let mut publisher = Publisher::begin(path, &publish)?;
         let unsupported = || std::io::Error::from(std::io::ErrorKind::Unsupported);
         let file = publisher.file().reader().and_then(|file| file.ok_or_else(unsupported));
-        let file = file.map_err(|error| tet_io::Error::io(Step::Create, path, error))?;
+        let file = file.map_err(|error| tet_io::Error::io(Operation::Create, path, error))?;
         let part = PartWriter::new(file, path.to_path_buf(), Some(publisher));
         part.write(0, &head)?;
         Ok(part)
@@ -346,7 +350,7 @@ impl PartWriter {
     /// Returns [`Error::Io`] when a file cannot be written there.
     pub(super) fn scratch(folder: &Path) -> Result<PartWriter> {
         let shown = tet_io::scratch_in(folder);
-        let fault = |error| tet_io::Error::io(Step::Create, &shown, error);
+        let fault = |error| tet_io::Error::io(Operation::Create, &shown, error);
         let file = tempfile::tempfile_in(folder).map_err(fault)?;
         Ok(PartWriter::new(file, shown, None))
     }
@@ -357,7 +361,7 @@ impl PartWriter {
             shown,
             publisher: Mutex::new(publisher),
             url: None,
-            state: Mutex::new(State { end: HEAD_LEN, rows: BTreeMap::new() }),
+            state: Mutex::new(PartRows { end: HEAD_LEN, rows: BTreeMap::new() }),
         }
     }
 
@@ -378,21 +382,21 @@ impl PartWriter {
             span
         };
         self.write(span.start(), stored)?;
-        self.lock().rows.insert(key, Row { span, codec, digest, statistics });
+        self.lock().rows.insert(key, PartRow { span, codec, digest, statistics });
         Ok(())
     }
 
     /// The chunk of this key, if it is written.
-    pub(super) fn get(&self, key: Key) -> Option<Row> {
+    pub(super) fn get(&self, key: Key) -> Option<PartRow> {
         self.lock().rows.get(&key).copied()
     }
 
     /// The payload of a chunk that is written.
-    pub(super) fn read(&self, row: &Row) -> Result<Vec<u8>> {
+    pub(super) fn read(&self, row: &PartRow) -> Result<Vec<u8>> {
         let len = usize::try_from(row.span.len()).unwrap_or(usize::MAX);
         let mut stored = vec![0; len];
         let read = self.file.read_exact_at(&mut stored, row.span.start());
-        read.map_err(|error| tet_io::Error::io(Step::Read, self.shown(), error))?;
+        read.map_err(|error| tet_io::Error::io(Operation::Read, self.shown(), error))?;
         Ok(stored)
     }
 
@@ -403,7 +407,7 @@ impl PartWriter {
     /// Returns [`Error::Io`] when the rows cannot be written.
     pub(super) fn close(mut self) -> Result<usize> {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let state = State { end: state.end, rows: std::mem::take(&mut state.rows) };
+        let state = PartRows { end: state.end, rows: std::mem::take(&mut state.rows) };
         if let Some(url) = &self.url {
             self.upload(url, &state)?;
             return Ok(state.rows.len());
@@ -416,12 +420,12 @@ impl PartWriter {
 
     /// Writes the part to a URL, with the payloads in the order of their rows: those of neighbors are copied together
     /// then, on the server.
-    fn upload(&self, url: &Path, state: &State) -> Result<()> {
+    fn upload(&self, url: &Path, state: &PartRows) -> Result<()> {
         let mut publisher = Publisher::begin(url, &Publish::default())?;
         publisher.file().mark_final(0..u64::MAX);
         let source = self.source(state.end)?;
         publisher.copy_from(&source, Span::new(0, HEAD_LEN).unwrap_or(Span::EMPTY))?;
-        let mut ordered = State { end: HEAD_LEN, rows: state.rows.clone() };
+        let mut ordered = PartRows { end: HEAD_LEN, rows: state.rows.clone() };
         for row in ordered.rows.values_mut() {
             publisher.copy_from(&source, row.span)?;
             let moved = Span::new(ordered.end, row.span.len());
@@ -441,32 +445,32 @@ impl PartWriter {
     pub(super) fn to_part(&self) -> Result<FilePart> {
         let state = self.lock();
         let (len, rows) = (state.end, state.rows.clone());
-        Ok(FilePart { place: Place::Open(self.source(len)?), rows })
+        Ok(FilePart { place: PartSource::Open(self.source(len)?), rows })
     }
 
     /// The first bytes of the file, to be read.
     fn source(&self, len: u64) -> Result<Source> {
         let file = self.file.try_clone();
-        let file = file.map_err(|error| tet_io::Error::io(Step::Open, self.shown(), error))?;
+        let file = file.map_err(|error| tet_io::Error::io(Operation::Open, self.shown(), error))?;
         Ok(Source::from_reader(std::sync::Arc::new(Scratch { file, len })))
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let written = self.file.write_all_at(bytes, at);
-        Ok(written.map_err(|error| tet_io::Error::io(Step::Write, self.shown(), error))?)
+        Ok(written.map_err(|error| tet_io::Error::io(Operation::Write, self.shown(), error))?)
     }
 
     fn shown(&self) -> &Path {
         &self.shown
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PartRows> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What follows the payloads.
-fn end_of(state: &State) -> Vec<u8> {
+/// The bytes after the payloads.
+fn end_of(state: &PartRows) -> Vec<u8> {
     let mut bytes = Vec::new();
     for ((dataset, linear), row) in &state.rows {
         let numbers = [*dataset as u64, *linear, row.span.start(), row.span.len()];

@@ -1,4 +1,4 @@
-//! What the writers of the parts of a file agree on.
+//! The plan of a file in parts, on which the writers of its parts agree.
 
 use tet_codec::{Encode, digest};
 use tet_format::write::{DatasetSpec, Declaration, ZeroExtents};
@@ -85,7 +85,7 @@ impl FilePlan {
         FilePlan::grown(file, growths, file.metadata().clone(), codec)
     }
 
-    /// The same with other metadata, which may have more labels.
+    /// Plans growth with other metadata, which may have more labels.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl FilePlan {
         self.codec
     }
 
-    /// What a part says of the plan that it belongs to.
+    /// A digest that identifies the plan a part belongs to.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
@@ -247,7 +247,7 @@ impl PlannedDataset {
         self.fill.as_deref()
     }
 
-    /// The same dataset with fewer positions along the first axis.
+    /// Truncates the dataset along its first axis.
     pub(super) fn truncated(&self, extent: u64) -> Result<PlannedDataset> {
         let mut shape = self.spec.shape.clone().into_vec();
         let wrong = || Error::Plan {

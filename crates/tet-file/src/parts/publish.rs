@@ -22,7 +22,7 @@ use crate::write::{
 /// How many of the chunks that are missing an error names.
 const NAMED_MAX: usize = 8;
 
-/// What was written.
+/// Result of publishing.
 ///
 /// # Examples
 ///
@@ -33,7 +33,7 @@ const NAMED_MAX: usize = 8;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// What the file weighs.
+    /// Sizes of the file.
     pub written: Written,
     /// The chunks that were copied from the base.
     pub kept: u64,
@@ -78,7 +78,7 @@ pub fn publish(
     let layout = writer.layout().clone();
     let is_in_place = matches!(options.overwrite, Overwrite::Edit(_));
     if let Some(base) = base.filter(|_| is_in_place)
-        && let Some(staying) = Staying::of(plan, &layout, &chunks, base)?
+        && let Some(staying) = Staying::from_base(plan, &layout, &chunks, base)?
     {
         staying.copy(&mut writer, progress)?;
         kept.stays_from = Some(layout.payloads_start());
@@ -96,12 +96,12 @@ pub fn publish(
         let of_part = chunks.get(&key);
         let on_server = of_part.filter(|_| copied.contains(&key));
         if let Some((source, row)) = on_server.and_then(|(part, row)| Some((part.opened()?, row))) {
-            kept.copy(&mut writer, (source, row.span), chunk.dataset, row.about(chunk.raw_len))?;
+            kept.copy(&mut writer, source, row.span, chunk.dataset, row.about(chunk.raw_len))?;
         } else if let Some(chunk) = of_part.map(|_| ahead.next()).transpose()?.flatten() {
             kept.end(&mut writer)?;
             push(&mut writer, &chunk)?;
         } else if let Some(base) = base {
-            kept.add(&mut writer, base, (chunk.dataset, chunk.dataset), chunk.coord())?;
+            kept.add(&mut writer, base, chunk.dataset, chunk.dataset, chunk.coord())?;
             published.kept += 1;
         } else {
             kept.end(&mut writer)?;
@@ -126,7 +126,8 @@ pub fn publish(
 /// Returns what reading the file and the writer return, and [`Error::Canceled`].
 pub fn copy_dataset(
     base: &BaseFile,
-    (from, to): (usize, usize),
+    from: usize,
+    to: usize,
     writer: &mut Writer,
     progress: &Progress,
 ) -> Result<()> {
@@ -137,7 +138,7 @@ pub fn copy_dataset(
     let rank = base.file().datasets().get(from).map_or(0, |entry| entry.grid.rank());
     let mut kept = KeptRun::default();
     for (row, _) in rows {
-        kept.add(writer, base, (from, to), row.coord.get(..rank).unwrap_or_default())?;
+        kept.add(writer, base, from, to, row.coord.get(..rank).unwrap_or_default())?;
         progress.advance(row.raw_len)?;
     }
     kept.end(writer)
@@ -160,7 +161,8 @@ impl KeptRun {
         &mut self,
         writer: &mut Writer,
         base: &BaseFile,
-        (from, to): (usize, usize),
+        from: usize,
+        to: usize,
         coord: &[u64],
     ) -> Result<()> {
         let (span, chunk) = base.place(from, coord)?;
@@ -180,14 +182,15 @@ impl KeptRun {
         if stays {
             return writer.keep(span, &chunk);
         }
-        self.copy(writer, (base.file().source(), span), to, chunk)
+        self.copy(writer, base.file().source(), span, to, chunk)
     }
 
     /// Takes a chunk that is the next one of dataset `to`.
     fn copy(
         &mut self,
         writer: &mut Writer,
-        (source, span): (&Source, Span),
+        source: &Source,
+        span: Span,
         to: usize,
         chunk: CopiedChunk,
     ) -> Result<()> {

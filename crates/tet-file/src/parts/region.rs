@@ -4,7 +4,7 @@ use tet_format::Grid;
 
 /// A box of elements inside a larger one in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct MemoryBox<'a> {
     /// The extents of the memory.
     pub(super) shape: &'a [u64],
     /// Where the box begins in it.
@@ -15,8 +15,8 @@ pub(super) struct Place<'a> {
 /// in both.
 pub(super) fn for_runs(
     extents: &[u64],
-    from: Place<'_>,
-    to: Place<'_>,
+    from: MemoryBox<'_>,
+    to: MemoryBox<'_>,
     mut visit: impl FnMut(u64, u64, u64),
 ) {
     if extents.contains(&0) {
@@ -28,7 +28,7 @@ pub(super) fn for_runs(
     while let Some(axis) = outer.checked_sub(1) {
         outer = axis;
         run = run.saturating_mul(at(extents, axis));
-        let is_whole = |place: &Place<'_>| at(place.shape, axis) == at(extents, axis);
+        let is_whole = |place: &MemoryBox<'_>| at(place.shape, axis) == at(extents, axis);
         if !is_whole(&from) || !is_whole(&to) {
             break;
         }
@@ -47,7 +47,7 @@ pub(super) fn for_runs(
 }
 
 /// The number of the element at `start + coord`, where missing coordinates are 0.
-fn offset(place: &Place<'_>, coord: &[u64]) -> u64 {
+fn offset(place: &MemoryBox<'_>, coord: &[u64]) -> u64 {
     let axes = place.shape.iter().zip(place.start).enumerate();
     axes.fold(0_u64, |sum, (axis, (extent, start))| {
         let position = start.saturating_add(at(coord, axis));
@@ -76,7 +76,7 @@ pub(super) struct Chunks {
 
 impl Chunks {
     /// `None` for a block without elements.
-    pub(super) fn of(grid: &Grid, start: &[u64], extents: &[u64]) -> Option<Chunks> {
+    pub(super) fn touched_by(grid: &Grid, start: &[u64], extents: &[u64]) -> Option<Chunks> {
         let (mut first, mut counts) = (Vec::new(), Vec::new());
         for ((start, extent), chunk) in start.iter().zip(extents).zip(grid.chunk_shape().iter()) {
             let last = (start + extent.checked_sub(1)?) / chunk;
@@ -110,7 +110,7 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
-    pub(super) fn of(grid: &Grid, coord: &[u64], block: Block<'_>) -> Overlap {
+    pub(super) fn new(grid: &Grid, coord: &[u64], block: Block<'_>) -> Overlap {
         let rank = coord.len();
         let (chunk, origin) = (grid.extents_of(coord), grid.origin_of(coord));
         let [mut extents, mut in_block, mut in_chunk] =
@@ -125,9 +125,9 @@ impl Overlap {
         Overlap { extents, in_block, in_chunk, chunk }
     }
 
-    pub(super) fn places<'a>(&'a self, block: Block<'a>) -> (Place<'a>, Place<'a>) {
-        let from = Place { shape: block.extents, start: &self.in_block };
-        (from, Place { shape: &self.chunk, start: &self.in_chunk })
+    pub(super) fn places<'a>(&'a self, block: Block<'a>) -> (MemoryBox<'a>, MemoryBox<'a>) {
+        let from = MemoryBox { shape: block.extents, start: &self.in_block };
+        (from, MemoryBox { shape: &self.chunk, start: &self.in_chunk })
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Every element of the box, one by one.
-    fn pairs(extents: &[u64], from: Place<'_>, to: Place<'_>) -> Vec<(u64, u64)> {
+    fn pairs(extents: &[u64], from: MemoryBox<'_>, to: MemoryBox<'_>) -> Vec<(u64, u64)> {
         let count: u64 = extents.iter().product();
         let coord = |mut nth: u64| {
             let mut coord = vec![0; extents.len()];
@@ -168,8 +168,8 @@ mod tests {
                 axes.iter().map(|axis| axis.0 + axis.1 + axis.3).collect(),
                 axes.iter().map(|axis| axis.0 + axis.2 + axis.4).collect(),
             ];
-            let from = Place { shape: &shapes[0], start: &starts[0] };
-            let to = Place { shape: &shapes[1], start: &starts[1] };
+            let from = MemoryBox { shape: &shapes[0], start: &starts[0] };
+            let to = MemoryBox { shape: &shapes[1], start: &starts[1] };
             let mut found = Vec::new();
             for_runs(&extents, from, to, |from, to, count| {
                 found.extend((0..count).map(|nth| (from + nth, to + nth)));

@@ -88,7 +88,7 @@ impl RegionWriter {
     ///
     /// Returns [`Error::Io`] when the part cannot be written there.
     pub fn create(path: &Path, plan: &FilePlan, options: RegionOptions) -> Result<RegionWriter> {
-        RegionWriter::of(PartWriter::create(path, plan)?, plan, None, options)
+        RegionWriter::with_part(PartWriter::create(path, plan)?, plan, None, options)
     }
 
     /// A writer whose chunks are in a scratch file in `folder`; what it does not write is that of the base.
@@ -102,10 +102,10 @@ impl RegionWriter {
         base: Option<BaseFile>,
         options: RegionOptions,
     ) -> Result<RegionWriter> {
-        RegionWriter::of(PartWriter::scratch(folder)?, plan, base, options)
+        RegionWriter::with_part(PartWriter::scratch(folder)?, plan, base, options)
     }
 
-    fn of(
+    fn with_part(
         part: PartWriter,
         plan: &FilePlan,
         base: Option<BaseFile>,
@@ -204,19 +204,17 @@ impl RegionWriter {
         let planned = &*self.dataset(dataset)?;
         check(planned, start, extents, bytes)?;
         let block = Block { start, extents, bytes };
-        let Some(chunks) = Chunks::of(planned.grid(), start, extents) else { return Ok(()) };
+        let Some(chunks) = Chunks::touched_by(planned.grid(), start, extents) else {
+            return Ok(());
+        };
         let next = AtomicU64::new(0);
         let work = || -> Result<()> {
             let (mut elements, mut stored) = (Vec::new(), Vec::new());
             loop {
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(coord) = chunks.coord(nth) else { return Ok(()) };
-                let len = self.write_chunk(
-                    (dataset, planned),
-                    &coord,
-                    block,
-                    [&mut elements, &mut stored],
-                );
+                let len =
+                    self.write_chunk(dataset, planned, &coord, block, [&mut elements, &mut stored]);
                 // Others need not begin another chunk.
                 let len = len.inspect_err(|_| next.store(u64::MAX / 2, Ordering::Relaxed))?;
                 progress.advance(len)?;
@@ -248,12 +246,13 @@ impl RegionWriter {
     /// Writes the elements of a block that are in a chunk. Returns their bytes.
     fn write_chunk(
         &self,
-        (dataset, planned): (usize, &PlannedDataset),
+        dataset: usize,
+        planned: &PlannedDataset,
         coord: &[u64],
         block: Block<'_>,
         [elements, stored]: [&mut Vec<u8>; 2],
     ) -> Result<u64> {
-        let overlap = Overlap::of(planned.grid(), coord, block);
+        let overlap = Overlap::new(planned.grid(), coord, block);
         let key = (dataset, planned.grid().linear(coord).unwrap_or(0));
         let size = planned.element_size();
         if overlap.extents == overlap.chunk {
@@ -272,7 +271,7 @@ impl RegionWriter {
         }
         let _taken = self.take(key);
         let held = self.lock().remove(key);
-        let mut partial = held.map_or_else(|| self.begin((key, planned), coord), Ok)?;
+        let mut partial = held.map_or_else(|| self.begin(key, planned, coord), Ok)?;
         let count = overlap.extents.iter().product::<u64>();
         partial.write(&overlap, block, size);
         let stored = match partial.left {
@@ -290,7 +289,7 @@ impl RegionWriter {
     }
 
     /// A chunk with the elements that it has already: those written before, or those of the base.
-    fn begin(&self, (key, planned): (Key, &PlannedDataset), coord: &[u64]) -> Result<Partial> {
+    fn begin(&self, key: Key, planned: &PlannedDataset, coord: &[u64]) -> Result<Partial> {
         let mut partial = Partial::new(planned, coord)?;
         if let Some(row) = self.part.get(key) {
             partial.bytes = decoded(row.codec, &self.part.read(&row)?, planned.decoded_len(coord))?;
@@ -369,7 +368,8 @@ impl RegionWriter {
     }
 
     /// Waits until no other thread has the chunk.
-    fn take(&self, (dataset, linear): Key) -> MutexGuard<'_, ()> {
+    fn take(&self, key: Key) -> MutexGuard<'_, ()> {
+        let (dataset, linear) = key;
         let at = linear.wrapping_add(dataset as u64) % LOCKS as u64;
         let lock = &self.taken[usize::try_from(at).unwrap_or(0)];
         lock.lock().unwrap_or_else(PoisonError::into_inner)

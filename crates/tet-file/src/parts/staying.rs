@@ -6,8 +6,8 @@
 //!                               ^-- copied whole --^
 //! ```
 //!
-//! What the longer index covers moves to the end. What is between the index and the first payload is room for further
-//! rows.
+//! Chunks in the way of the longer index move to the end. Space between the index and the first payload is room for
+//! further rows.
 
 use tet_format::Span;
 use tet_format::write::Layout;
@@ -35,7 +35,7 @@ pub(super) struct Staying<'b> {
 
 impl<'b> Staying<'b> {
     /// Those of a base; `None` where there are none, where they overlap, or where too much would be unused.
-    pub(super) fn of(
+    pub(super) fn from_base(
         plan: &FilePlan,
         layout: &Layout,
         parts: &Places<'_>,

@@ -29,7 +29,7 @@ fn region(shape: &[u64], start: &[u64], extents: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
     let zeros = vec![0; shape.len()];
     let [from, to] =
-        [region::Place { shape, start }, region::Place { shape: extents, start: &zeros }];
+        [region::MemoryBox { shape, start }, region::MemoryBox { shape: extents, start: &zeros }];
     region::for_runs(extents, from, to, |from, _, count| {
         let numbers = (from..from + count).map(|nth| u16::try_from(nth % 60_000).unwrap());
         numbers.for_each(|number| out.extend(number.to_le_bytes()));

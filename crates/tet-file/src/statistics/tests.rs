@@ -95,7 +95,7 @@ fn a_flipped_bit_is_refused() {
     }
 }
 
-/// The same file with another footer JSON that matches its `self`.
+/// Replaces the footer JSON by another one that matches its `self`.
 fn with_json(bytes: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
     let (before, tail) = bytes.split_at(bytes.len() - TAIL_LEN as usize);
     let json_len = u64::from_le_bytes(tail[..8].try_into().unwrap()) as usize;
@@ -135,9 +135,9 @@ fn statistics_that_are_not_bound_are_stale() {
         assert!(codes.contains(&NoteCode::StatisticsStale), "{what}: {codes:?}");
         assert_eq!(codes.contains(&NoteCode::DigestsStale), what == "no digests", "{what}");
         // An edit leaves them out.
-        let footer = FooterEdit::of(&file, &Limits::default());
+        let footer = FooterEdit::from_file(&file, &Limits::default());
         if let Ok(Some(footer)) = footer {
-            let image = Image::of(file.source());
+            let image = Image::from_source(file.source());
             let limits = Limits::default();
             let edited = with_footer(&image, Some(&footer), &limits, &Progress::default()).unwrap();
             let edited = TetFile::open(edited.to_source(), &OpenOptions::default()).unwrap();
@@ -149,7 +149,7 @@ fn statistics_that_are_not_bound_are_stale() {
         let with_key = |json: &str| json.replacen('{', &format!("{{\"statistics\":{foreign},"), 1);
         let file = open(&with_json(&bytes, with_key)).unwrap();
         assert!(file.statistics().is_none() && file.warnings().is_empty(), "{foreign}");
-        let footer = FooterEdit::of(&file, &Limits::default()).unwrap().unwrap();
+        let footer = FooterEdit::from_file(&file, &Limits::default()).unwrap().unwrap();
         let is_kept = |(key, member): &(String, Member)| {
             key == KEY && matches!(member, Member::Text(text) if text == foreign)
         };
@@ -175,8 +175,8 @@ fn edits_keep_statistics_of_the_same_payloads_alone() {
     let mut bytes = file.source().read_vec(0, file.file_len()).unwrap();
     let at = head_end(file.superblock()).max(file.index_end()) as usize + 100;
     bytes[at] ^= 1;
-    let footer = FooterEdit::of(&file, &Limits::default()).unwrap().unwrap();
-    let image = Image::of(&Source::from_bytes(bytes));
+    let footer = FooterEdit::from_file(&file, &Limits::default()).unwrap().unwrap();
+    let image = Image::from_source(&Source::from_bytes(bytes));
     let edited = with_footer(&image, Some(&footer), &Limits::default(), &Progress::default());
     let edited = TetFile::open(edited.unwrap().to_source(), &OpenOptions::default()).unwrap();
     assert!(edited.protection().digests().is_some() && edited.statistics().is_none());

@@ -27,7 +27,8 @@ pub(super) fn footer_text(
     metadata: &Metadata,
     history: &[HistoryRow],
     spill_offset: u64,
-    (key, statistics): (Option<&IntegrityKey>, Option<&Listed>),
+    key: Option<&IntegrityKey>,
+    statistics: Option<&Listed>,
 ) -> Result<Option<FooterText>> {
     if metadata.is_empty() && history.is_empty() && key.is_none() {
         return Ok(None);

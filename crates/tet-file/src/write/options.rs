@@ -98,7 +98,7 @@ pub struct WriteOptions {
     pub statistics: StatisticsChoice,
     /// Whether the file is synced to disk.
     pub sync: Sync,
-    /// What to do if the file exists.
+    /// Action if the file exists.
     pub overwrite: Overwrite,
     /// The version of the file of a URL that may be replaced; any, if there is none.
     pub version: Option<String>,

@@ -9,14 +9,14 @@ use std::thread;
 
 /// The jobs between the caller's thread and the workers.
 struct JobQueue<J> {
-    state: Mutex<State<J>>,
+    state: Mutex<QueueState<J>>,
     /// A job is ready, or the queue is closed.
     todo: Condvar,
     /// A job is finished, or a worker has ended.
     done: Condvar,
 }
 
-struct State<J> {
+struct QueueState<J> {
     todo: VecDeque<(u64, J)>,
     done: BTreeMap<u64, J>,
     worker_count: usize,
@@ -24,7 +24,7 @@ struct State<J> {
 }
 
 impl<J> JobQueue<J> {
-    fn lock(&self) -> MutexGuard<'_, State<J>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -36,14 +36,14 @@ impl<J> JobQueue<J> {
     /// Waits for job `number`; `None` if no worker is left to run it.
     fn take_done(&self, number: u64) -> Option<J> {
         let is_waiting =
-            |state: &mut State<J>| !state.done.contains_key(&number) && state.worker_count > 0;
+            |state: &mut QueueState<J>| !state.done.contains_key(&number) && state.worker_count > 0;
         let state = self.done.wait_while(self.lock(), is_waiting);
         state.unwrap_or_else(PoisonError::into_inner).done.remove(&number)
     }
 
     fn work(&self, work: impl Fn(&mut J)) {
         let _present = WorkerGuard(self);
-        let is_waiting = |state: &mut State<J>| state.todo.is_empty() && !state.is_closed;
+        let is_waiting = |state: &mut QueueState<J>| state.todo.is_empty() && !state.is_closed;
         loop {
             let state = self.todo.wait_while(self.lock(), is_waiting);
             let next = state.unwrap_or_else(PoisonError::into_inner).todo.pop_front();
@@ -107,7 +107,7 @@ pub struct OrderedWorkers {
 /// struct Squares(Vec<u64>, Vec<u64>);
 ///
 /// impl OrderedJobs for Squares {
-///     type Job = u64;
+///     type Item = u64;
 ///     type Error = &'static str;
 ///
 ///     fn make(&mut self) -> Result<Option<u64>, &'static str> {
@@ -132,7 +132,7 @@ pub struct OrderedWorkers {
 /// ```
 pub trait OrderedJobs {
     /// The data of a job.
-    type Job: Send;
+    type Item: Send;
     /// The error of a callback.
     type Error;
 
@@ -141,14 +141,14 @@ pub trait OrderedJobs {
     /// # Errors
     ///
     /// An error ends the work.
-    fn make(&mut self) -> Result<Option<Self::Job>, Self::Error>;
+    fn make(&mut self) -> Result<Option<Self::Item>, Self::Error>;
 
     /// Delivers a finished job, on the caller's thread, in the order of making.
     ///
     /// # Errors
     ///
     /// An error ends the work.
-    fn deliver(&mut self, job: Self::Job) -> Result<(), Self::Error>;
+    fn deliver(&mut self, job: Self::Item) -> Result<(), Self::Error>;
 
     /// The error for a worker that ended without finishing its job.
     fn lost(&self) -> Self::Error;
@@ -163,10 +163,14 @@ pub trait OrderedJobs {
 pub fn in_order<P: OrderedJobs>(
     pipeline: &mut P,
     workers: OrderedWorkers,
-    work: impl Fn(&mut P::Job) + Sync,
+    work: impl Fn(&mut P::Item) + Sync,
 ) -> Result<(), P::Error> {
-    let state =
-        State { todo: VecDeque::new(), done: BTreeMap::new(), worker_count: 0, is_closed: false };
+    let state = QueueState {
+        todo: VecDeque::new(),
+        done: BTreeMap::new(),
+        worker_count: 0,
+        is_closed: false,
+    };
     let queue = JobQueue { state: Mutex::new(state), todo: Condvar::new(), done: Condvar::new() };
     thread::scope(|scope| {
         let _open = QueueGuard(&queue);
@@ -189,7 +193,7 @@ pub fn in_order<P: OrderedJobs>(
 
 fn run_alone<P: OrderedJobs>(
     pipeline: &mut P,
-    work: &impl Fn(&mut P::Job),
+    work: &impl Fn(&mut P::Item),
 ) -> Result<(), P::Error> {
     while let Some(mut job) = pipeline.make()? {
         work(&mut job);
@@ -200,7 +204,7 @@ fn run_alone<P: OrderedJobs>(
 
 fn run_with_workers<P: OrderedJobs>(
     pipeline: &mut P,
-    queue: &JobQueue<P::Job>,
+    queue: &JobQueue<P::Item>,
     in_flight_max: usize,
 ) -> Result<(), P::Error> {
     let (mut made, mut delivered) = (0_u64, 0_u64);
@@ -246,7 +250,7 @@ mod tests {
     }
 
     impl OrderedJobs for Doubling {
-        type Job = u64;
+        type Item = u64;
         type Error = &'static str;
 
         fn make(&mut self) -> Result<Option<u64>, &'static str> {

@@ -7,12 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tet_codec::{Encode, digest, digest_and_statistics, statistics};
 use tet_format::write::{FileWriter, WriteError};
 use tet_format::{ChunkStatistics, DType, Digest, Grid};
-use tet_io::{Progress, Publisher, Step};
+use tet_io::{Operation, Progress, Publisher};
 
 use super::ordered::OrderedJobs;
 use crate::error::{Error, Result};
 
-/// What the caller may fail with while filling a chunk.
+/// Error of the caller while it fills a chunk.
 pub type FillError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Appends the elements of a chunk to an empty buffer.
@@ -35,7 +35,7 @@ pub struct ChunkAt<'a> {
     pub decoded_len: u64,
 }
 
-/// What a finished file weighs.
+/// Sizes of a finished file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The length of the file.
@@ -222,7 +222,7 @@ impl Stream<'_> {
 }
 
 impl OrderedJobs for Stream<'_> {
-    type Job = Batch;
+    type Item = Batch;
     type Error = Error;
 
     fn make(&mut self) -> Result<Option<Batch>> {
@@ -258,7 +258,7 @@ impl OrderedJobs for Stream<'_> {
 /// An error of the format's writer; what the world did gets step and path.
 pub(super) fn fault(error: WriteError, target: &Path) -> Error {
     match error {
-        WriteError::Io(source) => tet_io::Error::io(Step::Write, target, source).into(),
+        WriteError::Io(source) => tet_io::Error::io(Operation::Write, target, source).into(),
         error => Error::Layout(error),
     }
 }

@@ -197,7 +197,7 @@ fn extents_of_zero_are_refused_unless_asked_for() {
 
 #[test]
 fn nothing_to_say_is_no_footer() {
-    assert_eq!(footer_text(&Metadata::new(), &[], 32, (None, None)).unwrap(), None);
+    assert_eq!(footer_text(&Metadata::new(), &[], 32, None, None).unwrap(), None);
     let folder = Folder::new();
     let path = folder.path("t.tet");
     let options = WriteOptions { digests: DigestChoice::Left, ..WriteOptions::default() };
@@ -259,7 +259,7 @@ fn metadata_is_spilled_when_the_json_would_be_too_long() {
     for (len, is_spilled) in cases {
         let metadata = metadata_of(len);
         let FooterText { spill, json } =
-            footer_text(&metadata, &history, 640, (None, None)).unwrap().unwrap();
+            footer_text(&metadata, &history, 640, None, None).unwrap().unwrap();
         assert_eq!(!spill.is_empty(), is_spilled, "{len}");
         assert!(json.len() <= 65_536);
         let folder = Folder::new();
@@ -282,11 +282,11 @@ fn footers_that_readers_refuse_are_refused() {
     let many = vec![row.clone(); 4097];
     let long = HistoryRow::new("a", &"b".repeat(65_536), "1");
     for history in [many, vec![long]] {
-        let error = footer_text(&Metadata::new(), &history, 32, (None, None)).unwrap_err();
+        let error = footer_text(&Metadata::new(), &history, 32, None, None).unwrap_err();
         assert!(matches!(error, Error::FooterLimit { .. }), "{error:?}");
         assert_eq!(error.kind(), crate::Kind::Limit);
     }
-    let error = footer_text(&metadata_of(17 << 20), &[row], 32, (None, None)).unwrap_err();
+    let error = footer_text(&metadata_of(17 << 20), &[row], 32, None, None).unwrap_err();
     assert!(matches!(error, Error::FooterLimit { wanted: 16_777_216, .. }), "{error:?}");
 }
 
@@ -297,7 +297,7 @@ fn w3_chunks_in_flight_stay_within_the_budget() {
             for (is_raw, copy_count) in [(true, 1), (false, 2)] {
                 let grid = Grid::new([chunk_len * 1000].into(), [chunk_len].into()).unwrap();
                 for memory in [None, Some(8 << 20)] {
-                    let workers = writer::pool(&grid, 1, (threads as usize, memory), is_raw);
+                    let workers = writer::pool(&grid, 1, threads as usize, memory, is_raw);
                     let batch_len = chunk_len.max(1 << 20);
                     let most = copy_count * batch_len * workers.in_flight_max as u64;
                     let budget = memory.unwrap_or(BUDGET_LEN + threads * batch_len);

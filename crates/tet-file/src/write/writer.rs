@@ -9,7 +9,7 @@ use tet_format::footer::{FOOTER_VERSION, Spill};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, Layout};
 use tet_format::{ChunkStatistics, Codec, Digest, Grid, Span};
-use tet_io::{Progress, Publisher, Source, Step};
+use tet_io::{Operation, Progress, Publisher, Source};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
@@ -139,7 +139,7 @@ impl Writer {
         let (grid, element_size) = (grid.clone(), dtype.size().unwrap_or(1));
         let encoder = &*self.encoder;
         let is_raw = encoder.codec() == tet_format::Codec::Raw;
-        let workers = pool(&grid, element_size, (self.thread_count, self.memory), is_raw);
+        let workers = pool(&grid, element_size, self.thread_count, self.memory, is_raw);
         let sink = Sink {
             file: &mut self.file,
             target: &self.target,
@@ -221,8 +221,7 @@ impl Writer {
         pushed.map_err(|error| fault(error, &self.target))?;
         let digest = chunk.digest.or_else(|| self.digests.is_some().then(|| digest(stored)));
         let known = chunk.statistics;
-        let statistics =
-            known.or_else(|| self.statistics_of(dataset, (codec, decoded_len), stored));
+        let statistics = known.or_else(|| self.statistics_of(dataset, codec, decoded_len, stored));
         self.count(dataset, &CopiedChunk { digest, statistics, ..*chunk });
         Ok(())
     }
@@ -231,7 +230,8 @@ impl Writer {
     fn statistics_of(
         &self,
         dataset: Option<usize>,
-        (codec, decoded_len): (Codec, u64),
+        codec: Codec,
+        decoded_len: u64,
         stored: &[u8],
     ) -> Option<ChunkStatistics> {
         self.statistics.as_ref()?;
@@ -271,7 +271,8 @@ impl Writer {
             let placed = self.file.place(chunk.codec, chunk.decoded_len, chunk.stored_len);
             let out = placed.map_err(|error| fault(error, &self.target))?;
             if std::mem::take(&mut is_first) {
-                out.flush().map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
+                out.flush()
+                    .map_err(|error| tet_io::Error::io(Operation::Write, &self.target, error))?;
                 out.get_mut().copy_from(source, span)?;
             }
             self.count(dataset, chunk);
@@ -293,7 +294,7 @@ impl Writer {
         mut chunks: Vec<Span>,
         progress: &Progress,
     ) -> Result<()> {
-        let failed = |error| tet_io::Error::io(Step::Write, &self.target, error);
+        let failed = |error| tet_io::Error::io(Operation::Write, &self.target, error);
         let unused = unused_spans(source, &mut chunks, span)?;
         let out = self.file.skip_to(span.end()).map_err(|error| fault(error, &self.target))?;
         out.seek(SeekFrom::Start(span.start())).map_err(failed)?;
@@ -394,8 +395,7 @@ impl Writer {
             listed
         });
         let spill_offset = self.file.position() + block.len() as u64;
-        let keys = (key.as_ref(), statistics.as_ref());
-        let text = footer_text(metadata, history, spill_offset, keys)?;
+        let text = footer_text(metadata, history, spill_offset, key.as_ref(), statistics.as_ref())?;
         let parts = text.as_ref().map(|text| FooterParts {
             block: &block,
             spill: text.spill.as_bytes(),
@@ -409,7 +409,7 @@ impl Writer {
         let out = self.file.finish(parts).map_err(|error| fault(error, &self.target))?;
         let flushed = out.into_inner().map_err(std::io::IntoInnerError::into_error);
         let publisher =
-            flushed.map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
+            flushed.map_err(|error| tet_io::Error::io(Operation::Write, &self.target, error))?;
         Ok((self.written, publisher))
     }
 }
@@ -427,7 +427,8 @@ fn decoded_len(layout: &Layout) -> u64 {
 pub(super) fn pool(
     grid: &Grid,
     element_size: u64,
-    (thread_count, memory): (usize, Option<u64>),
+    thread_count: usize,
+    memory: Option<u64>,
     is_raw: bool,
 ) -> OrderedWorkers {
     let decoded_len = |elements: Option<u64>| elements.unwrap_or(0).saturating_mul(element_size);

@@ -1,6 +1,6 @@
 //! All places of a file in order, from its start and end alone.
 
-use super::{Map, Place, field, in_record};
+use super::{ByteField, Map, field, in_record};
 use crate::directory::{RECORD_HEADER_LEN, RawRecord, Walk, WireDirectory, WireRecord};
 use crate::layout;
 use crate::region::Region;
@@ -16,7 +16,7 @@ pub struct Places<'a> {
 
 impl<'a> Places<'a> {
     pub(super) fn new(map: Map<'a>) -> Places<'a> {
-        Places { map, records: Records::of(&map), at: 0 }
+        Places { map, records: Records::new(&map), at: 0 }
     }
 
     /// Continues at the place of the byte at `offset`, never backwards.
@@ -26,9 +26,9 @@ impl<'a> Places<'a> {
 }
 
 impl Iterator for Places<'_> {
-    type Item = Place;
+    type Item = ByteField;
 
-    fn next(&mut self) -> Option<Place> {
+    fn next(&mut self) -> Option<ByteField> {
         let place = self.map.locate_from(&mut self.records, self.at)?;
         self.at = place.end();
         Some(place)
@@ -49,7 +49,7 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn of(map: &Map<'a>) -> Records<'a> {
+    pub(super) fn new(map: &Map<'a>) -> Records<'a> {
         let region = map.head_bytes(superblock::LEN, map.index.start());
         let stated = region.first_chunk().map(|bytes| WireDirectory::decode(bytes).records_len);
         let stated_end = layout::RECORDS_OFFSET.saturating_add(stated.unwrap_or(0));
@@ -64,7 +64,7 @@ impl<'a> Records<'a> {
     }
 
     /// The place in a record that contains the byte at `offset`, if any. Offsets must ascend.
-    pub(super) fn locate(&mut self, offset: u64) -> Option<Place> {
+    pub(super) fn locate(&mut self, offset: u64) -> Option<ByteField> {
         while self.reach <= offset {
             self.current = None;
             match self.walk.next()? {

@@ -21,7 +21,7 @@ fn file() -> Vec<u8> {
     writer.finish(Some(parts)).unwrap().into_inner()
 }
 
-fn locate(file: &[u8], offset: u64) -> Option<Place> {
+fn locate(file: &[u8], offset: u64) -> Option<ByteField> {
     Map::new(file, file, wire::len_of(file)).locate(offset)
 }
 
@@ -48,7 +48,7 @@ fn every_field_of_a_file_is_named() {
         (415, Region::Footer, None, "magic", 412, 4),
     ];
     for (at, region, record, field, offset, len) in cases {
-        let wanted = Place { region, record, field, offset, len };
+        let wanted = ByteField { region, record, field, offset, len };
         assert_eq!(locate(&file, at), Some(wanted), "byte {at}");
     }
     assert_eq!(locate(&file, 416), None);
@@ -106,8 +106,8 @@ fn a_footer_may_follow_the_superblock() {
     }
 }
 
-/// What a dump is made of: the places one after the other are those that every byte has, none is
-/// missing, none comes twice; also in a file that is damaged, or of which only the ends are there.
+/// Places listed one after the other are those that every byte has, none is missing, none comes
+/// twice; also in a file that is damaged, or of which only the ends are present.
 #[test]
 fn places_name_every_byte_once() {
     let file = file();
@@ -219,13 +219,14 @@ fn fields_say_what_they_say() {
     for (at, wanted) in cases {
         assert_eq!(place_at(at), wanted, "byte {at}");
     }
-    let place = Place { len: 3, ..locate(&file, 4).unwrap() };
+    let place = ByteField { len: 3, ..locate(&file, 4).unwrap() };
     assert!(matches!(value(&place, &file[4..7]), Value::Bytes([1, 0, 0])), "a field cut off");
 }
 
 #[test]
 fn the_fields_of_the_digests_are_numbers() {
-    let place = |field, len| Place { region: Region::Footer, record: None, field, offset: 7, len };
+    let place =
+        |field, len| ByteField { region: Region::Footer, record: None, field, offset: 7, len };
     let version = value(&place("version", 4), &[1, 0, 0, 0]);
     assert!(matches!(version, Value::Number(1)), "{version:?}");
     let pages = value(&place("page_count", 8), &[2, 0, 0, 0, 0, 0, 0, 0]);

@@ -1,6 +1,6 @@
 //! The values of fields.
 
-use super::Place;
+use super::ByteField;
 use crate::digest::WireDigestBlock;
 use crate::directory::{WireDirectory, WireRecord};
 use crate::footer::WireTail;
@@ -50,7 +50,7 @@ impl ExactSizeIterator for Numbers<'_> {}
 
 /// Decodes the field at a place. `bytes` are all its bytes or the first ones.
 #[must_use]
-pub fn value<'a>(place: &Place, bytes: &'a [u8]) -> Value<'a> {
+pub fn value<'a>(place: &ByteField, bytes: &'a [u8]) -> Value<'a> {
     let width = table(place).iter().find(|field| field.name == place.field).map(|it| it.width);
     if width.is_some_and(|width| width != wire::len_of(bytes)) {
         return Value::Bytes(bytes);
@@ -72,7 +72,7 @@ pub fn value<'a>(place: &Place, bytes: &'a [u8]) -> Value<'a> {
 }
 
 /// The table that contains the field; empty for names, extents and whole regions.
-fn table(place: &Place) -> &'static [Field] {
+fn table(place: &ByteField) -> &'static [Field] {
     match (place.region, place.record) {
         (Region::Superblock, _) => WireSuperblock::FIELDS,
         (Region::Directory, None) => WireDirectory::FIELDS,
@@ -86,7 +86,7 @@ fn table(place: &Place) -> &'static [Field] {
 }
 
 /// Whether the place is a field of this table and not of the tail's.
-fn field_of(fields: &[Field], place: &Place) -> bool {
+fn field_of(fields: &[Field], place: &ByteField) -> bool {
     let has = |fields: &[Field]| fields.iter().any(|field| field.name == place.field);
     has(fields) && !has(WireTail::FIELDS)
 }

@@ -51,12 +51,12 @@ impl Declaration {
                 return Err(WriteError::NameTwice { dataset, first });
             }
         }
-        Layout::of(self)
+        Layout::plan(self)
     }
 }
 
 impl Layout {
-    fn of(declaration: &Declaration) -> Result<Layout, WriteError> {
+    fn plan(declaration: &Declaration) -> Result<Layout, WriteError> {
         let specs = &declaration.datasets;
         let dataset_count = u32::try_from(specs.len()).map_err(|_| WriteError::TooManyDatasets)?;
         let mut records = Vec::new();

@@ -341,7 +341,7 @@ fn own_fill(described: &Described, element: &Element) -> Option<Vec<u8>> {
 fn fill(described: &Described, element: &Element, size: u64) -> Option<FillValue> {
     let stored = described.fill.as_deref();
     let member = element.member;
-    let stored = stored.map(|fill| member.map_or(fill, |member| member.of(fill)));
+    let stored = stored.map(|fill| member.map_or(fill, |member| member.member(fill)));
     // The value of an array in each element is repeated as a whole.
     let mut bytes = stored.unwrap_or_default().to_vec();
     element.decode(&mut bytes);

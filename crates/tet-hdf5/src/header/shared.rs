@@ -30,8 +30,7 @@ impl SharedMessages {
         let sizes = reader.sizes;
         let entry_len = 1 + 1 + 2 + 4 + 2 + 2 + 2 + 2 * sizes.offset;
         let len = 4 + count * entry_len + 4;
-        let rules = (&rule::HEAP_CUT, &rule::HEAP_CHECKSUM);
-        let table = reader.sealed(table, len as u64, rules)?;
+        let table = reader.sealed(table, len as u64, &rule::HEAP_CUT, &rule::HEAP_CHECKSUM)?;
         let mut fields = table.fields();
         fields.signature(b"SMTB", &rule::HEAP_HEAD)?;
         let mut heaps = Vec::new();

@@ -57,7 +57,7 @@ impl FractalHeap {
         let _first_rows = fields.u16()?;
         let root = fields.address()?;
         let root_rows = u64::from(fields.u16()?);
-        reader.sealed(address, len as u64 + 4, (&rule::HEAP_CUT, &rule::HEAP_CHECKSUM))?;
+        reader.sealed(address, len as u64 + 4, &rule::HEAP_CUT, &rule::HEAP_CHECKSUM)?;
         let is_power = |it: u64| it.is_power_of_two() && it < 1 << 40;
         let fits = is_power(width) && is_power(block_len) && is_power(direct_len_max);
         if !fits || direct_len_max < block_len || 64 < offset_bits || root_rows > 64 {
@@ -179,15 +179,14 @@ impl FractalHeap {
                 continue;
             }
             if rows == 0 {
-                if let Err(error) = self.check_direct(reader, (address, len), head_len) {
+                if let Err(error) = self.check_direct(reader, address, len, head_len) {
                     found(error)?;
                 }
                 continue;
             }
             let entries = rows.saturating_mul(self.width);
             let len = entries.saturating_mul(width as u64).saturating_add(head_len as u64 + 4);
-            let rules = (&rule::HEAP_CUT, &rule::HEAP_CHECKSUM);
-            let block = match reader.sealed(address, len, rules) {
+            let block = match reader.sealed(address, len, &rule::HEAP_CUT, &rule::HEAP_CHECKSUM) {
                 Ok(block) => block,
                 Err(error) => {
                     found(error)?;
@@ -217,12 +216,7 @@ impl FractalHeap {
         Some(u64::from(rows) + 1)
     }
 
-    fn check_direct(
-        &self,
-        reader: &Reader,
-        (address, len): (u64, u64),
-        head_len: usize,
-    ) -> Result<()> {
+    fn check_direct(&self, reader: &Reader, address: u64, len: u64, head_len: usize) -> Result<()> {
         let mut block = reader.piece(address, len, &rule::HEAP_CUT)?;
         block.fields().signature(b"FHDB", &rule::HEAP_HEAD)?;
         if !self.has_checksums {

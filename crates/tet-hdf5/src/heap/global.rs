@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Result, fault};
-use crate::kept::Kept;
+use crate::lru::LruCache;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -14,12 +14,12 @@ const KEPT_LEN: usize = 64 << 20;
 /// The global heaps of a file, those that were used kept.
 #[derive(Debug)]
 pub(crate) struct GlobalHeaps {
-    collections: Kept<Collection>,
+    collections: LruCache<Collection>,
 }
 
 impl Default for GlobalHeaps {
     fn default() -> Self {
-        GlobalHeaps { collections: Kept::new(KEPT_LEN) }
+        GlobalHeaps { collections: LruCache::new(KEPT_LEN) }
     }
 }
 
@@ -35,7 +35,8 @@ impl GlobalHeaps {
     pub(crate) fn object(
         &self,
         reader: &Reader,
-        (address, index): (u64, u32),
+        address: u64,
+        index: u32,
         len: u64,
     ) -> Result<Vec<u8>> {
         let collection = self.collection(reader, address)?;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Element, Place};
+use super::{ChunkAddress, Element};
 use crate::error::{Result, fault};
-use crate::kept::Kept;
+use crate::lru::LruCache;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -24,7 +24,7 @@ pub(crate) struct ExtensibleArray {
     super_count: u64,
     /// The index block without its head; `None` where no chunk is stored.
     index: Option<Piece>,
-    blocks: Kept<Piece>,
+    blocks: LruCache<Piece>,
 }
 
 /// A data block: its address, how many elements it has, and whether each of its pages was written.
@@ -55,9 +55,8 @@ impl Written {
 
 impl ExtensibleArray {
     pub(crate) fn read(reader: &Reader, address: u64, element: Element) -> Result<ExtensibleArray> {
-        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
         let len = 4 + 8 + 6 * reader.sizes.length + reader.sizes.offset + 4;
-        let head = reader.sealed(address, len as u64, rules)?;
+        let head = reader.sealed(address, len as u64, &rule::INDEX_CUT, &rule::INDEX_CHECKSUM)?;
         let mut fields = head.fields();
         fields.signature(b"EAHD", &rule::INDEX_HEAD)?;
         fields.take(1)?;
@@ -86,7 +85,7 @@ impl ExtensibleArray {
             page_count: 1 << page_bits,
             super_count,
             index: None,
-            blocks: Kept::new(KEPT),
+            blocks: LruCache::new(KEPT),
         };
         if let Some(block) = block {
             array.index = Some(array.index_block(reader, block)?);
@@ -106,14 +105,18 @@ impl ExtensibleArray {
         let elements = self.index_count.saturating_mul(self.element.len(reader) as u64);
         let head_len = 4 + 2 + reader.sizes.offset;
         let len = (head_len as u64).saturating_add(elements).saturating_add(addresses);
-        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
-        let block = reader.sealed(address, len.saturating_add(4), rules)?;
+        let block = reader.sealed(
+            address,
+            len.saturating_add(4),
+            &rule::INDEX_CUT,
+            &rule::INDEX_CHECKSUM,
+        )?;
         block.fields().signature(b"EAIB", &rule::INDEX_HEAD)?;
         block.part(head_len, block.bytes.len().saturating_sub(head_len), &rule::INDEX_CUT)
     }
 
     /// Where the chunk of this number is.
-    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<Place>> {
+    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<ChunkAddress>> {
         let Some(index) = &self.index else { return Ok(None) };
         let size = self.element.len(reader);
         if number < self.index_count {
@@ -134,7 +137,7 @@ impl ExtensibleArray {
         &self,
         reader: &Reader,
         number: u64,
-    ) -> Result<(Option<Place>, u64)> {
+    ) -> Result<(Option<ChunkAddress>, u64)> {
         let place = self.find(reader, number)?;
         let following = number.saturating_add(1);
         let Some(index) = self.index.as_ref().filter(|_| place.is_none()) else {
@@ -200,7 +203,7 @@ impl ExtensibleArray {
         if is_direct {
             return Ok(Some((DataBlock { address, count, written: None }, within)));
         }
-        let (address, written) = match self.super_block(reader, address, (row, count), block)? {
+        let (address, written) = match self.super_block(reader, address, row, count, block)? {
             (Some(address), written) => (address, written),
             (None, _) => return Ok(None),
         };
@@ -212,7 +215,8 @@ impl ExtensibleArray {
         &self,
         reader: &Reader,
         address: u64,
-        (row, count): (u32, u64),
+        row: u32,
+        count: u64,
         block: u64,
     ) -> Result<(Option<u64>, Option<Written>)> {
         let blocks = 1_u64 << (row / 2);
@@ -223,8 +227,7 @@ impl ExtensibleArray {
         let addresses_len = blocks.saturating_mul(reader.sizes.offset as u64);
         let len = head_len.saturating_add(maps_len).saturating_add(addresses_len).saturating_add(4);
         let piece = self.blocks.get(address, || {
-            let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
-            let piece = reader.sealed(address, len, rules)?;
+            let piece = reader.sealed(address, len, &rule::INDEX_CUT, &rule::INDEX_CHECKSUM)?;
             piece.fields().signature(b"EASB", &rule::INDEX_HEAD)?;
             Ok((piece, 1))
         })?;
@@ -239,8 +242,12 @@ impl ExtensibleArray {
     }
 
     /// An element of a data block.
-    fn in_block(&self, reader: &Reader, block: &DataBlock, within: u64) -> Result<Option<Place>> {
-        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
+    fn in_block(
+        &self,
+        reader: &Reader,
+        block: &DataBlock,
+        within: u64,
+    ) -> Result<Option<ChunkAddress>> {
         let size = self.element.len(reader) as u64;
         let head_len = (4 + 2 + reader.sizes.offset + self.offset_width) as u64;
         let has_pages = self.page_count < block.count;
@@ -260,7 +267,7 @@ impl ExtensibleArray {
         let piece = self.blocks.get(at, || {
             let head = reader.piece(block.address, 4, &rule::INDEX_CUT)?;
             head.fields().signature(b"EADB", &rule::INDEX_HEAD)?;
-            Ok((reader.sealed(at, len, rules)?, 1))
+            Ok((reader.sealed(at, len, &rule::INDEX_CUT, &rule::INDEX_CHECKSUM)?, 1))
         })?;
         let mut fields = piece.fields();
         fields.take(usize::try_from(skipped).unwrap_or(usize::MAX))?;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Element, Place};
+use super::{ChunkAddress, Element};
 use crate::error::{Result, fault};
-use crate::kept::Kept;
+use crate::lru::LruCache;
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
@@ -22,14 +22,13 @@ pub(crate) struct FixedArray {
     written: Option<Vec<u8>>,
     /// The address of the first element or page; `None` where no chunk is stored.
     first: Option<u64>,
-    pages: Kept<Piece>,
+    pages: LruCache<Piece>,
 }
 
 impl FixedArray {
     pub(crate) fn read(reader: &Reader, address: u64, element: Element) -> Result<FixedArray> {
-        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
         let len = 4 + 4 + reader.sizes.length + reader.sizes.offset + 4;
-        let head = reader.sealed(address, len as u64, rules)?;
+        let head = reader.sealed(address, len as u64, &rule::INDEX_CUT, &rule::INDEX_CHECKSUM)?;
         let mut fields = head.fields();
         fields.signature(b"FAHD", &rule::INDEX_HEAD)?;
         fields.take(1)?;
@@ -49,7 +48,7 @@ impl FixedArray {
             page_count: if has_pages { page_count } else { count },
             written: None,
             first: None,
-            pages: Kept::new(KEPT),
+            pages: LruCache::new(KEPT),
         };
         let Some(block) = block else { return Ok(array) };
         let head_len = (4 + 2 + reader.sizes.offset) as u64;
@@ -59,7 +58,8 @@ impl FixedArray {
         if has_pages {
             let map_len = count.div_ceil(page_count).div_ceil(8);
             let prefix_len = head_len.saturating_add(map_len).saturating_add(4);
-            let prefix = reader.sealed(block, prefix_len, rules)?;
+            let prefix =
+                reader.sealed(block, prefix_len, &rule::INDEX_CUT, &rule::INDEX_CHECKSUM)?;
             let map = prefix.bytes.get(usize::try_from(head_len).unwrap_or(0)..);
             array.written = Some(map.unwrap_or_default().to_vec());
             array.first = Some(block.saturating_add(prefix_len));
@@ -68,7 +68,7 @@ impl FixedArray {
     }
 
     /// Where the chunk of this number is.
-    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<Place>> {
+    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<ChunkAddress>> {
         let Some(first) = self.first.filter(|_| number < self.count) else { return Ok(None) };
         let size = self.element.len(reader) as u64;
         let page = number / self.page_count.max(1);
@@ -79,7 +79,7 @@ impl FixedArray {
                 return Ok(None);
             }
         }
-        let piece = self.page(reader, (first, page), size)?;
+        let piece = self.page(reader, first, page, size)?;
         let within = usize::try_from((number % self.page_count.max(1)).saturating_mul(size));
         let mut fields = piece.fields();
         fields.take(within.unwrap_or(usize::MAX))?;
@@ -104,23 +104,32 @@ impl FixedArray {
     }
 
     /// A page, or the whole list, whose checksum is right.
-    fn page(&self, reader: &Reader, (first, page): (u64, u64), size: u64) -> Result<Arc<Piece>> {
-        self.pages.get(page, || Ok((self.read_page(reader, (first, page), size)?, 1)))
+    fn page(&self, reader: &Reader, first: u64, page: u64, size: u64) -> Result<Arc<Piece>> {
+        self.pages.get(page, || Ok((self.read_page(reader, first, page, size)?, 1)))
     }
 
-    fn read_page(&self, reader: &Reader, (first, page): (u64, u64), size: u64) -> Result<Piece> {
+    fn read_page(&self, reader: &Reader, first: u64, page: u64, size: u64) -> Result<Piece> {
         let left = self.count.saturating_sub(page.saturating_mul(self.page_count));
         let elements_len = self.page_count.min(left).saturating_mul(size);
         let page_len = self.page_count.saturating_mul(size).saturating_add(4);
         let at = first.saturating_add(page.saturating_mul(page_len));
-        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
         if self.written.is_some() {
-            return reader.sealed(at, elements_len.saturating_add(4), rules);
+            return reader.sealed(
+                at,
+                elements_len.saturating_add(4),
+                &rule::INDEX_CUT,
+                &rule::INDEX_CHECKSUM,
+            );
         }
         // The checksum is of the head of the block too.
         let head_len = (4 + 2 + reader.sizes.offset) as u64;
         let len = head_len.saturating_add(elements_len).saturating_add(4);
-        let block = reader.sealed(at.saturating_sub(head_len), len, rules)?;
+        let block = reader.sealed(
+            at.saturating_sub(head_len),
+            len,
+            &rule::INDEX_CUT,
+            &rule::INDEX_CHECKSUM,
+        )?;
         let head_len = usize::try_from(head_len).unwrap_or(0);
         block.part(head_len, block.bytes.len().saturating_sub(head_len), &rule::INDEX_CUT)
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::Place;
+use super::ChunkAddress;
 use crate::error::{Result, fault};
 use crate::reader::Reader;
 use crate::rule;
@@ -30,7 +30,7 @@ impl ChunkTree {
         reader: &Reader,
         coord: &[u64],
         chunk: &[u64],
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<ChunkAddress>> {
         let wanted = coord.iter().zip(chunk).map(|(&at, &extent)| at.saturating_mul(extent));
         let wanted: Vec<u64> = wanted.collect();
         let mut path = self.path.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +65,7 @@ impl ChunkTree {
         &self,
         reader: &Reader,
         chunk: &[u64],
-        take: &mut dyn FnMut(&[u64], Place) -> Result<bool>,
+        take: &mut dyn FnMut(&[u64], ChunkAddress) -> Result<bool>,
     ) -> Result<()> {
         let keys = Keys::Chunks { rank: self.rank };
         let mut seen = BTreeSet::new();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::Place;
+use super::ChunkAddress;
 use crate::error::{Result, fault};
 use crate::reader::{Piece, Reader};
 use crate::rule;
@@ -43,7 +43,7 @@ impl ChunkTree {
     }
 
     /// Where the chunk at this coordinate is.
-    pub(crate) fn find(&self, reader: &Reader, coord: &[u64]) -> Result<Option<Place>> {
+    pub(crate) fn find(&self, reader: &Reader, coord: &[u64]) -> Result<Option<ChunkAddress>> {
         let mut path = self.path.lock().unwrap_or_else(PoisonError::into_inner);
         if path.is_empty() {
             let Some(root) = self.tree.root(reader)? else { return Ok(None) };
@@ -64,12 +64,12 @@ impl ChunkTree {
                 }
                 next = low;
             }
-            let Some(&child) = node.children.get(next) else { return Ok(None) };
+            let Some(&(address, count)) = node.children.get(next) else { return Ok(None) };
             let level = node.level.saturating_sub(1);
             depth += 1;
-            if path.get(depth).is_none_or(|(kept, _)| *kept != child.0) {
+            if path.get(depth).is_none_or(|(kept, _)| *kept != address) {
                 path.truncate(depth);
-                path.push((child.0, self.tree.node(reader, child, level)?));
+                path.push((address, self.tree.node(reader, address, count, level)?));
             }
         }
     }
@@ -78,7 +78,7 @@ impl ChunkTree {
     pub(crate) fn each(
         &self,
         reader: &Reader,
-        take: &mut dyn FnMut(&[u64], Place) -> Result<bool>,
+        take: &mut dyn FnMut(&[u64], ChunkAddress) -> Result<bool>,
     ) -> Result<()> {
         let mut goes_on = true;
         self.tree.each(reader, &mut |record| {
@@ -90,7 +90,7 @@ impl ChunkTree {
         })
     }
 
-    fn record(&self, record: &Piece) -> Result<(Option<Place>, Vec<u64>)> {
+    fn record(&self, record: &Piece) -> Result<(Option<ChunkAddress>, Vec<u64>)> {
         let mut fields = record.fields();
         let address = fields.address()?;
         let (len, mask) = match self.len_width {

@@ -1,11 +1,11 @@
 //! All chunks of an index, in its own order: the work follows what is stored, not the extents.
 
-use super::{Form, Place, StoredIndex};
+use super::{ChunkAddress, Form, StoredIndex};
 use crate::error::{Result, fault};
 use crate::rule;
 
-/// What receives the coordinate and the place of a chunk, and returns whether to go on.
-type Take<'t> = &'t mut dyn FnMut(&[u64], Place) -> Result<bool>;
+/// Receives the coordinate and the place of a chunk, and returns whether to go on.
+type Take<'t> = &'t mut dyn FnMut(&[u64], ChunkAddress) -> Result<bool>;
 
 /// Steps through an array that are made in a file of any length.
 const STEPS: u64 = 1 << 16;
@@ -14,7 +14,7 @@ impl StoredIndex {
     /// Calls `take` with all chunks of the shape.
     pub(crate) fn visit(&self, take: Take<'_>) -> Result<()> {
         let reader = &self.reader;
-        let mut inside = |coord: &[u64], place: Place| -> Result<bool> {
+        let mut inside = |coord: &[u64], place: ChunkAddress| -> Result<bool> {
             let is_inside = coord.iter().zip(&self.counts).all(|(at, count)| at < count);
             if is_inside { take(coord, place) } else { Ok(true) }
         };
@@ -24,12 +24,12 @@ impl StoredIndex {
             Form::Single(_) | Form::Implicit => self.grid(&mut inside),
             Form::Tree1(tree) => tree.each(reader, &self.layout.shape, &mut inside),
             Form::Tree2(tree) => tree.each(reader, &mut inside),
-            Form::Fixed(array) => self.numbers((None, array.end()), &mut inside, &mut |number| {
+            Form::Fixed(array) => self.numbers(None, array.end(), &mut inside, &mut |number| {
                 Ok((array.find(reader, number)?, array.next(number)))
             }),
             Form::Extensible(array) => {
                 let first = self.max_counts.iter().position(|&count| count == 0);
-                self.numbers((first, u64::MAX), &mut inside, &mut |number| {
+                self.numbers(first, u64::MAX, &mut inside, &mut |number| {
                     array.find_or_next(reader, number)
                 })
             }
@@ -65,9 +65,10 @@ impl StoredIndex {
     /// The chunks of an array, by number; `find` gives the next number that can be stored.
     fn numbers(
         &self,
-        (first, end): (Option<usize>, u64),
+        first: Option<usize>,
+        end: u64,
         take: Take<'_>,
-        find: &mut dyn FnMut(u64) -> Result<(Option<Place>, u64)>,
+        find: &mut dyn FnMut(u64) -> Result<(Option<ChunkAddress>, u64)>,
     ) -> Result<()> {
         let last = self.last_number(first).min(end);
         let mut number = 0_u64;

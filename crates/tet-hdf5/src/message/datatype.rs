@@ -22,7 +22,7 @@ const DEPTH_MAX: u32 = 32;
 pub struct Datatype {
     /// Bytes of an element.
     pub size: u32,
-    /// What the bytes are.
+    /// The class of the type.
     pub class: Class,
 }
 
@@ -65,7 +65,7 @@ pub struct FloatBits {
     pub mantissa_at: u8,
     /// Bits of the mantissa.
     pub mantissa_len: u8,
-    /// What is added to the exponent.
+    /// The exponent bias.
     pub bias: u32,
 }
 
@@ -123,7 +123,7 @@ pub enum TextEnd {
     Spaces,
 }
 
-/// What the bytes of an element are.
+/// Class of a datatype: the meaning of the bytes of an element.
 ///
 /// # Examples
 ///
@@ -240,7 +240,7 @@ fn at_depth(fields: &mut Fields<'_>, depth: u32) -> Result<Datatype> {
             let (offset, precision) = (fields.u16()?, fields.u16()?);
             Class::Integer { order, is_signed: low & 8 != 0, offset, precision }
         }
-        1 => float(fields, (low, middle))?,
+        1 => float(fields, low, middle)?,
         2 => {
             fields.take(2)?;
             Class::Time
@@ -254,9 +254,9 @@ fn at_depth(fields: &mut Fields<'_>, depth: u32) -> Result<Datatype> {
             fields.take(usize::from(low).next_multiple_of(8).min(fields.left()))?;
             Class::Opaque
         }
-        6 => Class::Compound(compound(fields, (version, count, size), depth)?),
+        6 => Class::Compound(compound(fields, version, count, size, depth)?),
         7 => Class::Reference(low & 15),
-        8 => named(fields, (version, count), depth)?,
+        8 => named(fields, version, count, depth)?,
         9 => {
             let base = at_depth(fields, depth + 1)?;
             match low & 15 {
@@ -290,7 +290,7 @@ fn fits(datatype: &Datatype) -> bool {
     }
 }
 
-fn float(fields: &mut Fields<'_>, (low, sign_at): (u8, u8)) -> Result<Class> {
+fn float(fields: &mut Fields<'_>, low: u8, sign_at: u8) -> Result<Class> {
     let (offset, precision) = (fields.u16()?, fields.u16()?);
     let [exponent_at, exponent_len, mantissa_at, mantissa_len] =
         [fields.byte()?, fields.byte()?, fields.byte()?, fields.byte()?];
@@ -327,7 +327,9 @@ fn name(fields: &mut Fields<'_>, version: u8) -> Result<String> {
 
 fn compound(
     fields: &mut Fields<'_>,
-    (version, count, size): (u8, u16, u32),
+    version: u8,
+    count: u16,
+    size: u32,
     depth: u32,
 ) -> Result<Vec<StoredMember>> {
     let mut members = Vec::new();
@@ -358,7 +360,7 @@ fn compound(
     Ok(members)
 }
 
-fn named(fields: &mut Fields<'_>, (version, count): (u8, u16), depth: u32) -> Result<Class> {
+fn named(fields: &mut Fields<'_>, version: u8, count: u16, depth: u32) -> Result<Class> {
     let base = at_depth(fields, depth + 1)?;
     let mut names = Vec::new();
     for _ in 0..count {

@@ -69,7 +69,7 @@ pub(crate) fn link_info(fields: &mut Fields<'_>) -> Result<Option<Dense>> {
     dense(fields, 8)
 }
 
-/// The same of attributes.
+/// As [`link_info`], for attributes.
 pub(crate) fn attribute_info(fields: &mut Fields<'_>) -> Result<Option<Dense>> {
     dense(fields, 2)
 }

@@ -21,7 +21,7 @@ const RANK_MAX: usize = 32;
 pub struct Space {
     /// The extents; none for one element.
     pub shape: Vec<u64>,
-    /// What they may grow to; `None` is unlimited.
+    /// The largest shape; `None` is unlimited.
     pub max_shape: Vec<Option<u64>>,
     /// Whether there are no elements and no axes.
     pub is_null: bool,

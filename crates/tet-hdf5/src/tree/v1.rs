@@ -4,7 +4,7 @@ use crate::error::{Result, fault};
 use crate::reader::{Fields, Piece, Reader};
 use crate::rule;
 
-/// What the nodes of a tree hold.
+/// Keys of the nodes of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
     /// Links: keys are offsets in the heap of names.

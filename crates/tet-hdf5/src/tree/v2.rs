@@ -35,8 +35,7 @@ impl TreeV2 {
     pub(crate) fn read(reader: &Reader, address: u64, kind: u8) -> Result<TreeV2> {
         let sizes = reader.sizes;
         let len = 4 + 1 + 1 + 4 + 2 + 2 + 1 + 1 + sizes.offset + 2 + sizes.length + 4;
-        let rules = (&rule::TREE_CUT, &rule::TREE_CHECKSUM);
-        let head = reader.sealed(address, len as u64, rules)?;
+        let head = reader.sealed(address, len as u64, &rule::TREE_CUT, &rule::TREE_CHECKSUM)?;
         let mut fields = head.fields();
         fields.signature(b"BTHD", &rule::TREE_NODE)?;
         fields.take(1)?;
@@ -86,7 +85,7 @@ impl TreeV2 {
     /// The root; `None` for an empty tree.
     pub(crate) fn root(&self, reader: &Reader) -> Result<Option<Node>> {
         match self.root {
-            Some(root) => self.node(reader, (root, self.root_count), self.depth).map(Some),
+            Some(root) => self.node(reader, root, self.root_count, self.depth).map(Some),
             None => Ok(None),
         }
     }
@@ -95,7 +94,8 @@ impl TreeV2 {
     pub(crate) fn node(
         &self,
         reader: &Reader,
-        (address, count): (u64, u64),
+        address: u64,
+        count: u64,
         level: u16,
     ) -> Result<Node> {
         let below = usize::from(level.saturating_sub(1));
@@ -108,8 +108,7 @@ impl TreeV2 {
         if self.node_len < len {
             return Err(fault(&rule::TREE_NODE, self.at, len, self.node_len));
         }
-        let rules = (&rule::TREE_CUT, &rule::TREE_CHECKSUM);
-        let node = reader.sealed(address, len, rules)?;
+        let node = reader.sealed(address, len, &rule::TREE_CUT, &rule::TREE_CHECKSUM)?;
         let mut fields = node.fields();
         fields.signature(if level == 0 { b"BTLF" } else { b"BTIN" }, &rule::TREE_NODE)?;
         fields.take(1)?;
@@ -160,12 +159,12 @@ impl TreeV2 {
                 reader.check_work(begin)?;
             }
             match node.children.get(number) {
-                Some(&child) => {
+                Some(&(address, count)) => {
                     let level = node.level.saturating_sub(1);
-                    if !seen.insert(child.0) {
-                        return Err(fault(&rule::TREE_SHARED, self.at, child.0, 0));
+                    if !seen.insert(address) {
+                        return Err(fault(&rule::TREE_SHARED, self.at, address, 0));
                     }
-                    let child = self.node(reader, child, level)?;
+                    let child = self.node(reader, address, count, level)?;
                     stack.push((child, 0));
                 }
                 None if number < node.records.len() => {}

@@ -22,32 +22,47 @@ pub(crate) fn message(attribute: &DraftAttribute, heaps: &mut NewHeaps) -> Optio
     let name = &attribute.name;
     Some(match &attribute.value {
         DraftValue::Text(text) if text.is_empty() => {
-            of(name, &datatype::text(1, true), &[2, 0, 0, 2], &[])
+            attribute_message(name, &datatype::text(1, true), &[2, 0, 0, 2], &[])
         }
         DraftValue::Text(text) => {
             let len = u32::try_from(text.len()).ok()?;
-            of(name, &datatype::text(len, text.is_ascii()), &extents(&[], &[]), text.as_bytes())
+            attribute_message(
+                name,
+                &datatype::text(len, text.is_ascii()),
+                &extents(&[], &[]),
+                text.as_bytes(),
+            )
         }
         DraftValue::LongText(text) => {
             let value = heaps.add(text.len(), text.as_bytes());
-            of(name, &datatype::long_text(), &extents(&[], &[]), &value)
+            attribute_message(name, &datatype::long_text(), &extents(&[], &[]), &value)
         }
         DraftValue::Texts(texts) => {
             let values = texts.iter().flat_map(|it| heaps.add(it.len(), it.as_bytes()));
             let values: Vec<u8> = values.collect();
-            of(name, &datatype::long_text(), &extents(&[len_of(texts.len())], &[]), &values)
+            attribute_message(
+                name,
+                &datatype::long_text(),
+                &extents(&[len_of(texts.len())], &[]),
+                &values,
+            )
         }
         DraftValue::Numbers { dtype, bytes, is_list } => {
             let size = usize::try_from(dtype.size()?).ok()?.max(1);
             let count = [len_of(bytes.len() / size)];
             let shape = if *is_list { &count[..] } else { &[] };
-            of(name, &datatype::number(*dtype)?, &extents(shape, &[]), bytes)
+            attribute_message(name, &datatype::number(*dtype)?, &extents(shape, &[]), bytes)
         }
     })
 }
 
 /// A message of these parts.
-pub(super) fn of(name: &str, datatype: &[u8], space: &[u8], value: &[u8]) -> Vec<u8> {
+pub(super) fn attribute_message(
+    name: &str,
+    datatype: &[u8],
+    space: &[u8],
+    value: &[u8],
+) -> Vec<u8> {
     let len = |len: usize| u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes();
     let mut bytes = vec![3, 0];
     bytes.extend(len(name.len() + 1));

@@ -7,7 +7,7 @@ use super::{DraftFault, Hdf5Draft};
 /// A name is at most this long.
 const NAME_LEN_MAX: usize = 32_768;
 
-/// What a link of a group leads to.
+/// Target of a link in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Child {
     /// The group of this number.
@@ -39,7 +39,7 @@ impl Groups {
     /// # Errors
     ///
     /// Returns a path that cannot be, or that two objects have.
-    pub(super) fn of(draft: &Hdf5Draft) -> Result<Groups, DraftFault> {
+    pub(super) fn from_draft(draft: &Hdf5Draft) -> Result<Groups, DraftFault> {
         let mut groups = Groups { list: vec![Group::default()], numbers: Vec::new() };
         // The NetCDF library knows a type once it has read it, and reads objects in the order of their links.
         for (number, of) in draft.types.iter().enumerate() {

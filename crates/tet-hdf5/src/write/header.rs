@@ -22,22 +22,22 @@ pub(super) struct NewHeader {
 
 impl NewHeader {
     pub(super) fn add(&mut self, kind: u16, body: &[u8]) {
-        self.message((kind, 0), body, 0);
+        self.message(kind, 0, body, 0);
     }
 
     /// A message that is in the header of another object, at this address (section IV.A.1.c).
     pub(super) fn add_shared(&mut self, kind: u16, address: u64) {
         let mut body = vec![SHARED_VERSION, SHARED_IN_OBJECT];
         body.extend(address.to_le_bytes());
-        self.message((kind, IS_SHARED), &body, 0);
+        self.message(kind, IS_SHARED, &body, 0);
     }
 
     pub(super) fn attribute(&mut self, body: &[u8]) {
-        self.message((kind::ATTRIBUTE, 0), body, self.attribute_count);
+        self.message(kind::ATTRIBUTE, 0, body, self.attribute_count);
         self.attribute_count = self.attribute_count.saturating_add(1);
     }
 
-    fn message(&mut self, (kind, flags): (u16, u8), body: &[u8], order: u16) {
+    fn message(&mut self, kind: u16, flags: u8, body: &[u8], order: u16) {
         let len = u16::try_from(body.len()).unwrap_or(u16::MAX);
         self.messages.push(kind.to_le_bytes()[0]);
         self.messages.extend(len.to_le_bytes());

@@ -26,7 +26,8 @@ pub(super) enum NewType<'m> {
 /// Adds extents, type, fill, filters and layout.
 pub(super) fn add_shape(
     dataset: &DraftDataset,
-    (tree, datatype): (u64, NewType<'_>),
+    tree: u64,
+    datatype: NewType<'_>,
     header: &mut NewHeader,
 ) {
     let size = element_size(dataset.datatype).unwrap_or(1);

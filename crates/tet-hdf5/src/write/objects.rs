@@ -18,7 +18,7 @@ use crate::header::kind;
 /// The most axes of a dataset.
 const RANK_MAX: usize = 32;
 
-/// What is at addresses that are known before.
+/// Objects at addresses that are known before.
 #[derive(Debug, Default)]
 struct Headers {
     heaps: Vec<u8>,
@@ -34,7 +34,7 @@ impl Hdf5Draft {
     ///
     /// Returns what cannot be stored.
     pub fn check(&self) -> Result<(), DraftFault> {
-        Groups::of(self)?;
+        Groups::from_draft(self)?;
         self.types.iter().try_for_each(check_type)?;
         let is_known = |number: &usize| *number < self.types.len();
         let lost = |it: &&DraftDataset| !it.enumeration.iter().all(is_known);
@@ -54,7 +54,7 @@ impl Hdf5Draft {
     /// As [`Hdf5Draft::check`].
     pub fn encode(&self, end: u64) -> Result<EncodedHdf5, DraftFault> {
         self.check()?;
-        let groups = Groups::of(self)?;
+        let groups = Groups::from_draft(self)?;
         let start = end.max(SUPERBLOCK_LEN).next_multiple_of(8);
         let mut metadata = vec![0; usize::try_from(start - end.min(start)).unwrap_or(0)];
         let mut at = start;
@@ -104,9 +104,9 @@ impl Hdf5Draft {
                 addresses.types.get(at).copied().filter(|_| is_named)
             });
             let datatype = named.map_or(NewType::Own(&own), NewType::Named);
-            add_shape(dataset, (tree, datatype), &mut header);
+            add_shape(dataset, tree, datatype, &mut header);
             let about = scaled.get(&number).map(Vec::as_slice).unwrap_or_default();
-            add_scales(dataset, (about, addresses), &mut heaps, &mut header);
+            add_scales(dataset, about, addresses, &mut heaps, &mut header);
             for one in &dataset.attributes {
                 attribute::message(one, &mut heaps).iter().for_each(|it| header.attribute(it));
             }
@@ -203,5 +203,5 @@ fn index_of(dataset: &DraftDataset, at: u64) -> (Vec<u8>, Option<u64>) {
         return (Vec::new(), None);
     };
     let size = element_size(dataset.datatype).unwrap_or(1);
-    tree::encode((&dataset.shape, chunk_shape, size), chunks, at)
+    tree::encode(&dataset.shape, chunk_shape, size, chunks, at)
 }

@@ -11,7 +11,8 @@ const REFERENCE_COUNT_MAX: usize = 4000;
 /// Adds the attributes of dimension scales, and of datasets that have some.
 pub(super) fn add_scales(
     dataset: &DraftDataset,
-    (about, addresses): (&[(u64, u32)], &Addresses),
+    about: &[(u64, u32)],
+    addresses: &Addresses,
     heaps: &mut NewHeaps,
     header: &mut NewHeader,
 ) {
@@ -23,7 +24,7 @@ pub(super) fn add_scales(
         };
         for (key, value) in [("CLASS", "DIMENSION_SCALE"), ("NAME", name)] {
             let (datatype, value) = text(value);
-            header.attribute(&attribute::of(key, &datatype, &one, &value));
+            header.attribute(&attribute::attribute_message(key, &datatype, &one, &value));
         }
     }
     if dataset.scales.iter().any(Option::is_some) {
@@ -34,7 +35,12 @@ pub(super) fn add_scales(
         let lists: Vec<u8> = dataset.scales.iter().flat_map(reference).collect();
         let space = attribute::extents(&[len_of(dataset.scales.len())], &[]);
         let datatype = datatype::list(&datatype::reference());
-        header.attribute(&attribute::of("DIMENSION_LIST", &datatype, &space, &lists));
+        header.attribute(&attribute::attribute_message(
+            "DIMENSION_LIST",
+            &datatype,
+            &space,
+            &lists,
+        ));
     }
     if !about.is_empty() && about.len() <= REFERENCE_COUNT_MAX {
         let axis = datatype::number(tet_format::DType::Int32).unwrap_or_default();
@@ -45,6 +51,11 @@ pub(super) fn add_scales(
         };
         let entries: Vec<u8> = about.iter().flat_map(entry).collect();
         let space = attribute::extents(&[len_of(about.len())], &[]);
-        header.attribute(&attribute::of("REFERENCE_LIST", &datatype, &space, &entries));
+        header.attribute(&attribute::attribute_message(
+            "REFERENCE_LIST",
+            &datatype,
+            &space,
+            &entries,
+        ));
     }
 }

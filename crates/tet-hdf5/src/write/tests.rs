@@ -1,4 +1,4 @@
-//! What is written is read back by the reader: any draft, its data in any order.
+//! Written files are read back by the reader: any draft, its data in any order.
 
 use tet_format::{DType, Span};
 use tet_io::Source;

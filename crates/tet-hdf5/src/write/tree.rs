@@ -43,7 +43,9 @@ impl Keys<'_> {
 
 /// The tree over chunks in row-major order; `at` is where it begins. Gives the address of its root.
 pub(super) fn encode(
-    (shape, chunk_shape, element_size): (&[u64], &[u64], u32),
+    shape: &[u64],
+    chunk_shape: &[u64],
+    element_size: u32,
     chunks: &[DraftChunk],
     at: u64,
 ) -> (Vec<u8>, Option<u64>) {
@@ -51,10 +53,10 @@ pub(super) fn encode(
     let keys = Keys { counts: counts.collect(), chunk_shape, element_size };
     let Some(&last) = chunks.last() else { return (Vec::new(), None) };
     let (mut bytes, mut height) = (Vec::new(), 0);
-    let mut level = of_level(chunks, (height, last), (&keys, at), &mut bytes);
+    let mut level = of_level(chunks, height, last, &keys, at, &mut bytes);
     while 1 < level.len() {
         height += 1;
-        level = of_level(&level, (height, last), (&keys, at), &mut bytes);
+        level = of_level(&level, height, last, &keys, at, &mut bytes);
     }
     (bytes, level.first().map(|root| root.span.start()))
 }
@@ -63,8 +65,10 @@ pub(super) fn encode(
 /// of the next level. `last` is the last chunk of all.
 fn of_level(
     children: &[DraftChunk],
-    (height, last): (u8, DraftChunk),
-    (keys, at): (&Keys<'_>, u64),
+    height: u8,
+    last: DraftChunk,
+    keys: &Keys<'_>,
+    at: u64,
     bytes: &mut Vec<u8>,
 ) -> Vec<DraftChunk> {
     let node_len = 24 + CHILD_COUNT * 8 + (CHILD_COUNT + 1) * keys.len();

@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::source::{open_regular, regular};
 use crate::stamp::Stamp;
 use crate::writers::{Writers, stops_writers, writers_on};
@@ -32,14 +32,14 @@ pub(super) struct Root {
 
 impl Root {
     pub(super) fn open(path: &Path) -> Result<Root> {
-        let failed = |error| Error::io(Step::Open, path, error);
+        let failed = |error| Error::io(Operation::Open, path, error);
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_dir() {
             return Err(failed(ErrorKind::NotADirectory.into()));
         }
         let dir = open_dir(path);
         let stamp = match &dir {
-            Some(dir) => Stamp::of(dir).map_err(failed)?,
+            Some(dir) => Stamp::from_file(dir).map_err(failed)?,
             None => Stamp::from_metadata(&metadata),
         };
         let path = std::path::absolute(path).map_err(failed)?;
@@ -55,7 +55,7 @@ impl Root {
             }
             Ok(_) => Err(changed()),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(changed()),
-            Err(error) => Err(Error::io(Step::Stat, &self.path, error)),
+            Err(error) => Err(Error::io(Operation::Stat, &self.path, error)),
         }
     }
 
@@ -92,7 +92,7 @@ impl Root {
 
     /// The path of a key, if there is an entry of its name.
     pub(super) fn find(&self, key: &str, shown: &Path) -> Result<Option<PathBuf>> {
-        let failed = |error| Error::io(Step::Stat, shown, error);
+        let failed = |error| Error::io(Operation::Stat, shown, error);
         let (mut path, mut has_link) = (self.path.clone(), false);
         let mut parts = key.split('/').peekable();
         while let Some(part) = parts.next() {
@@ -122,7 +122,8 @@ impl Root {
         Ok(Some(path))
     }
 
-    /// What a link in this folder leads to; `None` if that is nothing, outside, or a folder that has the link.
+    /// Metadata of the target of a link in this folder; `None` if that does not exist, is outside, or is a folder
+    /// that contains the link.
     pub(super) fn target(&self, link: &Path) -> Option<Metadata> {
         let target = fs::canonicalize(link).ok()?;
         let folder = fs::canonicalize(link.parent()?).ok()?;
@@ -135,7 +136,7 @@ impl Root {
     /// Whether links may lead to this place, whose path has none.
     fn may_lead_to(&self, target: &Path) -> Result<bool> {
         let real = |path: &Path| {
-            fs::canonicalize(path).map_err(|error| Error::io(Step::Stat, path, error))
+            fs::canonicalize(path).map_err(|error| Error::io(Operation::Stat, path, error))
         };
         let root = real(&self.path)?;
         if target.starts_with(&root) {

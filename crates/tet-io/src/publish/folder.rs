@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Overwrite, Publish, Sync, hidden, retried, target};
-use crate::error::{Error, Result, Step, shown};
+use crate::error::{Error, Operation, Result, shown};
 use crate::folder::Folder;
 use crate::progress::{Canceled, Progress};
 use crate::stamp::Stamp;
@@ -90,7 +90,7 @@ impl FolderPublisher {
             Some(parent) => parent.to_path_buf(),
             None => return Err(Error::NoName { path: target }),
         };
-        let created = |error| Error::io(Step::Create, &target, error);
+        let created = |error| Error::io(Operation::Create, &target, error);
         let made = hidden::create(&target, &parent, |path| fs::create_dir(path));
         let (_, hidden) = made.map_err(created)?;
         let folder = Folder::open(&hidden)?;
@@ -100,7 +100,7 @@ impl FolderPublisher {
         let publisher = Self { hidden, folder, target, parent, force, sync, made, len: 0 };
         if let Some(old) = old {
             let copied = fs::set_permissions(&publisher.made, old.permissions());
-            copied.map_err(|error| publisher.fault(Step::SetMode, error))?;
+            copied.map_err(|error| publisher.fault(Operation::SetMode, error))?;
         }
         Ok(publisher)
     }
@@ -115,10 +115,10 @@ impl FolderPublisher {
         let path = self.path_of(key)?;
         self.make_parent(&path)?;
         let create = || fs::OpenOptions::new().write(true).create_new(true).open(&path);
-        let mut file = retried(create).map_err(|error| self.fault(Step::Create, error))?;
-        file.write_all(bytes).map_err(|error| self.fault(Step::Write, error))?;
+        let mut file = retried(create).map_err(|error| self.fault(Operation::Create, error))?;
+        file.write_all(bytes).map_err(|error| self.fault(Operation::Write, error))?;
         if self.sync == Sync::Full && !SYNCS_ALL {
-            file.sync_all().map_err(|error| self.fault(Step::Sync, error))?;
+            file.sync_all().map_err(|error| self.fault(Operation::Sync, error))?;
         }
         self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         Ok(())
@@ -134,13 +134,14 @@ impl FolderPublisher {
     pub fn take<E: From<Error> + From<Canceled>>(
         &mut self,
         from: &Path,
-        (sharing, progress): (Sharing, &Progress),
+        sharing: Sharing,
+        progress: &Progress,
         key_of: &mut dyn FnMut(&str) -> Option<String>,
     ) -> Result<(), E> {
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
             let path = from.join(&folder);
-            let failed = |error| Error::io(Step::Read, &path, error);
+            let failed = |error| Error::io(Operation::Read, &path, error);
             for entry in fs::read_dir(&path).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
                 let name = entry.file_name();
@@ -168,12 +169,12 @@ impl FolderPublisher {
         let is_linked = sharing == Sharing::Linked && fs::hard_link(from, &path).is_ok();
         if !is_linked {
             if fs::symlink_metadata(&path).is_ok() {
-                return Err(self.fault(Step::Create, ErrorKind::AlreadyExists.into()));
+                return Err(self.fault(Operation::Create, ErrorKind::AlreadyExists.into()));
             }
-            fs::copy(from, &path).map_err(|error| self.fault(Step::Write, error))?;
+            fs::copy(from, &path).map_err(|error| self.fault(Operation::Write, error))?;
             if self.sync == Sync::Full && !SYNCS_ALL {
                 let synced = File::open(&path).and_then(|file| file.sync_all());
-                synced.map_err(|error| self.fault(Step::Sync, error))?;
+                synced.map_err(|error| self.fault(Operation::Sync, error))?;
             }
         }
         Ok(())
@@ -181,7 +182,7 @@ impl FolderPublisher {
 
     fn make_parent(&mut self, path: &Path) -> Result<()> {
         if let Some(parent) = path.parent().filter(|parent| *parent != self.made) {
-            fs::create_dir_all(parent).map_err(|error| self.fault(Step::Create, error))?;
+            fs::create_dir_all(parent).map_err(|error| self.fault(Operation::Create, error))?;
             self.made = parent.to_path_buf();
         }
         Ok(())
@@ -216,9 +217,9 @@ impl FolderPublisher {
         // Fail before anything is replaced if the folder around it cannot be synced.
         let mut parent = None;
         if self.sync == Sync::Full {
-            sync_all(&hidden).map_err(|error| self.fault(Step::Sync, error))?;
+            sync_all(&hidden).map_err(|error| self.fault(Operation::Sync, error))?;
             let opened = retried(|| Disk.open_folder(&self.parent));
-            parent = Some(opened.map_err(|error| self.fault(Step::OpenFolder, error))?);
+            parent = Some(opened.map_err(|error| self.fault(Operation::OpenFolder, error))?);
         }
         let replaced = match self.force {
             Overwrite::Refuse | Overwrite::Edit(_) => {
@@ -226,22 +227,24 @@ impl FolderPublisher {
             }
             Overwrite::Replace => replace(&hidden, &self.target, &self.parent),
         };
-        let old = replaced.map_err(|error| self.fault(Step::Rename, error))?;
+        let old = replaced.map_err(|error| self.fault(Operation::Rename, error))?;
         self.hidden = None;
         let synced = parent.map_or(Ok(()), |parent| Disk.sync_folder(&parent));
         let removed = old.map_or(Ok(()), |old| {
-            // What is left of it has a name that identifies it as temporary.
+            // A remainder has a name that identifies it as temporary.
             let what = || format!("the old folder, {}, cannot be removed", shown(&old));
             let path = || self.target.clone();
             remove(&old).map_err(|source| Error::InPlace { path: path(), what: what(), source })
         });
-        synced.map_err(|error| self.fault(Step::SyncFolder, error))?;
+        synced.map_err(|error| self.fault(Operation::SyncFolder, error))?;
         removed
     }
 
-    fn fault(&self, step: Step, error: io::Error) -> Error {
+    fn fault(&self, step: Operation, error: io::Error) -> Error {
         match (step, error.kind()) {
-            (Step::Rename, ErrorKind::AlreadyExists) => Error::Exists { path: self.target.clone() },
+            (Operation::Rename, ErrorKind::AlreadyExists) => {
+                Error::Exists { path: self.target.clone() }
+            }
             _ => Error::io(step, &self.target, error),
         }
     }
@@ -287,7 +290,7 @@ fn check(target: &Path, options: &Publish) -> Result<Option<fs::Metadata>> {
             return Ok(None);
         }
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::NoName { path }),
-        Err(error) => return Err(Error::io(Step::Resolve, target, error)),
+        Err(error) => return Err(Error::io(Operation::Resolve, target, error)),
     };
     match options.force {
         Overwrite::Refuse => return Err(Error::Exists { path }),
@@ -297,7 +300,8 @@ fn check(target: &Path, options: &Publish) -> Result<Option<fs::Metadata>> {
     if !metadata.is_dir() {
         return Err(Error::NotFolder { path });
     }
-    let entries = fs::read_dir(target).map_err(|error| Error::io(Step::Resolve, target, error))?;
+    let entries =
+        fs::read_dir(target).map_err(|error| Error::io(Operation::Resolve, target, error))?;
     let files =
         entries.take(COMPARED_MAX).filter_map(|entry| fs::metadata(entry.ok()?.path()).ok());
     let mut stamps = files.filter(fs::Metadata::is_file).map(|file| Stamp::from_metadata(&file));
@@ -344,7 +348,7 @@ fn replace(from: &Path, to: &Path, parent: &Path) -> io::Result<Option<PathBuf>>
     swap(from, to, parent).map(Some)
 }
 
-/// The same by two renames; the first is undone if the second fails.
+/// Swaps by two renames; the first is undone if the second fails.
 fn swap(from: &Path, to: &Path, parent: &Path) -> io::Result<PathBuf> {
     let ((), old) = hidden::create(to, parent, |path| rename_new(to, path))?;
     match rename_new(from, to) {
@@ -413,12 +417,11 @@ mod tests {
         folder.commit().unwrap();
         for sharing in [Sharing::Linked, Sharing::Copied] {
             let mut folder = FolderPublisher::begin(&target, &REPLACE).unwrap();
-            let how = (sharing, &Progress::default());
             let mut key_of = |key: &str| match key {
                 "b/0" => None,
                 key => Some(key.replace("a/", "new/")),
             };
-            folder.take::<Failed>(&target, how, &mut key_of).unwrap();
+            folder.take::<Failed>(&target, sharing, &Progress::default(), &mut key_of).unwrap();
             folder.write("b/1", b"more").unwrap();
             folder.commit().unwrap();
             let read = |key: &str| fs::read(target.join(key)).unwrap();
@@ -461,7 +464,7 @@ mod tests {
         fs::write(root.path().join("file"), b"x").unwrap();
         let found = FolderPublisher::begin(root.path().join("file"), &REPLACE);
         assert!(matches!(found, Err(Error::NotFolder { .. })));
-        let inputs = vec![Stamp::of(&File::open(target.join("other")).unwrap()).unwrap()];
+        let inputs = vec![Stamp::from_file(&File::open(target.join("other")).unwrap()).unwrap()];
         let found = FolderPublisher::begin(&target, &Publish { inputs, ..REPLACE });
         assert!(matches!(found, Err(Error::SameFile { .. })));
     }

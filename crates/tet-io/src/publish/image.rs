@@ -1,7 +1,7 @@
 //! Publishes a new file whose content is known before it is written.
 
 use super::{Output, Publish, Publisher};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::image::Image;
 use crate::progress::{Canceled, Progress};
 use crate::source::Source;
@@ -13,8 +13,8 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// What reading, writing and `check` return, [`Canceled`], and [`Error::NotWritten`] when the
-    /// new file differs when it is read back. The target is unchanged then.
+    /// Errors of reading, writing and `check`, [`Canceled`], and [`Error::NotWritten`] when the new
+    /// file differs when it is read back. The target is unchanged then.
     pub fn publish<T, E: From<Error> + From<Canceled>>(
         &self,
         source: &Source,
@@ -59,14 +59,14 @@ impl Publisher {
     ///
     /// # Errors
     ///
-    /// What reading the image and writing the file return, and [`Canceled`].
+    /// Errors of reading the image and of writing the file, and [`Canceled`].
     pub fn write_image<E: From<Error> + From<Canceled>>(
         &mut self,
         image: &Image,
         progress: &Progress,
     ) -> Result<(), E> {
         let target = self.target().to_path_buf();
-        let fault = |error| Error::io(Step::Write, &target, error);
+        let fault = |error| Error::io(Operation::Write, &target, error);
         image.write(0, self, fault, progress, |publisher, source, span| {
             publisher.copy_from(source, span)
         })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{folder, hidden};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 
 /// A younger one may be of a program that is writing.
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -37,7 +37,7 @@ impl Leftover {
     ///
     /// Returns [`Error::Io`] when the folder, or one of a temporary name, cannot be read.
     pub fn list(folder: &Path) -> Result<Vec<Leftover>> {
-        let fault = |error| Error::io(Step::Read, folder, error);
+        let fault = |error| Error::io(Operation::Read, folder, error);
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).map_err(fault)? {
             let entry = entry.map_err(fault)?;
@@ -64,7 +64,7 @@ impl Leftover {
             true => folder::remove(&self.path),
             false => fs::remove_file(&self.path),
         };
-        removed.map_err(|error| Error::io(Step::Remove, &self.path, error))
+        removed.map_err(|error| Error::io(Operation::Remove, &self.path, error))
     }
 }
 

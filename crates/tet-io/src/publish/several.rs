@@ -6,13 +6,13 @@
 
 use std::io;
 
-use super::{Overwrite, Place, Result, Step, retried};
+use super::{Operation, Overwrite, Result, TargetPaths, retried};
 use crate::error::{Error, shown};
 use crate::vfs::Entry;
 
 /// A complete new file under a hidden name; dropping it removes the file.
 #[derive(Debug)]
-pub struct Settled(pub(super) Place);
+pub struct Settled(pub(super) TargetPaths);
 
 /// Renames complete files to their targets, then the index that lists them, if there is one.
 ///
@@ -30,7 +30,7 @@ pub fn commit_all(mut files: Vec<Settled>, mut index: Option<Settled>) -> Result
         && any_exists(&files)?
     {
         let removed = retried(|| index.vfs.remove(&index.target));
-        removed.map_err(|error| index.fault(Step::Remove, error))?;
+        removed.map_err(|error| index.fault(Operation::Remove, error))?;
         index.sync_folder()?;
     }
     for at in 0..files.len() {
@@ -56,8 +56,8 @@ impl Named<'_> {
         let path = last.target.clone();
         let from = || format!("not the files behind it, from {} on", shown(&next.0.target));
         let (what, source) = match error {
-            Error::Io { step, path, source } => {
-                let what = format!("not the files behind it: cannot {step} {}", shown(&path));
+            Error::Io { operation, path, source } => {
+                let what = format!("not the files behind it: cannot {operation} {}", shown(&path));
                 (what, source)
             }
             Error::Exists { .. } => (from(), io::ErrorKind::AlreadyExists.into()),
@@ -87,7 +87,7 @@ fn any_exists(files: &[Settled]) -> Result<bool> {
     Ok(false)
 }
 
-fn exists(place: &Place) -> Result<bool> {
+fn exists(place: &TargetPaths) -> Result<bool> {
     let entry = retried(|| place.vfs.entry(&place.target));
-    Ok(entry.map_err(|error| place.fault(Step::Stat, error))? != Entry::Absent)
+    Ok(entry.map_err(|error| place.fault(Operation::Stat, error))? != Entry::Absent)
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Overwrite, Publish, retried};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::vfs::{Entry, Vfs};
 
 /// The most symbolic links that are followed; the limit of the kernel.
@@ -12,7 +12,7 @@ const LINK_COUNT_MAX: usize = 40;
 
 /// Follows the target's last component while it is a symbolic link, dangling or not.
 pub(super) fn resolve(vfs: &dyn Vfs, target: &Path) -> Result<PathBuf> {
-    let fault = |error| Error::io(Step::Resolve, target, error);
+    let fault = |error| Error::io(Operation::Resolve, target, error);
     let mut path = target.to_path_buf();
     for _ in 0..LINK_COUNT_MAX {
         match retried(|| vfs.entry(&path)).map_err(fault)? {
@@ -27,7 +27,7 @@ pub(super) fn resolve(vfs: &dyn Vfs, target: &Path) -> Result<PathBuf> {
 pub(super) fn check(vfs: &dyn Vfs, target: &Path, options: &Publish) -> Result<()> {
     let path = target.to_path_buf();
     let entry = retried(|| vfs.entry(target));
-    let stamp = match entry.map_err(|error| Error::io(Step::Resolve, target, error))? {
+    let stamp = match entry.map_err(|error| Error::io(Operation::Resolve, target, error))? {
         Entry::File(stamp) => stamp,
         Entry::Other(what) => return Err(Error::NotRegular { path, what }),
         Entry::Absent | Entry::Link(_) if target.file_name().is_none() => {

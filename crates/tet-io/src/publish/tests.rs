@@ -33,7 +33,7 @@ fn names(folder: &Path) -> Vec<OsString> {
 }
 
 fn stamp(path: &Path) -> Stamp {
-    Stamp::of(&File::open(path).unwrap()).unwrap()
+    Stamp::from_file(&File::open(path).unwrap()).unwrap()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn outputs_that_may_not_be_written_are_refused_before_a_byte_is() {
     assert!(matches!(refused, Err(Error::NotRegular { what: "a directory", .. })));
     assert!(matches!(Publisher::begin("/dev/null", &REPLACE), Err(Error::NotRegular { .. })));
     let nowhere = Publisher::begin(folder.path().join("no/such/t.tet"), &REPLACE);
-    assert!(matches!(nowhere, Err(Error::Io { step: Step::Create, .. })));
+    assert!(matches!(nowhere, Err(Error::Io { operation: Operation::Create, .. })));
     assert_eq!(fs::read(&target).unwrap(), OLD);
 }
 
@@ -114,7 +114,7 @@ fn links_are_followed_and_permissions_kept() {
     let ring = folder.path().join("ring");
     symlink("ring", &ring).unwrap();
     let outcome = write_new(Box::new(Disk), &ring, &REPLACE);
-    assert!(matches!(outcome, Err(Error::Io { step: Step::Resolve, .. })));
+    assert!(matches!(outcome, Err(Error::Io { operation: Operation::Resolve, .. })));
 }
 
 #[test]

@@ -23,15 +23,15 @@ use std::thread::{Builder, JoinHandle};
 use tet_format::Span;
 
 use super::Overwrite;
-use crate::error::{Error, Result, Step};
-use crate::source::{Backend, Source, UrlPart, UrlReplace, UrlStore, UrlUpload, store_of};
+use crate::error::{Error, Operation, Result};
+use crate::source::{Backend, PutMode, Source, UrlPart, UrlStore, UrlUpload, store_of};
 use crate::stamp::Stamp;
 use crate::vfs::VfsFile;
 
 /// Parts that are sent at the same time.
 const PARTS_AT_ONCE: usize = 4;
 
-/// What is written to a URL.
+/// A file that is written to a URL.
 #[derive(Debug)]
 pub(super) struct UrlFile {
     /// In the folder for temporary files.
@@ -46,12 +46,12 @@ pub(super) struct UrlFile {
     parts: Vec<PartState>,
     /// The part that is sent next.
     next: usize,
-    /// What is not written again.
+    /// Spans that are not written again.
     finals: Vec<Span>,
     /// The upload, from the first part on that is sent.
     upload: Option<Arc<dyn UrlUpload>>,
     sending: VecDeque<Sending>,
-    /// Bytes of another file that come next: where they are there.
+    /// A range to copy from another object next, by its source, offset and length.
     waiting: Option<(Source, Span)>,
     /// Whether the server did not copy something.
     is_uncopied: bool,
@@ -59,7 +59,7 @@ pub(super) struct UrlFile {
     fault: Option<(ErrorKind, String)>,
 }
 
-/// What is known of a part.
+/// State of a part.
 #[derive(Clone, Copy, Debug, Default)]
 struct PartState {
     /// The bytes from its start on that were written.
@@ -85,7 +85,8 @@ impl UrlFile {
     pub(super) fn new(
         file: Box<dyn VfsFile>,
         target: &Path,
-        (force, version): (Overwrite, Option<String>),
+        force: Overwrite,
+        version: Option<String>,
     ) -> Result<Self> {
         let (store, _) = store_of(target)?;
         Ok(Self {
@@ -132,11 +133,11 @@ impl UrlFile {
         upload.finish(&content, &rest)
     }
 
-    fn replace(&self) -> UrlReplace<'_> {
+    fn replace(&self) -> PutMode<'_> {
         match (self.force, &self.version) {
-            (Overwrite::Refuse, _) => UrlReplace::Nothing,
-            (_, Some(version)) => UrlReplace::Version(version),
-            (_, None) => UrlReplace::Any,
+            (Overwrite::Refuse, _) => PutMode::Create,
+            (_, Some(version)) => PutMode::Update(version),
+            (_, None) => PutMode::Overwrite,
         }
     }
 
@@ -145,7 +146,7 @@ impl UrlFile {
         let failed = |error| self.write_fault(error);
         let file = self.file.reader().map_err(failed)?;
         let file = file.ok_or_else(|| Error::UrlOutput { path: self.target.clone() })?;
-        let stamp = Stamp::of(&file).map_err(failed)?;
+        let stamp = Stamp::from_file(&file).map_err(failed)?;
         Ok(Source::opened(Backend::Pread(file), &self.target, stamp))
     }
 
@@ -158,7 +159,7 @@ impl UrlFile {
     }
 
     fn write_fault(&self, error: io::Error) -> Error {
-        Error::io(Step::Write, &self.target, error)
+        Error::io(Operation::Write, &self.target, error)
     }
 
     /// Keeps the first failure, for what is written later.
@@ -335,7 +336,7 @@ impl Seek for UrlFile {
 }
 
 impl VfsFile for UrlFile {
-    /// What is gone with the program needs no sync.
+    /// An object in memory needs no sync.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }

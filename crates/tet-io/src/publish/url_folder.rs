@@ -14,9 +14,9 @@ use std::path::Path;
 
 use super::{Overwrite, Publish};
 use crate::at_once::at_once;
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::folder::Folder;
-use crate::source::{Source, UrlReplace, store_of};
+use crate::source::{PutMode, Source, store_of};
 use crate::url::is_url;
 
 /// The file of a program that is writing.
@@ -43,7 +43,7 @@ const DEPTH_MAX: usize = 256;
 #[derive(Debug)]
 pub struct UrlFolderPublisher {
     folder: Folder,
-    /// What is in the file of this program.
+    /// Content of the claim file of this program.
     claim: Vec<u8>,
     waiting: Vec<(String, Vec<u8>)>,
     waiting_len: usize,
@@ -147,7 +147,7 @@ impl UrlFolderPublisher {
     }
 
     fn write_together(&self, files: &[(String, Vec<u8>)]) -> Result<()> {
-        at_once((files.len(), self.folder.depth()), |nth| {
+        at_once(files.len(), self.folder.depth(), |nth| {
             let (key, bytes) = &files[nth];
             write(&self.folder, key, bytes)
         })?;
@@ -195,7 +195,7 @@ fn write(folder: &Folder, key: &str, bytes: &[u8]) -> Result<()> {
     let path = folder.path_of(key).ok_or_else(|| Error::NoName { path: key.into() })?;
     let (store, url) = store_of(&path)?;
     let content = Source::from_named_bytes(path.clone(), bytes.to_vec());
-    store.write(url, &content, UrlReplace::Nothing)
+    store.write(url, &content, PutMode::Create)
 }
 
 /// Removes all files below a folder of the folder; the claim at the end.
@@ -205,12 +205,12 @@ fn remove_below(folder: &Folder, key: &str, depth_left: usize) -> Result<()> {
         let list = folder.list(key, REMOVED_TOGETHER)?;
         let depth_left = depth_left.checked_sub(1).ok_or_else(|| {
             let text = "its files are too deep below each other to be removed";
-            Error::io(Step::Remove, folder.path(), std::io::Error::other(text))
+            Error::io(Operation::Remove, folder.path(), std::io::Error::other(text))
         })?;
         list.folders.iter().try_for_each(|it| remove_below(folder, &below(it), depth_left))?;
         let files = list.files.iter().filter(|name| !key.is_empty() || *name != CLAIM);
         let files: Vec<String> = files.map(|name| below(name)).collect();
-        at_once((files.len(), folder.depth()), |nth| folder.remove(&files[nth]))?;
+        at_once(files.len(), folder.depth(), |nth| folder.remove(&files[nth]))?;
         if !list.is_cut || files.is_empty() && list.folders.is_empty() {
             break;
         }

@@ -118,7 +118,7 @@ fn h21_pipes_folders_and_devices_are_refused_at_once() {
 #[test]
 fn a_missing_file_names_step_and_path() {
     let error = Source::open("no/such/file").unwrap_err();
-    assert!(matches!(error, Error::Io { step: Step::Open, .. }));
+    assert!(matches!(error, Error::Io { operation: Operation::Open, .. }));
     assert!(error.to_string().starts_with("cannot open no/such/file: "), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{Backend, Source};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Operation, Result};
 use crate::stamp::Stamp;
 use crate::writers::Writers;
 
@@ -22,11 +22,13 @@ impl Source {
         let (Some(file), Some(at_open)) = (self.0.backend.file(), self.stamp()) else {
             return Ok(());
         };
-        let now = Stamp::of(file).map_err(|error| Error::io(Step::Stat, &path, error))?;
+        let now =
+            Stamp::from_file(file).map_err(|error| Error::io(Operation::Stat, &path, error))?;
         if at_open.is_unchanged(&now) { Ok(()) } else { Err(Error::Changed { path }) }
     }
 
-    /// The same, and that the path still leads to this file: other files that it names may have been replaced with it.
+    /// Checks that the file is unchanged and that the path still leads to it: other files that it names may have been
+    /// replaced with it.
     ///
     /// # Errors
     ///
@@ -39,7 +41,7 @@ impl Source {
             Ok(now) if !cfg!(unix) || stamp.is_same_file(&Stamp::from_metadata(&now)) => Ok(()),
             Ok(_) => Err(changed()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(changed()),
-            Err(error) => Err(Error::io(Step::Stat, path, error)),
+            Err(error) => Err(Error::io(Operation::Stat, path, error)),
         }
     }
 

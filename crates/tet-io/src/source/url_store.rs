@@ -74,7 +74,7 @@ pub trait UrlStore: Debug + Send + Sync {
     ///
     /// Returns [`Error::Exists`] for a file that appeared meanwhile and may not be replaced, [`Error::Changed`] for one
     /// that is no longer of the version that may be, and [`Error::Io`] when it cannot be written.
-    fn write(&self, url: &str, content: &Source, replace: UrlReplace<'_>) -> Result<()> {
+    fn write(&self, url: &str, content: &Source, replace: PutMode<'_>) -> Result<()> {
         let _ = (content, replace);
         Err(Error::UrlOutput { path: url.into() })
     }
@@ -85,16 +85,16 @@ pub trait UrlStore: Debug + Send + Sync {
     /// # Errors
     ///
     /// As [`UrlStore::write`].
-    fn begin_upload(&self, url: &str, replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+    fn begin_upload(&self, url: &str, replace: PutMode<'_>) -> Result<Box<dyn UrlUpload>> {
         let _ = replace;
         Err(Error::UrlOutput { path: url.into() })
     }
 
-    /// What is directly below a URL, up to `count_max` entries.
+    /// Lists the entries directly below a URL, up to `count_max`.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::UrlFolder`] where a server lists nothing, and [`Error::Io`] when it cannot be asked.
+    /// Returns [`Error::UrlFolder`] where a server lists nothing, and [`Error::Io`] when it cannot be reached.
     fn list(&self, url: &str, count_max: usize) -> Result<UrlList> {
         let _ = count_max;
         Err(Error::UrlFolder { path: url.into() })
@@ -130,25 +130,25 @@ pub trait UrlStore: Debug + Send + Sync {
     }
 }
 
-/// Which file at a URL a new one may take the place of.
+/// Condition of a write to a URL: which object the new one may replace.
 ///
 /// ```
-/// use tet_io::UrlReplace;
+/// use tet_io::PutMode;
 ///
 /// let version = "\"etag\" 1024".to_owned();
-/// assert_ne!(UrlReplace::Version(&version), UrlReplace::Any);
+/// assert_ne!(PutMode::Update(&version), PutMode::Overwrite);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UrlReplace<'v> {
-    /// None: the file is new.
-    Nothing,
-    /// The one that is there, if there is one.
-    Any,
-    /// The one of this version, as [`Source::version`] has it.
-    Version(&'v str),
+pub enum PutMode<'v> {
+    /// Fail if the object exists.
+    Create,
+    /// Replace any object.
+    Overwrite,
+    /// Replace only the object of this version, as [`Source::version`] has it.
+    Update(&'v str),
 }
 
-/// What is directly below a URL.
+/// Entries directly below a URL.
 ///
 /// ```
 /// use tet_io::{FolderEntry, UrlList};
@@ -198,7 +198,7 @@ pub struct FolderEntry {
 pub struct PendingUpload {
     /// The name of its file, without that of its folder.
     pub name: String,
-    /// What distinguishes it from other uploads.
+    /// Identifies it among other uploads.
     pub id: String,
     /// How long ago it was begun, by the clock of the server.
     pub age: Option<Duration>,

@@ -1,5 +1,5 @@
-//! What proves that a request to Azure may be made: a shared access signature that is given, one that is made of the key of
-//! the account for each request, or a token.
+//! Authorization of requests to Azure: a given shared access signature, one that is signed with the key of the
+//! account for each request, or a token.
 //!
 //! <https://learn.microsoft.com/rest/api/storageservices/create-account-sas>
 
@@ -47,7 +47,7 @@ impl Access {
     /// # Errors
     ///
     /// Returns an error when a key is not base64, or there is none of the account.
-    pub(crate) fn of(lookup: &Lookup, secrets: &Secrets) -> io::Result<Access> {
+    pub(crate) fn from_variables(lookup: &Lookup, secrets: &Secrets) -> io::Result<Access> {
         if let Some(token) = lookup.get("AZURE_STORAGE_SAS_TOKEN") {
             return Ok(Access::Token(token.trim_start_matches('?').to_owned()));
         }
@@ -73,7 +73,7 @@ impl Access {
             Access::Key(account, key) => {
                 let expiry = Timestamp::now().saturating_add(SIGNED_FOR);
                 let expiry = expiry.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ");
-                let signature = signature((account, key), &expiry.to_string());
+                let signature = signature(account, key, &expiry.to_string());
                 let all = [("sv", VERSION), ("se", &expiry.to_string()), ("sig", &signature)];
                 url.query_pairs_mut().extend_pairs(GRANTED).extend_pairs(all);
             }
@@ -82,7 +82,7 @@ impl Access {
 }
 
 /// The signature of an account until a time.
-fn signature((account, key): (&str, &[u8]), expiry: &str) -> String {
+fn signature(account: &str, key: &[u8], expiry: &str) -> String {
     let [(_, permissions), (_, services), (_, types)] = GRANTED;
     // Neither a start, nor addresses, nor a protocol.
     let text =
@@ -105,7 +105,8 @@ mod tests {
     #[test]
     fn a_key_signs_each_request() {
         let key = [("AZURE_STORAGE_ACCOUNT", "acme"), ("AZURE_STORAGE_KEY", "SmVmZQ==")];
-        let access = Access::of(&lookup(Box::leak(Box::new(key))), &Secrets::default()).unwrap();
+        let access =
+            Access::from_variables(&lookup(Box::leak(Box::new(key))), &Secrets::default()).unwrap();
         let Access::Key(account, key) = &access else { panic!("{access:?}") };
         assert_eq!((account.as_str(), key.as_slice()), ("acme", &b"Jefe"[..]));
         let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
@@ -116,22 +117,24 @@ mod tests {
         access.sign(&mut url);
         let pairs: Vec<_> = url.query_pairs().collect();
         let value = |name: &str| pairs.iter().find(|it| it.0 == name).unwrap().1.clone();
-        assert_eq!(value("sig"), signature(("acme", b"Jefe"), &value("se")));
+        assert_eq!(value("sig"), signature("acme", b"Jefe", &value("se")));
         assert!(format!("{access:?}") == "Access");
     }
 
     #[test]
     fn a_token_comes_before_a_key() {
         let variables = &[("AZURE_STORAGE_SAS_TOKEN", "?sv=1&sig=s"), ("AZURE_STORAGE_KEY", "%")];
-        let access = Access::of(&lookup(variables), &Secrets::default()).unwrap();
+        let access = Access::from_variables(&lookup(variables), &Secrets::default()).unwrap();
         assert!(matches!(access, Access::Token(token) if token == "sv=1&sig=s"));
-        let access = Access::of(&lookup(&[]), &Secrets::default()).unwrap();
+        let access = Access::from_variables(&lookup(&[]), &Secrets::default()).unwrap();
         assert!(matches!(access, Access::Account(_)));
         for wrong in [
             &[("AZURE_STORAGE_KEY", "Zg==")][..],
             &[("AZURE_STORAGE_KEY", "%"), ("AZURE_STORAGE_ACCOUNT", "a")],
         ] {
-            let text = Access::of(&lookup(wrong), &Secrets::default()).unwrap_err().to_string();
+            let text = Access::from_variables(&lookup(wrong), &Secrets::default())
+                .unwrap_err()
+                .to_string();
             assert!(text.starts_with("AZURE_STORAGE_KEY "), "{text}");
         }
     }

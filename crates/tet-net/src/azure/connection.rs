@@ -1,4 +1,4 @@
-//! The variables of the tools of Azure, or the connection string that stands for them.
+//! The variables of the tools of Azure, or the connection string that replaces them.
 //!
 //! <https://learn.microsoft.com/azure/storage/common/storage-configure-connection-string>
 
@@ -65,7 +65,7 @@ mod tests {
         let text = text.to_owned();
         let lookup = Lookup::new(move |name| match name {
             STRING => Some(text.clone()),
-            // What is set beside a connection string is of another account.
+            // Any other setting next to a connection string belongs to another account.
             name => Some(format!("other {name}")),
         });
         let found = variables(&lookup)?;

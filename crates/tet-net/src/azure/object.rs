@@ -25,13 +25,14 @@ impl Azure {
     /// Sends a block, or has one copied; its name.
     fn block(
         &self,
-        (upload, nth): (&str, usize),
+        upload: &str,
+        nth: usize,
         body: Body<'_>,
         headers: &Headers<'_>,
     ) -> Result<String, RangeFailure> {
         let block = STANDARD.encode(format!("{upload}-{nth:06}"));
         let query = [("comp", "block"), ("blockid", &*block)];
-        self.send(Send::Put(body), (self.blob.url(), &query), headers)?;
+        self.send(Send::Put(body), self.blob.url(), &query, headers)?;
         Ok(block)
     }
 }
@@ -42,13 +43,13 @@ impl Object for Azure {
     }
 
     fn number(&self) -> Result<Option<String>, RangeFailure> {
-        let head = self.send(Send::Head, (self.blob.url(), &[]), &[]);
+        let head = self.send(Send::Head, self.blob.url(), &[], &[]);
         Ok(head?.header(NUMBER).map(str::to_owned))
     }
 
     fn put(&self, body: Body<'_>, headers: &Headers<'_>) -> Result<(), RangeFailure> {
         let headers = [&[("x-ms-blob-type", "BlockBlob")], headers].concat();
-        is_written(&self.send(Send::Put(body), (self.blob.url(), &[]), &headers)?)
+        is_written(&self.send(Send::Put(body), self.blob.url(), &[], &headers)?)
     }
 
     /// Nothing is requested: the name of an upload is its number.
@@ -59,7 +60,7 @@ impl Object for Azure {
 
     /// Blocks of other uploads have other names, so that no upload takes those of another.
     fn part(&self, upload: &str, nth: usize, body: Body<'_>) -> Result<String, RangeFailure> {
-        self.block((upload, nth), body, &[])
+        self.block(upload, nth, body, &[])
     }
 
     fn other(&self, url: &str) -> Option<Box<dyn RangeSource>> {
@@ -83,7 +84,7 @@ impl Object for Azure {
             ("x-ms-source-if-match", from.etag),
         ];
         headers.extend(header.iter().map(|value| ("x-ms-copy-source-authorization", &**value)));
-        self.block((upload, nth), Body::Bytes(&[]), &headers)
+        self.block(upload, nth, Body::Bytes(&[]), &headers)
     }
 
     fn end(
@@ -99,7 +100,7 @@ impl Object for Azure {
         body += "</BlockList>";
         let headers = [&[(NUMBER, upload)], headers].concat();
         let put = Send::Put(Body::Bytes(body.as_bytes()));
-        is_written(&self.send(put, (self.blob.url(), &[("comp", "blocklist")]), &headers)?)
+        is_written(&self.send(put, self.blob.url(), &[("comp", "blocklist")], &headers)?)
     }
 
     /// Azure removes the blocks.
@@ -114,7 +115,7 @@ impl Object for Azure {
         query.push(("maxresults", PAGE_COUNT));
         query.push(("prefix", &prefix));
         query.extend(token.map(|token| ("marker", token)));
-        let answer = self.send(Send::Get, (self.blob.container.clone(), &query), &[])?;
+        let answer = self.send(Send::Get, self.blob.container.clone(), &query, &[])?;
         // Some servers begin with a mark of the order of bytes.
         let list = answer.body.trim_start_matches('\u{feff}');
         let list: EnumerationResults = instant_xml::from_str(list)
@@ -138,7 +139,7 @@ impl Object for Azure {
     }
 
     fn remove(&self) -> Result<(), RangeFailure> {
-        self.send(Send::Delete, (self.blob.url(), &[]), &[]).map(drop)
+        self.send(Send::Delete, self.blob.url(), &[], &[]).map(drop)
     }
 }
 

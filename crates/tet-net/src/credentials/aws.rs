@@ -1,4 +1,4 @@
-//! What the variables and files of the tools of AWS say: where keys are from, the region, and the server.
+//! Settings of the AWS tools in variables and files: the source of the keys, the region, and the server.
 //!
 //! <https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html>
 
@@ -23,14 +23,14 @@ use crate::settings::Lookup;
 const DEPTH_MAX: usize = 8;
 /// The name of a session of a role, unless one is given.
 const SESSION: &str = "tet";
-/// What a container's server is asked at, where a variable has the path only.
+/// Server of containers, where a variable has the path only.
 const CONTAINER: &str = "http://169.254.170.2";
 /// The metadata of a machine.
 const MACHINE: &str = "http://169.254.169.254";
 /// Where the tools of AWS have keys from that are not fetched.
 const ELSEWHERE: [&str; 2] = ["login_session", "mfa_serial"];
 
-/// What the variables and files say; without keys requests are not signed.
+/// Settings from the variables and files; without keys requests are not signed.
 pub(crate) struct Profile {
     pub origin: Origin,
     pub region: Option<String>,
@@ -146,7 +146,7 @@ impl Reader<'_> {
         Some(Origin::Given(Secret::Keys(Keys { key: key?, secret: secret?, token })))
     }
 
-    /// What a profile says: a role, single sign-on, keys, or a program.
+    /// Settings of a profile: a role, single sign-on, keys, or a program.
     fn of_profile(&self, name: &str, depth: usize) -> io::Result<Option<Origin>> {
         let Some(section) = self.files.section(name) else { return Ok(None) };
         if section.contains_key("mfa_serial") {

@@ -12,7 +12,7 @@ use crate::http::Client;
 use crate::ranges::RangeFailure;
 use crate::settings::Lookup;
 
-/// What a token is for.
+/// Resource that a token is valid for.
 const RESOURCE: &str = "https://storage.azure.com/";
 /// The metadata of a machine of Azure.
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";

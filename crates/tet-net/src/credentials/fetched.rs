@@ -8,7 +8,7 @@ use serde_json::Value;
 use tet_io::Source;
 use url::Url;
 
-use crate::http::{Answer, Client, Send};
+use crate::http::{Client, Send, ServerResponse};
 use crate::ranges::RangeFailure;
 
 /// The longest file of profiles, keys or tokens that is read.
@@ -22,7 +22,7 @@ pub(crate) struct Keys {
     pub token: Option<String>,
 }
 
-/// What proves that a request may be made.
+/// Authorization of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Secret {
     /// Keys, by which its query is signed.
@@ -41,7 +41,8 @@ pub(crate) struct Fetched {
 /// Asks a server that gives secrets, and parses its JSON.
 pub(super) fn ask(
     client: &Client,
-    (send, url): (Send<'_>, &Url),
+    send: Send<'_>,
+    url: &Url,
     headers: &[(&str, &str)],
 ) -> Result<Value, RangeFailure> {
     json_of(&client.send(send, url, headers)?)
@@ -58,12 +59,12 @@ pub(super) fn post(
     url: &Url,
     form: &str,
     headers: &[(&str, &str)],
-) -> Result<Answer, RangeFailure> {
+) -> Result<ServerResponse, RangeFailure> {
     let headers = [&[("content-type", "application/x-www-form-urlencoded")], headers].concat();
     client.send(Send::Post(form.as_bytes()), url, &headers)
 }
 
-fn json_of(answer: &Answer) -> Result<Value, RangeFailure> {
+fn json_of(answer: &ServerResponse) -> Result<Value, RangeFailure> {
     serde_json::from_str(&answer.body)
         .map_err(|_| RangeFailure::refused("the server's answer is not JSON"))
 }

@@ -19,7 +19,7 @@ use crate::http::{Client, Send};
 use crate::ranges::RangeFailure;
 use crate::settings::Lookup;
 
-/// What a token is for: objects are read and written.
+/// Scope of a token: objects are read and written.
 const SCOPE: &str = "https://www.googleapis.com/auth/devstorage.read_write";
 const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
 /// How long the proof of a service account is good for, in seconds.
@@ -120,7 +120,7 @@ fn of_one(client: &Client, value: &Value) -> Result<Fetched, RangeFailure> {
     }
 }
 
-/// What a service account proves itself with: claims that its key signs.
+/// A signed assertion of a service account: claims with a signature by its key.
 ///
 /// <https://developers.google.com/identity/protocols/oauth2/service-account#httprest>
 fn proof(value: &Value, audience: &str, now: i64) -> Result<String, RangeFailure> {
@@ -194,5 +194,5 @@ fn impersonated(client: &Client, value: &Value, by: &Fetched) -> Result<Fetched,
     let body = json!({"scope": [SCOPE], "delegates": value.get("delegates").unwrap_or(&json!([]))});
     let body = body.to_string();
     let headers = [("authorization", &**by), ("content-type", "application/json")];
-    token(&ask(client, (Send::Post(body.as_bytes()), &url), &headers)?)
+    token(&ask(client, Send::Post(body.as_bytes()), &url, &headers)?)
 }

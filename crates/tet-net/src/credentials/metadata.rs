@@ -14,7 +14,7 @@ const TOKEN_SECONDS: &str = "300";
 /// The addresses of a container's server that may be asked without TLS, besides the machine itself.
 const CONTAINERS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
-/// A server of metadata, and how it is asked.
+/// A server of metadata, and the requests to it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Metadata {
     /// That of a container of AWS, with the value of a header or the file that has it.
@@ -42,11 +42,11 @@ impl Metadata {
                 let token = in_file.as_ref().or(token.as_ref());
                 let headers: Vec<_> =
                     token.iter().map(|token| ("authorization", token.as_str())).collect();
-                keys(&ask(client, (Send::Get, &url), &headers)?, NAMES)
+                keys(&ask(client, Send::Get, &url, &headers)?, NAMES)
             }
             Metadata::Instance { endpoint } => of_instance(client, &url_of(endpoint)?),
             Metadata::Token { url, header: (name, value) } => {
-                token(&ask(client, (Send::Get, &url_of(url)?), &[(name, value)])?)
+                token(&ask(client, Send::Get, &url_of(url)?, &[(name, value)])?)
             }
         }
     }
@@ -88,5 +88,5 @@ fn of_instance(client: &Client, endpoint: &Url) -> Result<Fetched, RangeFailure>
     let roles = "meta-data/iam/security-credentials/";
     let role = client.send(Send::Get, &at(roles), &header)?.body;
     let role = role.lines().next().unwrap_or_default().trim();
-    keys(&ask(client, (Send::Get, &at(&format!("{roles}{role}"))), &header)?, NAMES)
+    keys(&ask(client, Send::Get, &at(&format!("{roles}{role}")), &header)?, NAMES)
 }

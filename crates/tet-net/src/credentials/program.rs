@@ -19,7 +19,7 @@ pub(crate) struct Program {
     pub prints: Printed,
 }
 
-/// What a program prints.
+/// Output of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printed {
     Keys,

@@ -62,8 +62,8 @@ impl Role {
                 };
                 fields.push(("Action", "AssumeRole"));
                 fields.extend(self.external_id.as_deref().map(|id| ("ExternalId", id)));
-                let (form, scope) = (form(&fields), (&*self.region, "sts", Timestamp::now()));
-                let headers = signed((&endpoint, &form), &keys, scope);
+                let (form, now) = (form(&fields), Timestamp::now());
+                let headers = signed(&endpoint, &form, &keys, &self.region, "sts", now);
                 let headers: Vec<_> =
                     headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 post(client, &endpoint, &form, &headers)?

@@ -13,9 +13,12 @@ use crate::hex::hex;
 
 /// The headers of a POST of this body, signed for a region and a service at a time.
 pub(super) fn signed(
-    (url, body): (&Url, &str),
+    url: &Url,
+    body: &str,
     keys: &Keys,
-    (region, service, now): (&str, &str, Timestamp),
+    region: &str,
+    service: &str,
+    now: Timestamp,
 ) -> Vec<(&'static str, String)> {
     let time = now.strftime("%Y%m%dT%H%M%SZ").to_string();
     let day = time.split('T').next().unwrap_or_default();
@@ -54,14 +57,20 @@ mod tests {
     fn a_request_is_signed_as_by_the_tools_of_aws() {
         let (key, secret) = ("AKID".to_owned(), "SECRET/+".to_owned());
         let url = "http://localhost:5000/".parse().unwrap();
-        let scope = ("eu-west-1", "sts", "2026-11-27T01:02:03Z".parse().unwrap());
         for (token, signature) in [
             (None, "f1893ff933896d04a65387202a138db623d1d27998eb1627a51ddd1f15028717"),
             (Some("tok/en+="), "69cf3c289e7056b5d9ad528825de5ed5cdcf44c03ffe968490ea3a67b1d9bfac"),
         ] {
             let token = token.map(str::to_owned);
             let keys = Keys { key: key.clone(), secret: secret.clone(), token };
-            let headers = signed((&url, "Action=AssumeRole&RoleArn=a%20b"), &keys, scope);
+            let headers = signed(
+                &url,
+                "Action=AssumeRole&RoleArn=a%20b",
+                &keys,
+                "eu-west-1",
+                "sts",
+                "2026-11-27T01:02:03Z".parse().unwrap(),
+            );
             assert_eq!(headers[0], ("x-amz-date", "20261127T010203Z".to_owned()));
             let (name, proof) = headers.last().unwrap();
             assert!(*name == "authorization" && proof.ends_with(signature), "{proof}");

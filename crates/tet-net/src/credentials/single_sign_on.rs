@@ -44,7 +44,7 @@ impl SingleSignOn {
         url.set_path("/federation/credentials");
         let pairs = [("role_name", &self.role), ("account_id", &self.account)];
         url.query_pairs_mut().extend_pairs(pairs);
-        let answer = ask(client, (Send::Get, &url), &[("x-amz-sso_bearer_token", token)])?;
+        let answer = ask(client, Send::Get, &url, &[("x-amz-sso_bearer_token", token)])?;
         let names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
         keys(answer.get("roleCredentials").unwrap_or(&Value::Null), names)
     }

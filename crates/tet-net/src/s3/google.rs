@@ -19,7 +19,7 @@ use crate::ranges::{FileVersion, RangeFailure};
 pub(super) const NUMBER: &str = "x-goog-meta-tet-upload";
 /// The header of a condition.
 const GENERATION: &str = "x-goog-if-generation-match";
-/// What the name of an upload begins with whose parts become an object beside.
+/// Prefix of the name of an upload whose parts become an object beside.
 const BESIDE: &str = "beside ";
 
 /// How often it is tried to remove the object beside.
@@ -54,7 +54,8 @@ impl S3 {
     pub(super) fn end_beside(
         &self,
         beside: &S3,
-        (upload, parts): (&str, &[String]),
+        upload: &str,
+        parts: &[String],
         headers: &Headers<'_>,
     ) -> Result<(), RangeFailure> {
         match beside.end(upload, parts, &[]) {

@@ -14,7 +14,7 @@ use url::Url;
 
 use super::{Bucket, ENCODED, S3, SIGNED_FOR, Store, google};
 use crate::body::Body;
-use crate::http::{Answer, Send};
+use crate::http::{Send, ServerResponse};
 use crate::object::{
     CopiedRange, Headers, Markers, Object, UploadPage, bucket_and_key, by_etag, is_written,
 };
@@ -116,7 +116,7 @@ impl Object for S3 {
         headers: &Headers<'_>,
     ) -> Result<(), RangeFailure> {
         if let Some((beside, upload)) = self.beside(upload) {
-            return self.end_beside(&beside, (upload, parts), headers);
+            return self.end_beside(&beside, upload, parts, headers);
         }
         let etags = || parts.iter().map(String::as_str);
         let bucket = self.bucket()?;
@@ -212,7 +212,7 @@ fn part_number(nth: usize) -> u16 {
 }
 
 /// The time of the server.
-fn time_of(answer: &Answer) -> Option<Timestamp> {
+fn time_of(answer: &ServerResponse) -> Option<Timestamp> {
     let date = rfc2822::parse(answer.header("date")?).ok()?;
     Some(date.timestamp())
 }
@@ -247,7 +247,7 @@ struct UploadEntry {
     initiated: Option<String>,
 }
 
-/// What the server says of a part that it copied.
+/// The server's result for a copied part.
 #[derive(Debug, FromXml)]
 #[xml(rename = "CopyPartResult", ns(S3_XML_NS))]
 struct Copied {
@@ -255,7 +255,7 @@ struct Copied {
     etag: String,
 }
 
-/// The same of a server that names no namespace.
+/// Copy result of a server that names no namespace.
 #[derive(Debug, FromXml)]
 #[xml(rename = "CopyPartResult")]
 struct CopiedBare {

@@ -141,7 +141,7 @@ fn a_new_version_has_no_old_bytes() {
     assert!(read(&opened, 0, old.len()) == old);
     object.replace(new.clone(), Some("\"b\""));
     assert!(read(&object.open(&cache), 0, new.len()) == new);
-    // What is open stays what it was, by what is held of it.
+    // An open file keeps its version, from the blocks in memory.
     assert!(read(&opened, 0, old.len()) == old);
     object.replace(old.clone(), Some("\"a\""));
     object.take_requests();
@@ -192,7 +192,7 @@ fn a_damaged_block_is_requested_again() {
     // A sound block in the place of another.
     fs::copy(&path, path.with_file_name(format!("{:016x}", 9))).unwrap();
     assert!(read(&object.open(&cache), 9 << 16, 1000) == all[9 << 16..][..1000]);
-    // What is no file.
+    // A folder is no file.
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     fill();
@@ -238,7 +238,7 @@ fn a_use_makes_a_block_young() {
     let path = files(folder.path()).into_keys().next().unwrap();
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(5000);
     fs::File::open(&path).unwrap().set_modified(old).unwrap();
-    // What a killed process left is removed, but not what is being written.
+    // Files of a killed process are removed, but not those being written.
     let [left, begun] = [".tet-left", ".tet-begun"].map(|name| path.with_file_name(name));
     fs::write(&begun, [1]).unwrap();
     fs::write(&left, [1]).unwrap();

@@ -14,14 +14,14 @@ use crate::{Lookup, Servers, Settings};
 
 /// A request, as it came.
 #[derive(Clone, Debug)]
-struct Asked {
+struct ReceivedRequest {
     /// Method, path and query.
     line: String,
     headers: BTreeMap<String, String>,
     body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -30,14 +30,16 @@ impl Asked {
 /// A server that gives each request the answer of a function: a status, with what is after it, and a body.
 struct Answering {
     url: String,
-    log: Arc<Mutex<Vec<Asked>>>,
+    log: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Answering {
-    fn with(answer: impl Fn(&Asked) -> (String, String) + Send + Sync + 'static) -> Answering {
+    fn with(
+        answer: impl Fn(&ReceivedRequest) -> (String, String) + Send + Sync + 'static,
+    ) -> Answering {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let log = Arc::<Mutex<Vec<Asked>>>::default();
+        let log = Arc::<Mutex<Vec<ReceivedRequest>>>::default();
         let of_thread = Arc::clone(&log);
         // The thread ends with the process: it waits for connections that may not come.
         std::thread::spawn(move || {
@@ -55,15 +57,15 @@ impl Answering {
     }
 
     /// The requests since the last call.
-    fn take(&self) -> Vec<Asked> {
+    fn take(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let (line, headers, body) = request(&mut BufReader::new(stream))?;
     let line = line.trim_end_matches(" HTTP/1.1\r\n").to_owned();
-    Some(Asked { line, headers, body: String::from_utf8(body).unwrap() })
+    Some(ReceivedRequest { line, headers, body: String::from_utf8(body).unwrap() })
 }
 
 fn ok(body: impl Into<String>) -> (String, String) {
@@ -117,7 +119,7 @@ fn text(path: &Path) -> &str {
 }
 
 /// Requests for objects, whose query has these keys.
-fn objects(log: &[Asked], key: &str) -> usize {
+fn objects(log: &[ReceivedRequest], key: &str) -> usize {
     let ours = log.iter().filter(|asked| asked.line.starts_with("GET /bucket/key"));
     let signed = format!("X-Amz-Credential={key}%2F");
     ours.filter(|it| it.line.contains(&signed) && it.line.contains("X-Amz-Security-Token=THETOKEN"))
@@ -406,7 +408,7 @@ fn a_redirect_gets_no_token() {
     );
 }
 
-/// What a server of tokens answers is never taken for an answer about the object.
+/// An answer of a token server is never taken for one about the object.
 #[test]
 fn a_token_that_is_refused_is_an_error_of_its_own() {
     for status in

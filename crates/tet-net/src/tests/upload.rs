@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tet_io::{Error, Progress, Source, UrlReplace, UrlStore};
+use tet_io::{Error, Progress, PutMode, Source, UrlStore};
 
 use super::bucket::{BucketFault, ObjectStore};
 use super::{bytes, settings};
 use crate::{Lookup, Servers, Settings};
 
-/// The same object, as it is asked for at S3, at Azure and, with a token, at Google.
+/// One object, as named at S3, at Azure and, with a token, at Google.
 const URLS: [&str; 3] = ["s3://bucket/key.tet", "az://bucket/key.tet", "gs://bucket/key.tet"];
 const PATH: &str = "/bucket/key.tet";
 /// One request, and three parts.
@@ -35,7 +35,7 @@ fn servers(store: &ObjectStore) -> Servers {
 fn write(store: &ObjectStore, url: &str, content: &[u8], replace: bool) -> tet_io::Result<()> {
     let servers = servers(store);
     servers.check_target(url, replace)?;
-    let replace = if replace { UrlReplace::Any } else { UrlReplace::Nothing };
+    let replace = if replace { PutMode::Overwrite } else { PutMode::Create };
     servers.write(url, &Source::from_bytes(content.to_vec()), replace)
 }
 
@@ -87,7 +87,7 @@ fn an_object_that_may_not_be_replaced_stays() {
         let servers = servers(&store);
         servers.check_target(url, false).unwrap();
         store.put(PATH, &[1, 2]);
-        let found = servers.write(url, &Source::from_bytes(bytes(len)), UrlReplace::Nothing);
+        let found = servers.write(url, &Source::from_bytes(bytes(len)), PutMode::Create);
         assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
         assert_eq!((store.get(PATH), store.pending()), (Some(vec![1, 2]), 0));
     }
@@ -112,7 +112,7 @@ fn an_upload_is_reported_and_canceled() {
         let mut servers = servers(&store);
         servers.settings.progress = progress.with_cancel(cancel);
         let content = Source::from_bytes(bytes(usize::try_from(len).unwrap()));
-        let outcome = servers.write(url, &content, UrlReplace::Nothing);
+        let outcome = servers.write(url, &content, PutMode::Create);
         assert_eq!(store.pending(), 0, "{stop_at}");
         if stop_at == u64::MAX {
             outcome.unwrap();
@@ -143,7 +143,7 @@ fn an_object_takes_the_place_of_the_version_that_was_read() {
         store.put(PATH, &[1; 10]);
         let servers = servers(&store);
         let old = servers.open(url).unwrap();
-        let version = UrlReplace::Version(old.version().unwrap());
+        let version = PutMode::Update(old.version().unwrap());
         servers.write(url, &Source::from_bytes(bytes(len)), version).unwrap();
         assert!(store.get(PATH) == Some(bytes(len)));
         // It is another version now.
@@ -167,7 +167,7 @@ fn a_lost_answer_and_a_later_object_are_no_success() {
         let servers = servers(&store);
         let old = servers.open(url).unwrap();
         store.take_log();
-        let version = UrlReplace::Version(old.version().unwrap());
+        let version = PutMode::Update(old.version().unwrap());
         let found = servers.write(url, &Source::from_bytes(bytes(100)), version);
         assert!(matches!(found, Err(Error::Unsure { .. })), "{found:?} {:?}", store.take_log());
         assert_eq!(store.get(PATH).as_deref(), Some(&b"overtaken"[..]));
@@ -210,7 +210,7 @@ fn an_upload_takes_no_blocks_of_another() {
     let url = URLS[1];
     let contents = [1, 2].map(|byte| Source::from_bytes(vec![byte; LENS[1]]));
     let parts = tet_io::UrlPart::all_of(contents[0].len());
-    let begin = || servers.begin_upload(url, UrlReplace::Any).unwrap();
+    let begin = || servers.begin_upload(url, PutMode::Overwrite).unwrap();
     let [one, two] = [begin(), begin()];
     one.send(&contents[0], parts[0]).unwrap();
     two.send(&contents[1], parts[0]).unwrap();
@@ -237,7 +237,7 @@ fn a_part_is_copied_of_the_version_that_was_opened() {
         let other = servers.open(&format!("{scheme}://bucket/{key}")).unwrap();
         let new = bytes(LENS[1]);
         let content = Source::from_bytes(new.clone());
-        let upload = servers.begin_upload(&to, UrlReplace::Any).unwrap();
+        let upload = servers.begin_upload(&to, PutMode::Overwrite).unwrap();
         store.take_log();
         assert!(upload.copy(part, &other, 1 << 20));
         assert_eq!(store.take_log(), [format!("COPY {PATH}")]);
@@ -262,7 +262,7 @@ fn a_part_is_copied_of_the_version_that_was_opened() {
     }
 }
 
-/// What is no other object of the same server is not copied, and takes no request.
+/// Objects of another server are not copied, and take no request.
 #[test]
 fn bytes_of_elsewhere_are_not_copied() {
     let store = ObjectStore::with(|_| None);
@@ -273,7 +273,7 @@ fn bytes_of_elsewhere_are_not_copied() {
     let [s3, az] = ["s3", "az"].map(|it| servers.open(&format!("{it}://bucket/other")).unwrap());
     let memory = Source::from_bytes(content);
     for (url, others) in [(URLS[0], [&az, &memory]), (URLS[1], [&memory, &s3])] {
-        let upload = servers.begin_upload(url, UrlReplace::Any).unwrap();
+        let upload = servers.begin_upload(url, PutMode::Overwrite).unwrap();
         store.take_log();
         assert!(!others.into_iter().any(|other| upload.copy(part, other, 0)));
         assert!(store.take_log().is_empty());
@@ -294,7 +294,7 @@ fn a_second_try_that_is_refused_is_compared_with_what_is_there() {
     });
     write(&store, URLS[0], &content, true).unwrap();
     assert!(store.get(PATH).as_ref() == Some(&content));
-    // What is there is asked for again if its answer is lost too, and is not known if all are.
+    // A lost answer is requested again; the state is unknown if all are lost.
     for (lost, is_known) in [(1, true), (usize::MAX, false)] {
         let store = ObjectStore::with(move |nth| match nth.checked_sub(last) {
             Some(0) => Some(BucketFault::AnswerLost),

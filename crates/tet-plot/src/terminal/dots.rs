@@ -23,7 +23,8 @@ pub(crate) const fn columns(width: usize) -> usize {
 /// Draws the line, with the range of its values and the labels of its axis.
 pub(super) fn draw(
     picture: &Picture,
-    (series, x): (&Series, &PlotAxis),
+    series: &Series,
+    x: &PlotAxis,
     width: usize,
     out: &mut String,
 ) {
@@ -38,8 +39,8 @@ pub(super) fn draw(
             (cell(place, columns * DOT_COLUMNS), cell(part, LINES * DOT_ROWS))
         };
         let points: Vec<_> = stroke.iter().map(place).collect();
-        points.iter().for_each(|&point| dots.set(point));
-        points.windows(2).for_each(|pair| dots.join(pair[0], pair[1]));
+        points.iter().for_each(|&(x, y)| dots.set(x, y));
+        points.array_windows().for_each(|&[(x0, y0), (x1, y1)]| dots.join(x0, y0, x1, y1));
     }
     for (nth, label) in labels.iter().enumerate() {
         line(out, &format!("  {label:>gutter$} |{}", dots.line(nth)));
@@ -62,7 +63,7 @@ struct Dots {
 }
 
 impl Dots {
-    fn set(&mut self, (x, y): (usize, usize)) {
+    fn set(&mut self, x: usize, y: usize) {
         let at = y / DOT_ROWS * self.columns + x / DOT_COLUMNS;
         if let Some(cell) = self.cells.get_mut(at) {
             *cell |= BITS[y % DOT_ROWS][x % DOT_COLUMNS];
@@ -70,12 +71,12 @@ impl Dots {
     }
 
     /// Sets the dots between two.
-    fn join(&mut self, (x0, y0): (usize, usize), (x1, y1): (usize, usize)) {
+    fn join(&mut self, x0: usize, y0: usize, x1: usize, y1: usize) {
         let steps = x0.abs_diff(x1).max(y0.abs_diff(y1)).max(1);
         let between = |from: usize, to: usize, step: usize| {
             (from * (steps - step) + to * step + steps / 2) / steps
         };
-        (0..=steps).for_each(|step| self.set((between(x0, x1, step), between(y0, y1, step))));
+        (0..=steps).for_each(|step| self.set(between(x0, x1, step), between(y0, y1, step)));
     }
 
     fn line(&self, nth: usize) -> String {

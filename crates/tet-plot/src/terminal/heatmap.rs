@@ -74,7 +74,9 @@ fn growth(count: usize, most: usize) -> usize {
 /// Draws the heatmap, the labels of its axes and the scale of its colors.
 pub(super) fn draw(
     picture: &Picture,
-    (field, y, x): (&PlotField, &PlotAxis, &PlotAxis),
+    field: &PlotField,
+    y: &PlotAxis,
+    x: &PlotAxis,
     screen: Screen,
     out: &mut String,
 ) {
@@ -101,11 +103,11 @@ pub(super) fn draw(
         let names = format!("  {:gutter$} y: {y_title}, x: {x_title}", "");
         line(out, &cut(&names, width));
     }
-    legend(picture, (gutter, width), depth, out);
+    legend(picture, gutter, width, depth, out);
 }
 
 /// The numbers of the lowest and the highest color, the unit, and the color of NaN.
-fn legend(picture: &Picture, (gutter, width): (usize, usize), depth: Depth, out: &mut String) {
+fn legend(picture: &Picture, gutter: usize, width: usize, depth: Depth, out: &mut String) {
     let (low, high) = (ticks::brief(picture.scale.low()), ticks::brief(picture.scale.high()));
     let remarks = picture.remarks().join(", ");
     let steps = if depth == Depth::Plain { RAMP.len() } else { LEGEND_STEPS.into() };

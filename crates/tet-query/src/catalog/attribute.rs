@@ -199,7 +199,7 @@ impl Value {
 
 /// A little-endian number as JSON; complex numbers are pairs.
 fn number(dtype: DType, bytes: &[u8]) -> String {
-    fn of<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    fn first_bytes<const N: usize>(bytes: &[u8]) -> [u8; N] {
         bytes.first_chunk().copied().unwrap_or([0; N])
     }
     let pair = |part: DType, len: usize| {
@@ -207,24 +207,24 @@ fn number(dtype: DType, bytes: &[u8]) -> String {
         format!("[{},{}]", number(part, real), number(part, imaginary))
     };
     match dtype {
-        DType::Int8 => i8::from_le_bytes(of(bytes)).to_string(),
-        DType::Int16 => i16::from_le_bytes(of(bytes)).to_string(),
-        DType::Int32 => i32::from_le_bytes(of(bytes)).to_string(),
-        DType::Int64 => i64::from_le_bytes(of(bytes)).to_string(),
-        DType::UInt16 => u16::from_le_bytes(of(bytes)).to_string(),
-        DType::UInt32 => u32::from_le_bytes(of(bytes)).to_string(),
-        DType::UInt64 => u64::from_le_bytes(of(bytes)).to_string(),
-        DType::Bool => (u8::from_le_bytes(of(bytes)) != 0).to_string(),
-        DType::Float16 => float(f64::from(half::f16::from_le_bytes(of(bytes)))),
-        DType::BFloat16 => float(f64::from(half::bf16::from_le_bytes(of(bytes)))),
+        DType::Int8 => i8::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::Int16 => i16::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::Int32 => i32::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::Int64 => i64::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::UInt16 => u16::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::UInt32 => u32::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::UInt64 => u64::from_le_bytes(first_bytes(bytes)).to_string(),
+        DType::Bool => (u8::from_le_bytes(first_bytes(bytes)) != 0).to_string(),
+        DType::Float16 => float(f64::from(half::f16::from_le_bytes(first_bytes(bytes)))),
+        DType::BFloat16 => float(f64::from(half::bf16::from_le_bytes(first_bytes(bytes)))),
         DType::Float32 => {
-            let value = f32::from_le_bytes(of(bytes));
+            let value = f32::from_le_bytes(first_bytes(bytes));
             if value.is_finite() { format!("{value:?}") } else { float(f64::from(value)) }
         }
-        DType::Float64 => float(f64::from_le_bytes(of(bytes))),
+        DType::Float64 => float(f64::from_le_bytes(first_bytes(bytes))),
         DType::Complex64 => pair(DType::Float32, 4),
         DType::Complex128 => pair(DType::Float64, 8),
-        DType::UInt8 | DType::Bitmask => u8::from_le_bytes(of(bytes)).to_string(),
+        DType::UInt8 | DType::Bitmask => u8::from_le_bytes(first_bytes(bytes)).to_string(),
     }
 }
 

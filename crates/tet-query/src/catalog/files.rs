@@ -9,7 +9,7 @@ use super::{Catalog, ChunkPlace, Dataset, Texts};
 use crate::error::{Error, Result};
 
 impl Dataset {
-    /// The same as one of several files, of which errors name this one.
+    /// Marks the dataset as one of several files: its errors name this file.
     #[must_use]
     pub fn of_file(self, file: &Arc<Path>) -> Dataset {
         let text = self.text.map(|text| match text {
@@ -57,7 +57,7 @@ impl Error {
 }
 
 impl Catalog {
-    /// The same with more datasets after the listed ones; parts are numbered behind them again by [`Catalog::with_parts`].
+    /// Appends datasets to the listed ones; [`Catalog::with_parts`] numbers parts after them.
     #[must_use]
     pub fn with_more(self, more: impl IntoIterator<Item = Dataset>) -> Catalog {
         let mut datasets = Arc::unwrap_or_clone(self.datasets);
@@ -68,19 +68,19 @@ impl Catalog {
         Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
     }
 
-    /// The same with the other files of a container of several, in which datasets are stored.
+    /// Adds the other files of a container of several, in which datasets are stored.
     #[must_use]
     pub fn with_shards(self, shards: Vec<Source>) -> Catalog {
         Catalog { shards: Arc::new(shards), ..self }
     }
 
-    /// The same with the number and the bytes of files that belong to the container, and are opened when they are needed.
+    /// Adds the number and the bytes of files that belong to the container and are opened on demand.
     #[must_use]
     pub fn with_unopened(self, unopened: (usize, u64)) -> Catalog {
         Catalog { unopened, ..self }
     }
 
-    /// The same as one of several files, of which errors of its datasets name this one.
+    /// Marks the catalog as one of several files: errors of its datasets name this file.
     #[must_use]
     pub fn of_file(mut self, file: &Path) -> Catalog {
         let file = Arc::from(file);

@@ -1,6 +1,6 @@
 //! Checksums of whole datasets, which some containers have in the place of digests of chunks.
 //!
-//! What a container brings is a digester; reading, remembering and the policy are here and in
+//! A container supplies the digester; reading, caching and the policy are here and in
 //! `fetch/check.rs`.
 
 use std::fmt;
@@ -45,13 +45,14 @@ impl Sealed {
         Sealed { seal: Box::new(seal), outcome: Mutex::new(None) }
     }
 
-    /// What was found when it was compared, if it was.
+    /// The cached outcome of the comparison; `None` before the first one.
     #[must_use]
     pub fn known(&self) -> Option<Option<ForeignFault>> {
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is found when it is compared, now or before; who asks meanwhile waits.
+    /// Compares the stored bytes with the checksum once and caches the outcome; concurrent callers
+    /// wait for it.
     ///
     /// # Errors
     ///
@@ -66,7 +67,7 @@ impl Sealed {
         Ok(found)
     }
 
-    /// What is found when it is compared now, whatever was found before.
+    /// Compares the stored bytes again, ignoring the cached outcome.
     pub(crate) fn compared_again(
         &self,
         source: &Source,

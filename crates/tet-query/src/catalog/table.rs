@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 pub trait ChunkTable: Any + Send + Sync {
     /// Appends the places of the chunks with these linear grid indices, in their order.
     ///
-    /// Costs O(chunks asked for). Every place that comes back is inside the file and clear of its
+    /// Costs O(requested chunks). Every place that comes back is inside the file and clear of its
     /// structure, and its lengths have been checked.
     ///
     /// # Errors
@@ -81,9 +81,9 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
-    /// The codecs that are known before chunks are located, where that takes requests to a server: one and more for each
-    /// file that chunks are in. `None` where it takes none.
-    fn far_codecs(&self) -> Option<Vec<String>> {
+    /// The codecs known from the metadata, where locating chunks takes one request or more per object; `None` where it takes
+    /// none.
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
         None
     }
 
@@ -135,8 +135,8 @@ pub trait ChunkTable: Any + Send + Sync {
         Ok(())
     }
 
-    /// The same for the objects of all chunks that were ever located: at the end of a work that takes many
-    /// answers. What the table shares with others of the container is compared if `compared` does not have it.
+    /// Checks all objects that were ever located, at the end of work that gives many answers. Objects shared with
+    /// other tables of the container are checked unless `compared` has them.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ pub trait ChunkTable: Any + Send + Sync {
         None
     }
 
-    /// What decodes the chunk of this linear grid index, which was located here.
+    /// The decoder of the chunk at this linear grid index, which was located here.
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
 }
 
@@ -248,7 +248,7 @@ impl fmt::Debug for dyn ChunkTable {
 /// ```
 #[derive(Debug)]
 pub enum Decoder<'a> {
-    /// The same for many chunks.
+    /// A decoder shared by many chunks.
     Shared(&'a dyn Decode),
     /// That of this chunk alone.
     Own(Box<dyn Decode + 'a>),
@@ -265,7 +265,7 @@ impl<'a> Deref for Decoder<'a> {
     }
 }
 
-/// Bytes of a chunk that a decoder is asked about, at least a block of any type.
+/// Bytes of a chunk in one call of a decoder, at least a block of any type.
 const PROBE_LEN: u64 = 1 << 16;
 
 impl Decoder<'_> {
@@ -316,8 +316,8 @@ impl ChunkPlace {
 /// # Examples
 ///
 /// ```
-/// use tet_query::{Execution, Hyperslab, Run};
-/// # fn first_runs(dataset: &tet_query::Dataset) -> tet_query::Result<Vec<Run>> {
+/// use tet_query::{Execution, Hyperslab, ReadRange};
+/// # fn first_runs(dataset: &tet_query::Dataset) -> tet_query::Result<Vec<ReadRange>> {
 /// let mut runs = Vec::new();
 /// let slab = Hyperslab::whole(dataset.shape());
 /// dataset.read_runs(&slab, &Execution::default(), &mut |run| runs.push(run))?;
@@ -325,7 +325,7 @@ impl ChunkPlace {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Run {
+pub struct ReadRange {
     /// The object, numbered as in [`ChunkPlace`].
     pub object: u32,
     /// The bytes in it.

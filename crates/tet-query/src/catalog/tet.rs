@@ -59,7 +59,7 @@ fn attr_text(value: &AttrValue) -> AttrText {
     }
 }
 
-/// What the datasets of one file share.
+/// Parts of an open file that its datasets share.
 struct Opened {
     file: TetFile,
     /// Dataset, chunk and row number of all rows that name a chunk, sorted; made when the rows are

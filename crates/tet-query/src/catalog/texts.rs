@@ -23,7 +23,7 @@ const NAME: &str = "string";
 /// # Examples
 ///
 /// ```no_run
-/// # fn of(dataset: &tet_query::Dataset) {
+/// # fn example(dataset: &tet_query::Dataset) {
 /// use tet_query::Texts;
 ///
 /// if let Some(Texts::Elements { bytes, .. }) = &dataset.text {
@@ -38,7 +38,7 @@ pub enum Texts {
     Elements {
         /// The bytes: of `uint8`, along one more axis.
         bytes: Arc<Dataset>,
-        /// What makes texts of them.
+        /// Converts elements to texts.
         elements: Arc<dyn TextElements>,
     },
     /// Chunks of texts of any length.
@@ -47,7 +47,7 @@ pub enum Texts {
     Numbers {
         /// The numbers.
         numbers: Arc<Dataset>,
-        /// What makes texts of them.
+        /// Converts numbers to texts.
         texts: Arc<dyn NumberTexts>,
     },
 }
@@ -209,7 +209,7 @@ impl Dataset {
     /// # Examples
     ///
     /// ```no_run
-    /// # fn of(bytes: tet_query::Dataset) {
+    /// # fn example(bytes: tet_query::Dataset) {
     /// use std::sync::Arc;
     /// use tet_query::{Dataset, FixedText};
     ///

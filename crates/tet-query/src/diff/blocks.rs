@@ -9,10 +9,10 @@
 
 use tet_format::{DType, Shape};
 
-use super::found::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
+use super::element_diff::{DiffBlock, DiffValue, DifferingElement, ElementDiff};
 use super::pair::Pairs;
 use super::{compare_arrays, tolerance::Tolerance};
-use crate::answer::Answer;
+use crate::answer::WithIntegrity;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) struct BlockPair {
 impl BlockPair {
     /// The blocks of the selected elements; `None` where the datasets are not of one type of blocks, or the elements are
     /// not whole blocks.
-    pub(super) fn of(datasets: [(&Dataset, &Hyperslab); 2]) -> Option<BlockPair> {
+    pub(super) fn new(datasets: [(&Dataset, &Hyperslab); 2]) -> Option<BlockPair> {
         let [(left, _), (right, _)] = datasets;
         let block = block_of(left).filter(|_| are_alike([left, right]))?;
         let views = [view(left, block)?, view(right, block)?];
@@ -40,7 +40,11 @@ impl BlockPair {
     }
 
     /// Compares the blocks.
-    pub(super) fn diff(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<ElementDiff>> {
+    pub(super) fn diff(
+        &self,
+        slab: &Hyperslab,
+        how: &Execution,
+    ) -> Result<WithIntegrity<ElementDiff>> {
         let array = |at: usize| LazyArray::values(&self.views[at], &self.slabs[at]);
         let arrays = [array(0)?, array(1)?];
         let pairs = Pairs::of_blocks(self.block.len);

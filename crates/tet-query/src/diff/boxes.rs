@@ -27,7 +27,7 @@ pub(super) struct Boxes {
 impl Boxes {
     /// The boxes of two arrays of one shape. Chunks of equal digests are left out where that makes their elements
     /// equal.
-    pub(super) fn of(arrays: [&LazyArray; 2], is_bitwise: bool, how: &Execution) -> Result<Boxes> {
+    pub(super) fn new(arrays: [&LazyArray; 2], is_bitwise: bool, how: &Execution) -> Result<Boxes> {
         let element_size = arrays[0].dtype().size().unwrap_or(1).max(1);
         let shape = arrays[0].shape();
         let grid_of = |of: Vec<u64>| {

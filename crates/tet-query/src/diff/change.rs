@@ -67,7 +67,7 @@ pub(super) struct BoxSums {
 
 impl BoxSums {
     /// The sums of pairs of one type; those that `is_missing` are left out.
-    pub(super) fn of<T: Measured>(
+    pub(super) fn from_pairs<T: Measured>(
         [left, right]: [&[u8]; 2],
         is_missing: Option<&dyn Fn([T; 2]) -> bool>,
     ) -> BoxSums {
@@ -134,7 +134,8 @@ impl ChangeSums {
 pub(super) trait Measured: bytemuck::Pod {
     fn is_finite(self) -> bool;
 
-    /// What a pair adds to the sums: the square of the difference, those of the second and of the first, the product.
+    /// Terms that a pair adds to the sums: the square of the difference, those of the second and of the first, the
+    /// product.
     fn terms(self, other: Self) -> [f64; SUMS];
 
     /// The square.

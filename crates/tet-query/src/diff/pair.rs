@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use tet_format::DType;
 
 use super::change::{BoxSums, Measured};
-use super::tally::{Distance, Place, Tally};
+use super::tally::{DifferingPair, Distance, Tally};
 use super::tolerance::Tolerance;
 use crate::element::dispatch;
 use crate::scalar::Scalar;
@@ -25,7 +25,7 @@ pub(super) struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     /// `None` for dtypes that are not compared.
-    pub(super) fn of(
+    pub(super) fn new(
         dtypes: [DType; 2],
         tolerance: &Tolerance,
         missing: [&'a [Scalar]; 2],
@@ -108,7 +108,7 @@ fn compare_blocks(len: usize, [left, right]: [&[u8]; 2], linear: impl Fn(u64) ->
         tally.differing += 1;
         if tally.first.is_none() {
             let linear = linear((nth as u64).saturating_mul(len as u64));
-            tally.take_first(Some(Place { linear, values: [Scalar::Null; 2] }));
+            tally.take_first(Some(DifferingPair { linear, values: [Scalar::Null; 2] }));
         }
     }
     tally
@@ -142,7 +142,7 @@ fn typed<T: Paired>(
     let is_missing = |pair: [T; 2]| pairs.is_missing_in_any(pair.map(T::scalar));
     let has_missing = pairs.missing.iter().any(|missing| !missing.is_empty());
     let is_missing = has_missing.then_some(&is_missing as &dyn Fn([T; 2]) -> bool);
-    let sums = BoxSums::of([left, right], is_missing);
+    let sums = BoxSums::from_pairs([left, right], is_missing);
     let mut tally = Tally { sums, ..Tally::default() };
     if pairs.is_bitwise() && left == right {
         return tally;
@@ -192,7 +192,7 @@ fn take<T: Paired>(
     // Places come in ascending order, so only the first of the largest differences is looked at.
     let is_worse = distance > tally.worst.map(|(distance, _)| distance) || tally.first.is_none();
     if is_worse {
-        let place = Place { linear: linear(), values };
+        let place = DifferingPair { linear: linear(), values };
         tally.take_first(Some(place));
         tally.take_worst(distance.map(|distance| (distance, place)));
     }

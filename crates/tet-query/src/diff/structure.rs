@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tet_io::Kind;
 
-use super::found::ElementDiff;
+use super::element_diff::ElementDiff;
 use super::tolerance::Tolerance;
 use crate::align::{Alignment, LabelAlignment};
-use crate::answer::Answer;
+use crate::answer::WithIntegrity;
 use crate::budget::Execution;
 use crate::catalog::{AttrText, Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
-/// What differs between two files but for elements. How chunks are stored is no difference.
+/// Differences between two files, except for elements. The storage of chunks is not compared.
 ///
 /// # Examples
 ///
@@ -22,11 +22,11 @@ use crate::selection::Hyperslab;
 ///
 /// fn shapes_differ(left: &Catalog, right: &Catalog) -> tet_query::Result<bool> {
 ///     let datasets = [left, right].map(|it| it.datasets().to_vec());
-///     for [a, b] in &CatalogDiff::of(datasets, [left.attrs(), right.attrs()]).both {
+///     for [a, b] in &CatalogDiff::compare(datasets, [left.attrs(), right.attrs()]).both {
 ///         let slabs = [a, b].map(|dataset| Hyperslab::whole(dataset.shape()));
 ///         let (tolerance, how) = (Tolerance::default(), Execution::default());
 ///         let datasets = [(left, a), (right, b)];
-///         let found = DatasetDiff::of(datasets, [&slabs[0], &slabs[1]], Some(&tolerance), &how)?;
+///         let found = DatasetDiff::compare(datasets, [&slabs[0], &slabs[1]], Some(&tolerance), &how)?;
 ///         if found.metadata.iter().any(|it| matches!(it, MetadataDiff::Shape(_))) {
 ///             return Ok(true);
 ///         }
@@ -61,7 +61,7 @@ pub struct CatalogDiff {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetadataDiff {
-    /// What their elements are called.
+    /// The names of their dtypes.
     DType([String; 2]),
     /// Their extents.
     Shape([Vec<u64>; 2]),
@@ -71,7 +71,7 @@ pub enum MetadataDiff {
     Labels {
         /// Which.
         axis: usize,
-        /// What differs.
+        /// The difference of their labels.
         labels: LabelAlignment,
     },
     /// An attribute.
@@ -83,7 +83,7 @@ pub enum MetadataDiff {
     },
 }
 
-/// What differs between two datasets of one name.
+/// Differences between two datasets of one name.
 ///
 /// # Examples
 ///
@@ -95,12 +95,12 @@ pub enum MetadataDiff {
 /// ```
 #[derive(Debug)]
 pub struct DatasetDiff {
-    /// What differs but for elements.
+    /// Differences of metadata.
     pub metadata: Vec<MetadataDiff>,
-    /// What the elements are found to be; `None` where they were not compared: without a tolerance, where their
-    /// selections have different shapes, where they are structures, whose members are compared as the datasets that they
-    /// are, or where `fault` is set.
-    pub elements: Option<Answer<ElementDiff>>,
+    /// Differences of elements; `None` where they were not compared: without a tolerance, with selections of
+    /// different shapes, for structures, whose members are compared as datasets of their own, or where `fault` is
+    /// set.
+    pub elements: Option<WithIntegrity<ElementDiff>>,
     /// Why the elements cannot be compared.
     pub fault: Option<Error>,
 }
@@ -112,13 +112,13 @@ impl DatasetDiff {
     ///
     /// Labels cannot be read, a file changed or cannot be read, or the caller canceled. What is wrong with the elements
     /// of one dataset is its `fault`.
-    pub fn of(
+    pub fn compare(
         datasets: [(&Catalog, &Dataset); 2],
         slabs: [&Hyperslab; 2],
         tolerance: Option<&Tolerance>,
         how: &Execution,
     ) -> Result<DatasetDiff> {
-        let mut metadata = MetadataDiff::of(datasets, how)?;
+        let mut metadata = MetadataDiff::compare(datasets, how)?;
         let [(_, left), (_, right)] = datasets;
         MetadataDiff::keep_selected(&mut metadata, [(left, slabs[0]), (right, slabs[1])]);
         let mut found = DatasetDiff { metadata, elements: None, fault: None };
@@ -127,7 +127,7 @@ impl DatasetDiff {
             |dataset: &Dataset| matches!(dataset.why(), Some(Error::Compound { .. }));
         let are_values = is_alike && !(is_structure(left) && is_structure(right));
         let Some(tolerance) = tolerance.filter(|_| are_values) else { return Ok(found) };
-        match left.diff(slabs[0], (right, slabs[1]), tolerance, how) {
+        match left.diff(slabs[0], right, slabs[1], tolerance, how) {
             Ok(elements) => found.elements = Some(elements),
             Err(Error::Canceled) => return Err(Error::Canceled),
             Err(error) if error.kind() == Kind::Io => return Err(error),
@@ -155,7 +155,7 @@ impl DatasetDiff {
     /// Whether something is known to differ: elements that were not compared do not.
     #[must_use]
     pub fn differs(&self) -> bool {
-        let differs = |elements: &Answer<ElementDiff>| elements.differing > 0;
+        let differs = |elements: &WithIntegrity<ElementDiff>| elements.differing > 0;
         !self.metadata.is_empty() || self.elements.as_ref().is_some_and(differs)
     }
 }
@@ -164,7 +164,7 @@ impl CatalogDiff {
     /// Compares names of datasets and attributes of files. Of datasets that share a name the first of each is
     /// compared, then the second of each, and so on.
     #[must_use]
-    pub fn of(
+    pub fn compare(
         [left, right]: [Vec<Dataset>; 2],
         [left_attrs, right_attrs]: [&BTreeMap<String, AttrText>; 2],
     ) -> CatalogDiff {
@@ -193,7 +193,7 @@ impl MetadataDiff {
     /// # Errors
     ///
     /// The labels cannot be read.
-    pub fn of(
+    pub fn compare(
         [left, right]: [(&Catalog, &Dataset); 2],
         how: &Execution,
     ) -> Result<Vec<MetadataDiff>> {
@@ -214,7 +214,7 @@ impl MetadataDiff {
         let axes =
             labeled.into_iter().filter(|&axis| axis < left.grid.rank().min(right.grid.rank()));
         let pairs: Vec<[usize; 2]> = axes.map(|axis| [axis, axis]).collect();
-        let aligned = Alignment::of([(catalog, left), (other_catalog, right)], &pairs, how)?;
+        let aligned = Alignment::compare([(catalog, left), (other_catalog, right)], &pairs, how)?;
         let axes = aligned.axes.into_iter().filter(|it| !it.labels.agree());
         found.extend(axes.map(|it| MetadataDiff::Labels { axis: it.axes[0], labels: it.labels }));
         let attrs = differing(&left.attrs, &right.attrs).into_iter();

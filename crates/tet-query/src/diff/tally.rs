@@ -1,7 +1,7 @@
-//! What is counted while elements are compared.
+//! Counts of a comparison of elements.
 
 use super::change::BoxSums;
-use super::found::{DiffValue, DifferingElement, ElementDiff};
+use super::element_diff::{DiffValue, DifferingElement, ElementDiff};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 
@@ -17,14 +17,14 @@ pub(super) struct Tally {
     pub(super) sums: BoxSums,
     pub(super) max_rel: Option<f64>,
     /// The pair of the lowest place.
-    pub(super) first: Option<Place>,
+    pub(super) first: Option<DifferingPair>,
     /// The lowest of the pairs of the largest difference.
-    pub(super) worst: Option<(Distance, Place)>,
+    pub(super) worst: Option<(Distance, DifferingPair)>,
 }
 
 /// A pair that differs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct DifferingPair {
     /// Its number, row-major.
     pub(super) linear: u64,
     pub(super) values: [Scalar; 2],
@@ -70,12 +70,12 @@ impl Tally {
         self.take_worst(other.worst);
     }
 
-    pub(super) fn take_first(&mut self, place: Option<Place>) {
+    pub(super) fn take_first(&mut self, place: Option<DifferingPair>) {
         let places = self.first.into_iter().chain(place);
         self.first = places.min_by_key(|place| place.linear);
     }
 
-    pub(super) fn take_worst(&mut self, found: Option<(Distance, Place)>) {
+    pub(super) fn take_worst(&mut self, found: Option<(Distance, DifferingPair)>) {
         let Some(found) = found else { return };
         let is_worse = self.worst.is_none_or(|worst| {
             found.0 > worst.0 || (found.0 == worst.0 && found.1.linear < worst.1.linear)
@@ -87,7 +87,7 @@ impl Tally {
 
     /// The answer on the elements of a selection.
     pub(super) fn answer(self, slab: &Hyperslab) -> ElementDiff {
-        let shown = |place: Place| DifferingElement {
+        let shown = |place: DifferingPair| DifferingElement {
             position: position_in(place.linear, slab),
             values: place.values.map(DiffValue::Number),
         };

@@ -29,7 +29,7 @@ fn whole(world: &World) -> Hyperslab {
 
 fn diff(left: &World, right: &World, tolerance: &Tolerance, how: &Execution) -> ElementDiff {
     let [a, b] = [left, right].map(|world| &world.mapped.datasets()[0]);
-    a.diff(&whole(left), (b, &whole(right)), tolerance, how).unwrap().value
+    a.diff(&whole(left), b, &whole(right), tolerance, how).unwrap().value
 }
 
 fn shown(values: [f64; 2], dtypes: [DType; 2]) -> String {
@@ -92,7 +92,7 @@ proptest! {
         let tolerance = Tolerance { atol, nan_equal, ..Tolerance::default() };
         let how = Execution { threads, ..small_tuning() };
         let [a, b] = [&left, &right].map(|world| &world.mapped.datasets()[0]);
-        let found = a.diff(&slab, (b, &slab), &tolerance, &how).unwrap().value;
+        let found = a.diff(&slab, b, &slab, &tolerance, &how).unwrap().value;
 
         let values = |n: u64| [value(dtypes[0], number(dtypes[0], n)), value(dtypes[1], other(n))];
         let differs = |n: u64| {
@@ -163,14 +163,14 @@ fn chunks_of_equal_digests_are_not_read() {
     let [a, b] = [&left, &right].map(|world| &world.positioned.datasets()[0]);
     let how = Execution::default();
     let slab = whole(&left);
-    let found = a.diff(&slab, (b, &slab), &Tolerance::default(), &how).unwrap();
+    let found = a.diff(&slab, b, &slab, &Tolerance::default(), &how).unwrap();
     assert_eq!((found.differing, found.skipped, found.change), (1, 380, None));
     assert_eq!(found.first.as_ref().unwrap().position, [12, 3]);
     for world in [&left, &right] {
         let read: u64 = world.counting.take_reads().iter().map(|run| run.span.len()).sum();
         assert_eq!(read, 80, "one chunk of 20 elements");
     }
-    let same = a.diff(&slab, (a, &slab), &Tolerance::default(), &how).unwrap();
+    let same = a.diff(&slab, a, &slab, &Tolerance::default(), &how).unwrap();
     assert_eq!((same.differing, same.skipped, same.count), (0, 400, 400));
     assert!(left.counting.take_reads().is_empty());
     // Bytes that changed behind their digest are found when all are compared.
@@ -178,12 +178,12 @@ fn chunks_of_equal_digests_are_not_read() {
     let damaged = left.damaged(11);
     let b = &damaged.positioned.datasets()[0];
     assert!(matches!(
-        a.diff(&slab, (b, &slab), &Tolerance::default(), &how),
+        a.diff(&slab, b, &slab, &Tolerance::default(), &how),
         Err(Error::Chunk { .. })
     ));
 }
 
-/// What a digest cannot tell is read: NaN that equal nothing.
+/// A digest cannot tell that NaN equal nothing, so the chunk is read.
 #[test]
 fn nan_that_differ_are_looked_for_in_equal_chunks() {
     let left = world(DType::Float32, &[8], &[4], Stored::Raw, Order::Packed, |n| {
@@ -246,7 +246,7 @@ fn what_cannot_be_compared_is_refused() {
     };
     let refused = |left: &World, right: &World, tolerance: Tolerance| {
         let [a, b] = [left, right].map(|world| &world.mapped.datasets()[0]);
-        let found = a.diff(&whole(left), (b, &whole(right)), &tolerance, &Execution::default());
+        let found = a.diff(&whole(left), b, &whole(right), &tolerance, &Execution::default());
         let error = found.unwrap_err();
         assert!(matches!(error, Error::Incomparable { .. }), "{error}");
         error.to_string()
@@ -278,11 +278,11 @@ fn missing_elements_are_near_to_no_other() {
         }
         let how = Execution::default();
         let near = Tolerance { atol: f64::MAX, ..Tolerance::default() };
-        let found = a.diff(&whole(&left), (&b, &whole(&right)), &near, &how).unwrap().value;
+        let found = a.diff(&whole(&left), &b, &whole(&right), &near, &how).unwrap().value;
         // The first, where the left one is missing, and the last, where the right one is.
         assert_eq!((found.differing, found.first.unwrap().position), (2, vec![0]));
         b.attrs.clear();
-        let found = a.diff(&whole(&left), (&b, &whole(&right)), &near, &how).unwrap().value;
+        let found = a.diff(&whole(&left), &b, &whole(&right), &near, &how).unwrap().value;
         // Equal numbers are equal, and 1e20 is another number as float32.
         assert_eq!(found.differing, 1 + u64::from(dtypes[0] != dtypes[1]), "{dtypes:?}");
     }
@@ -294,7 +294,7 @@ fn missing_elements_are_near_to_no_other() {
     let slab = whole(&integers[0]);
     let near = Tolerance { atol: 1.0, ..Tolerance::default() };
     let differing = |a: &Dataset| {
-        a.diff(&slab, (&b, &slab), &near, &Execution::default()).unwrap().value.differing
+        a.diff(&slab, &b, &slab, &near, &Execution::default()).unwrap().value.differing
     };
     assert_eq!(differing(&a), 0);
     let missing = AttrText::number(DType::Int64, &i64::MIN.to_le_bytes());

@@ -2,9 +2,9 @@
 
 use tet_format::Integrity;
 
-use super::found::{DiffValue, DifferingElement, ElementDiff};
+use super::element_diff::{DiffValue, DifferingElement, ElementDiff};
 use super::tally::position_in;
-use crate::answer::Answer;
+use crate::answer::WithIntegrity;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ const BLOCK_COUNT: u64 = 1 << 16;
 pub(super) fn diff_texts(
     datasets: [(&Dataset, &Hyperslab); 2],
     how: &Execution,
-) -> Result<Answer<ElementDiff>> {
+) -> Result<WithIntegrity<ElementDiff>> {
     let slab = datasets[0].1;
     let count = slab.element_count().unwrap_or(u64::MAX);
     let mut found = ElementDiff { count, ..ElementDiff::default() };
@@ -53,5 +53,5 @@ pub(super) fn diff_texts(
         }
         first = end;
     }
-    Ok(Answer { value: found, integrity: integrity.unwrap_or(Integrity::Unprotected) })
+    Ok(WithIntegrity { value: found, integrity: integrity.unwrap_or(Integrity::Unprotected) })
 }

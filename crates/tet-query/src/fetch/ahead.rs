@@ -27,13 +27,13 @@ pub(super) type Outcome = Option<(u64, u64)>;
 #[derive(Debug)]
 pub(super) struct Ahead<'a> {
     plan: &'a ReadPlan,
-    state: Mutex<State>,
+    state: Mutex<Comparisons>,
     ended: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// What was found, by the chunk's linear index; `None` while a thread compares it.
+struct Comparisons {
+    /// Outcomes by the chunk's linear index; `None` while a thread compares it.
     outcomes: BTreeMap<u64, Option<Outcome>>,
     /// No chunk before this place in the plan is left to be taken.
     next: usize,
@@ -53,11 +53,12 @@ impl<'a> Ahead<'a> {
         Ahead { plan, state: Mutex::default(), ended: Condvar::new() }
     }
 
-    /// What is found of a chunk, now or before; `compare` looks at it, or at one that comes later.
+    /// Outcome for a chunk, cached or computed by `compare`, which may be called for a later chunk
+    /// first.
     ///
     /// # Errors
     ///
-    /// Returns the error of `compare` for the chunk that is asked for.
+    /// Returns the error of `compare` for the requested chunk.
     pub(super) fn outcome(
         &self,
         read: &ChunkRead,
@@ -84,7 +85,7 @@ impl<'a> Ahead<'a> {
 
     fn claim(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, Comparisons>,
         read: &ChunkRead,
         compare: impl Fn(&ChunkRead) -> Result<Outcome>,
     ) -> Result<Outcome> {
@@ -96,12 +97,12 @@ impl<'a> Ahead<'a> {
         Ok(outcome)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Comparisons> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl Comparisons {
     /// The first chunk of the plan that no thread has taken. Those that are decoded whole are compared
     /// where that is done.
     fn later<'a>(&mut self, plan: &'a ReadPlan) -> Option<&'a ChunkRead> {

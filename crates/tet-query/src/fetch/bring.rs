@@ -7,7 +7,7 @@ use tet_io::{Source, View};
 
 use super::prefetch::Prefetch;
 use crate::buffer::{self, Buffer};
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::error::{Error, Result};
 use crate::plan::runs::TaskReads;
 
@@ -80,7 +80,7 @@ impl<'a> Bring<'a> {
         self.view.as_ref().filter(|_| self.object.is_none())
     }
 
-    /// These bytes of the file. Spans are asked for in the order of `reads`.
+    /// These bytes of the file. Spans are requested in the order of `reads`.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl<'a> Bring<'a> {
         bytes.get(..usize::try_from(span.len()).ok()?)
     }
 
-    /// The bytes of these spans, from the one that was asked for last on, where each is a run and they
+    /// The bytes of these spans, from the last requested one on, where each is a run and they
     /// are neighbors in the buffer.
     pub(super) fn neighbors(&self, spans: impl Iterator<Item = Span>) -> Option<Range<usize>> {
         let start = *self.starts.get(self.at)?;
@@ -145,7 +145,7 @@ impl<'a> Bring<'a> {
     ///
     /// Returns an error when it cannot be read.
     pub(super) fn direct(&self, run: Span, out: &mut [u8]) -> Result<()> {
-        if self.prefetch.take(self.task, Run { object: self.number(), span: run }, out)? {
+        if self.prefetch.take(self.task, ReadRange { object: self.number(), span: run }, out)? {
             return Ok(());
         }
         Ok(self.source().read_ranges(&mut [(run.start(), out)])?)
@@ -171,7 +171,7 @@ impl<'a> Bring<'a> {
             let len = buffer::len(run.len())?;
             let (part, rest) = room.split_at_mut(len.next_multiple_of(ALIGN));
             let part = &mut part[..len];
-            if !self.prefetch.take(self.task, Run { object, span: *run }, part)? {
+            if !self.prefetch.take(self.task, ReadRange { object, span: *run }, part)? {
                 parts.push((run.start(), part));
             }
             room = rest;

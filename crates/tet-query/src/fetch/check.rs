@@ -55,14 +55,14 @@ impl Uses {
     }
 }
 
-/// Whether anything was used of an answer that was not compared with what the file has of it.
+/// Set once an answer uses a byte that was not checked against a digest.
 #[derive(Debug, Default)]
-pub(crate) struct Doubt {
+pub(crate) struct Unverified {
     is_marked: AtomicBool,
     statistics: Mutex<StatisticsUse>,
 }
 
-impl Doubt {
+impl Unverified {
     fn mark(&self) {
         self.is_marked.store(true, Ordering::Relaxed);
     }
@@ -76,18 +76,18 @@ impl Doubt {
         *statistics = statistics.and(used);
     }
 
-    /// How far the answer rests on statistics.
+    /// The use of chunk statistics.
     pub(crate) fn statistics(&self) -> StatisticsUse {
         *self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, for answers of which more becomes known.
-    pub(crate) fn copied(&self) -> Doubt {
+    /// A copy, for answers that go on to read more.
+    pub(crate) fn copied(&self) -> Unverified {
         let is_marked = AtomicBool::new(self.is_marked.load(Ordering::Relaxed));
-        Doubt { is_marked, statistics: Mutex::new(self.statistics()) }
+        Unverified { is_marked, statistics: Mutex::new(self.statistics()) }
     }
 
-    /// How answers of a dataset stand of which this is known.
+    /// The integrity to report for an answer, given what was checked.
     pub(crate) fn integrity(&self, dataset: &Dataset) -> Integrity {
         match dataset.chunks.integrity() {
             Integrity::Verified if self.is_marked.load(Ordering::Relaxed) => Integrity::Unchecked,
@@ -96,36 +96,36 @@ impl Doubt {
     }
 }
 
-/// What the threads of one answer share.
+/// Digest checks shared by the threads of one answer.
 #[derive(Debug)]
 pub(crate) struct Checks<'a> {
     dataset: &'a Dataset,
     plan: &'a ReadPlan,
     how: &'a Execution,
-    doubt: &'a Doubt,
+    unverified: &'a Unverified,
     has_digests: bool,
     uses: Uses,
     ahead: Ahead<'a>,
-    /// What is known of chunks that several passes read in parts.
+    /// Chunks that several passes read in parts.
     parts: Option<&'a PartRead>,
     /// Whether somebody may have the file open for writing.
     is_contended: bool,
-    /// Whether bytes were compared by another read than the one that they were used of.
-    is_apart: AtomicBool,
+    /// Whether a chunk was checked by one read and used from another; a writer may have come between.
+    checked_by_another_read: AtomicBool,
     raw: Mutex<RawSums>,
 }
 
 /// Raw chunks that are digested in pieces.
 #[derive(Debug, Default)]
 struct RawSums {
-    /// What was seen of chunks of which a part was, by their linear index.
+    /// Digests of chunks that were seen in part, by their linear index.
     open: BTreeMap<u64, PieceSum>,
     /// The first chunk that differs, or could not be looked at again.
     fault: Option<(u64, Error)>,
 }
 
 impl<'a> Checks<'a> {
-    /// What is to be compared in one pass over `plan`; a seal is compared here, before the pass.
+    /// Sets up the checks of one pass over `plan`; a seal is compared here, before the pass.
     ///
     /// # Errors
     ///
@@ -133,8 +133,10 @@ impl<'a> Checks<'a> {
     pub(crate) fn new(
         dataset: &'a Dataset,
         plan: &'a ReadPlan,
-        (how, doubt): (&'a Execution, &'a Doubt),
-        (uses, parts): (Uses, Option<&'a PartRead>),
+        how: &'a Execution,
+        unverified: &'a Unverified,
+        uses: Uses,
+        parts: Option<&'a PartRead>,
     ) -> Result<Self> {
         let file_len = dataset.source.len();
         if how.check_decoded(plan.decoded_len, file_len).is_err() {
@@ -147,7 +149,7 @@ impl<'a> Checks<'a> {
             dataset,
             plan,
             how,
-            doubt,
+            unverified,
             has_digests,
             uses,
             ahead: Ahead::new(plan),
@@ -155,10 +157,10 @@ impl<'a> Checks<'a> {
             is_contended: how.digests == DigestPolicy::Always
                 && has_digests
                 && dataset.writers() != Writers::Absent,
-            is_apart: AtomicBool::new(false),
+            checked_by_another_read: AtomicBool::new(false),
             raw: Mutex::default(),
         };
-        seal(dataset, || plan.is_of_all(dataset), how, doubt)?;
+        seal(dataset, || plan.is_of_all(dataset), how, unverified)?;
         Ok(checks)
     }
 
@@ -166,7 +168,7 @@ impl<'a> Checks<'a> {
         self.dataset
     }
 
-    /// What came of the pass.
+    /// Completes the checks of the pass.
     ///
     /// # Errors
     ///
@@ -178,7 +180,7 @@ impl<'a> Checks<'a> {
             return Err(error);
         }
         if !raw.open.is_empty() {
-            self.doubt.mark();
+            self.unverified.mark();
         }
         drop(raw);
         self.look_again()
@@ -188,7 +190,7 @@ impl<'a> Checks<'a> {
     /// written in between.
     fn look_again(&self) -> Result<()> {
         let seals = self.dataset.chunks.seals();
-        let is_apart = self.is_apart.load(Ordering::Relaxed);
+        let is_apart = self.checked_by_another_read.load(Ordering::Relaxed);
         if self.how.digests == DigestPolicy::Never || (seals.is_empty() && !is_apart) {
             return Ok(());
         }
@@ -196,7 +198,7 @@ impl<'a> Checks<'a> {
             return Ok(());
         }
         // Somebody may have written between the reads, also bytes that were put back since.
-        self.doubt.mark();
+        self.unverified.mark();
         let is_of_all = self.plan.is_of_all(self.dataset);
         for sealed in seals.into_iter().filter(|sealed| is_of_all && sealed.known() == Some(None)) {
             if sealed.compared_again(&self.dataset.source, self.how)?.is_some() {
@@ -216,14 +218,14 @@ impl<'a> Checks<'a> {
             return Ok(None);
         }
         if self.how.digests == DigestPolicy::Never {
-            self.doubt.mark();
+            self.unverified.mark();
             return Ok(None);
         }
         self.dataset.chunks.digest(&read.place)
     }
 
     /// The error for bytes that differ from their digest.
-    fn fault(&self, read: &ChunkRead, (found, wanted): (u64, u64)) -> Error {
+    fn fault(&self, read: &ChunkRead, found: u64, wanted: u64) -> Error {
         let rule = tet_format::Rule::ChunkDigest;
         let fault = tet_format::Error { rule, at: read.place.stored.start(), found, wanted };
         Error::chunk(self.dataset, read, fault)
@@ -242,7 +244,7 @@ impl<'a> Checks<'a> {
         };
         match tet_codec::compare(stored, wanted, strength) {
             None => Ok(()),
-            Some(differs) => Err(self.fault(read, differs)),
+            Some((found, wanted)) => Err(self.fault(read, found, wanted)),
         }
     }
 
@@ -270,14 +272,14 @@ impl<'a> Checks<'a> {
         if is_covered || self.uses.compare_ahead(self.how.digests, || is_whole) {
             self.compare_ahead(read, view)?;
             if !(is_digested && self.is_contended) {
-                self.is_apart.store(true, Ordering::Relaxed);
+                self.checked_by_another_read.store(true, Ordering::Relaxed);
                 return Ok(None);
             }
         }
         if is_digested {
             return self.wanted(read);
         }
-        self.doubt.mark();
+        self.unverified.mark();
         Ok(None)
     }
 
@@ -286,8 +288,8 @@ impl<'a> Checks<'a> {
         if self.parts.is_some_and(|parts| parts.is_compared(read)) {
             return Ok(());
         }
-        if let Some(differs) = self.ahead.outcome(read, |read| self.compared(read, view))? {
-            return Err(self.fault(read, differs));
+        if let Some((found, wanted)) = self.ahead.outcome(read, |read| self.compared(read, view))? {
+            return Err(self.fault(read, found, wanted));
         }
         if let Some(parts) = self.parts {
             parts.add(read);
@@ -308,12 +310,12 @@ impl<'a> Checks<'a> {
         view: Option<&View<'_>>,
     ) -> Result<()> {
         if self.begin(read, ordinal, view)?.is_some() {
-            self.doubt.mark();
+            self.unverified.mark();
         }
         Ok(())
     }
 
-    /// What is found when all stored bytes of a chunk are compared.
+    /// Compares all stored bytes of a chunk with its digest.
     fn compared(&self, read: &ChunkRead, view: Option<&View<'_>>) -> Result<Outcome> {
         let Some(wanted) = self.wanted(read)? else { return Ok(None) };
         let stored = read.place.stored.range();
@@ -348,7 +350,7 @@ impl<'a> Checks<'a> {
     /// again: where it has the right bytes now, it changed while it was read.
     fn note(&self, read: &ChunkRead) {
         let error = match self.compared(read, None) {
-            Ok(Some(differs)) => self.fault(read, differs),
+            Ok(Some((found, wanted))) => self.fault(read, found, wanted),
             Ok(None) => Error::changed(&self.dataset.source),
             Err(error) => error,
         };
@@ -369,7 +371,7 @@ pub(crate) fn seal(
     dataset: &Dataset,
     is_all: impl FnOnce() -> bool,
     how: &Execution,
-    doubt: &Doubt,
+    unverified: &Unverified,
 ) -> Result<()> {
     let seals = dataset.chunks.seals();
     if seals.is_empty() {
@@ -377,7 +379,7 @@ pub(crate) fn seal(
     }
     let is_due = match how.digests {
         DigestPolicy::Never => {
-            doubt.mark();
+            unverified.mark();
             return Ok(());
         }
         DigestPolicy::Auto => is_all(),
@@ -386,7 +388,7 @@ pub(crate) fn seal(
     for sealed in seals {
         let compared = || sealed.compare(&dataset.source, how);
         match if is_due { Some(compared()?) } else { sealed.known() } {
-            None => doubt.mark(),
+            None => unverified.mark(),
             Some(None) => {}
             Some(Some(fault)) => {
                 let error = Error::Foreign { dataset: dataset.name.clone(), fault };

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::budget::Execution;
-use crate::catalog::Run;
+use crate::catalog::ReadRange;
 use crate::error::Result;
 
 /// The widest gap between runs that is read through: what lies between pages.
@@ -32,15 +32,15 @@ pub(super) struct Groups {
     /// Bytes of a group of more than one task, at most.
     group_len_max: u64,
     /// The runs of the first task of the next group, if they are known.
-    next: Option<Vec<Run>>,
+    next: Option<Vec<ReadRange>>,
 }
 
 /// Tasks that follow each other, and the requests for their runs, in the order in which tasks need them.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// The runs of each task, each with the numbers of the requests that have its bytes.
-    pub tasks: Vec<Vec<(Run, Range<usize>)>>,
-    pub requests: Vec<Run>,
+    pub tasks: Vec<Vec<(ReadRange, Range<usize>)>>,
+    pub requests: Vec<ReadRange>,
 }
 
 impl Groups {
@@ -62,8 +62,9 @@ impl Groups {
     /// a group with those that are, and comes with the error.
     pub(super) fn next(
         &mut self,
-        (first, task_count): (u64, u64),
-        runs_of: impl Fn(u64, &mut dyn FnMut(Run)) -> Result<()>,
+        first: u64,
+        task_count: u64,
+        runs_of: impl Fn(u64, &mut dyn FnMut(ReadRange)) -> Result<()>,
     ) -> (Group, Result<()>) {
         let (mut tasks, mut extent) = (Vec::new(), Extent::default());
         let mut outcome = Ok(());
@@ -91,8 +92,9 @@ impl Groups {
     }
 
     /// The requests for the runs of these tasks.
-    fn group(&self, tasks: Vec<Vec<Run>>) -> Group {
-        let mut sorted: Vec<(Run, usize)> = tasks.iter().flatten().copied().zip(0..).collect();
+    fn group(&self, tasks: Vec<Vec<ReadRange>>) -> Group {
+        let mut sorted: Vec<(ReadRange, usize)> =
+            tasks.iter().flatten().copied().zip(0..).collect();
         sorted.sort_unstable_by_key(|(run, nth)| {
             (run.object, run.span.start(), run.span.end(), *nth)
         });
@@ -116,13 +118,13 @@ impl Groups {
         }
         let mut chain_of = chain_of.into_iter().map(|at| &chains[at]);
         let mut placed = |run| (run, chain_of.next().map_or(0..0, |chain| chain.numbers_of(run)));
-        let placed = |runs: Vec<Run>| runs.into_iter().map(&mut placed).collect();
+        let placed = |runs: Vec<ReadRange>| runs.into_iter().map(&mut placed).collect();
         let tasks = tasks.into_iter().map(placed).collect();
         Group { tasks, requests }
     }
 
     /// Adds a run to a chain, if it is near enough: to its last request, or what is left of the run as another one.
-    fn add(&self, chain: &mut Chain, run: Run) -> bool {
+    fn add(&self, chain: &mut Chain, run: ReadRange) -> bool {
         let Some(last) = chain.requests.last_mut().filter(|last| last.object == run.object) else {
             return false;
         };
@@ -136,7 +138,7 @@ impl Groups {
             return false;
         }
         let rest = tet_format::Span::from_range(last.span.end()..end);
-        let rest = rest.map(|span| Run { span, ..run });
+        let rest = rest.map(|span| ReadRange { span, ..run });
         chain.requests.extend(rest);
         true
     }
@@ -145,8 +147,8 @@ impl Groups {
 /// The runs of a task, as far as they are given.
 fn listed(
     task: u64,
-    runs_of: impl Fn(u64, &mut dyn FnMut(Run)) -> Result<()>,
-) -> (Vec<Run>, Result<()>) {
+    runs_of: impl Fn(u64, &mut dyn FnMut(ReadRange)) -> Result<()>,
+) -> (Vec<ReadRange>, Result<()>) {
     let mut runs = Vec::new();
     let listed = runs_of(task, &mut |run| runs.push(run));
     (runs, listed)
@@ -154,7 +156,7 @@ fn listed(
 
 /// Requests that follow each other without a gap, so that a run may have bytes in several of them.
 struct Chain {
-    requests: Vec<Run>,
+    requests: Vec<ReadRange>,
     /// The first run in the order of tasks that has bytes in it.
     first: usize,
     /// The number of its first request in the group.
@@ -163,7 +165,7 @@ struct Chain {
 
 impl Chain {
     /// The numbers of the requests that have the bytes of a run.
-    fn numbers_of(&self, run: Run) -> Range<usize> {
+    fn numbers_of(&self, run: ReadRange) -> Range<usize> {
         let begin = self.requests.partition_point(|it| it.span.end() <= run.span.start());
         let end = self.requests.partition_point(|it| it.span.start() < run.span.end());
         self.number + begin..self.number + end.max(begin)
@@ -180,7 +182,7 @@ struct Extent {
 }
 
 impl Extent {
-    fn add(&mut self, runs: &[Run]) {
+    fn add(&mut self, runs: &[ReadRange]) {
         self.count = self.count.saturating_add(runs.len());
         for run in runs {
             let (mut start, mut end) = (run.span.start(), run.span.end());
@@ -206,15 +208,15 @@ impl Extent {
 pub(crate) fn each_request(
     how: &Execution,
     task_count: u64,
-    runs_of: impl Fn(u64, &mut dyn FnMut(Run)) -> Result<()>,
-    visit: &mut dyn FnMut(Run),
+    runs_of: impl Fn(u64, &mut dyn FnMut(ReadRange)) -> Result<()>,
+    visit: &mut dyn FnMut(ReadRange),
 ) -> Result<()> {
     if !how.access.is_remote() {
         return (0..task_count).try_for_each(|task| runs_of(task, visit));
     }
     let (mut groups, mut first) = (Groups::new(how), 0);
     while first < task_count {
-        let (group, listed) = groups.next((first, task_count), &runs_of);
+        let (group, listed) = groups.next(first, task_count, &runs_of);
         group.requests.into_iter().for_each(&mut *visit);
         listed?;
         first = first.saturating_add(group.tasks.len() as u64);
@@ -229,23 +231,23 @@ mod tests {
 
     use super::*;
 
-    fn run(object: u32, start: u64, end: u64) -> Run {
-        Run { object, span: Span::from_range(start..end).unwrap() }
+    fn run(object: u32, start: u64, end: u64) -> ReadRange {
+        ReadRange { object, span: Span::from_range(start..end).unwrap() }
     }
 
     fn far(request_len: u64) -> Access {
         Access { depth: 4, gap_max: 10, request_len }
     }
 
-    fn groups(access: Access, memory_budget: u64, tasks: &[&[Run]]) -> Vec<Group> {
+    fn groups(access: Access, memory_budget: u64, tasks: &[&[ReadRange]]) -> Vec<Group> {
         let how = Execution { access, memory_budget, ..Execution::default() };
-        let runs_of = |task: u64, visit: &mut dyn FnMut(Run)| {
+        let runs_of = |task: u64, visit: &mut dyn FnMut(ReadRange)| {
             tasks[usize::try_from(task).unwrap()].iter().copied().for_each(visit);
             Ok(())
         };
         let (mut all, mut found, mut first) = (Groups::new(&how), Vec::new(), 0);
         while first < tasks.len() {
-            let (group, listed) = all.next((first as u64, tasks.len() as u64), runs_of);
+            let (group, listed) = all.next(first as u64, tasks.len() as u64, runs_of);
             listed.unwrap();
             first += group.tasks.len();
             found.push(group);
@@ -258,7 +260,7 @@ mod tests {
         found
     }
 
-    fn requests(access: Access, tasks: &[&[Run]]) -> Vec<Run> {
+    fn requests(access: Access, tasks: &[&[ReadRange]]) -> Vec<ReadRange> {
         let groups = groups(access, 1 << 30, tasks);
         groups.into_iter().flat_map(|group| group.requests).collect()
     }
@@ -293,12 +295,12 @@ mod tests {
     /// those of the others.
     #[test]
     fn tasks_share_the_bytes_that_each_reads_through() {
-        let columns: Vec<Vec<Run>> = (0..5)
+        let columns: Vec<Vec<ReadRange>> = (0..5)
             .map(|nth| {
                 vec![run(0, nth * 20, nth * 20 + 320), run(0, nth * 20 + 400, nth * 20 + 420)]
             })
             .collect();
-        let tasks: Vec<&[Run]> = columns.iter().map(Vec::as_slice).collect();
+        let tasks: Vec<&[ReadRange]> = columns.iter().map(Vec::as_slice).collect();
         let group = groups(far(150), 1 << 30, &tasks).pop().unwrap();
         let spans: Vec<Span> = group.requests.iter().map(|it| it.span).collect();
         assert_eq!(spans.iter().map(|it| it.len()).sum::<u64>(), 500, "{spans:?}");
@@ -317,9 +319,9 @@ mod tests {
     /// A group has as many bytes as are held ahead, halved, and one task at least.
     #[test]
     fn groups_have_room() {
-        let tasks: Vec<[Run; 1]> =
+        let tasks: Vec<[ReadRange; 1]> =
             (0..40).map(|nth| [run(0, nth * 100, nth * 100 + 100)]).collect();
-        let tasks: Vec<&[Run]> = tasks.iter().map(<[Run; 1]>::as_slice).collect();
+        let tasks: Vec<&[ReadRange]> = tasks.iter().map(<[ReadRange; 1]>::as_slice).collect();
         let counts = |memory: u64| -> Vec<usize> {
             groups(far(400), memory, &tasks).iter().map(|group| group.tasks.len()).collect()
         };
@@ -355,13 +357,13 @@ mod tests {
     #[test]
     fn a_task_without_runs_comes_with_its_error() {
         let how = Execution { access: far(100), ..Execution::default() };
-        let runs_of = |task: u64, visit: &mut dyn FnMut(Run)| {
+        let runs_of = |task: u64, visit: &mut dyn FnMut(ReadRange)| {
             visit(run(0, task * 10, task * 10 + 10));
             if task == 2 { Err(crate::Error::Budget { wanted: 1, budget: 0 }) } else { Ok(()) }
         };
         let mut groups = Groups::new(&how);
         for (first, count, is_ok) in [(0, 2, true), (2, 1, false), (3, 5, true)] {
-            let (group, listed) = groups.next((first, 8), runs_of);
+            let (group, listed) = groups.next(first, 8, runs_of);
             assert_eq!((group.tasks.len(), listed.is_ok()), (count, is_ok));
         }
     }

@@ -11,7 +11,7 @@ use crate::catalog::Dataset;
 use crate::plan::ChunkRead;
 use crate::selection::Hyperslab;
 
-/// What is known of the chunks of a selection that is read in parts.
+/// Tracks which chunks of a selection that is read in parts were compared.
 #[derive(Debug)]
 pub(crate) struct PartRead {
     grid: Grid,
@@ -21,7 +21,7 @@ pub(crate) struct PartRead {
 }
 
 impl PartRead {
-    /// Nothing is known yet of the chunks of `slab`, which is read in parts.
+    /// No chunk of `slab`, which is read in parts, is checked yet.
     pub(crate) fn new(dataset: &Dataset, slab: &Hyperslab) -> Self {
         let axes = slab.axes().iter();
         let whole = axes.map(|slice| {

@@ -1,4 +1,4 @@
-//! What one thread digests of the raw chunks whose elements it uses.
+//! Digests of raw chunks, computed by one thread while it uses their elements.
 
 use tet_codec::Pieces;
 use tet_format::Digest;
@@ -8,7 +8,7 @@ use super::check::Checks;
 use crate::error::Result;
 use crate::plan::ChunkRead;
 
-/// What one thread has digested of the raw chunk whose elements it uses.
+/// Digests the raw chunk whose elements one thread uses.
 #[derive(Debug)]
 pub(super) struct Passing<'a> {
     checks: &'a Checks<'a>,

@@ -19,7 +19,8 @@ const KEPT_LEN: usize = 4 << 20;
 /// that has not ended: what ends before its turn is held until then. A task answers how many selected
 /// bytes it finished.
 pub(crate) fn run<S>(
-    (workers, ahead): (usize, u64),
+    workers: usize,
+    ahead: u64,
     count: u64,
     how: &Execution,
     state: impl Fn() -> S + Sync,
@@ -135,7 +136,7 @@ fn keep_freed_memory() {
 
 /// Runs `work` on that many threads, this one among them; on fewer where the system has no more.
 ///
-/// The threads are made for this and end with it. A pool that is kept would have to be one for each
+/// The threads are made for this and end with it. A permanent pool would have to be one for each
 /// number of threads, would hang after `fork`, and saves 15 us a thread of tasks that take 1 ms.
 fn on_threads(workers: usize, work: &(impl Fn() + Sync)) {
     if workers <= 1 {

@@ -10,8 +10,8 @@
 //!   threads    make request 0, then request 1; a task reads by itself what is not being read yet
 //! ```
 //!
-//! What is read is what the plan says: the same requests, by any thread. No task waits for a request that is
-//! not being made, so nothing waits for ever.
+//! Requests are those of the plan, made by any thread. No task waits for a request that is not being made, so nothing
+//! waits for ever.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -22,34 +22,34 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::groups::{Groups, RUNS_MAX};
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::error::{Error, Result};
 
 /// Requests that are held at most: those of two groups.
 const HELD_MAX: usize = 2 * RUNS_MAX;
 
 /// Gives the runs of a task.
-type RunsOf<'a> = dyn Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a;
+type RunsOf<'a> = dyn Fn(u64, &mut dyn FnMut(ReadRange)) -> Result<()> + Sync + 'a;
 
 /// The runs of the tasks of one pass.
 pub(crate) struct Prefetch<'a> {
     dataset: &'a Dataset,
     /// Requests at the same time.
     depth: usize,
-    /// Bytes that may be held: none of a local file, of which nothing is read ahead.
+    /// Most bytes of read-ahead: 0 for a local file.
     len_max: u64,
     task_count: u64,
     runs_of: Box<RunsOf<'a>>,
-    state: Mutex<State>,
+    state: Mutex<PrefetchQueue>,
     changed: Condvar,
 }
 
-struct State {
-    /// What is left of the tasks whose runs are known: each run with the numbers of its requests.
-    tasks: BTreeMap<u64, VecDeque<(Run, Range<u64>)>>,
-    /// The runs of tasks before this one are known.
+struct PrefetchQueue {
+    /// Remaining runs of the tasks whose runs are listed, each with the numbers of its requests.
+    tasks: BTreeMap<u64, VecDeque<(ReadRange, Range<u64>)>>,
+    /// Tasks before this one have their runs listed.
     known: u64,
-    /// The requests of which a task may need something, by number, which is their order.
+    /// Requests that a task may still need, by number, in order.
     requests: BTreeMap<u64, Request>,
     /// The number of the next request, and the groups after those that are known.
     request_count: u64,
@@ -64,13 +64,13 @@ struct State {
 
 /// A request, for runs of one or more tasks.
 struct Request {
-    run: Run,
+    run: ReadRange,
     /// How many runs with bytes of it tasks have neither taken nor given up.
     left: usize,
-    held: Held,
+    held: RequestState,
 }
 
-enum Held {
+enum RequestState {
     /// It is not being made.
     Waiting,
     Reading,
@@ -95,7 +95,7 @@ impl<'a> Prefetch<'a> {
         dataset: &'a Dataset,
         how: &Execution,
         task_count: u64,
-        runs_of: impl Fn(u64, &mut dyn FnMut(Run)) -> Result<()> + Sync + 'a,
+        runs_of: impl Fn(u64, &mut dyn FnMut(ReadRange)) -> Result<()> + Sync + 'a,
     ) -> Self {
         Prefetch {
             dataset,
@@ -103,7 +103,7 @@ impl<'a> Prefetch<'a> {
             len_max: how.ahead_len(),
             task_count,
             runs_of: Box::new(runs_of),
-            state: Mutex::new(State::new(how)),
+            state: Mutex::new(PrefetchQueue::new(how)),
             changed: Condvar::new(),
         }
     }
@@ -135,7 +135,7 @@ impl<'a> Prefetch<'a> {
     /// # Errors
     ///
     /// Returns the error of reading it.
-    pub(super) fn take(&self, task: u64, run: Run, out: &mut [u8]) -> Result<bool> {
+    pub(super) fn take(&self, task: u64, run: ReadRange, out: &mut [u8]) -> Result<bool> {
         if self.is_off() {
             return Ok(false);
         }
@@ -146,7 +146,7 @@ impl<'a> Prefetch<'a> {
         let Some(numbers) = state.pass_to(task, run) else { return Ok(false) };
         let (mut parts, mut outcome) = (Vec::new(), Ok(()));
         for number in numbers {
-            let (guard, part) = self.await_part(state, (number, run));
+            let (guard, part) = self.await_part(state, number, run);
             state = guard;
             match part {
                 Ok(Some(part)) => parts.push(part),
@@ -166,9 +166,10 @@ impl<'a> Prefetch<'a> {
     /// Waits for a request that has bytes of a run, or makes it; `None` where the caller has to read the run.
     fn await_part<'s>(
         &'s self,
-        mut state: MutexGuard<'s, State>,
-        (number, run): (u64, Run),
-    ) -> (MutexGuard<'s, State>, Result<Option<Part>>) {
+        mut state: MutexGuard<'s, PrefetchQueue>,
+        number: u64,
+        run: ReadRange,
+    ) -> (MutexGuard<'s, PrefetchQueue>, Result<Option<RequestBytes>>) {
         loop {
             let Some(whole) = state.requests.get(&number).map(|request| request.run) else {
                 return (state, Ok(None));
@@ -176,22 +177,22 @@ impl<'a> Prefetch<'a> {
             let has_room = self.has_room(&state, whole);
             let Some(request) = state.requests.get_mut(&number) else { return (state, Ok(None)) };
             match &request.held {
-                Held::Reading => {
+                RequestState::Reading => {
                     state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 // It has more than this run, or less: it is made here.
-                Held::Waiting if whole != run && has_room => {
+                RequestState::Waiting if whole != run && has_room => {
                     state.begin(number, whole);
                     state = self.make(state, number, whole);
                 }
-                Held::Waiting | Held::Lost => return (state, Ok(None)),
-                Held::Ready(bytes) => {
-                    let part = Part { run: whole, bytes: Arc::clone(bytes) };
+                RequestState::Waiting | RequestState::Lost => return (state, Ok(None)),
+                RequestState::Ready(bytes) => {
+                    let part = RequestBytes { run: whole, bytes: Arc::clone(bytes) };
                     return (state, Ok(Some(part)));
                 }
-                Held::Failed(_) => {
-                    let held = std::mem::replace(&mut request.held, Held::Lost);
-                    let Held::Failed(error) = held else { return (state, Ok(None)) };
+                RequestState::Failed(_) => {
+                    let held = std::mem::replace(&mut request.held, RequestState::Lost);
+                    let RequestState::Failed(error) = held else { return (state, Ok(None)) };
                     return (state, Err(error));
                 }
             }
@@ -212,11 +213,11 @@ impl<'a> Prefetch<'a> {
         self.changed.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PrefetchQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What one thread does until it is stopped.
+    /// Loop of one thread, until it is stopped.
     fn read_ahead(&self) {
         let mut state = self.state();
         while !state.is_stopped {
@@ -230,18 +231,18 @@ impl<'a> Prefetch<'a> {
     /// Makes a request that was begun.
     fn make<'s>(
         &'s self,
-        state: MutexGuard<'s, State>,
+        state: MutexGuard<'s, PrefetchQueue>,
         number: u64,
-        run: Run,
-    ) -> MutexGuard<'s, State> {
+        run: ReadRange,
+    ) -> MutexGuard<'s, PrefetchQueue> {
         drop(state);
         let read = catch_unwind(AssertUnwindSafe(|| self.read(run)));
         let mut state = self.state();
         let held = match read {
-            Ok(Ok(bytes)) => Held::Ready(Arc::new(bytes)),
-            Ok(Err(error)) => Held::Failed(error),
+            Ok(Ok(bytes)) => RequestState::Ready(Arc::new(bytes)),
+            Ok(Err(error)) => RequestState::Failed(error),
             // A task that needs it reads by itself, and meets the panic.
-            Err(_) => Held::Lost,
+            Err(_) => RequestState::Lost,
         };
         state.finish(number, held);
         self.changed.notify_all();
@@ -249,7 +250,7 @@ impl<'a> Prefetch<'a> {
     }
 
     /// The next request to be made; `None` where there is none, or no room for it.
-    fn claim(&self, state: &mut State) -> Option<(u64, Run)> {
+    fn claim(&self, state: &mut PrefetchQueue) -> Option<(u64, ReadRange)> {
         loop {
             if let Some(number) = state.next_waiting() {
                 let run = state.requests.get(&number)?.run;
@@ -267,17 +268,17 @@ impl<'a> Prefetch<'a> {
         }
     }
 
-    fn has_room(&self, state: &State, run: Run) -> bool {
+    fn has_room(&self, state: &PrefetchQueue, run: ReadRange) -> bool {
         let len = state.held_len.saturating_add(run.span.len());
         state.held_count < HELD_MAX && len <= self.len_max
     }
 
     /// Lists the tasks of the next group.
-    fn list_next(&self, state: &mut State) -> Result<()> {
-        let (group, listed) = state.groups.next((state.known, self.task_count), &self.runs_of);
+    fn list_next(&self, state: &mut PrefetchQueue) -> Result<()> {
+        let (group, listed) = state.groups.next(state.known, self.task_count, &self.runs_of);
         let first = state.request_count;
         for run in group.requests {
-            let request = Request { run, left: 0, held: Held::Waiting };
+            let request = Request { run, left: 0, held: RequestState::Waiting };
             state.requests.insert(state.request_count, request);
             state.request_count += 1;
         }
@@ -295,7 +296,7 @@ impl<'a> Prefetch<'a> {
         listed
     }
 
-    fn read(&self, run: Run) -> Result<Vec<u8>> {
+    fn read(&self, run: ReadRange) -> Result<Vec<u8>> {
         let mut bytes = vec![0; buffer::len(run.span.len())?];
         let object = if run.object == 0 { None } else { self.dataset.chunks.object(run.object)? };
         let source = object.as_ref().unwrap_or(&self.dataset.source);
@@ -304,9 +305,9 @@ impl<'a> Prefetch<'a> {
     }
 }
 
-impl State {
-    fn new(how: &Execution) -> State {
-        State {
+impl PrefetchQueue {
+    fn new(how: &Execution) -> PrefetchQueue {
+        PrefetchQueue {
             tasks: BTreeMap::new(),
             known: 0,
             requests: BTreeMap::new(),
@@ -322,14 +323,14 @@ impl State {
     /// The first request that is not being made.
     fn next_waiting(&mut self) -> Option<u64> {
         let mut requests = self.requests.range(self.next..);
-        let waiting = requests.find(|(_, request)| matches!(request.held, Held::Waiting));
+        let waiting = requests.find(|(_, request)| matches!(request.held, RequestState::Waiting));
         let number = waiting.map(|(&number, _)| number);
         self.next = number.unwrap_or(self.next);
         number
     }
 
     /// The requests of a run of a task; the runs before it are not needed any more.
-    fn pass_to(&mut self, task: u64, run: Run) -> Option<Range<u64>> {
+    fn pass_to(&mut self, task: u64, run: ReadRange) -> Option<Range<u64>> {
         let at = self.tasks.get(&task)?.iter().position(|(listed, _)| *listed == run)?;
         for _ in 0..at {
             self.pop(task);
@@ -343,10 +344,10 @@ impl State {
         for number in numbers {
             let Some(request) = self.requests.get_mut(&number) else { continue };
             request.left -= 1;
-            if request.left > 0 || matches!(request.held, Held::Reading) {
+            if request.left > 0 || matches!(request.held, RequestState::Reading) {
                 continue;
             }
-            let (run, is_held) = (request.run, !matches!(request.held, Held::Waiting));
+            let (run, is_held) = (request.run, !matches!(request.held, RequestState::Waiting));
             self.requests.remove(&number);
             if is_held {
                 self.free(run);
@@ -355,15 +356,15 @@ impl State {
         Some(())
     }
 
-    fn begin(&mut self, number: u64, run: Run) {
+    fn begin(&mut self, number: u64, run: ReadRange) {
         if let Some(request) = self.requests.get_mut(&number) {
-            request.held = Held::Reading;
+            request.held = RequestState::Reading;
             self.held_len = self.held_len.saturating_add(run.span.len());
             self.held_count += 1;
         }
     }
 
-    fn finish(&mut self, number: u64, held: Held) {
+    fn finish(&mut self, number: u64, held: RequestState) {
         let Some(request) = self.requests.get_mut(&number) else { return };
         let run = request.run;
         if request.left == 0 {
@@ -374,22 +375,22 @@ impl State {
         }
     }
 
-    fn free(&mut self, run: Run) {
+    fn free(&mut self, run: ReadRange) {
         self.held_len = self.held_len.saturating_sub(run.span.len());
         self.held_count = self.held_count.saturating_sub(1);
     }
 }
 
 /// The bytes of a request.
-struct Part {
-    run: Run,
+struct RequestBytes {
+    run: ReadRange,
     bytes: Arc<Vec<u8>>,
 }
 
 /// Copies a run out of the bytes of its requests, which follow each other; whether they have it.
-fn copy_parts(parts: &[Part], run: Run, out: &mut [u8]) -> bool {
+fn copy_parts(parts: &[RequestBytes], run: ReadRange, out: &mut [u8]) -> bool {
     let mut done = 0;
-    for Part { run: whole, bytes } in parts {
+    for RequestBytes { run: whole, bytes } in parts {
         let at = (run.span.start() + done as u64).checked_sub(whole.span.start());
         let at = at.and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
         let (Some(from), Some(to)) = (bytes.get(at..), out.get_mut(done..)) else { return false };

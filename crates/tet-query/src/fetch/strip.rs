@@ -27,8 +27,8 @@ pub(super) fn serves(
         let len = buffer::len(element_count(boxes))? * element_size;
         let counts: Vec<usize> =
             boxes.iter().map(|part| buffer::len(part.count)).collect::<Result<_>>()?;
-        let to = (dense.room(len)?, &dense_strides(boxes)[..]);
-        copy_box(&counts, element_size, (bytes, &held_strides(boxes)), to);
+        let (from_strides, to_strides) = (held_strides(boxes), dense_strides(boxes));
+        copy_box(&counts, element_size, bytes, &from_strides, dense.room(len)?, &to_strides);
     }
     Ok(fits)
 }
@@ -69,7 +69,8 @@ pub(super) fn dense_strides(boxes: &[AxisBox]) -> Vec<usize> {
 
 /// Copies the selected elements out of the bytes of one stretch of a strip.
 pub(super) fn spread(
-    (stretches, stretch): (&Stretches, &Stretch),
+    stretches: &Stretches,
+    stretch: &Stretch,
     boxes: &[AxisBox],
     element_size: usize,
     held: &[u8],
@@ -91,6 +92,6 @@ pub(super) fn spread(
     for axis in (1..counts.len()).rev() {
         to[axis - 1] = to[axis] * counts[axis];
     }
-    copy_box(&counts, element_size, (held, &from), (out, &to));
+    copy_box(&counts, element_size, held, &from, out, &to);
     Ok(())
 }

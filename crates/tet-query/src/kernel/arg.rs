@@ -74,7 +74,7 @@ impl<T: Ordered, E: End> Arg<T, E> {
 
 impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
     const INDEXED: bool = true;
-    const OUTDOES: bool = true;
+    const CAN_SKIP: bool = true;
 
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
     }
 
     // Of equal elements the first counts, wherever its chunk is.
-    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+    fn can_skip(&self, cell: usize, known: &Known<T>) -> bool {
         let held = self.keys[cell];
         let is_outdone = |best| best != held && E::pick(best, held) == held;
         known.nan_count == 0 && known.best::<E>().map(even::<T>).is_none_or(is_outdone)
@@ -148,7 +148,7 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
         if let Some(&place) = later.nan_places.get(from) {
             self.note_nan(cell, place);
         }
-        self.nans.add(cell, self.keys.len(), later.nans.of(from));
+        self.nans.add(cell, self.keys.len(), later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {
@@ -184,7 +184,7 @@ fn key<T: Ordered>(element: T) -> T::Key {
     if element == T::zeroed() { T::ZERO } else { element.key() }
 }
 
-/// The same for a key.
+/// Maps the keys of both zeros to one.
 #[inline(always)]
 fn even<T: Ordered>(key: T::Key) -> T::Key {
     if T::from_key(key) == T::zeroed() { T::ZERO } else { key }

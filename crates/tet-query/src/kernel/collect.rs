@@ -6,7 +6,7 @@ use super::extrema::count_nan;
 use super::rank::Numeric;
 use super::{At, Kernel, Lanes, Setup, floats_or_null};
 use crate::error::Result;
-use crate::interpolation::{Between, places, select};
+use crate::interpolation::{Between, quantile_positions, select};
 use crate::op::NanPolicy;
 use crate::value::Values;
 
@@ -14,7 +14,7 @@ use crate::value::Values;
 const SPAN: usize = 64;
 /// At most this many elements list their cells one by one: two parts, their own and one for those
 /// behind them, take no less.
-const FEW: usize = 2 * size_of::<Part>() / size_of::<u32>();
+const FEW: usize = 2 * size_of::<CellRows>() / size_of::<u32>();
 
 /// The quantiles [`Setup::q`] of every cell; null where there is no element.
 #[derive(Debug)]
@@ -24,24 +24,24 @@ pub(crate) struct Collect<T> {
     between: Between,
     nan: NanPolicy,
     elements: Vec<T>,
-    /// What the elements are, in order.
-    parts: Vec<Part>,
+    /// Runs of the elements, in order.
+    parts: Vec<CellRows>,
     /// The cells of scattered elements, in order.
     cells: Vec<u32>,
     nan_count: u64,
-    /// The elements cell by cell, from when they are asked for to the next fold.
+    /// The elements cell by cell, arranged on demand and dropped by the next fold.
     arranged: OnceCell<Arranged<T>>,
 }
 
 /// Rows of neighboring cells; without lanes as many elements as rows, each of its own cell.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct CellRows {
     cell: usize,
     lanes: usize,
     rows: usize,
 }
 
-impl Part {
+impl CellRows {
     const fn is_scattered(self) -> bool {
         self.lanes == 0
     }
@@ -62,13 +62,13 @@ impl<T: Numeric> Collect<T> {
         self.elements.extend_from_slice(run);
         match self.parts.last_mut() {
             Some(part) if part.cell == cell && part.lanes == 1 => part.rows += run.len(),
-            _ => self.lay(Part { cell, lanes: 1, rows: run.len() }),
+            _ => self.lay(CellRows { cell, lanes: 1, rows: run.len() }),
         }
     }
 
     /// Lists the cells of the elements kept last, in at most 4 bytes for each.
-    fn lay(&mut self, part: Part) {
-        let Part { cell, lanes, rows } = part;
+    fn lay(&mut self, part: CellRows) {
+        let CellRows { cell, lanes, rows } = part;
         let (count, end) = (lanes * rows, u32::try_from(cell + lanes));
         if count == 0 {
             return;
@@ -80,7 +80,7 @@ impl<T: Numeric> Collect<T> {
         self.cells.extend(cells.map(|cell| cell as u32));
         match self.parts.last_mut() {
             Some(part) if part.is_scattered() => part.rows += count,
-            _ => self.parts.push(Part { cell: 0, lanes: 0, rows: count }),
+            _ => self.parts.push(CellRows { cell: 0, lanes: 0, rows: count }),
         }
     }
 
@@ -91,8 +91,8 @@ impl<T: Numeric> Collect<T> {
     }
 
     fn arranged(&self) -> &Arranged<T> {
-        let parts = (&self.parts[..], &self.cells[..]);
-        self.arranged.get_or_init(|| arrange(self.cell_count, &self.elements, parts))
+        let arrange = || arrange(self.cell_count, &self.elements, &self.parts, &self.cells);
+        self.arranged.get_or_init(arrange)
     }
 
     /// Writes the quantiles of a cell; `keys` is room.
@@ -105,7 +105,7 @@ impl<T: Numeric> Collect<T> {
             let value = spoiled.then_some(f64::NAN);
             return values.extend(self.q.iter().map(|_| value));
         }
-        let places = places(keys.len() as u64, &self.q, self.between);
+        let places = quantile_positions(keys.len() as u64, &self.q, self.between);
         let wanted = places.iter().flat_map(|place| [place.low as usize, place.high as usize]);
         let mut wanted: Vec<usize> = wanted.collect();
         wanted.sort_unstable();
@@ -120,7 +120,8 @@ impl<T: Numeric> Collect<T> {
 fn arrange<T: Numeric>(
     cell_count: usize,
     elements: &[T],
-    (parts, cells): (&[Part], &[u32]),
+    parts: &[CellRows],
+    cells: &[u32],
 ) -> Arranged<T> {
     let mut starts = vec![0; cell_count + 1];
     cells.iter().for_each(|&cell| starts[cell as usize + 1] += 1);
@@ -137,7 +138,7 @@ fn arrange<T: Numeric>(
     let mut arranged = vec![T::zeroed(); elements.len()];
     let (mut rest, mut cells) = (elements, cells.iter());
     for &part in parts {
-        let Part { cell, lanes, rows } = part;
+        let CellRows { cell, lanes, rows } = part;
         let (here, after) = rest.split_at(lanes.max(1) * rows);
         rest = after;
         if lanes == 1 {
@@ -197,7 +198,7 @@ impl<T: Numeric> Kernel<T> for Collect<T> {
             self.count_nan(row);
             self.elements.extend_from_slice(row);
         }
-        self.lay(Part { cell: at.cell, lanes: lanes.count, rows: lanes.rows });
+        self.lay(CellRows { cell: at.cell, lanes: lanes.count, rows: lanes.rows });
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {

@@ -68,7 +68,7 @@ impl<T: Ordered> Kernel<T> for Count {
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
         self.folded.take(cell, &later.folded, from);
-        self.nans.add(cell, self.cell_count, later.nans.of(from));
+        self.nans.add(cell, self.cell_count, later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {
@@ -82,7 +82,7 @@ impl<T: Ordered> Kernel<T> for Count {
 
     fn finish(self) -> Result<Values> {
         let counts = self.folded.counts().iter().enumerate();
-        let counts = counts.map(|(cell, &count)| count - self.nans.of(cell));
+        let counts = counts.map(|(cell, &count)| count - self.nans.count(cell));
         Ok(Values::new(Cells::Count(counts.collect())))
     }
 }

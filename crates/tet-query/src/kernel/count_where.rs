@@ -13,7 +13,7 @@ use crate::value::{Cells, Values};
 /// Lanes that are tested together.
 const GROUP: usize = 16;
 
-/// What is made of a count.
+/// Result that is made of a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tally {
     /// The count.

@@ -20,7 +20,7 @@ use crate::value::{Cells, Values};
 /// Elements that are looked at together.
 const BLOCK: usize = 1024;
 
-/// What one pass over the elements looks for.
+/// Digits to count in one pass over the elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pass {
     /// Ranks that are counted, in order, apart from each other.
@@ -170,7 +170,7 @@ impl<T: Numeric> Kernel<T> for Digits<T> {
         }
         let (least, greatest) = later.ends[from];
         self.ends[cell] = (self.ends[cell].0.min(least), self.ends[cell].1.max(greatest));
-        self.nans.add(cell, self.ends.len(), later.nans.of(from));
+        self.nans.add(cell, self.ends.len(), later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {

@@ -107,7 +107,7 @@ pub(crate) trait End: Debug + Send + 'static {
     fn pick_value<V: PartialOrd>(a: V, b: V) -> V;
     /// The infinity that every value is picked over.
     const FAR: f32;
-    /// What every key is picked over.
+    /// Key that every other one beats.
     fn worst<T: Ordered>() -> T::Key;
 }
 
@@ -168,7 +168,7 @@ pub(crate) struct Extremum<T: Ordered, E> {
 
 impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     const KNOWS: bool = true;
-    const OUTDOES: bool = true;
+    const CAN_SKIP: bool = true;
 
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -225,9 +225,9 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     }
 
     // Of equal elements one that was folded is enough. One whose bound was noted is not: its chunk may be outdone too.
-    fn outdoes(&self, cell: usize, known: &Known<T>) -> bool {
+    fn can_skip(&self, cell: usize, known: &Known<T>) -> bool {
         let held = self.keys[cell];
-        let is_folded = self.nans.of(cell) < self.folded.counts()[cell];
+        let is_folded = self.nans.count(cell) < self.folded.counts()[cell];
         let is_outdone = |best| E::pick(best, held) == held && (is_folded || best != held);
         known.nan_count == 0 && known.best::<E>().is_none_or(is_outdone)
     }
@@ -235,7 +235,7 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
         self.keys[cell] = E::pick(self.keys[cell], later.keys[from]);
         self.folded.take(cell, &later.folded, from);
-        self.nans.add(cell, self.keys.len(), later.nans.of(from));
+        self.nans.add(cell, self.keys.len(), later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {
@@ -250,7 +250,7 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
 
     fn finish(self) -> Result<Values> {
         let cells = self.folded.counts().iter().zip(&self.keys).enumerate();
-        let cells = cells.map(|(cell, (&count, &key))| match (self.nans.of(cell), self.nan) {
+        let cells = cells.map(|(cell, (&count, &key))| match (self.nans.count(cell), self.nan) {
             (nan_count, NanPolicy::Propagate) if nan_count > 0 => Some(T::NAN),
             (nan_count, _) => (count > nan_count).then(|| T::from_key(key)),
         });
@@ -296,7 +296,7 @@ impl NanCounts {
         self.sum += nan_count;
     }
 
-    pub(super) fn of(&self, cell: usize) -> u64 {
+    pub(super) fn count(&self, cell: usize) -> u64 {
         self.counts.get(cell).copied().unwrap_or(0)
     }
 

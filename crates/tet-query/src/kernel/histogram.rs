@@ -43,7 +43,7 @@ pub(crate) struct Histogram {
 /// Finds slots.
 #[derive(Debug)]
 struct Slots {
-    /// What an element of a slot reaches, one per slot but the first.
+    /// Lower bound of each slot but the first.
     bounds: Vec<f64>,
     first: f64,
     last: f64,
@@ -88,7 +88,7 @@ impl Slots {
     }
 
     /// The slot of a value; 0 for NaN.
-    fn of(&self, value: f64) -> usize {
+    fn slot(&self, value: f64) -> usize {
         if self.even {
             return self.near(self.guess(value), value);
         }
@@ -114,7 +114,7 @@ impl Histogram {
         let width = self.width();
         let counts = &mut self.counts[cell * width..][..width];
         if !self.slots.even {
-            return run.iter().for_each(|element| counts[self.slots.of(element.wide())] += 1);
+            return run.iter().for_each(|element| counts[self.slots.slot(element.wide())] += 1);
         }
         let mut guesses = [0; BLOCK];
         for block in run.chunks(BLOCK) {
@@ -145,7 +145,7 @@ impl Histogram {
                 fourth[slot(3)] += 1;
             }
             for element in tail {
-                first[self.slots.of(element.wide())] += 1;
+                first[self.slots.slot(element.wide())] += 1;
             }
         }
         self.settle(cell);
@@ -200,7 +200,7 @@ impl<T: Numeric> Kernel<T> for Histogram {
         let width = self.width();
         for row in lanes.rows(elements) {
             for (lane, element) in row.iter().enumerate() {
-                let slot = self.slots.of(element.wide());
+                let slot = self.slots.slot(element.wide());
                 self.counts[(at.cell + lane) * width + slot] += 1;
             }
             if self.is_float && count_nan(row) > 0 {
@@ -216,7 +216,7 @@ impl<T: Numeric> Kernel<T> for Histogram {
         let later_counts = &later.counts[from * width..][..width];
         let counts = &mut self.counts[cell * width..][..width];
         counts.iter_mut().zip(later_counts).for_each(|(to, from)| *to += from);
-        self.nans.add(cell, self.counts.len() / width, later.nans.of(from));
+        self.nans.add(cell, self.counts.len() / width, later.nans.count(from));
     }
 
     fn merge(&mut self, later: Self) {

@@ -1,8 +1,8 @@
-//! What statistics tell of the elements of a chunk, and what becomes of the chunk then.
+//! Decisions about chunks by their statistics, without reading them.
 
 use tet_format::ChunkStatistics;
 
-/// What becomes of a chunk of which statistics are known.
+/// Decision about a chunk by its statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It must be read.
@@ -13,7 +13,7 @@ pub(crate) enum Verdict {
     Folded,
 }
 
-/// A chunk of which statistics are known.
+/// A chunk with statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownChunk {
     /// How many elements it has.
@@ -30,7 +30,7 @@ pub(crate) enum Share {
     Some,
 }
 
-/// The same for elements of one type.
+/// Statistics of a chunk, for elements of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<T> {
     /// How many elements there are.

@@ -26,9 +26,9 @@ use self::shifted::ShiftedSpread;
 use super::Kernel;
 use crate::element::Element;
 
-/// What is made of a variance.
+/// Result that is made of a variance.
 pub(crate) trait Measure: Debug + Send + 'static {
-    fn of(variance: f64) -> f64;
+    fn from_variance(variance: f64) -> f64;
 }
 
 /// The variance itself.
@@ -40,13 +40,13 @@ pub(crate) struct Variance;
 pub(crate) struct Deviation;
 
 impl Measure for Variance {
-    fn of(variance: f64) -> f64 {
+    fn from_variance(variance: f64) -> f64 {
         variance
     }
 }
 
 impl Measure for Deviation {
-    fn of(variance: f64) -> f64 {
+    fn from_variance(variance: f64) -> f64 {
         variance.sqrt()
     }
 }

@@ -36,13 +36,13 @@ impl Ranges {
         }
     }
 
-    /// What is in both.
+    /// The intersection.
     pub(super) fn and(&self, other: &Self) -> Self {
         let pairs = self.0.iter().flat_map(|a| other.0.iter().map(move |b| (a, b)));
         Ranges::new(pairs.map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)))
     }
 
-    /// What is not in it, of all from 0 to `end`.
+    /// The complement within 0 to `end`.
     pub(super) fn not(&self, end: i128) -> Self {
         let starts = std::iter::once(0).chain(self.0.iter().map(|range| range.end));
         let ends = self.0.iter().map(|range| range.start).chain([end]);

@@ -20,7 +20,7 @@ use crate::reduction::Number;
 pub(crate) trait Ranked: Ordered {
     /// A signed integer as wide as the element.
     type Word: Word;
-    /// What the sign bit of a key is flipped by to make it a rank.
+    /// Mask that turns the sign bit of a key into that of a rank.
     const TOP: u64;
     /// The ranks of what is not NaN.
     const VALUES: (u64, u64);
@@ -144,7 +144,7 @@ macro_rules! words {
 
 words!(i8 => u8, i16 => u16, i32 => u32, i64 => u64);
 
-/// What integers and floats have in common.
+/// Items common to integers and floats.
 macro_rules! common {
     ($word:ty, $bits:ty, $lanes:literal) => {
         type Word = $word;

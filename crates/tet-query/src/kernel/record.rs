@@ -1,10 +1,10 @@
-//! A record of statistics as what is known of the elements of a chunk; a record that no elements have tells nothing.
+//! A statistics record, decoded for the elements of a chunk; a record that fits no elements is ignored.
 
 use super::known::{Known, KnownChunk};
 use super::rank::Ranked;
 
 impl<T: Ranked> Known<T> {
-    /// What is known of a chunk; `None` for statistics that no elements have.
+    /// Statistics of a chunk; `None` where they fit no elements.
     pub(super) fn new(chunk: &KnownChunk) -> Option<Self> {
         let KnownChunk { count, statistics } = *chunk;
         let is_float = T::DTYPE.is_float();

@@ -34,14 +34,14 @@ macro_rules! float {
 
 float!(f32, f64);
 
-/// What was not finite in some elements of one cell.
+/// Counts of the NaN and the signs of the infinities of one cell.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct NonFinite {
     nan_count: u64,
     infinite: u32,
 }
 
-/// What a row passes on its way into a sum.
+/// A filter for non-finite elements on their way into a sum.
 pub(super) trait Sieve {
     /// The row, whose first element belongs to `lane`, as it may be added.
     fn pass<F: Float, const N: usize>(&mut self, lane: usize, row: [F; N]) -> [F; N];
@@ -57,7 +57,7 @@ impl Sieve for Open {
     }
 }
 
-impl Found {
+impl NonFinite {
     /// Adds what was seen in more elements.
     pub(super) fn add(&mut self, nan_count: u64, infinite: u32) {
         self.nan_count += nan_count;
@@ -72,7 +72,7 @@ impl Found {
 }
 
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn sift<F: Float>(noted: &mut Found, elements: &[F], room: &mut [F]) {
+fn sift<F: Float>(noted: &mut NonFinite, elements: &[F], room: &mut [F]) {
     let mut nan_count = 0;
     let mut found = 0;
     for (to, &value) in room.iter_mut().zip(elements) {
@@ -85,24 +85,24 @@ fn sift<F: Float>(noted: &mut Found, elements: &[F], room: &mut [F]) {
     noted.infinite |= found;
 }
 
-/// What was not finite in the lanes of a strip.
+/// Counts of NaN and signs of infinities, lane by lane of a strip.
 #[derive(Debug)]
-pub(super) struct LaneFound {
+pub(super) struct LaneNonFinite {
     nan_counts: [u32; SPAN],
     infinite: [u32; SPAN],
 }
 
-impl LaneFound {
+impl LaneNonFinite {
     pub(super) const fn new() -> Self {
         Self { nan_counts: [0; SPAN], infinite: [0; SPAN] }
     }
 
-    fn of(&self, lane: usize) -> Found {
-        Found { nan_count: u64::from(self.nan_counts[lane]), infinite: self.infinite[lane] }
+    fn lane(&self, lane: usize) -> NonFinite {
+        NonFinite { nan_count: u64::from(self.nan_counts[lane]), infinite: self.infinite[lane] }
     }
 }
 
-impl Sieve for LaneFound {
+impl Sieve for LaneNonFinite {
     /// The row with zeros for what is not finite, which is noted lane by lane.
     #[inline(always)]
     fn pass<F: Float, const N: usize>(&mut self, lane: usize, mut row: [F; N]) -> [F; N] {
@@ -118,7 +118,7 @@ impl Sieve for LaneFound {
     }
 }
 
-/// What was not finite, per cell; no memory until there is something.
+/// Counts of NaN and signs of infinities, cell by cell; allocated on the first.
 #[derive(Debug)]
 pub(super) struct Specials {
     cell_count: usize,
@@ -139,7 +139,7 @@ impl Specials {
     }
 
     /// Writes down what was found in one cell.
-    pub(super) fn note(&mut self, cell: usize, found: Found) {
+    pub(super) fn note(&mut self, cell: usize, found: NonFinite) {
         if found.nan_count == 0 && found.infinite == 0 {
             return;
         }
@@ -153,8 +153,8 @@ impl Specials {
     }
 
     /// Writes down what was found in neighboring cells.
-    pub(super) fn note_lanes(&mut self, first_cell: usize, lanes: usize, found: &LaneFound) {
-        (0..lanes).for_each(|lane| self.note(first_cell + lane, found.of(lane)));
+    pub(super) fn note_lanes(&mut self, first_cell: usize, lanes: usize, found: &LaneNonFinite) {
+        (0..lanes).for_each(|lane| self.note(first_cell + lane, found.lane(lane)));
     }
 
     /// Adds what a cell of a later part found.
@@ -169,7 +169,7 @@ impl Specials {
         }
         for nth in 0..count {
             let (nan_count, infinite) = (later.nan_counts[from + nth], later.infinite[from + nth]);
-            self.note(cell + nth, Found { nan_count, infinite });
+            self.note(cell + nth, NonFinite { nan_count, infinite });
         }
     }
 

@@ -22,7 +22,7 @@ const COLUMN: usize = 64;
 const COLUMN_MIN: usize = 16;
 
 /// The states of some cells, of whatever kernel and element type.
-pub(crate) trait State: Send {
+pub(crate) trait KernelState: Send {
     /// As [`Kernel::fold_runs`]; the bytes are aligned for the elements.
     fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]);
     /// As [`Kernel::fold_lanes`]; the bytes are aligned for the elements.
@@ -35,26 +35,26 @@ pub(crate) trait State: Send {
     fn fold_known(&mut self, cell: usize, chunk: &KnownChunk) -> Verdict;
     /// As [`Kernel::note_bound`], if all elements pass the filter.
     fn note_bound(&mut self, cell: usize, chunk: &KnownChunk, share: Share);
-    /// As [`Kernel::outdoes`], for whatever passes the filter.
-    fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool;
+    /// As [`Kernel::can_skip`], for whatever passes the filter.
+    fn can_skip(&self, cell: usize, chunk: &KnownChunk) -> bool;
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
+    fn take(&mut self, cell: usize, later: &dyn KernelState, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
-    fn merge(&mut self, later: Box<dyn State>);
+    fn merge(&mut self, later: Box<dyn KernelState>);
     /// As [`Kernel::nan_count`].
     fn nan_count(&self) -> Option<u64>;
     /// As [`Kernel::finish`].
     fn finish(self: Box<Self>) -> Result<Values>;
     /// The state, to find its type again.
     fn as_any(&self) -> &dyn Any;
-    /// The same, with the box.
+    /// Converts the boxed state, to find its type again.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 /// Makes the states of one reduction.
 #[derive(Clone)]
 pub(crate) struct Maker {
-    make: fn(usize, &Setup, Option<&super::Test>) -> Box<dyn State>,
+    make: fn(usize, &Setup, Option<&super::Test>) -> Box<dyn KernelState>,
     setup: Arc<Setup>,
     filter: Option<Arc<super::Test>>,
     /// Whether positions along the folded axes matter.
@@ -64,7 +64,7 @@ pub(crate) struct Maker {
     /// Whether statistics may tell what elements do.
     pub(crate) knows: bool,
     /// Whether statistics may tell that chunks are outdone by others.
-    pub(crate) outdoes: bool,
+    pub(crate) can_skip: bool,
     /// Values to a cell.
     pub(crate) width: usize,
     /// Bytes of the state of one cell, about.
@@ -79,7 +79,10 @@ impl fmt::Debug for Maker {
 
 impl Maker {
     /// The maker of a kernel's states; only elements that pass `filter` reach it.
-    pub(super) fn of<T: Numeric, K: Kernel<T>>(setup: Setup, filter: Option<super::Test>) -> Maker {
+    pub(super) fn for_kernel<T: Numeric, K: Kernel<T>>(
+        setup: Setup,
+        filter: Option<super::Test>,
+    ) -> Maker {
         Maker {
             make: |cell_count, setup, filter| {
                 let kernel = K::new(cell_count, setup);
@@ -92,7 +95,7 @@ impl Maker {
             indexed: K::INDEXED,
             keeps: K::KEEPS,
             knows: K::KNOWS || filter.is_some(),
-            outdoes: K::OUTDOES,
+            can_skip: K::CAN_SKIP,
             width: K::width(&setup),
             cell_len: K::cell_len(&setup),
             setup: Arc::new(setup),
@@ -106,7 +109,7 @@ impl Maker {
     }
 
     /// States of nothing, one per cell.
-    pub(crate) fn make(&self, cell_count: usize) -> Box<dyn State> {
+    pub(crate) fn make(&self, cell_count: usize) -> Box<dyn KernelState> {
         (self.make)(cell_count, &self.setup, self.filter.as_deref())
     }
 }
@@ -118,7 +121,7 @@ struct Of<T: Ranked, K> {
     elements: PhantomData<fn(T)>,
 }
 
-impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
+impl<T: Numeric, K: Kernel<T>> KernelState for Of<T, K> {
     fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]) {
         let elements = elements(bytes);
         match &mut self.filter {
@@ -175,16 +178,16 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
         }
     }
 
-    fn outdoes(&self, cell: usize, chunk: &KnownChunk) -> bool {
-        Known::new(chunk).is_some_and(|known| self.kernel.outdoes(cell, &known))
+    fn can_skip(&self, cell: usize, chunk: &KnownChunk) -> bool {
+        Known::new(chunk).is_some_and(|known| self.kernel.can_skip(cell, &known))
     }
 
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize) {
+    fn take(&mut self, cell: usize, later: &dyn KernelState, from: usize, count: usize) {
         let later = later.as_any().downcast_ref::<Self>().expect("one maker made both");
         self.kernel.take_lanes(cell, &later.kernel, from, count);
     }
 
-    fn merge(&mut self, later: Box<dyn State>) {
+    fn merge(&mut self, later: Box<dyn KernelState>) {
         let later = later.into_any().downcast::<Self>().expect("one maker made both");
         self.kernel.merge(later.kernel);
     }

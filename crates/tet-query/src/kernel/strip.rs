@@ -12,7 +12,7 @@ pub(super) const ROWS: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strip<'a, T> {
     elements: &'a [T],
-    /// Where the strip's first lane is among those asked for.
+    /// The position of the strip's first lane among the requested ones.
     pub(super) first_lane: usize,
     /// Where its first row is.
     pub(super) first_row: usize,

@@ -37,14 +37,14 @@ pub(crate) trait Summed: Element {
     /// The sum of a whole selection.
     type Whole: SumKernel<Self>;
     /// The sums along some axes.
-    type Kept: SumKernel<Self>;
+    type PerCell: SumKernel<Self>;
 }
 
 macro_rules! summed {
-    ($($type:ty => $whole:ty, $kept:ty;)+) => {$(
+    ($($type:ty => $whole:ty, $per_cell:ty;)+) => {$(
         impl Summed for $type {
             type Whole = $whole;
-            type Kept = $kept;
+            type PerCell = $per_cell;
         }
     )+};
 }

@@ -29,30 +29,30 @@ pub(crate) fn maker(
     filter: Option<Test>,
 ) -> Option<Maker> {
     if let Some(setup) = counting(op, &setup, filter.as_ref()) {
-        return dispatch!(dtype, T => Maker::of::<T, CountWhere<T>>(setup, None));
+        return dispatch!(dtype, T => Maker::for_kernel::<T, CountWhere<T>>(setup, None));
     }
     dispatch!(dtype, T => Some(match (op.plain(), cells) {
-        (Op::Count, _) => Maker::of::<T, Count>(setup, filter),
-        (Op::Min, _) => Maker::of::<T, Min<T>>(setup, filter),
-        (Op::Max, _) => Maker::of::<T, Max<T>>(setup, filter),
-        (Op::Sum, CellCount::One) => Maker::of::<T, <T as Summed>::Whole>(setup, filter),
-        (Op::Sum, CellCount::Many) => Maker::of::<T, <T as Summed>::Kept>(setup, filter),
-        (Op::Mean, CellCount::One) => Maker::of::<T, Mean<<T as Summed>::Whole>>(setup, filter),
-        (Op::Mean, CellCount::Many) => Maker::of::<T, Mean<<T as Summed>::Kept>>(setup, filter),
-        (Op::Product, _) => Maker::of::<T, <T as Multiplied>::Product>(setup, filter),
-        (Op::ArgMin, _) => Maker::of::<T, Arg<T, Least>>(setup, filter),
-        (Op::ArgMax, _) => Maker::of::<T, Arg<T, Greatest>>(setup, filter),
-        (Op::Var, _) => Maker::of::<T, <T as Spread>::Spread<Variance>>(setup, filter),
-        (Op::Std, _) => Maker::of::<T, <T as Spread>::Spread<Deviation>>(setup, filter),
-        (Op::NormL1, CellCount::One) => Maker::of::<T, WholeNorm<T>>(setup, filter),
-        (Op::NormL1, CellCount::Many) => Maker::of::<T, KeptNorm<T>>(setup, filter),
-        (Op::NormL2, _) => Maker::of::<T, <T as Normed>::Norm>(setup, filter),
+        (Op::Count, _) => Maker::for_kernel::<T, Count>(setup, filter),
+        (Op::Min, _) => Maker::for_kernel::<T, Min<T>>(setup, filter),
+        (Op::Max, _) => Maker::for_kernel::<T, Max<T>>(setup, filter),
+        (Op::Sum, CellCount::One) => Maker::for_kernel::<T, <T as Summed>::Whole>(setup, filter),
+        (Op::Sum, CellCount::Many) => Maker::for_kernel::<T, <T as Summed>::PerCell>(setup, filter),
+        (Op::Mean, CellCount::One) => Maker::for_kernel::<T, Mean<<T as Summed>::Whole>>(setup, filter),
+        (Op::Mean, CellCount::Many) => Maker::for_kernel::<T, Mean<<T as Summed>::PerCell>>(setup, filter),
+        (Op::Product, _) => Maker::for_kernel::<T, <T as Multiplied>::Product>(setup, filter),
+        (Op::ArgMin, _) => Maker::for_kernel::<T, Arg<T, Least>>(setup, filter),
+        (Op::ArgMax, _) => Maker::for_kernel::<T, Arg<T, Greatest>>(setup, filter),
+        (Op::Var, _) => Maker::for_kernel::<T, <T as Spread>::Spread<Variance>>(setup, filter),
+        (Op::Std, _) => Maker::for_kernel::<T, <T as Spread>::Spread<Deviation>>(setup, filter),
+        (Op::NormL1, CellCount::One) => Maker::for_kernel::<T, WholeNorm<T>>(setup, filter),
+        (Op::NormL1, CellCount::Many) => Maker::for_kernel::<T, KeptNorm<T>>(setup, filter),
+        (Op::NormL2, _) => Maker::for_kernel::<T, <T as Normed>::Norm>(setup, filter),
         (Op::Median, _) => {
             let setup = Setup { q: vec![0.5], between: Between::Middle, ..setup };
-            Maker::of::<T, Collect<T>>(setup, filter)
+            Maker::for_kernel::<T, Collect<T>>(setup, filter)
         }
-        (Op::Quantile, _) => Maker::of::<T, Collect<T>>(setup, filter),
-        (Op::Histogram, _) => Maker::of::<T, Histogram>(setup, filter),
+        (Op::Quantile, _) => Maker::for_kernel::<T, Collect<T>>(setup, filter),
+        (Op::Histogram, _) => Maker::for_kernel::<T, Histogram>(setup, filter),
         _ => return None,
     }))?
 }
@@ -60,9 +60,9 @@ pub(crate) fn maker(
 /// The sum of magnitudes of a whole selection.
 type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Whole>;
 /// The sums of magnitudes along some axes.
-type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Kept>;
+type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::PerCell>;
 
-/// What to count for an operation that counts what passes a test; a filter is one more test.
+/// Setup of an operation that counts elements that pass a test; a filter is one more test.
 fn counting(op: Op, setup: &Setup, filter: Option<&Test>) -> Option<Setup> {
     let (test, tally) = match op {
         Op::Count if setup.nan == NanPolicy::Propagate && filter.is_some() => (None, Tally::Count),
@@ -79,7 +79,7 @@ fn counting(op: Op, setup: &Setup, filter: Option<&Test>) -> Option<Setup> {
 
 /// A step of a selection by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum RankStep {
     /// Counts digits.
     Digits,
     /// Keeps the ranks that are left.
@@ -89,12 +89,12 @@ pub(crate) enum Step {
 /// Picks the kernel of a step of the pass [`Setup::digits`]. `None` as in [`maker`].
 pub(crate) fn rank_maker(
     dtype: DType,
-    step: Step,
+    step: RankStep,
     setup: Setup,
     filter: Option<Test>,
 ) -> Option<Maker> {
     dispatch!(dtype, T => match step {
-        Step::Digits => Maker::of::<T, Digits<T>>(setup, filter),
-        Step::Candidates => Maker::of::<T, Candidates<T>>(setup, filter),
+        RankStep::Digits => Maker::for_kernel::<T, Digits<T>>(setup, filter),
+        RankStep::Candidates => Maker::for_kernel::<T, Candidates<T>>(setup, filter),
     })
 }

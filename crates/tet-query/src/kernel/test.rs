@@ -1,4 +1,4 @@
-//! What an element is tested for: by filters, and by the operations that count.
+//! Tests of elements: by filters, and by the operations that count.
 //!
 //! A test is made into ranges of ranks once, so that nothing but ranges is looked at per element.
 
@@ -43,7 +43,7 @@ pub(crate) struct Tester<T: Ranked> {
     passing: Ranges,
 }
 
-/// What passes.
+/// Side of a threshold that passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// Values in a range.

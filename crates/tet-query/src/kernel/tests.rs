@@ -60,7 +60,7 @@ pub(super) fn fsum(values: &[f64]) -> f64 {
     high
 }
 
-/// What IEEE addition makes of the sum of all, given the sum of the finite ones.
+/// IEEE sum of all values, given the sum of the finite ones.
 fn with_specials(values: &[f64], nan: NanPolicy, finite_sum: f64) -> f64 {
     let has = |special: f64| values.contains(&special);
     let nans = values.iter().any(|v| v.is_nan());
@@ -81,7 +81,7 @@ fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan()
 }
 
-/// The same elements folded in many ways: each gives one column of cells.
+/// Folds of the same elements in many ways: each gives one column of cells.
 struct Folds<T> {
     lanes: usize,
     elements: Vec<T>,
@@ -151,8 +151,8 @@ impl<T: Element> Folds<T> {
 impl Folds<f64> {
     /// A mean is its sum divided once; so it may err by what the sum does and a rounding more.
     fn check_means(&self, nan: NanPolicy, cut: usize) {
-        let sums = self.fold::<<f64 as Summed>::Kept>(nan, cut);
-        let means = self.fold::<Mean<<f64 as Summed>::Kept>>(nan, cut);
+        let sums = self.fold::<<f64 as Summed>::PerCell>(nan, cut);
+        let means = self.fold::<Mean<<f64 as Summed>::PerCell>>(nan, cut);
         for ((sums, _), (means, nan_count)) in sums.into_iter().zip(means) {
             let nans = self.elements.iter().filter(|e| is_nan(**e)).count() as u64;
             assert!(nan_count.is_none_or(|count| count == nans), "{nan_count:?} NaN, not {nans}");
@@ -208,7 +208,7 @@ fn check_singles<T: Single + Summed>(lanes: usize, elements: Vec<T>, cut: usize)
                 assert!(same(float(mean), wanted), "{mean:?}, not {wanted:e}");
             }
         });
-        folds.check::<T::Kept>(nan, cut, |column, sum| {
+        folds.check::<T::PerCell>(nan, cut, |column, sum| {
             let magnitude =
                 fsum(&finite(&wide(column)).iter().map(|v| v.abs()).collect::<Vec<_>>());
             near(float(sum), exact(column), magnitude * 0.5_f64.powi(46));
@@ -310,7 +310,7 @@ fn check_integers<T: Ordered + Summed + Into<Exactly>>(lanes: usize, elements: V
     folds.check::<T::Whole>(Propagate, cut, |column, sum| {
         assert_eq!(sum, Scalar::Int(exact(column)));
     });
-    folds.check::<Mean<T::Kept>>(Skip, cut, |column, mean| match column.len() {
+    folds.check::<Mean<T::PerCell>>(Skip, cut, |column, mean| match column.len() {
         0 => assert_eq!(mean, Scalar::Null),
         count => assert!(is_quotient(float(mean), exact(column), count as i128)),
     });

@@ -113,7 +113,7 @@ pub(super) fn read_labels(
     how: &Execution,
 ) -> Result<Option<Labels<'static>>> {
     let coordinates = coordinates.with_exact_times();
-    let kind = coordinates.dtype.and_then(Kind::of);
+    let kind = coordinates.dtype.and_then(Kind::from_dtype);
     if kind.is_none() && !coordinates.is_text() {
         return Ok(None);
     }
@@ -128,13 +128,13 @@ pub(super) fn read_labels(
     };
     let array = coordinates.read(slab, how)?;
     let labels = labels_of(&array, kind);
-    Ok(Some(match TimeUnits::of(&coordinates.attrs) {
+    Ok(Some(match TimeUnits::from_attrs(&coordinates.attrs) {
         Some(units) => labels.timed(units),
         None => labels,
     }))
 }
 
-/// What a dtype makes of labels.
+/// Kinds of labels, by dtype.
 #[derive(Clone, Copy)]
 enum Kind {
     Integers,
@@ -142,7 +142,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(dtype: DType) -> Option<Kind> {
+    fn from_dtype(dtype: DType) -> Option<Kind> {
         Some(match dtype {
             DType::Float16 => Kind::Floats(FloatWidth::Half),
             DType::BFloat16 => Kind::Floats(FloatWidth::Brain),
@@ -156,7 +156,7 @@ impl Kind {
 
 /// The elements of an array as labels; `None` where they are no real numbers.
 pub(super) fn labels_of_array(array: &Array) -> Option<Labels<'static>> {
-    Kind::of(array.dtype()).map(|kind| labels_of(array, kind))
+    Kind::from_dtype(array.dtype()).map(|kind| labels_of(array, kind))
 }
 
 fn labels_of(array: &Array, kind: Kind) -> Labels<'static> {

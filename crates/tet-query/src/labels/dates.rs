@@ -12,7 +12,7 @@ use crate::catalog::{AttrText, Dataset, NumberTexts};
 use crate::error::Result;
 use crate::selection::Hyperslab;
 
-/// The integer that stands for no time.
+/// The integer for a missing time (NaT).
 const NOT_A_TIME: i128 = i64::MIN as i128;
 
 impl Dataset {
@@ -23,7 +23,7 @@ impl Dataset {
     /// # Examples
     ///
     /// ```no_run
-    /// # fn of(time: &tet_query::Dataset) {
+    /// # fn example(time: &tet_query::Dataset) {
     /// use tet_query::Execution;
     ///
     /// if let Some(dates) = time.as_dates(&time.attrs, &Execution::default()) {
@@ -33,7 +33,7 @@ impl Dataset {
     /// ```
     #[must_use]
     pub fn as_dates(&self, attrs: &BTreeMap<String, AttrText>, how: &Execution) -> Option<Dataset> {
-        let units = TimeUnits::of(attrs).filter(|_| self.fault.is_none())?;
+        let units = TimeUnits::from_attrs(attrs).filter(|_| self.fault.is_none())?;
         let numbers = self.with_exact_times();
         let dtype = numbers.dtype.filter(|it| it.is_integer() || it.is_float())?;
         labels_of_array(&Array::zeroed(dtype, [0].into()).ok()?)?;
@@ -49,7 +49,7 @@ impl Dataset {
     /// Whether its numbers are times by the units and the calendar in these attributes.
     #[must_use]
     pub fn is_time_by(&self, attrs: &BTreeMap<String, AttrText>) -> bool {
-        self.dtype.is_some() && TimeUnits::of(attrs).is_some()
+        self.dtype.is_some() && TimeUnits::from_attrs(attrs).is_some()
     }
 }
 
@@ -88,7 +88,7 @@ impl Labels<'_> {
         }
     }
 
-    /// Whether a number stands for no time: NaN or infinite, or the integer that NumPy has for it.
+    /// Whether a number is a missing time: NaN, infinite, or the NaT of NumPy.
     fn is_no_time(&self, at: usize) -> bool {
         match self {
             Labels::Integers(values) => values.get(at) == Some(&NOT_A_TIME),
@@ -108,7 +108,7 @@ impl Labels<'_> {
     }
 }
 
-/// What makes dates of the numbers of a dataset.
+/// Converts the numbers of a dataset to dates.
 struct Dates {
     units: TimeUnits,
     numbers: Dataset,

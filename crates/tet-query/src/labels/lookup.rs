@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::range::TURN;
-use super::table::{Asked, Labels, Number};
+use super::table::{Labels, Number, ParsedLabel};
 
 /// Labels of a list from which on the labels of the axis are put in order.
 const LIST_MIN: usize = 16;
@@ -88,11 +88,11 @@ impl<'l> Lookup<'l> {
                 return equal;
             }
         }
-        self.labels.asked(label).map_or_else(Vec::new, |asked| self.equal_to(&asked))
+        self.labels.parse_label(label).map_or_else(Vec::new, |asked| self.equal_to(&asked))
     }
 
     /// All positions whose label is the one in question, in the order of the axis.
-    fn equal_to(&self, asked: &Asked) -> Vec<usize> {
+    fn equal_to(&self, asked: &ParsedLabel) -> Vec<usize> {
         let compare = |at: usize| self.labels.order(at, asked);
         let Some(order) = &self.order else {
             let all = 0..self.labels.len();
@@ -104,7 +104,7 @@ impl<'l> Lookup<'l> {
     }
 
     /// The positions of the next label below and of the next above.
-    pub(super) fn around(&self, asked: &Asked) -> [Option<usize>; 2] {
+    pub(super) fn around(&self, asked: &ParsedLabel) -> [Option<usize>; 2] {
         let labels = self.labels;
         if let Some(Order { values, .. }) = &self.order {
             let compare = |at: usize| labels.order(at, asked);
@@ -127,10 +127,10 @@ impl<'l> Lookup<'l> {
     /// As [`Labels::nearest`].
     pub(crate) fn nearest(&self, label: &str) -> Option<usize> {
         let equal = self.all_equal(label).first().copied();
-        equal.or_else(|| self.nearest_to(&self.labels.asked(label)?))
+        equal.or_else(|| self.nearest_to(&self.labels.parse_label(label)?))
     }
 
-    fn nearest_to(&self, asked: &Asked) -> Option<usize> {
+    fn nearest_to(&self, asked: &ParsedLabel) -> Option<usize> {
         let far = |at: usize| self.labels.distance(at, asked);
         match self.around(asked) {
             [Some(below), Some(above)] => {
@@ -174,7 +174,7 @@ fn run(positions: &[usize], compare: impl Fn(usize) -> Option<Ordering>) -> &[us
 impl Labels<'_> {
     /// The positions of the next label below and of the next above one that none equals.
     pub(crate) fn neighbors(&self, label: &str) -> [Option<usize>; 2] {
-        let asked = self.asked(label);
+        let asked = self.parse_label(label);
         asked.map_or([None; 2], |asked| Lookup::of_one(self).around(&asked))
     }
 
@@ -203,7 +203,7 @@ impl Labels<'_> {
     }
 
     /// A number and full turns, at the precision of the labels.
-    fn turned(&self, label: &str, turns: i32) -> Option<Asked> {
+    fn turned(&self, label: &str, turns: i32) -> Option<ParsedLabel> {
         let number = Number::parse(label)?;
         let degrees = i64::from(turns) * i64::from(TURN);
         let turned = match number {
@@ -211,7 +211,7 @@ impl Labels<'_> {
             #[allow(clippy::cast_precision_loss, reason = "below 2^53")]
             number => Number::Float(number.float() + degrees as f64),
         };
-        Some(Asked::Number(match self {
+        Some(ParsedLabel::Number(match self {
             Labels::Floats { width, .. } => turned.round(*width),
             _ => turned,
         }))
@@ -227,7 +227,7 @@ impl Labels<'_> {
     ) -> bool {
         let near = is_longitude.then(|| self.turns_near(label)).into_iter().flatten();
         let near = near.filter_map(|turns| self.turned(label, turns));
-        let asked = self.asked(label).into_iter().chain(near);
+        let asked = self.parse_label(label).into_iter().chain(near);
         let unit = self.unit();
         asked.filter_map(|asked| self.distance(at, &asked)).any(|far| far.float() <= within * unit)
     }
@@ -236,7 +236,7 @@ impl Labels<'_> {
     pub(crate) fn is_equal(&self, at: usize, label: &str) -> bool {
         let is_text =
             || matches!(self, Labels::Text(texts) if texts.get(at).is_some_and(|it| it == label));
-        let is_value = || self.order(at, &self.asked(label)?);
+        let is_value = || self.order(at, &self.parse_label(label)?);
         is_text() || is_value() == Some(Ordering::Equal)
     }
 }

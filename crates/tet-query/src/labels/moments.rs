@@ -68,7 +68,7 @@ mod tests {
                 ("units".to_owned(), text("days since 2001-01-01 12:00")),
                 ("calendar".to_owned(), text(name)),
             ]);
-            let units = TimeUnits::of(&attrs).unwrap();
+            let units = TimeUnits::from_attrs(&attrs).unwrap();
             let times = |values: Vec<i128>| Labels::Integers(values.into()).timed(units);
             let moments = times(vec![0, 59]).moments().unwrap();
             let noon = |month, day| {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::Labels;
-use super::table::{Asked, Number};
+use super::table::{Number, ParsedLabel};
 
 /// Degrees of a turn.
 pub(crate) const TURN: i32 = 360;
@@ -20,7 +20,7 @@ pub(crate) enum RangeFault {
     Repeated(String),
 }
 
-/// Longitudes next to each other that are as many full turns from those that were asked for.
+/// Longitudes next to each other that are as many full turns from the requested ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
     /// The turns to add to the labels.
@@ -44,7 +44,7 @@ impl Labels<'_> {
     /// The positions from one label through another, both included; without one, from the start or to the end of
     /// the axis. On a falling axis `40:60` is `60:40`.
     pub(crate) fn range(&self, start: Option<&str>, stop: Option<&str>) -> Result<Range<usize>> {
-        let asked = |label: Option<&str>| label.map(|label| self.asked(label));
+        let asked = |label: Option<&str>| label.map(|label| self.parse_label(label));
         match (self.direction(), asked(start), asked(stop)) {
             // Labels of which neither is a number are texts among numbers.
             (Some(direction), start, stop)
@@ -72,7 +72,7 @@ impl Labels<'_> {
             return Some(if side == Side::Before { first } else { self.run_end(first, label) });
         }
         // No label equals, so both sides are the same position.
-        let Some((asked, direction)) = self.asked(label).zip(self.direction()) else {
+        let Some((asked, direction)) = self.parse_label(label).zip(self.direction()) else {
             return self.between_texts(label);
         };
         let wanted = match direction {
@@ -96,7 +96,8 @@ impl Labels<'_> {
     /// One past the last label equal to the one at `first`, without a break; times are equal within a date.
     fn run_end(&self, first: usize, label: &str) -> usize {
         let is_same = |at: usize| self.step(first, at).is_some_and(Ordering::is_eq);
-        let period = self.asked(label).filter(|asked| matches!(asked, Asked::Period(_)));
+        let period =
+            self.parse_label(label).filter(|asked| matches!(asked, ParsedLabel::Period(_)));
         let equal = |at: usize| match (self, &period) {
             (Labels::Text(texts), _) => texts[at] == texts[first] || is_same(at),
             (_, Some(period)) => self.order(at, period) == Some(Ordering::Equal),
@@ -109,8 +110,8 @@ impl Labels<'_> {
     fn between(
         &self,
         is_falling: bool,
-        start: &Option<Asked>,
-        stop: &Option<Asked>,
+        start: &Option<ParsedLabel>,
+        stop: &Option<ParsedLabel>,
     ) -> Range<usize> {
         let is_swapped = is_falling
             && matches!((start, stop), (Some(start), Some(stop)) if is_below(start, stop));
@@ -147,9 +148,9 @@ impl Labels<'_> {
     /// As [`Labels::range`], of longitudes in degrees, from west to east: -60 is 300, and from 170 to -170 are 20
     /// degrees. A range that goes past the end of the axis goes on at its beginning.
     pub(crate) fn range_of_longitudes(&self, start: &str, stop: &str) -> Result<Vec<Turned>> {
-        let number = |label: &str| match self.asked(label)? {
-            Asked::Number(number) => Some(number.float()),
-            Asked::Period(_) => None,
+        let number = |label: &str| match self.parse_label(label)? {
+            ParsedLabel::Number(number) => Some(number.float()),
+            ParsedLabel::Period(_) => None,
         };
         let (Some(west), Some(mut east)) = (number(start), number(stop)) else {
             let positions = self.range(Some(start), Some(stop))?;
@@ -190,20 +191,20 @@ impl Labels<'_> {
 }
 
 impl Labels<'_> {
-    /// The full turns from the longitude at a position to the one that is asked for.
+    /// The full turns from the longitude at a position to the requested one.
     #[allow(clippy::cast_possible_truncation, reason = "a float past an i64 saturates")]
     pub(crate) fn turns_to(&self, at: usize, label: &str) -> Option<i64> {
-        let Some(Asked::Number(asked)) = self.asked(label) else { return None };
+        let Some(ParsedLabel::Number(asked)) = self.parse_label(label) else { return None };
         let far = asked.float() - self.number(at)?.float();
         Some((far / f64::from(TURN)).round() as i64)
     }
 }
 
 /// Whether a value is below another one: of dates the first moments are compared.
-fn is_below(one: &Asked, two: &Asked) -> bool {
-    let number = |asked: &Asked| match asked {
-        Asked::Number(number) => *number,
-        Asked::Period(period) => Number::Int(period.start),
+fn is_below(one: &ParsedLabel, two: &ParsedLabel) -> bool {
+    let number = |asked: &ParsedLabel| match asked {
+        ParsedLabel::Number(number) => *number,
+        ParsedLabel::Period(period) => Number::Int(period.start),
     };
     number(one).compare(number(two)) == Some(Ordering::Less)
 }

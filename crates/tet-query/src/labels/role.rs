@@ -1,4 +1,4 @@
-//! What coordinates mean in the world, by their attributes (CF conventions, sections 4.1 to 4.3).
+//! Roles of coordinates, by their attributes (CF conventions, sections 4.1 to 4.3).
 
 use crate::catalog::{AttrText, Dataset};
 
@@ -25,7 +25,7 @@ const PRESSURES: [&str; 14] = [
     "atm",
 ];
 
-/// What the numbers of a coordinate dataset mean.
+/// Physical meaning of a coordinate dataset.
 ///
 /// # Examples
 ///
@@ -50,7 +50,8 @@ pub enum CoordinateRole {
 }
 
 impl Dataset {
-    /// What its numbers mean: by `units`, `positive` and `standard_name`, else by a name of latitudes or longitudes.
+    /// The role of the dataset: by `units`, `positive` and `standard_name`, else by a name of latitudes or
+    /// longitudes.
     #[must_use]
     pub fn coordinate_role(&self) -> CoordinateRole {
         if self.is_degrees(&DEGREES_EAST, "longitude", "lon") {

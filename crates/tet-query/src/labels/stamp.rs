@@ -4,7 +4,7 @@
 use super::calendar::Calendar;
 use super::times::{Instant, instant_of_parts};
 
-/// The first instant that a date stands for, in the Gregorian calendar; `None` for other texts.
+/// The first instant of a date, in the Gregorian calendar; `None` for other texts.
 pub(super) fn instant_of(date: &str) -> Option<Instant> {
     let bytes = date.as_bytes();
     let year = number(bytes, 0, 4)?;

@@ -19,23 +19,23 @@ pub enum Labels<'a> {
     Floats {
         /// The values.
         values: Cow<'a, [f64]>,
-        /// What they were: a label is rounded to it before it is compared.
+        /// The stored width: a label is rounded to it before it is compared.
         width: FloatWidth,
     },
     /// The values of a time axis, which match as dates, and as the numbers that they are.
     Times {
         /// The values.
         numbers: Box<Labels<'a>>,
-        /// What they mean.
+        /// The units and the calendar.
         times: Times,
         /// How they are written, where they are texts: then the numbers are made of them.
         texts: Option<Cow<'a, [String]>>,
     },
 }
 
-/// What is asked for.
+/// A parsed label to look up.
 #[derive(Clone, Debug)]
-pub(super) enum Asked {
+pub(super) enum ParsedLabel {
     Number(Number),
     /// The instants of a date.
     Period(Range<i128>),
@@ -200,7 +200,7 @@ impl Labels<'_> {
         }
     }
 
-    /// The same labels, without a copy.
+    /// Borrows the labels, without a copy.
     pub(crate) fn borrowed(&self) -> Labels<'_> {
         match self {
             Labels::Text(texts) => Labels::Text(Cow::Borrowed(texts)),
@@ -283,11 +283,11 @@ impl Labels<'_> {
         (last - first < within.len()).then_some(first..last + 1)
     }
 
-    /// How far the label at a position is from what is asked for; of a date from its first moment.
-    pub(super) fn distance(&self, at: usize, asked: &Asked) -> Option<Number> {
+    /// The distance of the label at a position from the requested one; of a date from its first moment.
+    pub(super) fn distance(&self, at: usize, asked: &ParsedLabel) -> Option<Number> {
         let asked = match asked {
-            Asked::Number(number) => *number,
-            Asked::Period(period) => Number::Int(period.start),
+            ParsedLabel::Number(number) => *number,
+            ParsedLabel::Period(period) => Number::Int(period.start),
         };
         self.number(at).map(|it| it.distance(asked))
     }
@@ -300,7 +300,7 @@ impl Labels<'_> {
         {
             return Some(position);
         }
-        let asked = self.asked(label)?;
+        let asked = self.parse_label(label)?;
         (0..self.len()).find(|&at| self.order(at, &asked) == Some(Ordering::Equal))
     }
 
@@ -365,31 +365,31 @@ impl Labels<'_> {
         }
     }
 
-    /// What is asked for: the instants of a date, or a number at the precision of these labels. Of times a number
-    /// is one of the numbers that they are stored as.
-    pub(super) fn asked(&self, label: &str) -> Option<Asked> {
+    /// Parses a label to look up: the instants of a date, or a number at the precision of these labels. On a time
+    /// axis a number is one of the stored numbers.
+    pub(super) fn parse_label(&self, label: &str) -> Option<ParsedLabel> {
         if let Labels::Times { numbers, times, .. } = self {
-            let stored = || match numbers.asked(label)? {
-                Asked::Number(Number::Int(int)) => times.units.whole(int),
-                Asked::Number(number) => times.units.float(number.float()),
-                Asked::Period(_) => None,
+            let stored = || match numbers.parse_label(label)? {
+                ParsedLabel::Number(Number::Int(int)) => times.units.whole(int),
+                ParsedLabel::Number(number) => times.units.float(number.float()),
+                ParsedLabel::Period(_) => None,
             };
-            let period = times.period(label).map(Asked::Period);
-            return period.or_else(|| Some(Asked::Number(Number::Int(stored()?))));
+            let period = times.period(label).map(ParsedLabel::Period);
+            return period.or_else(|| Some(ParsedLabel::Number(Number::Int(stored()?))));
         }
         let asked = Number::parse(label)?;
-        Some(Asked::Number(match self {
+        Some(ParsedLabel::Number(match self {
             Labels::Floats { width, .. } => asked.round(*width),
             _ => asked,
         }))
     }
 
-    /// How the label at a position compares with what is asked; a time within a date is equal to it.
-    pub(super) fn order(&self, at: usize, asked: &Asked) -> Option<Ordering> {
+    /// Compares the label at a position with the requested one; a time within a date is equal to it.
+    pub(super) fn order(&self, at: usize, asked: &ParsedLabel) -> Option<Ordering> {
         let number = self.number(at)?;
         match asked {
-            Asked::Number(asked) => number.compare(*asked),
-            Asked::Period(period) => {
+            ParsedLabel::Number(asked) => number.compare(*asked),
+            ParsedLabel::Period(period) => {
                 let start = number.compare(Number::Int(period.start))?;
                 let end = number.compare(Number::Int(period.end))?;
                 Some(match (start, end) {

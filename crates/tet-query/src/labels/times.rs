@@ -45,7 +45,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What the numbers of a time axis count.
+/// Unit and origin of the numbers of a time axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimeUnits {
     calendar: Calendar,
@@ -61,7 +61,7 @@ impl TimeUnits {
         TimeUnits { calendar: Calendar::Gregorian, len: 1, epoch: 0 };
 
     /// The units of a dataset with these attributes; `None` if its numbers are not times.
-    pub(super) fn of(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
+    pub(super) fn from_attrs(attrs: &BTreeMap<String, AttrText>) -> Option<TimeUnits> {
         let text = |key| match attrs.get(key) {
             Some(AttrText::Text(text)) => Some(text.as_str()),
             _ => None,
@@ -78,13 +78,13 @@ impl TimeUnits {
         Some(TimeUnits { calendar, len, epoch: if is_west { local + zone } else { local - zone } })
     }
 
-    /// What is not understood of attributes by which numbers count since a date: the calendar, the unit or the date.
+    /// The unsupported part of attributes by which numbers count since a date: the calendar, the unit or the date.
     pub(super) fn unknown(attrs: &BTreeMap<String, AttrText>) -> Option<String> {
         let units = attrs
             .get("units")
             .map(AttrText::text)
             .filter(|it| it.to_ascii_lowercase().contains(" since "))?;
-        if TimeUnits::of(attrs).is_some() {
+        if TimeUnits::from_attrs(attrs).is_some() {
             return None;
         }
         let name = attrs.get("calendar").map_or("standard", AttrText::text);
@@ -148,7 +148,8 @@ pub fn have_same_units(one: &BTreeMap<String, AttrText>, two: &BTreeMap<String, 
         (Some(one), Some(two)) => one.is_same(two),
         (one, two) => one.is_none() && two.is_none(),
     };
-    let times = || TimeUnits::of(one).filter(|units| TimeUnits::of(two) == Some(*units));
+    let times =
+        || TimeUnits::from_attrs(one).filter(|units| TimeUnits::from_attrs(two) == Some(*units));
     is_same("units") && is_same("calendar") || times().is_some()
 }
 
@@ -189,7 +190,7 @@ pub(super) fn instant_of_parts(
 const PRECISIONS: [(Instant, usize); 7] =
     [(DAY, 0), (HOUR, 0), (MINUTE, 0), (SECOND, 0), (1_000_000, 3), (1_000, 6), (1, 9)];
 
-/// What the numbers of a time axis mean, and how precise they are.
+/// Units and precision of the numbers of a time axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     pub(super) units: TimeUnits,
@@ -229,7 +230,7 @@ impl Times {
         text
     }
 
-    /// The instants that a date stands for: those of a year, a month, a day, an hour, and so on; `None` for other
+    /// The instants within a date: those of a year, a month, a day, an hour, and so on; `None` for other
     /// texts, and for dates that the calendar has not.
     pub(super) fn period(self, date: &str) -> Option<Range<Instant>> {
         let found = DATE.as_ref()?.captures(date)?;
@@ -271,7 +272,7 @@ mod tests {
         let text = |text: &str| AttrText::Text(text.to_owned());
         let mut attrs = BTreeMap::from([("units".to_owned(), text(units))]);
         attrs.extend(calendar.map(|name| ("calendar".to_owned(), text(name))));
-        TimeUnits::of(&attrs)
+        TimeUnits::from_attrs(&attrs)
     }
 
     fn labels(unit: &str, calendar: &str, values: &[i128]) -> Labels<'static> {

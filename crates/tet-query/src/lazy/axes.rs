@@ -111,16 +111,16 @@ impl LazyAxis {
     }
 
     /// The runs of the dataset's positions that make up a slice of the shown ones.
-    pub(super) fn runs(&self, part: &AxisSlice, near: Near) -> Vec<Run> {
+    pub(super) fn runs(&self, part: &AxisSlice, near: Near) -> Vec<PickRun> {
         if self.picks.is_none() {
             let count = usize::try_from(part.count()).unwrap_or(usize::MAX);
-            return vec![Run { to: 0, count, slice: self.composed(part), offsets: None }];
+            return vec![PickRun { to: 0, count, slice: self.composed(part), offsets: None }];
         }
         let shown = (0..part.count()).map(|nth| self.position(part.start + nth * part.step));
         runs(&shown.collect::<Vec<_>>(), near)
     }
 
-    /// What makes positions neighbors, when `inner_len` bytes lie between two of them.
+    /// The rule by which positions are neighbors, with `inner_len` bytes between two of them.
     pub(super) fn near(&self, inner_len: u64, decodes_whole: bool) -> Near {
         let gap = GAP_LEN / inner_len.max(1);
         Near { gap, chunk: decodes_whole.then_some(self.chunk) }
@@ -148,7 +148,7 @@ impl Near {
 
 /// Picked positions that are read together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct PickRun {
     /// The first of them in the part.
     pub to: usize,
     pub count: usize,
@@ -159,7 +159,7 @@ pub(super) struct Run {
 }
 
 /// Cuts positions into even steps, and joins these where reading through them is cheaper.
-fn runs(positions: &[u64], near: Near) -> Vec<Run> {
+fn runs(positions: &[u64], near: Near) -> Vec<PickRun> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut joined: Vec<bool> = Vec::new();
     // Neighbors leave nothing out, also where a chunk ends between the first two.
@@ -193,7 +193,7 @@ fn runs(positions: &[u64], near: Near) -> Vec<Run> {
         let slice = AxisSlice { start: first, stop: last + 1, step, axis: Default::default() };
         let offset = |&position: &u64| usize::try_from(position - first).unwrap_or(usize::MAX);
         let offsets = is_joined.then(|| positions[range.clone()].iter().map(offset).collect());
-        Run { to: range.start, count: range.len(), slice, offsets }
+        PickRun { to: range.start, count: range.len(), slice, offsets }
     };
     runs.into_iter().zip(joined).map(run).collect()
 }

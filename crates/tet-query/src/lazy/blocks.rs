@@ -33,7 +33,7 @@ impl LazyArray {
     #[must_use]
     pub fn blocks(&self, len_wanted: u64, len_max: u64) -> Option<Blocks<'_>> {
         let (axes, shape) = (&self.axes[..], self.shape.as_slice());
-        let cut = cut(axes, shape, self.size(), (len_wanted.min(len_max), len_max))?;
+        let cut = cut(axes, shape, self.size(), len_wanted.min(len_max), len_max)?;
         let next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
         Some(Blocks { axes, shape, cut, next })
     }
@@ -68,12 +68,7 @@ impl Iterator for Blocks<'_> {
 }
 
 /// The first axis whose single positions fit; `None` if not even one element does.
-fn cut(
-    axes: &[LazyAxis],
-    shape: &[u64],
-    size: u64,
-    (len_wanted, len_max): (u64, u64),
-) -> Option<Cut> {
+fn cut(axes: &[LazyAxis], shape: &[u64], size: u64, len_wanted: u64, len_max: u64) -> Option<Cut> {
     for (at, axis) in axes.iter().enumerate() {
         let inner = shape[at + 1..].iter().copied().fold(size, u64::saturating_mul);
         let most = len_max / inner.max(1);
@@ -153,7 +148,7 @@ mod tests {
         let whole = |extent| LazyAxis::made(AxisSlice::whole(extent), 10, None);
         let axes = [whole(100), whole(50), whole(10)];
         let at = |len_max| {
-            cut(&axes, &[100, 50, 10], 4, (len_max, len_max)).map(|cut| (cut.axis, cut.most))
+            cut(&axes, &[100, 50, 10], 4, len_max, len_max).map(|cut| (cut.axis, cut.most))
         };
         assert_eq!(at(1 << 20), Some((0, 524)));
         assert_eq!(at(20_000), Some((0, 10)));

@@ -40,7 +40,7 @@ const LONGER_LEN: u64 = 1 << 20;
 ///     let Some(rows) = axes.first_mut() else { return Ok(None) };
 ///     rows.step = 2;
 ///     let Some(slab) = Hyperslab::new(axes, dataset.shape()) else { return Ok(None) };
-///     let rows = Elements::of(Arc::new(LazyArray::values(dataset, &slab)?));
+///     let rows = Elements::new(Arc::new(LazyArray::values(dataset, &slab)?));
 ///     Ok(Some(Computed::new(rows, &Execution::default()).dataset("rows".to_owned())))
 /// }
 /// ```

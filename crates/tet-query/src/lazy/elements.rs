@@ -42,7 +42,7 @@ pub struct Elements {
 impl Elements {
     /// The elements of one lazy array.
     #[must_use]
-    pub fn of(lazy: Arc<LazyArray>) -> Elements {
+    pub fn new(lazy: Arc<LazyArray>) -> Elements {
         let shape = lazy.shape().clone();
         Elements { first: lazy, others: Vec::new(), axis: 0, shape }
     }
@@ -153,7 +153,7 @@ impl Elements {
                 }
                 let within = Hyperslab::new(within, part.shape()).ok_or_else(misfit)?;
                 let placed = common.start - wanted.start..common.end - wanted.start;
-                self.place(part, (&within, placed), (slices, how), out)?;
+                self.place(part, &within, placed, slices, how, out)?;
             }
             begin = end;
         }
@@ -164,8 +164,10 @@ impl Elements {
     fn place(
         &self,
         part: &LazyArray,
-        (within, placed): (&Hyperslab, Range<u64>),
-        (slices, how): (&[AxisSlice], &Execution),
+        within: &Hyperslab,
+        placed: Range<u64>,
+        slices: &[AxisSlice],
+        how: &Execution,
         out: &mut [u8],
     ) -> Result<()> {
         let size = self.dtype().size().unwrap_or(1);

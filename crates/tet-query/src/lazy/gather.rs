@@ -1,7 +1,7 @@
 //! Picked elements brought together, a piece of even steps at a time.
 
 use super::LazyArray;
-use super::axes::{Run, halves};
+use super::axes::{PickRun, halves};
 use crate::budget::Execution;
 use crate::buffer::{self, Buffer};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::selection::Hyperslab;
 
 /// One run along each axis.
 struct Piece<'r> {
-    runs: Vec<&'r Run>,
+    runs: Vec<&'r PickRun>,
     /// Elements between neighbors in the output.
     strides: Vec<usize>,
     size: usize,
@@ -29,7 +29,7 @@ impl LazyArray {
     }
 
     fn read_slab(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
-        scatter::read_into(&self.dataset, slab, (how, &self.doubt), self.parts.get(), out)
+        scatter::read_into(&self.dataset, slab, how, &self.unverified, self.parts.get(), out)
     }
 
     fn gather_picked(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
@@ -45,7 +45,8 @@ impl LazyArray {
             runs[at] = axis.runs(slice, axis.near(inner_len, !self.is_ranged));
             inner_len = inner_len.saturating_mul(slice.count());
         }
-        let longest = |runs: &Vec<Run>| runs.iter().map(|run| run.slice.count()).max().unwrap_or(1);
+        let longest =
+            |runs: &Vec<PickRun>| runs.iter().map(|run| run.slice.count()).max().unwrap_or(1);
         let piece_len = runs.iter().map(longest).fold(size, u64::saturating_mul);
         let room_max = how.memory_budget / 4;
         let is_long = how.tuning.gather_len_max.min(room_max) < piece_len;
@@ -90,7 +91,7 @@ impl LazyArray {
         }
         let room = room.room(len)?;
         self.read_slab(&slab, how, room)?;
-        piece.place(0, room, (out, to));
+        piece.place(0, room, out, to);
         Ok(())
     }
 }
@@ -108,7 +109,7 @@ impl Piece<'_> {
     }
 
     /// Copies what was read along the axes from `axis` on to its place in the output.
-    fn place(&self, axis: usize, from: &[u8], (out, to): (&mut [u8], usize)) {
+    fn place(&self, axis: usize, from: &[u8], out: &mut [u8], to: usize) {
         let Some(run) = self.runs.get(axis) else {
             out[to * self.size..][..self.size].copy_from_slice(&from[..self.size]);
             return;
@@ -123,13 +124,13 @@ impl Piece<'_> {
         for nth in 0..run.count {
             let at = run.offsets.as_ref().map_or(nth, |offsets| offsets[nth]);
             let to = to + nth * self.strides[axis];
-            self.place(axis + 1, &from[at * inner..], (&mut *out, to));
+            self.place(axis + 1, &from[at * inner..], &mut *out, to);
         }
     }
 }
 
 /// Whether all pieces lie side by side in the output, so that each is read straight to its place.
-fn are_in_place(runs: &[Vec<Run>]) -> bool {
+fn are_in_place(runs: &[Vec<PickRun>]) -> bool {
     let inner =
         runs.iter().skip_while(|runs| runs.iter().all(|run| run.count == 1) && runs.len() == 1);
     runs.iter().flatten().all(|run| run.offsets.is_none())
@@ -137,7 +138,7 @@ fn are_in_place(runs: &[Vec<Run>]) -> bool {
 }
 
 /// Steps to the next choice of runs; false past the last.
-fn next(nth: &mut [usize], runs: &[Vec<Run>]) -> bool {
+fn next(nth: &mut [usize], runs: &[Vec<PickRun>]) -> bool {
     for (nth, runs) in nth.iter_mut().zip(runs).rev() {
         *nth += 1;
         if *nth < runs.len() {

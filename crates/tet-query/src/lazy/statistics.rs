@@ -11,7 +11,7 @@ use crate::reduce;
 use crate::reduction::{Axes, Reduction};
 use crate::scalar::Scalar;
 use crate::scatter;
-use crate::transform::{Formula, Map, Method, Run, Statistics, Transform};
+use crate::transform::{CellRun, Formula, Map, Method, Statistics, Transform};
 
 impl LazyArray {
     /// Takes the statistics of a lazy array that maps nothing yet.
@@ -100,7 +100,7 @@ impl LazyArray {
         Ok((strides, cells))
     }
 
-    /// What is asked for a statistic of every cell.
+    /// The reduction that computes a statistic of every cell.
     fn reduction(&self, transform: &Transform, op: Op) -> Reduction {
         Reduction {
             axes: transform.axes.clone(),
@@ -114,7 +114,7 @@ impl LazyArray {
     /// A statistic of every cell; NaN where there is none.
     fn measure(&self, transform: &Transform, op: Op, how: &Execution) -> Result<Vec<f64>> {
         let reduction = self.reduction(transform, op);
-        let reduced = reduce::reduce(&self.dataset, &self.slab, &reduction, (how, &self.doubt))?;
+        let reduced = reduce::reduce(&self.dataset, &self.slab, &reduction, how, &self.unverified)?;
         let value = |at| reduced.values.get(at).and_then(Scalar::to_f64);
         Ok((0..reduced.values.len()).map(|at| value(at).unwrap_or(f64::NAN)).collect())
     }
@@ -158,7 +158,7 @@ fn sum_len(how: &Execution) -> u64 {
 }
 
 /// Adds a run of numbers to its cells, and what rounding loses of them.
-fn add(elements: &[f64], run: Run, sums: &mut [f64], errors: &mut [f64]) {
+fn add(elements: &[f64], run: CellRun, sums: &mut [f64], errors: &mut [f64]) {
     let step = |sum: f64, error: f64, element: f64| {
         let element = if element.is_nan() { 0.0 } else { element };
         let (next, lost) = two_sum(sum, element);

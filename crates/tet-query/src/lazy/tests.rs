@@ -47,16 +47,16 @@ fn numbers(array: &Array) -> Vec<f64> {
     (0..array.len()).map(|at| array.get(at).unwrap().to_f64().unwrap()).collect()
 }
 
-/// What is asked of a lazy array.
+/// A selection and a transform to test.
 #[derive(Clone, Debug)]
-struct Asked {
+struct LazyCase {
     slab: Hyperslab,
     choice: Choice,
     transform: Option<Transform>,
 }
 
 /// The elements of a lazy array by loops: for every one its number, whether it passes, and its cell.
-fn elements(dtype: DType, shape: &[u64], asked: &Asked) -> Vec<(f64, bool, Vec<u64>)> {
+fn elements(dtype: DType, shape: &[u64], asked: &LazyCase) -> Vec<(f64, bool, Vec<u64>)> {
     let mut lists: Vec<Vec<u64>> = asked.slab.axes().iter().map(positions).collect();
     for picks in &asked.choice.picks {
         let list = &mut lists[picks.axis];
@@ -85,7 +85,7 @@ fn elements(dtype: DType, shape: &[u64], asked: &Asked) -> Vec<(f64, bool, Vec<u
 
 /// The result by loops, and how many zero denominators there are.
 #[allow(clippy::cast_precision_loss, reason = "small numbers")]
-fn wanted(dtype: DType, shape: &[u64], asked: &Asked) -> (Vec<f64>, u64) {
+fn wanted(dtype: DType, shape: &[u64], asked: &LazyCase) -> (Vec<f64>, u64) {
     let elements = elements(dtype, shape, asked);
     let fill = asked.choice.filter.as_ref().and_then(|filter| filter.fill);
     let nothing = if dtype.is_float() { f64::NAN } else { fill.map_or(f64::NAN, Number::to_f64) };
@@ -145,7 +145,7 @@ fn is_close(dtype: DType, found: f64, wanted: f64) -> bool {
 }
 
 /// The lazy array gives what loops give, and parts of it the same bits, whatever the way.
-fn check(world: &World, asked: &Asked, every: usize) {
+fn check(world: &World, asked: &LazyCase, every: usize) {
     let dataset = &world.mapped.datasets()[0];
     let dtype = dataset.dtype.unwrap();
     let what = format!("{dtype:?} {:?} {asked:?}", world.shape);
@@ -156,7 +156,7 @@ fn check(world: &World, asked: &Asked, every: usize) {
             let dataset = &catalog.datasets()[0];
             for (threads, memory_budget) in [(1, 1 << 30), (3, 4096)] {
                 let how = Execution { threads, memory_budget, tuning, ..small_tuning() };
-                let Asked { slab, choice, transform } = asked.clone();
+                let LazyCase { slab, choice, transform } = asked.clone();
                 let lazy = LazyArray::new(dataset, &slab, choice, transform, &how).unwrap();
                 let whole = Hyperslab::whole(lazy.shape());
                 let array = lazy.read(&whole, &how).unwrap();
@@ -250,7 +250,7 @@ fn what_is_shown_is_what_a_loop_shows() {
                     for filter in [None, Some(above(5, Some(1)))] {
                         let picks = some_picks(&slab, axes);
                         let choice = Choice { filter, picks };
-                        let asked = Asked { slab: slab.clone(), choice, transform: None };
+                        let asked = LazyCase { slab: slab.clone(), choice, transform: None };
                         check(&world, &asked, parts);
                     }
                 }
@@ -278,7 +278,7 @@ fn what_is_computed_is_what_a_loop_computes() {
                     ] {
                         let choice = Choice { filter, picks: vec![] };
                         let transform = Some(Transform { method, axes: axes.clone(), nan });
-                        check(&world, &Asked { slab: slab.clone(), choice, transform }, parts);
+                        check(&world, &LazyCase { slab: slab.clone(), choice, transform }, parts);
                     }
                 }
             }
@@ -286,7 +286,7 @@ fn what_is_computed_is_what_a_loop_computes() {
     }
 }
 
-/// What fails a filter becomes the fill value exactly, or nothing does.
+/// Elements that fail a filter become the fill value exactly, or the array is refused.
 #[test]
 fn a_fill_value_is_one_of_the_elements_type() {
     for (dtype, fill, fits) in [
@@ -322,7 +322,7 @@ fn picks_and_transforms_go_together() {
             for axes in [Axes::All, Axes::Some(vec![0]), Axes::Some(vec![1])] {
                 let transform = Some(Transform { method, axes, nan: NanPolicy::Skip });
                 let choice = Choice { filter: None, picks: picks.clone() };
-                check(&world, &Asked { slab: slab.clone(), choice, transform }, 31);
+                check(&world, &LazyCase { slab: slab.clone(), choice, transform }, 31);
             }
         }
     }
@@ -339,7 +339,7 @@ fn dropped_axes_are_not_axes_of_the_lens() {
         let nan = NanPolicy::Propagate;
         let transform = Some(Transform { method: Method::Center, axes: Axes::Some(axes), nan });
         let choice = Choice::default();
-        check_folded(&world, Asked { slab: slab.clone(), choice, transform });
+        check_folded(&world, LazyCase { slab: slab.clone(), choice, transform });
     }
     let dataset = &world.mapped.datasets()[0];
     let lazy = LazyArray::values(dataset, &slab).unwrap();
@@ -352,7 +352,7 @@ fn dropped_axes_are_not_axes_of_the_lens() {
 }
 
 /// No axes at all are all axes.
-fn check_folded(world: &World, mut asked: Asked) {
+fn check_folded(world: &World, mut asked: LazyCase) {
     if let Some(Transform { axes: Axes::Some(axes), .. }) = &mut asked.transform
         && axes.is_empty()
     {

@@ -25,7 +25,7 @@ pub(crate) struct OutputCut {
     direct_len_min: u64,
 }
 
-/// What one task owns of the array.
+/// The rectangle of the array that one task owns.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputRect {
     /// The positions of the selection along each axis.
@@ -43,7 +43,7 @@ impl OutputCut {
     pub(crate) fn new(plan: &ReadPlan, tuning: &Tuning) -> OutputCut {
         let axes: Vec<usize> = (0..plan.touch.axes.len()).collect();
         let counts: Vec<u64> = plan.touch.axes.iter().map(|axis| axis.count).collect();
-        // What is decoded is the work, where it is more than what is selected.
+        // Decoding is the work, where it is more than the selection.
         let weight = plan.work_len() / plan.selected_len().max(1);
         let mut limit = tuning.copy_task_elements / weight.max(1);
         limit = limit.max(plan.element_count / TASKS_MAX).max(1);
@@ -73,7 +73,7 @@ impl OutputCut {
         self.tiling.count()
     }
 
-    /// What task number `index` owns.
+    /// The rectangle of task number `index`.
     pub(crate) fn rect(&self, index: u64) -> OutputRect {
         let mut rect = vec![0..0; self.counts.len()];
         self.tiling.place(index, &mut rect);

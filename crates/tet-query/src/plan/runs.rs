@@ -1,5 +1,5 @@
-//! What a task reads, in the order of its strips, as runs in batches. Nothing is listed: a batch is
-//! made when it is asked for, by the fetcher and to print the plan.
+//! Reads of a task, in the order of its strips, as runs in batches. Nothing is listed: a batch is
+//! made on demand, by the fetcher and to print the plan.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use super::output::OutputRect;
 use super::piece::{Stage, Stretches, Strips, dense_range};
 use super::touch::AxisBox;
 use super::{ChunkRead, ReadPlan, Zone};
-use crate::catalog::Run;
+use crate::catalog::ReadRange;
 use crate::coalesce::{Coalesce, Need, batch};
 
-/// What one task has still to read.
+/// Remaining reads of one task.
 #[derive(Debug)]
 pub(crate) struct TaskReads<'a> {
     needs: Peekable<Needs<'a>>,
@@ -22,7 +22,7 @@ pub(crate) struct TaskReads<'a> {
 }
 
 impl<'a> TaskReads<'a> {
-    /// What the task that goes through `strips` reads in batches of `window_len` bytes. Strips that
+    /// Reads of the task that goes through `strips`, in batches of `window_len` bytes. Strips that
     /// are contiguous in `output` are read straight into it, one by one. The chunk number `decoded`
     /// is in memory already.
     pub(crate) fn new(
@@ -114,10 +114,12 @@ impl ReadPlan {
     /// of `limit` elements.
     pub(crate) fn for_task_runs(
         &self,
-        (rect, stage): (&[Range<u64>], Option<Stage>),
+        rect: &[Range<u64>],
+        stage: Option<Stage>,
         limit: u64,
-        (window_len, output): (u64, Option<OutputRect>),
-        visit: &mut dyn FnMut(Run),
+        window_len: u64,
+        output: Option<OutputRect>,
+        visit: &mut dyn FnMut(ReadRange),
     ) {
         let touch = self.touch.narrowed(rect);
         let mut reads =
@@ -128,7 +130,7 @@ impl ReadPlan {
             if runs.is_empty() {
                 return;
             }
-            runs.iter().for_each(|&span| visit(Run { object, span }));
+            runs.iter().for_each(|&span| visit(ReadRange { object, span }));
         }
     }
 }

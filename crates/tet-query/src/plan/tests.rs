@@ -7,7 +7,7 @@ use super::plan;
 use super::tiling::Tiling;
 use super::touch::{AxisBox, Touch};
 use crate::budget::Execution;
-use crate::catalog::Run;
+use crate::catalog::ReadRange;
 use crate::coalesce::Coalesce;
 use crate::op::Op;
 use crate::reduction::Reduction;
@@ -29,7 +29,7 @@ fn a_full_scan_of_a_packed_file_reads_each_byte_once_in_order() {
             let slab = Hyperslab::whole(&world.shape);
             let stored_len = plan(dataset, &slab, Coalesce::NONE).unwrap().stored_len;
             let (mut end, how) = (8, Execution::default());
-            let visit = &mut |Run { span: run, .. }: Run| {
+            let visit = &mut |ReadRange { span: run, .. }: ReadRange| {
                 assert_eq!(run.start(), end);
                 end = run.end();
             };

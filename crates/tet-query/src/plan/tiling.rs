@@ -135,7 +135,7 @@ impl Tiling {
     }
 }
 
-/// What a cut leaves of `count` positions along axis number `at` of those it was made for.
+/// The share of one part of a cut, of `count` positions along axis number `at`.
 fn along(cut: Cut, at: usize, count: u64) -> u64 {
     match at.cmp(&cut.axis) {
         std::cmp::Ordering::Less => 1,

@@ -104,7 +104,7 @@ impl AxisTouch {
         AxisTouch { before, ..narrowed }
     }
 
-    /// What is selected in touched chunk number `index`.
+    /// The selected box of touched chunk number `index`.
     pub(crate) fn part_of(&self, index: u64) -> AxisBox {
         let coord = if self.is_scattered() {
             (self.start + index * self.step) / self.chunk
@@ -213,7 +213,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// What is selected in the chunk, axis by axis; `None` past the last chunk.
+    /// The selected box of the chunk, axis by axis; `None` past the last chunk.
     pub(crate) fn boxes(&self) -> Option<&[AxisBox]> {
         self.live.then_some(&self.boxes)
     }

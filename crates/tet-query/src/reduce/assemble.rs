@@ -77,7 +77,7 @@ fn room(like: &Cells, count: usize) -> Result<Cells> {
     })
 }
 
-/// Zeros, or an error where memory cannot hold them: the system is asked before it has to abort.
+/// Zeros, or an error where memory cannot hold them: the allocation is tried, because a failed one aborts.
 fn zeros<V: Zeroable + Clone>(count: usize) -> Result<Vec<V>> {
     let wanted = (count as u64).saturating_mul(size_of::<V>() as u64);
     let reserved = Vec::<V>::new().try_reserve_exact(count);

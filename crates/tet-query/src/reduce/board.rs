@@ -6,27 +6,27 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::assemble::Assembly;
 use crate::error::Result;
-use crate::kernel::State;
+use crate::kernel::KernelState;
 use crate::value::Values;
 
 /// The tiles that are not finished, and the cells of those that are.
 pub(super) struct Board {
     part_count: u64,
-    held: Mutex<Held>,
+    held: Mutex<BoardTiles>,
 }
 
-struct Held {
+struct BoardTiles {
     tiles: BTreeMap<u64, Tile>,
     /// The states of tasks between two of their steps.
     tasks: BTreeMap<u64, States>,
-    results: Vec<Found>,
+    results: Vec<PartialResult>,
 }
 
 /// The states of the cells of a task, one of each kernel.
-pub(super) type States = Vec<Box<dyn State>>;
+pub(super) type States = Vec<Box<dyn KernelState>>;
 
-/// What one kernel found so far.
-struct Found {
+/// Partial result of one kernel.
+struct PartialResult {
     assembly: Assembly,
     nan_count: Option<u64>,
 }
@@ -42,12 +42,13 @@ struct Tile {
 
 impl Board {
     pub(super) fn new(part_count: u64, assemblies: impl Iterator<Item = Assembly>) -> Self {
-        let results = assemblies.map(|assembly| Found { assembly, nan_count: None }).collect();
-        let held = Held { tiles: BTreeMap::new(), tasks: BTreeMap::new(), results };
+        let results =
+            assemblies.map(|assembly| PartialResult { assembly, nan_count: None }).collect();
+        let held = BoardTiles { tiles: BTreeMap::new(), tasks: BTreeMap::new(), results };
         Board { part_count, held: Mutex::new(held) }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, BoardTiles> {
         self.held.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
@@ -56,7 +57,7 @@ impl Board {
         self.held().tasks.extend(states.map(|states| (task, states)));
     }
 
-    /// The states that were kept of a task; `None` where nothing lies in it.
+    /// The states stored for a task; `None` for an empty task.
     pub(super) fn take(&self, task: u64) -> Option<States> {
         self.held().tasks.remove(&task)
     }

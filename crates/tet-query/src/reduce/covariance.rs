@@ -27,12 +27,12 @@ const TILE: usize = 4;
 /// Sums that a product goes to in turn.
 const LANES: usize = 4;
 
-/// What is asked of each pair of variables.
+/// Statistic of each pair of variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// The covariance, with so much taken off the count.
     Covariance {
-        /// What is taken off.
+        /// Delta degrees of freedom.
         ddof: u32,
     },
     /// The correlation.
@@ -49,7 +49,7 @@ pub(crate) enum Along {
 }
 
 /// The matrix of a measure over `means.len()` variables, row-major; all NaN when there is no
-/// observation. `read` gives a range of the `count` observations, as many as asked for.
+/// observation. `read` gives a range of the `count` observations, as many as requested.
 ///
 /// It takes 8 bytes for every entry of the matrix, besides the elements read and one block.
 ///
@@ -102,7 +102,7 @@ struct Products<'a> {
     means: &'a [f64],
     /// On and below the diagonal the sums, above it what rounding took from them.
     sums: Vec<f64>,
-    /// What rounding took from the diagonal.
+    /// Rounding errors of the diagonal.
     losts: Vec<f64>,
     /// Centered observations, variable by variable.
     block: Vec<f64>,
@@ -201,7 +201,7 @@ impl<'a> Products<'a> {
                 let (below, above) = (row * variables + column, column * variables + row);
                 let lost = if row == column { own } else { sums[above] };
                 let sum = sums[below];
-                // What is lost of what is not finite says nothing.
+                // A rounding error is meaningless where the sum is not finite.
                 let whole = if sum.is_finite() { sum + lost } else { sum };
                 (sums[below], sums[above]) = (whole, whole);
             }

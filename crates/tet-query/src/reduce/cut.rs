@@ -5,7 +5,7 @@
 //!   folded axes, groups   -> parts; the states of a tile's parts merge in order
 //! ```
 //!
-//! The cut depends on selection, grid, codecs and what is asked only, never on threads; on the budget
+//! The cut depends on selection, grid, codecs and reduction only, never on threads; on the budget
 //! only for kept elements, to which cuts are all the same.
 
 use std::ops::Range;
@@ -41,9 +41,9 @@ struct WindowCut {
     each: u64,
 }
 
-/// What a task owns.
+/// The share of one task.
 #[derive(Debug)]
-pub(super) struct Task {
+pub(super) struct FoldTask {
     pub tile: u64,
     pub part: u64,
     /// The selected positions it folds, axis by axis.
@@ -67,7 +67,7 @@ impl Tasks {
                 weight.saturating_mul(HEAVY_ELEMENTS).clamp(tuning.task_elements, HEAVY_MAX);
             return Tasks { tiles, parts: Tiling::new(touch, &folded, limit, inside), windows };
         }
-        // What runs along the rows in memory is not cut short: lanes of cells or runs of elements.
+        // The innermost axis is not cut short: it is lanes of cells or runs of elements in memory.
         let innermost = (0..touch.axes.len()).rev().find(|&axis| touch.axes[axis].count > 1);
         let has_lanes = innermost.is_some_and(|axis| each.contains(&axis));
         let (lanes_min, run_min) =
@@ -132,8 +132,8 @@ impl Tasks {
         others.saturating_mul(self.tiles.positions_max())
     }
 
-    /// What task number `index` owns.
-    pub(super) fn task(&self, roles: &Roles, index: u64) -> Result<Task> {
+    /// The share of task number `index`.
+    pub(super) fn task(&self, roles: &Roles, index: u64) -> Result<FoldTask> {
         let (tile, part) = (index / self.parts.count(), index % self.parts.count());
         let mut rect: Vec<Range<u64>> = roles.counts.iter().map(|&count| 0..count).collect();
         let window_count = self.windows.map_or(1, |cut| cut.count());
@@ -146,7 +146,7 @@ impl Tasks {
             rect[cut.axis] = cut.windows.span(&windows);
         }
         let layout = Layout::new(roles, &rect, &windows)?;
-        Ok(Task { tile, part, rect, layout })
+        Ok(FoldTask { tile, part, rect, layout })
     }
 
     /// The windows of a task when they are not shared out: all there are.

@@ -15,7 +15,7 @@ use super::window::Windows;
 use crate::buffer;
 use crate::error::Result;
 use crate::fetch::Block;
-use crate::kernel::{At, Lanes, Maker, Runs, State};
+use crate::kernel::{At, KernelState, Lanes, Maker, Runs};
 use crate::plan::piece::strides;
 use crate::plan::touch::AxisBox;
 use crate::reduction::AxisGroups;
@@ -29,7 +29,7 @@ struct Loop {
     held: u64,
     /// Cells between neighbors; 0 where they fold into the same one.
     cells: usize,
-    /// What a neighbor adds to the index.
+    /// Step of the index from one neighbor to the next.
     index: u64,
 }
 
@@ -38,28 +38,28 @@ const UNIT: Loop = Loop { count: 1, distance: 1, held: 1, cells: 0, index: 1 };
 
 /// Some neighboring positions of one axis of a strip whose cells are found in one way.
 #[derive(Clone, Debug)]
-struct Part {
+struct AxisSegment {
     /// The first position, counted from the strip's first.
     first: u64,
     /// The cell it folds to, less those of other axes.
     cell: usize,
     /// Loops over the positions: one, or one over windows and one inside each.
-    loops: [PartLoop; 2],
+    loops: [SegmentLoop; 2],
 }
 
 /// A loop over positions of one axis.
 #[derive(Clone, Copy, Debug)]
-struct PartLoop {
+struct SegmentLoop {
     count: u64,
     /// Positions between neighbors.
     step: u64,
     cells: usize,
 }
 
-impl Part {
-    fn plain(first: u64, count: u64, cell: usize, cells: usize) -> Part {
-        let once = PartLoop { count: 1, step: 0, cells: 0 };
-        Part { first, cell, loops: [once, PartLoop { count, step: 1, cells }] }
+impl AxisSegment {
+    fn plain(first: u64, count: u64, cell: usize, cells: usize) -> AxisSegment {
+        let once = SegmentLoop { count: 1, step: 0, cells: 0 };
+        AxisSegment { first, cell, loops: [once, SegmentLoop { count, step: 1, cells }] }
     }
 }
 
@@ -68,20 +68,21 @@ impl Part {
 /// How axes merge into one loop is decided by where the elements lie in the chunk, never by where
 /// the block holds them: so the same calls reach the kernel for every source.
 pub(super) fn fold_strip(
-    (maker, state): (&Maker, &mut dyn State),
+    maker: &Maker,
+    state: &mut dyn KernelState,
     block: &Block<'_>,
     boxes: &[AxisBox],
     layout: &Layout,
     size: usize,
 ) -> Result<()> {
     let is_indexed = maker.indexed;
-    let table = Table::of(block, boxes, layout)?;
+    let table = Table::for_strip(block, boxes, layout)?;
     let parts = boxes.iter().zip(&layout.axes).enumerate();
     let parts = parts.map(|(axis, (axis_box, cells))| match table {
-        Some(table) if table.axis == axis => Ok(vec![Part::plain(0, 1, 0, 0)]),
+        Some(table) if table.axis == axis => Ok(vec![AxisSegment::plain(0, 1, 0, 0)]),
         _ => parts_of(axis_box, cells),
     });
-    let parts: Vec<Vec<Part>> = parts.collect::<Result<_>>()?;
+    let parts: Vec<Vec<AxisSegment>> = parts.collect::<Result<_>>()?;
     if parts.iter().any(Vec::is_empty) {
         return Ok(());
     }
@@ -110,8 +111,8 @@ pub(super) fn fold_strip(
         }
         let bytes = &block.bytes[first * size..];
         match table {
-            Some(table) => table.fold((maker, state), bytes, &mut loops, at, size),
-            None => fold_loops((maker, state), bytes, &mut loops, at, size),
+            Some(table) => table.fold(maker, state, bytes, &mut loops, at, size),
+            None => fold_loops(maker, state, bytes, &mut loops, at, size),
         }
         let Some(axis) = (0..nth.len()).rev().find(|&axis| nth[axis] + 1 < parts[axis].len())
         else {
@@ -135,13 +136,13 @@ pub(super) fn cell_of(boxes: &[AxisBox], layout: &Layout) -> Result<Option<usize
 }
 
 /// The parts of one axis of a strip.
-fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
+fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<AxisSegment>> {
     let positions = axis_box.at..axis_box.at + axis_box.count;
     match cells {
-        AxisCells::One => Ok(vec![Part::plain(0, axis_box.count, 0, 0)]),
+        AxisCells::One => Ok(vec![AxisSegment::plain(0, axis_box.count, 0, 0)]),
         AxisCells::Each { stride, first } => {
             let cell = buffer::len(positions.start - first)? * stride;
-            Ok(vec![Part::plain(0, axis_box.count, cell, *stride)])
+            Ok(vec![AxisSegment::plain(0, axis_box.count, cell, *stride)])
         }
         AxisCells::Map { stride, cell_of } => map_parts(&positions, cell_of, *stride),
         AxisCells::Windows { stride, windows, first } => {
@@ -151,7 +152,7 @@ fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
 }
 
 /// Stretches of neighbors that have one cell; those without a cell are left out.
-fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<Vec<Part>> {
+fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<Vec<AxisSegment>> {
     let cells = &cell_of[buffer::len(positions.start)?..buffer::len(positions.end)?];
     let mut parts = Vec::new();
     let mut first = 0;
@@ -159,20 +160,20 @@ fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<V
     for stretch in cells.chunk_by(joins) {
         let count = stretch.len() as u64;
         if stretch[0] != AxisGroups::NONE {
-            parts.push(Part::plain(first, count, stretch[0] as usize * stride, 0));
+            parts.push(AxisSegment::plain(first, count, stretch[0] as usize * stride, 0));
         }
         first += count;
     }
     Ok(parts)
 }
 
-/// What is there of the first window, whole windows, what is there of the last.
+/// The first window in part, whole windows, the last window in part.
 fn window_parts(
     positions: &Range<u64>,
     windows: &Windows,
     first_window: u64,
     stride: usize,
-) -> Result<Vec<Part>> {
+) -> Result<Vec<AxisSegment>> {
     let mut parts = Vec::new();
     let mut at = positions.start;
     while at < positions.end {
@@ -185,15 +186,15 @@ fn window_parts(
         let first = at - positions.start;
         let whole = (left / windows.pitch()).min(windows.count - window);
         if within == 0 && whole > 1 {
-            let over = PartLoop { count: whole, step: windows.pitch(), cells: stride };
-            let inside = PartLoop { count: windows.size, step: 1, cells: 0 };
-            parts.push(Part { first, cell, loops: [over, inside] });
+            let over = SegmentLoop { count: whole, step: windows.pitch(), cells: stride };
+            let inside = SegmentLoop { count: windows.size, step: 1, cells: 0 };
+            parts.push(AxisSegment { first, cell, loops: [over, inside] });
             at += whole * windows.pitch();
             continue;
         }
         let count = windows.size.saturating_sub(within).min(left);
         if count > 0 {
-            parts.push(Part::plain(first, count, cell, 0));
+            parts.push(AxisSegment::plain(first, count, cell, 0));
         }
         at += (windows.pitch() - within).min(left);
     }
@@ -217,7 +218,8 @@ fn push(loops: &mut Vec<Loop>, this: Loop, is_indexed: bool) {
 
 /// Folds what the loops go over; `bytes` begin with the first element.
 fn fold_loops(
-    (maker, state): (&Maker, &mut dyn State),
+    maker: &Maker,
+    state: &mut dyn KernelState,
     bytes: &[u8],
     loops: &mut Vec<Loop>,
     first: At,

@@ -5,10 +5,10 @@ use tet_format::DType;
 use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::{Error, Result};
 
-/// What the outermost edges are.
+/// Source of the outermost edges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Range {
-    /// What was asked for.
+    /// Edges given by the caller.
     Given(f64, f64),
     /// The least and the greatest element; `None` where there is none.
     Found(Option<(f64, f64)>),

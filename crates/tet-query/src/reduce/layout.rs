@@ -25,7 +25,7 @@ pub(super) enum AxisCells {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub axes: Vec<AxisCells>,
-    /// What a position along each axis adds to the index; 0 where it has none.
+    /// Step of the index along each axis; 0 where it has none.
     pub index_strides: Vec<u64>,
     pub cell_count: usize,
     /// The cells along each shown axis, where they lie in the result.

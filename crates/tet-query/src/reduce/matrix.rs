@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use tet_format::DType;
 
-use super::asked::{Answer, Asked};
 use super::covariance::{Along, Measure, matrix, memory_len};
+use super::query::{ReductionQuery, ReductionResult};
 use crate::array::Array;
 use crate::cost::Cost;
 use crate::element::make_truths;
@@ -18,7 +18,7 @@ use crate::value::{Cells, Values};
 /// A block of observations takes so much of the budget, at most.
 const SHARE: u64 = 8;
 
-impl Asked<'_> {
+impl ReductionQuery<'_> {
     /// The axis whose positions are the variables.
     pub(super) fn variables(&self) -> Result<usize> {
         match self.roles.shown()[..] {
@@ -28,8 +28,8 @@ impl Asked<'_> {
     }
 
     /// The matrix of all pairs of variables.
-    pub(super) fn matrix(&self) -> Result<Answer> {
-        let Asked { reduction, roles, .. } = self;
+    pub(super) fn matrix(&self) -> Result<ReductionResult> {
+        let ReductionQuery { reduction, roles, .. } = self;
         let (variables, observed) = self.table()?;
         let width = roles.counts[variables];
         let (means, nan_count) = self.pass(Op::Mean, self.setup()?, None)?;
@@ -43,10 +43,11 @@ impl Asked<'_> {
         let count = roles.counts[observed];
         let values = matrix(measure, &means, count, self.block_count(width), along, read)?;
         let values = Values::new(Cells::Float(values));
-        Ok(Answer { values, nan_count, ..Answer::default() })
+        Ok(ReductionResult { values, nan_count, ..ReductionResult::default() })
     }
 
-    /// What [`Asked::matrix`] costs: a pass for the means, and one in blocks of observations.
+    /// The cost of [`ReductionQuery::matrix`]: a pass for the means, and one in blocks of
+    /// observations.
     pub(super) fn matrix_cost(&self) -> Result<Cost> {
         let (variables, observed) = self.table()?;
         let (width, count) = (self.roles.counts[variables], self.roles.counts[observed]);
@@ -64,7 +65,7 @@ impl Asked<'_> {
 
     /// The axis of the variables and that of the observations; the matrix is not too large.
     fn table(&self) -> Result<(usize, usize)> {
-        let Asked { reduction, roles, .. } = self;
+        let ReductionQuery { reduction, roles, .. } = self;
         let variables = self.variables()?;
         let kept = |&axis: &usize| axis != variables && self.slab.axes()[axis].is_kept();
         let others: Vec<usize> = (0..roles.axes.len()).filter(kept).collect();
@@ -94,7 +95,7 @@ impl Asked<'_> {
     /// Some of the observations, all variables of each.
     fn observations(&self, axis: usize, range: Range<u64>) -> Result<Array> {
         let slab = self.observed(axis, range)?;
-        let mut array = scatter::read(self.dataset, &slab, (self.how, self.doubt))?;
+        let mut array = scatter::read(self.dataset, &slab, self.how, self.unverified)?;
         if array.dtype() == DType::Bool {
             make_truths(array.bytes_mut());
         }

@@ -1,14 +1,14 @@
 //! Order statistics: the elements of small cells are kept in memory, others are searched in several passes.
 
-use crate::catalog::Run;
+use crate::catalog::ReadRange;
 
-use super::asked::{Answer, Asked};
 use super::quantile::{Passing, outlook, quantiles};
+use super::query::{ReductionQuery, ReductionResult};
 use super::role::{Role, Roles};
 use crate::cost::{Cost, Passes};
 use crate::error::{Error, Result};
 use crate::interpolation::Between;
-use crate::kernel::{Pass, Setup, Step, rank_maker};
+use crate::kernel::{Pass, RankStep, Setup, rank_maker};
 use crate::op::Op;
 use crate::reduction::{AxisPicks, Reduction};
 use crate::selection::Hyperslab;
@@ -20,9 +20,9 @@ const SHARE: u64 = 32;
 /// The largest part for the ranks of those that are put in order after a search.
 const CANDIDATES_SHARE: u64 = 4;
 
-impl Asked<'_> {
+impl ReductionQuery<'_> {
     /// Medians and quantiles.
-    pub(super) fn order_statistics(&self) -> Result<Answer> {
+    pub(super) fn order_statistics(&self) -> Result<ReductionResult> {
         let setup = self.order_setup()?;
         let shape = self.roles.shape();
         if shape.is_empty() {
@@ -30,12 +30,12 @@ impl Asked<'_> {
         }
         if self.is_kept() {
             let (values, nan_count) = self.pass(self.reduction.op, setup, None)?;
-            return Ok(Answer { values, nan_count, ..Answer::default() });
+            return Ok(ReductionResult { values, nan_count, ..ReductionResult::default() });
         }
         self.cell_by_cell(&shape, &setup)
     }
 
-    /// The cost of [`Asked::order_statistics`].
+    /// The cost of [`ReductionQuery::order_statistics`].
     pub(super) fn order_cost(&self) -> Result<Cost> {
         let setup = self.order_setup()?;
         let shape = self.roles.shape();
@@ -57,8 +57,8 @@ impl Asked<'_> {
         Ok(Cost { passes, ..cost }.with_values(values))
     }
 
-    /// The runs of the first pass of [`Asked::order_statistics`] over each cell.
-    pub(super) fn order_runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
+    /// The runs of the first pass of [`ReductionQuery::order_statistics`] over each cell.
+    pub(super) fn order_runs(&self, visit: &mut dyn FnMut(ReadRange)) -> Result<()> {
         let setup = self.order_setup()?;
         let shape = self.roles.shape();
         if !shape.is_empty() && self.is_kept() {
@@ -70,7 +70,7 @@ impl Asked<'_> {
             let outlook = outlook(self.dtype, count, setup.q.len(), &tuning);
             let digits = outlook.ok_or_else(|| self.undefined())?.digits;
             let setup = Setup { digits, ..setup };
-            let maker = rank_maker(self.dtype, Step::Digits, setup, self.filter());
+            let maker = rank_maker(self.dtype, RankStep::Digits, setup, self.filter());
             return self.maker_runs(&maker.ok_or_else(|| self.undefined())?, visit);
         }
         (0..shape.iter().product()).try_for_each(|cell| {
@@ -79,7 +79,7 @@ impl Asked<'_> {
         })
     }
 
-    /// What is sought in each cell.
+    /// The setup of a search in each cell.
     fn order_setup(&self) -> Result<Setup> {
         let mut setup = self.setup()?;
         if self.reduction.op == Op::Median {
@@ -103,7 +103,7 @@ impl Asked<'_> {
         Tuning { candidates_max: tuning.candidates_max.min(held), ..tuning }
     }
 
-    /// The cost of [`Asked::sought`] among at most `count` elements.
+    /// The cost of [`ReductionQuery::sought`] among at most `count` elements.
     fn sought_cost(&self, setup: &Setup, count: u64) -> Result<Cost> {
         let outlook = outlook(self.dtype, count, setup.q.len(), &self.rank_tuning(count))
             .ok_or_else(|| self.undefined())?;
@@ -112,11 +112,11 @@ impl Asked<'_> {
             let maker = rank_maker(self.dtype, step, setup, self.filter());
             self.run_cost(&maker.ok_or_else(|| self.undefined())?)
         };
-        let mut whole = cost(Step::Digits, outlook.digits)?;
+        let mut whole = cost(RankStep::Digits, outlook.digits)?;
         if whole.passes == Passes::ONE {
             // Whether the last pass keeps as much as it may depends on the elements.
             if outlook.passes.most > 1
-                && let Ok(last) = cost(Step::Candidates, outlook.candidates)
+                && let Ok(last) = cost(RankStep::Candidates, outlook.candidates)
             {
                 whole = whole.then(last);
             }
@@ -126,15 +126,19 @@ impl Asked<'_> {
     }
 
     /// The order statistics of the one cell there is.
-    fn sought(&self, setup: &Setup) -> Result<Answer> {
+    fn sought(&self, setup: &Setup) -> Result<ReductionResult> {
         let tuning = self.rank_tuning(self.roles.cell_elements());
-        let mut passes = RankPasses { asked: self, setup, tuning };
+        let mut passes = RankPasses { query: self, setup, tuning };
         let found = quantiles(self.dtype, setup, &mut passes).ok_or_else(|| self.undefined())??;
-        Ok(Answer { values: found.values, nan_count: found.nan_count, ..Answer::default() })
+        Ok(ReductionResult {
+            values: found.values,
+            nan_count: found.nan_count,
+            ..ReductionResult::default()
+        })
     }
 
     /// Seeks in one cell after the other, each by itself out of core.
-    fn cell_by_cell(&self, shape: &[u64], setup: &Setup) -> Result<Answer> {
+    fn cell_by_cell(&self, shape: &[u64], setup: &Setup) -> Result<ReductionResult> {
         let count: u64 = shape.iter().product();
         let (mut floats, mut nulls, mut nan_count) = (Vec::new(), Vec::new(), None);
         for cell in 0..count {
@@ -149,17 +153,21 @@ impl Asked<'_> {
         }
         let nulls = nulls.contains(&true).then_some(nulls);
         let values = Values { cells: Cells::Float(floats), nulls };
-        Ok(Answer { values, nan_count, ..Answer::default() })
+        Ok(ReductionResult { values, nan_count, ..ReductionResult::default() })
     }
 
     /// One cell by itself.
-    fn one<'a>(&'a self, slab: &'a Hyperslab, reduction: &'a Reduction) -> Result<Asked<'a>> {
+    fn one<'a>(
+        &'a self,
+        slab: &'a Hyperslab,
+        reduction: &'a Reduction,
+    ) -> Result<ReductionQuery<'a>> {
         let (roles, _) = Roles::new(self.dataset, slab, reduction)?;
-        let Asked { dataset, dtype, how, doubt, .. } = *self;
-        Ok(Asked { dataset, dtype, slab, reduction, how, doubt, roles })
+        let ReductionQuery { dataset, dtype, how, unverified, .. } = *self;
+        Ok(ReductionQuery { dataset, dtype, slab, reduction, how, unverified, roles })
     }
 
-    /// The selection of one cell of the result, and what is asked of it.
+    /// The selection of one cell of the result, and its reduction.
     fn cell(&self, shape: &[u64], cell: u64) -> Result<(Hyperslab, Reduction)> {
         let mut slices = self.slab.axes().to_vec();
         let mut reduction = Reduction {
@@ -190,16 +198,16 @@ impl Asked<'_> {
 
 /// Passes over the elements of one cell.
 struct RankPasses<'a> {
-    asked: &'a Asked<'a>,
+    query: &'a ReductionQuery<'a>,
     setup: &'a Setup,
     tuning: Tuning,
 }
 
 impl Passing for RankPasses<'_> {
-    fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
+    fn run(&mut self, step: RankStep, pass: &Pass) -> Result<(Values, Option<u64>)> {
         let setup = Setup { digits: pass.clone(), ..self.setup.clone() };
-        let maker = rank_maker(self.asked.dtype, step, setup, self.asked.filter());
-        self.asked.run(&maker.ok_or_else(|| self.asked.undefined())?, None)
+        let maker = rank_maker(self.query.dtype, step, setup, self.query.filter());
+        self.query.run(&maker.ok_or_else(|| self.query.undefined())?, None)
     }
 
     fn tuning(&self) -> &Tuning {
@@ -207,6 +215,6 @@ impl Passing for RankPasses<'_> {
     }
 
     fn changed(&self) -> Error {
-        Error::changed(&self.asked.dataset.source)
+        Error::changed(&self.query.dataset.source)
     }
 }

@@ -1,19 +1,19 @@
-//! What windows are filled up with: copies of one number, however many.
+//! Padding of windows: copies of one number, however many.
 
 use crate::error::{Error, Result};
-use crate::kernel::{Maker, State};
+use crate::kernel::{KernelState, Maker};
 use crate::reduction::Number;
 
 /// No window is filled up to more elements than this.
 const FILLED_MAX: u64 = 1 << 48;
 
-/// The state of some copies, for as long as as many are asked for.
+/// The state of some copies, reused while their number stays.
 pub(super) struct Pads<'a> {
     maker: &'a Maker,
     number: Number,
     /// Up to this many copies are folded one by one.
     few: u64,
-    last: Option<(u64, Box<dyn State>)>,
+    last: Option<(u64, Box<dyn KernelState>)>,
 }
 
 impl<'a> Pads<'a> {
@@ -22,7 +22,7 @@ impl<'a> Pads<'a> {
     }
 
     /// A state whose one cell holds `count` copies.
-    pub(super) fn of(&mut self, count: u64) -> &dyn State {
+    pub(super) fn state(&mut self, count: u64) -> &dyn KernelState {
         let state = match self.last.take() {
             Some((same, state)) if same == count => state,
             _ => self.copies(count),
@@ -31,7 +31,7 @@ impl<'a> Pads<'a> {
     }
 
     /// Doubles a few copies as often as it takes.
-    fn copies(&self, count: u64) -> Box<dyn State> {
+    fn copies(&self, count: u64) -> Box<dyn KernelState> {
         let mut state = self.maker.make(1);
         if count <= self.few {
             state.fold_copies(0, self.number, count);

@@ -9,13 +9,13 @@ use tet_format::DType;
 use crate::cost::Passes;
 use crate::element::dispatch;
 use crate::error::{Error, Result};
-use crate::interpolation::{places, select};
-use crate::kernel::{Pass, Ranked, Setup, Span, Step};
+use crate::interpolation::{quantile_positions, select};
+use crate::kernel::{Pass, RankStep, Ranked, Setup, Span};
 use crate::op::NanPolicy;
 use crate::tuning::Tuning;
 use crate::value::{Cells, Values};
 
-/// What folds all elements of a selection, as often as it is asked to.
+/// Folds all elements of a selection, as often as required.
 pub(crate) trait Passing {
     /// Folds those that count into the one cell of the kernel of this step, with
     /// [`Setup::digits`] being `pass`; gives its values and how many NaN it met.
@@ -23,7 +23,7 @@ pub(crate) trait Passing {
     /// # Errors
     ///
     /// Returns an error when the elements cannot be read.
-    fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)>;
+    fn run(&mut self, step: RankStep, pass: &Pass) -> Result<(Values, Option<u64>)>;
 
     /// The sizes that the search is cut by.
     fn tuning(&self) -> &Tuning;
@@ -34,8 +34,8 @@ pub(crate) trait Passing {
 
 /// The quantiles of a selection.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// As many as were asked for; null where there is no element.
+pub(crate) struct Quantiles {
+    /// One per requested quantile; null where there is no element.
     pub(crate) values: Values,
     /// How many NaN there were, for elements that may be.
     pub(crate) nan_count: Option<u64>,
@@ -50,11 +50,11 @@ pub(crate) fn quantiles(
     dtype: DType,
     setup: &Setup,
     passes: &mut dyn Passing,
-) -> Option<Result<Found>> {
+) -> Option<Result<Quantiles>> {
     dispatch!(dtype, T => quantiles_of::<T>(setup, passes))
 }
 
-/// What is known of the search for quantiles before it begins.
+/// Expected search for quantiles, before it begins.
 #[derive(Debug)]
 pub(crate) struct Outlook {
     /// How many passes it makes.
@@ -98,7 +98,7 @@ fn passes_max(bits: u32, count: u64, places: usize, tuning: &Tuning) -> u64 {
     passes
 }
 
-fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passing) -> Result<Found> {
+fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passing) -> Result<Quantiles> {
     let all = Sought { first: T::VALUES.0, last: T::VALUES.1, before: 0, count: 0, wanted: vec![] };
     let (counted, nan_count) = count(std::slice::from_ref(&all), passes)?;
     let count = counted.counts.iter().sum();
@@ -107,12 +107,12 @@ fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passing) -> Result<Fo
         Values { cells: Cells::Float(vec![value; q]), nulls: null.then(|| vec![true; q]) }
     };
     if nan_count.is_some_and(|count| count > 0) && setup.nan == NanPolicy::Propagate {
-        return Ok(Found { values: nulls(f64::NAN, false), nan_count });
+        return Ok(Quantiles { values: nulls(f64::NAN, false), nan_count });
     }
     if count == 0 {
-        return Ok(Found { values: nulls(0.0, true), nan_count });
+        return Ok(Quantiles { values: nulls(0.0, true), nan_count });
     }
-    let places = places(count, &setup.q, setup.between);
+    let places = quantile_positions(count, &setup.q, setup.between);
     let mut wanted: Vec<u64> = places.iter().flat_map(|place| [place.low, place.high]).collect();
     wanted.sort_unstable();
     wanted.dedup();
@@ -123,7 +123,7 @@ fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passing) -> Result<Fo
         T::from_rank(ranks[nth]).wide()
     };
     let values = places.iter().map(|place| place.value(element)).collect();
-    Ok(Found { values: Values::new(Cells::Float(values)), nan_count })
+    Ok(Quantiles { values: Values::new(Cells::Float(values)), nan_count })
 }
 
 /// Ranks among which those of wanted places are.
@@ -139,7 +139,7 @@ struct Sought {
     wanted: Vec<u64>,
 }
 
-/// What a pass counted.
+/// Counts of a pass.
 struct Counted {
     pass: Pass,
     counts: Vec<u64>,
@@ -152,7 +152,7 @@ fn count(sought: &[Sought], passes: &mut dyn Passing) -> Result<(Counted, Option
     let each = digit(sought.len(), passes.tuning());
     let span = |sought: &Sought| span(sought.first, sought.last, each);
     let pass = Pass { spans: sought.iter().map(span).collect(), expected: 0 };
-    let (values, nan_count) = passes.run(Step::Digits, &pass)?;
+    let (values, nan_count) = passes.run(RankStep::Digits, &pass)?;
     let counters = pass.counters();
     let Cells::Count(mut counts) = values.cells else { return Err(passes.changed()) };
     let &[least, greatest] = counts.get(counters..).unwrap_or(&[]) else {
@@ -245,7 +245,7 @@ fn candidates(sought: &[Sought], passes: &mut dyn Passing) -> Result<Option<Vec<
     let expected = sought.iter().map(|sought| sought.count).sum();
     let span = |sought: &Sought| Span { first: sought.first, last: sought.last, shift: 0 };
     let pass = Pass { spans: sought.iter().map(span).collect(), expected };
-    let Cells::Count(mut ranks) = passes.run(Step::Candidates, &pass)?.0.cells else {
+    let Cells::Count(mut ranks) = passes.run(RankStep::Candidates, &pass)?.0.cells else {
         return Ok(None);
     };
     let mut positions = Vec::new();

@@ -1,4 +1,4 @@
-//! What each axis of a selection is to a reduction: folded away, kept, grouped, windowed.
+//! Role of each axis of a selection in a reduction: folded away, kept, grouped, windowed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::reduction::{Axes, AxisGroups, AxisPicks, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::Along;
 
-/// What one axis is to a reduction.
+/// Role of one axis in a reduction.
 #[derive(Clone, Debug)]
 pub(super) enum Role {
     /// All positions fold into one cell.
@@ -30,11 +30,11 @@ pub(super) struct Map {
     pub cell_of: Arc<[u32]>,
     /// How many cells there are.
     pub count: u64,
-    /// What the cells stand for; `None` when the axis is folded into one.
+    /// The meaning of the cells; `None` when the axis is folded into one.
     pub along: Option<Along>,
 }
 
-/// What all axes are to a reduction.
+/// Roles of all axes in a reduction.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
     /// One for each axis of the dataset.
@@ -133,7 +133,7 @@ impl Roles {
         self.shown().into_iter().map(|axis| self.extent(axis)).collect()
     }
 
-    /// What the axes of the result stand for.
+    /// The meaning of the axes of the result.
     pub(super) fn along(&self) -> Vec<Along> {
         let along = |axis: usize| match &self.axes[axis] {
             Role::Map(Map { along: Some(along), .. }) => along.clone(),

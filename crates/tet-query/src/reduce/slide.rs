@@ -15,12 +15,12 @@ use std::ops::Range;
 use super::layout::{Layout, Slide};
 use crate::buffer;
 use crate::error::Result;
-use crate::kernel::{Maker, State};
+use crate::kernel::{KernelState, Maker};
 
 /// One line of positions: the cells of a task that differ along the axis.
 struct Line<'a> {
     maker: &'a Maker,
-    states: &'a dyn State,
+    states: &'a dyn KernelState,
     slide: &'a Slide,
     /// The cell of the first position.
     first: usize,
@@ -33,10 +33,10 @@ struct Line<'a> {
 /// The states of a task's windows out of those of its positions.
 pub(super) fn slide(
     maker: &Maker,
-    states: &dyn State,
+    states: &dyn KernelState,
     layout: &Layout,
     slide: &Slide,
-) -> Result<Box<dyn State>> {
+) -> Result<Box<dyn KernelState>> {
     let len = buffer::len(slide.positions.end - slide.positions.start)?;
     let window_count = buffer::len(slide.range.end - slide.range.start)?;
     let width = slide.stride;
@@ -52,7 +52,7 @@ pub(super) fn slide(
 
 impl Line<'_> {
     /// Takes the line's windows into `out`, from cell `first` on.
-    fn windows(&self, out: &mut dyn State, first: usize) -> Result<()> {
+    fn windows(&self, out: &mut dyn KernelState, first: usize) -> Result<()> {
         let ends = self.ends()?;
         let mut start = self.maker.make(self.width);
         let mut started = 0..0;
@@ -98,7 +98,7 @@ impl Line<'_> {
     }
 
     /// For each position the state from it to the end of its block.
-    fn ends(&self) -> Result<Box<dyn State>> {
+    fn ends(&self) -> Result<Box<dyn KernelState>> {
         let size = self.slide.windows.size;
         let mut ends = self.maker.make(self.len * self.width);
         let mut end = self.maker.make(self.width);

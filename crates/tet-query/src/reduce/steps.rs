@@ -41,7 +41,7 @@ pub(super) struct Steps {
 
 /// One step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct TaskStep {
     /// The number of the task.
     pub task: u64,
     pub nth: u64,
@@ -53,8 +53,10 @@ impl Steps {
     /// The steps of tasks whose states take `states_len` bytes each.
     pub(super) fn new(
         plan: &ReadPlan,
-        (tasks, roles): (&Tasks, &Roles),
-        (how, states_len): (&Execution, u64),
+        tasks: &Tasks,
+        roles: &Roles,
+        how: &Execution,
+        states_len: u64,
     ) -> Steps {
         let (tiles, windows) = tasks.tile_counts();
         let parts = tasks.part_count();
@@ -101,7 +103,7 @@ impl Steps {
     }
 
     /// Step number `index`: for each group its parts, of these the windows, of these the steps, and of these the tiles.
-    pub(super) fn step(&self, index: u64) -> Step {
+    pub(super) fn step(&self, index: u64) -> TaskStep {
         let (small, large) = (self.tiles / self.groups, self.tiles % self.groups);
         let of_tile = self.windows.saturating_mul(self.parts).saturating_mul(self.each);
         let (of_small, of_large) =
@@ -118,11 +120,11 @@ impl Steps {
         let (nth, rest) = (rest % self.each, rest / self.each);
         let (window, part) = (rest % self.windows, rest / self.windows);
         let task = (tile * self.windows + window) * self.parts + part;
-        Step { task, nth, is_last: nth + 1 == self.each }
+        TaskStep { task, nth, is_last: nth + 1 == self.each }
     }
 
-    /// What a step does of a task that owns these positions; `None` where that is all.
-    pub(super) fn stage(&self, step: Step, rect: &[Range<u64>]) -> Option<Stage> {
+    /// The stage of a step in a task that owns these positions; `None` where it covers the task.
+    pub(super) fn stage(&self, step: TaskStep, rect: &[Range<u64>]) -> Option<Stage> {
         let of = rect.get(self.axis).filter(|_| self.each > 1)?;
         let start = of.start.saturating_add(step.nth.saturating_mul(self.len));
         let positions = start.min(of.end)..start.saturating_add(self.len).min(of.end);
@@ -196,7 +198,7 @@ mod tests {
             Steps { tiles: 2, groups: 1, windows: 1, parts: 1, axis: 1, len: 4, inside, each };
         for (owned, expected) in [(10..20, [10..14, 14..18, 18..20]), (0..5, [0..4, 4..5, 5..5])] {
             let stages = (0..3).map(|nth| {
-                let step = Step { task: 0, nth, is_last: nth == 2 };
+                let step = TaskStep { task: 0, nth, is_last: nth == 2 };
                 steps.stage(step, &[0..9, owned.clone()]).unwrap().positions
             });
             assert_eq!(stages.collect::<Vec<_>>(), expected);

@@ -4,10 +4,10 @@ mod zone;
 use tet_format::{DType, Grid};
 use tet_io::Access;
 
-use super::asked;
+use super::reduction_query;
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
-use crate::fetch::Doubt;
+use crate::fetch::Unverified;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Params, Reduction};
 use crate::scalar::Scalar;
@@ -42,7 +42,7 @@ fn element(n: u64) -> u64 {
     n * 7919 % 101
 }
 
-/// What a loop over the selection gives for every cell: the elements in order.
+/// The elements of every cell in order, by a loop over the selection.
 fn cells(world: &World, slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
     let lists: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
     let split = |kept: bool| -> Vec<Vec<u64>> {
@@ -173,8 +173,9 @@ fn padded_absent_and_scattered_chunks_are_folded_as_a_loop_folds_them() {
         let grid = Grid::padded(shape.into(), chunk_shape.into()).unwrap();
         for (hole_every, object_count) in [(None, 1), (Some(2), 1), (Some(3), 2)] {
             let spread = Spread { grid: grid.clone(), hole_every, object_count };
-            for kept in [(Stored::Raw, Order::Packed), (Stored::Whole, Order::Backwards)] {
-                let integers = world_of(DType::UInt16, &spread, kept, |n| {
+            for (stored, order) in [(Stored::Raw, Order::Packed), (Stored::Whole, Order::Backwards)]
+            {
+                let integers = world_of(DType::UInt16, &spread, stored, order, |n| {
                     u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
                 });
                 check(&integers, DType::UInt16, every * 7);
@@ -225,7 +226,7 @@ fn too_many_cells_are_refused_before_they_are_computed() {
     let dataset = &world.mapped.datasets()[0];
     let slab = Hyperslab::whole(&world.shape);
     for op in [Op::Sum, Op::Count, Op::Median, Op::Histogram, Op::Covariance] {
-        let reduction = Reduction { params: Params::of(op), ..Reduction::along(op, [1]) };
+        let reduction = Reduction { params: Params::for_op(op), ..Reduction::along(op, [1]) };
         for (result_max, fits) in [(1 << 20, true), (16 * 39, false)] {
             let how = Execution { result_max, ..small_tuning() };
             let found = dataset.reduce(&slab, &reduction, &how);
@@ -329,9 +330,10 @@ fn bits_do_not_depend_on_steps() {
                             "{shape:?} {chunk_shape:?} {slab:?} {reduction:?} {how:?}"
                         );
                         let steps = |how| {
-                            let doubt = Doubt::default();
-                            let asked = asked(dataset, &slab, &reduction, (how, &doubt));
-                            asked.unwrap().0.step_count(op).unwrap()
+                            let unverified = Unverified::default();
+                            let query =
+                                reduction_query(dataset, &slab, &reduction, how, &unverified);
+                            query.unwrap().0.step_count(op).unwrap()
                         };
                         longer[nth] += usize::from(steps(&near) < steps(&how));
                     }

@@ -1,4 +1,4 @@
-//! What statistics tell about the chunks of a plan: which of them a pass need not read.
+//! Chunk pruning: the chunks of a plan that a pass need not read, by their statistics.
 //!
 //! ```text
 //!   no element passes the filter                     skipped, whatever is selected of the chunk
@@ -21,7 +21,7 @@ use super::role::{Role, Roles};
 use crate::budget::{DigestPolicy, Execution, StatisticsPolicy};
 use crate::catalog::{ChunkPlace, Dataset};
 use crate::error::Result;
-use crate::kernel::{KnownChunk, Maker, Share, State, Verdict};
+use crate::kernel::{KernelState, KnownChunk, Maker, Share, Verdict};
 use crate::plan::piece::{chunk_elements, element_count};
 use crate::plan::touch::{AxisBox, Touch};
 use crate::plan::{ReadPlan, Zone};
@@ -47,8 +47,8 @@ pub(super) fn judged(
     };
     let mut axes = plan.touch.axes.iter().zip(&roles.axes);
     let has_columns = axes.any(|(axis, role)| matches!(role, Role::Folded) && axis.touched > 1);
-    let outdoes = has_columns && makers.iter().all(|maker| maker.outdoes);
-    let may_know = outdoes || makers.iter().all(|maker| maker.knows);
+    let can_skip = has_columns && makers.iter().all(|maker| maker.can_skip);
+    let may_know = can_skip || makers.iter().all(|maker| maker.knows);
     if !may_know || makers.is_empty() || !is_worth_reading(dataset, &plan) {
         return Ok(plan);
     }
@@ -63,7 +63,7 @@ pub(super) fn judged(
     for_known(&plan, roles, record, |nth, chunk, is_one| {
         zones[nth] = zone_of(&mut judges, chunk, is_one);
     })?;
-    if outdoes {
+    if can_skip {
         skip_outdone(&plan, roles, record, states, &mut zones)?;
     }
     let is_read = zones.iter().all(|zone| *zone == Zone::Read);
@@ -75,13 +75,13 @@ fn skip_outdone(
     plan: &ReadPlan,
     roles: &Roles,
     record: impl Fn(&ChunkPlace) -> Result<Option<ChunkStatistics>> + Copy,
-    states: impl Fn(usize) -> Vec<Box<dyn State>>,
+    states: impl Fn(usize) -> Vec<Box<dyn KernelState>>,
     zones: &mut [Zone],
 ) -> Result<()> {
     let columns = Columns::new(&plan.touch, roles);
     let (mut folded, mut noted) = (states(columns.count), states(columns.count));
     for_known(plan, roles, record, |nth, chunk, is_one| {
-        let (column, share) = (columns.of(nth), if is_one { Share::All } else { Share::Some });
+        let (column, share) = (columns.column(nth), if is_one { Share::All } else { Share::Some });
         match zones[nth] {
             Zone::Known(_) => folded.iter_mut().for_each(|state| {
                 state.fold_known(column, chunk);
@@ -93,10 +93,10 @@ fn skip_outdone(
         }
     })?;
     for_known(plan, roles, record, |nth, chunk, _| {
-        let column = columns.of(nth);
+        let column = columns.column(nth);
         let mut pairs = folded.iter().zip(&noted);
         let are_outdone = pairs
-            .all(|(folded, noted)| folded.outdoes(column, chunk) || noted.outdoes(column, chunk));
+            .all(|(folded, noted)| folded.can_skip(column, chunk) || noted.can_skip(column, chunk));
         if zones[nth] == Zone::Read && are_outdone {
             zones[nth] = Zone::Skip;
         }
@@ -141,7 +141,7 @@ impl Columns {
     }
 
     /// The column of a chunk of the plan.
-    fn of(&self, nth: usize) -> usize {
+    fn column(&self, nth: usize) -> usize {
         let (mut rest, mut column) = (nth, 0);
         for &(touched, step) in &self.axes {
             column += rest % touched * step;
@@ -173,8 +173,8 @@ fn for_known(
     Ok(())
 }
 
-/// What becomes of a chunk; `is_one`: whether all of it is selected and in one cell.
-fn zone_of(states: &mut [Box<dyn State>], chunk: &KnownChunk, is_one: bool) -> Zone {
+/// The decision for a chunk; `is_one`: whether all of it is selected and in one cell.
+fn zone_of(states: &mut [Box<dyn KernelState>], chunk: &KnownChunk, is_one: bool) -> Zone {
     let mut zone = Zone::Skip;
     for state in states {
         match state.fold_known(0, chunk) {
@@ -192,7 +192,7 @@ pub(super) fn fold_zone(
     zone: Zone,
     boxes: &[AxisBox],
     layout: &Layout,
-    states: &mut [Box<dyn State>],
+    states: &mut [Box<dyn KernelState>],
 ) -> Result<()> {
     let Zone::Known(statistics) = zone else { return Ok(()) };
     if boxes.iter().any(|part| part.first != 0) {

@@ -8,9 +8,9 @@ use crate::plan::output::{OutputCut, OutputRect};
 use crate::plan::piece::element_count;
 use crate::plan::touch::AxisBox;
 
-/// What one task owns of the output.
+/// The slices of the output that one task owns.
 #[derive(Debug)]
-pub(super) struct Part<'o> {
+pub(super) struct OutputPart<'o> {
     pub place: OutputRect,
     /// Positions of the selection along the axes after `axis`.
     inner: Vec<usize>,
@@ -23,12 +23,12 @@ pub(super) fn split<'o>(
     cut: &OutputCut,
     element_size: u64,
     out: &'o mut [u8],
-) -> Result<Vec<Part<'o>>> {
+) -> Result<Vec<OutputPart<'o>>> {
     let mut parts = Vec::new();
     for at in 0..cut.count() {
         let place = cut.rect(at);
         let inner = place.inner.iter().map(|&count| buffer::len(count)).collect::<Result<_>>()?;
-        parts.push(Part { place, inner, slices: Vec::new() });
+        parts.push(OutputPart { place, inner, slices: Vec::new() });
     }
     if let ([part], true) = (&mut parts[..], cut.counts.is_empty()) {
         part.slices.push(out);
@@ -46,7 +46,7 @@ struct Hand<'t, 'o> {
     cut: &'t OutputCut,
     row_len: usize,
     rest: &'o mut [u8],
-    parts: Vec<Part<'o>>,
+    parts: Vec<OutputPart<'o>>,
 }
 
 impl Hand<'_, '_> {
@@ -73,7 +73,7 @@ impl Hand<'_, '_> {
     }
 }
 
-impl Part<'_> {
+impl OutputPart<'_> {
     /// The output of a strip, when it is contiguous.
     pub(super) fn contiguous(
         &mut self,
@@ -113,7 +113,7 @@ impl Part<'_> {
             let held: usize = at.iter().zip(outer).map(|(at, stride)| at * stride).sum();
             let slice = first + self.slice_distance(&at)?;
             if let Some(out) = self.slices.get_mut(slice) {
-                copy_box(&counts, size, (&bytes[held * size..], from), (&mut out[start..], &to));
+                copy_box(&counts, size, &bytes[held * size..], from, &mut out[start..], &to);
             }
             if !advance(&mut at, boxes) {
                 return Ok(());

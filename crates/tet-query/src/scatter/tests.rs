@@ -97,7 +97,7 @@ fn padded_absent_and_scattered_chunks_are_read_as_a_loop_reads_them() {
             for (hole_every, object_count) in [(None, 1), (Some(3), 1), (Some(2), 2), (None, 3)] {
                 let spread = Spread { grid: grid.clone(), hole_every, object_count };
                 for stored in [Stored::Raw, Stored::Whole, Stored::Ranged] {
-                    let world = world_of(DType::UInt32, &spread, (stored, Order::Gaps(3)), |n| {
+                    let world = world_of(DType::UInt32, &spread, stored, Order::Gaps(3), |n| {
                         u32::try_from(n).unwrap().to_le_bytes().to_vec()
                     });
                     for (threads, memory_budget, gap_max) in [(1, 512, 7), (2, 1 << 30, 1 << 20)] {
@@ -144,7 +144,7 @@ fn dataset_of(catalog: &Catalog) -> &Dataset {
     &catalog.datasets()[0]
 }
 
-/// A dataset belongs to the file that it was found in, whichever catalog is asked to read it; and
+/// A dataset belongs to the file that it was found in, whichever catalog reads it; and
 /// a canceled read reads nothing, however small.
 #[test]
 fn a_dataset_is_read_from_its_own_file() {
@@ -189,7 +189,7 @@ fn check_copy(size: usize, counts: &[u64], from: [usize; 3], to: [usize; 3]) {
     let counts: Vec<usize> = counts.iter().map(|&count| usize::try_from(count).unwrap()).collect();
     let source: Vec<u8> = (0..120 * size).map(|at| u8::try_from(at % 251).unwrap()).collect();
     let mut target = vec![0; 120 * size];
-    copy_box(&counts, size, (&source, &from), (&mut target, &to));
+    copy_box(&counts, size, &source, &from, &mut target, &to);
     let mut wanted = vec![0; 120 * size];
     for a in 0..counts[0] {
         for b in 0..counts[1] {

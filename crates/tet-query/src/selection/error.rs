@@ -8,11 +8,11 @@ use crate::axis::AxisRef;
 pub struct SelectionError {
     /// Which entry is wrong, counted from 0 in the order they were written.
     pub entry: Option<usize>,
-    /// What is wrong with it.
+    /// The fault of the entry.
     pub fault: Box<SelectionFault>,
 }
 
-/// What is wrong with an entry of a selection.
+/// Fault of an entry of a selection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionFault {
@@ -23,7 +23,7 @@ pub enum SelectionFault {
         text: String,
         /// Characters before the place where reading stopped.
         at: usize,
-        /// What was wanted there.
+        /// The expected form.
         wanted: &'static str,
     },
     /// The number of entries does not fit the number of axes.
@@ -39,13 +39,13 @@ pub enum SelectionFault {
     /// No axis has this name or number.
     #[error("no axis {}{}", asked_axis(.asked), of_axes(.dims, *.rank))]
     NoSuchAxis {
-        /// What was asked for.
+        /// The requested axis.
         asked: AxisRef,
         /// Axes of the dataset.
         rank: usize,
         /// Its dimension names, or none.
         dims: Vec<String>,
-        /// A name that looks like the one asked for.
+        /// A name similar to the requested one.
         suggestion: Option<String>,
         /// The dimensions of the dataset that has the name.
         dims_of: Option<Vec<String>>,
@@ -71,7 +71,7 @@ pub enum SelectionFault {
         axis: String,
         /// Its extent.
         extent: u64,
-        /// What was asked, such as `index 12` or `stop -9`.
+        /// The requested position, such as `index 12` or `stop -9`.
         asked: String,
         /// The last position allowed; the first is the extent, negated.
         last: i128,
@@ -82,7 +82,7 @@ pub enum SelectionFault {
         /// The axis, as messages name it.
         axis: String,
     },
-    /// A label was asked of an axis that has none.
+    /// A label on an axis without labels.
     #[error("{axis} has no labels, so {label:?} cannot be looked up")]
     NoLabels {
         /// The axis, as messages name it.
@@ -103,14 +103,14 @@ pub enum SelectionFault {
         ends: Option<(String, String)>,
         /// The next label below and the next above, where there are such.
         neighbors: Vec<String>,
-        /// A label that looks like the one asked for.
+        /// A label similar to the requested one.
         suggestion: Option<String>,
         /// The positions that whole numbers may have meant, as they are written: `month#0`.
         positions: Option<String>,
-        /// What is not understood of the units or the calendar of labels that count since a date.
+        /// The unsupported part of the units or the calendar of labels that count since a date.
         units: Option<String>,
     },
-    /// Several positions have the label of which one is asked for.
+    /// Several positions have the label, and one is requested.
     #[error("{count} positions of {axis} have the label {label:?}")]
     RepeatedLabel {
         /// The axis, as messages name it.
@@ -158,7 +158,7 @@ pub enum SelectionFault {
         /// How many positions are selected.
         count: usize,
     },
-    /// A part of dates was asked of an axis whose labels are no times.
+    /// A part of dates on an axis whose labels are not times.
     #[error("the labels of {axis} are no times, so they have no {part}")]
     NoTimes {
         /// The axis, as messages name it.
@@ -171,7 +171,7 @@ pub enum SelectionFault {
 }
 
 impl SelectionFault {
-    /// What to do about it, if there is general advice.
+    /// Advice, if there is general advice.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -29,16 +29,16 @@ pub enum SelectionNote {
     Empty {
         /// The axis, as messages name it.
         axis: String,
-        /// What to write instead, where whole numbers may have meant positions.
+        /// The entry to write instead, where whole numbers may have meant positions.
         positions: Option<String>,
         /// The first and the last label.
         ends: Option<(String, String)>,
     },
-    /// The label that is nearest to the one asked for, which no position has.
+    /// The label nearest to the requested one, which no position has.
     Nearest {
         /// The axis, by name or number.
         axis: String,
-        /// The label asked for.
+        /// The requested label.
         asked: String,
         /// The nearest one.
         taken: String,
@@ -227,7 +227,7 @@ fn has_nearest(entry: &AxisSelection) -> bool {
     }
 }
 
-/// The notes about labels that are not those that were asked for.
+/// The notes about labels that differ from the requested ones.
 fn of_labels(
     entry: &AxisSelection,
     axis: &str,

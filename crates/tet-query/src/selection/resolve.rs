@@ -23,17 +23,17 @@ const SUGGESTED_FROM_MAX: usize = 1000;
 pub(super) type Placed<'a> = Vec<Vec<(usize, &'a AxisSelection)>>;
 
 impl Selection {
-    /// What is selected of `dataset`, its labels looked up in `labels`.
+    /// Resolves the selection for `dataset`, with labels looked up in `labels`.
     ///
     /// # Errors
     ///
-    /// A selection that does not fit the dataset: the axis, its extent and what was asked; or one that is no
+    /// A selection that does not fit the dataset: the axis, its extent and the request; or one that is no
     /// hyperslab, for which there is [`Selection::select`].
     pub fn resolve(&self, dataset: &Dataset, labels: &dyn LabelLookup) -> Result<Hyperslab> {
         self.resolve_axes(dataset.grid.shape(), &dataset.dims, labels)
     }
 
-    /// What is selected of an array with these extents and dimension names (or none).
+    /// Resolves the selection for an array with these extents and dimension names (or none).
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl AxisReader<'_> {
         fault
     }
 
-    fn list(&self, places: &[Position]) -> Result<Found<AxisPositions>> {
+    fn list(&self, places: &[Position]) -> Result<EntryResult<AxisPositions>> {
         let labels = self.labels()?;
         let lookup = labels.as_ref().map(|labels| Lookup::of_list(labels, places.len()));
         let (mut positions, mut turns) = (Vec::new(), Vec::new());
@@ -204,7 +204,7 @@ impl AxisReader<'_> {
         Ok(Ok(AxisPositions::each(positions, turns)))
     }
 
-    /// The full turns from the label of a position to the longitude that is asked for; 0 of other labels.
+    /// The full turns from the label of a position to the requested longitude; 0 of other labels.
     fn turns(&self, asked: &Position, at: u64, lookup: Option<&Lookup<'_>>) -> i64 {
         let label = match asked {
             Position::Nearest { label, .. } => Some(label.clone()),
@@ -217,7 +217,7 @@ impl AxisReader<'_> {
     }
 
     /// The positions that one of a list means: of a label all that have it.
-    fn each(&self, position: &Position, lookup: Option<&Lookup<'_>>) -> Found<Vec<u64>> {
+    fn each(&self, position: &Position, lookup: Option<&Lookup<'_>>) -> EntryResult<Vec<u64>> {
         let label = match (position, lookup) {
             (Position::Index(at), _) | (Position::Number(at), None) => {
                 return self.index(*at).map(|at| vec![at]);
@@ -241,7 +241,7 @@ impl AxisReader<'_> {
         &self,
         part: DatePart,
         ranges: &[RangeInclusive<i64>],
-    ) -> Result<Found<AxisPositions>> {
+    ) -> Result<EntryResult<AxisPositions>> {
         let labels = self.labels()?;
         let found = labels.and_then(|labels| labels.among(part, ranges));
         Ok(match found {
@@ -257,7 +257,7 @@ impl AxisReader<'_> {
         })
     }
 
-    fn point(&self, position: &Position) -> Result<Found<AxisSlice>> {
+    fn point(&self, position: &Position) -> Result<EntryResult<AxisSlice>> {
         let labels = match position {
             Position::Index(_) => None,
             _ => self.labels()?,
@@ -266,7 +266,7 @@ impl AxisReader<'_> {
         Ok(self.one(position, lookup.as_ref()))
     }
 
-    fn one(&self, position: &Position, lookup: Option<&Lookup<'_>>) -> Found<AxisSlice> {
+    fn one(&self, position: &Position, lookup: Option<&Lookup<'_>>) -> EntryResult<AxisSlice> {
         let slice = |start| AxisSlice { start, stop: start + 1, step: 1, axis: Axis::Dropped };
         let label = match (position, lookup) {
             (Position::Index(at), _) | (Position::Number(at), None) => {
@@ -306,7 +306,7 @@ impl AxisReader<'_> {
         start: Option<&Position>,
         stop: &Stop,
         step: u64,
-    ) -> Result<Found<AxisPositions>> {
+    ) -> Result<EntryResult<AxisPositions>> {
         let kept = |start: u64, stop: u64| {
             // A stop before the start is an empty range, as in Python.
             AxisPositions::from(AxisSlice { start, stop: stop.max(start), step, axis: Axis::Kept })
@@ -348,7 +348,7 @@ impl AxisReader<'_> {
         start: Option<&Position>,
         stop: Option<&Position>,
         step: u64,
-    ) -> Result<Found<AxisPositions>> {
+    ) -> Result<EntryResult<AxisPositions>> {
         let (from, to) = (start.and_then(Position::label), stop.and_then(Position::label));
         for (label, position) in from.iter().zip(start).chain(to.iter().zip(stop)) {
             if let Err(fault) = self.labels_for(label, position)? {
@@ -388,7 +388,7 @@ impl AxisReader<'_> {
         label: &str,
         within: Option<&str>,
         lookup: Option<&Lookup<'_>>,
-    ) -> Found<u64> {
+    ) -> EntryResult<u64> {
         let position = Position::Label(label.to_owned());
         let lookup = self.lookup_for(label, &position, lookup)?;
         let (labels, is_longitude) = (lookup.labels(), self.labels.is_longitude(self.axis));
@@ -410,7 +410,7 @@ impl AxisReader<'_> {
     }
 
     /// Where a range starts or stops: anywhere up to the extent itself.
-    fn bound(&self, position: &Position, what: &'static str) -> Result<Found<u64>> {
+    fn bound(&self, position: &Position, what: &'static str) -> Result<EntryResult<u64>> {
         match position {
             Position::Index(index) | Position::Number(index) => {
                 Ok(self.inside(*index, i128::from(self.extent), what))
@@ -427,7 +427,7 @@ impl AxisReader<'_> {
     }
 
     /// The labels of the axis, among which a label is looked for.
-    fn labels_for(&self, label: &str, position: &Position) -> Result<Found<Labels<'_>>> {
+    fn labels_for(&self, label: &str, position: &Position) -> Result<EntryResult<Labels<'_>>> {
         let Some(labels) = self.labels()? else { return Ok(Err(self.no_labels(label))) };
         let checked = self.check_date(label, position, &labels);
         Ok(checked.map(|()| labels))
@@ -439,7 +439,7 @@ impl AxisReader<'_> {
         label: &str,
         position: &Position,
         lookup: Option<&'l Lookup<'l>>,
-    ) -> Found<&'l Lookup<'l>> {
+    ) -> EntryResult<&'l Lookup<'l>> {
         let lookup = lookup.ok_or_else(|| self.no_labels(label))?;
         self.check_date(label, position, lookup.labels())?;
         Ok(lookup)
@@ -450,7 +450,7 @@ impl AxisReader<'_> {
     }
 
     /// A whole number is no date but a year.
-    fn check_date(&self, label: &str, position: &Position, labels: &Labels<'_>) -> Found<()> {
+    fn check_date(&self, label: &str, position: &Position, labels: &Labels<'_>) -> EntryResult<()> {
         if matches!(position, Position::Number(_)) && labels.is_no_date(label) {
             let (axis, label, ends) = (self.text(), label.to_owned(), ends_of(labels));
             return Err(SelectionFault::NotADate { axis, label, positions: None, ends }.into());
@@ -458,12 +458,12 @@ impl AxisReader<'_> {
         Ok(())
     }
 
-    fn index(&self, index: i128) -> Found<u64> {
+    fn index(&self, index: i128) -> EntryResult<u64> {
         self.inside(index, i128::from(self.extent) - 1, "index")
     }
 
     /// The position an index means: from the end when negative, at most `last`.
-    fn inside(&self, index: i128, last: i128, what: &'static str) -> Found<u64> {
+    fn inside(&self, index: i128, last: i128, what: &'static str) -> EntryResult<u64> {
         self.counted(index, last).ok_or_else(|| {
             let (axis, extent, asked) = (self.text(), self.extent, format!("{what} {index}"));
             SelectionFault::OutOfExtent { axis, extent, asked, last }.into()
@@ -480,7 +480,7 @@ impl AxisReader<'_> {
         &self,
         label: &str,
         find: impl Fn(&Labels<'_>, &str) -> Option<usize>,
-    ) -> Result<Found<u64>> {
+    ) -> Result<EntryResult<u64>> {
         let position = Position::Label(label.to_owned());
         Ok(self.labels_for(label, &position)?.and_then(|labels| {
             let found = find(&labels, label).and_then(|at| u64::try_from(at).ok());
@@ -557,8 +557,8 @@ pub fn unknown_label(
     })
 }
 
-/// What was found, or the entry's fault. The outer result is for labels that cannot be read.
-type Found<T> = std::result::Result<T, Box<SelectionFault>>;
+/// A value, or the entry's fault. The outer result is for labels that cannot be read.
+type EntryResult<T> = std::result::Result<T, Box<SelectionFault>>;
 
 #[cfg(test)]
 mod tests;

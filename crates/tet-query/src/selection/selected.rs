@@ -20,7 +20,7 @@ use crate::taken::{TakenAxis, coordinates_turned, taken};
 /// # Examples
 ///
 /// ```no_run
-/// # fn of(catalog: &tet_query::Catalog) -> tet_query::Result<()> {
+/// # fn example(catalog: &tet_query::Catalog) -> tet_query::Result<()> {
 /// use tet_query::{Execution, Selection};
 ///
 /// let how = Execution::default();
@@ -40,7 +40,7 @@ pub struct Selected {
     pub slab: Hyperslab,
     /// The labels of its axes.
     pub labels: CatalogLabels,
-    /// What was assumed.
+    /// Assumptions made.
     pub notes: Vec<SelectionNote>,
     /// The axes along which positions are taken one by one.
     pub taken: TakenAxes,
@@ -49,11 +49,11 @@ pub struct Selected {
 }
 
 impl Selection {
-    /// What is selected of `dataset`, which is one of `catalog`; coordinates are read as `how` says.
+    /// Resolves the selection for `dataset`, which is one of `catalog`; coordinates are read as `how` says.
     ///
     /// # Errors
     ///
-    /// A selection that does not fit the dataset: the axis, its extent and what was asked. Labels that have to be
+    /// A selection that does not fit the dataset: the axis, its extent and the request. Labels that have to be
     /// read may fail as any read may.
     pub fn select(
         &self,

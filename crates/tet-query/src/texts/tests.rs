@@ -97,7 +97,7 @@ fn selected_texts_are_those_of_a_loop() {
                         assert_eq!(read.value, wanted, "{slab:?}");
                         let small = Execution { memory_budget: 4 * 27 * 3, ..Execution::default() };
                         let mut parts = Vec::new();
-                        let visit = &mut |part: crate::Answer<Vec<String>>| {
+                        let visit = &mut |part: crate::WithIntegrity<Vec<String>>| {
                             parts.extend(part.value);
                             Ok::<(), Error>(())
                         };

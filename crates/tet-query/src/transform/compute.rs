@@ -67,7 +67,7 @@ pub(crate) enum Params<'a> {
 }
 
 impl Params<'_> {
-    /// What the element at `at` is divided by.
+    /// The divisor of the element at `at`.
     pub(super) fn scale(self, at: usize) -> f64 {
         match self {
             Params::One { scale, .. } => scale,

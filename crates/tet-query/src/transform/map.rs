@@ -7,7 +7,7 @@ use tet_format::DType;
 
 use super::Method;
 use super::compute::{self, Narrow, Params, Wide};
-use super::number::{self, OfNumber, ToNumber};
+use super::number::{self, FromExact, ToNumber};
 use super::statistics::{BLOCK, Statistics, Walk};
 use crate::budget::Execution;
 use crate::buffer;
@@ -18,7 +18,7 @@ use crate::kernel::{Numeric, Test, Tester};
 use crate::reduction::{Filter, Number};
 use crate::selection::Hyperslab;
 
-/// What is computed of an element `x` and the numbers of its cell.
+/// Formula for an element `x` and the numbers of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
     /// `(x - shift) / scale`.
@@ -33,7 +33,7 @@ pub(crate) enum Formula {
 
 impl Formula {
     /// The formula of a method.
-    pub(crate) const fn of(method: Method) -> Formula {
+    pub(crate) const fn for_method(method: Method) -> Formula {
         match method {
             Method::Softmax => Formula::Exp,
             Method::Log1p => Formula::Log1p,
@@ -43,7 +43,7 @@ impl Formula {
     }
 }
 
-/// What happens to every element.
+/// Operation on every element.
 #[derive(Debug)]
 pub(crate) struct Map {
     filter: Option<Test>,
@@ -81,12 +81,12 @@ impl Map {
         Map { filter, what: What::Compute(formula, statistics), from, to }
     }
 
-    /// The same numbers as another type.
+    /// A map that converts numbers to another type.
     pub(crate) fn converting(dataset: String, from: DType, to: DType) -> Map {
         Map { filter: None, what: What::Convert(dataset), from, to }
     }
 
-    /// The same in float64.
+    /// Computes in float64.
     pub(crate) fn in_float64(self) -> Map {
         Map { to: DType::Float64, ..self }
     }
@@ -115,7 +115,7 @@ impl Map {
                 self.replace::<T>(T::from_number(*nothing), cast_mut(out), how).map(|()| 0)
             }
             What::Compute(formula, statistics) => {
-                let job = Job { map: self, formula: *formula, statistics, part, how };
+                let job = MapKernel { map: self, formula: *formula, statistics, part, how };
                 let from = from.map(cast::<T>);
                 if self.to == DType::Float64 {
                     job.run::<T, f64>(from, cast_mut(out))
@@ -163,7 +163,7 @@ impl Map {
 }
 
 /// Converts elements, from `out` itself when there is no `from`; gives the first that the other type does not have.
-fn convert_all<T: ToNumber, O: OfNumber>(
+fn convert_all<T: ToNumber, O: FromExact>(
     from: Option<&[T]>,
     out: &mut [O],
     how: &Execution,
@@ -185,7 +185,7 @@ fn convert_all<T: ToNumber, O: OfNumber>(
 }
 
 /// A computation whose types are known.
-struct Job<'a> {
+struct MapKernel<'a> {
     map: &'a Map,
     formula: Formula,
     statistics: &'a Statistics,
@@ -193,7 +193,7 @@ struct Job<'a> {
     how: &'a Execution,
 }
 
-impl Job<'_> {
+impl MapKernel<'_> {
     fn run<T: Wide, O: Narrow>(&self, from: Option<&[T]>, out: &mut [O]) -> Result<u64> {
         let zero_count = AtomicU64::new(0);
         let tester = self.map.filter.as_ref().map(Tester::<T>::new);
@@ -281,7 +281,8 @@ fn in_tasks<O: Element>(
         out.chunks_mut(how.tuning.map_elements).map(|piece| Mutex::new(Some(piece))).collect();
     let workers = how.workers(0)?;
     fetch::run(
-        (workers, u64::MAX),
+        workers,
+        u64::MAX,
         tasks.len() as u64,
         how,
         || (),

@@ -1,4 +1,4 @@
-//! The same number as another type: exact, but for floats that become shorter ones.
+//! Conversion of a number to another type: exact, but for floats that become shorter ones.
 //!
 //! Integers never pass through floats. A float becomes an integer only where it is whole; an integer becomes a
 //! float only where the float is that integer; a float becomes the nearest one of the other type.
@@ -16,9 +16,9 @@ pub(crate) trait ToNumber: Element {
 }
 
 /// Elements that numbers become.
-pub(crate) trait OfNumber: Element {
+pub(crate) trait FromExact: Element {
     /// The element of this number; `None` where the type has none.
-    fn of(number: Number) -> Option<Self>;
+    fn from_exact(number: Number) -> Option<Self>;
 }
 
 macro_rules! integers {
@@ -30,9 +30,9 @@ macro_rules! integers {
             }
         }
 
-        impl OfNumber for $type {
+        impl FromExact for $type {
             #[inline(always)]
-            fn of(number: Number) -> Option<$type> {
+            fn from_exact(number: Number) -> Option<$type> {
                 match number {
                     Number::Int(integer) => integer.try_into().ok(),
                     Number::Float(float) => whole(float)?.try_into().ok(),
@@ -54,9 +54,9 @@ macro_rules! floats {
             }
         }
 
-        impl OfNumber for $type {
+        impl FromExact for $type {
             #[inline(always)]
-            fn of(number: Number) -> Option<$type> {
+            fn from_exact(number: Number) -> Option<$type> {
                 let wide: fn($type) -> f64 = $wide;
                 let (float, integer) = match number {
                     Number::Int(integer) => (double(integer)?, true),
@@ -95,15 +95,15 @@ fn double(integer: i128) -> Option<f64> {
 }
 
 /// Converts elements; gives the place of the first that the other type does not have.
-pub(crate) fn convert<T: ToNumber, O: OfNumber>(elements: &[T], out: &mut [O]) -> Option<usize> {
+pub(crate) fn convert<T: ToNumber, O: FromExact>(elements: &[T], out: &mut [O]) -> Option<usize> {
     let mut is_lost = false;
     for (out, element) in out.iter_mut().zip(elements) {
-        match O::of(element.number()) {
+        match O::from_exact(element.number()) {
             Some(number) => *out = number,
             None => is_lost = true,
         }
     }
-    let first = || elements.iter().position(|element| O::of(element.number()).is_none());
+    let first = || elements.iter().position(|element| O::from_exact(element.number()).is_none());
     if is_lost { first() } else { None }
 }
 
@@ -111,53 +111,56 @@ pub(crate) fn convert<T: ToNumber, O: OfNumber>(elements: &[T], out: &mut [O]) -
 mod tests {
     use super::*;
 
-    fn of<T: ToNumber, O: OfNumber>(element: T) -> Option<O> {
-        O::of(element.number())
+    fn exact<T: ToNumber, O: FromExact>(element: T) -> Option<O> {
+        O::from_exact(element.number())
     }
 
     #[test]
     fn integers_become_only_what_they_are() {
-        assert_eq!(of::<i64, u64>(-1), None);
-        assert_eq!(of::<u64, i64>(u64::MAX), None);
-        assert_eq!(of::<u64, u64>(u64::MAX), Some(u64::MAX));
-        assert_eq!(of::<i16, i8>(-128), Some(-128_i8));
-        assert_eq!(of::<i16, i8>(128), None);
-        assert_eq!(of::<i32, f32>(1 << 24), Some(16_777_216.0_f32));
-        assert_eq!(of::<i32, f32>((1 << 24) + 1), None);
-        assert_eq!(of::<i64, f64>((1 << 53) + 1), None);
-        assert_eq!(of::<u64, f64>(u64::MAX), None);
-        assert_eq!(of::<i64, f64>(i64::MIN), Some(-(2_f64.powi(63))));
-        assert_eq!(of::<u32, f16>(65_504), Some(f16::MAX));
-        assert_eq!(of::<u32, f16>(65_505), None);
-        assert_eq!(of::<u32, f16>(100_000), None);
-        assert_eq!(of::<i16, bf16>(257), None);
+        assert_eq!(exact::<i64, u64>(-1), None);
+        assert_eq!(exact::<u64, i64>(u64::MAX), None);
+        assert_eq!(exact::<u64, u64>(u64::MAX), Some(u64::MAX));
+        assert_eq!(exact::<i16, i8>(-128), Some(-128_i8));
+        assert_eq!(exact::<i16, i8>(128), None);
+        assert_eq!(exact::<i32, f32>(1 << 24), Some(16_777_216.0_f32));
+        assert_eq!(exact::<i32, f32>((1 << 24) + 1), None);
+        assert_eq!(exact::<i64, f64>((1 << 53) + 1), None);
+        assert_eq!(exact::<u64, f64>(u64::MAX), None);
+        assert_eq!(exact::<i64, f64>(i64::MIN), Some(-(2_f64.powi(63))));
+        assert_eq!(exact::<u32, f16>(65_504), Some(f16::MAX));
+        assert_eq!(exact::<u32, f16>(65_505), None);
+        assert_eq!(exact::<u32, f16>(100_000), None);
+        assert_eq!(exact::<i16, bf16>(257), None);
     }
 
     #[test]
     fn floats_become_integers_where_they_are_whole() {
-        assert_eq!(of::<f64, u64>(18_446_744_073_709_549_568.0), Some(18_446_744_073_709_549_568));
-        assert_eq!(of::<f64, u64>(18_446_744_073_709_551_616.0), None);
-        assert_eq!(of::<f64, i64>(-(2_f64.powi(63))), Some(i64::MIN));
-        assert_eq!(of::<f32, i32>(-0.0), Some(0));
-        assert_eq!(of::<f32, i32>(0.5), None);
+        assert_eq!(
+            exact::<f64, u64>(18_446_744_073_709_549_568.0),
+            Some(18_446_744_073_709_549_568)
+        );
+        assert_eq!(exact::<f64, u64>(18_446_744_073_709_551_616.0), None);
+        assert_eq!(exact::<f64, i64>(-(2_f64.powi(63))), Some(i64::MIN));
+        assert_eq!(exact::<f32, i32>(-0.0), Some(0));
+        assert_eq!(exact::<f32, i32>(0.5), None);
         for lost in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
-            assert_eq!(of::<f64, i64>(lost), None, "{lost}");
+            assert_eq!(exact::<f64, i64>(lost), None, "{lost}");
         }
     }
 
     #[test]
     fn floats_become_the_nearest_and_finite_ones_stay_finite() {
-        assert_eq!(of::<f64, f32>(0.1), Some(0.1_f32));
-        assert_eq!(of::<f64, f32>(1e39), None);
-        assert_eq!(of::<f64, f32>(f64::INFINITY), Some(f32::INFINITY));
-        assert_eq!(of::<f64, f32>(1e-60), Some(0.0_f32));
-        assert_eq!(of::<f32, f16>(65_519.0), Some(f16::MAX));
-        assert_eq!(of::<f32, f16>(65_520.0), None);
-        assert!(of::<f32, f64>(f32::NAN).is_some_and(f64::is_nan));
-        assert_eq!(of::<f32, f64>(-0.0).map(f64::to_bits), Some((-0.0_f64).to_bits()));
+        assert_eq!(exact::<f64, f32>(0.1), Some(0.1_f32));
+        assert_eq!(exact::<f64, f32>(1e39), None);
+        assert_eq!(exact::<f64, f32>(f64::INFINITY), Some(f32::INFINITY));
+        assert_eq!(exact::<f64, f32>(1e-60), Some(0.0_f32));
+        assert_eq!(exact::<f32, f16>(65_519.0), Some(f16::MAX));
+        assert_eq!(exact::<f32, f16>(65_520.0), None);
+        assert!(exact::<f32, f64>(f32::NAN).is_some_and(f64::is_nan));
+        assert_eq!(exact::<f32, f64>(-0.0).map(f64::to_bits), Some((-0.0_f64).to_bits()));
         // A little above the middle of two neighbors, by less than a float32 can resolve.
         let above = 1.0 + 2_f64.powi(-11) + f64::EPSILON;
-        assert_eq!(of::<f64, f16>(above).map(f16::to_bits), Some(0x3c01));
+        assert_eq!(exact::<f64, f16>(above).map(f16::to_bits), Some(0x3c01));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) struct Loops {
 
 /// Elements one after the other and the cells they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct CellRun {
     pub cell: usize,
     pub stride: usize,
     pub len: usize,
@@ -117,13 +117,13 @@ struct Room {
 
 impl Walk<'_> {
     /// The next elements of the innermost loop, at most `most`.
-    pub(crate) fn run(&mut self, most: usize) -> Run {
+    pub(crate) fn run(&mut self, most: usize) -> CellRun {
         let Some((inner, outer)) = self.loops.split_last() else {
-            return Run { cell: self.cell, stride: 0, len: most };
+            return CellRun { cell: self.cell, stride: 0, len: most };
         };
         let last = outer.len();
         let len = (inner.count - self.at[last]).min(most);
-        let run = Run { cell: self.cell, stride: inner.stride, len };
+        let run = CellRun { cell: self.cell, stride: inner.stride, len };
         self.at[last] += len;
         self.cell += len * inner.stride;
         for level in (0..=last).rev() {

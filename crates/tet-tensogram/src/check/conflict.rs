@@ -38,7 +38,8 @@ fn values_differ(header: &Value, footer: &Value) -> bool {
     }
 }
 
-fn text_key((key, value): &(Value, Value)) -> Option<(&str, &Value)> {
+fn text_key(entry: &(Value, Value)) -> Option<(&str, &Value)> {
+    let (key, value) = entry;
     Some((key.as_text()?, value))
 }
 

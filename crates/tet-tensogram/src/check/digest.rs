@@ -19,7 +19,7 @@ const TASK_COUNT_MAX: usize = 4096;
 
 /// Bytes that should have a hash.
 #[derive(Clone, Copy, Debug)]
-struct Task {
+struct HashCheck {
     message: usize,
     object: Option<usize>,
     body: Span,
@@ -30,7 +30,7 @@ struct Task {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Tasks(Vec<Task>);
+pub(super) struct Tasks(Vec<HashCheck>);
 
 impl Tasks {
     /// Adds the frames and the hash lists of a message.
@@ -45,7 +45,7 @@ impl Tasks {
             let object = object.filter(|_| is_object.is_some());
             if let Some(wanted) = message.hash(frame) {
                 let (body, at, rule) = (frame.body(), frame.hash_at(), &rule::HASH);
-                self.0.push(Task { message: number, object, body, wanted, at, rule });
+                self.0.push(HashCheck { message: number, object, body, wanted, at, rule });
             }
         }
         for (list, at) in &all.lists {
@@ -59,7 +59,7 @@ impl Tasks {
                     Some(_) => {}
                     None => {
                         let (body, object) = (frame.body(), Some(object));
-                        self.0.push(Task { message: number, object, body, wanted, at, rule });
+                        self.0.push(HashCheck { message: number, object, body, wanted, at, rule });
                     }
                 }
             }
@@ -88,7 +88,7 @@ impl Tasks {
         for (task, found) in tasks.iter().zip(found) {
             if let Some(fault) = found {
                 spoiled.extend(task.object.map(|object| (task.message, object)));
-                out.push(finding(fault, (Some(task.message), task.object), task.body.len()));
+                out.push(finding(fault, Some(task.message), task.object, task.body.len()));
             }
         }
         Ok(all)
@@ -97,7 +97,7 @@ impl Tasks {
 
 fn compare(
     source: &Source,
-    task: &Task,
+    task: &HashCheck,
     window: &mut Vec<u8>,
     progress: &Progress,
 ) -> Result<Option<Fault>> {
@@ -106,6 +106,6 @@ fn compare(
         digester.update(bytes);
         true
     })?;
-    let (found, Task { wanted, at, rule, .. }) = (digester.finish().xxh3, *task);
+    let (found, HashCheck { wanted, at, rule, .. }) = (digester.finish().xxh3, *task);
     Ok((found != wanted).then_some(Fault { rule, at, found, wanted }))
 }

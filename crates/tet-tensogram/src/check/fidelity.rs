@@ -23,7 +23,7 @@ use crate::rule;
 const EAGERNESS: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
-struct Task {
+struct ObjectCheck {
     message: usize,
     object: usize,
     region: Span,
@@ -32,7 +32,7 @@ struct Task {
 
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    tasks: Vec<Task>,
+    tasks: Vec<ObjectCheck>,
 }
 
 impl Objects {
@@ -41,14 +41,15 @@ impl Objects {
         let sound = message.objects().iter().enumerate().filter(|(_, it)| it.fault.is_none());
         self.tasks.extend(sound.map(|(object, it)| {
             let (region, descriptor) = (it.region, it.descriptor);
-            Task { message: number, object, region, descriptor }
+            ObjectCheck { message: number, object, region, descriptor }
         }));
     }
 
     /// Decodes all added objects except those already found damaged.
     pub(super) fn run(
         &mut self,
-        (source, total): (&Source, &Total),
+        source: &Source,
+        total: &Total,
         options: &VerifyOptions,
         spoiled: &BTreeSet<(usize, usize)>,
         progress: &Progress,
@@ -58,18 +59,19 @@ impl Objects {
         tasks.retain(|task| !spoiled.contains(&(task.message, task.object)));
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = Pool::new(options.threads, tasks.len(), all.saturating_mul(EAGERNESS));
-        let limits = (&options.limits, total);
-        let light =
-            |(): &mut (), task: &Task| check_object(source, limits, task, Weight::Light, progress);
+        let limits = &options.limits;
+        let light = |(): &mut (), task: &ObjectCheck| {
+            check_object(source, limits, total, task, Weight::Light, progress)
+        };
         let found = pool.map(&tasks, || (), light)?;
         for (task, found) in tasks.iter().zip(found) {
             let found = match found {
                 Some(found) => Some(found),
                 // Large objects are decoded one at a time, so that only one is in memory.
-                None => check_object(source, limits, task, Weight::Any, progress)?,
+                None => check_object(source, limits, total, task, Weight::Any, progress)?,
             };
             for fault in found.unwrap_or_default() {
-                out.push(finding(fault, (Some(task.message), Some(task.object)), 0));
+                out.push(finding(fault, Some(task.message), Some(task.object), 0));
             }
         }
         Ok(())
@@ -111,19 +113,22 @@ impl Total {
 /// decoding takes too much memory.
 fn check_object(
     source: &Source,
-    limits: (&Limits, &Total),
-    task: &Task,
+    limits: &Limits,
+    total: &Total,
+    task: &ObjectCheck,
     weight: Weight,
     progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {
-    decoded(source, limits, (task.region, task.descriptor), weight, progress)
+    decoded(source, limits, total, task.region, task.descriptor, weight, progress)
 }
 
-/// The same for an object, given the spans of its region and its descriptor.
+/// Checks one object, given the spans of its region and its descriptor.
 pub(crate) fn decoded(
     source: &Source,
-    (limits, total): (&Limits, &Total),
-    (stored, described): (Span, Span),
+    limits: &Limits,
+    total: &Total,
+    stored: Span,
+    described: Span,
     weight: Weight,
     progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {

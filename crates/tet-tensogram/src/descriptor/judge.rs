@@ -90,7 +90,7 @@ fn byte_order(descriptor: &mut Descriptor, faults: &mut Vec<Fault>) {
         }
         return;
     };
-    let order = value.as_text().and_then(ByteOrder::of);
+    let order = value.as_text().and_then(ByteOrder::from_word);
     if order.is_none() {
         faults.push(note(descriptor, &rule::DESCRIPTOR_BYTE_ORDER, "byte_order"));
     }

@@ -28,7 +28,7 @@ impl Descriptor {
         let mut reader = Reader::new(bytes, 0, at, limits.depth_max);
         match fields(&mut reader, limits) {
             Ok((fields, faults)) => {
-                let mut descriptor = Descriptor::of(fields, at, reader.at() as u64);
+                let mut descriptor = Descriptor::from_fields(fields, at, reader.at() as u64);
                 descriptor.faults.splice(..0, faults);
                 Ok(descriptor)
             }
@@ -42,7 +42,7 @@ impl Descriptor {
     }
 
     /// A descriptor from its fields, with its faults.
-    pub(super) fn of(fields: Vec<Field>, at: u64, stored_len: u64) -> Descriptor {
+    pub(super) fn from_fields(fields: Vec<Field>, at: u64, stored_len: u64) -> Descriptor {
         let mut descriptor = Descriptor {
             fields,
             at,

@@ -37,14 +37,14 @@ impl Descriptor {
             ("filter", text(NONE)),
             ("compression", text(NONE)),
         ];
-        let descriptor = Descriptor::of(fields.map(field).into(), 0, 0);
+        let descriptor = Descriptor::from_fields(fields.map(field).into(), 0, 0);
         match descriptor.fault() {
             None => Ok(descriptor),
             Some(_) => Err(Error::Unwritable { why: "elements must count up to less than 2^63" }),
         }
     }
 
-    /// The same descriptor with `value` under `key`.
+    /// Sets `key` to `value`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Descriptor {
         let at = self.at;
@@ -52,23 +52,23 @@ impl Descriptor {
             Some(field) => field.value = value,
             None => self.fields.push(Field { key: key.to_owned(), value, at }),
         }
-        Descriptor::of(self.fields, self.at, self.stored_len)
+        Descriptor::from_fields(self.fields, self.at, self.stored_len)
     }
 
-    /// The same descriptor without `key`.
+    /// Removes `key`.
     #[must_use]
     pub fn without(mut self, key: &str) -> Descriptor {
         self.fields.retain(|field| field.key != key);
-        Descriptor::of(self.fields, self.at, self.stored_len)
+        Descriptor::from_fields(self.fields, self.at, self.stored_len)
     }
 
-    /// The same descriptor with another codec in a stage.
+    /// Replaces the codec of a stage.
     #[must_use]
     pub fn with_stage(self, stage: DescriptorStage, word: &str) -> Descriptor {
         self.with(stage.key(), Value::Text(word.to_owned()))
     }
 
-    /// The same descriptor with another byte order.
+    /// Replaces the byte order.
     #[must_use]
     pub fn with_byte_order(self, order: ByteOrder) -> Descriptor {
         self.with("byte_order", Value::Text(order.word().to_owned()))

@@ -56,7 +56,7 @@ impl Draft {
     ///
     /// Returns the fault of a message that breaks a rule, or whose metadata does not match its
     /// hash; [`Error::NotRewritable`] when it has frames of unknown types; [`Error::Io`].
-    pub fn of(file: &TensogramFile, number: usize) -> Result<Self> {
+    pub fn from_message(file: &TensogramFile, number: usize) -> Result<Self> {
         let message = file.message(number)?;
         check_standing(&message)?;
         let version_key = check_metadata(file, &message)?;

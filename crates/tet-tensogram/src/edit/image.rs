@@ -18,7 +18,7 @@ pub struct Image {
 impl Image {
     /// A file without messages that may replace `file`.
     #[must_use]
-    pub fn of(file: &TensogramFile) -> Self {
+    pub fn for_file(file: &TensogramFile) -> Self {
         let mut image = Image::default();
         image.know(file.source());
         image
@@ -80,7 +80,7 @@ impl Image {
     #[cfg(test)]
     pub(super) fn bytes(&self) -> Vec<u8> {
         let (mut bytes, progress) = (Vec::new(), Progress::default());
-        let fault = |error| tet_io::Error::io(tet_io::Step::Write, "(output)".as_ref(), error);
+        let fault = |error| tet_io::Error::io(tet_io::Operation::Write, "(output)".as_ref(), error);
         let written = self.bytes.write_to::<_, Error>(0, &mut bytes, fault, &progress);
         written.expect("the sources are there");
         bytes

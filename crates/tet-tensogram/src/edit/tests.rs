@@ -48,9 +48,9 @@ pub(super) fn text(text: &str) -> Value {
 /// A file in which each object gets these values; its messages are written anew.
 pub(super) fn set(file: &TensogramFile, values: &[(&str, Value)]) -> Result<Image> {
     check_sound(file)?;
-    let mut image = Image::of(file);
+    let mut image = Image::for_file(file);
     for number in 0..file.len() {
-        let mut draft = Draft::of(file, number)?;
+        let mut draft = Draft::from_message(file, number)?;
         for object in 0..file.objects(number)?.len() {
             values.iter().try_for_each(|(at, value)| draft.set(Some(object), &key(at), value))?;
         }
@@ -163,10 +163,10 @@ fn messages_written_anew_have_no_footer() {
 fn frames_of_several_dialects_are_hashed_in_one_message() {
     let (old, new) = (sample("legacy_0_17_0_f32_hash"), sample("dt_float32_be"));
     for [into, from] in [[&old, &new], [&new, &old]] {
-        let mut draft = Draft::of(&file(into), 0).unwrap();
+        let mut draft = Draft::from_message(&file(into), 0).unwrap();
         assert!(draft.is_hashed(0) && !draft.is_hashed(1));
-        draft.replace(0, Draft::of(&file(from), 0).unwrap()).unwrap();
-        let mut image = Image::of(&file(into));
+        draft.replace(0, Draft::from_message(&file(from), 0).unwrap()).unwrap();
+        let mut image = Image::for_file(&file(into));
         image.push(&draft, None).unwrap();
         let after = image.bytes();
         assert!(ids(&after).is_empty(), "{:?}", ids(&after));
@@ -174,7 +174,7 @@ fn frames_of_several_dialects_are_hashed_in_one_message() {
         assert_eq!(hashed, 1);
         assert_eq!((&found[0][..7], &found[0][8..]), (&source[..7], &source[8..]));
         assert_eq!(found[0][7], source[7] | 2);
-        assert!(draft.replace(1, Draft::of(&file(from), 0).unwrap()).is_err());
+        assert!(draft.replace(1, Draft::from_message(&file(from), 0).unwrap()).is_err());
     }
 }
 

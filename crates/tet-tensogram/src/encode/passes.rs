@@ -16,7 +16,7 @@ use super::{for_samples, masks, samples, zeroed};
 use crate::Value;
 use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage};
 use crate::error::{Error, Result};
-use crate::mask::{self, Found};
+use crate::mask::{self, NonFiniteMasks};
 use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{buffer, index, packing_spoils, szip, whole_units, zstd};
 
@@ -78,12 +78,12 @@ fn survey<E: From<Error>>(
     dtype: DType,
     elements: &mut Passes<'_, E>,
     recipe: &Recipe,
-) -> Result<(Found, NonFiniteSeen), E> {
+) -> Result<(NonFiniteMasks, NonFiniteSeen), E> {
     if !is_surveyed(dtype, recipe) {
-        return Ok((Found::default(), NonFiniteSeen::default()));
+        return Ok((NonFiniteMasks::default(), NonFiniteSeen::default()));
     }
     let bits_len = descriptor.element_count().unwrap_or_default().div_ceil(8);
-    let (mut all, mut inexact) = (Found::default(), [0_u64; 3]);
+    let (mut all, mut inexact) = (NonFiniteMasks::default(), [0_u64; 3]);
     let size = dtype.size().unwrap_or(1);
     let mut first = 0_u64;
     whole_units(index(size * 8), &mut *elements, &mut |piece| {
@@ -248,10 +248,15 @@ fn payload<E: From<Error>>(
             let why = "szip takes samples of up to 32 bits: shuffle them";
             return Err(Error::Unwritable { why }.into());
         }
-        Compressing::Szip(parameters) => {
-            let how = (parameters, sample_bits, is_packed);
-            szip::encode_pieces(how, named("szip"), encoded_len, filtered, put)?
-        }
+        Compressing::Szip(parameters) => szip::encode_pieces(
+            parameters,
+            sample_bits,
+            is_packed,
+            named("szip"),
+            encoded_len,
+            filtered,
+            put,
+        )?,
         _ => {
             filtered(put)?;
             descriptor

@@ -50,7 +50,7 @@ pub enum Compressing {
     Roaring,
 }
 
-/// What to do with elements that are not finite.
+/// Treatment of elements that are not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NonFinite {
     /// They are an error.
@@ -77,9 +77,9 @@ pub struct Recipe {
     pub readers: Readers,
     /// How the bytes are compressed.
     pub compression: Compressing,
-    /// What to do with NaN.
+    /// Treatment of NaN.
     pub nan: NonFinite,
-    /// What to do with infinities.
+    /// Treatment of infinities.
     pub infinity: NonFinite,
     /// How masks are stored.
     pub mask_method: MaskMethod,

@@ -5,9 +5,9 @@ use tet_format::DType;
 use super::recipe::{NonFinite, Recipe};
 use crate::descriptor::MaskKind;
 use crate::error::{Error, Result};
-use crate::mask::Found;
+use crate::mask::NonFiniteMasks;
 
-/// What happened to the elements of an object that are not finite.
+/// Counts of the elements of an object that are not finite, by treatment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NonFiniteSeen {
     /// Elements under masks.
@@ -27,10 +27,10 @@ pub(super) fn is_surveyed(dtype: DType, recipe: &Recipe) -> bool {
 
 /// Selects the elements for masks. `inexact` counts those that a mask does not restore exactly.
 pub(super) fn settle(
-    mut found: Found,
+    mut found: NonFiniteMasks,
     inexact: [u64; 3],
     recipe: &Recipe,
-) -> Result<(Found, NonFiniteSeen)> {
+) -> Result<(NonFiniteMasks, NonFiniteSeen)> {
     let mut seen = NonFiniteSeen::default();
     let is_exact = inexact == [0; 3];
     for (at, kind) in MaskKind::ALL.into_iter().enumerate() {

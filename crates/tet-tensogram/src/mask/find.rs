@@ -17,7 +17,7 @@ const INFINITE: u64 = 0x7FF << 52;
 
 /// The elements of an object that are not finite.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct NonFiniteMasks {
     /// The first element of each kind, if there is one.
     pub(crate) first: [Option<u64>; 3],
     /// Their bits, if there are any.
@@ -28,7 +28,7 @@ pub(crate) struct Found {
 ///
 /// Adds the lowest exponent bit: the sum carries into the sign bit, which was cleared, only if all
 /// bits of the exponent are set. The sums of many elements are combined by OR.
-pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
+pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<NonFiniteMasks> {
     match dtype {
         DType::Float16 => each(
             elements,
@@ -79,7 +79,7 @@ pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
                 of_parts([part(0), part(1)].map(|part| part.and_then(kind_of)))
             },
         ),
-        _ => Ok(Found::default()),
+        _ => Ok(NonFiniteMasks::default()),
     }
 }
 
@@ -116,8 +116,8 @@ fn each<const SIZE: usize, Word: Default + BitOr<Output = Word>>(
     carry: impl Fn([u8; SIZE]) -> Word,
     is_clear: impl Fn(Word) -> bool,
     kind: impl Fn([u8; SIZE]) -> Option<MaskKind>,
-) -> Result<Found> {
-    let mut found = Found::default();
+) -> Result<NonFiniteMasks> {
+    let mut found = NonFiniteMasks::default();
     let elements = elements.as_chunks::<SIZE>().0;
     let len = (elements.len() as u64).div_ceil(8);
     let is_finite = |block: &[[u8; SIZE]]| is_clear(carry_bits(block, &carry));

@@ -28,10 +28,11 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    pub(super) fn of(
+    pub(super) fn from_descriptor(
         descriptor: &Descriptor,
         dtype: DType,
-        (sample_bits, is_packed): (u32, bool),
+        sample_bits: u32,
+        is_packed: bool,
         encoded_len: u64,
     ) -> Result<Self> {
         let is_bits = dtype == DType::Bitmask;
@@ -45,16 +46,16 @@ impl Compression {
                 if !is_known {
                     return Err(refused());
                 }
-                Ok(Compression::Szip(Szip::of(descriptor, sample_bits, is_packed)?))
+                Ok(Compression::Szip(Szip::from_descriptor(descriptor, sample_bits, is_packed)?))
             }
             "blosc2" => Ok(Compression::Blosc2),
             "rle" if is_bits => Ok(Compression::Rle),
             "roaring" if is_bits => Ok(Compression::Roaring),
             "zfp" if dtype == DType::Float64 && !is_packed => {
-                Ok(Compression::Zfp(Zfp::of(descriptor, encoded_len)?))
+                Ok(Compression::Zfp(Zfp::from_descriptor(descriptor, encoded_len)?))
             }
             "sz3" if dtype == DType::Float64 && !is_packed => {
-                Ok(Compression::Sz3(Sz3::of(descriptor)))
+                Ok(Compression::Sz3(Sz3::from_descriptor(descriptor)))
             }
             "rle" | "roaring" | "zfp" | "sz3" => Err(refused()),
             _ => Err(not_built(descriptor, DescriptorStage::Compression)),

@@ -11,7 +11,7 @@ pub(crate) fn buffer(len: u64) -> Result<Vec<u8>> {
     Ok(vec![0; len])
 }
 
-/// The same in a reused buffer; its content is unspecified.
+/// Resizes a reused buffer; its content is unspecified.
 pub(crate) fn sized(mut room: Vec<u8>, len: u64) -> Result<Vec<u8>> {
     let long = index(len);
     if room.capacity() < long {

@@ -58,7 +58,7 @@ enum Spelling {
 }
 
 impl Packing {
-    pub(super) fn of(descriptor: &Descriptor) -> Result<Packing, Fault> {
+    pub(super) fn from_descriptor(descriptor: &Descriptor) -> Result<Packing, Fault> {
         let mut spelling = Spelling::New;
         let mut key = |key: &'static str| {
             let bare = key.trim_start_matches(PREFIX);

@@ -42,8 +42,13 @@ impl Pipeline {
             (None, Some(_)) => 8,
             (None, None) => dtype.bit_width(),
         };
-        let mut compression =
-            Compression::of(descriptor, dtype, (sample_bits, packing.is_some()), encoded_len)?;
+        let mut compression = Compression::from_descriptor(
+            descriptor,
+            dtype,
+            sample_bits,
+            packing.is_some(),
+            encoded_len,
+        )?;
         compression.check_len(descriptor, at, payload_len, encoded_len)?;
         let can_inflate = compression.inflates(payload_len, encoded_len)
             || packing.as_ref().is_some_and(|it| it.bits() == 0);
@@ -92,7 +97,9 @@ pub(crate) const fn packing_spoils(bits: u32) -> bool {
 fn encoding(descriptor: &Descriptor, dtype: DType) -> Result<Option<Packing>> {
     match descriptor.stage(DescriptorStage::Encoding) {
         NONE => Ok(None),
-        "simple_packing" if dtype == DType::Float64 => Ok(Some(Packing::of(descriptor)?)),
+        "simple_packing" if dtype == DType::Float64 => {
+            Ok(Some(Packing::from_descriptor(descriptor)?))
+        }
         "simple_packing" => Err(not_for_dtype(descriptor, DescriptorStage::Encoding)),
         _ => Err(not_built(descriptor, DescriptorStage::Encoding)),
     }
@@ -136,7 +143,8 @@ impl Compression {
         let Some(offsets) = descriptor.offsets(key) else { return false };
         match self {
             Compression::Zstd(frames) => {
-                *frames = zstd::Frames::of(descriptor, offsets, payload_len, encoded_len);
+                *frames =
+                    zstd::Frames::from_descriptor(descriptor, offsets, payload_len, encoded_len);
                 frames.is_some()
             }
             Compression::Szip(szip) => {

@@ -14,7 +14,7 @@ pub(super) struct Sz3 {
 
 impl Sz3 {
     /// The numbers of an object.
-    pub(super) fn of(descriptor: &Descriptor) -> Sz3 {
+    pub(super) fn from_descriptor(descriptor: &Descriptor) -> Sz3 {
         Sz3 { is_big: descriptor.byte_order() == ByteOrder::Big }
     }
 

@@ -60,7 +60,11 @@ pub(crate) struct Szip {
 }
 
 impl Szip {
-    pub(super) fn of(descriptor: &Descriptor, bits: u32, is_packed: bool) -> Result<Szip, Fault> {
+    pub(super) fn from_descriptor(
+        descriptor: &Descriptor,
+        bits: u32,
+        is_packed: bool,
+    ) -> Result<Szip, Fault> {
         let number = |key, min, max| {
             let number = descriptor.integer(key, min, max)?;
             u32::try_from(number).map_err(|_| descriptor.parameter_fault(key))
@@ -257,7 +261,7 @@ fn planned(
         .with("szip_block_size", number(parameters.block_size))
         .with("szip_flags", number(parameters.flags));
     let refused = |_| Error::Unwritable { why: "szip does not support these parameters" };
-    let szip = Szip::of(&descriptor, bits, is_packed).map_err(refused)?;
+    let szip = Szip::from_descriptor(&descriptor, bits, is_packed).map_err(refused)?;
     if !len.is_multiple_of(szip.aec.width()) {
         return Err(Error::Unwritable { why: "szip needs whole samples" });
     }
@@ -293,7 +297,9 @@ pub(crate) fn encode(
 
 /// The stream of bytes that arrive piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
-    (parameters, bits, is_packed): (SzipParameters, u32, bool),
+    parameters: SzipParameters,
+    bits: u32,
+    is_packed: bool,
     descriptor: Descriptor,
     len: u64,
     pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,

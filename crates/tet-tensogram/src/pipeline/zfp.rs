@@ -26,7 +26,7 @@ pub(super) struct Zfp {
 
 impl Zfp {
     /// The numbers that decode to `encoded_len` bytes.
-    pub(super) fn of(descriptor: &Descriptor, encoded_len: u64) -> Result<Zfp, Fault> {
+    pub(super) fn from_descriptor(descriptor: &Descriptor, encoded_len: u64) -> Result<Zfp, Fault> {
         let bad = |key: &str| descriptor.parameter_fault(key);
         let mode = descriptor.value(MODE_KEY).and_then(Value::as_text);
         let mode = mode.ok_or_else(|| bad(MODE_KEY))?;

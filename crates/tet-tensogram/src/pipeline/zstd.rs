@@ -46,7 +46,7 @@ pub struct Frames {
 
 impl Frames {
     /// The frames that a descriptor states, if its payload can contain them.
-    pub(super) fn of(
+    pub(super) fn from_descriptor(
         descriptor: &Descriptor,
         offsets: Vec<u64>,
         payload_len: u64,
@@ -207,7 +207,7 @@ pub(crate) fn encode(
     writer.finish(descriptor, &mut put)
 }
 
-/// The same for bytes that arrive piece by piece, `len` in all.
+/// Encodes bytes that arrive piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
     how: How,
     descriptor: Descriptor,

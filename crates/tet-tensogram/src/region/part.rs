@@ -25,22 +25,22 @@ pub enum Cut {
 
 /// Some elements of an object, in their order.
 #[derive(Clone, Debug)]
-pub struct Part<'a> {
+pub struct ObjectSlice<'a> {
     region: &'a Region,
     elements: Range<u64>,
     /// Their bytes in the payload.
     stored: Range<u64>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ObjectSlice<'a> {
     /// These elements; `None` if the whole payload is needed.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Usage`](crate::Error::Usage) when there are no such elements.
-    pub fn new(region: &'a Region, elements: Range<u64>) -> Result<Option<Part<'a>>> {
+    pub fn new(region: &'a Region, elements: Range<u64>) -> Result<Option<ObjectSlice<'a>>> {
         let stored = region.payload_range(&elements)?;
-        Ok(stored.map(|stored| Part { region, elements, stored }))
+        Ok(stored.map(|stored| ObjectSlice { region, elements, stored }))
     }
 
     /// The bytes of the payload that hold them.
@@ -63,7 +63,7 @@ impl<'a> Part<'a> {
 }
 
 /// A part as a chunk. Decodes whole pieces, since small reads tend to be followed by more.
-impl Decode for Part<'_> {
+impl Decode for ObjectSlice<'_> {
     fn name(&self) -> &'static str {
         NAME
     }

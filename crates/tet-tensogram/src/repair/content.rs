@@ -86,7 +86,7 @@ pub(super) fn is_unknown(context: &mut RepairContext<'_>, frame: &Frame) -> Resu
 
 /// The parts of a tensor frame.
 pub(super) fn object(context: &mut RepairContext<'_>, frame: &Frame) -> Result<Object> {
-    parts::object(&mut context.window, frame, (0, None), context.limits)
+    parts::object(&mut context.window, frame, 0, None, context.limits)
 }
 
 fn described(context: &RepairContext<'_>, region: Span, descriptor: Span) -> Result<()> {

@@ -10,7 +10,7 @@ pub type Edit = tet_report::Edit<Action, Loss>;
 
 /// An edit of bytes from an offset on, which corrects a broken rule.
 pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Action) -> Edit {
-    Edit::new(Code::Foreign(rule), action.region(), place, action)
+    Edit::new(Code::Foreign(rule), action.region(), place.0, place.1, action)
 }
 
 /// What an edit does.

@@ -209,9 +209,16 @@ fn tensor(
     }
     if broken.is_none() && intact.patch.is_none() {
         let object = object(context, &intact.frame)?;
-        let (source, stored) = (context.source, (object.region, object.descriptor));
-        let limits = (context.limits, context.total());
-        let faults = decoded(source, limits, stored, Weight::Any, context.progress())?;
+        let source = context.source;
+        let faults = decoded(
+            source,
+            context.limits,
+            context.total(),
+            object.region,
+            object.descriptor,
+            Weight::Any,
+            context.progress(),
+        )?;
         let mut faults = faults.into_iter().flatten();
         // A limit of the reader is no fault of the file.
         let is_error = |rule: &ForeignRule| rule.severity == Severity::Error && !rule.is_limit();

@@ -58,7 +58,7 @@ pub(super) fn patched(
     let how = options.verify();
     let rebuilt = image.to_source();
     let fault =
-        first_error(&mut Window::new(&rebuilt), span, &how, (context.progress(), context.total()))?;
+        first_error(&mut Window::new(&rebuilt), span, &how, context.progress(), context.total())?;
     Ok(fault.is_none().then_some((image, written)))
 }
 

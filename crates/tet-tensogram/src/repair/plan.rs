@@ -36,7 +36,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
-            plan.remaining = vec![finding(fault, (None, None), 0)];
+            plan.remaining = vec![finding(fault, None, None, 0)];
             return Ok(plan);
         }
         Err(error) => return Err(error),
@@ -46,7 +46,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         let fault = no_message(source, &scan)?;
         plan.withheld.clear();
         (plan.edits, plan.lost, plan.kept) = (Vec::new(), Vec::new(), Vec::new());
-        plan.remaining = vec![finding(fault, (None, None), 0)];
+        plan.remaining = vec![finding(fault, None, None, 0)];
     }
     // Without an edit every message was already checked.
     if !plan.edits.is_empty() && plan.is_whole() {
@@ -100,8 +100,7 @@ impl Planner<'_, '_> {
     fn message(&mut self, span: Span) -> Result<()> {
         let how = self.options.verify();
         let mut window = Window::new(self.context.source);
-        match first_error(&mut window, span, &how, (self.context.progress(), self.context.total()))?
-        {
+        match first_error(&mut window, span, &how, self.context.progress(), self.context.total())? {
             None => self.keep(span),
             Some(rule) if rule.is_limit() => {
                 self.plan.lost.push(Loss::Message { offset: span.start(), rule });

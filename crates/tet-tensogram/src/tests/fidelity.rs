@@ -4,23 +4,23 @@ use tet_io::Source;
 
 use crate::pipeline::zstd::encode_frame;
 use crate::testing::objects::{frames, samples};
-use crate::testing::{Part, buffered, cbor, map, text, uints};
+use crate::testing::{FrameDraft, buffered, cbor, map, text, uints};
 use crate::{Level, Value, VerifyOptions, verify};
 
 /// The codes that are found when objects are decoded.
-fn found(part: Part) -> Vec<(&'static str, u64)> {
+fn found(part: FrameDraft) -> Vec<(&'static str, u64)> {
     let options = VerifyOptions { level: Level::Deep, threads: 1, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(buffered(&[part]).bytes()), &options).unwrap();
     assert!(report.findings.iter().all(|it| it.place.object == Some(0)), "{:?}", report.findings);
     report.findings.iter().map(|it| (it.code.id(), it.found)).collect()
 }
 
-fn ids(part: Part) -> Vec<&'static str> {
+fn ids(part: FrameDraft) -> Vec<&'static str> {
     found(part).into_iter().map(|(id, _)| id).collect()
 }
 
 /// An object of one axis, with more keys or other values.
-fn object(dtype: &str, count: u64, region: &[u8], more: &[(&str, Value)]) -> Part {
+fn object(dtype: &str, count: u64, region: &[u8], more: &[(&str, Value)]) -> FrameDraft {
     let mut pairs = vec![
         ("ndim", Value::Int(1)),
         ("type", text("ntensor")),
@@ -34,7 +34,7 @@ fn object(dtype: &str, count: u64, region: &[u8], more: &[(&str, Value)]) -> Par
     ];
     pairs.retain(|(key, _)| more.iter().all(|(other, _)| key != other));
     pairs.extend(more.iter().map(|(key, value)| (*key, value.clone())));
-    Part::tensor(region, &cbor(&map(&pairs)))
+    FrameDraft::tensor(region, &cbor(&map(&pairs)))
 }
 
 fn floats(values: &[f32]) -> Vec<u8> {
@@ -151,13 +151,13 @@ fn samples_are_decoded() {
         for frame in frames(&sample.bytes) {
             let (region, descriptor) =
                 (&sample.bytes[frame.region.clone()], &sample.bytes[frame.descriptor.clone()]);
-            let found = ids(Part::tensor(region, descriptor));
+            let found = ids(FrameDraft::tensor(region, descriptor));
             let found: Vec<_> =
                 found.into_iter().filter(|id| !["TGM-N28", "TGM-N22"].contains(id)).collect();
             assert_eq!(found, [""; 0], "{}", sample.name);
             if is_szip {
                 let long = [region, &[0, 0]].concat();
-                assert_eq!(ids(Part::tensor(&long, descriptor)), ["TGM-N34"]);
+                assert_eq!(ids(FrameDraft::tensor(&long, descriptor)), ["TGM-N34"]);
             }
         }
     }

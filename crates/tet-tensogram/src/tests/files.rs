@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_io::{ReadAt, Source};
 
-use crate::testing::{Part, buffered, open, streamed, tensor, tensors};
+use crate::testing::{FrameDraft, buffered, open, streamed, tensor, tensors};
 use crate::{Limits, Message, TensogramFile};
 
 /// A file of one message whose payloads are too long for memory.
@@ -65,7 +65,7 @@ fn nothing_depends_on_the_length_of_payloads() {
 
 #[test]
 fn an_object_is_found_at_once() {
-    let many: Vec<Part> = (0..3000_u32).map(|number| tensor(&number.to_le_bytes())).collect();
+    let many: Vec<FrameDraft> = (0..3000_u32).map(|number| tensor(&number.to_le_bytes())).collect();
     for draft in [buffered(&many), streamed(&many)] {
         let bytes = draft.bytes();
         let walked = open(&bytes).unwrap().objects(0).unwrap();
@@ -88,7 +88,7 @@ fn an_object_is_found_at_once() {
 /// Behind a damaged frame objects are found by an index that leads to them.
 #[test]
 fn an_index_leads_past_damage() {
-    let many: Vec<Part> = (0..4_u8).map(|number| tensor(&[number; 9])).collect();
+    let many: Vec<FrameDraft> = (0..4_u8).map(|number| tensor(&[number; 9])).collect();
     let draft = buffered(&many);
     let (mut bytes, wanted) = (draft.bytes(), open(&draft.bytes()).unwrap());
     let at = usize::try_from(draft.offsets()[4]).unwrap();
@@ -112,10 +112,10 @@ fn an_index_leads_past_damage() {
 /// An index of tensors of one length cannot put one in the place of another.
 #[test]
 fn an_index_in_another_order_is_not_used() {
-    let many: Vec<Part> = (0..3_u8).map(|number| tensor(&[number; 9])).collect();
+    let many: Vec<FrameDraft> = (0..3_u8).map(|number| tensor(&[number; 9])).collect();
     let mut draft = buffered(&many);
     let offsets = draft.offsets().split_off(3);
-    let lengths: Vec<u64> = many.iter().map(Part::len).collect();
+    let lengths: Vec<u64> = many.iter().map(FrameDraft::len).collect();
     let wanted = open(&draft.bytes()).unwrap().objects(0).unwrap();
     for swapped in [[2, 1, 0], [0, 2, 1], [0, 0, 1]] {
         let swapped = swapped.map(|at: usize| offsets[at]);

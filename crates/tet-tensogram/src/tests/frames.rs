@@ -1,11 +1,11 @@
 //! Frames and messages as hostile, damaged and odd programs write them.
 
 use crate::testing::{
-    Draft, Part, be64, buffered, check, descriptor, ids, message_counts, metadata, open, spans,
-    step, streamed, tensor, tensors,
+    Draft, FrameDraft, be64, buffered, check, descriptor, ids, message_counts, metadata, open,
+    spans, step, streamed, tensor, tensors,
 };
 
-/// What the walk says is wrong with the only message.
+/// The fault that the walk reports for the only message.
 #[track_caller]
 fn fault(bytes: &[u8]) -> &'static str {
     let file = match open(bytes) {
@@ -19,7 +19,7 @@ fn fault(bytes: &[u8]) -> &'static str {
     fault
 }
 
-/// What is odd about messages that can be read like the sound one.
+/// Asserts the notes on messages that can be read like the sound one.
 #[track_caller]
 fn only_odd(draft: &Draft, wanted: &[&str]) {
     let bytes = draft.bytes();
@@ -121,7 +121,7 @@ fn frames_that_are_none_are_told() {
         assert_eq!(fault(&bytes), "TGM-F1");
     }
     let mut old = sound.clone();
-    old.parts.insert(3, Part { flags: 0, ..Part::new(4, b"an old tensor") });
+    old.parts.insert(3, FrameDraft { flags: 0, ..FrameDraft::new(4, b"an old tensor") });
     assert_eq!(fault(&old.bytes()), "TGM-F5");
 }
 
@@ -164,7 +164,7 @@ fn a_preceder_has_its_tensor() {
 #[test]
 fn descriptors_stand_before_or_behind() {
     let second = b"0123456789abcdef";
-    let behind = [tensor(&[1, 2, 3, 4, 5]), Part::tensor_behind(&descriptor(16), second)];
+    let behind = [tensor(&[1, 2, 3, 4, 5]), FrameDraft::tensor_behind(&descriptor(16), second)];
     only_odd(&buffered(&behind), &[]);
     only_odd(&streamed(&behind), &[]);
     // Longer than what is read at first.
@@ -172,14 +172,14 @@ fn descriptors_stand_before_or_behind() {
     let text = crate::testing::cbor(&crate::testing::text(&"x".repeat(5000)));
     let more = [&[0x61, b'k'][..], &text].concat();
     let long_map = [&[0xA9][..], &descriptor(16)[1..], &more].concat();
-    let parts = [tensor(&[1, 2, 3, 4, 5]), Part::tensor_behind(&long_map, second)];
+    let parts = [tensor(&[1, 2, 3, 4, 5]), FrameDraft::tensor_behind(&long_map, second)];
     only_odd(&buffered(&parts), &[]);
     // Nothing may stand before it, and nothing behind it where it is the last.
-    let late = Part::tensor_behind(&[&[0; 3][..], &descriptor(16)].concat(), second);
-    let late = Part { descriptor_offset: Some(19), ..late };
+    let late = FrameDraft::tensor_behind(&[&[0; 3][..], &descriptor(16)].concat(), second);
+    let late = FrameDraft { descriptor_offset: Some(19), ..late };
     let bytes = buffered(&[tensor(b"x"), late]).bytes();
     assert_eq!((ids(&bytes), spans(&bytes)), (vec!["TGM-F11"], None));
-    let turned = Part { flags: 3, ..Part::tensor_behind(&descriptor(16), second) };
+    let turned = FrameDraft { flags: 3, ..FrameDraft::tensor_behind(&descriptor(16), second) };
     assert_eq!(ids(&buffered(&[tensor(b"x"), turned]).bytes()), ["TGM-F12"]);
     // Where they are not in the body, or no item, only that object is lost.
     for (offset, flags, body, wanted) in [
@@ -191,7 +191,8 @@ fn descriptors_stand_before_or_behind() {
         (16, 2, b"\xbf\x61k", "TGM-M1"),
         (16, 2, b"", "TGM-M1"),
     ] {
-        let part = Part { flags, descriptor_offset: Some(offset), ..Part::new(9, body) };
+        let part =
+            FrameDraft { flags, descriptor_offset: Some(offset), ..FrameDraft::new(9, body) };
         let bytes = buffered(&[part, tensor(second)]).bytes();
         let file = open(&bytes).unwrap();
         let message = file.message(0).unwrap();
@@ -237,11 +238,11 @@ fn padding_may_be_missing_more_or_odd() {
                     ids(&draft.bytes())
                 );
             }
-            // What may have been a frame is no padding.
+            // Bytes that may have been a frame are no padding.
             assert_eq!(fault(&pad(&[9; 28]).bytes()), "TGM-F1");
         }
     }
-    // What ends like a message and says other things of it is padding.
+    // An end of a message that contradicts the message is padding.
     let mut odd = streamed(&tensors());
     let len = usize::try_from(odd.parts[2].len().wrapping_neg() & 7).unwrap();
     let padding = [&vec![0; len][..], &[9; 17], b"39277777"].concat();
@@ -258,7 +259,7 @@ fn unknown_kinds_are_passed_over() {
         for at in 0..6 {
             let mut draft = buffered(&tensors());
             let offsets = draft.offsets();
-            draft.parts.insert(at, Part::new(kind, b"something new"));
+            draft.parts.insert(at, FrameDraft::new(kind, b"something new"));
             let bytes = draft.bytes();
             assert_eq!(spans(&bytes).unwrap().len(), 2);
             let mut wanted = vec!["TGM-N3"];
@@ -326,9 +327,9 @@ fn a_stream_ends_with_its_postamble() {
 
 #[test]
 fn hashes_of_old_programs_are_hashes() {
-    let tensors: Vec<Part> = tensors().into_iter().map(Part::unhashed).collect();
+    let tensors: Vec<FrameDraft> = tensors().into_iter().map(FrameDraft::unhashed).collect();
     let mut old = buffered(&tensors);
-    old.parts = old.parts.into_iter().map(Part::unhashed).collect();
+    old.parts = old.parts.into_iter().map(FrameDraft::unhashed).collect();
     only_odd(&old, &["TGM-N11"]);
     let hash = |draft: &Draft, at: usize| open(&draft.bytes()).unwrap().object(0, at).unwrap().hash;
     assert_eq!(hash(&old, 1), Some(old.parts[4].hash));

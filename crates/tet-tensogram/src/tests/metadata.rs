@@ -1,12 +1,12 @@
-//! What metadata, index and hash frames say, sound and not.
+//! Metadata, index and hash frames, sound and not.
 
 use tet_cbor::Value;
 
 use crate::hashes::HashList;
 use crate::index::{Index, IndexEntry};
 use crate::testing::{
-    Draft, Part, buffered, cbor, check, hex, ids, index, list, map, metadata, open, step, streamed,
-    tensor, tensors, text, uints,
+    Draft, FrameDraft, buffered, cbor, check, hex, ids, index, list, map, metadata, open, step,
+    streamed, tensor, tensors, text, uints,
 };
 use crate::{Limits, Metadata};
 
@@ -15,7 +15,7 @@ fn with(draft: &Draft, kind: u64, body: &[u8]) -> Vec<u8> {
     let mut draft = draft.clone();
     let part = draft.parts.iter_mut().find(|part| part.kind == kind).unwrap();
     let padding = part.padding.clone();
-    *part = Part { padding, ..Part::new(kind, body) };
+    *part = FrameDraft { padding, ..FrameDraft::new(kind, body) };
     draft.bytes()
 }
 
@@ -35,17 +35,20 @@ fn headers_footers_and_preceders_are_merged() {
     let reserved = |number: i128| map(&[("_reserved_", Value::Int(number)), ("a", Value::Int(1))]);
     let base = |entries: &[Value]| map(&[("base", Value::Array(entries.to_vec()))]);
     let parts = [
-        Part::cbor(1, &map(&[("free", Value::Int(1)), ("both", text("header"))])),
-        Part::cbor(8, &base(&[reserved(1)])),
+        FrameDraft::cbor(1, &map(&[("free", Value::Int(1)), ("both", text("header"))])),
+        FrameDraft::cbor(8, &base(&[reserved(1)])),
         tensor(b"x"),
         tensor(b"y"),
-        Part::cbor(7, &map(&[("base", Value::Array(vec![reserved(2)])), ("both", text("footer"))])),
+        FrameDraft::cbor(
+            7,
+            &map(&[("base", Value::Array(vec![reserved(2)])), ("both", text("footer"))]),
+        ),
     ];
     let bytes = Draft::new(&parts).bytes();
     let merged = open(&bytes).unwrap().metadata(0).unwrap();
     let pair = |key: &str, value: Value| (key.to_owned(), value);
     assert_eq!(merged.extra, [pair("free", Value::Int(1)), pair("both", text("footer"))]);
-    // What the library says of an object is not for a preceder to say.
+    // Keys that the library sets for an object are refused in a preceder.
     let first = vec![pair("_reserved_", Value::Int(2)), pair("a", Value::Int(1))];
     assert_eq!(merged.base, [first, vec![]]);
     assert_eq!(ids(&bytes), ["TGM-N8"]);
@@ -137,13 +140,16 @@ fn of_several_frames_the_last_one_counts() {
 fn what_is_wrong_with_an_index_is_told() {
     let sound = buffered(&tensors());
     let offsets = sound.offsets().split_off(3);
-    let lengths: Vec<u64> = sound.parts[3..].iter().map(Part::len).collect();
+    let lengths: Vec<u64> = sound.parts[3..].iter().map(FrameDraft::len).collect();
     let [one, two] = [offsets[0], offsets[1]];
-    let cases: [(Part, &str); 9] = [
+    let cases: [(FrameDraft, &str); 9] = [
         (index(2, &[one], &lengths), "TGM-M10"),
-        (Part::cbor(2, &map(&[("offsets", text("x"))])), "TGM-M10"),
-        (Part::cbor(2, &map(&[("offsets", Value::Array(vec![Value::Int(-1)]))])), "TGM-M10"),
-        (Part::cbor(2, &map(&[("offsets", Value::Array(vec![Value::Float(1.0)]))])), "TGM-M10"),
+        (FrameDraft::cbor(2, &map(&[("offsets", text("x"))])), "TGM-M10"),
+        (FrameDraft::cbor(2, &map(&[("offsets", Value::Array(vec![Value::Int(-1)]))])), "TGM-M10"),
+        (
+            FrameDraft::cbor(2, &map(&[("offsets", Value::Array(vec![Value::Float(1.0)]))])),
+            "TGM-M10",
+        ),
         (index(2, &[one], &lengths[..1]), "TGM-M11"),
         (index(2, &[one, two + 8], &lengths), "TGM-M12"),
         (index(2, &[two, one], &lengths), "TGM-M12"),
@@ -195,9 +201,9 @@ fn what_is_wrong_with_hashes_is_told() {
 /// Where the slots are empty, a list of hashes is as good.
 #[test]
 fn a_list_speaks_for_frames_without_hashes() {
-    let parts: Vec<Part> = tensors().into_iter().map(Part::unhashed).collect();
+    let parts: Vec<FrameDraft> = tensors().into_iter().map(FrameDraft::unhashed).collect();
     let mut draft = buffered(&parts);
-    draft.parts = draft.parts.into_iter().map(Part::unhashed).collect();
+    draft.parts = draft.parts.into_iter().map(FrameDraft::unhashed).collect();
     draft.flags &= !0x80;
     assert_eq!(ids(&draft.bytes()), [""; 0]);
     draft.parts[4].body[3] ^= 1;
@@ -216,7 +222,7 @@ fn what_is_written_is_what_is_read() {
     HashList::write(&[1, u64::MAX], &mut bytes);
     let read = HashList::read(&bytes, 0, &limits).unwrap();
     assert_eq!((read.hashes(), read.is_known()), (&[1, u64::MAX][..], true));
-    let part = |hash| Part { hash, ..tensor(b"") };
+    let part = |hash| FrameDraft { hash, ..tensor(b"") };
     assert_eq!(bytes, list(3, &[part(1), part(u64::MAX)]).body);
 }
 

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use crate::testing::{
-    Part, buffered, check, descriptor, ids, open, spans, streamed, tensor, tensors,
+    FrameDraft, buffered, check, descriptor, ids, open, spans, streamed, tensor, tensors,
 };
 use crate::{Level, Limits, TensogramFile};
 
 /// Messages of every form.
 fn messages() -> Vec<Vec<u8>> {
-    let behind = [tensor(b"abc"), Part::tensor_behind(&descriptor(3), b"xyz")];
+    let behind = [tensor(b"abc"), FrameDraft::tensor_behind(&descriptor(3), b"xyz")];
     let (one, two) = (buffered(&tensors()).bytes(), streamed(&tensors()).bytes());
     let three = streamed(&behind).bytes();
     vec![one.clone(), two.clone(), three.clone(), [one, two, three].concat()]
@@ -126,8 +126,8 @@ proptest! {
         parts in prop::collection::vec((0..11_u64, prop::collection::vec(any::<u8>(), 0..40), 0..4_usize), 0..8),
         stream in any::<bool>(),
     ) {
-        let parts: Vec<Part> = parts.into_iter().map(|(kind, body, padding)| {
-            let part = if kind == 9 { tensor(&body) } else { Part::new(kind, &body) };
+        let parts: Vec<FrameDraft> = parts.into_iter().map(|(kind, body, padding)| {
+            let part = if kind == 9 { tensor(&body) } else { FrameDraft::new(kind, &body) };
             match padding {
                 0 => part,
                 len => part.padded(&vec![0; len * 5]),

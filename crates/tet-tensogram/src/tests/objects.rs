@@ -114,7 +114,7 @@ fn masks_of_samples_are_where_elements_are_not_finite() {
     assert_eq!(seen, 2);
 }
 
-/// What the reference stores without a codec of its own making is stored in the same bytes.
+/// Objects without a codec that is specific to the reference are stored in equal bytes.
 #[test]
 fn samples_are_written_as_the_reference_wrote_them() {
     let mut seen = 0;

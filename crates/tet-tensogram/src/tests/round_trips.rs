@@ -1,4 +1,4 @@
-//! What is written is read: every type, order of bytes, pipeline and mask.
+//! Written messages are read: every type, order of bytes, pipeline and mask.
 
 use proptest::prelude::*;
 use tet_format::DType;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_io::{ReadAt, Source};
 
-use crate::testing::{Draft, Part, buffered, check, ids, open, streamed, tensor, tensors};
+use crate::testing::{Draft, FrameDraft, buffered, check, ids, open, streamed, tensor, tensors};
 use crate::{Limits, Scan, TensogramFile, scan};
 
 /// Bytes that count how often and how much of them is read.
@@ -114,7 +114,8 @@ fn a_damaged_message_costs_no_other() {
 #[test]
 fn a_postamble_of_another_message_is_none_of_this() {
     let after = streamed(&tensors()).bytes();
-    let long = Part::cbor(1, &crate::testing::map(&[("k", crate::testing::text(&"x".repeat(68)))]));
+    let long =
+        FrameDraft::cbor(1, &crate::testing::map(&[("k", crate::testing::text(&"x".repeat(68)))]));
     let first_end = 24 + streamed(&tensors()).parts[0].len();
     let cut = usize::try_from(24 + long.len() - first_end).unwrap();
     let before = Draft::new(&[long]).stream().bytes();
@@ -125,7 +126,7 @@ fn a_postamble_of_another_message_is_none_of_this() {
     assert_eq!(found.damages[0].fault.rule.id, "TGM-P8");
 }
 
-/// What is wrong in the middle of a message does not hide it.
+/// A fault in the middle of a message does not hide it.
 #[test]
 fn a_message_whose_ends_stand_is_one() {
     for draft in [buffered(&tensors()), Draft { total_len: [None, None], ..streamed(&tensors()) }] {
@@ -177,7 +178,7 @@ fn work_is_bounded_by_the_length() {
     // A chain of frames, each with the start of a message in its payload that leads to the next.
     let mut chain = preamble(0);
     let outer_len = tensor(&[0; 40]).len();
-    let inner = Part { len_more: outer_len - 40 - tensor(b"").len(), ..tensor(b"") };
+    let inner = FrameDraft { len_more: outer_len - 40 - tensor(b"").len(), ..tensor(b"") };
     let link = tensor(&[preamble(0), inner.bytes()[..16].to_vec()].concat());
     assert_eq!(link.len(), outer_len);
     for _ in 0..2000 {

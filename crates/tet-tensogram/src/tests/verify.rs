@@ -1,4 +1,4 @@
-//! What verify says, how closely, and to whom.
+//! Reports of verify: their content, their detail, their callbacks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tet_format::Severity;
 use tet_io::{Progress, Source};
 
-use crate::testing::{Part, buffered, check, checksums, ids, streamed, tensor, tensors};
+use crate::testing::{FrameDraft, buffered, check, checksums, ids, streamed, tensor, tensors};
 use crate::{Error, Level, Report, VerifyOptions, verify};
 
 fn at_level(bytes: &[u8], level: Level) -> Report {
@@ -61,7 +61,8 @@ fn tensors_without_hashes_are_counted() {
 
 #[test]
 fn findings_of_one_rule_are_told_up_to_a_number() {
-    let many: Vec<Part> = (0..100_u8).map(|byte| Part { hash: 0, ..tensor(&[byte]) }).collect();
+    let many: Vec<FrameDraft> =
+        (0..100_u8).map(|byte| FrameDraft { hash: 0, ..tensor(&[byte]) }).collect();
     let bytes = buffered(&many).bytes();
     let report = check(&bytes);
     assert_eq!(report.findings.len(), 64);
@@ -71,7 +72,7 @@ fn findings_of_one_rule_are_told_up_to_a_number() {
 
 #[test]
 fn the_answer_does_not_depend_on_threads() {
-    let mut parts: Vec<Part> = (0..9_u8).map(|byte| tensor(&vec![byte; 1 << 20])).collect();
+    let mut parts: Vec<FrameDraft> = (0..9_u8).map(|byte| tensor(&vec![byte; 1 << 20])).collect();
     parts[3].hash ^= 1;
     parts[7].body[9] ^= 1;
     let source = Source::from_bytes([buffered(&parts).bytes(), streamed(&parts).bytes()].concat());

@@ -15,7 +15,7 @@ use crate::index::{Index, IndexEntry};
 use crate::message::HashRule;
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 
-/// What precedes the tensors, except their positions.
+/// Frames before the tensors, except their positions.
 pub(crate) struct Header<'h> {
     rule: HashRule,
     metadata: &'h [u8],

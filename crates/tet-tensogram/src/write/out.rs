@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use tet_io::Step;
+use tet_io::Operation;
 
 use crate::error::{Error, Result};
 
@@ -83,5 +83,5 @@ impl<W: Write> Out<W> {
 
 /// Converts an error of the sink.
 pub(super) fn fault(error: io::Error) -> Error {
-    Error::Io(tet_io::Error::io(Step::Write, Path::new("(output)"), error))
+    Error::Io(tet_io::Error::io(Operation::Write, Path::new("(output)"), error))
 }

@@ -42,12 +42,12 @@ pub struct StreamWriter<W: Write> {
     options: WriteOptions,
     entries: Vec<IndexEntry>,
     hashes: Vec<u64>,
-    state: State,
+    state: ExpectedItem,
 }
 
-/// What may be written next.
+/// Items that may be written next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ExpectedItem {
     Any,
     /// The tensor of a preceder.
     Tensor,
@@ -80,7 +80,7 @@ impl<W: Write> StreamWriter<W> {
                 flags = flags.with(Flags::FOOTER_HASHES);
             }
         }
-        let (entries, hashes, state) = (Vec::new(), Vec::new(), State::Any);
+        let (entries, hashes, state) = (Vec::new(), Vec::new(), ExpectedItem::Any);
         let mut writer =
             StreamWriter { out: Out::new(out), options: *options, entries, hashes, state };
         let mut bytes = Vec::new();
@@ -110,17 +110,17 @@ impl<W: Write> StreamWriter<W> {
     /// message, and [`Error::Io`].
     pub fn preceder(&mut self, entry: &Pairs) -> Result<()> {
         match self.state {
-            State::Any => {}
-            State::Tensor => {
+            ExpectedItem::Any => {}
+            ExpectedItem::Tensor => {
                 return Err(Error::Unwritable {
                     why: "the tensor of the last preceder must be written first",
                 });
             }
-            State::Broken => return Err(BROKEN),
+            ExpectedItem::Broken => return Err(BROKEN),
         }
         let body = preceder_bytes(entry, self.options.version_key)?;
         frame(&mut self.out, FrameKind::Preceder, &body, &self.options)?;
-        self.state = State::Tensor;
+        self.state = ExpectedItem::Tensor;
         Ok(())
     }
 
@@ -135,13 +135,13 @@ impl<W: Write> StreamWriter<W> {
         descriptor: &'a [u8],
         region_len: u64,
     ) -> Result<TensorWriter<'a, W>> {
-        if self.state == State::Broken {
+        if self.state == ExpectedItem::Broken {
             return Err(BROKEN);
         }
         check_descriptor(descriptor)?;
         let body_len = region_len.saturating_add(descriptor.len() as u64);
         let len = frame_len(FrameKind::Tensor, body_len)?;
-        self.state = State::Broken;
+        self.state = ExpectedItem::Broken;
         let offset = begin(&mut self.out, FrameKind::Tensor, body_len, &self.options)?;
         let digester = self.options.is_hashed().then(|| Digester::new(Strength::Fast));
         let entry = IndexEntry { offset, len };
@@ -172,7 +172,7 @@ impl<W: Write> StreamWriter<W> {
         Ok((self.out.finish()?, len))
     }
 
-    /// The same, and seeks back to store the length of the message, so that readers need not walk.
+    /// Finishes, and seeks back to store the length of the message, so that readers need not walk.
     ///
     /// # Errors
     ///
@@ -199,9 +199,11 @@ impl<W: Write> StreamWriter<W> {
     /// Writes the footer. Returns its offset.
     fn footer(&mut self, footer: &Metadata) -> Result<u64> {
         match self.state {
-            State::Any => {}
-            State::Tensor => return Err(Error::Unwritable { why: "a preceder has no tensor" }),
-            State::Broken => return Err(BROKEN),
+            ExpectedItem::Any => {}
+            ExpectedItem::Tensor => {
+                return Err(Error::Unwritable { why: "a preceder has no tensor" });
+            }
+            ExpectedItem::Broken => return Err(BROKEN),
         }
         check_base(footer, self.entries.len())?;
         let body = metadata_bytes(footer, self.options.version_key)?;
@@ -274,7 +276,7 @@ impl<W: Write> TensorWriter<'_, W> {
         end(&mut writer.out, self.region_len.checked_add(FRAME_HEADER_LEN), hash)?;
         writer.entries.push(self.entry);
         writer.hashes.push(hash);
-        writer.state = State::Any;
+        writer.state = ExpectedItem::Any;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What is written is sound, canonical, and what other programs write.
+//! Written messages are sound, canonical, and equal to those of other programs.
 
 use std::io::{Cursor, Read};
 use std::path::PathBuf;

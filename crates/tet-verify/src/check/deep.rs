@@ -6,7 +6,7 @@
 //!
 //! Decoded data is discarded, so memory does not depend on the sizes declared in the file.
 
-mod job;
+mod payload_check;
 
 use tet_file::integrity::chunk_digests;
 use tet_format::digest::PAGE_ROW_COUNT;
@@ -15,7 +15,7 @@ use tet_format::{Codec, Digest, Error as Fault, Span, layout, usual_decoded_max}
 use tet_io::Progress;
 use tet_report::Pool;
 
-use self::job::{Ask, Job, PayloadFinding, Scratch, run_job};
+use self::payload_check::{PayloadCheck, PayloadFinding, RowRequirement, Scratch, run_job};
 use super::index::{Index, contexts};
 use super::integrity::Digests;
 use super::payload::Payloads;
@@ -24,6 +24,18 @@ use super::subject::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::{Error, Result};
 
+/// Tables of a file, against which its payloads are checked.
+#[derive(Clone, Copy)]
+pub(super) struct FileTables<'a> {
+    pub(super) index: Index,
+    /// The end of the payloads.
+    pub(super) payload_end: u64,
+    pub(super) payloads: &'a Payloads,
+    pub(super) digests: &'a Digests,
+    pub(super) statistics: Option<Statistics>,
+    pub(super) seen: &'a Seen,
+}
+
 /// Checks every payload. Returns the number of bytes read, and whether each was compared with its
 /// digest.
 ///
@@ -31,12 +43,12 @@ use crate::error::{Error, Result};
 /// The payloads decode to more bytes than the options allow; one that several rows share is decoded once.
 pub(super) fn check(
     subject: &Subject<'_>,
-    (index, payload_end): (Index, u64),
-    payloads: &Payloads,
-    (digests, statistics): (&Digests, Option<Statistics>),
-    (pool, progress): (&Pool, &Progress),
-    (seen, out): (&Seen, &mut Collector),
+    tables: &FileTables<'_>,
+    pool: &Pool,
+    progress: &Progress,
+    out: &mut Collector,
 ) -> Result<(u64, bool)> {
+    let FileTables { index, payload_end, payloads, digests, statistics, seen } = *tables;
     let contexts = contexts(&seen.datasets);
     let is_sound = |row: &IndexRow, at: u64| {
         let id = usize::try_from(row.dataset_id).unwrap_or(usize::MAX);
@@ -50,8 +62,8 @@ pub(super) fn check(
         checked.is_some_and(|checked| checked.is_ok()) && faults.is_empty()
     };
     let mut run =
-        Run { subject, pool, progress, out, done: 0, decoded: 0, is_all: digests.are_sound };
-    let mut shared: Vec<(Span, u32, Ask)> = Vec::new();
+        DeepCheck { subject, pool, progress, out, done: 0, decoded: 0, is_all: digests.are_sound };
+    let mut shared: Vec<(Span, u32, RowRequirement)> = Vec::new();
     let mut start = 0;
     while start < index.row_count {
         let end = index.row_count.min(start.saturating_add(PAGE_ROW_COUNT));
@@ -70,11 +82,15 @@ pub(super) fn check(
                 let id = usize::try_from(row.dataset_id).ok()?;
                 Some((all, seen.datasets.get(id)?.dtype?, *records.get(nth)?))
             });
-            let ask = Ask { row: number, raw_len: row.raw_len, wanted, stated };
+            let ask = RowRequirement { row: number, raw_len: row.raw_len, wanted, stated };
             if payloads.is_shared(span) {
                 shared.push((span, row.codec, ask));
             } else {
-                jobs.push(Job { span, codec: Codec::from_tag(row.codec), asks: vec![ask] });
+                jobs.push(PayloadCheck {
+                    span,
+                    codec: Codec::from_tag(row.codec),
+                    asks: vec![ask],
+                });
             }
         }
         run.jobs(&jobs)?;
@@ -101,7 +117,7 @@ fn read_rows(
     Ok((bytes.as_chunks().0.iter().map(IndexRow::decode).collect(), wanted))
 }
 
-struct Run<'a> {
+struct DeepCheck<'a> {
     subject: &'a Subject<'a>,
     pool: &'a Pool,
     progress: &'a Progress,
@@ -111,8 +127,8 @@ struct Run<'a> {
     is_all: bool,
 }
 
-impl Run<'_> {
-    fn jobs(&mut self, jobs: &[Job]) -> Result<()> {
+impl DeepCheck<'_> {
+    fn jobs(&mut self, jobs: &[PayloadCheck]) -> Result<()> {
         let (source, progress) = (self.subject.source, self.progress);
         let lens = jobs.iter().map(|job| job.span.len());
         self.done = lens.fold(self.done, u64::saturating_add);
@@ -134,15 +150,17 @@ impl Run<'_> {
     }
 
     /// Checks each payload that several rows share once.
-    fn shared(&mut self, mut shared: Vec<(Span, u32, Ask)>) -> Result<()> {
+    fn shared(&mut self, mut shared: Vec<(Span, u32, RowRequirement)>) -> Result<()> {
         shared.sort_unstable_by_key(|(span, codec, ask)| (*span, *codec, ask.row));
-        let same = |a: &(Span, u32, Ask), b: &(Span, u32, Ask)| (a.0, a.1) == (b.0, b.1);
+        let same = |a: &(Span, u32, RowRequirement), b: &(Span, u32, RowRequirement)| {
+            (a.0, a.1) == (b.0, b.1)
+        };
         let groups = shared.chunk_by(same).filter_map(|group| {
             let &(span, codec, _) = group.first()?;
             let asks = group.iter().map(|(_, _, ask)| *ask).collect();
-            Some(Job { span, codec: Codec::from_tag(codec), asks })
+            Some(PayloadCheck { span, codec: Codec::from_tag(codec), asks })
         });
-        let jobs: Vec<Job> = groups.collect();
+        let jobs: Vec<PayloadCheck> = groups.collect();
         self.jobs(&jobs)
     }
 }

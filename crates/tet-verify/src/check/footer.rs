@@ -118,7 +118,7 @@ fn undeclared(
     }
     let cleared = match seen.tail.last_chunk() {
         Some(tail) if !odd.is_empty() => {
-            footer::cleared_flag(source, tail, (index_end, file_len), &options.limits)?
+            footer::cleared_flag(source, tail, index_end, file_len, &options.limits)?
         }
         _ => None,
     };

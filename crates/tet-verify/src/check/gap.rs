@@ -58,7 +58,8 @@ pub(super) fn check(
     subject: &Subject<'_>,
     gaps: &Gaps,
     digests: &Digests,
-    (pool, progress): (&Pool, &Progress),
+    pool: &Pool,
+    progress: &Progress,
     out: &mut Collector,
 ) -> Result<()> {
     let mut pieces = (0_usize..).zip(&gaps.spans).flat_map(|(gap, &span)| {

@@ -90,7 +90,7 @@ pub(super) fn check_stale(
     }))
 }
 
-fn fault(out: &mut Collector, rule: Rule, at: u64, (found, wanted): (u64, u64)) -> Result<()> {
+fn fault(out: &mut Collector, rule: Rule, at: u64, found: u64, wanted: u64) -> Result<()> {
     Ok(out.fault(Fault { rule, at, found, wanted }).map_err(tet_file::Error::from)?)
 }
 
@@ -98,7 +98,7 @@ fn check_head(subject: &Subject<'_>, key: &IntegrityKey, out: &mut Collector) ->
     let end = head_end(&subject.superblock);
     match compare_span(subject, 0, end, key.head)? {
         None => Ok(()),
-        Some(differing) => fault(out, Rule::HeadDigest, 0, differing),
+        Some((found, wanted)) => fault(out, Rule::HeadDigest, 0, found, wanted),
     }
 }
 
@@ -115,17 +115,17 @@ fn check_block(
     let (rule, at, index_end) = (Rule::DigestBlock, bounds.gap_end, subject.superblock.index_end());
     let wanted_len = block_len(row_count).unwrap_or(u64::MAX);
     if len != wanted_len {
-        fault(out, rule, at, (len, wanted_len))?;
+        fault(out, rule, at, len, wanted_len)?;
         return Ok(None);
     }
     let end = offset.saturating_add(len);
     if offset < index_end || bounds.spill_start < end {
-        fault(out, rule, at, (offset, bounds.spill_start.saturating_sub(len)))?;
+        fault(out, rule, at, offset, bounds.spill_start.saturating_sub(len))?;
         return Ok(None);
     }
     let last = payloads.map(|spans| spans.iter().map(|span| span.end()).max().unwrap_or(index_end));
     if let Some(last) = last.filter(|&last| last != offset) {
-        fault(out, rule, at, (offset, last))?;
+        fault(out, rule, at, offset, last)?;
     }
     let mut header = [0; WireDigestBlock::LEN];
     subject.source.read_exact_at(offset, &mut header)?;
@@ -152,8 +152,8 @@ fn check_rows(
     let pages_len = page_count(index.row_count).saturating_mul(DIGEST_LEN);
     let pages = source.read_vec(block.pages_at(), pages_len)?;
     let differing = digest(&pages).differs(key.index);
-    if let Some(differing) = differing {
-        fault(out, Rule::PagesDigest, block.pages_at(), differing)?;
+    if let Some((found, wanted)) = differing {
+        fault(out, Rule::PagesDigest, block.pages_at(), found, wanted)?;
     }
     // A damaged list of digests proves nothing about the pages.
     let listed: Vec<Digest> =
@@ -166,10 +166,10 @@ fn check_rows(
         let read = subject.options.progress.check().map_err(Error::from).and(read);
         let (bytes, chunks) = read.map_err(|error| broken = Some(error)).ok()?;
         let wanted = usize::try_from(page).ok().and_then(|page| listed.get(page));
-        if let Some(differing) = wanted.and_then(|&wanted| digest(&bytes).differs(wanted)) {
+        if let Some((found, wanted)) = wanted.and_then(|&wanted| digest(&bytes).differs(wanted)) {
             are_pages_sound = false;
             let at = block.page_at(page, index.offset);
-            fault(out, Rule::PageDigest, at, differing).ok()?;
+            fault(out, Rule::PageDigest, at, found, wanted).ok()?;
         }
         let rows: Vec<IndexRow> = bytes.as_chunks().0.iter().map(IndexRow::decode).collect();
         Some(rows.into_iter().zip(chunks))
@@ -181,8 +181,8 @@ fn check_rows(
     // Rows that do not match their pages cannot match here either.
     match found.differs(key.chunks).filter(|_| are_pages_sound) {
         None => Ok(true),
-        Some(differing) => {
-            fault(out, Rule::ChunksDigest, block.chunk_at(0), differing)?;
+        Some((found, wanted)) => {
+            fault(out, Rule::ChunksDigest, block.chunk_at(0), found, wanted)?;
             Ok(false)
         }
     }
@@ -213,7 +213,7 @@ fn check_spills(
     for &spill in &bounds.spills {
         let is_listed = key.spills.iter().any(|listed| listed.spill == spill);
         if !is_listed && Some(spill) != bounds.metadata_spill {
-            fault(out, rule, json_at, (spill.offset, 0))?;
+            fault(out, rule, json_at, spill.offset, 0)?;
         }
     }
     let floor = key.block.offset.saturating_add(key.block.len);
@@ -225,17 +225,17 @@ fn check_spills(
             let is_low = offset < floor;
             let wanted = if is_low { floor } else { json_at };
             let found = if is_low { offset } else { offset.saturating_add(len) };
-            fault(out, Rule::SpillBounds, json_at, (found, wanted))?;
+            fault(out, Rule::SpillBounds, json_at, found, wanted)?;
             continue;
         };
         if let Some(other) = seen.iter().find(|other| other.overlaps(span)) {
-            fault(out, Rule::SpillOverlap, json_at, (offset, other.end()))?;
+            fault(out, Rule::SpillOverlap, json_at, offset, other.end())?;
         }
         seen.push(span);
         if Some(spill) != bounds.metadata_spill
-            && let Some(differing) = compare_span(subject, offset, len, digest)?
+            && let Some((found, wanted)) = compare_span(subject, offset, len, digest)?
         {
-            fault(out, rule, offset, differing)?;
+            fault(out, rule, offset, found, wanted)?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! for each.
 
 use tet_format::index::IndexRow;
-use tet_format::map::Place;
+use tet_format::map::ByteField;
 use tet_format::{NoteCode, Region, Rule, Span, layout};
 use tet_report::Code;
 
@@ -15,7 +15,7 @@ use crate::error::Result;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Its name and its bytes.
-    pub place: Place,
+    pub place: ByteField,
     /// The row that contains it, or the row of its payload.
     pub row: Option<(u64, IndexRow)>,
     /// The key that refers to it, if it is a spill.
@@ -177,7 +177,7 @@ pub(super) fn at(map: &FileMap<'_>, offset: u64) -> Result<Segment> {
 fn payload(map: &FileMap<'_>, number: u64, row: IndexRow) -> Segment {
     let end = row.payload_offset.saturating_add(row.stored_len).min(map.source.len());
     let len = end.saturating_sub(row.payload_offset);
-    let place = Place {
+    let place = ByteField {
         region: Region::Payload,
         record: Some(number),
         field: "stored",
@@ -190,12 +190,13 @@ fn payload(map: &FileMap<'_>, number: u64, row: IndexRow) -> Segment {
 fn referred(it: Referred) -> Segment {
     let Referred { span, field, key } = it;
     let (offset, len) = (span.start(), span.len());
-    let place = Place { region: Region::Footer, record: None, field, offset, len };
+    let place = ByteField { region: Region::Footer, record: None, field, offset, len };
     Segment { place, row: None, spill: Some(key), annotations: Vec::new() }
 }
 
 fn unused(start: u64, end: u64) -> Segment {
     let len = end.saturating_sub(start);
-    let place = Place { region: Region::Gap, record: None, field: "unused", offset: start, len };
+    let place =
+        ByteField { region: Region::Gap, record: None, field: "unused", offset: start, len };
     Segment { place, row: None, spill: None, annotations: Vec::new() }
 }

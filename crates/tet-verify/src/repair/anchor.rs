@@ -59,10 +59,10 @@ pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Anchor>> {
 }
 
 /// The offset of the JSON, the JSON, and the tail.
-type Found = (u64, Vec<u8>, Vec<u8>);
+type FooterBytes = (u64, Vec<u8>, Vec<u8>);
 
 /// Tail and JSON of a file that ends at `end`, if the tail is valid.
-fn footer_at(source: &Source, end: u64, len_max: u64) -> Result<Option<Found>> {
+fn footer_at(source: &Source, end: u64, len_max: u64) -> Result<Option<FooterBytes>> {
     let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| superblock::LEN <= at) else {
         return Ok(None);
     };

@@ -49,7 +49,7 @@ pub fn apply(
     let mut part = plan.clone();
     part.edits.retain(|edit| chosen.has(edit.code));
     if !part.edits.is_empty() {
-        part.image = Image::of(&plan.source);
+        part.image = Image::from_source(&plan.source);
         for edit in &part.edits {
             make(edit, &mut part.image, &plan.options.limits, progress)?;
         }

@@ -50,8 +50,7 @@ pub(super) fn repair_pages(
     if tet_codec::digest(&bytes) == key.index {
         return Ok(true);
     }
-    let place = (Rule::PagesDigest, Region::Footer);
-    if context.flip(place, block.pages_at(), &mut bytes, key.index)? {
+    if context.flip(Rule::PagesDigest, Region::Footer, block.pages_at(), &mut bytes, key.index)? {
         *pages = Digest::all(&bytes).collect();
         return Ok(true);
     }

@@ -20,7 +20,7 @@ pub(super) struct RepairContext<'a> {
 impl<'a> RepairContext<'a> {
     pub(super) fn new(source: &Source, options: &'a RepairOptions) -> Self {
         let (edits, withheld) = (Vec::new(), Vec::new());
-        RepairContext { image: Image::of(source), edits, withheld, options }
+        RepairContext { image: Image::from_source(source), edits, withheld, options }
     }
 
     pub(super) fn limits(&self) -> &'a Limits {
@@ -46,7 +46,8 @@ impl<'a> RepairContext<'a> {
     /// Flips one bit back if that makes the bytes at `at` match their digest.
     pub(super) fn flip(
         &mut self,
-        (rule, region): (Rule, Region),
+        rule: Rule,
+        region: Region,
         at: u64,
         bytes: &mut [u8],
         wanted: Digest,

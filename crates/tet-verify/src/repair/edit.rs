@@ -14,7 +14,7 @@ pub type Edit = tet_report::Edit<Action, Loss, Vec<Change>>;
 
 /// An edit of bytes from an offset on.
 pub(crate) fn new_edit(code: Code, region: Region, place: (u64, u64), action: Action) -> Edit {
-    Edit::new(code, region.name(), place, action)
+    Edit::new(code, region.name(), place.0, place.1, action)
 }
 
 /// An edit that writes bytes.
@@ -23,7 +23,7 @@ pub(crate) fn put_edit(code: Code, region: Region, at: u64, new: &[u8], action: 
     edit.change(Change::Put(at, new.to_vec()))
 }
 
-/// What an edit does.
+/// Action of an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -115,11 +115,11 @@ pub struct Lost {
     pub coord: Vec<u64>,
     /// The number of its decoded bytes that are lost.
     pub len: u64,
-    /// What would recover or replace it.
+    /// Data that would recover or replace it.
     pub need: Need,
 }
 
-/// What is needed to recover or replace a lost chunk.
+/// Data needed to recover or replace a lost chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {

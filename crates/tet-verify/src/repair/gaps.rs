@@ -123,7 +123,7 @@ fn by_stale_block(context: &mut RepairContext<'_>, file: &TetFile) -> Result<Vec
 /// Computes digests of the current content.
 pub(super) fn anew(context: &mut RepairContext<'_>, code: Code) -> Result<()> {
     let file = open(context)?;
-    let footer = FooterEdit::of(&file, context.limits())?;
+    let footer = FooterEdit::from_file(&file, context.limits())?;
     let Some(footer) = footer else { return Ok(()) };
     let footer = FooterEdit { digests: DigestChoice::Written, ..footer };
     let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));

@@ -12,7 +12,7 @@
 use tet_file::integrity::IntegrityKey;
 use tet_format::directory::{DatasetRecord, Directory, WireDirectory, WireRecord};
 use tet_format::index::{self, HEADER_LEN, IndexHeader};
-use tet_format::map::{Map, Place};
+use tet_format::map::{ByteField, Map};
 use tet_format::superblock::{self, FLAG_FOOTER, WireSuperblock};
 use tet_format::{Digest, Limits, NoteCode, Region, Rule, Superblock, layout};
 use tet_io::Source;
@@ -266,7 +266,7 @@ fn bit_between(old: &[u8], new: &[u8]) -> Option<Action> {
 }
 
 /// The rule that a wrong field of a head breaks.
-fn code_of(place: &Place, head: &[u8]) -> Code {
+fn code_of(place: &ByteField, head: &[u8]) -> Code {
     let has_footer = head.get(12).is_some_and(|flags| u32::from(*flags) & FLAG_FOOTER != 0);
     match (place.region, place.field) {
         (Region::Superblock, "magic") => Code::Rule(Rule::Magic),

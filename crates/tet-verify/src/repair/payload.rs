@@ -37,8 +37,7 @@ pub(super) fn flip(context: &mut RepairContext<'_>, wrong: Vec<Mismatch>) -> Res
         let rule = if found.is_some() { Rule::ChunkDigest } else { Rule::PayloadBounds };
         if found.is_some() && wire.stored_len <= FLIP_LEN_MAX {
             let mut bytes = context.source().read_vec(wire.payload_offset, wire.stored_len)?;
-            let place = (rule, Region::Payload);
-            if context.flip(place, wire.payload_offset, &mut bytes, wanted)? {
+            if context.flip(rule, Region::Payload, wire.payload_offset, &mut bytes, wanted)? {
                 continue;
             }
         }
@@ -58,7 +57,7 @@ pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Res
         rows.clear();
         file.index().rows(next..next.saturating_add(1024), &mut rows)?;
         for wire in &rows {
-            if let Some(rule) = fault(file, &source, (next, wire), memory)? {
+            if let Some(rule) = fault(file, &source, next, wire, memory)? {
                 left.push(Damaged { row: next, wire: *wire, rule, wanted: None });
             }
             next = next.saturating_add(1);
@@ -72,7 +71,8 @@ pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Res
 fn fault(
     file: &TetFile,
     source: &Source,
-    (row, wire): (u64, &IndexRow),
+    row: u64,
+    wire: &IndexRow,
     memory: u64,
 ) -> Result<Option<Rule>> {
     let mut faults: Vec<Fault> = Vec::new();
@@ -143,7 +143,7 @@ fn taken(
     let (Some((id, theirs)), None) = (same.next(), same.next()) else { return Ok(None) };
     let coord = it.wire.coord.get(..ours.grid.rank()).unwrap_or_default();
     let Some(row) = find(other, id as u64, theirs, coord)? else { return Ok(None) };
-    if fault(other, other.source(), (0, &row), memory)?.is_some() {
+    if fault(other, other.source(), 0, &row, memory)?.is_some() {
         return Ok(None);
     }
     let stored = other.source().read_vec(row.payload_offset, row.stored_len)?;
@@ -229,7 +229,7 @@ pub(super) fn fill(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Re
             continue;
         };
         let form = if is_short { Form::Zstd } else { Form::Raw };
-        let Filled { edit, end: new_end } = filled(context, &file, (&it, &element), (end, form))?;
+        let Filled { edit, end: new_end } = filled(context, &file, &it, &element, end, form)?;
         let put_len = put_len(&edit);
         let is_room = end_max.is_none_or(|end_max| new_end < end_max);
         if !is_room || memory < kept_len.saturating_add(put_len) {
@@ -277,8 +277,10 @@ struct Filled {
 fn filled(
     context: &RepairContext<'_>,
     file: &TetFile,
-    (it, element): (&Damaged, &[u8]),
-    (end, form): (u64, Form),
+    it: &Damaged,
+    element: &[u8],
+    end: u64,
+    form: Form,
 ) -> Result<Filled> {
     let (source, wire) = (context.source(), it.wire);
     let count = usize::try_from(wire.raw_len).unwrap_or(0) / element.len().max(1);
@@ -348,7 +350,7 @@ fn element_of(dtype: DType, fill: Option<i128>) -> Option<Vec<u8>> {
     }
 }
 
-/// What is lost with a payload.
+/// Elements that are lost with a payload.
 pub(super) fn lost(file: &TetFile, it: &Damaged, options: &RepairOptions) -> Lost {
     let entry = entry(file, &it.wire);
     let rank = entry.map_or(0, |entry| entry.grid.rank());

@@ -134,8 +134,7 @@ fn spills(context: &mut RepairContext<'_>, key: &IntegrityKey) -> Result<()> {
         }
         let mut bytes = context.source().read_vec(at, len)?;
         if tet_codec::digest(&bytes) != listed.digest {
-            let place = (Rule::SpillDigest, Region::Footer);
-            context.flip(place, at, &mut bytes, listed.digest)?;
+            context.flip(Rule::SpillDigest, Region::Footer, at, &mut bytes, listed.digest)?;
         }
     }
     Ok(())
@@ -169,7 +168,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
     // Read the footer before filled payloads overwrite its place.
     let file = gaps::open(context)?;
     let (before, old) = (context.image.clone(), file.footer().version != 0);
-    let footer = if old { FooterEdit::of(&file, context.limits())? } else { None };
+    let footer = if old { FooterEdit::from_file(&file, context.limits())? } else { None };
     let count = context.edits.len();
     let left = payload::fill(context, damaged)?;
     if let Some(footer) = footer.filter(|_| count < context.edits.len()) {
@@ -181,7 +180,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
             DigestChoice::Written => super::Action::MakeDigests,
             DigestChoice::Left => super::Action::MakeFooter,
         };
-        let edit = Edit::new(code, region, (at, len), action);
+        let edit = Edit::new(code, region, at, len, action);
         context.apply(edit.change(Change::Footer(Some(footer))))?;
     }
     if left.is_empty() {
@@ -190,7 +189,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
     Ok(left)
 }
 
-/// The same footer, with its spills in memory, and without statistics of what was filled.
+/// Loads the spills of the footer into memory, and drops the statistics of filled chunks.
 fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
     footer.members.retain(|(key, _)| key != "statistics");
     for (_, member) in &mut footer.members {

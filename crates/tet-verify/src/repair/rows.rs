@@ -46,7 +46,7 @@ pub(super) fn repair_pages(
         if tet_codec::digest(&bytes) == wanted {
             continue;
         }
-        if context.flip((Rule::PageDigest, Region::Index), at, &mut bytes, wanted)? {
+        if context.flip(Rule::PageDigest, Region::Index, at, &mut bytes, wanted)? {
             file = open(context)?;
             continue;
         }

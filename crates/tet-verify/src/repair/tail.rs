@@ -117,8 +117,7 @@ impl Behind {
             return Ok(None);
         }
         let json = self.source.read_vec(span.start(), span.len())?;
-        let place = (self.end, span.start());
-        let read = FooterEdit::read(&json, tail.version, place, context.limits());
+        let read = FooterEdit::read(&json, tail.version, self.end, span.start(), context.limits());
         Ok(read.is_ok().then(|| span.start()))
     }
 
@@ -181,8 +180,9 @@ impl Behind {
         let mut footer = FooterEdit { members: left.members.clone(), ..FooterEdit::empty(digests) };
         if let Some(span) = left.json {
             let json = self.source.read_vec(span.start(), span.len())?;
-            let place = (self.end, span.start());
-            if let Ok(whole) = FooterEdit::read(&json, version, place, context.limits()) {
+            if let Ok(whole) =
+                FooterEdit::read(&json, version, self.end, span.start(), context.limits())
+            {
                 footer.members = whole.members;
             }
         }

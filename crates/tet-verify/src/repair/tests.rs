@@ -252,7 +252,7 @@ fn chosen_edits_are_made_alone() {
     assert!(std::fs::read(&path).unwrap() == bad);
 }
 
-/// What is done to a file, and the edits that make of it; the file is as it was then.
+/// Damage to a file, and the edits that result; the file is as it was then.
 type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str]);
 
 const EXACT: &[Case] = &[

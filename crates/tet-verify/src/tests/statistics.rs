@@ -30,16 +30,16 @@ fn open(bytes: &[u8]) -> TetFile {
 /// The file with other statistics, whose digests match.
 fn stating(bytes: &[u8], block: Vec<u8>) -> Vec<u8> {
     let file = open(bytes);
-    let mut footer = FooterEdit::of(&file, &Limits::default()).unwrap().unwrap();
+    let mut footer = FooterEdit::from_file(&file, &Limits::default()).unwrap().unwrap();
     footer.members.retain(|(key, _)| key != "statistics");
     footer.members.push(("statistics".to_owned(), Member::Statistics(block.into())));
-    let image = Image::of(&Source::from_bytes(bytes));
+    let image = Image::from_source(&Source::from_bytes(bytes));
     let image = with_footer(&image, Some(&footer), &Limits::default(), &Progress::default());
     image.unwrap().to_source().read_vec(0, image_len(bytes, &footer)).unwrap()
 }
 
 fn image_len(bytes: &[u8], footer: &FooterEdit) -> u64 {
-    let image = Image::of(&Source::from_bytes(bytes));
+    let image = Image::from_source(&Source::from_bytes(bytes));
     with_footer(&image, Some(footer), &Limits::default(), &Progress::default()).unwrap().len()
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::{ArrayMeta, DIMENSIONS, Error, Hierarchy, TimeKind, UnreadableNode, ZarrElement};
 use serde_json::Value;
 use tet_format::DType;
-use tet_io::{Source, Step};
+use tet_io::{Operation, Source};
 use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOptions};
 
@@ -102,7 +102,7 @@ fn unreadable(path: &Path, source: &Source, node: &UnreadableNode) -> Dataset {
         Error::Io(error) => match error.system() {
             Some((path, system)) => {
                 let again = io::Error::new(system.kind(), system.to_string());
-                QueryError::Io(tet_io::Error::io(Step::Read, path, again))
+                QueryError::Io(tet_io::Error::io(Operation::Read, path, again))
             }
             None => QueryError::Malformed { why: error.to_string() },
         },

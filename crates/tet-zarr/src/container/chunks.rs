@@ -108,7 +108,7 @@ impl ChunkTable for Chunks {
         (!array.shards.is_empty()).then_some(&array.object_shape)
     }
 
-    fn far_codecs(&self) -> Option<Vec<String>> {
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
         let is_far = self.finder.objects().store().is_far();
         is_far.then(|| vec![self.pipelines.plain.full_name().to_owned()])
     }

@@ -158,7 +158,7 @@ fn in_folder(
     };
     let progress = options.progress.begin(0);
     let mut key_of = |key: &str| documents.kept_key(key);
-    publisher.take::<Error>(folder, (sharing, &progress), &mut key_of)?;
+    publisher.take::<Error>(folder, sharing, &progress, &mut key_of)?;
     for (key, bytes) in &documents.texts {
         publisher.write(key, bytes)?;
     }

@@ -127,7 +127,7 @@ impl Stored<'_> {
         let made = self.last.pipelines(&Made { size, member, numbers, array });
         let pipelines = made.map_err(|why| refused(name, &why))?;
         let stored = array.fill.as_deref().unwrap_or_default();
-        let mut fill = member.map_or(stored, |member| member.of(stored)).to_vec();
+        let mut fill = member.map_or(stored, |member| member.member(stored)).to_vec();
         // The fill value of a structure has its bytes as they are stored.
         if member.is_some() && elements.order == ZarrOrder::Big {
             let width = usize::try_from(super::chunks::number_width(elements.dtype)).unwrap_or(1);

@@ -77,7 +77,7 @@ impl Pipelines {
 }
 
 fn check(bytes: &[u8], crc32: u32) -> tet_codec::Result<()> {
-    if ChecksumKind::Crc32.of(bytes) == crc32 {
+    if ChecksumKind::Crc32.compute(bytes) == crc32 {
         return Ok(());
     }
     Err(Error::Checksum { codec: CHECKSUM })

@@ -13,7 +13,7 @@ use crate::store::{DocumentState, Store};
 /// Reads the consolidated metadata; `None` if there is none that can be read.
 pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<DocumentState>> {
     let key = "zarr.json";
-    // What is wrong with it is reported when it is read as the document of the root.
+    // Faults are reported when it is read as the document of the root.
     if let Document::Read(document, state) = read_document(store, key, "")?
         && let Some(Value::Object(consolidated)) = document.get("consolidated_metadata")
     {

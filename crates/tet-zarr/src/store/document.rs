@@ -26,7 +26,7 @@ pub(crate) struct DocumentState {
 }
 
 impl DocumentState {
-    fn new(key: &str, bytes: &[u8], (stamp, version): (Option<Stamp>, Option<String>)) -> Self {
+    fn new(key: &str, bytes: &[u8], stamp: Option<Stamp>, version: Option<String>) -> Self {
         DocumentState { key: key.to_owned(), stamp, version, hash: hash_of(bytes) }
     }
 }
@@ -52,7 +52,7 @@ impl Store {
             if DOCUMENT_LEN_MAX < len {
                 return too_long(len);
             }
-            let state = DocumentState::new(key, &bytes, (stamp, version));
+            let state = DocumentState::new(key, &bytes, stamp, version);
             return Ok(Some(StoredDocument { bytes, state }));
         }
         let Some(place) = self.locate(key)? else { return Ok(None) };
@@ -70,7 +70,7 @@ impl Store {
         if let Some(fault) = place.crc32.and_then(|wanted| zip::crc_fault(wanted, &bytes)) {
             return Err(fault_in(key, fault));
         }
-        let state = DocumentState::new(key, &bytes, (source.stamp(), None));
+        let state = DocumentState::new(key, &bytes, source.stamp(), None);
         Ok(Some(StoredDocument { bytes, state }))
     }
 

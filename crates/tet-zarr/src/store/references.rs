@@ -45,7 +45,7 @@ struct Opened {
     document: Source,
 }
 
-/// What a key leads to.
+/// Target of a key.
 enum Reference {
     Value(Vec<u8>),
     Part { file: String, part: Option<Span> },

@@ -8,7 +8,7 @@ use super::stored;
 use crate::array::{ZarrFormat, join};
 use crate::key::{KeyEncoding, KeyStyle};
 
-/// What an element of a new array is.
+/// Element type of a new array.
 ///
 /// ```
 /// use tet_format::DType;
@@ -73,7 +73,7 @@ pub enum ZarrCompression {
 pub struct NewArray {
     /// The path in the hierarchy, without a first `/`.
     pub path: String,
-    /// What an element is.
+    /// The type of the elements.
     pub element: NewElement,
     /// The extents.
     pub shape: Shape,

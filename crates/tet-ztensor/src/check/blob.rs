@@ -7,7 +7,7 @@ use tet_format::{DType, ForeignRule, Span};
 use tet_io::{Progress, Source};
 use tet_report::Level;
 
-use super::collect::Found;
+use super::collect::FieldFault;
 use super::elements::{Elements, Numbers, Search};
 use super::parts::Role;
 use super::sparse::{Memory, check_in_pieces};
@@ -38,32 +38,36 @@ pub(super) struct Shared {
 }
 
 /// The check of one blob.
-pub(super) struct Task<'a> {
+pub(super) struct BlobCheck<'a> {
     tensor: Tensor<'a>,
     stored: Span,
     checksum: Option<Checksum>,
     /// The tensor, if its blob is to be decoded.
     sound: Option<Sound<'a>>,
-    /// What its numbers must be, if it is a part of a sparse tensor.
+    /// Required numbers, if it is a part of a sparse tensor.
     role: Option<&'a Role>,
 }
 
-impl<'a> Task<'a> {
+impl<'a> BlobCheck<'a> {
     /// The check of a tensor, if any: a blob is compared even if its dtype is unknown.
-    pub(super) fn of(tensor: Tensor<'a>, depth: Level, role: Option<&'a Role>) -> Option<Self> {
+    pub(super) fn for_tensor(
+        tensor: Tensor<'a>,
+        depth: Level,
+        role: Option<&'a Role>,
+    ) -> Option<Self> {
         let stored = tensor.stored()?;
         let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
-        let sound = Sound::of(tensor).ok().filter(|sound| {
+        let sound = Sound::from_tensor(tensor).ok().filter(|sound| {
             let is_bool = tensor.dtype() == Some(DType::Bool);
             let has_more = sound.encoding == Encoding::Zstd || sound.layout.is_sparse();
             depth == Level::Deep && (has_more || is_bool || role.is_some())
         });
         let is_nothing = checksum.is_none() && sound.is_none();
-        (!is_nothing).then_some(Task { tensor, stored, checksum, sound, role })
+        (!is_nothing).then_some(BlobCheck { tensor, stored, checksum, sound, role })
     }
 
-    /// What identifies equal checks; `None` if the result depends on the entry too, as for a sparse
-    /// tensor or a part of one.
+    /// Key of equal checks; `None` if the result depends on the entry too, as for a sparse tensor
+    /// or a part of one.
     pub(super) fn shared(&self) -> Option<Shared> {
         let decoded = match &self.sound {
             Some(sound) if sound.layout.is_sparse() || self.role.is_some() => return None,
@@ -92,9 +96,11 @@ impl<'a> Task<'a> {
     pub(super) fn run(
         &self,
         scratch: &mut Scratch,
-        (source, limits, memory): (&Source, &Limits, &Memory),
+        source: &Source,
+        limits: &Limits,
+        memory: &Memory,
         progress: &Progress,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<FieldFault>> {
         let mut found = Vec::new();
         let Scratch { window, scan } = scratch;
         let mut looks = Checks::new(self, scan)?;
@@ -108,21 +114,21 @@ impl<'a> Task<'a> {
                 self.check_frames(source, &mut found)?;
             }
             if sound.layout.is_sparse() {
-                self.check_positions((source, limits, memory), sound, progress, &mut found)?;
+                self.check_positions(source, limits, memory, sound, progress, &mut found)?;
             }
         }
         Ok(found)
     }
 
-    fn push(&self, found: &mut Vec<Found>, fault: Fault) {
-        found.push(Found { fault, position: Some(self.tensor.position()), field: "" });
+    fn push(&self, found: &mut Vec<FieldFault>, fault: Fault) {
+        found.push(FieldFault { fault, position: Some(self.tensor.position()), field: "" });
     }
 
     fn at_start(&self, rule: &'static ForeignRule, found: u64, wanted: u64) -> Fault {
         Fault { rule, at: self.stored.start(), found, wanted }
     }
 
-    fn check_frames(&self, source: &Source, found: &mut Vec<Found>) -> Result<()> {
+    fn check_frames(&self, source: &Source, found: &mut Vec<FieldFault>) -> Result<()> {
         let frames = frames::frames(source, self.stored, None)?;
         let Some(frames) = frames else { return Ok(()) };
         if frames.seek_table() == SeekTable::Differs {
@@ -136,10 +142,12 @@ impl<'a> Task<'a> {
     /// Checks the positions of a sparse tensor: in memory, or else piece by piece.
     fn check_positions(
         &self,
-        (source, limits, memory): (&Source, &Limits, &Memory),
+        source: &Source,
+        limits: &Limits,
+        memory: &Memory,
         sound: &Sound<'_>,
         progress: &Progress,
-        found: &mut Vec<Found>,
+        found: &mut Vec<FieldFault>,
     ) -> Result<()> {
         let len = match sound.encoding {
             Encoding::Raw => Some(self.stored.len()),
@@ -149,7 +157,7 @@ impl<'a> Task<'a> {
         };
         let faults = match memory.hold(len, self.stored.len()) {
             Some(_hold) => self.check_in_memory(source, limits, sound),
-            None => check_in_pieces(source, sound, (limits, len), progress),
+            None => check_in_pieces(source, sound, limits, len, progress),
         };
         match faults {
             Ok(faults) => faults.into_iter().for_each(|fault| self.push(found, fault)),
@@ -191,7 +199,7 @@ struct Scan<'s> {
 }
 
 impl<'s> Checks<'s> {
-    fn new(task: &Task<'_>, decoder: &'s mut Option<ZstdScan>) -> Result<Self> {
+    fn new(task: &BlobCheck<'_>, decoder: &'s mut Option<ZstdScan>) -> Result<Self> {
         let dense = task.sound.as_ref().filter(|sound| !sound.layout.is_sparse());
         let mut scan = None;
         if let Some(sound) = dense.filter(|sound| sound.encoding == Encoding::Zstd) {
@@ -225,7 +233,7 @@ impl<'s> Checks<'s> {
         }
     }
 
-    fn finish(mut self, task: &Task<'_>, found: &mut Vec<Found>) {
+    fn finish(mut self, task: &BlobCheck<'_>, found: &mut Vec<FieldFault>) {
         if let Some((differs, wanted)) = self.comparison.and_then(Comparison::differs) {
             task.push(found, task.at_start(&rule::BLOB_CHECKSUM, differs, wanted));
         }

@@ -6,7 +6,7 @@ use crate::error::Fault;
 
 /// A fault or a note as found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct FieldFault {
     pub(super) fault: Fault,
     /// The position of its tensor in the index.
     pub(super) position: Option<usize>,
@@ -15,9 +15,9 @@ pub(super) struct Found {
 }
 
 /// The sink of all checks.
-pub(super) type Collector = tet_report::Collector<Found>;
+pub(super) type Collector = tet_report::Collector<FieldFault>;
 
-impl Coded for Found {
+impl Coded for FieldFault {
     fn code(&self) -> Code {
         Code::Foreign(self.fault.rule)
     }

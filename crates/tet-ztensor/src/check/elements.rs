@@ -9,7 +9,7 @@ use crate::words::ByteOrder;
 /// The length in bytes of a position number.
 const WORD: usize = 8;
 
-/// What the elements must be.
+/// Requirements on the elements.
 pub(super) enum Elements {
     Any,
     /// Bytes that must be 0 or 1.

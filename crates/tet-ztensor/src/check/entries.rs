@@ -2,7 +2,7 @@
 
 use tet_format::{DType, ForeignRule};
 
-use super::collect::{Collector, Found};
+use super::collect::{Collector, FieldFault};
 use crate::checksum::Checksum;
 use crate::entry::Field;
 use crate::error::Fault;
@@ -19,12 +19,11 @@ pub(super) fn check(index: &Index, out: &mut Collector) {
     for tensor in index.tensors() {
         let axis_count = tensor.shape().len() as u64;
         if AXES_MAX < axis_count {
-            let numbers = (axis_count, AXES_MAX);
-            out.push(found(&tensor, &rule::LIMIT_AXES, Field::Shape.key(), numbers));
+            out.push(found(&tensor, &rule::LIMIT_AXES, Field::Shape.key(), axis_count, AXES_MAX));
         }
         for (rule, field) in notes(&tensor) {
             let key = field.key();
-            out.push(found(&tensor, rule, key, (0, 0)));
+            out.push(found(&tensor, rule, key, 0, 0));
         }
     }
     let mut named: Vec<(&str, usize)> = index
@@ -41,8 +40,13 @@ pub(super) fn check(index: &Index, out: &mut Collector) {
     twins.sort_unstable();
     for (position, first) in twins {
         if let Some(tensor) = index.tensor(position) {
-            let numbers = (position as u64, first as u64);
-            out.push(found(&tensor, &rule::NAME_TWICE, Field::Name.key(), numbers));
+            out.push(found(
+                &tensor,
+                &rule::NAME_TWICE,
+                Field::Name.key(),
+                position as u64,
+                first as u64,
+            ));
         }
     }
 }
@@ -51,11 +55,12 @@ fn found(
     tensor: &Tensor<'_>,
     rule: &'static ForeignRule,
     key: &'static str,
-    (found, wanted): (u64, u64),
-) -> Found {
+    found: u64,
+    wanted: u64,
+) -> FieldFault {
     let at = tensor.field_at(key).unwrap_or(tensor.entry_at());
     let fault = Fault { rule, at, found, wanted };
-    Found { fault, position: Some(tensor.position()), field: key }
+    FieldFault { fault, position: Some(tensor.position()), field: key }
 }
 
 /// The notes of an entry.

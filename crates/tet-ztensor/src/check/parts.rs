@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tet_format::{DType, ForeignRule};
 
-use super::collect::{Collector, Found};
+use super::collect::{Collector, FieldFault};
 use crate::entry::{Field, element_count};
 use crate::error::Fault;
 use crate::index::Index;
@@ -14,7 +14,7 @@ use crate::tensor::Tensor;
 use crate::words::Layout;
 use tet_cbor::Value;
 
-/// What the numbers of a part must be.
+/// Requirements on the numbers of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Row starts: from 0 to this number of values.
@@ -63,8 +63,8 @@ fn groups(index: &Index) -> Vec<Group<'_>> {
     groups
 }
 
-/// What the parts of one tensor must be, if all are present with the right shapes.
-fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
+/// Roles of the parts of one tensor, if all are present with the right shapes.
+fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, FieldFault> {
     let mut parts: BTreeMap<&str, Tensor<'_>> = BTreeMap::new();
     for (part, tensor) in group {
         if parts.insert(part, *tensor).is_some() {
@@ -77,8 +77,7 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
     let there = needed.iter().filter(|part| parts.contains_key(*part)).count();
     let (Some(values), true) = (parts.get(VALUES), there == needed.len()) else {
         let missing = |(_, tensor): &(String, Tensor<'_>)| {
-            let numbers = (there as u64, needed.len() as u64);
-            found(&rule::PART_MISSING, tensor, PART_KEY, numbers)
+            found(&rule::PART_MISSING, tensor, PART_KEY, there as u64, needed.len() as u64)
         };
         return group.first().map_or(Ok(Vec::new()), |first| Err(missing(first)));
     };
@@ -104,7 +103,7 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
 }
 
 /// The extents of the sparse tensor, stated in the entry of its values.
-fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, Found> {
+fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, FieldFault> {
     let stated = match values.custom_value(SHAPE_KEY) {
         Ok(Some(Value::Array(items))) => items.iter().map(Value::as_u64).collect(),
         _ => None,
@@ -117,7 +116,7 @@ fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, Found> {
 }
 
 /// Checks that a part is dense and numeric, and has the wanted shape.
-fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
+fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), FieldFault> {
     if tensor.dtype() != Some(DType::UInt64) {
         let size = tensor.dtype().and_then(DType::size).unwrap_or(0);
         return Err(misfit(tensor, Field::Dtype.key(), size, 8));
@@ -127,7 +126,7 @@ fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
 }
 
 /// The extents of a dense part, checked against those that are known.
-fn extents<'a>(tensor: &Tensor<'a>, wanted: &[Option<u64>]) -> Result<&'a [u64], Found> {
+fn extents<'a>(tensor: &Tensor<'a>, wanted: &[Option<u64>]) -> Result<&'a [u64], FieldFault> {
     let shape = tensor.shape();
     if tensor.layout() != Some(Layout::Dense) {
         return Err(misfit(tensor, Field::Layout.key(), 0, 1));
@@ -151,17 +150,18 @@ fn text(tensor: &Tensor<'_>, key: &str) -> Option<String> {
     }
 }
 
-fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> Found {
-    found(&rule::PART_FIT, tensor, key, (number, wanted))
+fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> FieldFault {
+    found(&rule::PART_FIT, tensor, key, number, wanted)
 }
 
 fn found(
     rule: &'static ForeignRule,
     tensor: &Tensor<'_>,
     field: &'static str,
-    (found, wanted): (u64, u64),
-) -> Found {
+    found: u64,
+    wanted: u64,
+) -> FieldFault {
     let at = tensor.field_at(field).unwrap_or(tensor.entry_at());
     let fault = Fault { rule, at, found, wanted };
-    Found { fault, position: Some(tensor.position()), field }
+    FieldFault { fault, position: Some(tensor.position()), field }
 }

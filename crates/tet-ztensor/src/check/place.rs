@@ -3,7 +3,7 @@
 use tet_format::Span;
 use tet_io::{Progress, Source};
 
-use super::collect::{Collector, Found};
+use super::collect::{Collector, FieldFault};
 use crate::container::MAGIC_LEN;
 use crate::entry::Field;
 use crate::error::{Error, Fault, Result};
@@ -43,7 +43,7 @@ pub(super) fn check(index: &Index, out: &mut Collector) -> Vec<Span> {
         let at = tensor.and_then(|tensor| tensor.field_at(Field::Offset.key()));
         let at = at.unwrap_or(index_start);
         let fault = Fault { rule, at, found: span.start(), wanted: covered_end };
-        out.push(Found { fault, position: Some(position), field: Field::Offset.key() });
+        out.push(FieldFault { fault, position: Some(position), field: Field::Offset.key() });
     }
     let all_known = index.tensors().all(|tensor| tensor.stored().is_some());
     if all_known { gaps } else { Vec::new() }

@@ -4,7 +4,7 @@ use tet_io::Source;
 use tet_report::{Finding, ForeignFound, Report, integrity_of};
 
 use super::VerifyOptions;
-use super::collect::{Collector, Found};
+use super::collect::{Collector, FieldFault};
 use crate::index::Index;
 use crate::rule;
 
@@ -31,7 +31,7 @@ pub(super) fn report(
     let bare_count = unverified_count.saturating_add(damaged_count);
     Report {
         // The index has no checksum.
-        integrity: integrity_of(&counts, &rule::BLOB_CHECKSUM, (bare_count, tensor_count)),
+        integrity: integrity_of(&counts, &rule::BLOB_CHECKSUM, bare_count, tensor_count),
         file_len: source.len(),
         dataset_count: tensor_count,
         row_count: tensor_count,
@@ -45,7 +45,7 @@ pub(super) fn report(
     }
 }
 
-fn finding(index: Option<&Index>, Found { fault, position, field }: Found) -> Finding {
+fn finding(index: Option<&Index>, FieldFault { fault, position, field }: FieldFault) -> Finding {
     let (rule, at) = (fault.rule, fault.at);
     let tensor = index.zip(position).and_then(|(index, position)| index.tensor(position));
     let in_index = index.and_then(|index| index.item_len(at));

@@ -59,7 +59,8 @@ impl Memory {
 pub(super) fn check_in_pieces(
     source: &Source,
     sound: &Sound<'_>,
-    (limits, len): (&Limits, Option<u64>),
+    limits: &Limits,
+    len: Option<u64>,
     progress: &Progress,
 ) -> Result<Vec<Fault>> {
     let len_max = limits.sparse_len_max;
@@ -139,7 +140,7 @@ enum Next {
 struct PlaceScan<'a> {
     sound: &'a Sound<'a>,
     is_bool: bool,
-    /// What follows a value.
+    /// Token after a value.
     after_value: Next,
     /// The decoded length of the whole blob.
     len: u64,

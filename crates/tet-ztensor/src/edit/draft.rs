@@ -261,7 +261,7 @@ impl Draft {
         let at = self.find(name)?;
         let is_sparse = self.index.tensor(at).is_some_and(|tensor| tensor.is_sparse());
         let sparse_keys = ["sparse_format", "nnz", "indptr", "indices", "coords"];
-        if Field::of(key.as_bytes()).is_some() || is_sparse && sparse_keys.contains(&key) {
+        if Field::from_key(key.as_bytes()).is_some() || is_sparse && sparse_keys.contains(&key) {
             let why = "this key is defined by the format";
             return Err(Error::Unwritable { name: name.to_owned(), why });
         }

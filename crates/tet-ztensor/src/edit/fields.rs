@@ -85,7 +85,7 @@ impl Fields {
         cbor::text(key, &mut bytes);
         let comes_later = |pair: &Pair| {
             let name = pair.name.as_deref().unwrap_or_default();
-            Field::of(name).is_none() && key.as_bytes() < name
+            Field::from_key(name).is_none() && key.as_bytes() < name
         };
         let at = self.pairs.iter().position(comes_later).unwrap_or(self.pairs.len());
         self.pairs.insert(at, Pair { name: Some(key.into()), key: bytes, value });

@@ -1,4 +1,4 @@
-//! What is not changed stays as it is, byte for byte.
+//! Edits leave unchanged bytes alone.
 
 use std::fs;
 use std::path::PathBuf;

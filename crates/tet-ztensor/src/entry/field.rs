@@ -36,7 +36,7 @@ impl Field {
 
     /// The field of a key.
     #[inline]
-    pub(crate) fn of(key: &[u8]) -> Option<Field> {
+    pub(crate) fn from_key(key: &[u8]) -> Option<Field> {
         Some(match key {
             b"name" => Field::Name,
             b"offset" => Field::Offset,

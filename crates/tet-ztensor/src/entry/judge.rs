@@ -76,7 +76,7 @@ impl Entries<'_, '_> {
             let count = shape.iter().fold(1_u64, |count, extent| count.saturating_mul(*extent));
             let found = count.saturating_mul(dtype.and_then(DType::size).unwrap_or(1));
             let at = draft.at[Field::Shape as usize];
-            self.numbered(draft, &rule::SHAPE_PRODUCT, at, (found, LEN_MAX), "shape");
+            self.numbered(draft, &rule::SHAPE_PRODUCT, at, found, LEN_MAX, "shape");
             return None;
         };
         let wanted = match entry.layout {
@@ -85,7 +85,7 @@ impl Entries<'_, '_> {
             _ => return dtype.map(|_| len),
         };
         let at = draft.at[Field::Shape as usize];
-        self.numbered(draft, &rule::SPARSE_RANK, at, (rank, wanted), "shape");
+        self.numbered(draft, &rule::SPARSE_RANK, at, rank, wanted, "shape");
         None
     }
 
@@ -93,12 +93,18 @@ impl Entries<'_, '_> {
         let (offset, size) = (draft.entry.offset, draft.entry.size);
         let at = draft.at[Field::Offset as usize];
         if offset == 0 || !offset.is_multiple_of(ALIGN) {
-            self.numbered(draft, &rule::BLOB_ALIGNED, at, (offset, ALIGN), "offset");
+            self.numbered(draft, &rule::BLOB_ALIGNED, at, offset, ALIGN, "offset");
         }
         let end = Span::new(offset, size).map(Span::end).filter(|end| *end <= self.index_start);
         if end.is_none() {
-            let numbers = (offset.saturating_add(size), self.index_start);
-            self.numbered(draft, &rule::BLOB_BOUNDS, at, numbers, "offset");
+            self.numbered(
+                draft,
+                &rule::BLOB_BOUNDS,
+                at,
+                offset.saturating_add(size),
+                self.index_start,
+                "offset",
+            );
         }
     }
 
@@ -106,10 +112,10 @@ impl Entries<'_, '_> {
         let (size, at) = (draft.entry.size, draft.at[Field::Size as usize]);
         match (draft.entry.encoding, draft.entry.layout) {
             (Some(Encoding::Raw), Some(Layout::Dense)) if size != len => {
-                self.numbered(draft, &rule::BLOB_LEN, at, (size, len), "size");
+                self.numbered(draft, &rule::BLOB_LEN, at, size, len, "size");
             }
             (Some(Encoding::Zstd), Some(Layout::Dense)) if zstd_decoded_max(size) < len => {
-                self.numbered(draft, &rule::ZSTD_BOUND, at, (size, len), "size");
+                self.numbered(draft, &rule::ZSTD_BOUND, at, size, len, "size");
             }
             _ => {}
         }
@@ -123,7 +129,7 @@ impl Entries<'_, '_> {
         at: usize,
         field: &'static str,
     ) {
-        self.numbered(draft, rule, at, (0, 0), field);
+        self.numbered(draft, rule, at, 0, 0, field);
     }
 
     fn numbered(
@@ -131,7 +137,8 @@ impl Entries<'_, '_> {
         draft: &mut Draft,
         rule: &'static ForeignRule,
         at: usize,
-        (found, wanted): (u64, u64),
+        found: u64,
+        wanted: u64,
         field: &'static str,
     ) {
         let fault = Fault { rule, at: self.reader.place(at), found, wanted };

@@ -13,7 +13,7 @@ use tet_format::{Integrity, usual_decoded_max};
 use tet_io::{Progress, Source};
 use tet_report::{Collector, Finding, ForeignFound, Level, Pool, Report};
 
-use self::blob::{Shared, Task};
+use self::blob::{BlobCheck, Shared};
 use super::file::ObjectFile;
 use super::object::ManifestObject;
 use super::rule;
@@ -100,7 +100,7 @@ fn entries(file: &ObjectFile, out: &mut Collector<Finding>) {
     }
 }
 
-/// The same finding, in another file.
+/// Moves the finding to another file.
 fn in_shard(mut finding: Finding, shard: &str) -> Finding {
     finding.place.shard = Some(shard.to_owned());
     finding
@@ -113,7 +113,8 @@ fn blobs(file: &ObjectFile, options: &VerifyOptions, out: &mut Collector<Finding
     let mut firsts: HashMap<Shared, usize> = HashMap::new();
     for (at, object) in file.objects().iter().enumerate() {
         let parts = object.parts.iter().filter(|_| object.fault.is_none());
-        for task in parts.filter_map(|part| Task::of(file, object, part, options.level)) {
+        for task in parts.filter_map(|part| BlobCheck::for_part(file, object, part, options.level))
+        {
             let next = tasks.len();
             let first = *firsts.entry(task.shared()).or_insert(next);
             turns.push((at, first));
@@ -125,7 +126,7 @@ fn blobs(file: &ObjectFile, options: &VerifyOptions, out: &mut Collector<Finding
     let shards: Vec<_> = file.shards().iter().filter(|shard| shard.fault.is_none()).collect();
     let shards_len = shards.iter().fold(0_u64, |sum, shard| sum.saturating_add(shard.size));
     let stored_len = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.len()));
-    let decoded_len = tasks.iter().map(Task::decoded_len).fold(0, u64::saturating_add);
+    let decoded_len = tasks.iter().map(BlobCheck::decoded_len).fold(0, u64::saturating_add);
     let files_len = shards_len.saturating_add(file.source().len());
     let limit = files_len.saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
     check_limit("bytes of blobs that several parts share", stored_len, limit)?;
@@ -148,7 +149,7 @@ fn blobs(file: &ObjectFile, options: &VerifyOptions, out: &mut Collector<Finding
         pool.map(&tasks, blob::Scratch::default, |scratch, task| task.run(scratch, &progress))?;
     for (at, task) in turns {
         let object = file.objects().get(at).map(|object| (at, object));
-        let shard = tasks.get(task).and_then(Task::shard_name);
+        let shard = tasks.get(task).and_then(BlobCheck::shard_name);
         for fault in found.get(task).into_iter().flatten() {
             let finding = finding(*fault, object);
             out.push(shard.map_or(finding.clone(), |name| in_shard(finding.clone(), name)));
@@ -195,7 +196,7 @@ fn sparse(file: &ObjectFile, options: &VerifyOptions, out: &mut Collector<Findin
             }
             Some(Err(error)) => return Err(error),
         };
-        // What its blobs break was reported of them.
+        // Faults of its blobs have been reported.
         if ![&rule::ZSTD_BOUND, &rule::ZSTD_FRAMES, &rule::ZSTD_LEN].contains(&fault.rule) {
             out.push(finding(fault, Some((at, object))));
         }

@@ -16,8 +16,8 @@ const MAGIC_LEN: u64 = 8;
 /// ```
 /// use tet_ztensor::objects::Version;
 ///
-/// assert_eq!(Version::of(b"ZTEN1000"), Some(Version::One));
-/// assert_eq!(Version::of(b"ZTEN0001"), None);
+/// assert_eq!(Version::from_magic(b"ZTEN1000"), Some(Version::One));
+/// assert_eq!(Version::from_magic(b"ZTEN0001"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
@@ -30,7 +30,7 @@ pub enum Version {
 impl Version {
     /// The version of a file that starts with these bytes.
     #[must_use]
-    pub fn of(head: &[u8]) -> Option<Version> {
+    pub fn from_magic(head: &[u8]) -> Option<Version> {
         let head = head.first_chunk()?;
         [Version::One, Version::Two].into_iter().find(|version| version.magic() == *head)
     }
@@ -81,7 +81,7 @@ impl Container {
         let head = source.read_vec(0, MAGIC_LEN.min(file_len))?;
         let truncated = |wanted| Fault { rule: &rule::TRUNCATED, at: 0, found: file_len, wanted };
         let Some(head) = head.first_chunk::<8>() else { return Err(truncated(MAGIC_LEN).into()) };
-        let Some(version) = Version::of(head) else {
+        let Some(version) = Version::from_magic(head) else {
             let [found, wanted] = [*head, Version::Two.magic()].map(u64::from_le_bytes);
             return Err(Fault { rule: &rule::MAGIC, at: 0, found, wanted }.into());
         };

@@ -62,7 +62,7 @@ const FIRST: [(&str, &str); 5] = [
     ("complex128", "complex128"),
 ];
 
-/// What a part states about its type.
+/// Type of a part, as stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
     /// A known type.

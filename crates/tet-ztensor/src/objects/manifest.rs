@@ -17,7 +17,7 @@ const DEPTH_MAX: u32 = 32;
 /// The most shards.
 const SHARDS_MAX: usize = 4096;
 
-/// What the manifest holds.
+/// Objects, shards and attributes of a manifest.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     pub(super) objects: Vec<ManifestObject>,

@@ -157,7 +157,7 @@ impl ManifestObject {
         }
     }
 
-    /// What keeps a sound object from being read, in words, if something does.
+    /// Why a sound object cannot be read, in words; `None` if it can.
     #[must_use]
     pub fn unsupported(&self) -> Option<String> {
         let Some(values) = self.values() else {

@@ -44,7 +44,7 @@ impl ObjectFile {
                 let mut scan = ZstdScan::new().map_err(codec)?;
                 scan.begin(wanted, WINDOW_LOG_MAX).map_err(codec)?;
                 let (mut out, mut window, mut fault) = (Vec::new(), Vec::new(), None);
-                // What comes out is held as it comes: a wrong length allocates nothing.
+                // Output is buffered as it comes: a wrong length allocates nothing.
                 source.for_windows(part.stored.range(), &mut window, |_, bytes| {
                     fault = scan.update_with(bytes, |decoded| out.extend_from_slice(decoded)).err();
                     Ok::<bool, Error>(fault.is_none())
@@ -106,7 +106,7 @@ impl ObjectFile {
         let is_strict = self.version() == Version::Two;
         match &sparse.places {
             Places::Csr { indptr, indices } => {
-                check_csr(object, (indptr, indices), count, is_strict.then_some(()))
+                check_csr(object, indptr, indices, count, is_strict.then_some(()))
             }
             Places::Coo { coords } => {
                 let Some(part) = object.part("coords") else { return Err(no_part(object)) };
@@ -132,7 +132,8 @@ impl ObjectFile {
 /// Checks rows: their starts, and the columns in each, which increase where order is `strict`.
 fn check_csr(
     object: &ManifestObject,
-    (indptr, indices): (&[u64], &[u64]),
+    indptr: &[u64],
+    indices: &[u64],
     count: u64,
     strict: Option<()>,
 ) -> Result<()> {

@@ -6,7 +6,7 @@ use super::object::{ManifestObject, ObjectLayout};
 use super::part::ObjectPart;
 use super::rule;
 
-/// What the bytes of elements must be.
+/// Requirements on the bytes of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Values {
     Any,
@@ -17,8 +17,8 @@ pub(super) enum Values {
 }
 
 impl Values {
-    /// What the bytes of a part must be.
-    pub(super) fn of(object: &ManifestObject, part: &ObjectPart) -> Values {
+    /// Requirements on the bytes of a part.
+    pub(super) fn for_part(object: &ManifestObject, part: &ObjectPart) -> Values {
         let count = match object.layout {
             ObjectLayout::Dense => object.element_count(),
             _ => None,

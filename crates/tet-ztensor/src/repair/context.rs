@@ -72,7 +72,7 @@ impl<'a> RepairContext<'a> {
 
 /// The image of a source, starting with the magic of a valid file.
 pub(super) fn image_of(source: &Source) -> Image {
-    let mut image = Image::of(source);
+    let mut image = Image::from_source(source);
     image.put(0, MAGIC);
     image.resize(source.len());
     image

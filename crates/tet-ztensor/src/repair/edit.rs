@@ -19,7 +19,7 @@ pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Ac
         Action::FlipBlobBit { .. } => "blob",
         _ => "index",
     };
-    Edit::new(Code::Foreign(rule), region, place, action)
+    Edit::new(Code::Foreign(rule), region, place.0, place.1, action)
 }
 
 /// What an edit does.

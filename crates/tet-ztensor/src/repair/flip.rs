@@ -213,7 +213,7 @@ fn of_blob(context: &mut RepairContext<'_>, tensor: &Tensor<'_>) -> Result<Optio
     let Some((checksum, stored)) = tensor.checksum().zip(stored) else { return Ok(None) };
     let mut bytes = context.source.read_vec(stored.start(), stored.len())?;
     let bit = match checksum {
-        Checksum::Crc32c(wanted) => flipped_bit(bytes.len(), Crc32c::of(&bytes) ^ wanted)
+        Checksum::Crc32c(wanted) => flipped_bit(bytes.len(), Crc32c::checksum(&bytes) ^ wanted)
             .map(|bit| bit.byte * 8 + usize::from(bit.bit)),
         Checksum::Sha256(_) => sha256_bit(context, &mut bytes, checksum),
         Checksum::Xxh3(_) | Checksum::Unknown => None,

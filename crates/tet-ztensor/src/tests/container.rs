@@ -60,7 +60,7 @@ fn magics_of_others_are_told_apart() {
 
 #[test]
 fn a_footer_of_zero_is_no_index() {
-    // What any file is when it is cut behind its magic and the zeros that follow.
+    // A file that is cut after its magic and the zeros that follow.
     refused(b"ZTEN0001\0\0\0\0\0\0\0\0", &rule::INDEX_MISSING);
     refused(&with_footer(empty(), 0), &rule::INDEX_MISSING);
     refused(&with_footer(one(), 0), &rule::INDEX_MISSING);

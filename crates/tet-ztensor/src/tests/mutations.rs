@@ -19,7 +19,7 @@ fn small() -> Vec<u8> {
     file(&[&raw, &packed, &[]], &array(&[first.entry(), second.counted(), third.entry()]))
 }
 
-/// What a file says: name, dtype, shape and elements of each tensor that can be read.
+/// Content of a file: name, dtype, shape and elements of each tensor that can be read.
 fn values(bytes: &[u8]) -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     let Ok(file) = open(bytes) else { return Vec::new() };
     let read = |tensor: crate::Tensor<'_>| {
@@ -30,7 +30,7 @@ fn values(bytes: &[u8]) -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     file.tensors().filter_map(read).collect()
 }
 
-/// What verify finds sound can be read.
+/// Files that verify finds sound can be read.
 #[track_caller]
 fn verified_is_readable(bytes: &[u8]) {
     let report = deep(bytes);

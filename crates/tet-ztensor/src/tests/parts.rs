@@ -6,29 +6,29 @@ use tet_format::DType;
 use tet_io::Source;
 
 /// One dense part: its name, its dtype, its shape, its bytes.
-struct Part(&'static str, &'static str, Vec<u64>, Vec<u8>);
+struct DensePart(&'static str, &'static str, Vec<u64>, Vec<u8>);
 
 fn words(numbers: &[u64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-fn values(count: u8) -> Part {
-    Part("values", "uint8", vec![count.into()], (1..=count).collect())
+fn values(count: u8) -> DensePart {
+    DensePart("values", "uint8", vec![count.into()], (1..=count).collect())
 }
 
-fn numbers(part: &'static str, shape: &[u64], numbers: &[u64]) -> Part {
-    Part(part, "uint64", shape.to_vec(), words(numbers))
+fn numbers(part: &'static str, shape: &[u64], numbers: &[u64]) -> DensePart {
+    DensePart(part, "uint64", shape.to_vec(), words(numbers))
 }
 
 /// A file of parts of `m`; `spoil` changes the entries.
 fn parts(
     format: &str,
     shape: &[u64],
-    parts: &[Part],
+    parts: &[DensePart],
     spoil: impl Fn(&str, Fields) -> Fields,
 ) -> Vec<u8> {
     let (mut at, mut entries, mut blobs) = (64, Vec::new(), Vec::new());
-    for Part(part, dtype, extents, bytes) in parts {
+    for DensePart(part, dtype, extents, bytes) in parts {
         let len = bytes.len() as u64;
         let mut fields = Fields::dense(&format!("m.{part}"), at, len, dtype, extents)
             .with("sparse_of", text("m"))
@@ -43,7 +43,7 @@ fn parts(
     file(&blobs, &array(&entries))
 }
 
-fn csr(indptr: &[u64], indices: &[u64]) -> Vec<Part> {
+fn csr(indptr: &[u64], indices: &[u64]) -> Vec<DensePart> {
     let rows = indptr.len() as u64;
     let count = indices.len() as u64;
     vec![numbers("indptr", &[rows], indptr), numbers("indices", &[count], indices), values(3)]
@@ -118,7 +118,7 @@ fn numbers_of_parts_must_fit() {
 #[test]
 fn shapes_and_types_of_parts_must_fit() {
     let whole = || csr(&[0, 2, 2, 3], &[0, 3, 1]);
-    let findings = |shape: &[u64], parts: &[Part], spoil: &dyn Fn(&str, Fields) -> Fields| {
+    let findings = |shape: &[u64], parts: &[DensePart], spoil: &dyn Fn(&str, Fields) -> Fields| {
         let bytes = self::parts("csr", shape, parts, spoil);
         let report = verify(&Source::from_bytes(&*bytes), &Default::default()).unwrap();
         report

@@ -109,7 +109,7 @@ pub(crate) fn custom_bytes(name: &str, custom: &[(String, Value)]) -> Result<Vec
     }
     let mut out = Vec::new();
     for (key, value) in fields {
-        if Field::of(key.as_bytes()).is_some() {
+        if Field::from_key(key.as_bytes()).is_some() {
             return Err(unwritable("a custom field has a name that the format defines"));
         }
         cbor::check_value(value).map_err(unwritable)?;

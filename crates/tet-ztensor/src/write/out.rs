@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tet_io::Step;
+use tet_io::Operation;
 
 use super::passing::Passing;
 use crate::error::{Error, Result};
@@ -101,6 +101,6 @@ impl<W: Write + Send> Out<W> {
     }
 
     fn fault(&self, error: io::Error) -> Error {
-        Error::Io(tet_io::Error::io(Step::Write, &self.target, error))
+        Error::Io(tet_io::Error::io(Operation::Write, &self.target, error))
     }
 }

@@ -32,7 +32,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Checks the parts against each other and against the shape.
-    fn of(declaration: &Declaration, places: &'a Places, values: &'a [u8]) -> Result<Self> {
+    fn new(declaration: &Declaration, places: &'a Places, values: &'a [u8]) -> Result<Self> {
         let width = declaration.dtype.size().and_then(|width| usize::try_from(width).ok());
         let width = width.unwrap_or(1);
         let count = values.len() / width;
@@ -83,7 +83,7 @@ impl<W: Write + Send> Writer<W> {
         values: &[u8],
     ) -> Result<()> {
         let dense_len = declaration.decoded_len()?;
-        let parts = Parts::of(&declaration, places, values)?;
+        let parts = Parts::new(&declaration, places, values)?;
         match self.options.sparse {
             SparseChoice::Split => self.split(declaration, parts),
             SparseChoice::Native => self.native(declaration, parts, dense_len),

@@ -1,4 +1,4 @@
-//! What is written is what 0.1.x writes, in bounded memory, and never half.
+//! The writer writes the files of 0.1.x, in bounded memory, and never half of one.
 
 mod bounds;
 mod golden;

@@ -74,7 +74,7 @@ impl<W: Write + Send> Writer<W> {
         Self::named(out, options, Path::new("(output)"))
     }
 
-    /// The same with a path for error messages.
+    /// As `new`, with a path for error messages.
     pub(super) fn named(out: W, options: &WriteOptions, target: &Path) -> Result<Self> {
         options.check("")?;
         let mut writer = Self::resume(out, options, target, 0, Resumed::default());

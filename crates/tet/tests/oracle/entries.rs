@@ -1,4 +1,4 @@
-//! What is asked of one axis, in every form, and the positions that it means.
+//! Entries of a selection for one axis, in every form, and the positions that they mean.
 
 use tet::query::{AxisSelection, DatePart, Position, Stop};
 

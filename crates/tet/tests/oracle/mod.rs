@@ -118,7 +118,7 @@ impl AxisKind {
 pub(crate) struct Case {
     pub(crate) array: &'static str,
     pub(crate) text: String,
-    /// The same in a query document.
+    /// The query document of the case.
     pub(crate) document: String,
     axes: &'static [AxisKind],
     calendar: Calendar,

@@ -1,7 +1,7 @@
 //! One field of a dump: its dataset and row, its value, and the meaning of the value.
 
 use tet_format::index::IndexRow;
-use tet_format::map::{Place, Value, value};
+use tet_format::map::{ByteField, Value, value};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::{Codec, DType, Region, Shape};
 use tet_verify::file_map::{FileMap, Segment};
@@ -103,7 +103,7 @@ pub(super) enum Fill {
 pub(super) type Line<'a> = (u64, &'a [u8], String, String);
 
 impl<'a> ShownField<'a> {
-    fn place(&self) -> &Place {
+    fn place(&self) -> &ByteField {
         &self.segment.place
     }
 
@@ -135,7 +135,7 @@ impl<'a> ShownField<'a> {
 
     /// A line for each number; the unused slots of a coordinate share one line.
     fn number_lines(&self, numbers: Vec<u64>) -> Vec<Line<'a>> {
-        let Place { offset, field, .. } = *self.place();
+        let ByteField { offset, field, .. } = *self.place();
         let slots = self.owner.chunk.as_ref().map_or(numbers.len(), Vec::len);
         let used = if field == "coord" { slots.min(numbers.len()) } else { numbers.len() };
         let (pieces, _) = self.bytes.as_chunks::<{ hex::LINE_LEN }>();
@@ -185,7 +185,7 @@ impl<'a> ShownField<'a> {
 
     /// The meaning of the value, if it needs one. Names in it are escaped.
     fn meaning(&self) -> Option<String> {
-        let Place { field, len, .. } = *self.place();
+        let ByteField { field, len, .. } = *self.place();
         match self.value() {
             Value::Flags(bits) => Some(flags(bits)),
             Value::DType(tag) => {

@@ -1,7 +1,7 @@
 //! Prints the whole file, or the requested regions, in file order.
 
 use tet_format::index::{IndexRow, ROW_LEN};
-use tet_format::map::{Place, Places};
+use tet_format::map::{ByteField, Places};
 use tet_format::{Region, Span, superblock};
 use tet_verify::file_map::{Annotation, Segment};
 
@@ -107,7 +107,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Whether to print a field. At the start of a record it reads the owner and the row.
-    fn choose(&mut self, place: &Place) -> Result<Choice> {
+    fn choose(&mut self, place: &ByteField) -> Result<Choice> {
         if place.record.is_none() {
             (self.record, self.owner, self.row) = (None, Owner::default(), None);
             return Ok(if self.dataset.is_some() { Choice::Skip } else { Choice::Print });
@@ -137,7 +137,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// The row that starts at a place, if the file contains all of it.
-    fn row_at(&mut self, number: u64, place: &Place) -> Result<Option<(u64, IndexRow)>> {
+    fn row_at(&mut self, number: u64, place: &ByteField) -> Result<Option<(u64, IndexRow)>> {
         let at = tet_format::layout::row_at(self.dump.file_map.map().index_span().start(), number);
         if place.offset != at || self.dump.file_map.row_count() <= number {
             return Ok(None);
@@ -146,7 +146,7 @@ impl Walk<'_, '_, '_, '_> {
         Ok(bytes.first_chunk().map(|bytes| (number, IndexRow::decode(bytes))))
     }
 
-    fn print_place(&mut self, place: &Place) -> Result<()> {
+    fn print_place(&mut self, place: &ByteField) -> Result<()> {
         let all = if self.row.is_some() {
             &self.row_annotations
         } else {
@@ -191,7 +191,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Prints the JSON of the footer as text, or as one object.
-    fn json(&mut self, place: &Place) -> Result<()> {
+    fn json(&mut self, place: &ByteField) -> Result<()> {
         if self.dump.args.json {
             return self.print_place(place);
         }
@@ -231,7 +231,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Starts a region: prints its heading.
-    fn enter(&mut self, part: RegionName, place: &Place) -> Result<()> {
+    fn enter(&mut self, part: RegionName, place: &ByteField) -> Result<()> {
         let map = self.dump.file_map.map();
         let start = match part {
             RegionName::Superblock => 0,

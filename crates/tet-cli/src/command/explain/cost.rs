@@ -4,7 +4,7 @@
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
 use tet_query::{
-    ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan, Run, StatisticsUse,
+    ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan, ReadRange, StatisticsUse,
 };
 
 use crate::command::query::plan::{Reads, counts, element_count};
@@ -98,7 +98,7 @@ pub(super) fn axes(
         let Some(one) = Hyperslab::new(slices, dataset.shape()) else { continue };
         let plan = dataset.plan(&one, how)?;
         let mut read_len = 0_u64;
-        let add = &mut |run: Run| read_len = read_len.saturating_add(run.span.len());
+        let add = &mut |run: ReadRange| read_len = read_len.saturating_add(run.span.len());
         dataset.read_runs(&one, how, add)?;
         costs.push(AxisCostShape {
             axis,

@@ -68,7 +68,7 @@ pub(crate) fn stored(dataset: &Dataset, is_asked: bool) -> Stored {
     if is_too_many || dataset.fault.is_some() && !is_opaque {
         return stored;
     }
-    if let Some(codecs) = dataset.chunks.far_codecs().filter(|_| !is_asked) {
+    if let Some(codecs) = dataset.chunks.codecs_of_objects().filter(|_| !is_asked) {
         return Stored { codecs, ..stored };
     }
     let (mut stored_len, mut codecs) = (0_u64, BTreeSet::<String>::new());

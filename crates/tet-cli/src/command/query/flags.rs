@@ -151,7 +151,7 @@ fn unused(flag: &str, place: &str) -> Failure {
 }
 
 fn params(ask: &AskArgs, op: Op, text: &str) -> Result<Params> {
-    let mut params = Params::of(op);
+    let mut params = Params::for_op(op);
     if let Some(ddof) = ask.params.ddof {
         params.ddof = ddof;
     }

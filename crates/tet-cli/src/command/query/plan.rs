@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tet_document::{Ask, Resolved};
-use tet_query::{AxisPositions, Execution, ReadPlan, Run};
+use tet_query::{AxisPositions, Execution, ReadPlan, ReadRange};
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -42,14 +42,14 @@ impl Reads {
         let mut order: Vec<usize> = (0..chunks.len()).collect();
         let run_of = |at: usize| {
             let place = chunks[at].place;
-            Run { object: place.object, span: place.stored }
+            ReadRange { object: place.object, span: place.stored }
         };
         order.sort_by_key(|&at| run_of(at));
         let mut first = vec![None; chunks.len()];
         let (dataset, slab) = (&resolved.dataset, &resolved.slab);
         let is_remote = how.access.is_remote() || dataset.source.access().is_remote();
         let mut reads = Reads { requests: is_remote.then_some(0), ..Reads::default() };
-        let visit = &mut |run: Run| {
+        let visit = &mut |run: ReadRange| {
             if let Some(requests) = &mut reads.requests {
                 let object = dataset.chunks.object(run.object).ok().flatten();
                 if object.is_some() {
@@ -59,9 +59,10 @@ impl Reads {
                 *requests = requests.saturating_add(source.request_count(run.span));
             }
             let ends_before =
-                |it: Run| (it.object, it.span.end()) <= (run.object, run.span.start());
+                |it: ReadRange| (it.object, it.span.end()) <= (run.object, run.span.start());
             let start = order.partition_point(|&at| ends_before(run_of(at)));
-            let begins_in = |it: Run| it.object == run.object && it.span.start() < run.span.end();
+            let begins_in =
+                |it: ReadRange| it.object == run.object && it.span.start() < run.span.end();
             let read = |at: &&usize| begins_in(run_of(**at));
             for &at in order.iter().skip(start).take_while(read) {
                 first[at].get_or_insert(reads.count);

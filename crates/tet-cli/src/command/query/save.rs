@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tet_convert::{Decoding, Origin, ResultCatalog, ResultOptions, WritePolicy};
 use tet_document::{Query, Resolved, Write, WriteBase, WriteTarget};
-use tet_query::{Answer, Catalog, Execution, LazyArray, Reduced};
+use tet_query::{Catalog, Execution, LazyArray, Reduced, WithIntegrity};
 
 use super::answer::Saved;
 use crate::args::{QueryArgs, SaveArgs};
@@ -172,7 +172,7 @@ impl Output {
         mut self,
         catalog: &Catalog,
         resolved: &Resolved,
-        reduced: &Arc<Answer<Reduced>>,
+        reduced: &Arc<WithIntegrity<Reduced>>,
         how: &Execution,
         context: &mut Context<'_>,
     ) -> Result<Saved> {

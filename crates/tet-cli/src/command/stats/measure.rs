@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use tet_format::DType;
 use tet_query::{
-    Answer, Between, Compare, Details, Execution, Filter, Integrity, NanPolicy, Op, Params,
-    Reduced, Reduction, Session,
+    Between, Compare, Details, Execution, Filter, Integrity, NanPolicy, Op, Params, Reduced,
+    Reduction, Session, WithIntegrity,
 };
 
 use crate::bar::Bar;
@@ -142,7 +142,7 @@ impl<'a> Measure<'a> {
 
     fn quartiles(&self) -> Result<QuartilesShape> {
         let q = vec![0.25, 0.5, 0.75];
-        let params = Params { q, between: Between::LineOrMiddle, ..Params::of(Op::Quantile) };
+        let params = Params { q, between: Between::LineOrMiddle, ..Params::for_op(Op::Quantile) };
         let reduced = self.reduce(Op::Quantile, params)?;
         let at = |at| reduced.values.get(at).map_or(Number::Null, Number::from);
         Ok(QuartilesShape { q25: at(0), q50: at(1), q75: at(2) })
@@ -209,7 +209,7 @@ impl<'a> Measure<'a> {
     }
 
     /// The value of an answer; its integrity is recorded.
-    fn recorded<T>(&self, answer: Answer<T>) -> T {
+    fn recorded<T>(&self, answer: WithIntegrity<T>) -> T {
         let before = self.integrity.get().unwrap_or(answer.integrity);
         self.integrity.set(Some(before.and(answer.integrity)));
         answer.value

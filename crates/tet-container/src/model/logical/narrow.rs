@@ -53,8 +53,8 @@ impl ChunkTable for Narrowed {
         self.wide.each_stored(take)
     }
 
-    fn far_codecs(&self) -> Option<Vec<String>> {
-        self.wide.far_codecs()
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
+        self.wide.codecs_of_objects()
     }
 
     fn rule_of(&self, fault: &Refused) -> Option<&'static ForeignRule> {

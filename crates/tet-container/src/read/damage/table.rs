@@ -81,8 +81,8 @@ impl ChunkTable for WithMissing {
         self.chunks.compression()
     }
 
-    fn far_codecs(&self) -> Option<Vec<String>> {
-        self.chunks.far_codecs()
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
+        self.chunks.codecs_of_objects()
     }
 
     fn tet_codec(&self, place: &ChunkPlace) -> Option<Codec> {

@@ -56,7 +56,7 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
         let walked =
             or_report(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
         if let Some(walked) = walked {
-            let read = Metadata::of(file.source(), &walked, file.limits());
+            let read = Metadata::from_message(file.source(), &walked, file.limits());
             let read = or_report(read, &mut report).map_err(|it| of_file(path, it))?;
             let has_lost = lost.within((number, span), (&file, &walked), &read, datasets.len());
             if !has_lost.map_err(|error| of_file(path, error))? {

@@ -45,7 +45,7 @@ impl Editor for Tensogram {
         // Of a sound file the datasets are the objects, in their order.
         check_sound(&file)?;
         let fields = axes_fields(&opened.catalog, edits, Ok)?;
-        let (mut image, mut first) = (Image::of(&file), 0_usize);
+        let (mut image, mut first) = (Image::for_file(&file), 0_usize);
         for message in 0..file.len() {
             let end = first.saturating_add(file.objects(message)?.len());
             let mut within: Vec<_> =
@@ -59,7 +59,7 @@ impl Editor for Tensogram {
                 image.copy(&file, message)?;
                 continue;
             }
-            let mut draft = Draft::of(&file, message)?;
+            let mut draft = Draft::from_message(&file, message)?;
             for (object, key, value) in within {
                 let key = Key::parse(&key)?;
                 match value {
@@ -123,7 +123,7 @@ impl Editor for Tensogram {
         let folder = match output {
             Output::InPlace(path) | Output::NewFile(path) => folder_of(path),
         };
-        let (mut image, mut first, mut notes) = (Image::of(&file), 0_usize, Vec::new());
+        let (mut image, mut first, mut notes) = (Image::for_file(&file), 0_usize, Vec::new());
         for message in 0..file.len() {
             let objects = file.objects(message)?;
             let end = first.saturating_add(objects.len());
@@ -131,7 +131,7 @@ impl Editor for Tensogram {
             if within.peek().is_none() {
                 image.copy(&file, message)?;
             } else {
-                let mut draft = Draft::of(&file, message)?;
+                let mut draft = Draft::from_message(&file, message)?;
                 for (&dataset, rewrite) in within {
                     let number = dataset.saturating_sub(first);
                     let Some(object) = objects.get(number) else { continue };
@@ -171,7 +171,10 @@ fn rewrite_object(
     let old = Old { descriptor: &descriptor, is_hashed: draft.is_hashed(number) };
     let scratch = anew::scratch(view, &old, &rewrite.storage, (folder, how))?;
     let Some((scratch, notes)) = scratch else { return Ok(Vec::new()) };
-    draft.replace(number, Draft::of(&TensogramFile::open(scratch, &Limits::default())?, 0)?)?;
+    draft.replace(
+        number,
+        Draft::from_message(&TensogramFile::open(scratch, &Limits::default())?, 0)?,
+    )?;
     if rewrite.view.is_some() && !view.coords.is_empty() {
         draft.set(Some(number), &Key::parse(COORDS_KEY)?, &coords_field(view))?;
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use tet_format::{Grid, Shape, Span};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
-use tet_tensogram::{Cut, Error as Theirs, Part, Region};
+use tet_tensogram::{Cut, Error as Theirs, ObjectSlice, Region};
 
 use tet_container::chunking::{AUTO_LEN_MAX, of_len, within};
 use tet_container::read::slabs::{elements_of, grid_of_one, locate};
@@ -59,11 +59,11 @@ impl Parts {
     }
 
     /// The part that a chunk is; `None` where the only chunk is the whole region.
-    fn part(&self, linear: u64) -> Option<Part<'_>> {
+    fn part(&self, linear: u64) -> Option<ObjectSlice<'_>> {
         if self.grid.chunk_count() <= 1 {
             return None;
         }
-        Part::new(&self.region, elements_of(&self.grid, linear)).ok()?
+        ObjectSlice::new(&self.region, elements_of(&self.grid, linear)).ok()?
     }
 
     fn place(&self, linear: u64) -> Option<ChunkPlace> {

@@ -78,7 +78,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 
 /// Checks each part as a `.tet` file is checked; on a server several at the same time.
 fn verified(files: &Files, options: &VerifyOptions) -> Result<Vec<Sound<(Source, Report)>>> {
-    at_once((files.parts().len(), files.depth()), |nth| {
+    at_once(files.parts().len(), files.depth(), |nth| {
         options.progress.check().map_err(tet_verify::Error::from)?;
         Ok(match sound(files.source(nth))? {
             Ok(source) => {

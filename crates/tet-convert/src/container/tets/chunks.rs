@@ -241,7 +241,7 @@ impl ChunkTable for Chunks {
         self.touched.check_all(self.files.depth(), |at| self.check(at))
     }
 
-    fn far_codecs(&self) -> Option<Vec<String>> {
+    fn codecs_of_objects(&self) -> Option<Vec<String>> {
         let is_open = |piece: &Piece| self.files.is_open(piece.part);
         if !self.files.is_far() || self.pieces.iter().all(is_open) {
             return None;

@@ -101,7 +101,7 @@ impl Files {
     pub(super) fn open_all(&self, numbers: &[usize]) -> Result<(), PartError> {
         let missing: Vec<usize> =
             numbers.iter().copied().filter(|&nth| !self.is_open(nth)).collect();
-        let opened = at_once((missing.len(), self.depth()), |at| self.open(missing[at]).map(drop));
+        let opened = at_once(missing.len(), self.depth(), |at| self.open(missing[at]).map(drop));
         opened.map(drop)
     }
 

@@ -9,17 +9,17 @@ use crate::integrity::{Protection, digest_of};
 use crate::metadata::{AttrValue, HistoryRow, Metadata};
 use crate::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
 
-/// What is written of a dataset: its name, shape, chunks, and the seed of its elements.
-type Part<'a> = (&'a str, &'a [u64], &'a [u64], u8);
+/// A dataset to write: its name, shape, chunks, and the seed of its elements.
+type SampleDataset<'a> = (&'a str, &'a [u64], &'a [u64], u8);
 
-const PARTS: [Part<'static>; 3] =
+const PARTS: [SampleDataset<'static>; 3] =
     [("a", &[5, 3], &[2, 2], 1), ("time", &[5], &[5], 2), ("b/c", &[4], &[3], 3)];
 
 /// The file that the writer makes.
-fn made(parts: &[Part<'_>], metadata: &Metadata, options: &WriteOptions) -> Vec<u8> {
+fn made(parts: &[SampleDataset<'_>], metadata: &Metadata, options: &WriteOptions) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.tet");
-    let spec = |part: &Part<'_>| DatasetSpec::new(part.0, DType::Int16, part.1, part.2);
+    let spec = |part: &SampleDataset<'_>| DatasetSpec::new(part.0, DType::Int16, part.1, part.2);
     let mut writer = Writer::create(&path, parts.iter().map(spec).collect(), options).unwrap();
     for (id, part) in parts.iter().enumerate() {
         let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {

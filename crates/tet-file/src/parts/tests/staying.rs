@@ -33,7 +33,7 @@ fn begun(plan: &FilePlan, target: &Path, options: &WriteOptions) -> TetFile {
 }
 
 /// Appends rows to a file in its place, and returns it.
-fn appended(target: &Path, (axis, by): (usize, u64), more: &WriteOptions) -> TetFile {
+fn appended(target: &Path, axis: usize, by: u64, more: &WriteOptions) -> TetFile {
     let file = TetFile::open(Source::open(target).unwrap(), &Default::default()).unwrap();
     let base = BaseFile::new(&file).unwrap();
     let codec = CodecChoice::Zstd { level: 3 };
@@ -83,8 +83,7 @@ fn payloads_stay_where_there_is_room_for_the_longer_index() {
         // Chunks are clipped along both axes.
         let mut before = begun(&plan(&[70, 90], &[10, 40], codec, ""), &target, &options);
         for (axis, by) in [(0, 10), (0, 13), (0, 9), (1, 70), (0, 1)] {
-            let after =
-                appended(&target, (axis, by), &WriteOptions { digests, ..super::options() });
+            let after = appended(&target, axis, by, &WriteOptions { digests, ..super::options() });
             let [old_grid, grid] = [&before, &after].map(|file| file.datasets()[0].grid.clone());
             let (old, new) = (places(&before), places(&after));
             let mut kept_count = 0;
@@ -111,7 +110,7 @@ fn a_longer_index_moves_only_the_payloads_that_it_covers() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("x.tet");
     let before = places(&begun(&plan(&[200, 50], &[10, 50], "raw", ""), &target, &options()));
-    let after = appended(&target, (0, 10), &options());
+    let after = appended(&target, 0, 10, &options());
     let moved = |after: &BTreeMap<Vec<u64>, Span>, before: &BTreeMap<Vec<u64>, Span>| {
         before
             .iter()
@@ -121,7 +120,7 @@ fn a_longer_index_moves_only_the_payloads_that_it_covers() {
     };
     assert_eq!(moved(&places(&after), &before), [0]);
     // The room that it left is enough for further rows.
-    let later = appended(&target, (0, 10), &options());
+    let later = appended(&target, 0, 10, &options());
     assert_eq!(moved(&places(&later), &places(&after)), [0; 0]);
     assert_eq!(unused(&later), []);
 }
@@ -133,7 +132,7 @@ fn a_file_of_which_much_would_be_unused_is_packed() {
     // Each append completes one more row of the only chunks, which are written anew then.
     begun(&plan(&[4, 200], &[500, 50], "raw", ""), &target, &options());
     for _ in 0..20 {
-        let file = appended(&target, (0, 1), &options());
+        let file = appended(&target, 0, 1, &options());
         let spans = crate::edit::payload_spans(file.index()).unwrap();
         let used_len: u64 = spans.iter().map(|span| span.len()).sum();
         let unused_len = spans.last().unwrap().end() - file.index_end() - used_len;

@@ -106,7 +106,9 @@ fn of_edits_at_the_same_time_none_is_lost() {
                 while done < EDITS {
                     match add() {
                         Ok(()) => done += 1,
-                        Err(Error::Changed { .. } | Error::Io { step: Step::Lock, .. }) => {}
+                        Err(
+                            Error::Changed { .. } | Error::Io { operation: Operation::Lock, .. },
+                        ) => {}
                         Err(error) => panic!("{error}"),
                     }
                 }

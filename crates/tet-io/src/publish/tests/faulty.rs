@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
-/// What the system says.
+/// Reply of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Full,
@@ -198,12 +198,12 @@ fn check(way: Way, fails: Range<usize>, word: Word, has_unnamed: bool) -> bool {
     let is_old = found.as_deref() == had_old.then_some(OLD);
     match &outcome {
         Ok(()) => assert!(is_new, "{context}"),
-        Err(Error::Io { step: Step::SyncFolder, .. }) => assert!(is_new, "{context}"),
+        Err(Error::Io { operation: Operation::SyncFolder, .. }) => assert!(is_new, "{context}"),
         Err(Error::Io { path, .. }) => assert!(is_old && *path == target, "{context}"),
         Err(_) => panic!("{context}"),
     }
-    if let Err(Error::Io { step, path, source }) = &outcome {
-        let text = format!("cannot {step} {}: {source}", path.display());
+    if let Err(Error::Io { operation, path, source }) = &outcome {
+        let text = format!("cannot {operation} {}: {source}", path.display());
         assert_eq!(outcome.as_ref().unwrap_err().to_string(), text, "{context}");
     }
     let first = log.get(fails.start).copied();

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::*;
-use crate::source::{Source, UrlPart, UrlReplace, UrlStore, UrlUpload, set_url_store};
+use crate::source::{PutMode, Source, UrlPart, UrlStore, UrlUpload, set_url_store};
 
-/// What a store has of one URL.
+/// Object of a store at one URL.
 #[derive(Clone, Debug, Default)]
 struct Stored {
     file: Option<Vec<u8>>,
@@ -44,13 +44,13 @@ impl UrlStore for Store {
         Ok(())
     }
 
-    fn write(&self, url: &str, content: &Source, _replace: UrlReplace<'_>) -> Result<()> {
+    fn write(&self, url: &str, content: &Source, _replace: PutMode<'_>) -> Result<()> {
         let bytes = content.read_vec(0, content.len())?;
         stored().entry(url.to_owned()).or_default().file = Some(bytes);
         Ok(())
     }
 
-    fn begin_upload(&self, url: &str, _replace: UrlReplace<'_>) -> Result<Box<dyn UrlUpload>> {
+    fn begin_upload(&self, url: &str, _replace: PutMode<'_>) -> Result<Box<dyn UrlUpload>> {
         stored().entry(url.to_owned()).or_default();
         Ok(Box::new(Upload(url.to_owned())))
     }
@@ -60,7 +60,7 @@ impl UrlUpload for Upload {
     fn send(&self, content: &Source, part: UrlPart) -> Result<()> {
         if self.0.ends_with("fails") && part.nth == FAILS {
             let error = io::Error::new(ErrorKind::PermissionDenied, "refused");
-            return Err(Error::io(Step::Write, self.0.as_ref(), error));
+            return Err(Error::io(Operation::Write, self.0.as_ref(), error));
         }
         let bytes = content.read_vec(part.span.start(), part.span.len())?;
         let mut stored = stored();
@@ -94,7 +94,7 @@ fn begin(url: &str) -> Publisher {
     Publisher::begin(url, &REFUSE).unwrap()
 }
 
-fn of(url: &str) -> Stored {
+fn stored_at(url: &str) -> Stored {
     stored().get(url).cloned().unwrap_or_default()
 }
 
@@ -130,18 +130,18 @@ fn parts_arrive_while_the_file_is_written_and_need_no_disk_space() {
         expected.extend(piece(nth));
         most = most.max(used_on_disk(&publisher));
         // Four parts may be on their way.
-        let arrived = of(url).log.len();
+        let arrived = stored_at(url).log.len();
         assert!((nth / 8).saturating_sub(5) <= arrived, "{arrived} parts after {nth} MiB");
     }
-    let log = of(url).log;
+    let log = stored_at(url).log;
     assert!(!log.contains(&0) && log.windows(2).all(|pair| pair[0] != pair[1]), "{log:?}");
     assert!(publisher.read_back().unwrap().is_none());
     publisher.seek(SeekFrom::Start(0)).unwrap();
     publisher.write_all(&[7; 100]).unwrap();
     expected[..100].fill(7);
-    assert_eq!(of(url).file, None);
+    assert_eq!(stored_at(url).file, None);
     publisher.commit().unwrap();
-    let end = of(url);
+    let end = stored_at(url);
     assert!(end.file.as_ref() == Some(&expected) && end.given_up == 0);
     assert_eq!(end.log.len(), expected.len().div_ceil(8 * MIB), "each part is sent once");
     // The first, those on their way, and the one that is being written.
@@ -163,14 +163,14 @@ fn what_is_written_again_is_sent_again() {
         publisher.write_all(&[byte, byte]).unwrap();
         expected[at..at + 2].fill(byte);
     }
-    assert!(of(url).log.contains(&0));
+    assert!(stored_at(url).log.contains(&0));
     publisher.seek(SeekFrom::End(0)).unwrap();
     publisher.write_all(b"end").unwrap();
     expected.extend(b"end");
     let read = publisher.read_back().unwrap().unwrap();
     assert!(read.read_vec(0, read.len()).unwrap() == expected);
     publisher.commit().unwrap();
-    let end = of(url);
+    let end = stored_at(url);
     assert!(end.file == Some(expected));
     let count = |nth: usize| end.log.iter().filter(|it| **it == nth).count();
     assert_eq!([0, 1, 2, 3, 4, 5].map(count), [2, 1, 2, 1, 1, 1], "{:?}", end.log);
@@ -196,7 +196,7 @@ fn a_promise_may_follow_the_bytes() {
         most = most.max(used_on_disk(&publisher));
     }
     publisher.commit().unwrap();
-    assert!(of(url).file == Some(expected));
+    assert!(stored_at(url).file == Some(expected));
     assert!(most <= 48 * MIB as u64, "{most} bytes");
 }
 
@@ -208,7 +208,7 @@ fn a_short_file_is_one_request() {
         publisher.file().mark_final(0..u64::MAX);
         publisher.write_all(&vec![9; len]).unwrap();
         publisher.commit().unwrap();
-        let end = of(&url);
+        let end = stored_at(&url);
         assert!(end.file == Some(vec![9; len]) && end.log.is_empty(), "{len}");
     }
 }
@@ -224,7 +224,7 @@ fn a_part_that_fails_ends_the_upload() {
     assert_eq!(publisher.write_all(b"more").unwrap_err().to_string(), "refused");
     let error = publisher.commit().unwrap_err();
     assert_eq!(error.to_string(), "cannot write test://fails: refused");
-    let end = of(url);
+    let end = stored_at(url);
     assert_eq!((end.file, end.given_up), (None, 1));
 }
 
@@ -240,6 +240,6 @@ fn a_dropped_upload_is_given_up_and_a_broken_promise_is_an_error() {
     let error = publisher.write_all(b"again").unwrap_err();
     assert!(error.to_string().contains("written again"), "{error}");
     drop(publisher);
-    let end = of(url);
+    let end = stored_at(url);
     assert_eq!((end.file, end.given_up), (None, 1));
 }

@@ -101,7 +101,7 @@ impl ReadAt for Positioned {
     }
 }
 
-/// What a question did.
+/// Outcome of one comparison.
 #[derive(Debug, PartialEq, Eq)]
 enum Came {
     Right { is_unchecked: bool },

@@ -31,7 +31,7 @@ fn change(left: &World, right: &World, threads: usize) -> Option<DiffNorms> {
     let [a, b] = [left, right].map(|world| &world.mapped.datasets()[0]);
     let how = Execution { threads, ..Execution::default() };
     let slab = Hyperslab::whole(a.shape());
-    a.diff(&slab, (b, &slab), &Tolerance::default(), &how).unwrap().value.change
+    a.diff(&slab, b, &slab, &Tolerance::default(), &how).unwrap().value.change
 }
 
 fn figures(found: DiffNorms) -> [f64; 3] {
@@ -126,7 +126,7 @@ fn only_finite_elements_are_measured() {
     let mut a = a;
     a.attrs.insert("_FillValue".into(), AttrText::number(DType::Float64, &(-9_f64).to_le_bytes()));
     let slab = Hyperslab::whole(a.shape());
-    let found = a.diff(&slab, (&b, &slab), &Tolerance::default(), &Execution::default()).unwrap();
+    let found = a.diff(&slab, &b, &slab, &Tolerance::default(), &Execution::default()).unwrap();
     let found = found.value.change.unwrap();
     assert_eq!((found.count, found.unmeasured), (2, 2));
     assert_eq!((found.rms, found.relative_l2), (Some(4.5_f64.sqrt()), Some(3.0 / 2_f64.sqrt())));

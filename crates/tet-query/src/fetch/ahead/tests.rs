@@ -43,8 +43,8 @@ fn each_chunk_is_compared_once_and_told_to_all() {
     assert_eq!(counts, [100, 101, 102, 103, 104, 105, 106, 107, 108]);
 }
 
-/// What a second thread does that comes to the first chunk while that is compared: `later` is asked
-/// about the second one.
+/// Runs a second thread that reaches the first chunk while it is being compared; `later` compares
+/// the second chunk.
 fn check_second(later: impl Fn() -> Result<Outcome> + Sync) {
     let plan = planned();
     let ahead = Ahead::new(&plan);

@@ -24,7 +24,8 @@ fn no_task_begins_too_far_ahead_of_one_that_takes_long() {
         let begun = AtomicU64::new(0);
         let how = Execution::default();
         run(
-            (WORKERS, ahead),
+            WORKERS,
+            ahead,
             COUNT,
             &how,
             || (),
@@ -46,7 +47,8 @@ fn the_first_failure_is_told_and_nobody_waits_for_it() {
     for workers in 1..=WORKERS {
         let how = Execution::default();
         let ran = run(
-            (workers, 2),
+            workers,
+            2,
             COUNT,
             &how,
             || (),

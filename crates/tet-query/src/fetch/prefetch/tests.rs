@@ -6,7 +6,7 @@ use tet_format::{DType, Span};
 use tet_io::{Access, ReadAt, Source};
 
 use crate::budget::Execution;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
@@ -17,7 +17,7 @@ const DEPTH: usize = 4;
 /// A file whose requests wait for each other: up to `DEPTH` are there at the same time.
 struct Far {
     bytes: Source,
-    state: Mutex<State>,
+    state: Mutex<RequestLog>,
     met: Condvar,
     /// Where reads fail.
     broken: Option<u64>,
@@ -25,7 +25,7 @@ struct Far {
 }
 
 #[derive(Default)]
-struct State {
+struct RequestLog {
     now: usize,
     most: usize,
     reads: Vec<Span>,
@@ -42,7 +42,7 @@ impl ReadAt for Far {
         state.most = state.most.max(state.now);
         state.reads.push(Span::new(offset, out.len() as u64).unwrap());
         self.met.notify_all();
-        let alone = |state: &mut State| state.most < DEPTH;
+        let alone = |state: &mut RequestLog| state.most < DEPTH;
         let wait = self.met.wait_timeout_while(state, Duration::from_secs(5), alone);
         let (mut state, _) = wait.unwrap();
         state.now -= 1;
@@ -93,7 +93,7 @@ fn requests_do_not_depend_on_threads() {
                 let wanted = near.reduce(&slab, reduction, &how).unwrap();
                 assert_eq!(format!("{:?}", found.value), format!("{:?}", wanted.value));
                 let mut runs = Vec::new();
-                let visit = &mut |run: Run| runs.push(run.span);
+                let visit = &mut |run: ReadRange| runs.push(run.span);
                 dataset.reduce_runs(&slab, reduction, &how, visit).unwrap();
                 check(&far, runs);
             }
@@ -101,7 +101,7 @@ fn requests_do_not_depend_on_threads() {
             let found = dataset.read(&slab, &how).unwrap();
             assert_eq!(found.bytes(), near.read(&slab, &how).unwrap().bytes());
             let mut runs = Vec::new();
-            dataset.read_runs(&slab, &how, &mut |run: Run| runs.push(run.span)).unwrap();
+            dataset.read_runs(&slab, &how, &mut |run: ReadRange| runs.push(run.span)).unwrap();
             check(&far, runs);
         }
     }
@@ -134,7 +134,7 @@ fn requests_for_several_tasks_do_not_depend_on_threads() {
                 let wanted = near.reduce(&slab, &reduction, &how).unwrap();
                 assert_eq!(format!("{:?}", found.value), format!("{:?}", wanted.value));
                 let mut runs = Vec::new();
-                let visit = &mut |run: Run| runs.push(run.span);
+                let visit = &mut |run: ReadRange| runs.push(run.span);
                 dataset.reduce_runs(&slab, &reduction, &how, visit).unwrap();
                 counts.push(runs.len());
                 let mut reads = far.state.lock().unwrap().reads.clone();
@@ -173,7 +173,7 @@ fn a_failed_request_is_an_error_of_the_answer() {
         let how = Execution { threads: 2, ..small_tuning() };
         let outcome = dataset.reduce(&slab, &Reduction::all(Op::Sum), &how);
         let mut is_read = false;
-        let visit = &mut |run: Run| is_read |= run.span.range().contains(&broken);
+        let visit = &mut |run: ReadRange| is_read |= run.span.range().contains(&broken);
         dataset.reduce_runs(&slab, &Reduction::all(Op::Sum), &how, visit).unwrap();
         assert_eq!(outcome.is_err(), is_read, "{outcome:?}");
     }

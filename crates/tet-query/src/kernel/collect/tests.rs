@@ -82,7 +82,7 @@ fn check<T: Numeric>(lanes: usize, cut: usize, elements: &[T], setup: &Setup) {
     for kernel in [by_lanes, by_runs, taken, scattered] {
         let overhead = size_of_val(&kernel.parts[..]) + size_of_val(&kernel.cells[..]);
         // Each of the two states that were merged may end in a part of its own.
-        let allowed = 4 * kernel.elements.len() + 2 * size_of::<Part>();
+        let allowed = 4 * kernel.elements.len() + 2 * size_of::<CellRows>();
         assert!(overhead <= allowed, "{overhead} bytes, not {allowed}");
         let nans = elements[..rows * lanes].iter().filter(|e| e.wide().is_nan()).count() as u64;
         assert!(kernel.nan_count().is_none_or(|count| count == nans));

@@ -6,7 +6,7 @@
 
 use multiversion::multiversion;
 
-use super::part::Part;
+use super::part::CellMoments;
 use crate::element::LANES;
 use crate::kernel::rank::Ranked;
 use crate::kernel::strip::{ROWS, Strip};
@@ -115,8 +115,8 @@ impl<const N: usize> Sums<N> {
 
     /// The moments of `count` elements by their distances to a pivot.
     #[inline(always)]
-    fn part<T: Distant>(&self, count: f64) -> Part<N> {
-        let mut part = Part { counts: [count; N], ..Part::EMPTY };
+    fn part<T: Distant>(&self, count: f64) -> CellMoments<N> {
+        let mut part = CellMoments { counts: [count; N], ..CellMoments::EMPTY };
         for i in 0..N {
             let offset = self.distances[i] / count;
             let m2 = self.squares[i] - self.distances[i] * offset;
@@ -130,12 +130,13 @@ impl<const N: usize> Sums<N> {
 }
 
 /// Measures at most [`BLOCK`] elements of one cell.
-pub(super) fn measure<T: Distant>(block: &[T]) -> Part<1> {
-    let Some(first) = block.first() else { return Part::EMPTY };
+pub(super) fn measure<T: Distant>(block: &[T]) -> CellMoments<1> {
+    let Some(first) = block.first() else { return CellMoments::EMPTY };
     let some = block.len().div_ceil(SHARE).next_multiple_of(LANES).min(block.len());
-    let offset = add_lanes(Lanes::of(&block[..some], first.halves()).distances) / some as f64;
+    let offset =
+        add_lanes(Lanes::from_block(&block[..some], first.halves()).distances) / some as f64;
     let pivot = T::moved(first.halves(), offset);
-    let lanes = Lanes::of(block, pivot);
+    let lanes = Lanes::from_block(block, pivot);
     let (distances, squares) = ([add_lanes(lanes.distances)], [add_lanes(lanes.squares)]);
     Sums { pivots: [pivot], distances, squares }.part::<T>(block.len() as f64)
 }
@@ -149,7 +150,7 @@ struct Lanes {
 
 impl Lanes {
     #[inline(always)]
-    fn of<T: Distant>(block: &[T], pivot: Halves) -> Self {
+    fn from_block<T: Distant>(block: &[T], pivot: Halves) -> Self {
         let (rows, tail) = block.as_chunks();
         let mut lanes = Self::default();
         add_rows(&mut lanes, rows, pivot);
@@ -180,7 +181,7 @@ fn add_rows<T: Distant>(lanes: &mut Lanes, rows: &[[T; LANES]], pivot: Halves) {
 pub(super) fn measure_lanes<T: Distant, const N: usize>(
     strip: &Strip<'_, T>,
     lane: usize,
-) -> Part<N> {
+) -> CellMoments<N> {
     let mut sums = Sums::new(strip.row::<N>(0, lane, T::zeroed()).map(T::halves));
     for row in 0..strip.rows {
         sums.add(&strip.row::<N>(row, lane, T::zeroed()));

@@ -65,7 +65,7 @@ impl<T: Integer + Square, M: Measure> Kernel<T> for ExactSpread<M> {
                 let (sum, squares) = (self.sum.total(cell), self.squares.total(cell));
                 squared_distances(count, sum, squares.unsigned_abs())
             });
-            m2.map(|m2| M::of(variance(m2, count, self.ddof)))
+            m2.map(|m2| M::from_variance(variance(m2, count, self.ddof)))
         };
         Ok(floats_or_null(self.folded.counts().iter().enumerate().map(cell)))
     }

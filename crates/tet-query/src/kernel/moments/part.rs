@@ -6,7 +6,7 @@ use crate::kernel::sum::two_sum;
 
 /// Those of `N` neighboring cells.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::kernel) struct Part<const N: usize> {
+pub(in crate::kernel) struct CellMoments<const N: usize> {
     /// As floats, which registers of floats want.
     pub(super) counts: [f64; N],
     /// The means are the sums of these two.
@@ -16,7 +16,7 @@ pub(in crate::kernel) struct Part<const N: usize> {
     pub(super) m2s: [f64; N],
 }
 
-impl<const N: usize> Part<N> {
+impl<const N: usize> CellMoments<N> {
     /// Of no elements.
     pub(super) const EMPTY: Self =
         Self { counts: [0.0; N], highs: [0.0; N], lows: [0.0; N], m2s: [0.0; N] };
@@ -70,8 +70,8 @@ impl Parts {
 
     /// The cells from `first` on; past the last it is empty.
     #[inline(always)]
-    pub(super) fn of<const N: usize>(&self, first: usize) -> Part<N> {
-        Part {
+    pub(super) fn load<const N: usize>(&self, first: usize) -> CellMoments<N> {
+        CellMoments {
             counts: some(&self.counts[first..]),
             highs: some(&self.highs[first..]),
             lows: some(&self.lows[first..]),
@@ -81,7 +81,12 @@ impl Parts {
 
     /// Puts `lanes` cells from `first` on.
     #[inline(always)]
-    pub(super) fn put<const N: usize>(&mut self, first: usize, lanes: usize, part: &Part<N>) {
+    pub(super) fn store<const N: usize>(
+        &mut self,
+        first: usize,
+        lanes: usize,
+        part: &CellMoments<N>,
+    ) {
         let cells = first..first + lanes.min(N);
         put_some(&mut self.counts[cells.clone()], &part.counts);
         put_some(&mut self.highs[cells.clone()], &part.highs);
@@ -91,9 +96,9 @@ impl Parts {
 
     /// Adds later elements to those of a cell.
     #[inline]
-    pub(super) fn add(&mut self, cell: usize, later: &Part<1>) {
-        let both = self.of::<1>(cell).plus(later);
-        self.put(cell, 1, &both);
+    pub(super) fn add(&mut self, cell: usize, later: &CellMoments<1>) {
+        let both = self.load::<1>(cell).plus(later);
+        self.store(cell, 1, &both);
     }
 }
 

@@ -8,7 +8,7 @@ use super::distance::{BLOCK, Distant, measure, measure_lanes};
 use super::part::Parts;
 use super::{Measure, variance};
 use crate::error::Result;
-use crate::kernel::special::{Float, Found, Specials};
+use crate::kernel::special::{Float, NonFinite, Specials};
 use crate::kernel::strip::{ROWS, SPAN, Strip};
 use crate::kernel::{At, Kernel, Lanes, Setup, floats_or_null};
 use crate::value::Values;
@@ -33,7 +33,7 @@ impl<M: Measure> ShiftedSpread<M> {
             return Some(f64::NAN);
         }
         let count = self.parts.counts[cell] as u64;
-        (count > 0).then(|| M::of(variance(self.parts.m2s[cell], count, self.ddof)))
+        (count > 0).then(|| M::from_variance(variance(self.parts.m2s[cell], count, self.ddof)))
     }
 
     /// Measures at most `N` elements, of which some are not finite, or their squares.
@@ -43,7 +43,7 @@ impl<M: Measure> ShiftedSpread<M> {
         cell: usize,
         elements: impl Iterator<Item = T>,
     ) {
-        let mut found = Found::default();
+        let mut found = NonFinite::default();
         let (mut finite, mut count) = ([T::zeroed(); N], 0);
         for element in elements {
             let (nan, infinite) = element.wide().look();
@@ -88,12 +88,12 @@ impl<T: Distant, M: Measure> Kernel<T> for ShiftedSpread<M> {
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
-        self.parts.add(cell, &later.parts.of(from));
+        self.parts.add(cell, &later.parts.load(from));
         self.specials.take(cell, &later.specials, from);
     }
 
     fn merge(&mut self, later: Self) {
-        (0..self.parts.counts.len()).for_each(|cell| self.parts.add(cell, &later.parts.of(cell)));
+        (0..self.parts.counts.len()).for_each(|cell| self.parts.add(cell, &later.parts.load(cell)));
         self.specials.merge(later.specials);
     }
 
@@ -115,8 +115,8 @@ fn fold_strip<T: Distant>(strip: Strip<'_, T>, first: usize, parts: &mut Parts) 
     for (group, lane) in (0..strip.lanes).step_by(N).enumerate() {
         let part = measure_lanes::<T, N>(&strip, lane);
         if part.is_finite() {
-            let both = parts.of::<N>(first + lane).plus(&part);
-            parts.put(first + lane, strip.lanes - lane, &both);
+            let both = parts.load::<N>(first + lane).plus(&part);
+            parts.store(first + lane, strip.lanes - lane, &both);
         } else {
             odd |= 1 << group;
         }

@@ -15,7 +15,7 @@ use crate::scalar::Scalar;
 fn variance_of_floats(values: &[f64], ddof: u32) -> f64 {
     let count = values.len() as f64;
     let high = fsum(values) / count;
-    // What is left of the sum, the product being two floats too.
+    // The remainder of the sum; the product is two floats too.
     let product = high * count;
     let mut parts = values.to_vec();
     parts.extend([-product, -high.mul_add(count, -product)]);
@@ -75,7 +75,8 @@ fn assert_near(found: Scalar, wanted: Option<f64>, error_max: f64) {
 }
 
 fn check<T: Spread>(
-    (lanes, cut): (usize, usize),
+    lanes: usize,
+    cut: usize,
     elements: &[T],
     value: fn(T) -> f64,
     of: impl Fn(&[T], u32) -> f64,
@@ -96,19 +97,21 @@ fn check<T: Spread>(
 }
 
 fn check_floats<T: Spread + Into<f64>>(shape: (usize, usize), elements: Vec<T>) {
-    let elements = trim(shape.0, elements);
+    let (lanes, cut) = shape;
+    let elements = trim(lanes, elements);
     let of = |column: &[T], ddof| {
         variance_of_floats(&column.iter().map(|&e| e.into()).collect::<Vec<_>>(), ddof)
     };
-    check(shape, &elements, Into::into, of, 1e-12);
+    check(lanes, cut, &elements, Into::into, of, 1e-12);
 }
 
 fn check_integers<T: Spread + Into<i128>>(shape: (usize, usize), elements: Vec<T>, error_max: f64) {
-    let elements = trim(shape.0, elements);
+    let (lanes, cut) = shape;
+    let elements = trim(lanes, elements);
     let of = |column: &[T], ddof| {
         variance_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>(), ddof)
     };
-    check(shape, &elements, |_| 0.0, of, error_max);
+    check(lanes, cut, &elements, |_| 0.0, of, error_max);
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use multiversion::multiversion;
 use crate::element::LANES;
 use crate::error::Result;
 use crate::kernel::rank::Ranked;
-use crate::kernel::special::{Found, Specials};
+use crate::kernel::special::{NonFinite, Specials};
 use crate::kernel::strip::{ROWS, SPAN, Strip};
 use crate::kernel::sum::{Pair, add_lanes, power_of_two};
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
@@ -56,7 +56,7 @@ impl FloatNorm {
         let sum = self.sums[cell].total();
         let Some(beyond) = self.beyond.get(&cell) else { return sum.sqrt() };
         let (large, small) = (beyond.large.total(), beyond.small.total());
-        // What is scaled by 2^1200 goes in two steps.
+        // A scale of 2^1200 takes two steps.
         let (up, down) = (power_of_two(SCALE), power_of_two(-SCALE));
         if large > 0.0 {
             (large + sum * down * down).sqrt() * up
@@ -70,7 +70,7 @@ impl FloatNorm {
     /// Adds at most `N` elements whose plain sum of squares over- or underflows.
     #[cold]
     fn fold_odd<const N: usize>(&mut self, cell: usize, values: impl Iterator<Item = f64>) {
-        let mut found = Found::default();
+        let mut found = NonFinite::default();
         let (mut block, mut room) = ([0.0; N], [0.0; N]);
         block.iter_mut().zip(values).for_each(|(to, value)| *to = value);
         let finite = found.sift(&block, &mut room);

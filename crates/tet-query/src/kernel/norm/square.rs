@@ -19,7 +19,7 @@ const WIDE_LANES: usize = 8;
 /// An integer of 8 or 16 bits.
 pub(in crate::kernel) trait Square: Element {
     fn square(self) -> u32;
-    /// What two squares add to the low and to the high 16 bits.
+    /// Terms that two squares add to the low and to the high 16 bits.
     fn pair(self, other: Self) -> [u32; 2];
 }
 

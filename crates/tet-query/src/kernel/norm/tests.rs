@@ -12,7 +12,7 @@ use crate::kernel::{At, Kernel, Setup};
 use crate::op::NanPolicy;
 use crate::scalar::Scalar;
 
-/// What NaN and infinities make of a norm; `None` when the finite elements decide.
+/// Norm of NaN and infinities; `None` when the finite elements decide.
 fn special(values: &[f64], nan: NanPolicy) -> Option<f64> {
     if nan == NanPolicy::Propagate && values.iter().any(|value| value.is_nan()) {
         return Some(f64::NAN);
@@ -47,7 +47,7 @@ fn assert_near(found: f64, wanted: f64, error_max: f64) {
 }
 
 type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Whole>;
-type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Kept>;
+type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::PerCell>;
 
 /// The sum of magnitudes of a whole selection may be so far off.
 fn check_floats<T>(shape: (usize, usize), elements: Vec<T>, whole_error_max: f64)

@@ -9,7 +9,7 @@ use multiversion::multiversion;
 use crate::element::LANES;
 use crate::error::Result;
 use crate::kernel::rank::Ranked;
-use crate::kernel::special::{Float, Found, Specials};
+use crate::kernel::special::{Float, NonFinite, Specials};
 use crate::kernel::sum::power_of_two;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
@@ -36,7 +36,7 @@ impl Factor {
     const ONE: Self = Self { mantissa: 1.0, exponent: 0 };
 
     /// Of a float that is neither zero nor infinite nor NaN.
-    fn of(value: f64) -> Self {
+    fn from_float(value: f64) -> Self {
         let scale = if value.abs() < f64::MIN_POSITIVE { 64 } else { 0 };
         let (mantissa, exponent) = split(value * power_of_two(scale));
         Self { mantissa, exponent: exponent - i64::from(scale) }
@@ -88,7 +88,7 @@ impl FloatProduct {
     fn multiply(&mut self, cell: usize, value: f64) {
         let (nan, infinite) = value.look();
         if nan || infinite != 0 {
-            let mut found = Found::default();
+            let mut found = NonFinite::default();
             found.add(u64::from(nan), infinite);
             self.specials.note(cell, found);
         }
@@ -99,7 +99,7 @@ impl FloatProduct {
             _ if infinite != 0 || value == 0.0 => {
                 Factor { mantissa: 1.0_f64.copysign(value), ..Factor::ONE }
             }
-            _ => Factor::of(value),
+            _ => Factor::from_float(value),
         };
         self.factors[cell] = self.factors[cell].times(factor);
     }

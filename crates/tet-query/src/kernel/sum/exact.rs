@@ -11,7 +11,7 @@ use multiversion::multiversion;
 
 use super::fixed::{FixedF32, power_of_two};
 use crate::element::{LANES, Single};
-use crate::kernel::special::Found;
+use crate::kernel::special::NonFinite;
 
 /// Elements whose exponents are judged together.
 const BLOCK: usize = 1024;
@@ -22,7 +22,7 @@ pub(super) const INFINITE: u32 = 0xff00_0000;
 const fn spread_max(digits: u32) -> u32 {
     53 - 10 - digits
 }
-/// The same when a block is split in two first.
+/// Bound for a block that is first split in two.
 const SPLIT_SPREAD_MAX: u32 = 60;
 
 /// The exponents of a block, as a first pass sees them.
@@ -40,7 +40,7 @@ pub(super) fn fold_exact<T: Single>(
     elements: &[T],
     room: &mut [f32],
     sum: &mut FixedF32,
-    found: &mut Found,
+    found: &mut NonFinite,
 ) {
     for block in elements.chunks(BLOCK) {
         let mut lanes = Lanes::ZERO;
@@ -54,7 +54,7 @@ pub(super) fn fold_exact<T: Single>(
     }
 }
 
-/// What a pass over a block gathers, lane by lane.
+/// Lane sums of one pass over a block.
 struct Lanes {
     total: [f64; LANES],
     high: [u32; LANES],
@@ -229,7 +229,7 @@ fn add_cut_rows(
 
 /// A block with NaN or infinities: they are noted, and zeros stand in for them.
 #[cold]
-fn add_special_block(block: &[f32], digits: u32, sum: &mut FixedF32, found: &mut Found) {
+fn add_special_block(block: &[f32], digits: u32, sum: &mut FixedF32, found: &mut NonFinite) {
     let mut room = [0_f32; BLOCK];
     let finite = found.sift(block, &mut room);
     let mut lanes = Lanes::ZERO;

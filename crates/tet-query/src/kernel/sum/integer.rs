@@ -36,7 +36,7 @@ pub(crate) trait Integer: Element {
     fn fold_strip(strip: Strip<'_, Self>, low: &mut [i64], high: &mut [i64]);
 }
 
-/// What elements add to a sum.
+/// Terms that elements add to a sum.
 pub(crate) trait Terms<T>: Debug + Send + 'static {
     /// As [`Integer::WIDE`]; terms that are not wide have less than 32 bits, and a sign.
     const WIDE: bool;

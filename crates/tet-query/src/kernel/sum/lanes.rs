@@ -12,7 +12,7 @@ use super::exact::{INFINITE, add_quarter, add_row, add_run, padded, total};
 use super::pair::two_sum;
 use crate::element::{LANES, ROOM_LEN, Single};
 use crate::error::Result;
-use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
+use crate::kernel::special::{LaneNonFinite, NonFinite, Open, Sieve, Specials};
 use crate::kernel::strip::{ROWS, SPAN, Strip};
 use crate::kernel::{At, Kernel, Lanes, Runs, Scatter, Setup, floats};
 use crate::value::Values;
@@ -98,7 +98,7 @@ impl LaneSum {
             self.reserve(cell, strip.lanes);
             let block = &mut self.block[cell..cell + strip.lanes];
             if !fold_strip(strip, &mut self.room, block) {
-                let mut found = LaneFound::new();
+                let mut found = LaneNonFinite::new();
                 fold_clean_strip(strip, &mut self.room, block, &mut found);
                 self.specials.note_lanes(cell, strip.lanes, &found);
             }
@@ -123,7 +123,7 @@ impl<T: Single> Kernel<T> for LaneSum {
         for run in elements.chunks(RUN) {
             let mut sum = total(run, &mut self.room);
             if !sum.is_finite() {
-                let mut found = Found::default();
+                let mut found = NonFinite::default();
                 let mut finite = [0.0; RUN];
                 sum = total(found.sift(T::widen_all(run, &mut self.room), &mut finite), &mut []);
                 self.specials.note(cell, found);
@@ -275,13 +275,13 @@ fn fold_strip<T: Single>(strip: Strip<'_, T>, room: &mut [f32], block: &mut [f64
     add_strip(strip, room, block, &mut Open)
 }
 
-/// The same with zeros for what is not finite, which is noted.
+/// Folds a strip with zeros for non-finite elements, which are counted.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn fold_clean_strip<T: Single>(
     strip: Strip<'_, T>,
     room: &mut [f32],
     block: &mut [f64],
-    found: &mut LaneFound,
+    found: &mut LaneNonFinite,
 ) {
     add_strip(strip, room, block, found);
 }

@@ -12,7 +12,7 @@ use super::SumKernel;
 use super::exact::{add_lanes, padded};
 use super::fixed::FixedF64;
 use crate::error::Result;
-use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
+use crate::kernel::special::{LaneNonFinite, NonFinite, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
 use crate::kernel::{At, Kernel, Lanes, Scatter, Setup, floats};
 use crate::value::Values;
@@ -63,7 +63,7 @@ impl PairSum {
     /// Adds a block with a NaN, an infinity, or a partial sum past the largest float64.
     #[cold]
     fn fold_odd(&mut self, cell: usize, block: &[f64]) {
-        let mut found = Found::default();
+        let mut found = NonFinite::default();
         let mut room = [0.0; BLOCK];
         let finite = found.sift(block, &mut room);
         self.specials.note(cell, found);
@@ -79,7 +79,7 @@ impl PairSum {
     /// Adds a strip with a NaN, an infinity, or a partial sum past the largest float64.
     #[cold]
     fn fold_odd_strip(&mut self, first_cell: usize, strip: Strip<'_, f64>) {
-        let mut found = LaneFound::new();
+        let mut found = LaneNonFinite::new();
         let cells = first_cell..first_cell + strip.lanes;
         let (sums, losts) = (&mut self.sums[cells.clone()], &mut self.losts[cells]);
         let done = fold_clean_strip(strip, sums, losts, &mut found);
@@ -337,13 +337,13 @@ fn fold_strip(strip: Strip<'_, f64>, sums: &mut [f64], losts: &mut [f64]) -> boo
     add_strip(strip, sums, losts, &mut Open)
 }
 
-/// The same with zeros for what is not finite, which is noted.
+/// Folds a strip with zeros for non-finite elements, which are counted.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn fold_clean_strip(
     strip: Strip<'_, f64>,
     sums: &mut [f64],
     losts: &mut [f64],
-    found: &mut LaneFound,
+    found: &mut LaneNonFinite,
 ) -> bool {
     add_strip(strip, sums, losts, found)
 }

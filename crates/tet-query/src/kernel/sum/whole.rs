@@ -5,7 +5,7 @@ use super::exact::fold_exact;
 use super::fixed::FixedF32;
 use crate::element::Single;
 use crate::error::Result;
-use crate::kernel::special::{Found, Specials};
+use crate::kernel::special::{NonFinite, Specials};
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 
@@ -28,7 +28,7 @@ impl<T: Single> Kernel<T> for ExactSum {
 
     fn fold_run(&mut self, at: At, elements: &[T]) {
         let cell = at.cell;
-        let mut found = Found::default();
+        let mut found = NonFinite::default();
         fold_exact(elements, &mut self.room, &mut self.sums[cell], &mut found);
         self.specials.note(cell, found);
     }

@@ -1,4 +1,4 @@
-//! The same elements folded in every way the engine knows: runs, lanes, cuts, cells taken.
+//! Folds of the same elements in every way that the engine has: runs, lanes, cuts, cells taken.
 
 use super::is_nan;
 use crate::element::Element;

@@ -9,7 +9,7 @@ use super::{Loop, walk};
 use crate::buffer;
 use crate::error::Result;
 use crate::fetch::Block;
-use crate::kernel::{At, Lanes, Maker, Scatter, State};
+use crate::kernel::{At, KernelState, Lanes, Maker, Scatter};
 use crate::plan::piece::strides;
 use crate::plan::touch::AxisBox;
 use crate::reduce::layout::{AxisCells, Layout};
@@ -32,7 +32,7 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// The table of a strip, if it has one whose stretches are short.
-    pub(super) fn of(
+    pub(super) fn for_strip(
         block: &Block<'_>,
         boxes: &[AxisBox],
         layout: &'a Layout,
@@ -53,7 +53,8 @@ impl<'a> Table<'a> {
     /// Folds the axis in every turn of `loops`; `bytes` begin with the first element.
     pub(super) fn fold(
         &self,
-        (maker, state): (&Maker, &mut dyn State),
+        maker: &Maker,
+        state: &mut dyn KernelState,
         bytes: &[u8],
         loops: &mut Vec<Loop>,
         first: At,
@@ -89,7 +90,7 @@ impl<'a> Table<'a> {
     fn fold_columns(
         &self,
         maker: &Maker,
-        state: &mut dyn State,
+        state: &mut dyn KernelState,
         bytes: &[u8],
         lanes: Lanes,
         at: At,

@@ -12,12 +12,12 @@ use crate::kernel::{At, Maker, Runs, rank_maker};
 struct Memory<T> {
     elements: Vec<T>,
     part: usize,
-    passes: Vec<Step>,
+    passes: Vec<RankStep>,
     tuning: Tuning,
 }
 
 impl<T: Element> Passing for Memory<T> {
-    fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
+    fn run(&mut self, step: RankStep, pass: &Pass) -> Result<(Values, Option<u64>)> {
         self.passes.push(step);
         assert!(self.passes.len() < 100, "the search ends");
         let setup = Setup { digits: pass.clone(), ..Setup::default() };
@@ -74,7 +74,7 @@ fn check<T: Ranked>(elements: Vec<T>, part: usize, setup: &Setup, tuning: Tuning
         let wanted = if spoiled {
             f64::NAN
         } else {
-            let place = places(sorted.len() as u64, &[*place], setup.between)[0];
+            let place = quantile_positions(sorted.len() as u64, &[*place], setup.between)[0];
             place.value(|at| sorted[at as usize])
         };
         assert!(value == wanted || value.is_nan() && wanted.is_nan(), "{value}, not {wanted}");
@@ -142,7 +142,7 @@ fn many_equal_elements_take_one_pass() {
         };
         let found = quantiles(DType::Float64, &setup, &mut memory).expect("numbers");
         assert_eq!(found.expect("no pass fails").values.len(), 1);
-        assert_eq!(memory.passes, [Step::Digits]);
+        assert_eq!(memory.passes, [RankStep::Digits]);
     }
 }
 
@@ -150,7 +150,7 @@ fn many_equal_elements_take_one_pass() {
 fn elements_that_change_between_passes_are_noticed() {
     struct Changing(Memory<i32>, i32);
     impl Passing for Changing {
-        fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
+        fn run(&mut self, step: RankStep, pass: &Pass) -> Result<(Values, Option<u64>)> {
             let result = self.0.run(step, pass);
             self.0.elements.iter_mut().for_each(|element| *element = element.wrapping_add(self.1));
             result

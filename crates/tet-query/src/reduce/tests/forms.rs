@@ -16,7 +16,7 @@ use crate::testing::{
 };
 use crate::value::Details;
 
-/// What an axis may be asked to be.
+/// Roles of an axis in a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Folded,
@@ -231,7 +231,8 @@ fn places_are_not_sought_among_pads() {
     }
 }
 
-/// What needs all elements of a cell at once has no windows, and says so before anything is read.
+/// Operations that need all elements of a cell at once have no windows; the error comes before any
+/// read.
 #[test]
 fn order_statistics_and_histograms_have_no_windows() {
     let world = world(DType::UInt16, &[13], &[5], Stored::Raw, Order::Packed, |n| {
@@ -241,7 +242,7 @@ fn order_statistics_and_histograms_have_no_windows() {
     let dataset = &world.mapped.datasets()[0];
     for op in [Op::Median, Op::Quantile, Op::Histogram, Op::Sum] {
         let reduction = asked(op, &slab, &[Form::Bins(4, WindowAlign::Start, false)]);
-        let params = Params { q: vec![0.25], one_q: true, ..Params::of(op) };
+        let params = Params { q: vec![0.25], one_q: true, ..Params::for_op(op) };
         let reduction = Reduction { params, ..reduction };
         let found = dataset.reduce(&slab, &reduction, &small_tuning()).err();
         let cost = dataset.reduce_cost(&slab, &reduction, &small_tuning()).err();

@@ -134,7 +134,7 @@ fn open(bytes: Vec<u8>) -> Dataset {
     Catalog::from_tet(file).unwrap().datasets()[0].clone()
 }
 
-/// Everything of an answer but what it rests on, floats by their bits.
+/// All values of an answer, without their integrity, floats by their bits.
 fn answer_text(answer: &Reduced) -> String {
     let bits: Vec<u64> = match &answer.values.cells {
         Cells::Float(floats) => floats.iter().map(|float| float.to_bits()).collect(),
@@ -175,7 +175,7 @@ fn filters() -> Vec<Option<Filter>> {
 
 /// The forms of cells: some axes, groups, picks and windows.
 fn forms(op: Op, slab: &Hyperslab) -> Vec<Reduction> {
-    let params = Params { q: vec![0.25, 0.5], fill: Some(Number::Int(7)), ..Params::of(op) };
+    let params = Params { q: vec![0.25, 0.5], fill: Some(Number::Int(7)), ..Params::for_op(op) };
     let all = Reduction { params, ..Reduction::all(op) };
     let along = |axes: &[usize]| {
         let axes = crate::reduction::Axes::Some(axes.to_vec());

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::testing::{
-    Draft as Parts, Part, buffered, descriptor, metadata, step, streamed, tensor, tensors,
+    Draft as Parts, FrameDraft, buffered, descriptor, metadata, step, streamed, tensor, tensors,
 };
 use crate::{Error, Result};
 
 /// Messages of every form.
 fn inputs() -> Vec<Vec<u8>> {
-    let behind = [tensor(b"abc"), Part::tensor_behind(&descriptor(3), b"xyz")];
+    let behind = [tensor(b"abc"), FrameDraft::tensor_behind(&descriptor(3), b"xyz")];
     let (one, two) = (buffered(&tensors()).bytes(), streamed(&tensors()).bytes());
     let three = streamed(&behind).bytes();
     vec![one.clone(), two.clone(), [one, two, three].concat()]
@@ -49,7 +49,7 @@ fn flipped_bits_are_refused_or_told_as_before() {
             let Some(Ok(made)) = edited(&flipped) else { continue };
             let after = check(&made);
             assert!(!before.is_ok() || after.is_ok(), "bit {bit}");
-            // What is wrong with a tensor is not made good.
+            // Faults of a tensor are not repaired.
             let rules = |report: &crate::Report| {
                 let errors = report.findings.iter().filter(|it| it.place.object.is_some());
                 errors.filter(|it| it.code.id() == "TGM-F10").count()
@@ -118,7 +118,7 @@ fn integers_are_as_wide_as_cbor_has_them() {
 
 #[test]
 fn what_nobody_knows_is_not_dropped() {
-    let parts = [metadata(1, &[step(1)]), Part::new(77, b"later"), tensor(b"abc")];
+    let parts = [metadata(1, &[step(1)]), FrameDraft::new(77, b"later"), tensor(b"abc")];
     let bytes = Parts::new(&parts).bytes();
     let edited = set(&file(&bytes), &[("a", text("b"))]);
     assert!(matches!(edited, Err(Error::NotRewritable { .. })));
@@ -126,7 +126,7 @@ fn what_nobody_knows_is_not_dropped() {
     junk.extend(b"some other bytes, which may be of value");
     assert_eq!(check_sound(&file(&junk)).unwrap_err().fault().unwrap().rule.id, "TGM-S2");
     let zeros = [bytes.clone(), vec![0; 40], bytes.clone()].concat();
-    let mut image = Image::of(&file(&zeros));
+    let mut image = Image::for_file(&file(&zeros));
     (0..2).for_each(|number| image.copy(&file(&zeros), number).unwrap());
     assert!(image.bytes() == [bytes.clone(), bytes].concat());
 }
@@ -137,7 +137,7 @@ fn odd_messages_become_tidy_ones() {
     let odd = [
         metadata(1, &[step(1)]).padded(&[]),
         tensor(b"abc").padded(b"\0\0junk"),
-        Part::tensor_behind(&descriptor(3), b"xyz").padded(&[0; 40]),
+        FrameDraft::tensor_behind(&descriptor(3), b"xyz").padded(&[0; 40]),
         tensor(b"defg"),
     ];
     let bytes = Parts::new(&odd).bytes();

@@ -1,7 +1,7 @@
-//! What keys lead to.
+//! Targets of keys.
 
 use super::*;
-use crate::testing::{Draft as Parts, Part, map, tensor, uints};
+use crate::testing::{Draft as Parts, FrameDraft, map, tensor, uints};
 use crate::{Error, Pairs};
 
 /// Two messages: one of two objects, one of none.
@@ -13,9 +13,9 @@ pub(super) fn two() -> Vec<u8> {
     let extra = map(&[("run", text("a/b")), ("levels", uints(&[1, 2])), ("dotted.key", text("x"))]);
     let reserved = map(&[("uuid", text("u-1"))]);
     let metadata = map(&[("base", base), ("_extra_", extra), ("_reserved_", reserved)]);
-    let one = Parts::new(&[Part::cbor(1, &metadata), tensor(b"abc"), tensor(b"defg")]);
+    let one = Parts::new(&[FrameDraft::cbor(1, &metadata), tensor(b"abc"), tensor(b"defg")]);
     let metadata = map(&[("_extra_", map(&[("run", text("c"))]))]);
-    [one.bytes(), Parts::new(&[Part::cbor(1, &metadata)]).bytes()].concat()
+    [one.bytes(), Parts::new(&[FrameDraft::cbor(1, &metadata)]).bytes()].concat()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn keys_that_lead_nowhere_change_nothing() {
 
 #[test]
 fn what_a_key_leads_to_is_named_as_it_was_asked_for() {
-    let mut draft = Draft::of(&file(&two()), 0).unwrap();
+    let mut draft = Draft::from_message(&file(&two()), 0).unwrap();
     let mut refused = |at: &str| draft.set(Some(0), &key(at), &text("y")).unwrap_err().to_string();
     assert!(refused("extra.run.x").starts_with("key \"extra.run\": it leads to a text"));
     assert!(refused("extra.levels.2").starts_with("key \"extra.levels\": it leads to a list"));
@@ -135,7 +135,7 @@ fn keys_of_others_are_not_set() {
 fn other_messages_are_copied() {
     let before = two();
     let input = file(&before);
-    let (mut image, mut draft) = (Image::of(&input), Draft::of(&input, 0).unwrap());
+    let (mut image, mut draft) = (Image::for_file(&input), Draft::from_message(&input, 0).unwrap());
     draft.set(Some(1), &key("units"), &text("m/s")).unwrap();
     assert!(draft.unset(Some(0), &key("mars.type")).unwrap());
     image.push(&draft, Some(input.span(1).unwrap().start())).unwrap();

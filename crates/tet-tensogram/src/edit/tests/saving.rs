@@ -62,7 +62,7 @@ fn other_files_are_not_written_over() {
     let (path, other) = (folder.path().join("a.tgm"), folder.path().join("b.tgm"));
     fs::write(&path, sample("dt_float32_be")).unwrap();
     fs::write(&other, b"old").unwrap();
-    let mut image = Image::of(&from_disk(&path));
+    let mut image = Image::for_file(&from_disk(&path));
     image.copy(&from_disk(&path), 0).unwrap();
     assert!(
         image.save(Output::NewFile(&other), &Publish::default(), &Progress::default()).is_err()

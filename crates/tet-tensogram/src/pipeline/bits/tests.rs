@@ -51,7 +51,7 @@ proptest! {
         }
     }
 
-    /// What the other reader refuses we refuse, and what both take is the same.
+    /// Sets that the other reader refuses are refused, and those that both read are equal.
     #[test]
     fn damaged_sets_are_refused_or_are_sets(
         bits in bits(),

@@ -18,7 +18,7 @@ pub(crate) struct Ends {
 
 impl Ends {
     /// The ends of all values.
-    pub(crate) fn of(elements: &[u8]) -> Ends {
+    pub(crate) fn from_elements(elements: &[u8]) -> Ends {
         let mut ends = Ends::default();
         ends.widen(elements);
         ends
@@ -371,10 +371,10 @@ mod tests {
             let low = values.iter().fold(first, |a, b| if *b < a { *b } else { a });
             let high = values.iter().fold(first, |a, b| if a < *b { *b } else { a });
             let halves = bytes.split_at(values.len() / 2 * 8);
-            let mut ends = Ends::of(halves.0);
+            let mut ends = Ends::from_elements(halves.0);
             ends.widen(halves.1);
-            assert_eq!(ends.min_max(), Ends::of(&bytes).min_max(), "{values:?}");
-            let (found_low, found_high) = Ends::of(&bytes).min_max();
+            assert_eq!(ends.min_max(), Ends::from_elements(&bytes).min_max(), "{values:?}");
+            let (found_low, found_high) = Ends::from_elements(&bytes).min_max();
             let bits = [found_low, found_high].map(f64::to_bits);
             assert_eq!(bits, [low, high].map(f64::to_bits), "{values:?}");
         }

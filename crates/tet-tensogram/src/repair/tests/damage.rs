@@ -2,9 +2,9 @@
 
 use super::{Salvage, check, deep, metadata_of, objects, repair};
 use crate::repair::{Action, Loss};
-use crate::testing::{Draft, Part, buffered, step, streamed, tensor, tensors};
+use crate::testing::{Draft, FrameDraft, buffered, step, streamed, tensor, tensors};
 
-fn three() -> Vec<Part> {
+fn three() -> Vec<FrameDraft> {
     vec![tensor(b"first"), tensor(b"the second one"), tensor(b"3rd")]
 }
 
@@ -142,15 +142,17 @@ fn frames_are_put_in_their_order() {
     let (plan, repaired) = check(&bytes, &String::new);
     assert!(plan.is_whole(), "{:?}", plan.lost);
     assert_eq!(objects(&repaired), objects(&draft.bytes()));
-    let alone =
-        Part::cbor(8, &crate::testing::map(&[("base", tet_cbor::Value::Array(vec![step(9)]))]));
+    let alone = FrameDraft::cbor(
+        8,
+        &crate::testing::map(&[("base", tet_cbor::Value::Array(vec![step(9)]))]),
+    );
     let mut parts = draft.parts.clone();
     parts.push(alone);
     let (plan, repaired) = check(&Draft::new(&parts).bytes(), &String::new);
     assert!(plan.is_whole());
     assert_eq!(objects(&repaired), objects(&draft.bytes()));
     let mut parts = draft.parts;
-    parts.insert(3, Part { kind: 4, ..tensor(b"old") });
+    parts.insert(3, FrameDraft { kind: 4, ..tensor(b"old") });
     let (plan, repaired) = check(&Draft::new(&parts).bytes(), &String::new);
     assert!(plan.is_whole(), "{:?}", plan.lost);
     assert_eq!(objects(&repaired).len(), 3);

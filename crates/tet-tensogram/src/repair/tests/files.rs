@@ -5,7 +5,7 @@ use tet_io::{Output, Publish, Source};
 use super::allowed;
 use super::{Salvage, check, deep, objects, repair};
 use crate::repair::{apply, plan};
-use crate::testing::{Draft, Part, buffered, map, streamed, tensor, tensors, text};
+use crate::testing::{Draft, FrameDraft, buffered, map, streamed, tensor, tensors, text};
 
 #[test]
 fn junk_between_messages_is_left_out() {
@@ -37,7 +37,7 @@ fn a_message_without_a_whole_object_is_left_out() {
 /// A message without objects says something all the same.
 #[test]
 fn a_message_without_objects_is_kept() {
-    let part = Part::cbor(1, &map(&[("_extra_", map(&[("who", text("me"))]))]));
+    let part = FrameDraft::cbor(1, &map(&[("_extra_", map(&[("who", text("me"))]))]));
     let bytes = Draft::new(&[part]).bytes();
     assert!(deep(&bytes).is_ok());
     for at in (0..8).chain(bytes.len() - 16..bytes.len()) {

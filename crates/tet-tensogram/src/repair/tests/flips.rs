@@ -2,11 +2,11 @@
 
 use super::{check, deep, metadata_of, objects};
 use crate::testing::objects::samples;
-use crate::testing::{Part, buffered, descriptor, streamed, tensor, tensors};
+use crate::testing::{FrameDraft, buffered, descriptor, streamed, tensor, tensors};
 
 /// Messages of every form.
 fn messages() -> Vec<Vec<u8>> {
-    let behind = [tensor(b"abc"), Part::tensor_behind(&descriptor(3), b"xyz")];
+    let behind = [tensor(b"abc"), FrameDraft::tensor_behind(&descriptor(3), b"xyz")];
     let (one, two) = (buffered(&tensors()).bytes(), streamed(&tensors()).bytes());
     vec![one, two, streamed(&behind).bytes()]
 }
@@ -14,9 +14,10 @@ fn messages() -> Vec<Vec<u8>> {
 /// Without hashes a flipped bit costs the object that it is in at most.
 #[test]
 fn without_hashes_a_bit_costs_no_other_object() {
-    let parts: Vec<Part> = tensors().into_iter().map(Part::unhashed).collect();
+    let parts: Vec<FrameDraft> = tensors().into_iter().map(FrameDraft::unhashed).collect();
     let bare = |mut draft: crate::testing::Draft| {
-        draft.parts = draft.parts.into_iter().map(|it| Part { hash: 0, ..it.unhashed() }).collect();
+        draft.parts =
+            draft.parts.into_iter().map(|it| FrameDraft { hash: 0, ..it.unhashed() }).collect();
         draft.parts.retain(|it| ![2, 3, 5, 6].contains(&it.kind));
         draft.flags &= !(0x80 | 0x10 | 0x20 | 4 | 8);
         draft

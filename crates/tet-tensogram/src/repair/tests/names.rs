@@ -5,7 +5,7 @@ use tet_cbor::Value;
 use super::{check, metadata_of, objects};
 use crate::Pairs;
 use crate::repair::Loss;
-use crate::testing::{Draft, Part, cbor, index, list, map, metadata, open, step, tensor};
+use crate::testing::{Draft, FrameDraft, cbor, index, list, map, metadata, open, step, tensor};
 
 /// How a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn message(form: Form, clue: Clue, first: i128) -> Draft {
         } else {
             clues.reverse();
             clues.insert(0, metadata(7, &base));
-            [vec![Part::cbor(1, &map(&[]))], tensors.to_vec(), clues].concat()
+            [vec![FrameDraft::cbor(1, &map(&[]))], tensors.to_vec(), clues].concat()
         };
         let draft = Draft::new(&parts);
         let places = draft.parts.iter().zip(draft.offsets()).filter(|it| it.0.kind == 9);
@@ -148,7 +148,7 @@ fn entries_outlive_the_end_of_a_message() {
 fn a_preceder_outlives_no_loss() {
     let mut draft = message(Form::Backfilled, Clue::List, 1);
     let preceder = map(&[("base", Value::Array(vec![step(1)]))]);
-    draft.parts.insert(1, Part::new(8, &cbor(&preceder)));
+    draft.parts.insert(1, FrameDraft::new(8, &cbor(&preceder)));
     let draft = Draft::new(&draft.parts);
     let at = usize::try_from(draft.offsets()[2]).unwrap();
     let mut bytes = draft.bytes();

@@ -274,7 +274,7 @@ struct Stream<'s, 'p> {
 }
 
 impl OrderedJobs for Stream<'_, '_> {
-    type Job = Object;
+    type Item = Object;
     type Error = Error;
 
     fn make(&mut self) -> Result<Option<Object>> {

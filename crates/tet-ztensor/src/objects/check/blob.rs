@@ -38,7 +38,7 @@ pub(super) struct Shared {
 }
 
 /// The check of one blob.
-pub(super) struct Task<'a> {
+pub(super) struct BlobCheck<'a> {
     file: &'a ObjectFile,
     source: &'a Source,
     part: &'a ObjectPart,
@@ -46,19 +46,19 @@ pub(super) struct Task<'a> {
     values: Values,
 }
 
-impl<'a> Task<'a> {
+impl<'a> BlobCheck<'a> {
     /// The check of a part, if there is one: only what has a digest, unless all bytes are checked.
-    pub(super) fn of(
+    pub(super) fn for_part(
         file: &'a ObjectFile,
         object: &ManifestObject,
         part: &'a ObjectPart,
         level: Level,
-    ) -> Option<Task<'a>> {
+    ) -> Option<BlobCheck<'a>> {
         let source = file.source_of(part)?;
         let digest = part.digest.filter(|digest| digest.is_known());
         let is_wanted = level == Level::Deep || digest.is_some();
-        let values = Values::of(object, part);
-        is_wanted.then_some(Task { file, source, part, digest, values })
+        let values = Values::for_part(object, part);
+        is_wanted.then_some(BlobCheck { file, source, part, digest, values })
     }
 
     pub(super) fn shared(&self) -> Shared {
@@ -166,7 +166,7 @@ impl<'a> Task<'a> {
         Ok(vec![Fault { rule, at, found, wanted: wanted.unwrap_or(0) }])
     }
 
-    /// What a comparison and a search found.
+    /// Faults found by a comparison and a search.
     fn results(&self, comparison: Option<Comparison>, search: &Search, at: u64) -> Vec<Fault> {
         let differs = comparison.and_then(Comparison::differs);
         let differs =
@@ -180,7 +180,7 @@ impl<'a> Task<'a> {
         differs.into_iter().chain(wrong).collect()
     }
 
-    /// What the profile of version 2 demands of frames.
+    /// Checks the frames against the profile of version 2.
     fn frames(&self) -> Result<Option<Fault>> {
         if self.file.version() == Version::One || self.part.decoded_len == Some(0) {
             return Ok(None);

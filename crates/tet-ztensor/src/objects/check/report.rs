@@ -27,7 +27,7 @@ pub(super) fn report(
     let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let bare_count = count(objects.iter().filter(is_bare).count());
     let dataset_count = count(objects.len());
-    let usual = integrity_of(&counts, &rule::BLOB_DIGEST, (bare_count, dataset_count));
+    let usual = integrity_of(&counts, &rule::BLOB_DIGEST, bare_count, dataset_count);
     // The manifest of version 2 has a hash, and the footer holds nothing that is not checked.
     let is_all = file.version() == Version::Two && options.level >= Level::Checksums;
     let is_covered = is_all && is_sound && bare_count == 0 && dataset_count != 0;

@@ -1,4 +1,4 @@
-//! What is not written.
+//! Refusals of the writer.
 
 use std::io::{self, Write};
 

@@ -44,7 +44,7 @@ impl Subject {
         let request = Request { catalog, resolved, how, preview, full, nan };
         match &resolved.ask {
             Ask::Reduce(reduction) => {
-                let tet_query::Answer { value, integrity } =
+                let tet_query::WithIntegrity { value, integrity } =
                     resolved.dataset.reduce(&resolved.slab, reduction, how)?;
                 Ok(Subject::of_reduced(&request, value, integrity))
             }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_format::DType;
-use tet_io::{ReadAt, Source, Step};
+use tet_io::{Operation, ReadAt, Source};
 use tet_query::{Dataset, Execution, LazyArray};
 use tet_tensogram::{
     Descriptor, HashChoice, HeadedWriter, Metadata, PackingFit, PackingParameters, Recipe,
@@ -57,7 +57,7 @@ pub(super) fn scratch(
         return Ok(None);
     }
     let fault = |step, error| tet_io::Error::io(step, &tet_io::scratch_in(folder), error);
-    let file = tempfile::tempfile_in(folder).map_err(|error| fault(Step::Create, error))?;
+    let file = tempfile::tempfile_in(folder).map_err(|error| fault(Operation::Create, error))?;
     let mut options = tet_tensogram::WriteOptions::default();
     options.hash = if old.is_hashed { HashChoice::Xxh3 } else { HashChoice::None };
     let metadata = Metadata { base: vec![metadata::described(&object)?], ..Metadata::default() };
@@ -70,11 +70,11 @@ pub(super) fn scratch(
     };
     let (out, len, notes) = put().map_err(|error| match error {
         Error::Io(tet_io::Error::Io { path, source, .. }) if path == Path::new("(output)") => {
-            fault(Step::Write, source).into()
+            fault(Operation::Write, source).into()
         }
         other => other,
     })?;
-    let file = out.into_inner().map_err(|error| fault(Step::Write, error.into_error()))?;
+    let file = out.into_inner().map_err(|error| fault(Operation::Write, error.into_error()))?;
     Ok(Some((Source::from_reader(Arc::new(Scratch { file, len })), notes)))
 }
 

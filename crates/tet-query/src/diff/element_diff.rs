@@ -1,9 +1,9 @@
-//! What differs between the elements of two datasets.
+//! Differences between the elements of two datasets.
 
 use super::change::DiffNorms;
 use crate::scalar::Scalar;
 
-/// What differs between the elements of two datasets.
+/// Differences between the elements of two datasets.
 ///
 /// # Examples
 ///

@@ -1,19 +1,19 @@
-//! What is asked, and the passes over the selection that answer it.
+//! A reduction of a dataset, and the passes over the selection that compute it.
 
 use tet_format::DType;
 
 use super::histogram::{self, Range};
-use super::job::Job;
 use super::pad::check_filled;
+use super::pass::ReductionPass;
 use super::role::Roles;
 use super::zone;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::coalesce::Coalesce;
 use crate::cost::{Cost, VALUE_LEN};
 use crate::error::{Error, Result};
-use crate::fetch::Doubt;
+use crate::fetch::Unverified;
 use crate::fill::fill_of;
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
@@ -23,20 +23,20 @@ use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Values};
 
-/// A reduction and everything it is asked of.
-pub(super) struct Asked<'a> {
+/// A reduction, with its dataset, its selection and the roles of the axes.
+pub(super) struct ReductionQuery<'a> {
     pub dataset: &'a Dataset,
     pub dtype: DType,
     pub slab: &'a Hyperslab,
     pub reduction: &'a Reduction,
     pub how: &'a Execution,
-    pub doubt: &'a Doubt,
+    pub unverified: &'a Unverified,
     pub roles: Roles,
 }
 
-/// What passes found.
+/// Result of the passes.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(super) struct ReductionResult {
     /// The values of all cells.
     pub values: Values,
     /// How many NaN were met.
@@ -48,39 +48,42 @@ pub(super) struct Answer {
 /// The answers to several questions, in their order. Those about the same cells as the first that
 /// takes one pass are answered in that pass, if they take one too and are cut alike: each answer is
 /// what it is alone.
-pub(super) fn answers(all: &[Asked<'_>]) -> Result<Vec<Answer>> {
-    let Some(first) = all.iter().find(|asked| asked.is_pass()) else {
-        return all.iter().map(Asked::answer).collect();
+pub(super) fn answers(all: &[ReductionQuery<'_>]) -> Result<Vec<ReductionResult>> {
+    let Some(first) = all.iter().find(|query| query.is_pass()) else {
+        return all.iter().map(ReductionQuery::answer).collect();
     };
     let plan = first.plan()?;
-    let cut = |maker: &Maker| first.job(&plan, std::slice::from_ref(maker), None).cut();
+    let cut = |maker: &Maker| first.reduction_pass(&plan, std::slice::from_ref(maker), None).cut();
     let (mut makers, mut joins) = (Vec::new(), vec![false; all.len()]);
-    for (asked, joins) in all.iter().zip(&mut joins) {
-        if asked.is_pass() && asked.reduction.has_cells_of(first.reduction) {
-            asked.check_cells()?;
-            let maker = asked.maker(asked.reduction.op.plain(), asked.setup()?)?;
+    for (query, joins) in all.iter().zip(&mut joins) {
+        if query.is_pass() && query.reduction.has_cells_of(first.reduction) {
+            query.check_cells()?;
+            let maker = query.maker(query.reduction.op.plain(), query.setup()?)?;
             *joins = makers.first().is_none_or(|first| cut(first) == cut(&maker));
             makers.extend(joins.then_some(maker));
         }
     }
     let plan = first.judged(plan, &makers)?;
-    let mut found = first.job(&plan, &makers, None).run()?.into_iter();
-    let answer = |(asked, joins): (&Asked<'_>, bool)| match joins.then(|| found.next()).flatten() {
-        Some((values, nan_count)) => Ok(Answer { values, nan_count, ..Answer::default() }),
-        None => asked.answer(),
-    };
+    let mut found = first.reduction_pass(&plan, &makers, None).run()?.into_iter();
+    let answer =
+        |(query, joins): (&ReductionQuery<'_>, bool)| match joins.then(|| found.next()).flatten() {
+            Some((values, nan_count)) => {
+                Ok(ReductionResult { values, nan_count, ..ReductionResult::default() })
+            }
+            None => query.answer(),
+        };
     all.iter().zip(joins).map(answer).collect()
 }
 
-impl Asked<'_> {
+impl ReductionQuery<'_> {
     /// Runs as many passes as it takes.
-    pub(super) fn answer(&self) -> Result<Answer> {
+    pub(super) fn answer(&self) -> Result<ReductionResult> {
         self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => {
                 let counts = self.roles.element_counts(self.pad().is_some());
                 let values = self.with_min_count(Values::new(Cells::Count(counts)))?;
-                Ok(Answer { values, ..Answer::default() })
+                Ok(ReductionResult { values, ..ReductionResult::default() })
             }
             Op::Median | Op::Quantile => self.order_statistics(),
             Op::Histogram => self.histogram(),
@@ -88,7 +91,7 @@ impl Asked<'_> {
             op => {
                 let (values, nan_count) = self.pass(op, self.setup()?, self.pad())?;
                 let values = self.with_min_count(values)?;
-                Ok(Answer { values, nan_count, ..Answer::default() })
+                Ok(ReductionResult { values, nan_count, ..ReductionResult::default() })
             }
         }
     }
@@ -132,7 +135,7 @@ impl Asked<'_> {
         is_one && self.reduction.window.is_none()
     }
 
-    /// What [`Asked::answer`] costs.
+    /// The cost of [`ReductionQuery::answer`].
     pub(super) fn cost(&self) -> Result<Cost> {
         self.check_cells()?;
         match self.reduction.op.plain() {
@@ -149,7 +152,7 @@ impl Asked<'_> {
 
     /// Calls `visit` with every run that a pass over the selection reads, the first where there are
     /// several.
-    pub(super) fn runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(ReadRange)) -> Result<()> {
         self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => Ok(()),
@@ -170,9 +173,9 @@ impl Asked<'_> {
     }
 
     /// The runs of a pass with the kernel of a maker.
-    pub(super) fn maker_runs(&self, maker: &Maker, visit: &mut dyn FnMut(Run)) -> Result<()> {
+    pub(super) fn maker_runs(&self, maker: &Maker, visit: &mut dyn FnMut(ReadRange)) -> Result<()> {
         let makers = std::slice::from_ref(maker);
-        self.job(&self.plan_of(makers)?, makers, None).runs(visit)
+        self.reduction_pass(&self.plan_of(makers)?, makers, None).runs(visit)
     }
 
     /// The parameters of kernels.
@@ -196,7 +199,7 @@ impl Asked<'_> {
         self.reduction.filter.is_none() && !skips
     }
 
-    /// What windows are filled up with.
+    /// The number that windows are padded with.
     fn pad(&self) -> Option<Number> {
         self.reduction.window.as_ref().and_then(|window| window.pad)
     }
@@ -216,7 +219,7 @@ impl Asked<'_> {
         self.run(&self.maker(op, setup)?, pad)
     }
 
-    /// What a pass with the kernel of an operation costs.
+    /// The cost of a pass with the kernel of an operation.
     pub(super) fn pass_cost(&self, op: Op, setup: Setup) -> Result<Cost> {
         self.run_cost(&self.maker(op, setup)?)
     }
@@ -234,14 +237,14 @@ impl Asked<'_> {
         let makers = std::slice::from_ref(maker);
         let plan = self.plan_of(makers)?;
         // One kernel gives one result.
-        Ok(self.job(&plan, makers, pad).run()?.swap_remove(0))
+        Ok(self.reduction_pass(&plan, makers, pad).run()?.swap_remove(0))
     }
 
-    /// What a pass with the kernel of a maker costs.
+    /// The cost of a pass with the kernel of a maker.
     pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
         let makers = std::slice::from_ref(maker);
         let plan = self.plan_of(makers)?;
-        self.job(&plan, makers, None).cost()
+        self.reduction_pass(&plan, makers, None).cost()
     }
 
     fn plan(&self) -> Result<ReadPlan> {
@@ -256,7 +259,7 @@ impl Asked<'_> {
     /// A plan with what becomes of its chunks, and the gaps that tasks read through, in a pass of these kernels.
     fn judged(&self, plan: ReadPlan, makers: &[Maker]) -> Result<ReadPlan> {
         let mut plan = zone::judged(self.dataset, plan, &self.roles, makers, self.how)?;
-        if self.job(&plan, makers, None).shares_rows() {
+        if self.reduction_pass(&plan, makers, None).shares_rows() {
             plan.policy.gap_max = plan.policy.gap_max.min(Coalesce::DEFAULT.gap_max);
         }
         Ok(plan)
@@ -267,12 +270,17 @@ impl Asked<'_> {
     pub(super) fn step_count(&self, op: Op) -> Result<u64> {
         let maker = self.maker(op, self.setup()?)?;
         let makers = std::slice::from_ref(&maker);
-        Ok(self.job(&self.plan_of(makers)?, makers, None).step_count())
+        Ok(self.reduction_pass(&self.plan_of(makers)?, makers, None).step_count())
     }
 
-    fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {
-        let Asked { dataset, how, doubt, roles, .. } = self;
-        Job { dataset, plan, how, doubt, roles, makers, pad }
+    fn reduction_pass<'a>(
+        &'a self,
+        plan: &'a ReadPlan,
+        makers: &'a [Maker],
+        pad: Option<Number>,
+    ) -> ReductionPass<'a> {
+        let ReductionQuery { dataset, how, unverified, roles, .. } = self;
+        ReductionPass { dataset, plan, how, unverified, roles, makers, pad }
     }
 
     /// The operation is not for elements of this type.
@@ -280,8 +288,8 @@ impl Asked<'_> {
         Error::Undefined { op: self.reduction.op.name(), dtype: self.dtype }
     }
 
-    /// The same elements as one cell.
-    pub(super) fn whole<'a>(&'a self, reduction: &'a mut Reduction) -> Result<Asked<'a>> {
+    /// The reduction of all elements to one cell.
+    pub(super) fn whole<'a>(&'a self, reduction: &'a mut Reduction) -> Result<ReductionQuery<'a>> {
         *reduction = Reduction { filter: self.reduction.filter.clone(), ..Reduction::all(Op::Min) };
         reduction.picks = self.reduction.picks.clone();
         reduction.picks.extend(self.reduction.groups.iter().map(|groups| {
@@ -290,12 +298,12 @@ impl Asked<'_> {
             AxisPicks { axis: groups.axis, positions: positions.collect() }
         }));
         let (roles, _) = Roles::new(self.dataset, self.slab, reduction)?;
-        let Asked { dataset, dtype, slab, how, doubt, .. } = *self;
-        Ok(Asked { dataset, dtype, slab, reduction, how, doubt, roles })
+        let ReductionQuery { dataset, dtype, slab, how, unverified, .. } = *self;
+        Ok(ReductionQuery { dataset, dtype, slab, reduction, how, unverified, roles })
     }
 
     /// A histogram: its edges, by a pass for each end unless they are given, and the counts.
-    fn histogram(&self) -> Result<Answer> {
+    fn histogram(&self) -> Result<ReductionResult> {
         let params = &self.reduction.params;
         let range = match params.range {
             Some((min, max)) => Range::Given(min, max),
@@ -313,7 +321,7 @@ impl Asked<'_> {
         let edges = histogram::edges(self.dtype, range, params.bins)?;
         let setup = Setup { edges: edges.clone(), ..self.setup()? };
         let (values, nan_count) = self.pass(Op::Histogram, setup, self.pad())?;
-        Ok(Answer { values, nan_count, edges })
+        Ok(ReductionResult { values, nan_count, edges })
     }
 
     /// The setup of a histogram whose edges are not known yet, but how many there are.
@@ -322,7 +330,7 @@ impl Asked<'_> {
         Ok(Setup { edges, ..self.setup()? })
     }
 
-    /// What that costs.
+    /// The cost of a histogram.
     fn histogram_cost(&self) -> Result<Cost> {
         let counts = self.pass_cost(Op::Histogram, self.bins_setup()?)?;
         if self.reduction.params.range.is_some() {
@@ -353,7 +361,7 @@ impl Asked<'_> {
         Ok(values)
     }
 
-    /// What it costs to know how many elements windows have.
+    /// The cost of counting the elements of windows.
     fn min_count_cost(&self) -> Result<Cost> {
         let window = self.reduction.window.as_ref();
         match window.and_then(|window| window.min_count) {

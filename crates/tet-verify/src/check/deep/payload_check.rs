@@ -18,19 +18,19 @@ const WINDOW_LOG_USUAL: u32 = 23;
 
 /// A payload to check, with the rows that refer to it.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct PayloadCheck {
     pub(super) span: Span,
     pub(super) codec: Codec,
-    pub(super) asks: Vec<Ask>,
+    pub(super) asks: Vec<RowRequirement>,
 }
 
-/// What a row requires of its payload.
+/// Requirements of a row on its payload.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
+pub(super) struct RowRequirement {
     pub(super) row: u64,
     pub(super) raw_len: u64,
     pub(super) wanted: Option<Digest>,
-    /// What the statistics of the file contain for the elements of a dtype.
+    /// Statistics in the file for the elements of a dtype.
     pub(super) stated: Option<(Statistics, DType, ChunkStatistics)>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Scratch {
 pub(super) fn run_job(
     source: &Source,
     progress: &Progress,
-    job: &Job,
+    job: &PayloadCheck,
     scratch: &mut Scratch,
 ) -> Result<Vec<PayloadFinding>> {
     let pass = read(source, progress, job, scratch, WINDOW_LOG_USUAL)?;
@@ -76,7 +76,7 @@ pub(super) fn run_job(
 }
 
 /// The finding that the payload of a row has a hole.
-fn hole_finding(ask: &Ask, hole: u64) -> PayloadFinding {
+fn hole_finding(ask: &RowRequirement, hole: u64) -> PayloadFinding {
     let code = Code::Note(NoteCode::PayloadHole);
     PayloadFinding { code, row: ask.row, at: hole, found: hole, wanted: None }
 }
@@ -92,7 +92,7 @@ struct Pass {
 }
 
 /// The counters of all dtypes that the rows of a payload have.
-fn counters(job: &Job) -> Vec<(DType, StatisticsCounter)> {
+fn counters(job: &PayloadCheck) -> Vec<(DType, StatisticsCounter)> {
     let mut counters: Vec<(DType, StatisticsCounter)> = Vec::new();
     for (_, dtype, _) in job.asks.iter().filter_map(|ask| ask.stated) {
         if counters.iter().all(|(known, _)| *known != dtype) {
@@ -105,7 +105,7 @@ fn counters(job: &Job) -> Vec<(DType, StatisticsCounter)> {
 fn read(
     source: &Source,
     progress: &Progress,
-    job: &Job,
+    job: &PayloadCheck,
     scratch: &mut Scratch,
     window_log_max: u32,
 ) -> Result<Pass> {
@@ -149,7 +149,7 @@ fn read(
 }
 
 /// The finding for one row. Bytes that do not match their digest need not decode.
-fn finding(job: &Job, ask: &Ask, pass: &Pass) -> Option<PayloadFinding> {
+fn finding(job: &PayloadCheck, ask: &RowRequirement, pass: &Pass) -> Option<PayloadFinding> {
     let (row, at) = (ask.row, job.span.start());
     let found_at = |code, found, wanted| Some(PayloadFinding { code, row, at, found, wanted });
     let broken = |rule, found, wanted| found_at(Code::Rule(rule), found, Some(wanted));

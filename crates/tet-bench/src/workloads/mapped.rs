@@ -12,12 +12,12 @@ use crate::limit::Scan;
 use crate::measure::{Rounds, paired};
 
 /// An open file and the fastest scan of it.
-pub(super) struct Kept {
+pub(super) struct MappedCatalog {
     catalog: Catalog,
     scan: Scan,
 }
 
-impl Kept {
+impl MappedCatalog {
     /// Opens the file and tries the scans.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let catalog = data::catalog(path, Io::Mapped)?;
@@ -46,7 +46,7 @@ pub(super) fn reduce(catalog: &Catalog, reduction: &Reduction) -> Result<()> {
     reduce_with(catalog, reduction, &without_digests())
 }
 
-/// The same, executed in some other way.
+/// Reduces with other settings of execution.
 pub(super) fn reduce_with(catalog: &Catalog, reduction: &Reduction, how: &Execution) -> Result<()> {
     let dataset = data::first(catalog)?;
     let slab = Hyperslab::whole(dataset.shape());

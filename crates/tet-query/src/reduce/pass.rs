@@ -6,7 +6,7 @@ use tet_format::{DType, Span};
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
-use super::cut::{Task, Tasks};
+use super::cut::{FoldTask, Tasks};
 use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
@@ -15,11 +15,11 @@ use super::steps::Steps;
 use super::zone::fold_zone;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::{Dataset, Run};
+use crate::catalog::{Dataset, ReadRange};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::fetch::{self, Checks, Doubt, Fetcher, Prefetch, Rows, Uses};
-use crate::kernel::{Maker, State};
+use crate::fetch::{self, Checks, Fetcher, Prefetch, Rows, Unverified, Uses};
+use crate::kernel::{KernelState, Maker};
 use crate::plan::piece::{Stage, Strips, element_count};
 use crate::plan::{ChunkRead, ReadPlan, Zone};
 use crate::reduction::Number;
@@ -40,19 +40,19 @@ const KEPT_BESIDE: u64 = 2 * size_of::<u32>() as u64;
 const WAITING_LEN: u64 = 1 << 20;
 
 /// One pass over a selection, ready to run.
-pub(super) struct Job<'a> {
+pub(super) struct ReductionPass<'a> {
     pub dataset: &'a Dataset,
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
-    pub doubt: &'a Doubt,
+    pub unverified: &'a Unverified,
     pub roles: &'a Roles,
-    /// The kernels that fold the elements; all have the same cells and [`Job::cut`].
+    /// The kernels that fold the elements; all have the same cells and [`ReductionPass::cut`].
     pub makers: &'a [Maker],
-    /// What windows are filled up with.
+    /// The number that windows are padded with.
     pub pad: Option<Number>,
 }
 
-impl Job<'_> {
+impl ReductionPass<'_> {
     /// For every kernel the values of all cells, and how many NaN were met.
     pub(super) fn run(&self) -> Result<Vec<(Values, Option<u64>)>> {
         let shape = self.roles.shape();
@@ -79,11 +79,11 @@ impl Job<'_> {
             Some(DType::Bool) => Rows::Truths,
             _ => Rows::Aligned(align),
         };
-        let uses = (self.uses(), None);
-        self.doubt.note_statistics(self.plan.statistics_use());
-        let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
+        self.unverified.note_statistics(self.plan.statistics_use());
+        let checks =
+            Checks::new(self.dataset, self.plan, self.how, self.unverified, self.uses(), None)?;
         let runs =
-            |index, visit: &mut dyn FnMut(Run)| self.step_runs((&tasks, &steps), index, visit);
+            |index, visit: &mut dyn FnMut(ReadRange)| self.step_runs(&tasks, &steps, index, visit);
         let prefetch = Prefetch::new(self.dataset, self.how, steps.count(), runs);
         let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows, &prefetch);
         let task = |fetcher: &mut Fetcher<'_>, index| {
@@ -91,7 +91,7 @@ impl Job<'_> {
             let task = tasks.task(self.roles, step.task)?;
             let stage = steps.stage(step, &task.rect);
             let states = if step.nth == 0 { self.states(&task) } else { board.take(step.task) };
-            let folded = self.fold(fetcher, (index, &task, stage), (states, align));
+            let folded = self.fold(fetcher, index, &task, stage, states, align);
             fetcher.end();
             let (states, done) = folded?;
             if !step.is_last {
@@ -106,13 +106,13 @@ impl Job<'_> {
             }
             Ok(done)
         };
-        prefetch.during(|| fetch::run((workers, ahead), steps.count(), self.how, fetcher, task))?;
+        prefetch.during(|| fetch::run(workers, ahead, steps.count(), self.how, fetcher, task))?;
         checks.finish()?;
         Ok(board.finish())
     }
 
     /// Calls `visit` with every run that the pass reads, in the order of tasks; of a server's file, with every request.
-    pub(super) fn runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(ReadRange)) -> Result<()> {
         let shape = self.roles.shape();
         if self.plan.element_count == 0 || shape.contains(&0) {
             return Ok(());
@@ -122,12 +122,12 @@ impl Job<'_> {
         }
         let (tasks, steps, _) = self.steps();
         let runs_of =
-            |index, visit: &mut dyn FnMut(Run)| self.step_runs((&tasks, &steps), index, visit);
+            |index, visit: &mut dyn FnMut(ReadRange)| self.step_runs(&tasks, &steps, index, visit);
         fetch::each_request(self.how, steps.count(), runs_of, visit)
     }
 
     /// Calls `visit` with what is read to compare chunks with their digests before parts of them are used.
-    fn compared_runs(&self, visit: &mut dyn FnMut(Run)) {
+    fn compared_runs(&self, visit: &mut dyn FnMut(ReadRange)) {
         let len = self.how.access.request_len.max(1);
         for ChunkRead { place, .. } in self.compared_ahead() {
             let (object, stored) = (place.object, place.stored);
@@ -136,27 +136,28 @@ impl Job<'_> {
                 Span::from_range(start..stored.end().min(start.saturating_add(len)))
             };
             let pieces = (0..stored.len().div_ceil(len)).filter_map(piece);
-            pieces.for_each(|span| visit(Run { object, span }));
+            pieces.for_each(|span| visit(ReadRange { object, span }));
         }
     }
 
     /// Calls `visit` with every run that a step of a task reads.
     fn step_runs(
         &self,
-        (tasks, steps): (&Tasks, &Steps),
+        tasks: &Tasks,
+        steps: &Steps,
         index: u64,
-        visit: &mut dyn FnMut(Run),
+        visit: &mut dyn FnMut(ReadRange),
     ) -> Result<()> {
         let step = steps.step(index);
         let rect = tasks.task(self.roles, step.task)?.rect;
         if !rect.iter().any(Range::is_empty) {
-            let (stage, reads) = (steps.stage(step, &rect), (self.how.window_len(), None));
-            self.plan.for_task_runs((&rect, stage), self.strip_elements(), reads, visit);
+            let (stage, window_len) = (steps.stage(step, &rect), self.how.window_len());
+            self.plan.for_task_runs(&rect, stage, self.strip_elements(), window_len, None, visit);
         }
         Ok(())
     }
 
-    /// What the pass costs.
+    /// The cost of the pass.
     pub(super) fn cost(&self) -> Result<Cost> {
         let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
         if cells == 0 {
@@ -216,11 +217,11 @@ impl Job<'_> {
     /// The tasks, the steps in which they are done, and the bytes of the states of one.
     fn steps(&self) -> (Tasks, Steps, u64) {
         let (tasks, states_len) = self.tasks();
-        let steps = Steps::new(self.plan, (&tasks, self.roles), (self.how, states_len));
+        let steps = Steps::new(self.plan, &tasks, self.roles, self.how, states_len);
         (tasks, steps, states_len)
     }
 
-    /// Whether what is between the elements of one task is needed by another that is done at the same time.
+    /// Whether tasks interleave: the gaps of one are bytes of another, so reading through them is not waste.
     pub(super) fn shares_rows(&self) -> bool {
         self.steps().1.are_shared()
     }
@@ -243,19 +244,22 @@ impl Job<'_> {
         if maker.keeps { (tile / self.how.tuning.tile_cells).max(1) } else { CELL_LEN }
     }
 
-    /// New states for a task; `None` when nothing lies in it.
-    fn states(&self, task: &Task) -> Option<States> {
+    /// New states for a task; `None` for an empty task.
+    fn states(&self, task: &FoldTask) -> Option<States> {
         let make = |maker: &Maker| maker.make(task.layout.cell_count);
         let is_empty = task.rect.iter().any(Range::is_empty);
         (!is_empty).then(|| self.makers.iter().map(make).collect())
     }
 
-    /// Folds what lies in a stage of a task. Gives the selected bytes too.
+    /// Folds the elements of a stage of a task. Also returns the selected bytes.
     fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,
-        (index, task, stage): (u64, &Task, Option<Stage>),
-        (states, size): (Option<States>, usize),
+        index: u64,
+        task: &FoldTask,
+        stage: Option<Stage>,
+        states: Option<States>,
+        size: usize,
     ) -> Result<(Option<States>, u64)> {
         let Some(mut states) = states else { return Ok((None, 0)) };
         let touch = self.plan.touch.narrowed(&task.rect);
@@ -275,7 +279,7 @@ impl Job<'_> {
             }
             let block = fetcher.block(&mut reads, &strips, boxes)?;
             for (state, maker) in states.iter_mut().zip(self.makers) {
-                fold_strip((maker, state.as_mut()), &block, boxes, &task.layout, size)?;
+                fold_strip(maker, state.as_mut(), &block, boxes, &task.layout, size)?;
             }
             done += element_count(boxes) * self.plan.element_size;
             strips.advance();
@@ -289,13 +293,13 @@ impl Job<'_> {
         if self.roles.shown().is_empty() { strip_elements } else { tile_strip_elements }
     }
 
-    /// What is left to do once all parts of a tile have merged: windows slide and are filled up.
+    /// Finishes a tile once all its parts have merged: windows slide and are padded.
     fn complete(
         &self,
         maker: &Maker,
-        mut state: Box<dyn State>,
-        task: &Task,
-    ) -> Result<Box<dyn State>> {
+        mut state: Box<dyn KernelState>,
+        task: &FoldTask,
+    ) -> Result<Box<dyn KernelState>> {
         let layout = &task.layout;
         if let Some(sliding) = &layout.slide {
             state = slide(maker, state.as_ref(), layout, sliding)?;
@@ -318,7 +322,7 @@ impl Job<'_> {
                 if missing == 0 {
                     continue;
                 }
-                let copies = pads.of(missing.saturating_mul(folded));
+                let copies = pads.state(missing.saturating_mul(folded));
                 for (line, lane) in (0..outer).flat_map(|line| (0..inner).map(move |it| (line, it)))
                 {
                     let cell = (line * extents[shown] + number as u64) * inner + lane;

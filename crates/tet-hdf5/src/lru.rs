@@ -7,13 +7,13 @@ use crate::error::Result;
 
 /// Blocks by address, or by another number, up to a length in all; the one that was used longest ago goes first.
 #[derive(Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct LruCache<T> {
     room: usize,
-    held: Mutex<Held<T>>,
+    held: Mutex<LruBlocks<T>>,
 }
 
 #[derive(Debug)]
-struct Held<T> {
+struct LruBlocks<T> {
     blocks: HashMap<u64, Block<T>>,
     /// The addresses by their last use.
     uses: BTreeMap<u64, u64>,
@@ -28,11 +28,11 @@ struct Block<T> {
     last_use: u64,
 }
 
-impl<T> Kept<T> {
+impl<T> LruCache<T> {
     /// Keeps blocks of `room` bytes in all; a caller that gives each the length 1 counts blocks instead.
-    pub(crate) fn new(room: usize) -> Kept<T> {
+    pub(crate) fn new(room: usize) -> LruCache<T> {
         let (blocks, uses) = (HashMap::new(), BTreeMap::new());
-        Kept { room, held: Mutex::new(Held { blocks, uses, use_count: 0, len: 0 }) }
+        LruCache { room, held: Mutex::new(LruBlocks { blocks, uses, use_count: 0, len: 0 }) }
     }
 
     /// The block at an address; one that is not kept is read, with its length.
@@ -51,7 +51,7 @@ impl<T> Kept<T> {
     }
 }
 
-impl<T> Held<T> {
+impl<T> LruBlocks<T> {
     /// The block at an address, which is used now.
     fn used(&mut self, address: u64) -> Option<Arc<T>> {
         let block = self.blocks.get_mut(&address)?;
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        let kept = Kept::new(3);
+        let kept = LruCache::new(3);
         let mut reads = Vec::new();
         for address in [9, 1, 2, 9, 1, 9, 3, 9, 1, 2, 9] {
             let value = kept.get(address, || {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_block_that_is_longer_than_the_room_is_kept_alone() {
-        let kept = Kept::new(10);
+        let kept = LruCache::new(10);
         for (address, len) in [(1, 4), (2, 4), (3, 20), (4, 6)] {
             kept.get(address, || Ok((address, len))).unwrap();
         }
