@@ -182,8 +182,6 @@ fn without_a_fill_value_absent_chunks_have_no_elements() {
         objects.clear();
     }
 }
-
-#[cfg(unix)]
 #[test]
 fn a_chunk_that_is_no_file_is_not_absent() {
     use std::os::unix::fs::symlink;
@@ -214,8 +212,6 @@ fn a_chunk_that_is_no_file_is_not_absent() {
     symlink("../c/0", &chunk).unwrap();
     assert_eq!(sum(&opened(&path).catalog.datasets()[0]).unwrap(), 6.0, "a link inside");
 }
-
-#[cfg(unix)]
 #[test]
 fn a_link_in_a_group_is_listed_and_not_followed() {
     let folder = tempfile::tempdir().unwrap();
