@@ -55,17 +55,6 @@ impl Opened {
     ///
     /// # Errors
     /// A part of the file cannot be read, and what it has is not known.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tet_convert::{OpenOptions, open_source};
-    /// use tet_io::Source;
-    ///
-    /// let table = Source::from_named_bytes("rows.csv", b"a,b\n1,2\n".as_slice());
-    /// open_source(table, &OpenOptions::default())?.check_complete()?;
-    /// # Ok::<(), tet_convert::Error>(())
-    /// ```
     pub fn check_complete(&self) -> Result<()> {
         let loss = self.losses().find_map(|it| {
             let (rule, at, found) = (it.rule()?, it.place.offset, it.found);

@@ -132,16 +132,6 @@ pub struct TensogramOptions {
 
 /// How an HDF5 or NetCDF-4 file is written. What the input has in several chunks, or compressed, has chunks; without
 /// codec, filter and chunk shape all else is stored in one piece, unless it can grow.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{ConvertOptions, Filter, Hdf5Codec};
-///
-/// let mut options = ConvertOptions::default();
-/// options.hdf5.codec = Hdf5Codec::Deflate { level: 4 };
-/// options.hdf5.filter = Filter::Shuffle;
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hdf5Options {
@@ -210,15 +200,6 @@ impl TensogramOptions {
 }
 
 /// What happens with datasets that an output cannot hold, or that cannot be read.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{ConvertOptions, UnsupportedChoice};
-///
-/// let mut options = ConvertOptions::default();
-/// options.unsupported = UnsupportedChoice::Skipped;
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnsupportedChoice {
     /// They are an error that lists all of them.
@@ -229,15 +210,6 @@ pub enum UnsupportedChoice {
 }
 
 /// The fate of elements that cannot be read, because the input is damaged.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{ConvertOptions, DamageChoice};
-///
-/// let mut options = ConvertOptions::default();
-/// options.damage = DamageChoice::Missing;
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DamageChoice {
     /// They are an error.

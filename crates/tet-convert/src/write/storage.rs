@@ -106,14 +106,6 @@ impl PayloadCodec {
 }
 
 /// The codec or the level of one dataset, where it is not that of the others. Later rules replace earlier ones.
-///
-/// ```
-/// use tet_convert::{CodecRule, ConvertOptions, PayloadCodec};
-///
-/// let mut options = ConvertOptions::default();
-/// let dataset = "mask".to_owned();
-/// options.codecs.push(CodecRule { dataset, codec: Some(PayloadCodec::Raw), level: None });
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecRule {
     /// The dataset, by its name, as `#N`, or with `*` for any text.
@@ -129,14 +121,6 @@ pub struct CodecRule {
 ///
 /// A rule for all holds for datasets of floats where the type is one of floats, and for those of integers where it is
 /// one of integers, but not for the coordinates of an axis; or for the only dataset.
-///
-/// ```
-/// use tet_convert::{ConvertOptions, DTypeRule};
-/// use tet_format::DType;
-///
-/// let mut options = ConvertOptions::default();
-/// options.dtypes.push(DTypeRule { dataset: None, dtype: DType::Float32 });
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DTypeRule {
     /// The dataset, by its name, as `#N`, or with `*` for any text; `None` for all.
