@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use crate::common::made::{Made, check_sound, contents, write};
+use crate::common::opened;
+use crate::common::world::{attr, options};
 use tet_convert::{
-    AxisAppend, ConvertOptions, DatasetChange, EditMode, EditOptions, EditReport, Error, append,
-    convert,
+    AxisAppend, AxisChunk, ChunkChoice, ConvertOptions, DatasetChange, EditMode, EditOptions,
+    EditReport, Error, append, convert,
 };
+use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, Progress};
 use tet_query::Execution;
@@ -141,6 +144,43 @@ fn a_file_that_grew_is_the_file_that_is_written_at_once() {
     }
 }
 
+/// Chunks that are not full are filled up: in place, and in a new file that has the bytes of the one written at once.
+#[test]
+fn chunks_that_are_not_full_are_filled() {
+    let world = World::new();
+    let cases = [(7, 8, 11), (6, 9, 12), (1, 2, 20), (3, 10, 11)];
+    for (labels, (first, second, third)) in
+        [true, false].into_iter().flat_map(|labels| cases.map(|case| (labels, case)))
+    {
+        let chunked = |name: &str, span| {
+            days(&world.path("plain.tet"), span, 0, labels);
+            let mut options = options();
+            options.tet.codec = CodecChoice::Zstd { level: 3 };
+            let chunks = [("day", 3), ("x", 4)];
+            let chunks = chunks.map(|(axis, len)| (axis.to_owned(), AxisChunk::Extent(len)));
+            options.tet.chunks = ChunkChoice::Axes(chunks.to_vec()).into();
+            convert(&world.path("plain.tet"), &world.path(name), &options).expect("converted");
+            world.path(name)
+        };
+        let whole = chunked("whole.tet", 0..third);
+        let (a, b) = (chunked("a.tet", 0..first), chunked("b.tet", first..second));
+        let inputs = [b, world.days("c", "zt", (second..third, 0, labels))];
+        let (before, new) = (fs::read(&a).unwrap(), world.path("new.tet"));
+        let _ = fs::remove_file(&new);
+        let asked = AxisAppend { axis: "day", inputs: &inputs, ..AxisAppend::default() };
+        let anew = AxisAppend { output: Some(&new), ..asked };
+        for (asked, file) in [(anew, &new), (asked, &a)] {
+            append(&a, &asked, &EditOptions::default(), &Execution::default()).expect("it grows");
+            check_sound(file);
+            assert!(contents(file) == contents(&whole), "{first} {second} {third}");
+            let about = |path: &Path| opened(path).tet.expect("a .tet").metadata().clone();
+            assert_eq!(about(file), about(&whole));
+            assert!(fs::read(&new).unwrap() == fs::read(&whole).unwrap(), "other bytes");
+            assert!(file == &a || fs::read(&a).unwrap() == before, "the input changed");
+        }
+    }
+}
+
 /// `.npy` files grow by `.npy` files of any name, and arrays of each order of bytes keep it.
 #[test]
 fn arrays_of_numpy_keep_their_type_string() {
@@ -229,6 +269,18 @@ fn files_that_do_not_continue_are_refused() {
             refused("day", &[], &[&again], "day 4");
             let bare = world.days("bare", suffix, (5..7, 0, false));
             refused("day", &[], &[&bare], "labels");
+        }
+        if suffix == "tet" {
+            let units = || attr(Some("temp"), "units", "\"degC\"");
+            for (name, attrs, excluded, word) in
+                [("units.tet", vec![units()], "", "degC"), ("less.tet", vec![], "flag", "\"flag\"")]
+            {
+                let mut options = options();
+                (options.tet.attrs, options.tet.exclude) = (attrs, vec![excluded.to_owned()]);
+                options.tet.exclude.retain(|it| !it.is_empty());
+                convert(&later, &world.path(name), &options).expect("converted");
+                refused("day", &[], &[&world.path(name)], word);
+            }
         }
         let part = |name: &str, dtype, dims: &[&str]| {
             let tet = world.path(&format!("{name}.tet"));

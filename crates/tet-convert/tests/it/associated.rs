@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tet_convert::{
-    ConvertOptions, Hdf5Codec, Note, OpenOptions, Opened, ResultCatalog, ResultOptions, convert,
-    open,
-};
+use super::common::opened;
+use tet_convert::{ConvertOptions, Hdf5Codec, Note, Opened, ResultCatalog, ResultOptions, convert};
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer};
 use tet_format::{DType, Span};
@@ -72,10 +70,6 @@ fn grid(folder: &Path) -> PathBuf {
     }
     writer.finish(&metadata, &[]).unwrap();
     path
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap()
 }
 
 fn names(catalog: &Catalog) -> Vec<&str> {

@@ -3,21 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::{npy, opened, read};
+use crate::common::{npy, opened, read, world};
 use tet_convert::{
-    ChunkChoice, ConvertOptions, Hdf5Codec, ShardChoice, ZarrFormat, chunking, convert,
+    ChunkChoice, ConvertOptions, Filter, Hdf5Codec, ShardChoice, ZarrFormat, chunking, convert,
 };
-use tet_io::Overwrite;
 
 const SHAPE: [u64; 3] = [20, 70, 90];
 /// Containers that store arrays in chunks.
 const CHUNKED: [&str; 5] = ["a.tet", "a.zarr", "a.zarr.zip", "a.h5", "a.nc"];
 
 fn options(chunks: Option<&[u64]>) -> ConvertOptions {
-    let mut options = ConvertOptions::default();
-    options.tet.sync = tet_io::publish::Sync::None;
-    options.tet.overwrite = Overwrite::Replace;
-    options.hdf5.codec = Hdf5Codec::Deflate { level: 1 };
+    let mut options = world::options();
+    world::hdf5(&mut options, Hdf5Codec::Deflate { level: 1 }, Filter::None);
     options.tet.chunks =
         chunks.map_or(ChunkChoice::Kept, |it| ChunkChoice::Shape(it.to_vec())).into();
     options
@@ -111,7 +108,7 @@ fn arrays_in_one_piece_are_cut_by_the_rule() {
     let folder = tempfile::tempdir().unwrap();
     let whole = input(folder.path());
     let mut plain = options(None);
-    plain.hdf5.codec = Hdf5Codec::Raw;
+    world::hdf5(&mut plain, Hdf5Codec::Raw, Filter::None);
     for from in ["x.npy", "in.h5", "in.nc", "in.nc3", "in.safetensors"] {
         let stored = folder.path().join(from);
         if stored != whole {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::opened;
+use crate::common::world::zip;
 use tet_convert::{
     ConvertOptions, Error, ImportReport, Io, OpenOptions, Opened, Result, convert, open, verify,
 };
@@ -345,14 +346,7 @@ fn pickled(world: &World, name: &str, tensor: &str, elements: &[u8]) {
         &[b'K', count, 0x85, b'K', 1, 0x85],
         b"\x89ccollections\nOrderedDict\n)RtRs.",
     ];
-    let mut zip = zip::ZipWriter::new(fs::File::create(world.path(name)).expect("a file"));
-    let stored =
-        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    for (member, bytes) in [("m/data.pkl", pickle.concat()), ("m/data/0", elements.to_vec())] {
-        zip.start_file(member, stored).expect("a member");
-        std::io::Write::write_all(&mut zip, &bytes).expect("a file");
-    }
-    zip.finish().expect("an archive");
+    zip(&world.path(name), &[("m/data.pkl", &pickle.concat()[..]), ("m/data/0", elements)]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::common::opened;
+use crate::common::world::archive;
 use tet_convert::{ConvertOptions, OpenOptions, convert, open_source, verify};
 use tet_io::Source;
 use tet_query::{AxisSlice, Execution, Hyperslab, Op, Reduction};
@@ -208,16 +209,11 @@ impl tet_io::ReadAt for Counting {
 #[test]
 fn one_object_of_many_takes_few_reads() {
     let folder = tempfile::tempdir().unwrap();
-    let file = fs::File::create(folder.path().join("in.npz")).unwrap();
-    let mut zip = zip::ZipWriter::new(file);
-    for at in 0..2000_u32 {
-        let how = zip::write::SimpleFileOptions::default();
-        zip.start_file(format!("x{at}.npy"), how).unwrap();
+    let array = |at: u32| {
         let elements: Vec<u8> = (0..500).flat_map(|it| (it ^ at).to_le_bytes()).collect();
-        let npy = crate::common::npy("<u4", "False", "(500,)", &elements);
-        std::io::Write::write_all(&mut zip, &npy).unwrap();
-    }
-    zip.finish().unwrap();
+        (format!("x{at}"), crate::common::npy("<u4", "False", "(500,)", &elements))
+    };
+    archive(&folder.path().join("in.npz"), &(0..2000).map(array).collect::<Vec<_>>());
     let path = folder.path().join("x.tgm");
     let options = ConvertOptions::default();
     convert(&folder.path().join("in.npz"), &path, &options).unwrap();

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tet_convert::{OpenOptions, Opened, document_of, open, verify};
+use super::common::opened;
+use tet_convert::{document_of, verify};
 use tet_io::{Kind, Source};
 use tet_query::{Dataset, Error, Execution, Hyperslab};
 use tet_verify::{Level, Severity, VerifyOptions};
@@ -87,10 +88,6 @@ fn consolidated(objects: &Objects) -> Objects {
     let mut objects = objects.clone();
     objects[0].1 = root.to_string().into_bytes();
     objects
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap()
 }
 
 fn sum(dataset: &Dataset) -> tet_query::Result<f64> {

@@ -4,6 +4,7 @@
 pub(crate) mod csv;
 pub(crate) mod fits;
 pub(crate) mod made;
+pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
