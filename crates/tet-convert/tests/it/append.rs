@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use crate::common::made::{Made, check_sound, contents, write};
 use crate::common::opened;
-use crate::common::world::{attr, options};
+use crate::common::world::{World, attr, options};
 use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ConvertOptions, DatasetChange, EditMode, EditOptions,
     EditReport, Error, append, convert,
@@ -53,17 +53,7 @@ fn days(path: &Path, days: Range<u64>, at: usize, labels: bool) {
     write(path, &arrays, labels.then_some(days));
 }
 
-struct World(tempfile::TempDir);
-
 impl World {
-    fn new() -> World {
-        World(tempfile::tempdir().expect("a folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
     /// A file of days of this kind, made of a `.tet` file; its path.
     fn days(
         &self,
@@ -107,7 +97,7 @@ fn has_dims(suffix: &str) -> bool {
 /// The contents of a grown file are those of the file of all days; in safetensors files the bytes too.
 #[test]
 fn a_file_that_grew_is_the_file_that_is_written_at_once() {
-    let world = World::new();
+    let world = World::new(&[]);
     for (suffix, input, at) in SUFFIXES
         .iter()
         .flat_map(|suffix| ["tet", "npz", "zt"].map(|input| (*suffix, input)))
@@ -147,7 +137,7 @@ fn a_file_that_grew_is_the_file_that_is_written_at_once() {
 /// Chunks that are not full are filled up: in place, and in a new file that has the bytes of the one written at once.
 #[test]
 fn chunks_that_are_not_full_are_filled() {
-    let world = World::new();
+    let world = World::new(&[]);
     let cases = [(7, 8, 11), (6, 9, 12), (1, 2, 20), (3, 10, 11)];
     for (labels, (first, second, third)) in
         [true, false].into_iter().flat_map(|labels| cases.map(|case| (labels, case)))
@@ -184,7 +174,7 @@ fn chunks_that_are_not_full_are_filled() {
 /// `.npy` files grow by `.npy` files of any name, and arrays of each order of bytes keep it.
 #[test]
 fn arrays_of_numpy_keep_their_type_string() {
-    let world = World::new();
+    let world = World::new(&[]);
     let file = |name: &str, descr: &str, fortran: &str, shape: &str, bytes: &[u8]| {
         let dict =
             format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
@@ -245,7 +235,7 @@ fn with_another_grid(world: &World) -> PathBuf {
 /// Nothing is written where it is not clear what grows, or what grows does not fit.
 #[test]
 fn files_that_do_not_continue_are_refused() {
-    let world = World::new();
+    let world = World::new(&[]);
     for suffix in SUFFIXES {
         let labels = has_dims(suffix);
         let file = world.days("file", suffix, (0..5, 0, labels));
@@ -330,7 +320,7 @@ fn files_that_do_not_continue_are_refused() {
 
 #[test]
 fn a_plan_writes_nothing_and_finds_what_is_wrong() {
-    let world = World::new();
+    let world = World::new(&[]);
     for suffix in SUFFIXES {
         let file = world.days("file", suffix, (0..5, 0, false));
         let later = world.days("later", "tet", (5..7, 0, false));
@@ -356,7 +346,7 @@ fn a_plan_writes_nothing_and_finds_what_is_wrong() {
 /// A file or an input that another program changes meanwhile: the file stays as that program left it.
 #[test]
 fn files_that_change_meanwhile_are_noticed() {
-    let world = World::new();
+    let world = World::new(&[]);
     for suffix in SUFFIXES {
         for changed in ["file", "later"] {
             let file = world.days("file", suffix, (0..5, 0, false));
@@ -393,7 +383,7 @@ fn files_that_change_meanwhile_are_noticed() {
 /// A coordinate whose axis has no name grows with the axis that is named as it is; without it the labels would end early.
 #[test]
 fn coordinates_without_axes_grow_too() {
-    let world = World::new();
+    let world = World::new(&[]);
     let made = |name: &str, days: Range<u64>| {
         let (first, count) = (days.start, days.end - days.start);
         let arrays = [

@@ -27,6 +27,7 @@ mod groups;
 mod hdf5_axes;
 mod hdf5_write;
 mod hostile;
+mod hostile_numpy;
 mod import;
 mod kept;
 mod labeled;

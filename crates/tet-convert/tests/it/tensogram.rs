@@ -158,35 +158,6 @@ fn objects_are_converted_into_other_containers() {
     }
 }
 
-/// Whatever a bit becomes: an error, or elements of the stated length.
-#[test]
-fn flipped_bits_and_prefixes_do_no_harm() {
-    let look = |bytes: Vec<u8>| {
-        let source = Source::from_bytes(bytes);
-        let _ = verify(&source, &VerifyOptions::default());
-        let Ok(opened) = open_source(source, &OpenOptions::default()) else { return };
-        for dataset in opened.catalog.datasets() {
-            let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
-            if count <= 1 << 16 {
-                let slab = Hyperslab::whole(dataset.shape());
-                let _ = dataset.read(&slab, &Execution::default());
-            }
-        }
-    };
-    for path in samples() {
-        let bytes = fs::read(&path).unwrap();
-        if bytes.len() > 1200 {
-            continue;
-        }
-        for bit in 0..bytes.len() * 8 {
-            let mut flipped = bytes.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            look(flipped);
-        }
-        (0..bytes.len()).for_each(|len| look(bytes[..len].to_vec()));
-    }
-}
-
 /// Counts its reads.
 struct Counting {
     bytes: Vec<u8>,
