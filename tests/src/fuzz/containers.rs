@@ -205,9 +205,10 @@ mod tests {
         assert_eq!(seeds.len(), 14);
         for seed in seeds {
             let file = Source::from_bytes(fits_file(&seed));
-            let report = tet_convert::verify(&file, &VerifyOptions::default()).unwrap();
+            let report = tet_convert::verify(&file, &tet_verify::VerifyOptions::default()).unwrap();
             assert!(report.is_ok() && report.findings.is_empty(), "{:?}", report.findings);
-            let opened = tet_convert::open_source(file, &OpenOptions::default()).unwrap();
+            let opened =
+                tet_convert::open_source(file, &tet_convert::OpenOptions::default()).unwrap();
             assert!(opened.catalog.datasets()[1].chunks.is_chunked());
         }
     }

@@ -260,18 +260,6 @@ fn files_that_do_not_continue_are_refused() {
             let bare = world.days("bare", suffix, (5..7, 0, false));
             refused("day", &[], &[&bare], "labels");
         }
-        if suffix == "tet" {
-            let units = || attr(Some("temp"), "units", "\"degC\"");
-            for (name, attrs, excluded, word) in
-                [("units.tet", vec![units()], "", "degC"), ("less.tet", vec![], "flag", "\"flag\"")]
-            {
-                let mut options = options();
-                (options.tet.attrs, options.tet.exclude) = (attrs, vec![excluded.to_owned()]);
-                options.tet.exclude.retain(|it| !it.is_empty());
-                convert(&later, &world.path(name), &options).expect("converted");
-                refused("day", &[], &[&world.path(name)], word);
-            }
-        }
         let part = |name: &str, dtype, dims: &[&str]| {
             let tet = world.path(&format!("{name}.tet"));
             let size = usize::try_from(DType::size(dtype).unwrap()).unwrap();
@@ -316,6 +304,25 @@ fn files_that_do_not_continue_are_refused() {
     let nc = world.days("other", "nc", (0..5, 0, false));
     let error = grow(&nc, "day", &[], &[&nc]).expect_err("no editor");
     assert!(matches!(error, Error::NotEditable { .. }), "{error}");
+}
+
+#[test]
+fn files_with_other_units_or_without_a_dataset_are_refused() {
+    let world = World::new(&[]);
+    let file = world.days("file", "tet", (0..5, 0, true));
+    let later = world.days("later", "tet", (5..7, 0, true));
+    let before = fs::read(&file).expect("a file");
+    let units = vec![attr(Some("temp"), "units", "\"degC\"")];
+    for (attrs, exclude, word) in
+        [(units, vec![], "degC"), (vec![], vec!["flag".to_owned()], "\"flag\"")]
+    {
+        let mut options = options();
+        (options.tet.attrs, options.tet.exclude) = (attrs, exclude);
+        convert(&later, &world.path("other.tet"), &options).expect("converted");
+        let error = grow(&file, "day", &[], &[&world.path("other.tet")]).expect_err(word);
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(before == fs::read(&file).expect("a file"), "{word}");
+    }
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn samples() -> Vec<Sample> {
 fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let is_inside = |at: &usize| {
         let run = at.checked_sub(RUN_MAX).and_then(|from| bytes.get(from..=*at));
-        run.is_some_and(|run| run.iter().all(|byte| *byte == bytes[*at])) && at % 97 != 0
+        run.is_some_and(|run| run.iter().all(|byte| *byte == bytes[*at])) && !at.is_multiple_of(97)
     };
     let places: Vec<usize> = (0..bytes.len()).filter(|at| !is_inside(at)).collect();
     let count_max = if std::env::var_os(ALL).is_some() {

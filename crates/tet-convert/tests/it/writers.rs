@@ -33,6 +33,9 @@ fn arrays() -> Vec<String> {
 /// The arrays of three axes, for which shards of three axes are.
 const CUBES: [&str; 3] = ["cube", "g/sparse", "big"];
 
+/// The extents of a chunk or a shard; none is the choice of the writer.
+type Extents = Option<[u64; 3]>;
+
 /// Every way to store chunks in HDF5 files, and in hierarchies of Zarr.
 fn layouts() -> Vec<(String, ConvertOptions)> {
     let mut layouts = Vec::new();
@@ -55,7 +58,7 @@ fn layouts() -> Vec<(String, ConvertOptions)> {
         ZarrCompression::Zstd { level: 1 },
         ZarrCompression::Deflate { level: 6 },
     ];
-    let shapes: [(Option<[u64; 3]>, Option<[u64; 3]>); 6] = [
+    let shapes: [(Extents, Extents); 6] = [
         (None, None),
         (Some([3, 4, 5]), None),
         (Some([20, 1, 12]), None),
