@@ -2,8 +2,6 @@
 //!
 //! The process is this program, started anew for one test, which does nothing unless it is told
 //! where to die.
-
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a suite")]
 
 use std::fs::{self, File};

@@ -2,6 +2,7 @@
 //!
 //! `tests/world/fuzz.rs` gives them every file that is known here, and the corpus of `fuzz/`.
 
+mod agree;
 mod arrays;
 pub mod change;
 mod containers;

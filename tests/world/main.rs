@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+mod bad_reads;
 mod bucket;
 mod commands;
 mod faults;

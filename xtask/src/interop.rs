@@ -3,7 +3,7 @@
 //! ```text
 //! tet         the reference program, `tetration`, from the registry of Rust
 //! ztensor     the packages `ztensor` 0.1.4 and 2.1.2 and `safetensors`, from that of Python
-//! tensogram   the package `tensogram`, 0.24.0 and 0.19.0, from the same; the crate, 0.17.0
+//! tensogram   the package `tensogram`, 0.24.0 and 0.19.0, from the same
 //! hdf5        files of `h5py` with `hdf5plugin`, from the same
 //! netcdf      files of `netCDF4` and `xarray`, from the same
 //! zarr        stores of `zarr`, from the same

@@ -7,7 +7,6 @@
     reason = "a chore talks to the person who started it"
 )]
 
-mod badfs;
 mod bench;
 mod ci;
 mod coastlines;
@@ -18,7 +17,6 @@ mod fuzz;
 mod interop;
 mod oracle;
 mod package;
-mod planted;
 mod python;
 mod race;
 mod reference;
@@ -55,8 +53,6 @@ enum Task {
     Coastlines(coastlines::Options),
     /// Kills and fails the commands that write, at every call by which they write
     Crash(crash::Options),
-    /// Runs the commands on a file system whose reads and writes fail, and whose files change
-    Badfs(badfs::Options),
     /// Reads files while they are replaced: each answer is of one state
     Race(race::Options),
     /// Fails the commands that read, at every call by which they look for, list and read files
@@ -91,8 +87,6 @@ enum Task {
     Python(package::Options),
     /// Reads and writes files on servers of others: nginx, moto and s3s-fs
     Remote(remote::Options),
-    /// Plants bugs that people make in a copy of the sources, and checks that the tests notice each
-    Planted(planted::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -104,7 +98,6 @@ fn main() -> anyhow::Result<()> {
         Task::Coastlines(options) => coastlines::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Crash(options) => crash::run(&options),
-        Task::Badfs(options) => badfs::run(&options),
         Task::Race(options) => race::run(&options),
         Task::Unreadable(options) => unreadable::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
@@ -122,6 +115,5 @@ fn main() -> anyhow::Result<()> {
         Task::Oracle(options) => oracle::run(&options),
         Task::Remote(options) => remote::run(&options),
         Task::Python(options) => package::test(options),
-        Task::Planted(options) => planted::run(&options),
     }
 }

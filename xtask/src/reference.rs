@@ -41,23 +41,8 @@ fn installed((name, number): (&str, &str), program: &str, features: &[&str]) -> 
         .args(features)
         .arg("--root")
         .arg(&folder)
-        .env("CARGO_TARGET_DIR", build());
+        .env("CARGO_TARGET_DIR", run::target().join("interop/build"));
     run::check(&mut command).with_context(|| format!("{name} cannot be installed"))?;
     ensure!(program.is_file(), "{name} has no program {}", program.display());
     Ok(program)
-}
-
-/// The program around the crate `tensogram` 0.17.0, with the versions of its own lock file.
-pub(crate) fn tensogram() -> Result<PathBuf> {
-    let mut command = run::cargo();
-    command
-        .args(["build", "--release", "--quiet", "--locked", "--manifest-path"])
-        .arg("xtask/interop/tensogram-0.17/Cargo.toml")
-        .env("CARGO_TARGET_DIR", build());
-    run::check(&mut command).context("the program around tensogram 0.17 cannot be built")?;
-    Ok(build().join("release/tensogram-peer"))
-}
-
-fn build() -> PathBuf {
-    run::target().join("interop/build")
 }

@@ -32,7 +32,13 @@ pub(crate) struct Options {
 const CALLS: &str = "openat,openat2,statx,newfstatat,fstat,readlink,getdents64,read,pread64,preadv";
 
 /// How a call fails that is no absence.
-const ERRORS: [&str; 4] = ["EIO", "EACCES", "ELOOP", "ENOTDIR"];
+const ERRORS: [&str; 5] = ["EIO", "EACCES", "ELOOP", "ENOTDIR", INTERRUPTED];
+
+/// The error of a call that a signal interrupts.
+const INTERRUPTED: &str = "EINTR";
+
+/// The calls that are repeated when a signal interrupts them.
+const REPEATED: [&str; 3] = ["openat", "read", "pread64"];
 
 /// Inputs, each with what makes it of the table `t.csv`.
 const INPUTS: [(&str, &[&str]); 7] = [
@@ -135,7 +141,10 @@ impl Scene<'_> {
                 let outcome =
                     self.start(&["-e", &format!("trace={}", call.name), "-e", &inject])?;
                 count += 1;
-                if let Some(fault) = fault(&plain, &outcome, self.args[0]) {
+                let must_succeed = error == INTERRUPTED && REPEATED.contains(&&*call.name);
+                if let Some(fault) = fault(&plain, &outcome, self.args[0]).or_else(|| {
+                    (must_succeed && outcome.code != Some(0)).then(|| outcome.errors.clone())
+                }) {
                     let input = self.input.display();
                     faults.push(format!(
                         "tet {} {input}: {error} at {}: {fault}",

@@ -86,16 +86,6 @@ pub enum Combining<'a> {
 /// # Errors
 /// As [`convert`]; two files have different datasets or attributes of one name, or axes of one name with other extents; files
 /// that are stacked do not have the same datasets.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_convert::{ConvertOptions, convert_merged};
-///
-/// let inputs = ["temp.nc".into(), "wind.nc".into()];
-/// convert_merged(&inputs, "both.tet".as_ref(), &ConvertOptions::default())?;
-/// # Ok::<(), tet_convert::Error>(())
-/// ```
 pub fn convert_merged(
     inputs: &[PathBuf],
     output: &Path,
@@ -187,16 +177,6 @@ pub fn convert_combined(
 ///
 /// # Errors
 /// As [`convert`](crate::convert) for the first file and the output, and as [`append`](crate::append) for the others.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_convert::{ConvertOptions, concat};
-///
-/// let months = ["may.nc".into(), "june.nc".into()];
-/// concat(&months, "time", "spring.tet".as_ref(), &ConvertOptions::default())?;
-/// # Ok::<(), tet_convert::Error>(())
-/// ```
 pub fn concat(
     inputs: &[PathBuf],
     axis: &str,

@@ -54,16 +54,6 @@ struct Opened {
 }
 
 /// A dataset: its shape, its type, and where its elements are.
-///
-/// # Examples
-///
-/// ```no_run
-/// # fn first(file: &tet_hdf5::Hdf5File, address: u64) -> tet_hdf5::Result<()> {
-/// let described = file.dataset(address)?;
-/// println!("{:?} of {} bytes", described.space.shape, described.datatype.size);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug)]
 pub struct Described {
     /// The extents.

@@ -36,22 +36,6 @@ pub struct StoredChunk {
 }
 
 /// The chunks of a dataset.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_hdf5::{Hdf5File, StoredLayout};
-/// use tet_io::Source;
-///
-/// let file = Hdf5File::open(Source::open("x.h5")?)?;
-/// let (objects, _) = file.objects()?;
-/// let dataset = file.dataset(objects[0].address)?;
-/// if let StoredLayout::Chunked(chunks) = dataset.layout {
-///     let first = chunks.find(&vec![0; chunks.shape().len()])?;
-///     println!("{first:?}");
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct StoredIndex {
     reader: Arc<Reader>,

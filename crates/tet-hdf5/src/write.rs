@@ -109,17 +109,6 @@ pub struct DraftGroup {
 }
 
 /// A dataset.
-///
-/// # Examples
-///
-/// ```
-/// use tet_format::DType;
-/// use tet_hdf5::write::{DraftDataset, DraftLayout, DraftType};
-///
-/// let layout = DraftLayout::Contiguous(None);
-/// let mut x = DraftDataset::new("x", DraftType::Number(DType::Float32), &[10], layout);
-/// x.scale = Some("x".to_owned());
-/// ```
 #[derive(Clone, Debug)]
 pub struct DraftDataset {
     /// The groups that it is in, and its name, with slashes between.

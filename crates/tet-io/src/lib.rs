@@ -6,6 +6,11 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(not(unix))]
+compile_error!(
+    "tet reads and writes files on Linux, macOS and other Unix systems; it does not support this platform"
+);
+
 mod at_once;
 mod bytes;
 mod clock;

@@ -488,13 +488,9 @@ impl Source {
 
 /// Opens a file without blocking on a pipe and without acquiring a controlling terminal.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
+    use std::os::unix::fs::OpenOptionsExt;
     let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    }
+    options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     regular(options.open(path).map_err(|error| Error::io(Operation::Open, path, error))?, path)
 }
 
@@ -509,21 +505,19 @@ pub(crate) fn regular(file: File, path: &Path) -> Result<(File, Stamp)> {
 
 /// A noun for the kind of entry.
 pub(crate) fn what_is(metadata: &Metadata) -> &'static str {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        let file_type = metadata.file_type();
-        if file_type.is_fifo() {
-            return "a pipe";
-        }
-        if file_type.is_socket() {
-            return "a socket";
-        }
-        if file_type.is_char_device() || file_type.is_block_device() {
-            return "a device";
-        }
+    use std::os::unix::fs::FileTypeExt;
+    let file_type = metadata.file_type();
+    if file_type.is_fifo() {
+        "a pipe"
+    } else if file_type.is_socket() {
+        "a socket"
+    } else if file_type.is_char_device() || file_type.is_block_device() {
+        "a device"
+    } else if file_type.is_dir() {
+        "a directory"
+    } else {
+        "something else"
     }
-    if metadata.is_dir() { "a directory" } else { "something else" }
 }
 
 fn read_slice(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -548,14 +542,8 @@ pub(crate) fn read_file(file: &File, mut offset: u64, mut out: &mut [u8]) -> io:
     Ok(())
 }
 
-#[cfg(unix)]
 fn read_some_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, out, offset)
-}
-
-#[cfg(windows)]
-fn read_some_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, out, offset)
 }
 
 #[cfg(test)]

@@ -33,7 +33,6 @@ impl Stamp {
     }
 
     /// The stamp in `metadata`.
-    #[cfg(unix)]
     #[must_use]
     pub fn from_metadata(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
@@ -48,20 +47,10 @@ impl Stamp {
         }
     }
 
-    /// The stamp in `metadata`: on other systems, length and time only.
-    #[cfg(not(unix))]
-    #[must_use]
-    pub fn from_metadata(metadata: &Metadata) -> Self {
-        use std::time::UNIX_EPOCH;
-        let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let mtime = modified.map_or(0, |since| since.as_nanos().cast_signed());
-        Self { dev: 0, ino: 0, size: metadata.len(), mtime, ctime: mtime, link_count: 1 }
-    }
-
     /// Whether both are the same file, in any state.
     #[must_use]
     pub const fn is_same_file(&self, other: &Self) -> bool {
-        cfg!(unix) && self.dev == other.dev && self.ino == other.ino
+        self.dev == other.dev && self.ino == other.ino
     }
 
     /// Whether both are the same file in the same state, except for the number of hard links.

@@ -211,10 +211,8 @@ fn unfinished_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 /// Makes a folder that only its owner reads.
 fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)
 }
 
 /// A block in a folder.

@@ -59,14 +59,6 @@ pub struct Catalog {
 }
 
 /// How the elements of a dataset were decoded: packed values are scaled, masked ones are NaN.
-///
-/// # Examples
-///
-/// ```
-/// fn offset_of(dataset: &tet_query::Dataset) -> Option<f64> {
-///     dataset.meaning.as_ref()?.offset
-/// }
-/// ```
 #[derive(Clone, Debug)]
 pub struct Meaning {
     /// The dataset with its elements as they are stored, and all its attributes.

@@ -23,14 +23,6 @@ pub fn fill_of(dataset: &Dataset) -> Option<Number> {
 impl Dataset {
     /// The integer of masked elements, in decoded times that stay integers ([`Dataset::with_exact_times`]): NumPy's NaT.
     /// Masked elements of any other decoded dataset are NaN.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// fn is_missing(times: &tet_query::Dataset, value: i64) -> bool {
-    ///     times.masked_integer() == Some(value)
-    /// }
-    /// ```
     #[must_use]
     pub fn masked_integer(&self) -> Option<i64> {
         (self.dtype == Some(DType::Int64) && self.is_masked()).then_some(i64::MIN)

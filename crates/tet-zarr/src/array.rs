@@ -38,17 +38,6 @@ pub enum ZarrFormat {
 }
 
 /// The metadata of an array.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_zarr::{ArrayMeta, Hierarchy, Store};
-///
-/// let hierarchy = Hierarchy::open(Store::folder("x.zarr")?)?;
-/// let array: &ArrayMeta = &hierarchy.arrays()[0];
-/// println!("{} {} in chunks of {}", array.path, array.shape, array.grid.chunk_shape());
-/// # Ok::<(), tet_zarr::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct ArrayMeta {
     /// The path in the hierarchy, without a first `/`; empty for the root.

@@ -49,18 +49,6 @@ pub struct ZarrGroup {
 }
 
 /// A group or an array whose metadata cannot be read.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_zarr::{Hierarchy, Store};
-///
-/// let hierarchy = Hierarchy::open(Store::folder("x.zarr")?)?;
-/// for node in hierarchy.unreadable() {
-///     println!("{}: {}", node.path, node.cause);
-/// }
-/// # Ok::<(), tet_zarr::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct UnreadableNode {
     /// The path in the hierarchy, without a first `/`; empty for the root.

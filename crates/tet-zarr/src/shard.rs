@@ -32,17 +32,6 @@ pub enum IndexLocation {
 }
 
 /// One level of shards: how many chunks a shard has, and what its index looks like.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_zarr::{Hierarchy, ShardLevel, Store};
-///
-/// let hierarchy = Hierarchy::open(Store::folder("x.zarr")?)?;
-/// let level: &ShardLevel = &hierarchy.arrays()[0].shards[0];
-/// println!("{:?} chunks in each shard", level.counts);
-/// # Ok::<(), tet_zarr::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardLevel {
     /// The number of chunks along each axis.

@@ -16,22 +16,6 @@ type Take<'a> = dyn FnMut(&[u64]) -> bool + 'a;
 /// # Errors
 ///
 /// Returns errors of the environment.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_zarr::{Hierarchy, Store, each_stored};
-///
-/// let hierarchy = Hierarchy::open(Store::folder("x.zarr")?)?;
-/// let finder = hierarchy.finder(&hierarchy.arrays()[0]);
-/// let mut count = 0;
-/// each_stored(&finder, &mut |_coordinate| {
-///     count += 1;
-///     true
-/// })?;
-/// println!("{count} chunks are stored");
-/// # Ok::<(), tet_zarr::Error>(())
-/// ```
 pub fn each_stored(finder: &ChunkFinder, take: &mut Take<'_>) -> Result<()> {
     let array = finder.array();
     let mut unit = vec![1_u64; array.grid.counts().len()];

@@ -81,18 +81,6 @@ impl Dataset {
 
     /// Assumptions of the selection: the nearest label instead of the requested one, longitudes after full turns, a
     /// range without positions.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # fn main() -> tet::Result<()> {
-    /// let near = tet::open("climate.tet")?.dataset("temp")?.select("lat~48.1")?;
-    /// for note in near.notes() {
-    ///     eprintln!("note: {note}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     #[must_use]
     pub fn notes(&self) -> &[SelectionNote] {
         &self.notes

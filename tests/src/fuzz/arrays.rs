@@ -3,18 +3,12 @@
 //! Checksums would end most changes at the structure that was changed. So each input is also tried with those
 //! checksums set right that the reader reports, which reaches what is behind them.
 
-use tet_convert::{OpenOptions, Opened};
 use tet_hdf5::Hdf5File;
 use tet_io::Source;
-use tet_query::{Dataset, Error, Hyperslab};
-use tet_verify::{Level, VerifyOptions};
 use tet_zarr::{Hierarchy, Store};
 
-use super::halves::{halves, numbers_of};
-use crate::ask;
+use super::agree::{DatasetLen, agree};
 
-/// Datasets of more bytes are not read as a whole.
-const LEN_MAX: u64 = 1 << 16;
 /// How often checksums are set right; each time, the next structures behind them are reached.
 const ROUNDS: usize = 8;
 
@@ -24,19 +18,19 @@ pub fn hdf5(bytes: &[u8]) {
         [0x89, b'H', b'D', b'F', ..] => bytes.to_vec(),
         bytes => [b"\x89HDF\r\n\x1a\n", bytes].concat(),
     };
-    agree(&file);
+    agree(&file, DatasetLen::Unbounded);
     let corrected = corrected(&file, hdf5_sums);
     if corrected != file {
-        agree(&corrected);
+        agree(&corrected, DatasetLen::Unbounded);
     }
 }
 
 /// Zip files and documents of references with Zarr hierarchies.
 pub fn zarr(bytes: &[u8]) {
-    agree(bytes);
+    agree(bytes, DatasetLen::Unbounded);
     let corrected = corrected(bytes, shard_sums);
     if corrected != bytes {
-        agree(&corrected);
+        agree(&corrected, DatasetLen::Unbounded);
     }
 }
 
@@ -104,69 +98,4 @@ fn shard_sums(file: &[u8]) -> Vec<Sum> {
         drop(checked);
     }
     sums
-}
-
-/// Checks, opens and reads a file: one that is called sound can be read.
-fn agree(file: &[u8]) {
-    let source = Source::from_bytes(file);
-    let options = VerifyOptions {
-        threads: 1,
-        level: Level::Deep,
-        findings_max: usize::MAX,
-        ..Default::default()
-    };
-    let is_sound = match tet_convert::verify(&source, &options) {
-        Ok(report) => {
-            assert!(report.findings.iter().all(|it| !it.to_string().is_empty()));
-            report.is_ok()
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
-        }
-    };
-    let opened = match tet_convert::open_source(source, &OpenOptions::default()) {
-        Ok(opened) => opened,
-        Err(error) => {
-            assert!(!is_sound, "called sound: {error}");
-            return;
-        }
-    };
-    let Opened { catalog, findings, .. } = &opened;
-    assert!(findings.iter().all(|it| !it.to_string().is_empty()));
-    for dataset in catalog.datasets() {
-        match dataset.why() {
-            None => read(dataset, is_sound),
-            Some(error) => {
-                assert!(!is_sound || !is_damage(error), "called sound: {dataset:?}");
-            }
-        }
-    }
-}
-
-/// Whether the file is damaged, and not only beyond what is supported.
-fn is_damage(error: &Error) -> bool {
-    matches!(error, Error::Foreign { .. } | Error::Shard { .. } | Error::Codec { .. })
-}
-
-/// Reads a small dataset: the whole of it is its halves.
-pub(super) fn read(dataset: &Dataset, is_sound: bool) {
-    let Some(dataset) = numbers_of(dataset) else { return };
-    let shape = dataset.shape();
-    let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
-    let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));
-    if len.is_none_or(|len| LEN_MAX < len) {
-        return;
-    }
-    let slab = Hyperslab::whole(shape);
-    let how = ask::small();
-    let whole = match dataset.read(&slab, &how) {
-        Ok(whole) => whole.value,
-        Err(error) => {
-            assert!(!is_sound || !is_damage(&error), "called sound: {error}");
-            return;
-        }
-    };
-    let halves = halves(dataset, &how).expect("the whole was read");
-    assert_eq!(whole.bytes(), halves);
 }

@@ -1,11 +1,8 @@
 //! Containers whose arrays are spans of the file: what is checked, opened and read of any bytes agrees.
 
-use tet_convert::OpenOptions;
 use tet_io::Source;
-use tet_query::Error;
-use tet_verify::{Level, Severity, VerifyOptions};
 
-use super::netcdf::read;
+use super::agree::{DatasetLen, agree_of};
 
 /// GGUF files; bytes without a magic get one.
 pub fn gguf(bytes: &[u8]) {
@@ -18,45 +15,7 @@ pub fn gguf(bytes: &[u8]) {
 
 /// Checks, opens and reads a file whose arrays have no more bytes than it.
 fn agree(file: &[u8]) {
-    agree_within(file, file.len() as u64);
-}
-
-/// The same with arrays of at most so many bytes.
-pub(super) fn agree_within(file: &[u8], len_max: u64) {
-    agree_of(Source::from_bytes(file), len_max);
-}
-
-fn agree_of(source: Source, len_max: u64) {
-    let level = Level::Deep;
-    let options =
-        VerifyOptions { level, threads: 1, findings_max: usize::MAX, ..Default::default() };
-    let report = tet_convert::verify(&source, &options);
-    let opened = match tet_convert::open_source(source, &OpenOptions::default()) {
-        Ok(opened) => opened,
-        Err(error) => {
-            assert!(!report.is_ok_and(|report| report.is_ok()), "called sound: {error}");
-            return;
-        }
-    };
-    let report = report.expect("bytes in memory are read");
-    for (dataset, at) in opened.catalog.datasets().iter().zip(0..) {
-        let mut findings = report.findings.iter();
-        let is_named =
-            findings.any(|it| it.severity == Severity::Error && it.place.dataset == Some(at));
-        let is_limit = matches!(
-            dataset.why(),
-            Some(Error::Unsupported { .. } | Error::Limit { .. } | Error::Opaque { .. })
-        );
-        assert!(dataset.fault.is_none() || is_named || is_limit, "called sound: {dataset:?}");
-        // Elements that do not have their checksum are not read.
-        let has_sums = report.findings.iter().all(|it| it.level != Level::Deep);
-        if dataset.fault.is_none() && dataset.chunks.is_chunked() {
-            // Chunks may be broken one by one.
-            super::arrays::read(dataset, report.is_ok());
-        } else if dataset.fault.is_none() && has_sums {
-            read(dataset, len_max);
-        }
-    }
+    super::agree::agree(file, DatasetLen::Max(file.len() as u64));
 }
 
 /// Tables of text; bytes of formats that have a magic are none.
@@ -65,7 +24,7 @@ pub fn csv(bytes: &[u8]) {
     let format = tet_convert::sniff(&source).expect("bytes in memory are read");
     if format == tet_convert::Format::CSV {
         // An empty field is an element of 8 bytes, and the last one has no end.
-        agree_of(source, (bytes.len() as u64).saturating_add(1).saturating_mul(8));
+        agree_of(source, DatasetLen::Max((bytes.len() as u64).saturating_add(1).saturating_mul(8)));
     }
 }
 
@@ -246,9 +205,10 @@ mod tests {
         assert_eq!(seeds.len(), 14);
         for seed in seeds {
             let file = Source::from_bytes(fits_file(&seed));
-            let report = tet_convert::verify(&file, &VerifyOptions::default()).unwrap();
+            let report = tet_convert::verify(&file, &tet_verify::VerifyOptions::default()).unwrap();
             assert!(report.is_ok() && report.findings.is_empty(), "{:?}", report.findings);
-            let opened = tet_convert::open_source(file, &OpenOptions::default()).unwrap();
+            let opened =
+                tet_convert::open_source(file, &tet_convert::OpenOptions::default()).unwrap();
             assert!(opened.catalog.datasets()[1].chunks.is_chunked());
         }
     }

@@ -2,16 +2,7 @@
 
 #![allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
 
-use tet_convert::OpenOptions;
-use tet_io::Source;
-use tet_query::{Dataset, Hyperslab};
-use tet_verify::{Severity, VerifyOptions};
-
-use super::halves::{halves, numbers_of};
-use crate::ask;
-
-/// Variables of more bytes are not read as a whole.
-const LEN_MAX: u64 = 1 << 20;
+use super::agree::{DatasetLen, agree};
 
 /// Checks, opens and reads the bytes; those without a magic get one.
 pub fn netcdf(bytes: &[u8]) {
@@ -23,43 +14,7 @@ pub fn netcdf(bytes: &[u8]) {
     if !matches!(file.get(3), Some(1 | 2 | 5)) {
         return;
     }
-    let source = Source::from_bytes(file.as_slice());
-    let options = VerifyOptions { threads: 1, findings_max: usize::MAX, ..Default::default() };
-    let report = tet_convert::verify(&source, &options).expect("bytes in memory are read");
-    let opened = match tet_convert::open_source(source, &OpenOptions::default()) {
-        Ok(opened) => opened,
-        Err(error) => {
-            assert!(!report.is_ok(), "called sound: {error}");
-            return;
-        }
-    };
-    for (dataset, at) in opened.catalog.datasets().iter().zip(0..) {
-        let mut findings = report.findings.iter();
-        let is_named =
-            findings.any(|it| it.severity == Severity::Error && it.place.dataset == Some(at));
-        let is_deep = tet_query::AXES_MAX < dataset.shape().len();
-        assert!(dataset.fault.is_none() || is_named || is_deep, "called sound: {dataset:?}");
-        if dataset.fault.is_none() {
-            read(dataset, file.len() as u64);
-        }
-    }
-}
-
-/// The whole of a sound variable is its halves; of text, that of its bytes.
-pub(super) fn read(dataset: &Dataset, file_len: u64) {
-    let Some(dataset) = numbers_of(dataset) else { return };
-    let shape = dataset.shape();
-    let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
-    let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));
-    assert!(shape.contains(&0) || len.is_some_and(|len| len <= file_len), "more than the file");
-    if len.is_none_or(|len| LEN_MAX < len) {
-        return;
-    }
-    let slab = Hyperslab::whole(shape);
-    let how = ask::small();
-    let whole = dataset.read(&slab, &how).expect("it has no fault").value;
-    let halves = halves(dataset, &how).expect("it has no fault");
-    assert_eq!(whole.bytes(), halves);
+    agree(&file, DatasetLen::Max(file.len() as u64));
 }
 
 /// Sound files of every version.

@@ -1,7 +1,7 @@
 //! PyTorch checkpoints: what is checked, opened and read of any pickle agrees. A tensor may have more elements than its
 //! storage: a stride may be zero.
 
-use super::containers::agree_within;
+use super::agree::{DatasetLen, agree};
 
 /// The first pickle of files of before version 1.6.
 const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
@@ -10,11 +10,11 @@ const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.
 /// are taken as they are.
 pub fn torch(bytes: &[u8]) {
     if !bytes.starts_with(b"PK\x03\x04") && !bytes.starts_with(MAGIC) {
-        return agree_within(&checkpoint(bytes), u64::MAX);
+        return agree(&checkpoint(bytes), DatasetLen::Unbounded);
     }
     let format = tet_convert::sniff(&tet_io::Source::from_bytes(bytes));
     if format.is_ok_and(|format| format == tet_convert::Format::TORCH) {
-        agree_within(bytes, u64::MAX);
+        agree(bytes, DatasetLen::Unbounded);
     }
 }
 

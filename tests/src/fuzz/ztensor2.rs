@@ -1,16 +1,8 @@
 //! zTensor files of versions 1 and 2: any bytes as a file, or as the manifest of one.
 
 use tet_cbor::{Value, encode};
-use tet_convert::OpenOptions;
-use tet_io::Source;
-use tet_query::{Dataset, Error, Hyperslab};
-use tet_verify::{Level, Severity, VerifyOptions};
 
-use super::halves::halves;
-use crate::ask;
-
-/// Datasets of more bytes are not read as a whole.
-const LEN_MAX: u64 = 1 << 20;
+use super::agree::DatasetLen;
 
 /// The blobs of a file that a manifest is put into, at the pages 1, 2 and so on.
 const BLOBS: [&[u8]; 4] = [b"abcdefgh", &[0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0], &[0; 16], &[1]];
@@ -55,67 +47,8 @@ fn second(manifest: &[u8]) -> Vec<u8> {
     [out.as_slice(), magic].concat()
 }
 
-/// What a check of all bytes calls sound is opened and read.
 fn agree(file: &[u8]) {
-    let source = Source::from_bytes(file);
-    let options = VerifyOptions {
-        level: Level::Deep,
-        threads: 1,
-        findings_max: usize::MAX,
-        ..Default::default()
-    };
-    let report = match tet_convert::verify(&source, &options) {
-        Ok(report) => report,
-        // Blobs of few bytes may decode to more than a check may read.
-        Err(error) => {
-            assert!(matches!(error, tet_convert::Error::ZTensor(_)), "{error}");
-            return;
-        }
-    };
-    let opened = match tet_convert::open_source(source, &OpenOptions::default()) {
-        Ok(opened) => opened,
-        Err(error) => {
-            assert!(!report.is_ok(), "called sound: {error}");
-            return;
-        }
-    };
-    for (dataset, at) in opened.catalog.datasets().iter().zip(0..) {
-        let mut findings = report.findings.iter();
-        let is_named =
-            findings.any(|it| it.severity == Severity::Error && it.place.dataset == Some(at));
-        let is_known = matches!(
-            dataset.why(),
-            Some(Error::Unsupported { .. } | Error::Limit { .. } | Error::Opaque { .. })
-        );
-        assert!(dataset.fault.is_none() || is_named || is_known, "called sound: {dataset:?}");
-        if dataset.fault.is_none() {
-            read(dataset, is_named);
-        }
-    }
-    for part in opened.catalog.parts() {
-        read(part, true);
-    }
-}
-
-/// The whole of a sound dataset is its halves.
-fn read(dataset: &Dataset, may_fail: bool) {
-    let shape = dataset.shape();
-    let Some(size) = dataset.dtype.and_then(|dtype| dtype.size()) else { return };
-    let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));
-    if len.is_none_or(|len| LEN_MAX < len) {
-        return;
-    }
-    let (slab, how) = (Hyperslab::whole(shape), ask::small());
-    let whole = match dataset.read(&slab, &how) {
-        Ok(whole) => whole.value,
-        Err(error) => {
-            let is_limit = matches!(error, Error::Budget { .. } | Error::Limit { .. });
-            assert!(may_fail || is_limit, "called sound: {error}");
-            return;
-        }
-    };
-    let Ok(halves) = halves(dataset, &how) else { return };
-    assert_eq!(whole.bytes(), halves);
+    super::agree::agree(file, DatasetLen::Unbounded);
 }
 
 /// Manifests of both versions.

@@ -1,16 +1,12 @@
-//! Tensogram files, ours and those of `tensogram`: its packages 0.24.0 and 0.19.0, its crate 0.17.0.
+//! Tensogram files, ours and those of `tensogram`: its packages 0.24.0 and 0.19.0.
 //!
 //! ```text
-//! ours        every way to write, all codecs      -> all read it, value for value; 0.24.0 and 0.17.0
-//!                                                    validate it
+//! ours        every way to write, all codecs      -> both read it, value for value; 0.24.0 validates it
 //! converted   `tet convert --profile universal`   -> the same
 //! theirs      random messages of each             -> tet reads and verifies them, value for value
 //! ```
 //!
-//! `xtask/interop` has the other sides, in environments of their own under `target/interop`. What
-//! 0.17.0 does not read is counted: messages without the key `version`, which it must refuse, and
-//! objects of several zstd frames, of which the zstd of Rust that it can be built with must take the
-//! first for all.
+//! `xtask/interop` has the other side, in environments of its own under `target/interop`.
 
 mod converted;
 mod files;
@@ -25,24 +21,15 @@ use serde_json::Value as Json;
 use tet_io::Source;
 use tet_tensogram::{Limits, TensogramFile};
 
-use crate::{python, reference, run};
+use crate::{python, run};
 
 /// A release that is asked.
 struct Release {
     name: &'static str,
-    side: Side,
+    python: PathBuf,
     /// What `tet verify --deep` may find in what it writes.
     normal: &'static [&'static str],
 }
-
-/// Who answers for a release.
-enum Side {
-    Python(PathBuf),
-    Program(PathBuf),
-}
-
-/// Where the crate looks which zstd it is to ask; that of C unless told.
-const BACKEND: &str = "TENSOGRAM_COMPRESSION_BACKEND";
 
 /// Checks both ways, with so many files of each release.
 pub(super) fn run(seed: u64, count: u64) -> Result<()> {
@@ -57,16 +44,18 @@ pub(super) fn run(seed: u64, count: u64) -> Result<()> {
     }
     let numbers = [seed.to_string(), count.to_string()];
     for release in releases(&folder)? {
-        let Release { name, side, normal } = &release;
+        let Release { name, python, normal } = &release;
+        let script = |word, folder: &Path, numbers: &[String]| {
+            super::script(python, "tgm_files.py", &[word], folder, numbers)
+        };
         for (what, from, files) in
             [("ours", &ours, written.len()), ("tet convert", &converted, made.len())]
         {
-            for read in side.read(from)? {
-                println!("{files} files of {what}, read by tensogram {name}: {}", read.trim());
-            }
+            let read = script("read", from, &[])?;
+            println!("{files} files of {what}, read by tensogram {name}: {}", read.trim());
         }
         let theirs = super::fresh(&folder.join(format!("theirs-{name}")))?;
-        let said = side.ask(&["write"], &theirs, &numbers, None)?;
+        let said = script("write", &theirs, &numbers)?;
         let (mut messages, mut objects) = (0, 0);
         let paths = super::listed(&theirs, "tgm")?;
         for path in &paths {
@@ -91,55 +80,17 @@ const BITS: &str = "TGM-N31";
 const OFFSETS: &str = "TGM-N27";
 /// Hashes that the preamble alone tells of.
 const HASHES: &str = "TGM-N11";
-/// Parameters of simple_packing in the older spelling.
-const PARAMETERS: &str = "TGM-N22";
 
 /// All of them, set up where they are not.
-fn releases(folder: &Path) -> Result<[Release; 3]> {
+fn releases(folder: &Path) -> Result<[Release; 2]> {
     let package = |name| {
         let requirements = super::scripts().join(format!("tensogram-{name}.txt"));
-        let python = python::environment(&folder.join(format!("venv-{name}")), &requirements)?;
-        anyhow::Ok(Side::Python(python))
+        python::environment(&folder.join(format!("venv-{name}")), &requirements)
     };
     Ok([
-        Release { name: "0.24", side: package("0.24")?, normal: &[BITS, OFFSETS] },
-        Release { name: "0.19", side: package("0.19")?, normal: &[BITS, OFFSETS, HASHES] },
-        Release {
-            name: "0.17",
-            side: Side::Program(reference::tensogram()?),
-            normal: &[HASHES, PARAMETERS],
-        },
+        Release { name: "0.24", python: package("0.24")?, normal: &[BITS, OFFSETS] },
+        Release { name: "0.19", python: package("0.19")?, normal: &[BITS, OFFSETS, HASHES] },
     ])
-}
-
-impl Side {
-    /// What it says of a folder of files with sheets, once for each zstd that it can be built with.
-    fn read(&self, folder: &Path) -> Result<Vec<String>> {
-        let with = |(backend, name)| {
-            let said = self.ask(&["read"], folder, &[], Some(backend))?;
-            anyhow::Ok(format!("{} (zstd of {name})", said.trim()))
-        };
-        match self {
-            Side::Python(_) => Ok(vec![self.ask(&["read"], folder, &[], None)?]),
-            Side::Program(_) => [("ffi", "C"), ("pure", "Rust")].into_iter().map(with).collect(),
-        }
-    }
-
-    fn ask(
-        &self,
-        words: &[&str],
-        folder: &Path,
-        numbers: &[String],
-        backend: Option<&str>,
-    ) -> Result<String> {
-        let program = match self {
-            Side::Python(it) => return super::script(it, "tgm_files.py", words, folder, numbers),
-            Side::Program(program) => program,
-        };
-        let mut command = Command::new(program);
-        command.env_remove(BACKEND).envs(backend.map(|it| (BACKEND, it)));
-        run::output(command.args(words).arg(folder).args(numbers))
-    }
 }
 
 /// Sound, and nothing is told of it but what is normal.

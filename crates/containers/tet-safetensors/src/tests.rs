@@ -86,23 +86,6 @@ fn every_prefix_is_refused() {
 }
 
 #[test]
-fn a_flipped_bit_is_refused_or_changes_nothing_it_does_not_say() {
-    let bytes = file(TWO, &(0..27).collect::<Vec<u8>>());
-    for at in 0..bytes.len() - 27 {
-        for bit in 0..8 {
-            let mut bytes = bytes.clone();
-            bytes[at] ^= 1 << bit;
-            let Ok(Opened { catalog, .. }) = opened(&bytes) else { continue };
-            for dataset in catalog.datasets().iter().filter(|it| it.why().is_none()) {
-                let slab = Hyperslab::whole(dataset.shape());
-                let array = dataset.read(&slab, &Execution::default()).unwrap();
-                assert!(array.bytes().len() <= 27);
-            }
-        }
-    }
-}
-
-#[test]
 fn what_nothing_computes_with_is_listed_and_has_its_bytes() {
     let header = "{\"q\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]},\
         \"h\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[4,7]},\

@@ -1,7 +1,5 @@
 //! Tests that need a process: closed pipes, pipes as files, full disks.
 
-#![cfg(unix)]
-
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;

@@ -14,17 +14,6 @@ use tet_container::read::opened::Opened;
 /// These edits, and those that let what names a dataset follow its new name: the attributes of CF and UGRID
 /// (`coordinates`, `bounds`, `grid_mapping` and others), and the axis that a coordinate has the name of. Names of datasets
 /// that are removed are taken out of these attributes. What is edited by name stays as it is asked for.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_convert::{open, renames, with_followers};
-///
-/// let opened = open("climate.nc", &Default::default())?;
-/// let edits = with_followers(&opened, renames(&opened.catalog, "lat", "latitude")?);
-/// println!("{} edits", edits.len());
-/// # Ok::<(), tet_convert::Error>(())
-/// ```
 #[must_use]
 pub fn with_followers(opened: &Opened, mut edits: Vec<FileEdit>) -> Vec<FileEdit> {
     let (mut new_names, mut dropped) = (BTreeMap::new(), BTreeSet::new());

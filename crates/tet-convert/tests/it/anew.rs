@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::made::{Made, check_sound, contents, write};
+use crate::common::world::World;
 use crate::common::{opened, read};
 use tet_convert::{
     AxisAppend, CodecRule, ConvertOptions, EditMode, EditOptions, EditReport, Error, Filter,
@@ -34,17 +35,7 @@ fn model(path: &Path, by: u64) {
     );
 }
 
-struct World(tempfile::TempDir);
-
 impl World {
-    fn new() -> World {
-        World(tempfile::tempdir().expect("a folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
     fn model(&self, name: &str, suffix: &str, by: u64) -> PathBuf {
         let tet = self.path(&format!("{name}.tet"));
         model(&tet, by);
@@ -76,7 +67,7 @@ fn changed(report: &EditReport) -> Vec<&str> {
 
 #[test]
 fn datasets_get_another_codec_and_keep_their_elements() {
-    let world = World::new();
+    let world = World::new(&[]);
     for (suffix, packed) in CODECS {
         let path = world.model("model", suffix, 0);
         let (old, raw_len) = (contents(&path), fs::metadata(&path).expect("it").len());
@@ -115,7 +106,7 @@ fn datasets_get_another_codec_and_keep_their_elements() {
 /// What a container does not store so is an error, and nothing is written.
 #[test]
 fn what_a_container_has_not_is_refused() {
-    let world = World::new();
+    let world = World::new(&[]);
     let shuffle = Storage { filter: Some(Filter::Shuffle), ..Storage::default() };
     let sum = Storage { checksum: Some(tet_convert::Checksum::None), ..Storage::default() };
     let chunks = Repack { chunks: tet_convert::ChunkChoice::Auto.into(), ..Repack::default() };
@@ -148,7 +139,7 @@ fn what_a_container_has_not_is_refused() {
 
 #[test]
 fn checksums_of_ztensor_files_change_and_stay_with_what_stays() {
-    let world = World::new();
+    let world = World::new(&[]);
     let path = world.model("model", "zt", 0);
     let sums = |path: &Path| {
         let source = tet_io::Source::open(path).expect("a file");
@@ -177,7 +168,7 @@ fn doubles(path: &Path, name: &str) -> Vec<f64> {
 /// Packed numbers are rounded once: what is appended is packed in the same way, or refused.
 #[test]
 fn packed_values_grow_by_values_of_the_same_packing() {
-    let world = World::new();
+    let world = World::new(&[]);
     let path = world.model("model", "tgm", 0);
     let packed = Storage { packing: Some(Packing::Bits(12)), ..Storage::default() };
     let report = repacked(&path, &storage("a.w", packed)).expect("packed");
@@ -251,7 +242,7 @@ fn stack(world: &World, inputs: &[PathBuf], output: &str) -> Result<(), Error> {
 /// Runs of one model along a new axis.
 #[test]
 fn files_with_the_same_datasets_are_stacked_along_a_new_axis() {
-    let world = World::new();
+    let world = World::new(&[]);
     let tet = [0, 1, 2].map(|number| run(&world, &format!("r{number}.tet"), number, 0));
     let wanted: Vec<u8> = (0..36)
         .flat_map(|at| ((at / 12 * 100 + at / 4 % 3 * 10 + at % 4) as f32).to_le_bytes())
@@ -280,7 +271,7 @@ fn files_with_the_same_datasets_are_stacked_along_a_new_axis() {
 
 #[test]
 fn files_with_other_datasets_are_not_stacked() {
-    let world = World::new();
+    let world = World::new(&[]);
     let first = run(&world, "r0.tet", 0, 0);
     let refused = |other: PathBuf, word: &str| {
         let files = [first.clone(), other];

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use crate::common::made::{Made, check_sound, contents, write};
+use crate::common::opened;
+use crate::common::world::{World, attr, options};
 use tet_convert::{
-    AxisAppend, ConvertOptions, DatasetChange, EditMode, EditOptions, EditReport, Error, append,
-    convert,
+    AxisAppend, AxisChunk, ChunkChoice, ConvertOptions, DatasetChange, EditMode, EditOptions,
+    EditReport, Error, append, convert,
 };
+use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, Progress};
 use tet_query::Execution;
@@ -50,17 +53,7 @@ fn days(path: &Path, days: Range<u64>, at: usize, labels: bool) {
     write(path, &arrays, labels.then_some(days));
 }
 
-struct World(tempfile::TempDir);
-
 impl World {
-    fn new() -> World {
-        World(tempfile::tempdir().expect("a folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
     /// A file of days of this kind, made of a `.tet` file; its path.
     fn days(
         &self,
@@ -104,7 +97,7 @@ fn has_dims(suffix: &str) -> bool {
 /// The contents of a grown file are those of the file of all days; in safetensors files the bytes too.
 #[test]
 fn a_file_that_grew_is_the_file_that_is_written_at_once() {
-    let world = World::new();
+    let world = World::new(&[]);
     for (suffix, input, at) in SUFFIXES
         .iter()
         .flat_map(|suffix| ["tet", "npz", "zt"].map(|input| (*suffix, input)))
@@ -141,10 +134,47 @@ fn a_file_that_grew_is_the_file_that_is_written_at_once() {
     }
 }
 
+/// Chunks that are not full are filled up: in place, and in a new file that has the bytes of the one written at once.
+#[test]
+fn chunks_that_are_not_full_are_filled() {
+    let world = World::new(&[]);
+    let cases = [(7, 8, 11), (6, 9, 12), (1, 2, 20), (3, 10, 11)];
+    for (labels, (first, second, third)) in
+        [true, false].into_iter().flat_map(|labels| cases.map(|case| (labels, case)))
+    {
+        let chunked = |name: &str, span| {
+            days(&world.path("plain.tet"), span, 0, labels);
+            let mut options = options();
+            options.tet.codec = CodecChoice::Zstd { level: 3 };
+            let chunks = [("day", 3), ("x", 4)];
+            let chunks = chunks.map(|(axis, len)| (axis.to_owned(), AxisChunk::Extent(len)));
+            options.tet.chunks = ChunkChoice::Axes(chunks.to_vec()).into();
+            convert(&world.path("plain.tet"), &world.path(name), &options).expect("converted");
+            world.path(name)
+        };
+        let whole = chunked("whole.tet", 0..third);
+        let (a, b) = (chunked("a.tet", 0..first), chunked("b.tet", first..second));
+        let inputs = [b, world.days("c", "zt", (second..third, 0, labels))];
+        let (before, new) = (fs::read(&a).unwrap(), world.path("new.tet"));
+        let _ = fs::remove_file(&new);
+        let asked = AxisAppend { axis: "day", inputs: &inputs, ..AxisAppend::default() };
+        let anew = AxisAppend { output: Some(&new), ..asked };
+        for (asked, file) in [(anew, &new), (asked, &a)] {
+            append(&a, &asked, &EditOptions::default(), &Execution::default()).expect("it grows");
+            check_sound(file);
+            assert!(contents(file) == contents(&whole), "{first} {second} {third}");
+            let about = |path: &Path| opened(path).tet.expect("a .tet").metadata().clone();
+            assert_eq!(about(file), about(&whole));
+            assert!(fs::read(&new).unwrap() == fs::read(&whole).unwrap(), "other bytes");
+            assert!(file == &a || fs::read(&a).unwrap() == before, "the input changed");
+        }
+    }
+}
+
 /// `.npy` files grow by `.npy` files of any name, and arrays of each order of bytes keep it.
 #[test]
 fn arrays_of_numpy_keep_their_type_string() {
-    let world = World::new();
+    let world = World::new(&[]);
     let file = |name: &str, descr: &str, fortran: &str, shape: &str, bytes: &[u8]| {
         let dict =
             format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
@@ -205,7 +235,7 @@ fn with_another_grid(world: &World) -> PathBuf {
 /// Nothing is written where it is not clear what grows, or what grows does not fit.
 #[test]
 fn files_that_do_not_continue_are_refused() {
-    let world = World::new();
+    let world = World::new(&[]);
     for suffix in SUFFIXES {
         let labels = has_dims(suffix);
         let file = world.days("file", suffix, (0..5, 0, labels));
@@ -277,8 +307,27 @@ fn files_that_do_not_continue_are_refused() {
 }
 
 #[test]
+fn files_with_other_units_or_without_a_dataset_are_refused() {
+    let world = World::new(&[]);
+    let file = world.days("file", "tet", (0..5, 0, true));
+    let later = world.days("later", "tet", (5..7, 0, true));
+    let before = fs::read(&file).expect("a file");
+    let units = vec![attr(Some("temp"), "units", "\"degC\"")];
+    for (attrs, exclude, word) in
+        [(units, vec![], "degC"), (vec![], vec!["flag".to_owned()], "\"flag\"")]
+    {
+        let mut options = options();
+        (options.tet.attrs, options.tet.exclude) = (attrs, exclude);
+        convert(&later, &world.path("other.tet"), &options).expect("converted");
+        let error = grow(&file, "day", &[], &[&world.path("other.tet")]).expect_err(word);
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(before == fs::read(&file).expect("a file"), "{word}");
+    }
+}
+
+#[test]
 fn a_plan_writes_nothing_and_finds_what_is_wrong() {
-    let world = World::new();
+    let world = World::new(&[]);
     for suffix in SUFFIXES {
         let file = world.days("file", suffix, (0..5, 0, false));
         let later = world.days("later", "tet", (5..7, 0, false));
@@ -304,7 +353,7 @@ fn a_plan_writes_nothing_and_finds_what_is_wrong() {
 /// A file or an input that another program changes meanwhile: the file stays as that program left it.
 #[test]
 fn files_that_change_meanwhile_are_noticed() {
-    let world = World::new();
+    let world = World::new(&[]);
     for suffix in SUFFIXES {
         for changed in ["file", "later"] {
             let file = world.days("file", suffix, (0..5, 0, false));
@@ -341,7 +390,7 @@ fn files_that_change_meanwhile_are_noticed() {
 /// A coordinate whose axis has no name grows with the axis that is named as it is; without it the labels would end early.
 #[test]
 fn coordinates_without_axes_grow_too() {
-    let world = World::new();
+    let world = World::new(&[]);
     let made = |name: &str, days: Range<u64>| {
         let (first, count) = (days.start, days.end - days.start);
         let arrays = [

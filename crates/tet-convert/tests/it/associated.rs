@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::common::opened;
 use tet_convert::{
-    ConvertOptions, Note, OpenOptions, Opened, PayloadCodec, ResultCatalog, ResultOptions, convert,
-    open,
+    ConvertOptions, Note, Opened, PayloadCodec, ResultCatalog, ResultOptions, convert,
 };
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer};
@@ -72,10 +72,6 @@ fn grid(folder: &Path) -> PathBuf {
     }
     writer.finish(&metadata, &[]).unwrap();
     path
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap()
 }
 
 fn names(catalog: &Catalog) -> Vec<&str> {

@@ -3,18 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::{npy, opened, read};
+use crate::common::{npy, opened, read, world};
 use tet_convert::{ChunkChoice, ConvertOptions, PayloadCodec, ShardChoice, chunking, convert};
-use tet_io::Overwrite;
 
 const SHAPE: [u64; 3] = [20, 70, 90];
 /// Containers that store arrays in chunks.
 const CHUNKED: [&str; 5] = ["a.tet", "a.zarr", "a.zarr.zip", "a.h5", "a.nc"];
 
 fn options(chunks: Option<&[u64]>) -> ConvertOptions {
-    let mut options = ConvertOptions::default();
-    options.tet.sync = tet_io::publish::Sync::None;
-    options.tet.overwrite = Overwrite::Replace;
+    let mut options = world::options();
     options.tet.chunks =
         chunks.map_or(ChunkChoice::Kept, |it| ChunkChoice::Shape(it.to_vec())).into();
     options

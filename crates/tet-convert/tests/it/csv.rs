@@ -282,32 +282,6 @@ fn wide_tables_have_the_columns_that_narrow_ones_have() {
     }
 }
 
-#[test]
-fn cut_and_changed_tables_are_read_or_refused() {
-    let text = "day;place;t\n2024-01-01;\"A;b\";1.5\n2024-01-02;B;-2e3\n";
-    let ask = |text: &[u8]| {
-        let Ok(file) = open_source(source(text), &OpenOptions::default()) else { return };
-        for dataset in file.catalog.datasets() {
-            let slab = Hyperslab::whole(dataset.shape());
-            if dataset.is_text() {
-                dataset.read_texts(&slab, &Execution::default()).unwrap();
-            } else {
-                dataset.read(&slab, &Execution::default()).unwrap();
-            }
-        }
-    };
-    for len in 0..=text.len() {
-        ask(&text.as_bytes()[..len]);
-    }
-    for at in 0..text.len() {
-        for byte in [0, b'\n', b'\r', b'"', b';', b',', b'#', b' ', b'9', 0xff] {
-            let mut changed = text.as_bytes().to_vec();
-            changed[at] = byte;
-            ask(&changed);
-        }
-    }
-}
-
 proptest! {
     #[test]
     fn columns_are_what_was_written(

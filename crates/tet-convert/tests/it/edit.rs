@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::made::{Made, check_sound, write};
 use crate::common::{opened, read};
 use tet_convert::{
-    AxisAppend, ConvertOptions, EditOptions, Error, FileEdit, Opened, append, check_edits, convert,
-    datasets_named, edit, renames, verify,
+    ConvertOptions, EditOptions, Error, FileEdit, Opened, check_edits, convert, datasets_named,
+    edit, renames,
 };
-use tet_file::write::{ChunkAt, CodecChoice, DatasetSpec, FillError, WriteOptions, Writer};
-use tet_file::{AttrValue, Metadata};
 use tet_format::DType;
-use tet_io::{Output, Overwrite, Progress, Source};
-use tet_query::{AttrText, Execution};
-use tet_verify::VerifyOptions;
+use tet_io::Output;
+use tet_query::AttrText;
 
 /// The suffixes of all files that are edited.
 const SUFFIXES: [&str; 5] = ["tet", "zt", "safetensors", "npz", "tgm"];
@@ -27,26 +25,23 @@ impl World {
     /// A file of four datasets of each container.
     fn new() -> World {
         let world = World { folder: tempfile::tempdir().expect("a folder") };
-        let spec = |name: &str, dtype, shape: &[u64]| DatasetSpec::new(name, dtype, shape, shape);
-        let specs = vec![
-            spec("layers.0.w", DType::Float32, &[3, 40]),
-            spec("layers.1.w", DType::Int16, &[7]),
-            spec("layers.1.b", DType::Float64, &[2, 2, 2]),
-            spec("time", DType::Int64, &[7]),
+        let array = |at: u64, name, dtype: DType, shape: &[u64]| Made {
+            name,
+            dtype,
+            shape: shape.to_vec(),
+            dims: &[],
+            element: Box::new(move |place: &[u64]| {
+                let number = place.iter().fold(at, |sum, place| sum * 7 + place) as u8 % 100;
+                vec![number; usize::try_from(dtype.size().unwrap()).unwrap()]
+            }),
+        };
+        let arrays = [
+            array(1, "layers.0.w", DType::Float32, &[3, 40]),
+            array(2, "layers.1.w", DType::Int16, &[7]),
+            array(3, "layers.1.b", DType::Float64, &[2, 2, 2]),
+            array(4, "time", DType::Int64, &[7]),
         ];
-        let count = specs.len();
-        let path = world.path("tet");
-        let mut writer = Writer::create(path, specs, &WriteOptions::default()).expect("a file");
-        for id in 0..count {
-            let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
-                out.extend((0..chunk.decoded_len).map(|at| (at * 7 + id as u64) as u8 % 100));
-                Ok(())
-            };
-            writer.write_dataset(id, fill, &Progress::default()).expect("written");
-        }
-        let mut metadata = Metadata::new();
-        metadata.file.insert("title".into(), AttrValue::from("t"));
-        writer.finish(&metadata, &[]).expect("a file");
+        write(&world.path("tet"), &arrays, None);
         for suffix in &SUFFIXES[1..] {
             let done = convert(&world.path("tet"), &world.path(suffix), &ConvertOptions::default());
             done.expect("converted");
@@ -73,12 +68,6 @@ fn elements(opened: &Opened) -> BTreeMap<String, (Vec<u64>, Vec<u8>)> {
         )
     };
     datasets.map(|it| (it.name.clone(), read(&it.name))).collect()
-}
-
-fn check_sound(path: &Path) {
-    let source = Source::open(path).expect("a file");
-    let report = verify(&source, &VerifyOptions::default()).expect("checked");
-    assert!(report.findings.is_empty(), "{path:?}: {:?}", report.findings);
 }
 
 fn in_place(path: &Path, edits: &[FileEdit]) -> Result<u64, Error> {
@@ -283,146 +272,4 @@ fn the_input_is_no_output_and_links_are_followed() {
         fs::remove_file(link).expect("a link");
         fs::remove_file(hard).expect("a file");
     }
-}
-
-/// Fills a chunk.
-type ChunkFill = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError>;
-
-/// A file of days: temp (time, x), time, and mask (x); chunks of three days.
-fn days(path: &Path, days: std::ops::Range<u64>, labels: bool) {
-    let count = days.end - days.start;
-    let specs = vec![
-        DatasetSpec::new("temp", DType::Float32, [count, 5], [3, 2]),
-        DatasetSpec::new("time", DType::Int64, [count], [4]),
-        DatasetSpec::new("mask", DType::UInt8, [5], [5]),
-    ];
-    let encoder = CodecChoice::Zstd { level: 3 };
-    let overwrite = Overwrite::Replace;
-    let options = WriteOptions { encoder, overwrite, ..WriteOptions::default() };
-    let mut writer = Writer::create(path, specs, &options).expect("a file");
-    let chunk = |at: &ChunkAt<'_>, shape: [u64; 2]| {
-        let row = at.coord[0] * shape[0];
-        let column = at.coord.get(1).map_or(0, |at| at * shape[1]);
-        let columns = at.extents.get(1).copied().unwrap_or(1);
-        (row..row + at.extents[0])
-            .flat_map(move |r| (column..column + columns).map(move |c| (r, c)))
-    };
-    let first = days.start;
-    let mut fills: [Box<ChunkFill>; 3] = [
-        Box::new(move |at, out| {
-            let values = chunk(&at, [3, 2]).map(|(r, c)| ((first + r) * 10 + c) as f32);
-            out.extend(values.flat_map(f32::to_le_bytes));
-            Ok(())
-        }),
-        Box::new(move |at, out| {
-            out.extend(chunk(&at, [4, 1]).flat_map(|(r, _)| ((first + r) as i64).to_le_bytes()));
-            Ok(())
-        }),
-        Box::new(|_, out| {
-            out.extend([0, 1, 0, 1, 0]);
-            Ok(())
-        }),
-    ];
-    for (id, fill) in fills.iter_mut().enumerate() {
-        writer.write_dataset(id, &mut **fill, &Progress::default()).expect("written");
-    }
-    let mut metadata = Metadata::new();
-    for (name, dims) in [("temp", &["time", "x"][..]), ("time", &["time"]), ("mask", &["x"])] {
-        let about = metadata.datasets.entry(name.to_owned()).or_default();
-        about.dim_names = dims.iter().map(|it| (*it).to_owned()).collect();
-    }
-    let about = metadata.datasets.get_mut("temp").expect("it");
-    about.attrs.insert("units".into(), AttrValue::from("K"));
-    if labels {
-        about.coords.insert("time".into(), days.map(|day| format!("day {day}")).collect());
-    }
-    writer.finish(&metadata, &[]).expect("a file");
-}
-
-fn grow(file: &Path, inputs: &[PathBuf], output: Option<&Path>) -> Result<u64, Error> {
-    let asked = AxisAppend { axis: "time", inputs, output, ..AxisAppend::default() };
-    let report = append(file, &asked, &EditOptions::default(), &Execution::default())?;
-    Ok(report.file_len.expect("it is written"))
-}
-
-/// A file that grew is the file that was written at once: the same bytes in a new file, the same elements in its place.
-#[test]
-fn a_file_that_grew_is_the_file_that_is_written_at_once() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name);
-    for labels in [true, false] {
-        for (first, second, third) in [(7, 8, 11), (6, 9, 12), (1, 2, 20), (3, 10, 11)] {
-            days(&path("whole.tet"), 0..third, labels);
-            days(&path("a.tet"), 0..first, labels);
-            days(&path("b.tet"), first..second, labels);
-            days(&path("c.tet"), second..third, labels);
-            let _ = fs::remove_file(path("c.zt"));
-            convert(&path("c.tet"), &path("c.zt"), &ConvertOptions::default()).expect("converted");
-            let inputs = [path("b.tet"), path("c.zt")];
-            let _ = fs::remove_file(path("new.tet"));
-            let before = fs::read(path("a.tet")).expect("a file");
-            grow(&path("a.tet"), &inputs, Some(&path("new.tet"))).expect("it grows");
-            assert!(before == fs::read(path("a.tet")).expect("a file"));
-            check_sound(&path("new.tet"));
-            let [new, whole] = ["new.tet", "whole.tet"].map(|it| opened(&path(it)));
-            assert_eq!(elements(&new), elements(&whole), "{first} {second} {third}");
-            let about = |it: &Opened| it.tet.as_ref().expect("a .tet").metadata().clone();
-            assert_eq!(about(&new), about(&whole));
-            grow(&path("a.tet"), &inputs, None).expect("it grows in place");
-            // Payloads stay where they are in a file that grows in its place.
-            check_sound(&path("a.tet"));
-            let grown = opened(&path("a.tet"));
-            assert_eq!(elements(&grown), elements(&whole), "{first} {second} {third}");
-            assert_eq!(about(&grown), about(&whole));
-            let bytes = |name: &str| fs::read(path(name)).expect("a file");
-            assert!(bytes("new.tet") == bytes("whole.tet"));
-        }
-    }
-}
-
-#[test]
-fn files_that_do_not_continue_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name);
-    days(&path("a.tet"), 0..7, true);
-    days(&path("later.tet"), 7..9, true);
-    days(&path("again.tet"), 6..9, true);
-    days(&path("bare.tet"), 7..9, false);
-    let before = fs::read(path("a.tet")).expect("a file");
-    let refused = |input: &str, word: &str| {
-        let error = grow(&path("a.tet"), &[path(input)], None).expect_err(input).to_string();
-        assert!(error.contains(word), "{input}: {error}");
-        assert!(before == fs::read(path("a.tet")).expect("a file"), "{input}");
-    };
-    refused("again.tet", "day 6");
-    refused("bare.tet", "labels");
-    let change = |name: &str, edits: &[FileEdit]| {
-        let output = path(name);
-        edit(&opened(&path("later.tet")), edits, Output::NewFile(&output), &EditOptions::default())
-            .expect("edited");
-    };
-    let units = AttrText::Text("degC".to_owned());
-    change(
-        "units.tet",
-        &[FileEdit::Attr { dataset: Some(0), key: "units".into(), value: Some(units) }],
-    );
-    refused("units.tet", "degC");
-    change("without.tet", &[FileEdit::Drop { dataset: 1 }]);
-    refused("without.tet", "\"time\"");
-    change(
-        "more.tet",
-        &[
-            FileEdit::Rename { dataset: 2, to: "new".into() },
-            FileEdit::Dims { dataset: 2, names: vec!["time".into()] },
-        ],
-    );
-    refused("more.tet", "\"new\"");
-    refused("nothing.tet", "nothing.tet");
-    let inputs = &[path("later.tet")];
-    let asked = AxisAppend { axis: "level", inputs, ..AxisAppend::default() };
-    let error = append(&path("a.tet"), &asked, &EditOptions::default(), &Execution::default());
-    assert!(error.unwrap_err().to_string().contains("level"));
-    let output = path("later.tet");
-    assert!(grow(&path("a.tet"), &[path("later.tet")], Some(&output)).is_err(), "an input");
-    assert!(before == fs::read(path("a.tet")).expect("a file"));
 }

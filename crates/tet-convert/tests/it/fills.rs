@@ -4,15 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{npy, opened, read};
+use crate::common::{npy, opened, read, world};
 use serde_json::{Value, json};
-use tet_convert::{Attribute, ConvertOptions, DimNames, ShardChoice, convert};
-use tet_file::AttrValue;
+use tet_convert::{ConvertOptions, DimNames, ShardChoice, convert};
 use tet_format::{DType, Span};
 use tet_hdf5::write::{
     DraftChunk, DraftDataset, DraftLayout, DraftType, Hdf5Draft, SUPERBLOCK_LEN,
 };
-use tet_io::Overwrite;
 use tet_zarr::{ZarrFormat, fill_json};
 
 /// Fill values of every type, among them those that a number of JSON is not.
@@ -107,10 +105,8 @@ fn group(folder: &Path) {
 
 /// The options for an output of this name.
 fn options(output: &str) -> ConvertOptions {
-    let mut options = ConvertOptions::default();
-    options.tet.sync = tet_io::publish::Sync::None;
-    options.tet.overwrite = Overwrite::Replace;
-    options.tet.chunks = tet_convert::ChunkChoice::Shape(CHUNK.to_vec()).into();
+    let mut options = world::options();
+    options.tet.chunks = world::chunks(&CHUNK);
     if output.contains("zarr") {
         let variant = if output.starts_with("two") { "2" } else { "3" };
         options.storage.variant = Some(variant.to_owned());
@@ -225,8 +221,7 @@ fn a_missing_value_is_another_one() {
         let attr = attr.map(|text| text.trim_matches(['[', ']']).to_owned());
         assert_eq!(attr.as_deref(), Some("-9"), "{output}");
         // The one that the caller gives is both.
-        let value = AttrValue::Json("3".to_owned());
-        how.tet.attrs = vec![Attribute { dataset: None, key: "_FillValue".to_owned(), value }];
+        how.tet.attrs = vec![world::attr(None, "_FillValue", "3")];
         convert(&path("in.zarr"), &path(output), &how).expect("it is converted");
         let file = opened(&path(output));
         assert_eq!(file.catalog.find("d").expect("it is there").fill, Some(vec![3, 0]), "{output}");

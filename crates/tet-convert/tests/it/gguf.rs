@@ -281,43 +281,7 @@ fn a_part_of_a_model_opens_the_others() {
     lacks("found 1, wanted 2");
 }
 
-/// Reads all that can be read.
-fn walk(bytes: &[u8]) {
-    let source = Source::from_bytes(bytes);
-    let report = verify(&source, &VerifyOptions::default());
-    let Ok(opened) = open_source(source, &OpenOptions::default()) else {
-        assert!(!report.is_ok_and(|report| report.is_ok()));
-        return;
-    };
-    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
-        let slab = Hyperslab::whole(dataset.shape());
-        dataset.read(&slab, &Execution::default()).expect("it has no fault");
-    }
-}
-
-#[test]
-fn every_byte_changed_and_every_length_cut_is_read_or_refused() {
-    for sound in [file(1, 0), file(3, 26), quantized(2, [2, 32], &random_blocks(36))] {
-        for at in 0..sound.len() {
-            walk_if_gguf(&sound[..at]);
-            for change in [0x01, 0x80, 0xff] {
-                let mut bytes = sound.clone();
-                bytes[at] ^= change;
-                walk_if_gguf(&bytes);
-            }
-        }
-    }
-    let library = std::fs::read(fixture("big.gguf")).unwrap();
-    for at in (0..library.len()).step_by(7) {
-        walk_if_gguf(&library[..at]);
-        let mut bytes = library.clone();
-        bytes[at] ^= 0xff;
-        walk_if_gguf(&bytes);
-    }
-}
-
-fn walk_if_gguf(bytes: &[u8]) {
-    if bytes.starts_with(b"GGUF") {
-        walk(bytes);
-    }
+/// Files of the kinds that are read.
+pub(super) fn files() -> Vec<Vec<u8>> {
+    vec![file(1, 0), file(3, 26), quantized(2, [2, 32], &random_blocks(36))]
 }

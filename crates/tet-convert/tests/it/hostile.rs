@@ -1,154 +1,170 @@
-//! Broken and hostile inputs: an error, never a panic, a hang or an output file.
+//! Small files of every container, changed and cut everywhere: each is read or refused, and what a check calls sound is
+//! read.
 
+use std::fs;
 use std::path::Path;
 
-use crate::common::{fixture, npy, to_tet};
-use tet_convert::{ChunkChoice, ImportOptions, Result};
-use tet_io::Kind;
+use super::{fits, fits_tiles, gguf, netcdf3, torch};
+use crate::common::world::{World, counting_npy};
+use crate::common::{deep, fixture};
+use tet_convert::{OpenOptions, containers, open_source, verify};
+use tet_io::{Kind, Source};
+use tet_query::{Dataset, Execution, Hyperslab};
 
-/// Imports these bytes; an error leaves nothing behind.
-fn outcome(folder: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
-    let (input, output) = (folder.join("in"), folder.join("out.tet"));
-    std::fs::write(&input, bytes).expect("a scratch file");
-    let mut options = ImportOptions::default();
-    options.sync = tet_io::publish::Sync::None;
-    options.threads = 1;
-    let outcome = to_tet(&input, &output, &options);
-    let entries = std::fs::read_dir(folder).expect("a folder").count();
-    match outcome {
-        Ok(_) => {
-            let written = std::fs::read(&output).expect("it was written");
-            std::fs::remove_file(&output).expect("it was written");
-            Ok(written)
+/// Changes of a byte.
+const CHANGES: [u8; 4] = [0x01, 0x10, 0x80, 0xff];
+/// The variable that asks for changes of all places; otherwise those of a long file are some of them.
+const ALL: &str = "TET_HOSTILE_ALL";
+/// Bytes of changed files that are looked at, for each change of a sample.
+const BYTES_MAX: usize = 60_000;
+/// Bytes of a run of equal ones that are changed, at its start.
+const RUN_MAX: usize = 12;
+/// A dataset of more elements is not read as a whole.
+const COUNT_MAX: u64 = 1 << 16;
+
+/// Containers of which a file that lacks its end is never sound.
+const ENDED: [&str; 8] = ["tet", "zt", "safetensors", "npz", "npy", "h5", "zarr.zip", "gguf"];
+
+/// A sound file.
+struct Sample {
+    /// Its name, of which the suffix tells what it is where the bytes do not.
+    name: String,
+    bytes: Vec<u8>,
+    /// The file of the changed bytes, where they are a part of one.
+    wrap: fn(&[u8]) -> Vec<u8>,
+}
+
+fn sample(name: impl Into<String>, bytes: Vec<u8>) -> Sample {
+    Sample { name: name.into(), bytes, wrap: <[u8]>::to_vec }
+}
+
+/// A file of each container that is written.
+fn written(samples: &mut Vec<Sample>) {
+    let world = World::new(&[("x", counting_npy("(9,)", 9)), ("y", counting_npy("(9,)", 9))]);
+    let mut one = World::new(&[("x", counting_npy("(3, 3)", 9))]);
+    one.options.tet.include = vec!["x".to_owned()];
+    let suffixes = containers().into_iter().filter(|it| it.writer().is_some());
+    for suffix in suffixes.flat_map(|it| it.usual_suffixes()) {
+        let name = format!("out.{suffix}");
+        let world = if world.try_go("in.npz", &name).is_ok() { &world } else { &one };
+        if !world.path(&name).exists() {
+            one.go("in.npz", &name);
         }
-        Err(error) => {
-            assert_eq!(entries, 1, "an error leaves no file: {error}");
-            assert!(!error.to_string().is_empty());
-            Err(error)
+        // Folders and sets of files are changed by `tests/world/vanish.rs`.
+        let path = if world.path(&name).exists() { world.path(&name) } else { one.path(&name) };
+        let is_one = path.is_file() && !name.ends_with("index.json");
+        if is_one && tet_convert::has_reader(&path) {
+            samples.push(sample(name, fs::read(path).expect("a file")));
         }
     }
 }
 
-#[test]
-fn every_truncation_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["version_1.npy", "version_3.npy", "scalar.npy", "streamed.npz", "mixed.npz"] {
-        let whole = std::fs::read(fixture(name)).unwrap();
-        for end in 0..whole.len() {
-            let error = outcome(folder.path(), &whole[..end]).unwrap_err();
-            assert_eq!(error.kind(), Kind::Format, "{name} cut at {end}: {error}");
-        }
+/// Files of other programs, and of the suites of containers that are only read.
+fn samples() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    written(&mut samples);
+    assert!(10 < samples.len());
+    for name in [
+        "version_1.npy",
+        "version_2.npy",
+        "version_3.npy",
+        "scalar.npy",
+        "streamed.npz",
+        "mixed.npz",
+        "ztensor1.zt",
+        "texts_v2.zarr.zip",
+        "texts_v3.zarr.zip",
+        "big.gguf",
+    ] {
+        samples.push(sample(name, fs::read(fixture(name)).expect("a fixture")));
     }
-}
-
-#[test]
-fn every_changed_byte_is_an_error_or_an_import() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["version_2.npy", "streamed.npz"] {
-        let whole = std::fs::read(fixture(name)).unwrap();
-        for at in 0..whole.len() {
-            for change in [0x01, 0x80, 0xff] {
-                let mut changed = whole.clone();
-                changed[at] ^= change;
-                let _ = outcome(folder.path(), &changed);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+    for (folder, suffix) in [("vanish", "h5"), ("vanish", "nc"), ("rivals/tgm", "tgm")] {
+        for entry in fs::read_dir(root.join(folder)).expect("a folder").map(Result::unwrap) {
+            let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+            if path.extension().is_some_and(|it| it == suffix) {
+                samples.push(sample(name, fs::read(path).unwrap()));
             }
         }
     }
+    samples.extend(gguf::files().into_iter().map(|bytes| sample("x.gguf", bytes)));
+    samples.extend(fits_tiles::files().into_iter().map(|bytes| sample("tile.fits", bytes)));
+    samples.push(sample("sums.fits", fits::sound()));
+    samples.push(sample("x.nc3", netcdf3::sound()));
+    samples.extend(torch::files().into_iter().map(|bytes| sample("x.pt", bytes)));
+    let (bytes, wrap) = (torch::sound(), torch::checkpoint as fn(&[u8]) -> Vec<u8>);
+    samples.push(Sample { name: "pickle.pt".to_owned(), bytes, wrap });
+    let table = "day;place;t\n2024-01-01;\"A;b\";1.5\n2024-01-02;B;-2e3\n";
+    samples.push(sample("x.csv", table.as_bytes().to_vec()));
+    samples
 }
 
-#[test]
-fn a_changed_element_of_an_archive_is_noticed() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = std::fs::read(fixture("stored.npz")).unwrap();
-    // The elements of the first member, 120 bytes of float16, end before the second member.
-    let second = whole.windows(4).enumerate().skip(1).find(|(_, w)| *w == b"PK\x03\x04");
-    let element = second.unwrap().0 - 60;
-    let mut changed = whole.clone();
-    changed[element] ^= 1;
-    let error = outcome(folder.path(), &changed).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("\"f2\"") && text.contains("NPZ-C1"), "{text}");
-    assert_eq!(error.kind(), Kind::Format);
+/// The places of a file that are changed: not all of those between equal bytes, and some of a long file.
+fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let is_inside = |at: &usize| {
+        let run = at.checked_sub(RUN_MAX).and_then(|from| bytes.get(from..=*at));
+        run.is_some_and(|run| run.iter().all(|byte| *byte == bytes[*at])) && !at.is_multiple_of(97)
+    };
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| !is_inside(at)).collect();
+    let count_max = if std::env::var_os(ALL).is_some() {
+        usize::MAX
+    } else {
+        (BYTES_MAX / bytes.len()).clamp(30, 150)
+    };
+    let step = places.len().div_ceil(count_max);
+    places.into_iter().step_by(step.max(1))
 }
 
-#[test]
-fn bytes_after_the_array_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut twice = std::fs::read(fixture("version_1.npy")).unwrap();
-    twice.extend_from_within(..);
-    let error = outcome(folder.path(), &twice).unwrap_err();
-    assert!(error.to_string().contains("bytes follow"), "{error}");
-}
-
-#[test]
-fn claims_are_compared_with_the_bytes_before_anything_is_made() {
-    let folder = tempfile::tempdir().unwrap();
-    for shape in [
-        "(1152921504606846976,)",
-        "(1099511627776, 1048576)",
-        "(18446744073709551615, 18446744073709551615)",
-        "(4294967296, 4294967296, 4294967296)",
-        "(1000000,)",
-    ] {
-        let error = outcome(folder.path(), &npy("|u1", "False", shape, &[0; 64])).unwrap_err();
-        assert_eq!(error.kind(), Kind::Format, "{shape}: {error}");
-    }
-}
-
-#[test]
-fn the_last_of_a_name_is_read_and_overlapping_members_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = std::fs::read(fixture("mixed.npz")).unwrap();
-    // One name written over another of the same length, in both places.
-    let mut doubled = whole.clone();
-    for at in 0..doubled.len() - 8 {
-        if doubled[at..].starts_with(b"text.npy") {
-            doubled[at..at + 8].copy_from_slice(b"good.npy");
+/// Checks, opens and reads a file; whether a check calls it sound.
+fn look(name: &str, bytes: Vec<u8>, what: &dyn Fn() -> String) -> bool {
+    let source = Source::from_named_bytes(name, bytes);
+    let is_sound = verify(&source, &deep()).is_ok_and(|report| report.is_ok());
+    let opened = match open_source(source, &OpenOptions::default()) {
+        Ok(opened) => opened,
+        Err(error) => {
+            assert!(!is_sound, "{} is called sound: {error}", what());
+            return false;
+        }
+    };
+    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
+        let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
+        if count <= COUNT_MAX
+            && let Err(error) = read(dataset)
+        {
+            let is_limit = error.kind() == Kind::Limit;
+            assert!(
+                !is_sound || is_limit,
+                "{}: {:?} is called sound: {error}",
+                what(),
+                dataset.name
+            );
         }
     }
-    // The last one is read, as NumPy does.
-    assert!(outcome(folder.path(), &doubled).is_ok());
-
-    // The second directory entry points at the first member.
-    let mut overlapping = whole.clone();
-    let entries = (0..whole.len() - 4).filter(|&at| whole[at..].starts_with(b"PK\x01\x02"));
-    let entries = entries.collect::<Vec<_>>();
-    overlapping[entries[1] + 42..entries[1] + 46].copy_from_slice(&[0; 4]);
-    let error = outcome(folder.path(), &overlapping).unwrap_err();
-    assert!(error.to_string().contains("overlap"), "{error}");
+    is_sound
 }
 
-#[test]
-fn a_chunk_that_memory_cannot_hold_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in"), folder.path().join("out.tet"));
-    // 1 PiB of nothing: a file with a hole.
-    let header = npy("|u1", "False", "(1125899906842624,)", &[]);
-    std::fs::write(&input, &header).unwrap();
-    let file = std::fs::OpenOptions::new().write(true).open(&input).unwrap();
-    if file.set_len(header.len() as u64 + (1 << 50)).is_err() {
-        // This file system holds no such file.
-        return;
+fn read(dataset: &Dataset) -> tet_query::Result<()> {
+    let (slab, how) = (Hyperslab::whole(dataset.shape()), Execution::default());
+    if dataset.is_text() {
+        return dataset.read_texts(&slab, &how).map(drop);
     }
-    let mut options = ImportOptions::default();
-    options.chunks = ChunkChoice::Shape(vec![1 << 50]).into();
-    let error = to_tet(&input, &output, &options).unwrap_err();
-    assert_eq!(error.kind(), Kind::Limit, "{error}");
+    dataset.read(&slab, &how).map(drop)
 }
 
 #[test]
-fn hostile_names_are_escaped_in_messages() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut whole = std::fs::read(fixture("mixed.npz")).unwrap();
-    for at in 0..whole.len() - 8 {
-        if whole[at..].starts_with(b"good.npy") || whole[at..].starts_with(b"text.npy") {
-            whole[at..at + 4].copy_from_slice(b"\x1b[2J");
+fn every_changed_byte_and_every_cut_is_read_or_refused() {
+    for Sample { name, bytes, wrap } in samples() {
+        assert!(look(&name, wrap(&bytes), &|| name.clone()), "{name} is sound");
+        let is_ended = ENDED.iter().any(|suffix| name.ends_with(&format!(".{suffix}")));
+        for at in places(&bytes) {
+            let what = || format!("the first {at} bytes of {name}");
+            let is_sound = look(&name, wrap(&bytes[..at]), &what);
+            assert!(!is_sound || !is_ended, "{} are called sound", what());
+            for change in CHANGES {
+                let mut changed = bytes.clone();
+                changed[at] ^= change;
+                look(&name, wrap(&changed), &|| format!("byte {at} ^ {change} of {name}"));
+            }
         }
     }
-    // The second directory entry points at the first member.
-    let entries = (0..whole.len() - 4).filter(|&at| whole[at..].starts_with(b"PK\x01\x02"));
-    let second = entries.collect::<Vec<_>>()[1];
-    whole[second + 42..second + 46].copy_from_slice(&[0; 4]);
-    let error = outcome(folder.path(), &whole).unwrap_err();
-    assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
 }

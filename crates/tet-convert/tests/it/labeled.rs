@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::common::world::{archive, dims, floats, labels};
 use crate::common::{npy, opened, read};
 use serde_json::{Value, json};
 use tet_convert::{
-    AxisLabels, ConvertOptions, DimNames, LabelSource, Note, Origin, ResultCatalog, ResultOptions,
-    TextLayout, convert,
+    ConvertOptions, Note, Origin, ResultCatalog, ResultOptions, TextLayout, convert,
 };
 use tet_query::{
     Catalog, Execution, Hyperslab, NoLabels, Op, Params, Reduction, Selection, SelectionNote,
@@ -18,26 +18,15 @@ use tet_query::{
 /// `t` over `day`, which has labels that need quotes, and `x`, which a dataset of numbers labels.
 fn input(folder: &Path) -> Catalog {
     let values = [1.5_f32, f32::NAN, -0.0, f32::INFINITY, 1e-30, 7.0];
-    let values: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+    let values = floats(&values);
     let x: Vec<u8> = [10_i16, -20, 30].iter().flat_map(|it| it.to_le_bytes()).collect();
     let arrays =
         [("t", npy("<f4", "False", "(2, 3)", &values)), ("x", npy("<i2", "False", "(3,)", &x))];
     let path = folder.join("in.npz");
-    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
-    for (name, bytes) in arrays {
-        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
-        std::io::Write::write_all(&mut zip, &bytes).unwrap();
-    }
-    zip.finish().unwrap();
+    archive(&path, &arrays);
     let mut options = ConvertOptions::default();
-    let named = |dataset: &str, names: &[&str]| DimNames {
-        dataset: Some(dataset.to_owned()),
-        names: names.iter().map(|&name| name.to_owned()).collect(),
-    };
-    options.tet.dims = vec![named("t", &["day", "x"]), named("x", &["x"])];
-    let days = ["Jan, 1st", "the \"2nd\""].map(str::to_owned).to_vec();
-    let (dataset, axis) = (Some("t".to_owned()), "day".to_owned());
-    options.tet.labels = vec![AxisLabels { dataset, axis, from: LabelSource::Texts(days) }];
+    options.tet.dims = vec![dims("t", &["day", "x"]), dims("x", &["x"])];
+    options.tet.labels = vec![labels(Some("t"), "day", &["Jan, 1st", "the \"2nd\""])];
     let output = folder.join("in.tet");
     convert(&path, &output, &options).unwrap();
     opened(&output).catalog

@@ -8,6 +8,7 @@ use tet_io::{Kind, Source};
 use tet_verify::VerifyOptions;
 
 use crate::common::npy;
+use crate::common::world::{archive, zip};
 
 /// A NetCDF-4 or HDF5 file of three datasets, of which the header of the second one has a changed bit.
 fn damaged(folder: &Path, name: &str) -> PathBuf {
@@ -105,14 +106,8 @@ fn tensors_of_a_file_with_more_than_tensors_are_read() {
 fn a_member_of_another_method_is_the_only_one_that_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
-    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
-    for name in ["a.npy", "b.npy"] {
-        let stored = zip::write::SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Stored);
-        zip.start_file(name, stored).unwrap();
-        std::io::Write::write_all(&mut zip, &npy("|u1", "False", "(3,)", &[1, 2, 3])).unwrap();
-    }
-    zip.finish().unwrap();
+    let array = || npy("|u1", "False", "(3,)", &[1, 2, 3]);
+    archive(&path, &[("a", array()), ("b", array())]);
     let mut bytes = fs::read(&path).unwrap();
     let named = bytes.windows(5).enumerate().filter(|(_, it)| *it == b"a.npy");
     for at in named.map(|(at, _)| at).collect::<Vec<_>>() {
@@ -138,9 +133,7 @@ fn a_member_of_another_method_is_the_only_one_that_is_lost() {
 fn verify_is_not_ok_for_what_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
-    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
-    zip.start_file("model.weights.h5", zip::write::SimpleFileOptions::default()).unwrap();
-    zip.finish().unwrap();
+    zip(&path, &[("model.weights.h5", &[])]);
     assert!(open(&path, &OpenOptions::default()).is_err());
     let report = verify(&Source::open(&path).unwrap(), &VerifyOptions::default());
     assert!(!report.is_ok_and(|report| report.is_ok()));
@@ -150,13 +143,10 @@ fn verify_is_not_ok_for_what_cannot_be_opened() {
 fn what_an_output_cannot_hold_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
-    let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
-    for (name, shape) in [("a", "(3,)"), ("r", "(1,1,1,1,1,1,1,1,3)"), ("z", "(2,0)")] {
-        let data: &[u8] = if name == "z" { &[] } else { &[1, 2, 3] };
-        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
-        std::io::Write::write_all(&mut zip, &npy("|u1", "False", shape, data)).unwrap();
-    }
-    zip.finish().unwrap();
+    let array = |shape: &str, data: &[u8]| npy("|u1", "False", shape, data);
+    let [few, many, none] = [("(3,)", 3), ("(1,1,1,1,1,1,1,1,3)", 3), ("(2,0)", 0)]
+        .map(|(shape, count)| array(shape, &[1, 2, 3][..count]));
+    archive(&path, &[("a", few), ("r", many), ("z", none)]);
     let mut options = ConvertOptions::default();
     options.unsupported = UnsupportedChoice::Skipped;
     for (name, skipped) in [("x.tet", "r"), ("x.nc3", "z")] {

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{Conflict, ConvertOptions, Error, Opened, concat, convert, convert_merged};
+use super::common::opened;
+use tet_convert::{Conflict, ConvertOptions, Error, concat, convert, convert_merged};
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
 use tet_format::DType;
@@ -38,10 +39,6 @@ fn file(folder: &Path, name: &str, title: Option<&str>, columns: &[Column<'_>]) 
     metadata.file.extend(title.map(|title| ("title".to_owned(), AttrValue::from(title))));
     writer.finish(&metadata, &[]).unwrap();
     path
-}
-
-fn opened(path: &Path) -> Opened {
-    tet_convert::open(path, &Default::default()).unwrap()
 }
 
 /// The numbers of a dataset.

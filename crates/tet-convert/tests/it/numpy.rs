@@ -1,6 +1,5 @@
 //! Arrays of NumPy that `.tet` has no word for, and those of another byte order.
 
-use std::io::Write;
 use std::path::Path;
 
 use crate::common::{npy, opened, read};
@@ -72,43 +71,4 @@ fn complex_numbers_are_pairs_and_come_back() {
             }
         }
     }
-}
-
-#[test]
-fn archives_of_anything_become_ztensor() {
-    let folder = tempfile::tempdir().unwrap();
-    let input = folder.path().join("x.npz");
-    let mut archive = zip::ZipWriter::new(std::fs::File::create(&input).unwrap());
-    let arrays = [
-        ("complex", npy("<c16", "False", "(3,)", &numbers(12))),
-        ("empty", npy("<f4", "False", "(0, 5)", &[])),
-        ("empty_columns", npy(">c8", "True", "(3, 0, 4)", &[])),
-        ("numbers", npy("<f4", "False", "(2, 6)", &numbers(12))),
-    ];
-    for (name, bytes) in &arrays {
-        let options = zip::write::SimpleFileOptions::default();
-        archive.start_file(format!("{name}.npy"), options).unwrap();
-        archive.write_all(bytes).unwrap();
-    }
-    archive.finish().unwrap();
-    let output = folder.path().join("x.zt");
-    converted(&input, &output, &ConvertOptions::default());
-    let opened = opened(&output);
-    let held: Vec<_> = opened.catalog.datasets().iter().collect();
-    let wanted: [(&str, &str, &[u64]); 4] = [
-        ("complex", "complex128", &[3]),
-        ("empty", "float32", &[0, 5]),
-        ("empty_columns", "complex64", &[3, 0, 4]),
-        ("numbers", "float32", &[2, 6]),
-    ];
-    for (dataset, (name, dtype, shape)) in held.iter().zip(wanted) {
-        assert_eq!((&*dataset.name, &*dataset.dtype_name, dataset.shape()), (name, dtype, shape));
-        let bytes = if shape.contains(&0) { Vec::new() } else { numbers(12) };
-        assert_eq!(read(&opened, name).bytes(), bytes, "{name}");
-    }
-    // Other readers of `.tet` refuse an extent of 0.
-    let output = folder.path().join("x.tet");
-    let report = convert(&input, &output, &ConvertOptions::default()).unwrap();
-    let noted = report.notes.iter().filter(|note| matches!(note, Note::NoElements { .. }));
-    assert_eq!(noted.count(), 2);
 }

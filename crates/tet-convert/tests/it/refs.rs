@@ -12,6 +12,7 @@ use tet_convert::{
 };
 use tet_io::{Kind, Overwrite};
 
+use crate::common::world::archive;
 use crate::common::{npy, opened, read};
 
 const SHAPE: [u64; 3] = [20, 70, 90];
@@ -181,19 +182,14 @@ fn part(folder: &Path, name: &str, (start, rows): (i32, i32), chunks: &[u64]) ->
     let values: Vec<u8> = (start * 700..(start + rows) * 700).flat_map(i32::to_le_bytes).collect();
     let times: Vec<u8> = (start..start + rows).flat_map(|it| f64::from(it).to_le_bytes()).collect();
     let npz = folder.join(format!("{name}.npz"));
-    let mut zip = zip::ZipWriter::new(fs::File::create(&npz).unwrap());
     let places: Vec<u8> = (0..700_i32).flat_map(i32::to_le_bytes).collect();
-    for (member, descr, shape, bytes) in [
-        ("temp.npy", "<i4", format!("({rows}, 700)"), values),
-        ("time.npy", "<f8", format!("({rows},)"), times),
-        ("x.npy", "<i4", "(700,)".to_owned(), places),
-    ] {
-        let stored = zip::write::SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Stored);
-        zip.start_file(member, stored).unwrap();
-        std::io::Write::write_all(&mut zip, &npy(descr, "False", &shape, &bytes)).unwrap();
-    }
-    zip.finish().unwrap();
+    let array = |descr, shape: &str, bytes: &[u8]| npy(descr, "False", shape, bytes);
+    let arrays = [
+        ("temp", array("<i4", &format!("({rows}, 700)"), &values)),
+        ("time", array("<f8", &format!("({rows},)"), &times)),
+        ("x", array("<i4", "(700,)", &places)),
+    ];
+    archive(&npz, &arrays);
     let mut options = storage(chunks, name.contains("zstd"));
     options.tet.chunks = ChunkChoice::Auto.into();
     options.tet.chunks.push(ChunkRule {

@@ -1,9 +1,10 @@
 //! Safetensors written: the bytes of the reference library, and those that came in.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tet_io::Progress;
 
+use crate::common::world::World;
 use tet_convert::{ConvertOptions, Error, Note, OpenOptions, Opened, Result, convert, open};
 use tet_file::metadata::{AttrValue, Metadata};
 use tet_file::write::{WriteOptions, Writer};
@@ -26,22 +27,10 @@ const HEADERS: [&str; 6] = [
 ];
 const BUFFER: [u8; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
-struct World {
-    folder: tempfile::TempDir,
-}
-
 impl World {
-    fn new() -> World {
-        World { folder: tempfile::tempdir().expect("a folder") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn put(&self, name: &str, bytes: &[u8]) -> Opened {
-        fs::write(self.path(name), bytes).expect("a file");
-        open(self.path(name), &OpenOptions::default()).expect("it is sound")
+    fn put_sound(&self, name: &str, bytes: &[u8]) -> Opened {
+        self.put(name, bytes);
+        self.opened(name)
     }
 
     fn export(&self, opened: &Opened, names: &[&str]) -> Result<(Vec<u8>, Vec<Note>)> {
@@ -62,10 +51,10 @@ fn convert_some(opened: &Opened, names: &[&str], output: &Path) -> Result<Vec<No
 
 #[test]
 fn a_file_that_is_exported_whole_gives_itself() {
-    let world = World::new();
+    let world = World::new(&[]);
     for header in HEADERS {
         let bytes = file(header, &BUFFER);
-        let opened = world.put("in.safetensors", &bytes);
+        let opened = world.put_sound("in.safetensors", &bytes);
         let (out, notes) = world.export(&opened, &[]).expect("exported");
         assert!(out == bytes && notes.is_empty(), "{header}");
         // The order in which they are asked for does not matter.
@@ -75,8 +64,8 @@ fn a_file_that_is_exported_whole_gives_itself() {
 
 #[test]
 fn a_part_stands_as_the_reference_library_writes_it() {
-    let world = World::new();
-    let opened = world.put("in.safetensors", &file(HEADERS[2], &BUFFER));
+    let world = World::new(&[]);
+    let opened = world.put_sound("in.safetensors", &file(HEADERS[2], &BUFFER));
     let (out, _) = world.export(&opened, &["w"]).expect("exported");
     let header = "{\"__metadata__\":{\"k\":\"v\"},\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
     let header = format!("{header:<len$}", len = header.len().next_multiple_of(8));
@@ -85,7 +74,7 @@ fn a_part_stands_as_the_reference_library_writes_it() {
 
 #[test]
 fn bytes_that_nothing_computes_with_are_copied() {
-    let world = World::new();
+    let world = World::new(&[]);
     let header = "{\"q\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]},\
         \"h\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[4,7]},\
         \"c\":{\"dtype\":\"C64\",\"shape\":[],\"data_offsets\":[7,15]},\
@@ -93,10 +82,10 @@ fn bytes_that_nothing_computes_with_are_copied() {
     // A signaling NaN with a payload stays what it is.
     let buffer: Vec<u8> = (0..15).chain([0x81, 0x7f]).collect();
     let bytes = file(header, &buffer);
-    let opened = world.put("in.safetensors", &bytes);
+    let opened = world.put_sound("in.safetensors", &bytes);
     assert_eq!(world.export(&opened, &[]).expect("exported").0, bytes);
     let (out, _) = world.export(&opened, &["h", "n"]).expect("exported");
-    let again = world.put("again.safetensors", &out);
+    let again = world.put_sound("again.safetensors", &out);
     let names: Vec<&str> = again.catalog.datasets().iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["n", "h"]);
     assert!(out.ends_with(&[0x81, 0x7f, 4, 5, 6]));
@@ -127,7 +116,7 @@ fn tet(path: &Path, datasets: &[(&str, DType, &[u64], &[u8])], attrs: &[(&str, &
 
 #[test]
 fn a_header_that_came_along_is_written_again_if_it_fits() {
-    let world = World::new();
+    let world = World::new(&[]);
     let (w, b): (&[u8], &[u8]) = (&BUFFER[..8], &BUFFER[8..]);
     let both: [(&str, DType, &[u64], &[u8]); 2] =
         [("b", DType::UInt8, &[3], b), ("w", DType::Float32, &[2], w)];
@@ -147,14 +136,14 @@ fn a_header_that_came_along_is_written_again_if_it_fits() {
 
 #[test]
 fn what_the_format_lacks_is_refused_or_noted() {
-    let world = World::new();
+    let world = World::new(&[]);
     let one: &[u8] = &[1];
     let reserved = [("__metadata__", DType::UInt8, &[1][..], one)];
     let opened = tet(&world.path("reserved.tet"), &reserved, &[]);
     assert!(matches!(world.export(&opened, &[]), Err(Error::Reserved { .. })));
     let header = "{\"n\":{\"dtype\":\"NEW\",\"shape\":[1],\"data_offsets\":[0,1]},\
         \"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}";
-    let opened = world.put("in.safetensors", &file(header, &[1, 2]));
+    let opened = world.put_sound("in.safetensors", &file(header, &[1, 2]));
     assert!(matches!(world.export(&opened, &[]), Err(Error::Query(_))));
     assert!(world.export(&opened, &["b"]).is_ok());
     for (name, is_known) in [("out.npz", true), ("out.npy", true), ("out.nothing", false)] {
@@ -168,9 +157,9 @@ fn what_the_format_lacks_is_refused_or_noted() {
 /// Elements that nothing computes with are written as the bytes that they are.
 #[test]
 fn opaque_elements_are_written_raw() {
-    let world = World::new();
+    let world = World::new(&[]);
     let header = "{\"k\":{\"dtype\":\"F8_E4M3\",\"shape\":[2,3],\"data_offsets\":[0,6]},\"f\":{\"dtype\":\"F4\",\"shape\":[10],\"data_offsets\":[6,11]}}";
-    let opened = world.put("x.safetensors", &file(header, &BUFFER));
+    let opened = world.put_sound("x.safetensors", &file(header, &BUFFER));
     for (name, range) in [("k", 0..6), ("f", 6..11)] {
         let dataset = opened.catalog.find(name).expect("it is there");
         assert!(tet_convert::as_bytes(dataset).is_some());
@@ -178,7 +167,7 @@ fn opaque_elements_are_written_raw() {
         convert_some(&opened, &[name], &path).expect("bytes");
         assert_eq!(fs::read(path).expect("the output"), BUFFER[range]);
     }
-    let plain = world.put("y.safetensors", &file(HEADERS[0], &BUFFER));
+    let plain = world.put_sound("y.safetensors", &file(HEADERS[0], &BUFFER));
     let dataset = plain.catalog.find("w").expect("it is there");
     assert!(tet_convert::as_bytes(dataset).is_none());
 }

@@ -339,7 +339,6 @@ fn parts_that_are_not_those_of_the_manifest_are_refused() {
     assert!(error.to_string().contains("TET-G6"), "{error}");
     assert_eq!(check(&series).len(), 1);
     fs::write(&path, &bytes).unwrap();
-    #[cfg(unix)]
     {
         let outside = root.path().join("outside.tet");
         fs::rename(&path, &outside).unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::opened;
+use crate::common::world::{World, zip};
 use tet_convert::{
     ConvertOptions, Error, ImportReport, Io, OpenOptions, Opened, Result, convert, open, verify,
 };
@@ -13,27 +14,10 @@ use tet_io::{Progress, Source};
 use tet_query::{AttrText, Execution, Hyperslab};
 use tet_verify::{Level, VerifyOptions};
 
-struct World {
-    folder: tempfile::TempDir,
-}
-
 /// Name, dtype, shape and elements of every dataset, in the order of the catalog.
 type Held = Vec<(String, String, Vec<u64>, Vec<u8>)>;
 
 impl World {
-    fn new() -> World {
-        World { folder: tempfile::tempdir().expect("a folder") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        fs::write(self.path(name), bytes).expect("a file");
-        self.path(name)
-    }
-
     /// A shard of tensors of bytes.
     fn shard(&self, name: &str, metadata: &str, tensors: &[(&str, &[u8])]) {
         let mut header = format!("{{\"__metadata__\":{metadata}");
@@ -54,23 +38,14 @@ impl World {
     }
 
     /// The model that most tests begin with: `b` and `a` in one shard, `c` in another.
-    fn model(&self) -> PathBuf {
+    fn sharded(&self) -> PathBuf {
         self.shard("x-1.safetensors", "{\"format\":\"pt\"}", &[("b", &[1, 2, 3]), ("a", &[4])]);
         self.shard("x-2.safetensors", "{\"format\":\"pt\"}", &[("c", &[5, 6])]);
         self.put("x.safetensors.index.json", INDEX.as_bytes())
     }
 
-    fn go(&self, from: &Path, to: &str, options: &ConvertOptions) -> Result<ImportReport> {
+    fn convert(&self, from: &Path, to: &str, options: &ConvertOptions) -> Result<ImportReport> {
         convert(from, &self.path(to), options)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).expect("a folder");
-        let names =
-            entries.map(|it| it.expect("an entry").file_name().into_string().expect("text"));
-        let mut names: Vec<String> = names.collect();
-        names.sort();
-        names
     }
 }
 
@@ -104,8 +79,8 @@ fn found(path: &Path) -> Vec<(&'static str, Option<String>)> {
 
 #[test]
 fn shards_are_one_catalog_in_the_order_of_the_map() {
-    let world = World::new();
-    let path = world.model();
+    let world = World::new(&[]);
+    let path = world.sharded();
     for io in [Io::Auto, Io::Pread, Io::Mmap] {
         let mut options = OpenOptions::default();
         options.io = io;
@@ -128,14 +103,14 @@ fn shards_are_one_catalog_in_the_order_of_the_map() {
 
 #[test]
 fn a_model_goes_through_every_container_and_comes_back() {
-    let world = World::new();
-    let path = world.model();
+    let world = World::new(&[]);
+    let path = world.sharded();
     let wanted = held(&opened(&path));
     for between in ["m.zt", "m.tet"] {
-        world.go(&path, between, &ConvertOptions::default()).expect("converted");
+        world.convert(&path, between, &ConvertOptions::default()).expect("converted");
         assert_eq!(held(&opened(&world.path(between))), wanted, "{between}");
         let back = format!("{between}.safetensors.index.json");
-        let report = world.go(&world.path(between), &back, &sharded(4)).expect("converted");
+        let report = world.convert(&world.path(between), &back, &sharded(4)).expect("converted");
         assert_eq!((report.shard_count, report.notes.len()), (2, 0), "{:?}", report.notes);
         let text = fs::read_to_string(world.path(&back)).expect("an index");
         let index: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -154,38 +129,42 @@ fn a_model_goes_through_every_container_and_comes_back() {
             lens.sum::<u64>() + u64::try_from(text.len()).expect("short")
         );
     }
-    let report = world.go(&path, "one.safetensors", &ConvertOptions::default()).expect("converted");
+    let report =
+        world.convert(&path, "one.safetensors", &ConvertOptions::default()).expect("converted");
     let notes: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes, ["members of the index's metadata (1) are left out"]);
     let mut one = held(&opened(&world.path("one.safetensors")));
     one.sort_by_key(|it| wanted.iter().position(|other| other == it));
     assert_eq!(one, wanted);
-    world.go(&path, "one.npz", &ConvertOptions::default()).expect("converted");
+    world.convert(&path, "one.npz", &ConvertOptions::default()).expect("converted");
 }
 
 #[test]
 fn what_fits_one_shard_is_one_file() {
-    let world = World::new();
-    let path = world.model();
-    let report = world.go(&path, "y.safetensors", &sharded(6)).expect("converted");
+    let world = World::new(&[]);
+    let path = world.sharded();
+    let report = world.convert(&path, "y.safetensors", &sharded(6)).expect("converted");
     assert_eq!(report.shard_count, 0);
     assert!(world.path("y.safetensors").exists());
     // Asked for by the name of the index, there is one in any case; the name is found either way.
-    let report = world.go(&path, "z.safetensors.index.json", &ConvertOptions::default());
+    let report = world.convert(&path, "z.safetensors.index.json", &ConvertOptions::default());
     assert_eq!(report.expect("converted").shard_count, 1);
     assert!(world.path("z-00001-of-00001.safetensors").exists());
-    let report = world.go(&path, "w.safetensors", &sharded(1)).expect("converted");
+    let report = world.convert(&path, "w.safetensors", &sharded(1)).expect("converted");
     assert_eq!(report.shard_count, 3);
     assert!(!world.path("w.safetensors").exists());
     assert_eq!(held(&opened(&world.path("w.safetensors.index.json"))), held(&opened(&path)));
     // Nothing is written over, and nothing new appears.
     let before = world.names();
     fs::remove_file(world.path("w-00001-of-00003.safetensors")).expect("a shard");
-    assert!(world.go(&path, "w.safetensors", &sharded(1)).is_err());
+    assert!(world.convert(&path, "w.safetensors", &sharded(1)).is_err());
     assert_eq!(world.names().len() + 1, before.len());
     let mut replaced = sharded(4);
     replaced.tet.overwrite = tet_io::Overwrite::Replace;
-    assert!(world.go(&path, "x.safetensors.index.json", &replaced).is_err(), "it is the input");
+    assert!(
+        world.convert(&path, "x.safetensors.index.json", &replaced).is_err(),
+        "it is the input"
+    );
 }
 
 #[test]
@@ -226,8 +205,8 @@ fn what_is_missing_or_damaged_costs_its_tensors() {
         ),
     ];
     for (damage, code, lost) in cases {
-        let world = World::new();
-        let path = world.model();
+        let world = World::new(&[]);
+        let path = world.sharded();
         damage(&world);
         let found = found(&path);
         assert_eq!(found[0].0, code, "{found:?}");
@@ -239,14 +218,14 @@ fn what_is_missing_or_damaged_costs_its_tensors() {
             assert_eq!(why.is_some(), lost.contains(&&*dataset.name), "{code}: {why:?}");
             assert!(why.is_none_or(|why| why.contains(shard) && why.contains(code)));
         }
-        assert!(world.go(&path, "out.zt", &ConvertOptions::default()).is_err(), "{code}");
+        assert!(world.convert(&path, "out.zt", &ConvertOptions::default()).is_err(), "{code}");
     }
 }
 
 #[test]
 fn what_is_odd_is_told_and_costs_nothing() {
-    let world = World::new();
-    let path = world.model();
+    let world = World::new(&[]);
+    let path = world.sharded();
     world.shard("x-2.safetensors", "{\"format\":\"np\"}", &[("c", &[5, 6]), ("a", &[9])]);
     let second = || Some("x-2.safetensors".to_owned());
     assert_eq!(found(&path), [("ST-N6", second()), ("ST-N8", second()), ("ST-N7", None)]);
@@ -279,8 +258,8 @@ fn hostile_indexes_are_refused() {
         (map("\"a\": \"x\\u0000\""), "ST-I4"),
         (map(&shards.join(",")), "ST-L4"),
     ];
-    let world = World::new();
-    world.model();
+    let world = World::new(&[]);
+    world.sharded();
     for (text, code) in cases {
         let path = world.put("h.safetensors.index.json", text.as_bytes());
         match open(&path, &OpenOptions::default()) {
@@ -345,19 +324,12 @@ fn pickled(world: &World, name: &str, tensor: &str, elements: &[u8]) {
         &[b'K', count, 0x85, b'K', 1, 0x85],
         b"\x89ccollections\nOrderedDict\n)RtRs.",
     ];
-    let mut zip = zip::ZipWriter::new(fs::File::create(world.path(name)).expect("a file"));
-    let stored =
-        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    for (member, bytes) in [("m/data.pkl", pickle.concat()), ("m/data/0", elements.to_vec())] {
-        zip.start_file(member, stored).expect("a member");
-        std::io::Write::write_all(&mut zip, &bytes).expect("a file");
-    }
-    zip.finish().expect("an archive");
+    zip(&world.path(name), &[("m/data.pkl", &pickle.concat()[..]), ("m/data/0", elements)]);
 }
 
 #[test]
 fn an_index_of_pytorch_checkpoints_is_one_model() {
-    let world = World::new();
+    let world = World::new(&[]);
     pickled(&world, "pytorch_model-00001-of-00002.bin", "a", &[1, 2]);
     pickled(&world, "pytorch_model-00002-of-00002.bin", "b", &[3]);
     let index = r#"{"metadata": {"total_size": 3}, "weight_map": {
@@ -384,7 +356,7 @@ fn an_index_of_pytorch_checkpoints_is_one_model() {
 
 #[test]
 fn one_part_of_a_model_is_called_so() {
-    let world = World::new();
+    let world = World::new(&[]);
     pickled(&world, "m-00001-of-00002.bin", "a", &[1]);
     world.shard("m-00002-of-00003.safetensors", "{}", &[("b", &[1])]);
     for (name, words) in
@@ -397,6 +369,6 @@ fn one_part_of_a_model_is_called_so() {
         assert!(tet_convert::part_of(&source).expect("it is read").is_some());
     }
     world.put(".metadata", b"\x80\x02}.");
-    let error = open(world.folder.path(), &OpenOptions::default()).expect_err("no container");
+    let error = open(world.folder(), &OpenOptions::default()).expect_err("no container");
     assert!(error.to_string().contains("torch.distributed.checkpoint"), "{error}");
 }

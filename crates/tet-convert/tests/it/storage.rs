@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::common::opened;
 use tet_convert::{
     AxisChunk, ChunkChoice, ChunkRule, CodecRule, ConvertOptions, Error, Opened, PayloadCodec,
     convert,
@@ -48,10 +49,6 @@ fn sample(folder: &Path) -> PathBuf {
     }
     writer.finish(&metadata, &[]).unwrap();
     path
-}
-
-fn opened(path: &Path) -> Opened {
-    tet_convert::open(path, &Default::default()).unwrap()
 }
 
 fn dataset<'o>(opened: &'o Opened, name: &str) -> &'o Dataset {

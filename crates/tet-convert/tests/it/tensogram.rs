@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::common::opened;
+use crate::common::world::archive;
 use tet_convert::{ConvertOptions, OpenOptions, convert, open_source, verify};
 use tet_io::Source;
 use tet_query::{AxisSlice, Execution, Hyperslab, Op, Reduction};
@@ -157,35 +158,6 @@ fn objects_are_converted_into_other_containers() {
     }
 }
 
-/// Whatever a bit becomes: an error, or elements of the stated length.
-#[test]
-fn flipped_bits_and_prefixes_do_no_harm() {
-    let look = |bytes: Vec<u8>| {
-        let source = Source::from_bytes(bytes);
-        let _ = verify(&source, &VerifyOptions::default());
-        let Ok(opened) = open_source(source, &OpenOptions::default()) else { return };
-        for dataset in opened.catalog.datasets() {
-            let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
-            if count <= 1 << 16 {
-                let slab = Hyperslab::whole(dataset.shape());
-                let _ = dataset.read(&slab, &Execution::default());
-            }
-        }
-    };
-    for path in samples() {
-        let bytes = fs::read(&path).unwrap();
-        if bytes.len() > 1200 {
-            continue;
-        }
-        for bit in 0..bytes.len() * 8 {
-            let mut flipped = bytes.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            look(flipped);
-        }
-        (0..bytes.len()).for_each(|len| look(bytes[..len].to_vec()));
-    }
-}
-
 /// Counts its reads.
 struct Counting {
     bytes: Vec<u8>,
@@ -208,16 +180,11 @@ impl tet_io::ReadAt for Counting {
 #[test]
 fn one_object_of_many_takes_few_reads() {
     let folder = tempfile::tempdir().unwrap();
-    let file = fs::File::create(folder.path().join("in.npz")).unwrap();
-    let mut zip = zip::ZipWriter::new(file);
-    for at in 0..2000_u32 {
-        let how = zip::write::SimpleFileOptions::default();
-        zip.start_file(format!("x{at}.npy"), how).unwrap();
+    let array = |at: u32| {
         let elements: Vec<u8> = (0..500).flat_map(|it| (it ^ at).to_le_bytes()).collect();
-        let npy = crate::common::npy("<u4", "False", "(500,)", &elements);
-        std::io::Write::write_all(&mut zip, &npy).unwrap();
-    }
-    zip.finish().unwrap();
+        (format!("x{at}"), crate::common::npy("<u4", "False", "(500,)", &elements))
+    };
+    archive(&folder.path().join("in.npz"), &(0..2000).map(array).collect::<Vec<_>>());
     let path = folder.path().join("x.tgm");
     let options = ConvertOptions::default();
     convert(&folder.path().join("in.npz"), &path, &options).unwrap();

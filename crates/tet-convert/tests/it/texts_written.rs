@@ -4,13 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::common::{fixture, npy, opened};
-use tet_convert::{
-    ChunkChoice, ConvertOptions, DimNames, Error, Note, Opened, PayloadCodec, ShardChoice, convert,
-};
-use tet_io::Overwrite;
+use crate::common::world::{archive, chunks as chunks_of, dims, options};
+use crate::common::{deep, fixture, npy, opened};
+use tet_convert::{ChunkChoice, Note, Opened, PayloadCodec, ShardChoice, ZarrFormat, convert};
 use tet_query::{Execution, Hyperslab};
-use tet_verify::{Level, VerifyOptions};
 
 /// Every container that holds texts.
 const OUTPUTS: [&str; 4] = ["out.h5", "out.nc", "out.zarr", "out.zarr.zip"];
@@ -26,19 +23,10 @@ fn texts(opened: &Opened) -> BTreeMap<String, (Vec<u64>, Vec<String>)> {
     texts.collect()
 }
 
-/// Nothing is wrong with a file, of which every byte and every text is looked at.
 fn check(path: &Path) {
     let source = tet_io::Source::open(tet_convert::document_of(path)).unwrap();
-    let how = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
-    let report = tet_convert::verify(&source, &how).unwrap();
+    let report = tet_convert::verify(&source, &deep()).unwrap();
     assert!(report.findings.is_empty(), "{}: {:?}", path.display(), report.findings);
-}
-
-fn options() -> ConvertOptions {
-    let mut options = ConvertOptions::default();
-    options.tet.sync = tet_io::publish::Sync::None;
-    options.tet.overwrite = Overwrite::Replace;
-    options
 }
 
 /// A file of NumPy with these texts, in UTF-32.
@@ -115,7 +103,7 @@ fn chunks_and_shards_of_any_shape_hold_all_texts() {
         for (number, output) in OUTPUTS.iter().chain(&["shards.zarr"]).enumerate() {
             let path = folder.path().join(output);
             let mut options = options();
-            options.tet.chunks = ChunkChoice::Shape(chunks.to_vec()).into();
+            options.tet.chunks = chunks_of(&chunks);
             if number == 2 {
                 options.storage.codec = Some(PayloadCodec::Raw);
             }
@@ -150,7 +138,7 @@ fn many_texts_are_written_in_little_memory() {
         check(&path);
         assert_eq!(texts(&opened(&path)).remove("many").unwrap().1, wanted, "{output}");
         // One chunk of all does not fit, in a container whose chunks are written whole.
-        options.tet.chunks = ChunkChoice::Shape(vec![150_001]).into();
+        options.tet.chunks = chunks_of(&[150_001]);
         let outcome = convert(&input, &path, &options);
         assert_eq!(outcome.is_err(), output.contains("zarr"), "{output}");
     }
@@ -177,18 +165,12 @@ fn texts_without_elements_and_without_axes_are_written() {
 /// Two numbers `t`, and two texts `station` in a list.
 fn stations(folder: &Path) -> PathBuf {
     let input = folder.join("in.npz");
-    let mut zip = zip::ZipWriter::new(std::fs::File::create(&input).unwrap());
     let text = |text: &str| u32::from(text.chars().next().unwrap()).to_le_bytes();
     let arrays = [
         ("t", npy("<f4", "False", "(2,)", &[0; 8])),
         ("station", npy("<U1", "False", "(2,)", &[text("a"), text("\u{e9}")].concat())),
     ];
-    for (name, bytes) in arrays {
-        let how = zip::write::SimpleFileOptions::default();
-        zip.start_file(format!("{name}.npy"), how).unwrap();
-        std::io::Write::write_all(&mut zip, &bytes).unwrap();
-    }
-    zip.finish().unwrap();
+    archive(&input, &arrays);
     input
 }
 
@@ -197,8 +179,7 @@ fn labels_that_are_left_out_of_a_selection_are_told_and_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let input = stations(folder.path());
     let mut named = options();
-    let names = vec!["station".to_owned()];
-    named.tet.dims = vec![DimNames { dataset: Some("t".to_owned()), names }];
+    named.tet.dims = vec![dims("t", &["station"])];
     let left = |input: &Path, output: &str, select: &str| {
         let mut options = options();
         options.select = Some(select.to_owned());
@@ -230,12 +211,11 @@ fn a_list_that_has_the_name_of_an_axis_labels_it() {
     for output in OUTPUTS {
         let path = folder.path().join(output);
         let mut options = options();
-        let names = vec!["station".to_owned()];
-        options.tet.dims = vec![DimNames { dataset: Some("t".to_owned()), names: names.clone() }];
+        options.tet.dims = vec![dims("t", &["station"])];
         convert(&input, &path, &options).unwrap();
         let file = opened(&path);
         for name in ["t", "station"] {
-            assert_eq!(file.catalog.find(name).unwrap().dims, names, "{output} {name}");
+            assert_eq!(file.catalog.find(name).unwrap().dims, ["station"], "{output} {name}");
         }
         let dataset = file.catalog.find("t").unwrap();
         let labels = tet_query::CatalogLabels::new(&file.catalog, dataset, &options.execution);
@@ -264,18 +244,5 @@ fn texts_that_change_are_counted() {
             assert_eq!(counts.collect::<Vec<_>>(), [(1, false), (1, true)], "{output}");
             assert_eq!(found, ["a", "c", "\u{fffd}"], "{output}");
         }
-    }
-}
-
-#[test]
-fn a_chunk_shape_of_another_rank_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let input = numpy(folder.path(), "row.npy", "(1,)", &["a".to_owned()]);
-    for output in OUTPUTS {
-        let mut options = options();
-        options.tet.chunks = ChunkChoice::Shape(vec![1, 1]).into();
-        let outcome = convert(&input, &folder.path().join(output), &options);
-        assert!(matches!(outcome, Err(Error::ChunkRank { .. })), "{output}: {outcome:?}");
-        assert!(!folder.path().join(output).exists());
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tet_convert::{OpenOptions, Opened, document_of, open, verify};
+use super::common::opened;
+use tet_convert::{document_of, verify};
 use tet_io::{Kind, Source};
 use tet_query::{Dataset, Error, Execution, Hyperslab};
 use tet_verify::{Level, Severity, VerifyOptions};
@@ -87,10 +88,6 @@ fn consolidated(objects: &Objects) -> Objects {
     let mut objects = objects.clone();
     objects[0].1 = root.to_string().into_bytes();
     objects
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap()
 }
 
 fn sum(dataset: &Dataset) -> tet_query::Result<f64> {
@@ -182,8 +179,6 @@ fn without_a_fill_value_absent_chunks_have_no_elements() {
         objects.clear();
     }
 }
-
-#[cfg(unix)]
 #[test]
 fn a_chunk_that_is_no_file_is_not_absent() {
     use std::os::unix::fs::symlink;
@@ -214,8 +209,6 @@ fn a_chunk_that_is_no_file_is_not_absent() {
     symlink("../c/0", &chunk).unwrap();
     assert_eq!(sum(&opened(&path).catalog.datasets()[0]).unwrap(), 6.0, "a link inside");
 }
-
-#[cfg(unix)]
 #[test]
 fn a_link_in_a_group_is_listed_and_not_followed() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,19 +8,6 @@ use crate::reader::{Piece, Reader};
 use crate::rule;
 
 /// A named value of an object.
-///
-/// # Examples
-///
-/// ```no_run
-/// use tet_hdf5::Hdf5File;
-/// use tet_io::Source;
-///
-/// let file = Hdf5File::open(Source::open("x.h5")?)?;
-/// for attribute in file.attributes(file.root())?.0 {
-///     println!("{}: {} bytes", attribute.name, attribute.bytes.len());
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAttribute {
     /// Its name.

@@ -161,21 +161,13 @@ fn cache_of(document: &Path, root: &Path) -> Option<PathBuf> {
 
 /// Opens a folder, for its number and for files below it; it need not be readable.
 fn open_dir(path: &Path) -> Option<File> {
-    #[cfg(unix)]
-    {
-        use rustix::fs::{Mode, OFlags, open};
-        #[cfg(target_os = "linux")]
-        let how = OFlags::PATH;
-        #[cfg(not(target_os = "linux"))]
-        let how = OFlags::RDONLY;
-        let dir = open(path, how | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-        dir.ok().map(File::from)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
+    use rustix::fs::{Mode, OFlags, open};
+    #[cfg(target_os = "linux")]
+    let how = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let how = OFlags::RDONLY;
+    let dir = open(path, how | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    dir.ok().map(File::from)
 }
 
 /// What a name is opened as.
@@ -204,7 +196,7 @@ fn open_without_links(dir: &File, key: &str, open_as: OpenAs) -> io::Result<File
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -73,8 +73,6 @@ fn outputs_that_may_not_be_written_are_refused_before_a_byte_is() {
     assert!(matches!(nowhere, Err(Error::Io { operation: Operation::Create, .. })));
     assert_eq!(fs::read(&target).unwrap(), OLD);
 }
-
-#[cfg(unix)]
 #[test]
 fn the_input_is_never_the_output_by_whatever_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,8 +89,6 @@ fn the_input_is_never_the_output_by_whatever_name() {
         }
     }
 }
-
-#[cfg(unix)]
 #[test]
 fn links_are_followed_and_permissions_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};

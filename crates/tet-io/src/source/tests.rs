@@ -91,8 +91,6 @@ fn an_empty_file_opens_everywhere() {
         source.read_exact_at(0, &mut []).unwrap();
     }
 }
-
-#[cfg(unix)]
 #[test]
 fn h21_pipes_folders_and_devices_are_refused_at_once() {
     let folder = folder();
@@ -177,8 +175,6 @@ fn a_changed_file_is_noticed() {
     let error = source.read_exact_at(0, &mut [0; 10]).unwrap_err();
     assert!(matches!(error, Error::Changed { .. }), "{error:?}");
 }
-
-#[cfg(unix)]
 #[test]
 fn a_file_replaced_by_rename_stays_readable_and_unchanged() {
     let folder = folder();

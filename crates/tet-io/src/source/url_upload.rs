@@ -68,27 +68,6 @@ impl UrlPart {
 }
 
 /// A file that is being uploaded in parts. It is visible once it is finished; dropped before, the upload is given up.
-///
-/// ```
-/// use tet_io::{Result, Source, UrlPart, UrlUpload};
-///
-/// #[derive(Debug)]
-/// struct Nowhere;
-///
-/// impl UrlUpload for Nowhere {
-///     fn send(&self, _content: &Source, _part: UrlPart) -> Result<()> {
-///         Ok(())
-///     }
-///
-///     fn finish(&self, content: &Source, rest: &[UrlPart]) -> Result<()> {
-///         rest.iter().try_for_each(|part| self.send(content, *part))
-///     }
-/// }
-///
-/// let content = Source::from_bytes(vec![0; 100]);
-/// Nowhere.finish(&content, &UrlPart::all_of(content.len()))?;
-/// # Ok::<(), tet_io::Error>(())
-/// ```
 pub trait UrlUpload: Debug + Send + Sync {
     /// Sends a part of `content`, which takes the place of what was sent of it before. Several may be sent at the same
     /// time, but not the same one.

@@ -81,14 +81,8 @@ impl Vfs for Disk {
         fs::remove_file(path)
     }
 
-    #[cfg(unix)]
     fn open_folder(&self, folder: &Path) -> io::Result<OpenFolder> {
         Ok(OpenFolder { file: Some(File::open(folder)?) })
-    }
-
-    #[cfg(not(unix))]
-    fn open_folder(&self, _folder: &Path) -> io::Result<OpenFolder> {
-        Ok(OpenFolder::default())
     }
 
     fn sync_folder(&self, folder: &OpenFolder) -> io::Result<()> {

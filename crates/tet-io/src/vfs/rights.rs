@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-#[cfg(unix)]
 pub(super) fn keep(file: &File, path: &Path) -> io::Result<()> {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -29,13 +28,7 @@ pub(super) fn keep(file: &File, path: &Path) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode(old.mode(), copied)))
 }
 
-#[cfg(not(unix))]
-pub(super) fn keep(_file: &File, _path: &Path) -> io::Result<()> {
-    Ok(())
-}
-
 /// Which parts of the owner could be copied.
-#[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CopiedOwner {
     Both,
@@ -44,7 +37,6 @@ enum CopiedOwner {
 }
 
 /// Sets the old file's owner, or at least its group.
-#[cfg(unix)]
 fn keep_owner(file: &File, uid: u32, gid: u32) -> CopiedOwner {
     use std::os::unix::fs::fchown;
     if fchown(file, Some(uid), Some(gid)).is_ok() {
@@ -57,7 +49,6 @@ fn keep_owner(file: &File, uid: u32, gid: u32) -> CopiedOwner {
 }
 
 /// The permissions if the owner could not be copied completely: no user gains access.
-#[cfg(unix)]
 fn mode(old: u32, copied: CopiedOwner) -> u32 {
     const SET_ID: u32 = 0o6000;
     let old = old & 0o7777;

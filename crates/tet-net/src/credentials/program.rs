@@ -35,9 +35,8 @@ impl Program {
     ///
     /// <https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html>
     pub(crate) fn fetch(&self) -> Result<Fetched, RangeFailure> {
-        let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-        let mut command = Command::new(shell);
-        command.args([option, &self.line]).stderr(Stdio::inherit());
+        let mut command = Command::new("sh");
+        command.args(["-c", &self.line]).stderr(Stdio::inherit());
         let output = command.output().map_err(RangeFailure::Final)?;
         if !output.status.success() {
             return Err(RangeFailure::refused(format!("it fails ({})", output.status)));

@@ -258,8 +258,7 @@ fn a_program_prints_keys() {
     let keys = "{\"Version\":1,\"AccessKeyId\":\"RUN\",\"SecretAccessKey\":\"THESECRET\",\"SessionToken\":\"THETOKEN\"}";
     let keys_file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(keys_file.path(), keys).unwrap();
-    let print = if cfg!(windows) { "type" } else { "cat" };
-    run(&format!("{print} \"{}\"", text(keys_file.path()))).unwrap();
+    run(&format!("cat \"{}\"", text(keys_file.path()))).unwrap();
     assert_eq!(objects(&server.take(), "RUN"), 2);
     for (line, why) in
         [("exit 3", "fails"), ("echo THE", "not JSON"), ("echo {}", "AccessKeyId is missing")]

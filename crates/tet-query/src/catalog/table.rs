@@ -173,17 +173,6 @@ pub struct StoredCompression {
 }
 
 /// Elements as they are stored: blocks of bytes, which are decoded to numbers or compared and copied as they are.
-///
-/// # Examples
-///
-/// ```
-/// use tet_query::ByteBlocks;
-///
-/// // Blocks of Q4_0 have 32 elements in 18 bytes.
-/// fn bits_of_element(blocks: &ByteBlocks) -> f64 {
-///     8.0 * blocks.len as f64 / blocks.count as f64
-/// }
-/// ```
 #[derive(Clone, Debug)]
 pub struct ByteBlocks {
     /// The chunks of the bytes.
@@ -312,18 +301,6 @@ impl ChunkPlace {
 }
 
 /// A range of bytes that is read at once.
-///
-/// # Examples
-///
-/// ```
-/// use tet_query::{Execution, Hyperslab, ReadRange};
-/// # fn first_runs(dataset: &tet_query::Dataset) -> tet_query::Result<Vec<ReadRange>> {
-/// let mut runs = Vec::new();
-/// let slab = Hyperslab::whole(dataset.shape());
-/// dataset.read_runs(&slab, &Execution::default(), &mut |run| runs.push(run))?;
-/// # Ok(runs)
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadRange {
     /// The object, numbered as in [`ChunkPlace`].

@@ -19,18 +19,6 @@ use crate::error::{Error, Result};
 const NAME: &str = "string";
 
 /// The texts of a dataset: what a container brings for a dataset of strings.
-///
-/// # Examples
-///
-/// ```no_run
-/// # fn example(dataset: &tet_query::Dataset) {
-/// use tet_query::Texts;
-///
-/// if let Some(Texts::Elements { bytes, .. }) = &dataset.text {
-///     println!("{} bytes a text", bytes.shape().last().unwrap_or(&0));
-/// }
-/// # }
-/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Texts {
@@ -92,21 +80,6 @@ pub trait TextChunks: Send + Sync {
 }
 
 /// Makes texts of numbers.
-///
-/// # Examples
-///
-/// ```
-/// use tet_query::{Array, NumberTexts};
-///
-/// /// How many there are.
-/// struct Counted;
-///
-/// impl NumberTexts for Counted {
-///     fn texts(&self, numbers: &Array) -> tet_query::Result<Vec<String>> {
-///         Ok(vec![numbers.len().to_string(); numbers.len()])
-///     }
-/// }
-/// ```
 pub trait NumberTexts: Send + Sync {
     /// The texts of numbers, row-major.
     ///

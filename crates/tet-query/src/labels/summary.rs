@@ -12,16 +12,6 @@ use crate::catalog::{AttrText, Catalog, Dataset};
 use crate::selection::{AxisSlice, Hyperslab};
 
 /// An axis in short.
-///
-/// # Examples
-///
-/// ```no_run
-/// # fn print(catalog: &tet_query::Catalog) {
-/// for axis in catalog.axes(catalog.datasets(), &tet_query::Execution::default()).axes {
-///     println!("{}: {} labels, {:?} to {:?}", axis.name, axis.len, axis.first, axis.last);
-/// }
-/// # }
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AxisSummary {
     /// The name of the dataset whose values are its labels, or of the axis.

@@ -3,7 +3,6 @@
 
 mod hostile;
 mod keys;
-mod saving;
 
 use std::path::PathBuf;
 

@@ -1,11 +1,12 @@
-//! Small messages with a bit flipped, the end cut off, or anything else.
+//! Small messages with a bit flipped or the end cut off, and frames in any order. Other bytes: `tests/memory/mutate.rs` and
+//! the fuzz targets of the workspace.
 
 use proptest::prelude::*;
 
+use crate::Level;
 use crate::testing::{
     FrameDraft, buffered, check, descriptor, ids, open, spans, streamed, tensor, tensors,
 };
-use crate::{Level, Limits, TensogramFile};
 
 /// Messages of every form.
 fn messages() -> Vec<Vec<u8>> {
@@ -61,64 +62,8 @@ fn every_flipped_bit_is_told() {
     }
 }
 
-/// Opens and asks for everything; whatever comes, an index leads to what the walk finds or to a frame.
-fn look_at(bytes: &[u8]) {
-    let report = check(bytes);
-    let Ok(file) = open(bytes) else {
-        assert!(!report.is_ok());
-        return;
-    };
-    for number in 0..file.len() {
-        let message = file.message(number).unwrap();
-        let fresh = TensogramFile::open(file.source().clone(), &Limits::default()).unwrap();
-        for (at, object) in file.objects(number).unwrap().iter().enumerate() {
-            let indexed = fresh.object(number, at).unwrap();
-            let body = indexed.frame.body();
-            assert!(body.contains(indexed.region) && body.contains(indexed.descriptor));
-            assert!(file.span(number).unwrap().contains(body));
-            let is_same = indexed.frame == object.frame;
-            assert!(is_same || !report.is_ok(), "a wrong index is reported");
-            let _ = file.read_descriptor(object);
-        }
-        let _ = fresh.object(number, message.len());
-        let metadata = file.metadata(number);
-        assert!(metadata.is_ok() || !report.is_ok(), "{metadata:?}");
-        assert!(message.fault().is_none() || !report.is_ok());
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
-
-    #[test]
-    fn any_bytes_get_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        look_at(&bytes);
-        let headed = [b"TENSOGRM\0\x03\0\0\0\0\0\0".to_vec(), bytes].concat();
-        look_at(&headed);
-    }
-
-    #[test]
-    fn changed_messages_get_an_answer(
-        which in 0..4_usize,
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..5_u8), 1..5),
-    ) {
-        let mut bytes = messages().swap_remove(which);
-        for (at, byte, how) in changes {
-            let at = at.index(bytes.len());
-            match how {
-                0 => bytes[at] = byte,
-                1 => bytes[at] = [0xFF, 0, 0x9F, 0x7F][usize::from(byte) % 4],
-                2 => drop(bytes.remove(at)),
-                3 => bytes.insert(at, byte),
-                _ => {
-                    let piece: Vec<u8> = bytes[at..].iter().copied().take(64).collect();
-                    let to = usize::from(byte) % bytes.len();
-                    bytes.splice(to..to, piece);
-                }
-            }
-        }
-        look_at(&bytes);
-    }
 
     /// Frames of any kind, in any order, with any padding: a result, and each level finds more.
     #[test]
@@ -135,7 +80,6 @@ proptest! {
         }).collect();
         let draft = crate::testing::Draft::new(&parts);
         let bytes = if stream { draft.stream().bytes() } else { draft.bytes() };
-        look_at(&bytes);
         let count = |level| {
             let options = crate::VerifyOptions { level, ..Default::default() };
             crate::verify(&tet_io::Source::from_bytes(bytes.as_slice()), &options).unwrap().findings.len()

@@ -215,13 +215,3 @@ fn nothing_is_written_behind_blobs_that_are_not_there() {
     assert!(saved.is_err());
     assert!(fs::read(folder.path()).unwrap() == bytes);
 }
-
-#[test]
-fn a_file_that_changed_is_left_alone() {
-    let folder = Folder::with_file(&sample());
-    let draft = folder.draft();
-    fs::write(folder.path(), b"ZTEN0001\x80\x01\0\0\0\0\0\0\0").unwrap();
-    let path = folder.path();
-    assert!(draft.save(Output::InPlace(&path), &Publish::default()).is_err());
-    assert_eq!(fs::read(path).unwrap().len(), 17);
-}

@@ -3,15 +3,6 @@
 use super::container::Version;
 
 /// The type of the elements of a part.
-///
-/// ```
-/// use tet_ztensor::objects::ElementType;
-///
-/// fn is_half_byte(it: &ElementType) -> bool {
-///     it.bits == 4
-/// }
-/// # let _ = is_half_byte;
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementType {
     /// Its name, as NumPy and its extensions have it.

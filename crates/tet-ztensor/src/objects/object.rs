@@ -48,15 +48,6 @@ impl ObjectLayout {
 }
 
 /// A named object, valid or not.
-///
-/// ```
-/// use tet_ztensor::objects::ManifestObject;
-///
-/// fn is_readable(object: &ManifestObject) -> bool {
-///     object.fault.is_none() && object.unsupported().is_none()
-/// }
-/// # let _ = is_readable;
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ManifestObject {
     /// Its name.

@@ -26,15 +26,6 @@ pub enum PartEncoding {
 }
 
 /// One part of an object.
-///
-/// ```
-/// use tet_ztensor::objects::ObjectPart;
-///
-/// fn describe(part: &ObjectPart) -> String {
-///     format!("{}: {} at {:?}", part.name, part.dtype_name, part.stored)
-/// }
-/// # let _ = describe;
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectPart {
     /// Its name in the object, such as `data`.

@@ -27,15 +27,6 @@ pub type OpenShard<'a> = &'a dyn Fn(&str) -> Option<Source>;
 const NAME_LEN_MAX: usize = 64;
 
 /// A shard, as the manifest describes it.
-///
-/// ```
-/// use tet_ztensor::objects::Shard;
-///
-/// fn is_there(shard: &Shard) -> bool {
-///     shard.source.is_some() && shard.fault.is_none()
-/// }
-/// # let _ = is_there;
-/// ```
 pub struct Shard {
     /// Its name.
     pub name: String,

@@ -14,15 +14,6 @@ use crate::{Error, Format, Result};
 const NAMES_MAX: usize = 1 << 20;
 
 /// A part that the manifest of a folder names.
-///
-/// # Examples
-///
-/// ```no_run
-/// for part in tet_convert::series_parts("hourly.tets".as_ref())? {
-///     println!("{} {} bytes", part.file, part.len);
-/// }
-/// # Ok::<(), tet_convert::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesPart {
     /// The name of its file in the folder.
@@ -35,14 +26,6 @@ pub struct SeriesPart {
 
 /// A file in a folder of parts that no manifest names: one of a process that was killed, or a part whose rows a newer
 /// one has.
-///
-/// # Examples
-///
-/// ```no_run
-/// let unused = tet_convert::unused_parts("hourly.tets".as_ref())?;
-/// println!("{} bytes", unused.iter().map(|file| file.len).sum::<u64>());
-/// # Ok::<(), tet_convert::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedFile {
     /// Its name.

@@ -1,6 +1,4 @@
-//! FITS files that tests put together, and reading all that is in one.
-
-use tet_io::Source;
+//! FITS files that tests put together.
 
 /// A header of cards `KEY=value`, padded to a block.
 pub(crate) fn header(cards: &[&str]) -> Vec<u8> {
@@ -33,12 +31,4 @@ pub(crate) fn with(cards: &[&'static str], card: &'static str) -> Vec<&'static s
     let is_there = cards.iter().any(|it| it.split('=').next() == Some(key));
     let put = cards.iter().map(|it| if it.split('=').next() == Some(key) { card } else { *it });
     put.chain((!is_there).then_some(card)).collect()
-}
-
-/// Reads all that can be read.
-pub(crate) fn walk(bytes: &[u8]) {
-    if !bytes.starts_with(b"SIMPLE  =") {
-        return;
-    }
-    super::read_if_sound(Source::from_bytes(bytes));
 }

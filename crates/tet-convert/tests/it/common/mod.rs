@@ -4,6 +4,7 @@
 pub(crate) mod csv;
 pub(crate) mod fits;
 pub(crate) mod made;
+pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use half::f16;
 use tet_convert::{
     ConvertOptions, ImportOptions, ImportReport, OpenOptions, Opened, PayloadCodec, Result,
-    convert, open, open_source, verify,
+    convert, open, verify,
 };
 use tet_io::{Progress, Source};
 use tet_query::{Array, Execution, Hyperslab};
@@ -80,20 +81,6 @@ pub(crate) fn deep() -> VerifyOptions {
 pub(crate) fn codes(bytes: &[u8]) -> Vec<String> {
     let report = verify(&Source::from_bytes(bytes), &deep()).expect("it is read");
     report.findings.iter().map(|it| it.code.to_string()).collect()
-}
-
-/// Reads every dataset of a file that is opened; one that a check finds nothing wrong with is read whole.
-pub(crate) fn read_if_sound(source: Source) {
-    let report = verify(&source, &deep()).expect("bytes in memory are read");
-    let Ok(opened) = open_source(source, &OpenOptions::default()) else {
-        assert!(!report.is_ok(), "called sound, and not opened");
-        return;
-    };
-    for dataset in opened.catalog.datasets().iter().filter(|it| it.fault.is_none()) {
-        let slab = Hyperslab::whole(dataset.shape());
-        let array = dataset.read(&slab, &Execution::default());
-        assert!(array.is_ok() || !report.is_ok(), "called sound: {:?}", array.err());
-    }
 }
 
 /// Converts `input`.

@@ -99,24 +99,6 @@ fn a_damaged_frame_is_refused_by_all() {
 }
 
 #[test]
-fn integers_are_as_wide_as_cbor_has_them() {
-    let written = |number| {
-        let input = file(&sample("dt_float32_be"));
-        set(&input, &[("n", Value::Int(number))]).map(|image| image.bytes())
-    };
-    for number in [-(1_i128 << 64), -(1 << 63) - 1, (1 << 64) - 1] {
-        let made = written(number).unwrap();
-        // Written anew, it is what it was.
-        let again = set(&file(&made), &[]).unwrap().bytes();
-        let entry = file(&again).metadata(0).unwrap().base.remove(0);
-        assert_eq!(key("n").find(&entry), Some(&Value::Int(number)));
-    }
-    for number in [-(1_i128 << 64) - 1, 1 << 64] {
-        assert!(matches!(written(number), Err(Error::Key { .. })), "{number}");
-    }
-}
-
-#[test]
 fn what_nobody_knows_is_not_dropped() {
     let parts = [metadata(1, &[step(1)]), FrameDraft::new(77, b"later"), tensor(b"abc")];
     let bytes = Parts::new(&parts).bytes();
