@@ -145,7 +145,6 @@ fn chunks_that_are_not_full_are_filled() {
         let chunked = |name: &str, span| {
             days(&world.path("plain.tet"), span, 0, labels);
             let mut options = options();
-            options.tet.codec = CodecChoice::Zstd { level: 3 };
             let chunks = [("day", 3), ("x", 4)];
             let chunks = chunks.map(|(axis, len)| (axis.to_owned(), AxisChunk::Extent(len)));
             options.tet.chunks = ChunkChoice::Axes(chunks.to_vec()).into();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::world::{archive, chunks as chunks_of, dims, options};
 use crate::common::{deep, fixture, npy, opened};
-use tet_convert::{ChunkChoice, Note, Opened, PayloadCodec, ShardChoice, ZarrFormat, convert};
+use tet_convert::{ChunkChoice, Note, Opened, PayloadCodec, ShardChoice, convert};
 use tet_query::{Execution, Hyperslab};
 
 /// Every container that holds texts.

@@ -13,7 +13,7 @@ mod draft;
 mod labels;
 pub(super) mod names;
 mod objects;
-pub mod options;
+pub(crate) mod options;
 mod shape;
 mod store;
 mod texts;

@@ -15,7 +15,7 @@ use tet_container::read::opened::{Opened, path_of};
 use tet_container::read::zip::{Archive, ZipFault};
 use tet_container::write::archive::{self, BUFFER_LEN, NewArchive};
 use tet_container::write::file::of_file;
-use tet_container::write::storage::{self, LeveledCodec, PayloadCodec, Storage};
+use tet_container::write::storage::{LeveledCodec, PayloadCodec, Storage};
 use tet_container::write::stream;
 use tet_container::write::write_option::WriteOption;
 use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};

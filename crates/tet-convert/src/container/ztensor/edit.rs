@@ -22,7 +22,7 @@ use tet_container::model::item::field;
 use tet_container::model::logical::to_physical;
 use tet_container::no_codec;
 use tet_container::read::opened::Opened;
-use tet_container::write::storage::{self, Checksum, LeveledCodec, PayloadCodec, Storage};
+use tet_container::write::storage::{Checksum, LeveledCodec, PayloadCodec, Storage};
 use tet_container::write::stream;
 use tet_container::write::write_option::WriteOption;
 use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};

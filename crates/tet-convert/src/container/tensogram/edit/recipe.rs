@@ -9,7 +9,7 @@ use tet_tensogram::{
 use super::super::options::packing_fit;
 use crate::{Error, Result};
 use tet_container::no_codec;
-use tet_container::write::storage::{self, Filter, LeveledCodec, PayloadCodec, Storage};
+use tet_container::write::storage::{Filter, LeveledCodec, PayloadCodec, Storage};
 
 /// The level of zstd where the descriptor has none.
 const LEVEL: i32 = 3;
