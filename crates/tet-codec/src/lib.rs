@@ -52,7 +52,7 @@ pub use filter::{
 };
 #[cfg(feature = "zstd")]
 pub use filter::{Sz3Stage, ZstdStage};
-pub use flip::{Bit, flipped_bit};
+pub use flip::{Bit, flipped_bit, flipped_bits};
 pub use hdf5::hdf5_stage;
 pub use layout::ElementLayout;
 pub use numcodecs::{Config, ConfigValue, numcodecs_stage};

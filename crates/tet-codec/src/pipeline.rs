@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::codec::{ChunkLayout, Decode, StoredSpans};
 use crate::error::{Error, Result};
+use crate::filter::Checksummed;
 use crate::layout::ElementLayout;
 use crate::numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 use crate::raw::{Raw, byte_range};
@@ -93,6 +94,11 @@ pub trait Stage: Send + Sync + Debug {
 
     /// The codec of numcodecs that decodes the same bytes, if there is one.
     fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        None
+    }
+
+    /// The checksum that the encoded bytes begin or end with.
+    fn checksum(&self) -> Option<Checksummed> {
         None
     }
 
@@ -299,6 +305,10 @@ impl Decode for Pipeline {
         let is_big_endian = self.layout.swapped().is_some();
         Some(NumcodecsPipeline { codecs: codecs?, is_big_endian, is_column_major: false })
             .filter(|_| self.layout.keeps_places())
+    }
+
+    fn checksum(&self) -> Option<Checksummed> {
+        self.stages.last().and_then(|stage| stage.checksum())
     }
 
     fn check_len(&self, stored_len: u64, decoded_len: u64) -> Result<()> {

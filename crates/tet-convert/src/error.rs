@@ -110,6 +110,20 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
+    /// The file is of a format whose files have no checksums.
+    #[error("{} is {format}, which has no checksums to repair by", tet_io::shown(path))]
+    NotRepairable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+    },
+    /// A folder is repaired in its place alone.
+    #[error("a folder is repaired in its place, and not written to {}", tet_io::shown(path))]
+    FolderRepair {
+        /// The output.
+        path: PathBuf,
+    },
     /// The file could not be checked.
     #[error(transparent)]
     Verify(#[from] tet_verify::Error),

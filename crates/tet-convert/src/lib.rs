@@ -20,6 +20,7 @@ mod open;
 mod read;
 mod refs;
 mod repack;
+mod repair;
 mod result;
 mod stack;
 mod verify;
@@ -56,6 +57,9 @@ pub use container::{
     has_reader, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{
+    CheckedRegion, ChecksumField, ChecksumOrder, Repairer, StoredChecksum, TakeRegion,
+};
+pub use container::{
     EditKind, EditMode, EditOptions, Editor, FileEdit, NpyFault, Rewrite, RewriteOptions,
     Rewritten, StorageChange,
 };
@@ -88,6 +92,10 @@ pub use refs::{
     publish_references, references, stored_chunks, write_references,
 };
 pub use repack::{Repack, StorageRule, repack};
+pub use repair::{
+    BitEdit, DIGEST_LEN_MAX, FlipBit, FlippedByte, RepairOptions, RepairPlan, SEARCH_WORK_MAX,
+    SUM_LEN_MAX, Unrepaired, UnrepairedCause, plan_repair,
+};
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};
 pub use verify::{foreign_rules, part_of, verify};

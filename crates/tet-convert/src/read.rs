@@ -1,5 +1,6 @@
 //! An open file, and the ways to read its arrays that several containers share.
 
+pub(crate) mod checked;
 pub(crate) mod chunk_check;
 pub(crate) mod damage;
 pub(crate) mod json;

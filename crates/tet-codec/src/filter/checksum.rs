@@ -61,7 +61,8 @@ impl ChecksumKind {
 
     /// Whether `stored` is the checksum of bytes. HDF5 before 1.6.3 swapped the bytes of each half
     /// of its own on little-endian machines; libhdf5 accepts both.
-    fn is_of(self, bytes: &[u8], stored: [u8; LEN]) -> bool {
+    #[must_use]
+    pub fn is_of(self, bytes: &[u8], stored: [u8; 4]) -> bool {
         let found = self.of(bytes).to_le_bytes();
         let [a, b, c, d] = stored;
         found == stored || self == ChecksumKind::Fletcher32 && found == [b, a, d, c]
@@ -111,8 +112,16 @@ impl Checksummed {
         Checksummed { checksum, place }
     }
 
-    pub(crate) const fn parts(self) -> (ChecksumKind, ChecksumPlace) {
-        (self.checksum, self.place)
+    /// The algorithm.
+    #[must_use]
+    pub const fn kind(self) -> ChecksumKind {
+        self.checksum
+    }
+
+    /// Where the checksum is.
+    #[must_use]
+    pub const fn place(self) -> ChecksumPlace {
+        self.place
     }
 
     /// The bytes without their checksum, which must match.
@@ -130,6 +139,10 @@ impl Checksummed {
 impl Stage for Checksummed {
     fn name(&self) -> &'static str {
         self.checksum.name()
+    }
+
+    fn checksum(&self) -> Option<Checksummed> {
+        Some(*self)
     }
 
     fn numcodecs(&self) -> Option<NumcodecsCodec> {

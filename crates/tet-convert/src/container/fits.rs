@@ -12,6 +12,7 @@
 mod card;
 mod catalog;
 mod check;
+mod checked;
 mod header;
 mod pixels;
 mod rule;
@@ -24,6 +25,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::repairer::Repairer;
 use super::traits::{Container, Input};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -54,5 +56,9 @@ impl Container for Fits {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
     }
 }

@@ -7,6 +7,7 @@ mod attributes;
 mod bits;
 mod catalog;
 mod check;
+mod checked;
 mod chunks;
 mod dataset;
 mod dims;
@@ -23,6 +24,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use super::repairer::Repairer;
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
@@ -72,6 +74,10 @@ impl Container for Hdf5 {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

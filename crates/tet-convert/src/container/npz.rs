@@ -6,6 +6,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod edit;
 mod rule;
 mod write;
@@ -17,6 +18,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use super::repairer::Repairer;
 use super::traits::{Capabilities, Container, Input, Output, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -57,6 +59,10 @@ impl Container for Npz {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

@@ -7,6 +7,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod edit;
 mod keys;
 mod lost;
@@ -21,6 +22,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use super::repairer::Repairer;
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -77,6 +79,10 @@ impl Container for Tensogram {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

@@ -14,6 +14,7 @@
 mod archive;
 mod catalog;
 mod check;
+mod checked;
 mod checkpoint;
 mod element;
 pub(super) mod index;
@@ -28,6 +29,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use super::repairer::Repairer;
 use super::traits::{Container, Head, Input};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -69,5 +71,9 @@ impl Container for Torch {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
     }
 }

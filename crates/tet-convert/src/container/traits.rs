@@ -8,6 +8,7 @@ use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use super::repairer::Repairer;
 use crate::model::attribute_types::AttrTypes;
 use crate::model::cf::{Decoding, ValueChoice};
 use crate::model::logical;
@@ -118,6 +119,11 @@ pub trait Container: Sync {
 
     /// What edits such files without changing their payloads; `None` where nothing does.
     fn editor(&self) -> Option<&dyn Editor> {
+        None
+    }
+
+    /// What lists the checksums of such files, by which flipped bits are repaired; `None` where they have none.
+    fn repairer(&self) -> Option<&dyn Repairer> {
         None
     }
 }

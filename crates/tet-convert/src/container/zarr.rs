@@ -5,6 +5,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod chunks;
 mod edit;
 mod elements;
@@ -23,6 +24,7 @@ use tet_verify::{Report, VerifyOptions};
 use tet_zarr::{Hierarchy, Store, ZipStore};
 
 use super::editor::Editor;
+use super::repairer::Repairer;
 use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Error, Format, Result};
@@ -96,6 +98,10 @@ impl Container for Zarr {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

@@ -7,6 +7,7 @@
 mod attrs;
 mod catalog;
 mod check;
+mod checked;
 mod edit;
 mod error;
 mod framed;
@@ -20,6 +21,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use super::editor::Editor;
+use super::repairer::Repairer;
 use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -62,6 +64,10 @@ impl Container for ZTensor {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

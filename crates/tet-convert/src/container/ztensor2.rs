@@ -5,6 +5,7 @@
 //! layouts are listed, and their parts are found by name too.
 
 mod catalog;
+mod checked;
 mod object;
 mod parts;
 
@@ -14,6 +15,7 @@ use tet_verify::{Report, VerifyOptions};
 use tet_ztensor::Limits;
 use tet_ztensor::objects::{self, Version};
 
+use super::repairer::Repairer;
 use super::traits::{Container, Input};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
@@ -59,6 +61,10 @@ impl Container for Objects {
             Version::One => &[],
             Version::Two => objects::rule::ALL,
         }
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
     }
 }
 

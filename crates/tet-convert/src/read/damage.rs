@@ -237,7 +237,7 @@ fn lost_of(dataset: &Dataset, how: &Execution) -> Result<Option<Lost>> {
 
 /// The numbers of the chunks that may be damaged, in their order: of very many those that are stored, where the table lists
 /// them.
-fn numbers_of_chunks(dataset: &Dataset) -> Result<Box<dyn Iterator<Item = u64>>> {
+pub(crate) fn numbers_of_chunks(dataset: &Dataset) -> Result<Box<dyn Iterator<Item = u64>>> {
     let count = dataset.grid.chunk_count();
     dataset.check_chunk_count(count)?;
     let mut stored = Vec::new();

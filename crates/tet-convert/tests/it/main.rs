@@ -39,6 +39,7 @@ mod numpy;
 mod parts;
 mod refs;
 mod renamed;
+mod repair;
 mod result;
 mod roads;
 mod safetensors;
