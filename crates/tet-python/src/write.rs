@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ChunkRule, Combining, Conflict, ConvertOptions, DTypeRule,
-    DamageChoice, EditOptions, Filter, Hdf5Codec, ImportReport, UnsupportedChoice, ZarrCompression,
+    EditOptions, Filter, Hdf5Codec, ImportReport, ZarrCompression,
 };
 use tet_file::write::CodecChoice;
 use tet_format::DType;
@@ -41,7 +41,6 @@ struct Asked {
     /// Whether parts of the metadata that cannot be read are left out.
     salvage: bool,
     /// Whether elements that cannot be read become missing values.
-    skip_damaged: bool,
     /// Old and new names of datasets.
     renames: Vec<(String, String)>,
     /// The axis along which the datasets of several files follow each other.
@@ -115,10 +114,7 @@ impl Asked {
             options.tet.chunks.push(ChunkRule { dataset, chunks: chunks.choice()? });
         }
         if self.salvage {
-            options.unsupported = UnsupportedChoice::Skipped;
-        }
-        if self.skip_damaged {
-            options.damage = DamageChoice::Missing;
+            options.salvage();
         }
         options.renames = self.renames;
         for (dataset, name) in self.dtypes {

@@ -12,8 +12,7 @@ mod ztensor;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    Capabilities, Combining, Conflict, ConvertOptions, DamageChoice, Format, ImportReport,
-    UnsupportedChoice,
+    Capabilities, Combining, Conflict, ConvertOptions, Format, ImportReport, UnsupportedChoice,
 };
 
 use crate::args::{ConvertArgs, PreferName};
@@ -183,8 +182,8 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     if args.skip_unsupported {
         options.unsupported = UnsupportedChoice::Skipped;
     }
-    if args.skip_damaged {
-        options.damage = DamageChoice::Missing;
+    if args.salvage {
+        options.salvage();
     }
     options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);

@@ -110,7 +110,7 @@ pub enum Note {
         dataset: String,
         /// The positions, by axis.
         positions: String,
-        /// How many they are.
+        /// How many they are; of a dataset that was left out what writes more of it.
         share: String,
         /// Why they cannot be read.
         why: String,
@@ -302,8 +302,12 @@ impl fmt::Display for Note {
             Self::Damaged { dataset, .. } if dataset.is_empty() => {
                 f.write_str("parts of the file cannot be read, and which datasets they have is not known: left out")
             }
-            Self::Damaged { dataset, why, value: None, .. } => {
+            Self::Damaged { dataset, positions, why, value: None, .. } if positions.is_empty() => {
                 write!(f, "{dataset:?} cannot be read ({why}): left out")
+            }
+            Self::Damaged { dataset, positions, share, why, value: None } => {
+                write!(f, "{dataset:?}: {positions} cannot be read ({why}): left out")?;
+                if share.is_empty() { Ok(()) } else { write!(f, "; {share}") }
             }
             Self::Damaged { dataset, positions, share, why, value: Some(value) } => {
                 write!(f, "{dataset:?}: {positions} cannot be read ({why}): {share}, are missing values ({value})")

@@ -201,7 +201,7 @@ fn two_flipped_bits_of_a_region_are_refused() {
                         !plan.plan.lost.is_empty() || !plan.plan.remaining.is_empty(),
                         "{name}"
                     );
-                    let publish = Publish::default();
+                    let publish = Publish { sync: Sync::None, ..Publish::default() };
                     let untouched = plan.apply(Output::InPlace(&document_of(path)), &publish);
                     assert_eq!(untouched.unwrap().edit_count, 0);
                     assert!(damaged.is_bad(), "{name}: nothing is written");
