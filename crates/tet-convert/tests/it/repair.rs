@@ -85,7 +85,11 @@ fn regions(path: &Path) -> Vec<CheckedRegion> {
     let container = container(sniff(&source).unwrap()).unwrap();
     let mut regions = Vec::new();
     let repairer = container.repairer().expect("a container with checksums");
-    repairer.regions(&source, &mut |region| Ok(regions.push(region))).unwrap();
+    let mut take = |region| {
+        regions.push(region);
+        Ok(())
+    };
+    repairer.regions(&source, &mut take).unwrap();
     regions
 }
 
