@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
+use crate::checksum::Checksummed;
 use crate::error::{Error, Result};
-use crate::filter::Checksummed;
 use crate::numcodecs_pipeline::NumcodecsPipeline;
 
 /// The lengths of one chunk, as its index row and grid state them.

@@ -11,8 +11,8 @@
 use crc_fast::CrcAlgorithm;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
+use crate::checksum::{ChecksumPlace, Checksummed};
 use crate::error::{Error, Result};
-use crate::filter::{ChecksumPlace, Checksummed};
 use crate::scratch::{index, resize};
 
 /// The levels of deflate.

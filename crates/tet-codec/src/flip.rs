@@ -9,8 +9,8 @@
 //!   Fletcher-32, Adler-32  one sum changes by 2^bit, the other by 2^bit times the distance from the end
 //! ```
 
+use crate::checksum::ChecksumKind;
 use crate::crc32c::Crc32c;
-use crate::filter::ChecksumKind;
 
 /// A bit in some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

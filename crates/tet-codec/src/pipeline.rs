@@ -12,9 +12,9 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::checksum::Checksummed;
 use crate::codec::{ChunkLayout, Decode, StoredSpans};
 use crate::error::{Error, Result};
-use crate::filter::Checksummed;
 use crate::layout::ElementLayout;
 use crate::numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 use crate::raw::{Raw, byte_range};

@@ -110,20 +110,9 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
-    /// The file is of a format whose files have no checksums.
-    #[error("{} is {format}, which has no checksums to repair by", tet_io::shown(path))]
-    NotRepairable {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        format: Format,
-    },
-    /// A folder is repaired in its place alone.
-    #[error("a folder is repaired in its place, and not written to {}", tet_io::shown(path))]
-    FolderRepair {
-        /// The output.
-        path: PathBuf,
-    },
+    /// A file that is not repaired, or not where it was asked for, and why.
+    #[error("{0}")]
+    Repair(String),
     /// The file could not be checked.
     #[error(transparent)]
     Verify(#[from] tet_verify::Error),

@@ -94,7 +94,7 @@ pub use refs::{
 pub use repack::{Repack, StorageRule, repack};
 pub use repair::{
     BitEdit, DIGEST_LEN_MAX, FlipBit, FlippedByte, RepairOptions, RepairPlan, SEARCH_WORK_MAX,
-    SUM_LEN_MAX, Unrepaired, UnrepairedCause, plan_repair,
+    SUM_LEN_MAX, Unrepaired, UnrepairedCause, folder_refusal, plan_repair,
 };
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_zarr::{ZarrCompression, ZarrFormat};

@@ -12,12 +12,14 @@
 
 mod apply;
 mod edit;
+mod limits;
 mod plan;
 mod search;
 
+pub use self::apply::folder_refusal;
 pub use self::edit::{BitEdit, FlipBit, FlippedByte, Unrepaired, UnrepairedCause};
+pub use self::limits::{DIGEST_LEN_MAX, SEARCH_WORK_MAX, SUM_LEN_MAX};
 pub use self::plan::{RepairPlan, plan_repair};
-pub use self::search::{DIGEST_LEN_MAX, SEARCH_WORK_MAX, SUM_LEN_MAX};
 
 use tet_io::Progress;
 

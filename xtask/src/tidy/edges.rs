@@ -115,6 +115,7 @@ const EDGES: &[Edge] = &[
             "tet-zarr",
             "tet-ztensor",
             "tet-query",
+            "tet-report",
             "tet-verify",
         ],
         outside: &["crc-fast", "half", "serde_json", "tempfile", "thiserror", "zip"],

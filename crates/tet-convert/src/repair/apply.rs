@@ -8,6 +8,13 @@ use tet_report::Applied;
 use super::plan::{RepairPlan, errors};
 use crate::{Error, Result};
 
+/// The error for a folder that is to be repaired in another place than its own.
+#[must_use]
+pub fn folder_refusal(output: &Path) -> Error {
+    let output = tet_io::shown(output);
+    Error::Repair(format!("a folder is repaired in its place, and not written to {output}"))
+}
+
 impl RepairPlan {
     /// Makes all edits. Of a folder the objects are replaced one after the other: each is the old file or the new one at
     /// any time.
@@ -23,7 +30,7 @@ impl RepairPlan {
             return self.plan.apply(output, publish, progress);
         }
         if let Output::NewFile(path) = output {
-            return Err(Error::FolderRepair { path: path.to_path_buf() });
+            return Err(folder_refusal(path));
         }
         for (number, (file, path)) in self.files.iter().zip(self.paths()).enumerate() {
             let mut image = Image::of(file);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tet_format::{ForeignRule, Shape};
 
-use super::search::SEARCH_WORK_MAX;
+use super::limits::SEARCH_WORK_MAX;
 use crate::container::CheckedRegion;
 
 /// One flipped bit that is put back; it loses nothing.

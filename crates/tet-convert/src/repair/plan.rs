@@ -50,7 +50,9 @@ pub fn plan_repair(source: &Source, options: &RepairOptions) -> Result<RepairPla
     let format = sniff(source)?;
     let repairer = container(format).and_then(|container| container.repairer());
     let Some(repairer) = repairer else {
-        return Err(Error::NotRepairable { path: path_of(source), format });
+        let path = tet_io::shown(&path_of(source));
+        let what = format!("{path} is {format}, which has no checksums to repair by");
+        return Err(Error::Repair(what));
     };
     let errors = errors(source, options)?;
     let image = Image::of(source);

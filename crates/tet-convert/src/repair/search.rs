@@ -7,17 +7,11 @@ use tet_codec::Bit;
 use tet_io::Progress;
 
 use super::edit::UnrepairedCause;
+use super::limits::{DIGEST_LEN_MAX, SEARCH_WORK_MAX, SUM_LEN_MAX};
 use crate::Result;
 use crate::container::{CheckedRegion, ChecksumOrder, StoredChecksum};
 
-/// The longest region, in bytes, in which a checksum of 32 bits proves a flipped bit. Other damage of as many bytes looks
-/// like one flipped bit with a probability below 1 %.
-pub const SUM_LEN_MAX: u64 = 4 << 20;
-/// The longest region, in bytes, of which each bit is tried against a digest.
-pub const DIGEST_LEN_MAX: u64 = 64 << 10;
-/// The most bytes that are digested to try bits, for all regions of a file.
-pub const SEARCH_WORK_MAX: u64 = 64 << 30;
-/// Bits that are tried between two reports of progress.
+/// Bytes whose bits are tried between two reports of progress.
 const BATCH: usize = 64;
 
 /// A bit of a file.

@@ -47,7 +47,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
 fn check(args: &RepairArgs, context: &Context<'_>) -> Result<()> {
     let path = context.env().at(&args.file);
     if let Some(output) = args.output.as_ref().filter(|_| tet_convert::document_of(&path) != path) {
-        return Err(tet_convert::Error::FolderRepair { path: output.clone() }.into());
+        return Err(tet_convert::folder_refusal(output).into());
     }
     let option = if args.from.is_some() {
         "--from"
