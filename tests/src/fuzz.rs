@@ -37,14 +37,14 @@ pub use seeds::{corpus, known, read_only, seeds};
 pub use stats::{answers_by_statistics, stats};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
 pub use torch::torch;
-pub use ztensor::{zt_repair, ztensor};
+pub use ztensor::ztensor;
 pub use ztensor2::ztensor2;
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 23] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -54,7 +54,6 @@ pub const TARGETS: [Target; 24] = [
     ("repair", repair),
     ("roundtrip", roundtrip),
     ("ztensor", ztensor),
-    ("zt_repair", zt_repair),
     ("tgm_scan", tgm_scan),
     ("tgm_decode", tgm_decode),
     ("tgm_metadata", tgm_metadata),

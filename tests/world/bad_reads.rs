@@ -176,11 +176,14 @@ fn make(folder: &Path, seed: u64) {
     let elements = (0..count).flat_map(number).collect();
     let spec = DatasetSpec::new("a", DType::Float32, SHAPE, CHUNK);
     let input = written::write(folder, "raw.tet", &[Written { spec, elements }], CodecChoice::Raw);
-    let mut options = ConvertOptions::default();
-    options.tet.codec = CodecChoice::Zstd { level: 1 };
-    options.tet.chunks = ChunkChoice::Shape(CHUNK.to_vec()).into();
     for (name, _) in &CONTAINERS[1..] {
-        convert(&input, &folder.join(name), &options).unwrap();
+        let output = folder.join(name);
+        let mut options = ConvertOptions::default();
+        let (_, writer) = tet_convert::writable(&output).unwrap();
+        if writer.can().options.contains(&tet_convert::WriteOption::Chunks) {
+            options.tet.chunks = ChunkChoice::Shape(CHUNK.to_vec()).into();
+        }
+        convert(&input, &output, &options).unwrap();
     }
 }
 

@@ -375,7 +375,7 @@ fn a_new_hierarchy_is_visible_with_its_last_document() {
         // It is never replaced.
         for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
             store.take_log();
-            let found = to_zarr(&file, format, overwrite);
+            let found = to_zarr(&file, version, overwrite);
             let is_kept = matches!(found, Err(Error::Io(tet_io::Error::FolderExists { .. })));
             assert!(is_kept, "{found:?}");
             assert!(store.take_log().iter().all(|asked| asked.starts_with("GET")));

@@ -192,8 +192,8 @@ fn of_option(name: &str, own: &clap::Command) -> Option<String> {
             elsewhere::ARITHMETIC
         ));
     }
-    if ["skip-damaged", "salvage"].contains(&name) {
-        let convert = "`tet convert --skip-damaged FILE OUT` writes missing values in place of what cannot be read";
+    if name == "salvage" {
+        let convert = "`tet convert --salvage FILE OUT` writes all that can be read";
         match own.get_name() {
             "append" => return Some(format!("{convert}: append OUT then")),
             "refs" => {

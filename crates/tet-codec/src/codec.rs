@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
+use crate::checksum::Checksummed;
 use crate::error::{Error, Result};
 use crate::numcodecs_pipeline::NumcodecsPipeline;
 
@@ -74,6 +75,12 @@ pub trait Decode: Send + Sync + Debug {
     /// How other programs decode the same bytes; `None` where they have no such codec, or elements are computed.
     fn numcodecs(&self) -> Option<NumcodecsPipeline> {
         self.is_identity().then(NumcodecsPipeline::default)
+    }
+
+    /// The checksum that the stored bytes begin or end with; `None` where they have none, or other
+    /// bytes were made of them behind it.
+    fn checksum(&self) -> Option<Checksummed> {
+        None
     }
 
     /// Checks the two lengths against each other, before memory is allocated for the chunk.

@@ -11,8 +11,8 @@
 use crc_fast::CrcAlgorithm;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
+use crate::checksum::{ChecksumPlace, Checksummed};
 use crate::error::{Error, Result};
-use crate::filter::{ChecksumPlace, Checksummed};
 use crate::scratch::{index, resize};
 
 /// The levels of deflate.
@@ -27,7 +27,7 @@ const GZIP_HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF];
 ///
 /// Returns [`Error::Memory`] when there is no memory for the result.
 pub fn checksum(stage: Checksummed, decoded: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let (checksum, place) = stage.parts();
+    let (checksum, place) = (stage.kind(), stage.place());
     let sum = checksum.compute(decoded).to_le_bytes();
     let (first, last) = match place {
         ChecksumPlace::Start => (&sum[..], decoded),

@@ -29,7 +29,6 @@ pub use bitshuffle::Bitshuffle;
 pub use blosc::Blosc;
 #[cfg(feature = "bzip2")]
 pub use bzip2::Bzip2;
-pub use checksum::{ChecksumKind, ChecksumPlace, Checksummed};
 pub use convert::{Convert, NumberType};
 pub use deflate::Deflate;
 pub use lz4::Lz4;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::checksum::{ChecksumKind, ChecksumPlace, Checksummed};
 use crate::filter::{
-    Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Deflate, Lz4, Lzf, NBit,
-    ScaleOffset, Shuffle, Szip, ZfpStage,
+    Bitshuffle, Blosc, Deflate, Lz4, Lzf, NBit, ScaleOffset, Shuffle, Szip, ZfpStage,
 };
 use crate::pipeline::Stage;
 use crate::{Blosc2, Unsupported};

@@ -9,6 +9,7 @@
 mod aec;
 mod blocks;
 pub mod blosc2;
+mod checksum;
 mod codec;
 mod crc32c;
 mod digest;
@@ -37,6 +38,7 @@ mod zstd;
 pub use aec::{Aec, AecDecoder, AecEncoder, AecFault};
 pub use blocks::NumberBlock;
 pub use blosc2::Blosc2;
+pub use checksum::{ChecksumKind, ChecksumPlace, Checksummed};
 pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
 pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
@@ -47,12 +49,12 @@ pub use filter::Bzip2;
 #[cfg(feature = "lzma")]
 pub use filter::Lzma;
 pub use filter::{
-    Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf,
-    MemberStage, NBit, NumberType, PackBits, ScaleOffset, Shuffle, Szip, ZfpStage,
+    Bitshuffle, Blosc, Convert, Deflate, Lz4, Lzf, MemberStage, NBit, NumberType, PackBits,
+    ScaleOffset, Shuffle, Szip, ZfpStage,
 };
 #[cfg(feature = "zstd")]
 pub use filter::{Sz3Stage, ZstdStage};
-pub use flip::{Bit, flipped_bit};
+pub use flip::{Bit, flipped_bit, flipped_bits};
 pub use hdf5::hdf5_stage;
 pub use layout::ElementLayout;
 pub use numcodecs::{Config, ConfigValue, numcodecs_stage};

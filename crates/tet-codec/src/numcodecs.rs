@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use crate::Unsupported;
-use crate::filter::{
-    Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, NumberType, PackBits,
-    Shuffle, ZfpStage,
-};
+use crate::checksum::{ChecksumKind, ChecksumPlace, Checksummed};
+use crate::filter::{Blosc, Convert, Deflate, Lz4, NumberType, PackBits, Shuffle, ZfpStage};
 use crate::pipeline::Stage;
 
 /// A value in the configuration of a codec.

@@ -12,6 +12,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::checksum::Checksummed;
 use crate::codec::{ChunkLayout, Decode, StoredSpans};
 use crate::error::{Error, Result};
 use crate::layout::ElementLayout;
@@ -94,6 +95,11 @@ pub trait Stage: Send + Sync + Debug {
 
     /// The codec of numcodecs that decodes the same bytes, if there is one.
     fn numcodecs(&self) -> Option<NumcodecsCodec> {
+        None
+    }
+
+    /// The checksum that the encoded bytes begin or end with.
+    fn checksum(&self) -> Option<Checksummed> {
         None
     }
 
@@ -300,6 +306,10 @@ impl Decode for Pipeline {
         let is_big_endian = self.layout.swapped().is_some();
         Some(NumcodecsPipeline { codecs: codecs?, is_big_endian, is_column_major: false })
             .filter(|_| self.layout.keeps_places())
+    }
+
+    fn checksum(&self) -> Option<Checksummed> {
+        self.stages.last().and_then(|stage| stage.checksum())
     }
 
     fn check_len(&self, stored_len: u64, decoded_len: u64) -> Result<()> {

@@ -111,6 +111,9 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
+    /// A file that is not repaired, or not where it was asked for, and why.
+    #[error("{0}")]
+    Repair(String),
     /// The file could not be checked.
     #[error(transparent)]
     Verify(#[from] tet_verify::Error),

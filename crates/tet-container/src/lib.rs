@@ -25,7 +25,9 @@ pub mod model;
 mod npy_fault;
 pub mod others;
 pub mod read;
+mod repairer;
 mod rewrite;
+mod stored_checksum;
 mod traits;
 pub mod write;
 
@@ -48,7 +50,9 @@ pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::positions::chunk_positions;
 pub use read::slabs::Slabs;
 pub use read::zip::ZipFault;
+pub use repairer::{CheckedRegion, ChecksumField, ChecksumOrder, Repairer, TakeRegion};
 pub use rewrite::{Rewrite, Rewritten, check_unchanged};
+pub use stored_checksum::StoredChecksum;
 pub use traits::{Capabilities, Container, Head, Input, Output, Writer};
 pub use write::array::Written;
 pub use write::conversion::{

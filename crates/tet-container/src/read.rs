@@ -1,6 +1,7 @@
 //! An open file, and the ways to read its arrays that several containers share.
 
 pub mod bands;
+pub mod checked;
 pub mod chunk_check;
 pub mod damage;
 pub mod json;

@@ -12,6 +12,7 @@ use crate::model::attribute_types::AttrTypes;
 use crate::model::cf::{Decoding, ValueChoice};
 use crate::model::logical;
 use crate::read::opened::{OpenOptions, Opened, path_of};
+use crate::repairer::Repairer;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::TextLayout;
 use crate::write::write_option::WriteOption;
@@ -125,6 +126,11 @@ pub trait Container: Sync {
 
     /// What edits such files without changing their payloads; `None` where nothing does.
     fn editor(&self) -> Option<&dyn Editor> {
+        None
+    }
+
+    /// What lists the checksums of such files, by which flipped bits are repaired; `None` where they have none.
+    fn repairer(&self) -> Option<&dyn Repairer> {
         None
     }
 }

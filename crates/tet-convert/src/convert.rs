@@ -372,9 +372,6 @@ fn combined(
 
 /// Puts missing values in place of what cannot be read of a file, and tells of which datasets. Notes have those that are
 /// left out.
-///
-/// # Errors
-/// A dataset has no missing value.
 fn salvaged(
     opened: &mut Opened,
     (options, can): (&ConvertOptions, Capabilities),

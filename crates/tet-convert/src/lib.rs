@@ -15,6 +15,7 @@ mod merge;
 mod open;
 mod refs;
 mod repack;
+mod repair;
 mod result;
 mod stack;
 mod verify;
@@ -63,19 +64,23 @@ pub use refs::{
     publish_references, references, stored_chunks, write_references,
 };
 pub use repack::{Repack, StorageRule, repack};
+pub use repair::{
+    BitEdit, DIGEST_LEN_MAX, FlipBit, FlippedByte, RepairOptions, RepairPlan, SEARCH_WORK_MAX,
+    SUM_LEN_MAX, Unrepaired, UnrepairedCause, folder_refusal, plan_repair,
+};
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_container::{
-    AttrTypes, Attribute, AxisChunk, AxisLabels, Capabilities, Checksum, ChunkChoice, ChunkRule,
-    CodecRule, Conflict, Container, Conversion, ConvertOptions, DTypeRule, DamageChoice,
-    DamagedChunks, Decoding, DenseOutput, DimNames, EditKind, EditMode, EditOptions, Editor, Error,
-    FileEdit, FileRegion, Filter, Format, Head, ImportOptions, ImportReport, Imported, Input, Io,
-    LabelRange, LabelSource, LeveledCodec, Masks, Note, NpyFault, OpenOptions, Opened, Origin,
-    Output, Packing, PayloadCodec, Result, Rewrite, RewriteOptions, Rewritten, SCALAR_KEY,
-    ShardChoice, Slabs, SparseLayout, SparseOutput, SparseStorage, SparseTensor, Storage,
-    TextLayout, UnsupportedChoice, ValidRange, ValueChoice, WriteOption, Writer, Written, ZipFault,
-    as_bytes, as_counted, byte_len, chunk_positions, chunking, damaged_chunks, decoded,
-    is_dequantized, is_opaque, is_scalar, reading_advice, sparse_tensors, with_dtype,
-    writing_advice,
+    AttrTypes, Attribute, AxisChunk, AxisLabels, Capabilities, CheckedRegion, Checksum,
+    ChecksumField, ChecksumOrder, ChunkChoice, ChunkRule, CodecRule, Conflict, Container,
+    Conversion, ConvertOptions, DTypeRule, DamageChoice, DamagedChunks, Decoding, DenseOutput,
+    DimNames, EditKind, EditMode, EditOptions, Editor, Error, FileEdit, FileRegion, Filter, Format,
+    Head, ImportOptions, ImportReport, Imported, Input, Io, LabelRange, LabelSource, LeveledCodec,
+    Masks, Note, NpyFault, OpenOptions, Opened, Origin, Output, Packing, PayloadCodec, Repairer,
+    Result, Rewrite, RewriteOptions, Rewritten, SCALAR_KEY, ShardChoice, Slabs, SparseLayout,
+    SparseOutput, SparseStorage, SparseTensor, Storage, StoredChecksum, TakeRegion, TextLayout,
+    UnsupportedChoice, ValidRange, ValueChoice, WriteOption, Writer, Written, ZipFault, as_bytes,
+    as_counted, byte_len, chunk_positions, chunking, damaged_chunks, decoded, is_dequantized,
+    is_opaque, is_scalar, reading_advice, sparse_tensors, with_dtype, writing_advice,
 };
 pub use tet_zarr::ZarrFormat;
 pub use verify::{foreign_rules, part_of, verify};

@@ -7,6 +7,7 @@ mod attributes;
 mod bits;
 mod catalog;
 mod check;
+mod checked;
 mod chunks;
 mod dataset;
 mod dims;
@@ -23,6 +24,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Editor;
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Head, Input, Writer};
 use tet_container::{Error, Format, Result};
@@ -73,6 +75,10 @@ impl Container for Hdf5 {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

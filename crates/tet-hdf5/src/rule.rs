@@ -102,7 +102,8 @@ tet_format::foreign_rules! { pub,
     "H5-P3" PAYLOAD_OVERLAP "payload" Error Structure Decimal:
         "chunks must not share bytes", "the file is damaged: fetch or copy it again";
     "H5-P4" PAYLOAD_CHECKSUM "payload" Error Elements Hidden:
-        "a chunk must match the checksum that its filter stored", "fetch or copy the file again";
+        "a chunk must match the checksum that its filter stored",
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "H5-P5" PAYLOAD_DECODES "payload" Error Elements Hidden:
         "a chunk must decode to the length of a chunk", "fetch or copy the file again";
     "H5-L1" LIMIT_BLOCK "file" Error Structure Decimal:

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use tet_convert::{Error, Format};
+use tet_convert::{Error, RepairOptions as RepairOptionsOfAny};
 use tet_format::Losses;
 use tet_io::{Output, Overwrite, Progress, Publish, Source};
 use tet_report::{Edit, Finding, Plan};
@@ -69,18 +69,24 @@ pub(crate) fn repair<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let asked = Asked { memory: memory.map(|it| it.0), ..extract(asked)? };
     let done = detached(py, &Job::long(progress), |progress| {
-        let source = Source::open(&path)?;
-        match tet_convert::sniff(&source)? {
-            Format::ZTENSOR => ztensor(&source, &path, &asked, progress).map(Some),
-            Format::TENSOGRAM => tensogram(&source, &path, &asked, progress).map(Some),
-            format if format.may_be_tet() => tet(&source, &path, &asked, progress).map(Some),
-            _ => Ok(None),
+        let document = tet_convert::document_of(&path);
+        let source = Source::open(&document)?;
+        let format = tet_convert::sniff(&source)?;
+        let container = tet_convert::container(format);
+        if container.is_some_and(|container| container.repairer().is_some()) {
+            if asked.copy.is_some() || asked.salvage {
+                return Ok(Err(
+                    "copy and salvage are for .tet files: convert(..., salvage=True) writes what can be read",
+                ));
+            }
+            return checked(&source, &document, &asked, progress).map(Ok);
         }
+        if format.may_be_tet() {
+            return tet(&source, &path, &asked, progress).map(Ok);
+        }
+        Ok(Err("files of this format have no checksums to repair by"))
     })?;
-    let done = done.ok_or_else(|| {
-        let message = "only .tet and .tgm files, and .zt files of version 0.1.0, are repaired";
-        crate::error::unsupported_file(py, &path, message)
-    })?;
+    let done = done.map_err(|message| crate::error::unsupported_file(py, &path, message))?;
     shown(py, &done)
 }
 
@@ -102,40 +108,19 @@ fn tet(source: &Source, path: &Path, asked: &Asked, progress: Progress) -> Resul
     })
 }
 
-fn ztensor(
+/// Puts back flipped bits of stored bytes that have checksums.
+fn checked(
     source: &Source,
     path: &Path,
     asked: &Asked,
     progress: Progress,
 ) -> Result<Repaired, Error> {
-    use tet_ztensor::repair;
-    let mut options = repair::RepairOptions::default();
-    (options.losses, options.progress) = (losses(asked), progress);
-    if asked.salvage {
-        options.salvage = repair::Salvage::Blobs;
-    }
-    options.memory_budget = asked.memory.unwrap_or(options.memory_budget);
-    let plan = repair::plan(source, &options).map_err(Error::from)?;
-    done(&plan, path, asked, |output, publish| {
-        repair::apply(&plan, output, publish).map(|it| it.remaining).map_err(Error::from)
-    })
-}
-
-fn tensogram(
-    source: &Source,
-    path: &Path,
-    asked: &Asked,
-    progress: Progress,
-) -> Result<Repaired, Error> {
-    use tet_tensogram::repair;
-    let mut options = repair::RepairOptions::default();
-    (options.losses, options.progress) = (losses(asked), progress);
-    if asked.salvage {
-        options.salvage = repair::Salvage::Objects;
-    }
-    let plan = repair::plan(source, &options).map_err(Error::from)?;
-    done(&plan, path, asked, |output, publish| {
-        repair::apply(&plan, output, publish).map(|it| it.remaining).map_err(Error::from)
+    let usual = RepairOptionsOfAny::default();
+    let memory_budget = asked.memory.unwrap_or(usual.memory_budget);
+    let options = RepairOptionsOfAny { memory_budget, progress, ..usual };
+    let plan = tet_convert::plan_repair(source, &options)?;
+    done(&plan.plan, path, asked, |output, publish| {
+        plan.apply(output, publish).map(|it| it.remaining)
     })
 }
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ChunkRule, Combining, Conflict, ConvertOptions, DTypeRule,
-    DamageChoice, EditOptions, ImportReport, PayloadCodec, UnsupportedChoice,
+    EditOptions, ImportReport, PayloadCodec,
 };
 use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
@@ -40,7 +40,6 @@ struct Asked {
     /// Whether parts of the metadata that cannot be read are left out.
     salvage: bool,
     /// Whether elements that cannot be read become missing values.
-    skip_damaged: bool,
     /// Old and new names of datasets.
     renames: Vec<(String, String)>,
     /// The axis along which the datasets of several files follow each other.
@@ -114,10 +113,7 @@ impl Asked {
             options.tet.chunks.push(ChunkRule { dataset, chunks: chunks.choice()? });
         }
         if self.salvage {
-            options.unsupported = UnsupportedChoice::Skipped;
-        }
-        if self.skip_damaged {
-            options.damage = DamageChoice::Missing;
+            options.salvage();
         }
         options.renames = self.renames;
         for (dataset, name) in self.dtypes {

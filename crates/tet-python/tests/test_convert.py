@@ -284,7 +284,7 @@ def test_damaged_elements_are_missing_values(climate: Path, tmp_path: Path) -> N
     with pytest.raises(tetfile.DamagedError):
         tetfile.convert(climate, tmp_path / "o.nc")
     with pytest.warns(UserWarning, match=r'"tas": time 5..9 cannot be read .*: 5 of 20 along time, 15 of 60 elements, are missing'):
-        done = tetfile.convert(climate, tmp_path / "o.nc", skip_damaged=True)
+        done = tetfile.convert(climate, tmp_path / "o.nc", salvage=True)
     assert len(done.losses) == 1
     with xarray.open_dataset(tmp_path / "o.nc") as new:
         wanted = np.arange(60.0).reshape(20, 3)
@@ -293,12 +293,12 @@ def test_damaged_elements_are_missing_values(climate: Path, tmp_path: Path) -> N
         np.testing.assert_array_equal(new["count"], np.arange(60).reshape(20, 3))
 
 
-def test_damaged_integers_are_refused(climate: Path, tmp_path: Path) -> None:
+def test_damaged_integers_are_left_out(climate: Path, tmp_path: Path) -> None:
     damage(climate, "count", 3)
-    with pytest.raises(tetfile.DamagedError, match="time#0:15"):
-        tetfile.convert(climate, tmp_path / "o.nc", skip_damaged=True)
-    assert not (tmp_path / "o.nc").exists()
+    with pytest.warns(UserWarning, match="time#0:15"):
+        tetfile.convert(climate, tmp_path / "o.nc", salvage=True)
+    assert "count" not in tetfile.open(tmp_path / "o.nc")
     with pytest.warns(UserWarning, match='"count": time 15..19'):
-        tetfile.convert(climate, tmp_path / "o.nc", skip_damaged=True, dtype={"count": "float64"})
+        tetfile.convert(climate, tmp_path / "o.nc", salvage=True, overwrite=True, dtype={"count": "float64"})
     with xarray.open_dataset(tmp_path / "o.nc") as new:
         assert np.isnan(new["count"][15:]).all() and (new["count"][:15] == np.arange(45).reshape(15, 3)).all()

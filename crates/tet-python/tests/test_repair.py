@@ -62,19 +62,28 @@ def test_salvage_keeps_the_rest(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["rest.tet", "x.tet"]
 
 
-def test_damaged_tensors_are_dropped(tmp_path: Path) -> None:
-    path, _ = broken(tmp_path, "zt", 3)
+@pytest.mark.parametrize("suffix", ["zt", "npz"])
+def test_more_flipped_bits_than_one_are_refused(tmp_path: Path, suffix: str) -> None:
+    path, _ = broken(tmp_path, suffix, 3)
     damaged = path.read_bytes()
     found = tetfile.repair(path)
-    assert not found and not found.written and found.lost == ['tensor 0, "a" (ZT-B4)']
+    assert not found and not found.written and found.edits == []
+    assert "no single flipped bit explains the checksum" in found.lost[0]
     assert path.read_bytes() == damaged
-    assert tetfile.repair(path, tmp_path / "rest.zt", salvage=True).written
-    assert list(tetfile.open(tmp_path / "rest.zt")) == []
+    with pytest.raises(tetfile.UnsupportedError, match="for .tet files"):
+        tetfile.repair(path, tmp_path / "rest", salvage=True)
+
+
+@pytest.mark.parametrize("suffix", ["zt", "npz"])
+def test_a_flipped_bit_of_other_formats_is_restored(tmp_path: Path, suffix: str) -> None:
+    path, sound = broken(tmp_path, suffix, 1)
+    assert tetfile.repair(path).written
+    assert path.read_bytes() == sound
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(3))
-    with pytest.raises(tetfile.UnsupportedError, match=r"x\.npy: only \.tet and \.tgm files"):
+    with pytest.raises(tetfile.UnsupportedError, match=r"x\.npy: files of this format have no checksums"):
         tetfile.repair(tmp_path / "x.npy")
     with pytest.raises(FileNotFoundError):
         tetfile.repair(tmp_path / "none.tet")

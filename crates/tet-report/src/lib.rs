@@ -4,8 +4,7 @@
 //!   VerifyOptions -> the checks of a container -> Collector -> Findings with their places -> Report
 //! ```
 //!
-//! Repairs share [`Plan`], [`Edit`] and their losses. Each container has its own rules, checks and
-//! planners.
+//! Repairs share [`Plan`], [`Edit`] and their losses. Each container has its own rules and checks.
 
 #![forbid(unsafe_code)]
 
@@ -28,9 +27,9 @@ pub use collect::{Coded, Collector};
 pub use finding::{Finding, Location, Severity};
 pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use level::Level;
-pub use options::{RepairOptions, Strictness, VerifyOptions};
+pub use options::{Strictness, VerifyOptions};
 pub use pool::{Pool, ensure_threads};
-pub use repair::{Applied, Edit, KeptObject, Plan, Proof};
+pub use repair::{Applied, Edit, Plan, Proof};
 pub use report::{Omitted, Report, integrity_of};
 pub use tet_format::Integrity;
 

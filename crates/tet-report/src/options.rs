@@ -1,8 +1,7 @@
-//! Options of checks and of repairs.
+//! Options of checks.
 
 use std::fmt;
 
-use tet_format::Losses;
 use tet_io::Progress;
 
 use crate::level::Level;
@@ -89,67 +88,6 @@ impl<L> VerifyOptions<L> {
             memory_budget: self.memory_budget,
             decoded_max: self.decoded_max,
             progress: self.progress.clone(),
-        }
-    }
-}
-
-/// Options of a repair. `L` are the limits of the container, `S` says what a repair may remove.
-#[derive(Clone)]
-pub struct RepairOptions<L, S> {
-    /// The limits of the reader.
-    pub limits: L,
-    /// How to treat damaged data.
-    pub salvage: S,
-    /// Whether data or metadata may be lost.
-    pub losses: Losses,
-    /// Threads that read data; 0 is one per processor.
-    pub threads: usize,
-    /// Memory of decoders and of checks of sparse tensors.
-    pub memory_budget: u64,
-    /// The most bytes that all data may decode to in one pass; `None` is
-    /// [`usual_decoded_max`](tet_format::usual_decoded_max) of it.
-    pub decoded_max: Option<u64>,
-    /// Receives the number of bytes read, and may cancel.
-    pub progress: Progress,
-}
-
-impl<L: Default, S: Default> Default for RepairOptions<L, S> {
-    fn default() -> Self {
-        RepairOptions {
-            limits: L::default(),
-            salvage: S::default(),
-            losses: Losses::default(),
-            threads: 0,
-            memory_budget: 1 << 30,
-            decoded_max: None,
-            progress: Progress::default(),
-        }
-    }
-}
-
-impl<L: fmt::Debug, S: fmt::Debug> fmt::Debug for RepairOptions<L, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RepairOptions")
-            .field("limits", &self.limits)
-            .field("salvage", &self.salvage)
-            .field("losses", &self.losses)
-            .field("threads", &self.threads)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<L: Clone + Default, S> RepairOptions<L, S> {
-    /// The options for a deep check of the repaired file.
-    #[must_use]
-    pub fn verify(&self) -> VerifyOptions<L> {
-        VerifyOptions {
-            level: Level::Deep,
-            limits: self.limits.clone(),
-            threads: self.threads,
-            memory_budget: self.memory_budget,
-            decoded_max: self.decoded_max,
-            progress: self.progress.clone(),
-            ..VerifyOptions::default()
         }
     }
 }

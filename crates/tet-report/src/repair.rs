@@ -98,15 +98,6 @@ impl Proof {
     }
 }
 
-/// An object of a damaged message that is in the new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeptObject {
-    /// The offset of its frame in the old file.
-    pub offset: u64,
-    /// Whether its bytes match a hash; other objects are copied unchecked.
-    pub is_verified: bool,
-}
-
 /// All possible repairs of a file. `E` are its edits, `T` is what stays lost, `O` are the options.
 #[derive(Clone, Debug)]
 pub struct Plan<E, T, O> {
@@ -120,8 +111,6 @@ pub struct Plan<E, T, O> {
     pub remaining: Vec<Finding>,
     /// The number of errors that a check finds after all edits.
     pub error_count: u64,
-    /// The intact objects of damaged messages, in the order of the file.
-    pub kept: Vec<KeptObject>,
     /// The options it was made with.
     pub options: O,
     /// The file before the repair.
@@ -151,7 +140,6 @@ impl<E, T, O> Plan<E, T, O> {
             lost: Vec::new(),
             remaining: Vec::new(),
             error_count: 0,
-            kept: Vec::new(),
             options,
             source: source.clone(),
             image,

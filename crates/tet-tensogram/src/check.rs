@@ -14,7 +14,7 @@ mod message;
 
 use std::collections::BTreeSet;
 
-use tet_format::{ForeignRule, Severity, Span};
+use tet_format::Span;
 use tet_io::{Progress, Source};
 use tet_report::{Finding, ForeignFound, Level, Report, integrity_of};
 
@@ -154,51 +154,6 @@ impl Work {
         self.objects.run(source, total, options, &spoiled, progress, out)?;
         Ok(checked_len)
     }
-}
-
-/// The first rule that a message breaks when all its objects are decoded.
-pub(crate) fn first_error(
-    window: &mut Window<'_>,
-    span: Span,
-    options: &VerifyOptions,
-    progress: &Progress,
-    total: &Total,
-) -> Result<Option<&'static ForeignRule>> {
-    let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
-    match check_message(window, 0, span, options, &mut work, &mut out) {
-        Ok(_) => {}
-        Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
-        Err(error) => return Err(error),
-    }
-    if out.first_error().is_none() {
-        work.run(source, options, progress, total, &mut out)?;
-    }
-    Ok(out.first_error())
-}
-
-/// The first rule that the structure of a message breaks. Ignores faults in `spared` frames, which
-/// must be in the order of the file.
-pub(crate) fn structure_error(
-    window: &mut Window<'_>,
-    span: Span,
-    limits: &Limits,
-    spared: &[Span],
-) -> Result<Option<&'static ForeignRule>> {
-    let mut first = None;
-    let is_spared = |at: u64| {
-        let behind = spared.partition_point(|it| it.end() <= at);
-        spared.get(behind).is_some_and(|it| it.start() <= at)
-    };
-    let mut push = |fault: Fault, _| {
-        let is_error = fault.rule.severity == Severity::Error && !fault.rule.is_limit();
-        first = first.or((is_error && !is_spared(fault.at)).then_some(fault.rule));
-    };
-    let message = match Message::read(window, span, limits, &mut push) {
-        Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
-        message => message?,
-    };
-    message::check(window, &message, limits, &mut push)?;
-    Ok(first)
 }
 
 /// Checks the file as a whole: damaged messages, and bytes outside all messages.

@@ -14,11 +14,9 @@ mod image;
 mod key;
 mod lay;
 
-pub(crate) use draft::TensorCopy;
 pub use draft::{Draft, check_sound};
 pub use image::Image;
 pub use key::Key;
-pub(crate) use lay::{Site, lay};
 
 #[cfg(test)]
 mod tests;

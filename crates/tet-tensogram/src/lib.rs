@@ -47,7 +47,6 @@ mod check;
 mod write;
 
 pub mod edit;
-pub mod repair;
 
 pub use check::{VerifyOptions, verify};
 pub use descriptor::{ByteOrder, Descriptor, DescriptorStage, MaskEntry, MaskKind};

@@ -57,7 +57,7 @@ tet_format::foreign_rules! { pub,
         "the message was cut short while it was written or copied";
     "TGM-F10" HASH "frame" Error Elements Hexadecimal:
         "a frame must match its hash",
-        "";
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "TGM-F11" DESCRIPTOR_GAP "frame" Error Structure Decimal:
         "a descriptor before its payload must start the body of its frame",
         "";

@@ -5,6 +5,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod chunks;
 mod edit;
 mod elements;
@@ -24,6 +25,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Editor;
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Head, Input, Writer};
 use tet_container::{Error, Format, Result};
@@ -102,6 +104,10 @@ impl Container for Zarr {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

@@ -35,6 +35,7 @@ mod xarray;
 
 mod base64;
 mod check;
+mod checked_index;
 mod error;
 mod json;
 pub mod rule;
@@ -42,6 +43,7 @@ pub mod rule;
 pub use array::{ArrayMeta, DIMENSIONS, ZarrFormat};
 pub use base64::inline_reference;
 pub use check::{ChunkCounts, check, count_chunks};
+pub use checked_index::{CheckedIndex, each_checked_index};
 pub use codec::{CodecFamily, ZarrCodec};
 pub use element::{TimeKind, ZarrElement, ZarrField, ZarrOrder};
 pub use error::{Error, Result, ZarrFault};

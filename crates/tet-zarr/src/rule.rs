@@ -69,7 +69,8 @@ tet_format::foreign_rules! { pub,
     "ZR-S3" SHARD_CUT "shard" Error Structure Decimal:
         "a shard must contain its index", "the file is cut short: fetch or copy it again";
     "ZR-S4" SHARD_CHECKSUM "shard" Error Structure Hexadecimal:
-        "a shard index must match its checksum", "fetch or copy the file again";
+        "a shard index must match its checksum",
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "ZR-S5" SHARD_BOUNDS "shard" Error Structure Decimal:
         "a chunk must end inside its shard", "the file is damaged: fetch or copy it again";
     "ZR-S6" SHARD_OVERLAP "shard" Error Structure Decimal:
@@ -83,7 +84,8 @@ tet_format::foreign_rules! { pub,
     "ZR-P3" PAYLOAD_DECODES "payload" Error Elements Hidden:
         "a chunk must decode to the length of a chunk", "fetch or copy the file again";
     "ZR-P4" PAYLOAD_CHECKSUM "payload" Error Elements Hidden:
-        "a chunk must match the checksum that its codec stored", "fetch or copy the file again";
+        "a chunk must match the checksum that its codec stored",
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "ZR-P5" CHANGED "payload" Error Structure Hidden:
         "a file must not change while it is read", "try again";
     "ZR-R1" REFERENCES "references" Error Structure Hidden:
@@ -115,7 +117,8 @@ tet_format::foreign_rules! { pub,
         "shards must be stored in a zip file without compression",
         "write the zip file without compression: the chunks are compressed already";
     "ZR-Z7" ZIP_CHECKSUM "zip" Error Elements Hidden:
-        "a member of a zip file must match its CRC-32", "the file is damaged: fetch or copy it again";
+        "a member of a zip file must match its CRC-32",
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "ZR-Z8" ZIP_NAME "zip" Error Structure Hidden:
         "a member of a zip file must have the name of its entry in the directory",
         "the file is damaged: fetch or copy it again";

@@ -33,8 +33,6 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
 
-pub(crate) use report::whole_finding;
-
 /// How thoroughly to check a zTensor file, with which limits, and how much to report.
 pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 

@@ -53,11 +53,6 @@ impl Entry {
         self.held & field.bit() != 0
     }
 
-    /// The number of format fields with a value of the right type.
-    pub(crate) const fn known_count(&self) -> u32 {
-        (self.held & !(Field::CUSTOM_BIT | Field::UNREAD_BIT)).count_ones()
-    }
-
     /// Whether there are fields that the format does not define.
     pub(crate) const fn has_custom(&self) -> bool {
         self.held & Field::CUSTOM_BIT != 0

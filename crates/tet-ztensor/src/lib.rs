@@ -1,4 +1,4 @@
-//! zTensor 0.1.0 files: read, write, edit, verify and repair.
+//! zTensor 0.1.0 files: read, write, edit and verify.
 //!
 //! ```text
 //!   magic | padding, blob | padding, blob | ... | index: a CBOR array of maps | its length, 8 bytes
@@ -39,7 +39,6 @@ mod check;
 mod write;
 
 pub mod edit;
-pub mod repair;
 
 pub mod objects;
 

@@ -15,13 +15,13 @@ tet_format::foreign_rules! { pub,
         "`tet convert FILE NEW.zt` makes a file of version 0.1.0 of it";
     "ZT-C4" INDEX_LEN "footer" Error Structure Decimal:
         "the index must lie between the magic and the footer",
-        "the file is cut short or was appended to: `tet repair` looks for an index";
+        "the file is cut short or was appended to: copy it again";
     "ZT-C5" INDEX_MISSING "footer" Error Structure Decimal:
         "the length of the index must not be zero: without tensors it is an empty array",
-        "the index is lost: `tet repair` looks for an older one";
+        "the index is lost: copy the file again";
     "ZT-I1" INDEX_SYNTAX "index" Error Structure Decimal:
         "the index must be one well-formed CBOR item",
-        "the index is damaged: `tet repair` looks for an older one";
+        "the index is damaged: copy the file again";
     "ZT-I2" INDEX_ARRAY "index" Error Structure Decimal:
         "the index must be an array",
         "";
@@ -96,7 +96,7 @@ tet_format::foreign_rules! { pub,
         "";
     "ZT-B4" BLOB_CHECKSUM "blob" Error Elements Hexadecimal:
         "a blob must match its checksum",
-        "the tensor's bytes changed: fetch or copy the file again";
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "ZT-B5" ZSTD_BOUND "blob" Error Elements Decimal:
         "a zstd blob must be long enough for its elements",
         "";

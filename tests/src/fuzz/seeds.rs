@@ -38,9 +38,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "footer" => files().iter().filter_map(|file| footer(file)).collect(),
             "decode" => [1, 5, 300, 65_536].map(frame).to_vec(),
             "query_doc" => documents(),
-            "ztensor" | "zt_repair" => {
-                ztensors().into_iter().chain((0..200).map(made_seed)).collect()
-            }
+            "ztensor" => ztensors().into_iter().chain((0..200).map(made_seed)).collect(),
             "tgm_scan" => tensograms(),
             "tgm_decode" => tensograms().into_iter().chain((0..200).map(made_seed)).collect(),
             "tgm_metadata" => metadata_seeds(),

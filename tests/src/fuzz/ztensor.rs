@@ -1,7 +1,6 @@
 //! zTensor files: any bytes, and files of known kinds with some items put in the place of others.
 
 mod made;
-mod repair;
 
 use tet_convert::OpenOptions;
 use tet_io::Source;
@@ -21,11 +20,6 @@ const LEN_MAX: u64 = 1 << 20;
 /// Opens, reads and verifies the bytes if they begin as a file; else a file made of them.
 pub fn ztensor(bytes: &[u8]) {
     of_file(bytes, read);
-}
-
-/// Repairs the same file.
-pub fn zt_repair(bytes: &[u8]) {
-    of_file(bytes, repair::repair);
 }
 
 fn of_file(bytes: &[u8], ask: fn(&[u8])) {

@@ -157,6 +157,7 @@ const EDGES: &[Edge] = &[
             "tet-format",
             "tet-io",
             "tet-query",
+            "tet-report",
             "tet-verify",
         ],
         outside: &[],

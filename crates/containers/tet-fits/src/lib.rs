@@ -14,6 +14,7 @@
 mod card;
 mod catalog;
 mod check;
+mod checked;
 mod header;
 mod pixels;
 mod rule;
@@ -26,6 +27,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Input};
 use tet_container::{Format, Result};
@@ -57,6 +59,10 @@ impl Container for Fits {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
     }
 }
 

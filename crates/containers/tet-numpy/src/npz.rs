@@ -6,6 +6,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod edit;
 mod rule;
 mod write;
@@ -17,6 +18,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Editor;
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::write::conversion::{Conversion, ConvertOptions};
 use tet_container::{Capabilities, Container, Input, Output, Writer};
@@ -58,6 +60,10 @@ impl Container for Npz {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

@@ -16,6 +16,7 @@
 mod archive;
 mod catalog;
 mod check;
+mod checked;
 mod checkpoint;
 mod element;
 mod index;
@@ -32,6 +33,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Head, Input};
 use tet_container::{Format, Result};
@@ -74,6 +76,10 @@ impl Container for Torch {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
     }
 }
 

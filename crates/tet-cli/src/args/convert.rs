@@ -49,16 +49,16 @@ pub struct ConvertArgs {
     pub allow_empty: bool,
     /// Leave out datasets that cannot be read or stored, with a warning
     ///
-    /// For each of them; without it an error lists them all.
+    /// For each of them; without it an error lists them all. --salvage does this too.
     #[arg(long, help_heading = WHICH)]
     pub skip_unsupported: bool,
-    /// Write missing values in place of elements that cannot be read
+    /// Write all that can be read of a damaged file
     ///
-    /// _FillValue where the dataset has one, else NaN; the exit status is 1 then. One line for each dataset says which
-    /// positions are lost, and why. Datasets of which nothing can be read are left out. A dataset without a missing value
-    /// - integers, texts - is an error with what to write instead.
-    #[arg(long, alias = "salvage", help_heading = WHICH)]
-    pub skip_damaged: bool,
+    /// Elements that cannot be read become missing values: _FillValue where the dataset has one, else NaN. Datasets that
+    /// cannot be read or stored, and damaged ones without a missing value (integers, texts), are left out. One line for each
+    /// says what is lost and why, and a last line how many; the exit status is 1 if anything is lost.
+    #[arg(long, help_heading = WHICH)]
+    pub salvage: bool,
     /// Combine datasets of one name along a new first axis
     ///
     /// Of several files, or the objects of one name in a .tgm file. The files need the same datasets, with the same types,

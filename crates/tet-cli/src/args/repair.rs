@@ -10,7 +10,7 @@ use super::WriteArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct RepairArgs {
-    /// The file to repair
+    /// The file or folder to repair
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Make only the edits with these codes
@@ -22,22 +22,22 @@ pub struct RepairArgs {
     /// Write the repaired file here instead of replacing FILE
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Take chunks that match their digest from this copy of the file, or from an older version
+    /// .tet: take chunks that match their digest from this copy of the file, or from an older version
     #[arg(long, value_name = "OTHER")]
     pub from: Option<PathBuf>,
-    /// In a file without digests, take lost chunks of the same dataset and coordinate from OTHER
+    /// .tet: in a file without digests, take lost chunks of the same dataset and coordinate from OTHER
     #[arg(long, requires = "from")]
     pub trust_other: bool,
-    /// Allow losses: fill lost chunks (NaN for floats, --fill for integers), drop damaged tensors
+    /// .tet: allow losses: fill lost chunks (NaN for floats, --fill for integers)
     #[arg(long)]
     pub salvage: bool,
     /// Make no copy of the damaged file (FILE.bak) when --salvage replaces it
     #[arg(long, requires = "salvage")]
     pub no_backup: bool,
-    /// Fill lost integers with this value
+    /// .tet: fill lost integers with this value
     #[arg(long, value_name = "VALUE", requires = "salvage", allow_negative_numbers = true)]
     pub fill: Option<i128>,
-    /// Limit the memory for chunks, as 256MiB or 2G
+    /// Limit the memory for chunks and other checked bytes, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
     /// Limit the bytes that the data may decode to, as 64GiB
@@ -59,6 +59,7 @@ EXAMPLES
   tet repair climate.tet                            print the plan; changes nothing
   tet repair climate.tet --all                      make the repair, replace the file
   tet repair climate.tet --apply TET-H2 TET-N15     only these edits
+  tet repair model.pt --all                         put flipped bits back
   tet repair climate.tet --all -o repaired.tet      write another file
   tet repair climate.tet --from backup.tet --all    take lost chunks from a copy
   tet repair cut.tet --salvage --all -o rest.tet    keep what can be read, NaN for the rest
@@ -71,9 +72,12 @@ EXIT STATUS
 pub(super) const LONG_ABOUT: &str = "\
 Plan the repair of a damaged file, and make it with --all or --apply.\n\nWithout --apply or --all \
 the plan is printed and nothing is changed: each edit with the rule that was broken, the proof that \
-it is right (a digest, the rest of the file, or none), and what is lost. Single flipped bits are \
-restored where a digest, a checksum or the rest of the file proves them.\n\n\
---all makes the edits that lose nothing. Edits that lose elements, tensors or metadata also need \
+it is right (a digest, the rest of the file, or none), and what is lost.\n\n\
+A single flipped bit of stored bytes is put back in every format that has checksums of them: .tet, \
+.zt, .tgm, .npz, .pt, FITS, and chunks of HDF5 and Zarr. In .tet files the structure is repaired too, \
+and chunks are taken from a copy. For what cannot be repaired, `tet convert --salvage FILE OUT` \
+writes all that can be read.\n\n\
+--all makes the edits that lose nothing. Edits of .tet files that lose elements or metadata also need \
 --salvage, which keeps a copy of the damaged file as FILE.bak when it replaces it.\n\n\
 The new file is written to a temporary file, checked, and only then renamed. A file without errors \
 is never changed, and a second run changes nothing.";

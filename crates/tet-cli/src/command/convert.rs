@@ -8,8 +8,7 @@ mod tet;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    Capabilities, Combining, Conflict, ConvertOptions, DamageChoice, ImportReport,
-    UnsupportedChoice, WriteOption,
+    Capabilities, Combining, Conflict, ConvertOptions, ImportReport, UnsupportedChoice, WriteOption,
 };
 
 use crate::args::{ConvertArgs, PreferName};
@@ -177,8 +176,8 @@ fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> 
     if args.skip_unsupported {
         options.unsupported = UnsupportedChoice::Skipped;
     }
-    if args.skip_damaged {
-        options.damage = DamageChoice::Missing;
+    if args.salvage {
+        options.salvage();
     }
     options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);

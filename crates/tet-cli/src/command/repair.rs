@@ -1,7 +1,7 @@
 //! `tet repair`: plans the repair of a damaged file, and makes it.
 
+mod checked;
 mod flow;
-mod foreign;
 mod tet;
 
 use std::collections::BTreeSet;
@@ -25,22 +25,18 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
     if let Some(failure) = of_parts(args, context) {
         return Err(failure);
     }
-    let source = Source::open(&path).map_err(|error| about(error.into()))?;
-    match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
-        Format::ZTENSOR => foreign::ztensor(args, &source, context),
-        Format::TENSOGRAM => foreign::tensogram(args, &source, context),
-        Format::UNKNOWN if is_near_ztensor(&source).map_err(|error| about(error.into()))? => {
-            foreign::ztensor(args, &source, context)
-        }
-        format if format.may_be_tet() => tet::run(args, &source, context),
-        format => {
-            let text = format!(
-                "{} is {format}, and only .tet and .tgm files and .zt files of version 0.1.0 are repaired",
-                tet_io::shown(&args.file)
-            );
-            Err(Failure::usage("not-repairable", text).hint("`tet verify` lists its errors"))
-        }
+    let source = Source::open(tet_convert::document_of(&path));
+    let source = source.map_err(|error| about(error.into()))?;
+    let format = tet_convert::sniff(&source).map_err(|error| about(error.into()))?;
+    if tet_convert::container(format).is_some_and(|container| container.repairer().is_some()) {
+        return checked::run(args, &source, context);
     }
+    if format.may_be_tet() {
+        return tet::run(args, &source, context);
+    }
+    let file = tet_io::shown(&args.file);
+    let text = format!("{file} is {format}, which has no checksums to repair by");
+    Err(Failure::usage("not-repairable", text).hint("`tet verify` lists its errors"))
 }
 
 /// The most parts of a folder that are named.
@@ -75,12 +71,4 @@ fn of_parts(args: &RepairArgs, context: &Context<'_>) -> Option<Failure> {
         _ => format!("run {}", commands.join(", ")),
     };
     Some(Failure::usage("folder-of-parts", text).hint(hint))
-}
-
-/// Whether the first bytes are those of a zTensor file, except for at most two bits.
-fn is_near_ztensor(source: &Source) -> tet_io::Result<bool> {
-    let magic = tet_ztensor::MAGIC;
-    let head = source.read_vec(0, source.len().min(magic.len() as u64))?;
-    let bits = head.iter().zip(magic).map(|(found, wanted)| (found ^ wanted).count_ones());
-    Ok(head.len() == magic.len() && bits.sum::<u32>() <= 2)
 }

@@ -37,9 +37,7 @@ pub(crate) use query::{
     WindowShape, WrittenShape,
 };
 pub(crate) use refs::{Referenced, Sidecar};
-pub(crate) use repair::{
-    ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,
-};
+pub(crate) use repair::{ChangedPartShape, DigestShape, EditShape, LostShape, Repaired, SpanShape};
 pub(crate) use stats::{BinsShape, DatasetStats, OnlyShape, QuartilesShape, Stats};
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 

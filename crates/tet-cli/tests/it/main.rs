@@ -15,7 +15,7 @@ mod outputs;
 mod plot;
 mod process;
 mod repair;
-mod repair_tensogram;
+mod repair_others;
 mod schema;
 mod selections;
 mod series;

@@ -16,7 +16,7 @@ use crate::fixtures;
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// The commands; each changes files of its folder in its own way.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 24] = [
     "convert climate.npz new.tet",
     "convert climate.npz climate.tet --force",
     "convert climate.tet new.npz",
@@ -35,6 +35,8 @@ const COMMANDS: [&str; 22] = [
     "digest add bare.tet",
     "digest create climate.npz",
     "repair damaged.tet --all",
+    "repair damaged.npz --all",
+    "repair damaged.zarr --all",
     "edit rename model.zt temp=warm",
     "edit rename climate.tet temp=warm",
     "edit set messages.tgm temp:note=1",
@@ -100,13 +102,24 @@ fn inputs(folder: &Path) -> Files {
         "cat climate.tet temp -o temp.npy",
         "convert temp.npy months.tet --dims temp=month,lat,lon --chunks 5,30,60",
         "convert climate.tet old.zarr",
+        "convert climate.tet damaged.zarr --dataset temp --checksum crc32c --codec raw --shards none",
     ] {
         assert!(tet(folder, line).status().expect("it runs").success(), "{line}");
     }
-    let mut damaged = fs::read(folder.join("climate.tet")).expect("a file");
-    let middle = damaged.len() / 2;
-    damaged[middle] ^= 1;
-    fs::write(folder.join("damaged.tet"), damaged).expect("room");
+    let all = files(folder);
+    let chunks = all.iter().filter(|(path, _)| path.starts_with("damaged.zarr/temp/c/"));
+    let (chunk, _) = chunks.max_by_key(|(_, bytes)| bytes.len()).expect("a chunk");
+    let flipped = [
+        ("climate.tet", "damaged.tet"),
+        ("climate.npz", "damaged.npz"),
+        (chunk.as_str(), chunk.as_str()),
+    ];
+    for (from, to) in flipped {
+        let mut damaged = fs::read(folder.join(from)).expect("a file");
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        fs::write(folder.join(to), damaged).expect("room");
+    }
     files(folder)
 }
 

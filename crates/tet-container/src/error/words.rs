@@ -24,7 +24,7 @@ pub(super) fn broken(fault: &ForeignFault) -> String {
     }
     let version = if fault.found.to_le_bytes().starts_with(b"ZTEN1") { "1" } else { "2" };
     let rule = fault.rule.id;
-    format!("of version {version}: only files of version 0.1.0 are edited and repaired [{rule}]")
+    format!("of version {version}: only files of version 0.1.0 are edited [{rule}]")
 }
 
 pub(super) fn of_member(member: Option<&str>) -> String {

@@ -110,7 +110,7 @@ pub enum Note {
         dataset: String,
         /// The positions, by axis.
         positions: String,
-        /// How many they are.
+        /// How many they are; of a dataset that was left out what writes more of it.
         share: String,
         /// Why they cannot be read.
         why: String,
@@ -299,15 +299,7 @@ impl fmt::Display for Note {
                 write!(f, "{dataset:?}: times are stored as int64, units = {units:?}")
             }
             Self::Skipped { why, .. } => write!(f, "skipped: {why}"),
-            Self::Damaged { dataset, .. } if dataset.is_empty() => {
-                f.write_str("parts of the file cannot be read, and which datasets they have is not known: left out")
-            }
-            Self::Damaged { dataset, why, value: None, .. } => {
-                write!(f, "{dataset:?} cannot be read ({why}): left out")
-            }
-            Self::Damaged { dataset, positions, share, why, value: Some(value) } => {
-                write!(f, "{dataset:?}: {positions} cannot be read ({why}): {share}, are missing values ({value})")
-            }
+            Self::Damaged { .. } => write_damaged(self, f),
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
             Self::Numbered { dataset, last } => {
@@ -352,6 +344,26 @@ impl fmt::Display for Note {
             }
             other => other.fmt_lists(f),
         }
+    }
+}
+
+/// The elements of a dataset that are missing values, or the dataset that was left out, of a note [`Note::Damaged`].
+fn write_damaged(note: &Note, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Note::Damaged { dataset, positions, share, why, value } = note else { return Ok(()) };
+    if dataset.is_empty() {
+        return f.write_str(
+            "parts of the file cannot be read, and which datasets they have is not known: left out",
+        );
+    }
+    write!(f, "{dataset:?}")?;
+    if !positions.is_empty() {
+        write!(f, ": {positions}")?;
+    }
+    write!(f, " cannot be read ({why}): ")?;
+    match value {
+        Some(value) => write!(f, "{share}, are missing values ({value})"),
+        None if share.is_empty() => f.write_str("left out"),
+        None => write!(f, "left out; {share}"),
     }
 }
 

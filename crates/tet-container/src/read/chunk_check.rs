@@ -200,7 +200,12 @@ fn chunk(
             total.add_chunk(dataset, place)?;
         }
         seen.payload_len = seen.payload_len.saturating_add(place.stored.len());
-        match read(dataset, linear, place) {
+        // The chunk names the file of a folder that it is in.
+        let outcome = read(dataset, linear, place).map_err(|error| match error {
+            QueryError::InFile { fault, .. } => *fault,
+            error => error,
+        });
+        match outcome {
             Ok(()) => {}
             Err(QueryError::Foreign { fault, .. }) => report(fault),
             Err(QueryError::Codec { at, .. }) => {

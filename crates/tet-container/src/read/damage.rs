@@ -98,10 +98,11 @@ fn share(dataset: &Dataset, boxes: &[AxisRanges]) -> String {
 }
 
 /// The catalog whose datasets of these positions have missing values in place of what cannot be read, and these datasets.
-/// Those of which nothing can be read have a fault. `dtypes` has the types that datasets are written as, by position.
+/// Those of which nothing can be read, or that have no missing value, have a fault, and a note. `dtypes` has the types that
+/// datasets are written as, by position.
 ///
 /// # Errors
-/// A dataset has no missing value, or the file cannot be read for a reason that is not its own.
+/// The file cannot be read for a reason that is not its own.
 pub fn with_missing(
     mut catalog: Catalog,
     chosen: &BTreeSet<usize>,
@@ -124,7 +125,7 @@ pub fn with_missing(
         let asked: Vec<usize> = asked.filter(|index| lost.contains_key(index)).collect();
         catalog = with_dtype(catalog, &asked, dtype, how)?;
     }
-    let (mut damaged, mut notes, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut damaged, mut notes) = (Vec::new(), Vec::new());
     let mut view = |dataset: Dataset| match lost.remove(&dataset.index) {
         None => dataset,
         Some(lost) if lost.is_all => {
@@ -135,14 +136,12 @@ pub fn with_missing(
                 why: lost.why.clone(),
                 value: None,
             });
-            let fault = dataset.fault.clone();
-            let fault = fault.or_else(|| Some(Arc::new(QueryError::Malformed { why: lost.why })));
-            Dataset { fault, ..dataset }
+            left_out(dataset, lost.why)
         }
         Some(lost) => match missing(&dataset, options) {
             None => {
-                faults.push(without_missing(&dataset, &lost));
-                dataset
+                notes.push(without_missing(&dataset, &lost));
+                left_out(dataset, lost.why)
             }
             Some((element, value)) => {
                 let inner = Arc::clone(&dataset.chunks);
@@ -156,10 +155,14 @@ pub fn with_missing(
     };
     let parts = catalog.parts().iter().cloned().map(&mut view).collect();
     let catalog = catalog.viewed(view).with_parts(parts);
-    if faults.is_empty() {
-        return Ok((catalog, damaged, notes));
-    }
-    Err(QueryError::Malformed { why: faults.join("\n") }.into())
+    Ok((catalog, damaged, notes))
+}
+
+/// A dataset that is not written.
+fn left_out(dataset: Dataset, why: String) -> Dataset {
+    let fault = dataset.fault.clone();
+    let fault = fault.or_else(|| Some(Arc::new(QueryError::Malformed { why })));
+    Dataset { fault, ..dataset }
 }
 
 /// The chunks of a dataset that cannot be read.
@@ -224,7 +227,7 @@ fn lost_of(dataset: &Dataset, how: &Execution) -> Result<Option<Lost>> {
 
 /// The numbers of the chunks that may be damaged, in their order: of very many those that are stored, where the table lists
 /// them.
-fn numbers_of_chunks(dataset: &Dataset) -> Result<Box<dyn Iterator<Item = u64>>> {
+pub(crate) fn numbers_of_chunks(dataset: &Dataset) -> Result<Box<dyn Iterator<Item = u64>>> {
     let count = dataset.grid.chunk_count();
     dataset.check_chunk_count(count)?;
     let mut stored = Vec::new();
@@ -323,11 +326,10 @@ fn missing(dataset: &Dataset, options: &ImportOptions) -> Option<(Vec<u8>, Strin
     of_attribute.or_else(nan)
 }
 
-/// The error for a dataset that has no missing value, with what to write instead.
-fn without_missing(dataset: &Dataset, lost: &Lost) -> String {
+/// The note on a dataset that has no missing value, with what writes more of it.
+fn without_missing(dataset: &Dataset, lost: &Lost) -> Note {
     let (name, boxes) = (&dataset.name, boxes(dataset, lost.chunks.iter().copied()));
-    let (positions, why) = (text(dataset, &boxes), &lost.why);
-    let mut ways = vec![format!("--exclude {name:?} leaves it out")];
+    let mut ways = Vec::new();
     let is_number = dataset.dtype.is_some_and(|it| it.is_integer());
     if is_number && dataset.blocks().is_none() {
         ways.push(format!("--dtype '{name}=float64' makes them NaN"));
@@ -338,9 +340,14 @@ fn without_missing(dataset: &Dataset, lost: &Lost) -> String {
         let rest: Vec<String> = rest.iter().map(|it| format!("-s '{it}'")).collect();
         ways.push(format!("{} selects what can be read", rest.join(" or ")));
     }
-    let of = &dataset.dtype_name;
-    format!(
-        "{name:?}: {positions} cannot be read ({why}), and {of} without _FillValue has no missing value: {}",
-        ways.join("; ")
-    )
+    Note::Damaged {
+        dataset: name.clone(),
+        positions: text(dataset, &boxes),
+        share: ways.join("; "),
+        why: format!(
+            "{}, and {} without _FillValue has no missing value",
+            lost.why, dataset.dtype_name
+        ),
+        value: None,
+    }
 }

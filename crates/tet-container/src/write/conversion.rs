@@ -83,6 +83,23 @@ impl ConvertOptions {
         self
     }
 
+    /// Makes a conversion write all that can be read of a damaged file: elements that cannot be read become missing
+    /// values, datasets that cannot be read or stored are left out, and each has a note.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tet_convert::{ConvertOptions, DamageChoice, UnsupportedChoice};
+    ///
+    /// let mut options = ConvertOptions::default();
+    /// options.salvage();
+    /// assert_eq!(options.damage, DamageChoice::Missing);
+    /// assert_eq!(options.unsupported, UnsupportedChoice::Skipped);
+    /// ```
+    pub fn salvage(&mut self) {
+        (self.damage, self.unsupported) = (DamageChoice::Missing, UnsupportedChoice::Skipped);
+    }
+
     /// The name whose suffix chooses the kind of the output.
     pub fn output_name<'p>(&'p self, output: &'p Path) -> &'p Path {
         self.to.as_deref().unwrap_or(output)
@@ -145,7 +162,7 @@ pub enum DamageChoice {
     #[default]
     Refused,
     /// They become missing values, with a note for each dataset: `_FillValue` or `missing_value` where the dataset has one,
-    /// else NaN. Datasets of which nothing can be read are left out; those without a missing value are an error.
+    /// else NaN. Datasets of which nothing can be read, or that have no missing value, are left out with a note.
     Missing,
 }
 

@@ -7,6 +7,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod edit;
 mod keys;
 mod lost;
@@ -23,6 +24,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use crate::{Format, Result};
 use tet_container::Editor;
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Head, Input, Writer};
 
@@ -78,6 +80,10 @@ impl Container for Tensogram {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

@@ -7,6 +7,7 @@
 mod attrs;
 mod catalog;
 mod check;
+mod checked;
 mod edit;
 mod error;
 mod framed;
@@ -23,6 +24,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use crate::{Format, Result};
 use tet_container::Editor;
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Input, Writer};
 
@@ -65,6 +67,10 @@ impl Container for ZTensor {
     }
 
     fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
         Some(self)
     }
 }

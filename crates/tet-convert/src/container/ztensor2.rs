@@ -5,6 +5,7 @@
 //! layouts are listed, and their parts are found by name too.
 
 mod catalog;
+mod checked;
 mod object;
 mod parts;
 
@@ -15,6 +16,7 @@ use tet_ztensor::Limits;
 use tet_ztensor::objects::{self, Version};
 
 use crate::{Format, Result};
+use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Input};
 
@@ -59,6 +61,10 @@ impl Container for Objects {
             Version::One => &[],
             Version::Two => objects::rule::ALL,
         }
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
     }
 }
 

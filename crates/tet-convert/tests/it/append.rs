@@ -12,7 +12,6 @@ use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ConvertOptions, DatasetChange, EditMode, EditOptions,
     EditReport, Error, append, convert,
 };
-use tet_file::write::CodecChoice;
 use tet_format::DType;
 use tet_io::{Overwrite, Progress};
 use tet_query::Execution;

@@ -130,20 +130,27 @@ fn the_missing_value_is_that_of_the_dataset() {
 }
 
 #[test]
-fn integers_without_a_missing_value_are_refused_with_ways_out() {
+fn integers_without_a_missing_value_are_left_out_with_ways_out() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (sample(folder.path(), "h5", "<i4", None), folder.path().join("out.npz"));
     damage(&input, &[1]);
-    let refused = salvaged(&input, &output, ConvertOptions::default()).unwrap_err().to_string();
+    let whole = folder.path().join("whole.npy");
+    fs::write(&whole, npy("<i4", "False", "(1,)", &[1, 0, 0, 0])).unwrap();
+    let mut options = ConvertOptions::default();
+    options.damage = DamageChoice::Missing;
+    let inputs = [input.clone(), whole];
+    let report = tet_convert::convert_merged(&inputs, &output, &options).unwrap();
+    let note = texts(&report).concat();
     for part in [
         "\"tas\": time 3..5 cannot be read",
-        "--exclude \"tas\"",
+        "int32 without _FillValue has no missing value): left out",
         "--dtype 'tas=float64'",
         "-s 'time#0:3' or -s 'time#6:12'",
     ] {
-        assert!(refused.contains(part), "{part}: {refused}");
+        assert!(note.contains(part), "{part}: {note}");
     }
-    assert!(!output.exists());
+    let names: Vec<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["whole"]);
     let mut options = ConvertOptions::default();
     options.dtypes = vec![DTypeRule { dataset: None, dtype: DType::Float64 }];
     salvaged(&input, &output, options).unwrap();

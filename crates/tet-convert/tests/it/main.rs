@@ -41,6 +41,7 @@ mod numpy;
 mod parts;
 mod refs;
 mod renamed;
+mod repair;
 mod result;
 mod safetensors;
 mod series;

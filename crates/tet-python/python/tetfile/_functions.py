@@ -74,19 +74,21 @@ def repair(
     memory: int | str | None = None,
     progress: Progress = None,
 ) -> Repair:
-    """Repairs a damaged ``.tet``, ``.tgm`` or ``.zt`` file, as ``tet repair --all`` does.
+    """Repairs a damaged file whose format has checksums, as ``tet repair --all`` does.
 
-    Single flipped bits are restored where a checksum proves them. The repaired file is complete and checked before it takes
-    its place; a file without errors is not changed.
+    Single flipped bits are restored where a checksum proves them: of ``.tet``, ``.zt``, ``.tgm``, ``.npz`` and ``.pt`` files, of
+    chunks of HDF5 and Zarr that have one, and of FITS. The repaired file is complete and checked before it takes its place; of a
+    folder each damaged object is replaced. A file without errors is not changed. For what cannot be repaired there is
+    ``convert(..., salvage=True)``.
 
     Args:
         path: The file.
         output: Where the repaired file goes; in place of the damaged one unless it is given.
         dry_run: Whether nothing is written: what would be done is returned.
         overwrite: Whether an output that exists is replaced.
-        copy: A copy of the file, from which chunks are taken that match the checksums of this one.
+        copy: A copy of a ``.tet`` file, from which chunks are taken that match the checksums of this one.
         trust_copy: Whether chunks of the copy are taken where the file has no checksums.
-        salvage: Whether elements may be lost: lost floats become NaN, damaged tensors are dropped. Takes an ``output``.
+        salvage: Whether elements of a ``.tet`` file may be lost: lost floats become NaN. Takes an ``output``.
         fill: The value of integers that are lost.
         memory: The most bytes of chunks.
         progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
@@ -141,7 +143,6 @@ def convert(
     digests: Literal["auto", "always", "never"] = "auto",
     strict: bool = False,
     salvage: bool = False,
-    skip_damaged: bool = False,
     memory: int | str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -184,11 +185,9 @@ def convert(
         decoded: Whether they are decoded in every format; the output has no attributes then that decode them again.
         digests: Which chunks are compared with the checksums of the input, as for :func:`open`.
         strict: Whether it is an error that something is left out; nothing is written then.
-        salvage: Whether parts of the metadata that cannot be read are left out with a warning. Otherwise they are an error: no
-            one knows what they were of.
-        skip_damaged: Whether elements that cannot be read become missing values, with a warning that has their positions:
-            ``_FillValue`` where the dataset has one, else NaN. Datasets of which nothing can be read are left out; integers
-            and texts without a missing value are an error.
+        salvage: Whether all that can be read of a damaged file is written, with a warning for all that is lost: elements that
+            cannot be read become missing values (``_FillValue`` where the dataset has one, else NaN); datasets that cannot be
+            read or stored, and damaged ones without a missing value (integers, texts), are left out.
         memory: The most bytes in flight.
         threads: Threads that read and compress, all processors unless it is given.
         progress: Called with the bytes that are done and the bytes in all, or a bar of tqdm.
@@ -226,8 +225,7 @@ def convert(
         "raw_values": bool(raw_values),
         "decoded": bool(decoded),
         "digests": digests,
-        "salvage": salvage,
-        "skip_damaged": bool(skip_damaged),
+        "salvage": bool(salvage),
         "renames": [(str(old), str(new)) for old, new in (rename or {}).items()],
         "concat": concat,
         "stack": stack,

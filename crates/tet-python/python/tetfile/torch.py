@@ -168,7 +168,7 @@ def save(
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     asked = {"include": [], "exclude": [], "overwrite": overwrite, "dtypes": [], "chunks": [], "stats": True, "digests": "auto", "salvage": False}
-    asked |= {"merge": False, "raw_values": True, "decoded": False, "skip_damaged": False, "renames": []} | dict.fromkeys(("codec", "level", "concat", "stack", "prefer"))
+    asked |= {"merge": False, "raw_values": True, "decoded": False, "renames": []} | dict.fromkeys(("codec", "level", "concat", "stack", "prefer"))
     _tetfile.convert_pieces([struct.pack("<Q", len(text)) + text, *pieces], path, asked)
 
 

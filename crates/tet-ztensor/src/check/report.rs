@@ -59,12 +59,6 @@ fn finding(index: Option<&Index>, FieldFault { fault, position, field }: FieldFa
     ForeignFound { fault: fault.into(), field, len: len.unwrap_or(0), dataset }.into()
 }
 
-/// A finding about a file as a whole.
-pub(crate) fn whole_finding(fault: crate::Fault) -> Finding {
-    let field = stretch(fault.rule.region);
-    ForeignFound { fault: fault.into(), field, len: 0, dataset: None }.into()
-}
-
 /// The name of a region without fields.
 fn stretch(region: &'static str) -> &'static str {
     match region {

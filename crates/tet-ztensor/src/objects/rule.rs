@@ -96,7 +96,7 @@ tet_format::foreign_rules! { pub,
         "";
     "ZT2-B4" BLOB_DIGEST "blob" Error Elements Hexadecimal:
         "a part must match its digest",
-        "the object's bytes changed: fetch or copy the file again";
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "ZT2-B5" ZSTD_BOUND "blob" Error Structure Decimal:
         "a zstd blob must be long enough for its decoded bytes",
         "";

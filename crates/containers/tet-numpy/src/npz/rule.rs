@@ -15,7 +15,7 @@ tet_format::foreign_rules! { pub(super),
         "the archive is damaged: fetch or copy it again";
     "NPZ-C1" MEMBER_CRC "member" Error Elements Hexadecimal:
         "the CRC-32 of a member must be the one that the archive has",
-        "the archive is damaged: fetch or copy it again";
+        "`tet repair` puts one flipped bit back: else fetch or copy the file again";
     "NPZ-N1" NAME_TWICE "archive" Warning Structure Hidden:
         "a name must be the name of one array",
         "a repeated name selects the first one: select by number, as #N";

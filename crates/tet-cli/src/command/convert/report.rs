@@ -24,6 +24,9 @@ pub(crate) fn print_report(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     context.warn_all(&report.notes);
+    if let Some(text) = lost_text(report) {
+        context.warn(text);
+    }
     let index = (report.shard_count != 0).then(|| export::index_path(output));
     let output = index.as_deref().unwrap_or(output);
     if is_json {
@@ -43,6 +46,29 @@ pub(crate) fn print_report(
         ));
     }
     Ok(exit(report))
+}
+
+/// How many datasets of a damaged file are lost, or parts of them; `None` where none is.
+fn lost_text(report: &ImportReport) -> Option<String> {
+    let (mut partial, mut left, mut unknown) = (0, 0, "");
+    for note in &report.notes {
+        match note {
+            Note::Damaged { dataset, .. } if dataset.is_empty() => {
+                unknown = ", and others whose number is not known";
+            }
+            Note::Damaged { value: Some(_), .. } => partial += 1,
+            Note::Damaged { value: None, .. } => left += 1,
+            _ => {}
+        }
+    }
+    let is_lost = partial + left != 0 || !unknown.is_empty();
+    let written = u64::try_from(report.datasets.len()).unwrap_or(u64::MAX);
+    is_lost.then(|| {
+        format!(
+            "salvaged {}: {partial} with missing values; {left} damaged left out{unknown}",
+            counted(written, "dataset")
+        )
+    })
 }
 
 /// The exit code: whether elements of a damaged file were lost.
@@ -116,7 +142,7 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     let mut failure = Failure::from(error);
     failure.hint = hint.or(failure.hint.take());
     if is_damaged {
-        const WAY: &str = "--skip-damaged writes missing values in place of what cannot be read";
+        const WAY: &str = "--salvage writes all that can be read";
         let hint = failure.hint.take();
         failure.hint = Some(hint.map_or_else(|| WAY.to_owned(), |hint| format!("{hint}; {WAY}")));
     }

@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use tet_format::Span;
+use tet_format::{NoteCode, Rule, Span};
 use tet_io::{Output, Publish, Source};
-use tet_report::{Applied, Edit, Finding, KeptObject, Plan};
+use tet_report::{Applied, Code, Edit, Finding, Plan};
 use tet_verify::repair::Chosen;
 
 use super::super::verify::finding;
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::json::{EditShape, IntactObjectShape, LostShape, Repaired};
+use crate::render::json::{EditShape, LostShape, Repaired};
 use crate::size::counted;
 
 /// What differs between containers.
@@ -25,6 +25,42 @@ pub(super) struct How<T> {
     pub(super) advice: Vec<&'static str>,
     /// The JSON of a loss.
     pub(super) lost: fn(&T) -> LostShape,
+}
+
+/// The edits to make; `None` to print the plan only.
+///
+/// # Errors
+///
+/// A code is unknown, or a new file is requested without edits.
+pub(super) fn chosen(args: &RepairArgs) -> Result<Option<Chosen>> {
+    if args.all {
+        return Ok(Some(Chosen::All));
+    }
+    if args.apply.is_empty() {
+        return match &args.output {
+            None => Ok(None),
+            Some(_) => {
+                let text = "--output is given, but no edits are selected";
+                Err(Failure::usage("no-edits", text).hint("add --all, or --apply CODE"))
+            }
+        };
+    }
+    let codes: Result<Vec<Code>> = args.apply.iter().map(|id| code(id)).collect();
+    Ok(Some(Chosen::Codes(codes?)))
+}
+
+fn code(id: &str) -> Result<Code> {
+    let upper = id.to_ascii_uppercase();
+    let rule = Rule::from_id(&upper).map(Code::Rule);
+    let note = || NoteCode::ALL.iter().copied().find(|note| note.id() == upper).map(Code::Note);
+    let foreign = || {
+        let rules = tet_convert::foreign_rules().into_iter().flat_map(|(_, rules)| rules);
+        rules.copied().find(|rule| rule.id == upper).map(Code::Foreign)
+    };
+    rule.or_else(note).or_else(foreign).ok_or_else(|| {
+        let text = format!("{id:?} is not the code of a rule");
+        Failure::usage("code", text).hint("`tet repair FILE` prints the codes of its edits")
+    })
 }
 
 /// Makes the chosen edits with `apply`, and reports them.
@@ -70,7 +106,6 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
         backup: backup.as_deref().map(shown),
         whole: plan.is_whole(),
         edits: made.chain(withheld).collect(),
-        kept: plan.kept.iter().map(intact_shape).collect(),
         lost: plan.lost.iter().map(how.lost).collect(),
         remaining: remaining.iter().map(finding).collect(),
     };
@@ -102,10 +137,6 @@ fn shape<A: Display, L: Display, C>(
     }
 }
 
-fn intact_shape(object: &KeptObject) -> IntactObjectShape {
-    IntactObjectShape { offset: object.offset, verified: object.is_verified }
-}
-
 fn write<E, T: Display, O>(
     args: &RepairArgs,
     plan: &Plan<E, T, O>,
@@ -116,9 +147,6 @@ fn write<E, T: Display, O>(
     let paint = context.paint;
     write_verdict(args, &shape.edits, plan.is_whole(), context)?;
     write_edits(&shape.edits, context)?;
-    if !plan.kept.is_empty() {
-        context.line(format!("  kept: {}", intact_text(&plan.kept)))?;
-    }
     for lost in &plan.lost {
         let text = lost.to_string();
         context.line(format!("  {} {}", paint.wrong("lost:"), Message(&text)))?;
@@ -140,16 +168,6 @@ fn write<E, T: Display, O>(
         context.line(paint.advice("errors remain: `tet verify` lists them"))?;
     }
     Ok(())
-}
-
-/// The intact objects of damaged messages, which are in the new file.
-fn intact_text(objects: &[KeptObject]) -> String {
-    let verified = objects.iter().filter(|it| it.is_verified).count();
-    let all = counted(u64::try_from(objects.len()).unwrap_or(u64::MAX), "object");
-    match objects.len() - verified {
-        0 => format!("{all} of damaged messages, all verified by their hashes"),
-        bare => format!("{all} of damaged messages, {bare} not verified by a hash"),
-    }
 }
 
 /// The first finding of each code, and how many more there are.

@@ -1,11 +1,8 @@
 //! `tet repair` of a `.tet` file.
 
-use tet_format::{Losses, NoteCode, Rule};
+use tet_format::Losses;
 use tet_io::Source;
-use tet_verify::Code;
-use tet_verify::repair::{
-    Action, Chosen, Lost, Need, Plan, RepairOptions, Salvage, Trust, apply, plan,
-};
+use tet_verify::repair::{Action, Lost, Need, Plan, RepairOptions, Salvage, Trust, apply, plan};
 
 use super::flow::{self, How};
 use crate::args::RepairArgs;
@@ -20,7 +17,7 @@ use crate::render::json::LostShape;
 ///
 /// The file cannot be read, an option is wrong, or the new file cannot be written.
 pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
-    let chosen = chosen(args)?;
+    let chosen = flow::chosen(args)?;
     let bar = Bar::new(context, "examining", source.len());
     let options = RepairOptions { progress: bar.progress(context), ..options(args, context)? };
     let plan = plan(source, &options);
@@ -31,33 +28,6 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
     flow::finish(args, &plan, &how, context, |chosen, output, publish| {
         bar.next("repairing", 0);
         apply(&plan, chosen, output, publish).map_err(Failure::from)
-    })
-}
-
-/// The edits to make; `None` to print the plan only.
-fn chosen(args: &RepairArgs) -> Result<Option<Chosen>> {
-    if args.all {
-        return Ok(Some(Chosen::All));
-    }
-    if args.apply.is_empty() {
-        return match &args.output {
-            None => Ok(None),
-            Some(_) => {
-                let text = "--output is given, but no edits are selected";
-                Err(Failure::usage("no-edits", text).hint("add --all, or --apply CODE"))
-            }
-        };
-    }
-    let codes: Result<Vec<Code>> = args.apply.iter().map(|id| code(id)).collect();
-    Ok(Some(Chosen::Codes(codes?)))
-}
-
-fn code(id: &str) -> Result<Code> {
-    let upper = id.to_ascii_uppercase();
-    let note = || NoteCode::ALL.iter().copied().find(|note| note.id() == upper).map(Code::Note);
-    Rule::from_id(&upper).map(Code::Rule).or_else(note).ok_or_else(|| {
-        let text = format!("{id:?} is not the code of a rule");
-        Failure::usage("code", text).hint("`tet repair FILE` prints the codes of its edits")
     })
 }
 

@@ -20,9 +20,6 @@ pub(crate) struct Repaired {
     pub(crate) whole: bool,
     /// The edits.
     pub(crate) edits: Vec<EditShape>,
-    /// Intact objects of damaged messages.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) kept: Vec<IntactObjectShape>,
     /// Chunks that no edit restores.
     pub(crate) lost: Vec<LostShape>,
     /// Errors that remain after all edits, or after those that were made.
@@ -53,15 +50,6 @@ pub(crate) struct EditShape {
     /// Whether it loses data, so that it needs `--salvage`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) withheld: bool,
-}
-
-/// An intact object of a damaged message.
-#[derive(Debug, Serialize)]
-pub(crate) struct IntactObjectShape {
-    /// The offset of its frame in the damaged file.
-    pub(crate) offset: u64,
-    /// Whether its bytes match a hash.
-    pub(crate) verified: bool,
 }
 
 /// A chunk that is lost.

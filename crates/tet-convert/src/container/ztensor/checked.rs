@@ -1,0 +1,26 @@
+//! The checked regions of a zTensor file: the blobs of its tensors.
+
+use tet_io::Source;
+use tet_ztensor::{Error as Theirs, Limits, ZTensorFile, rule};
+
+use super::ZTensor;
+use crate::Result;
+use crate::container::{CheckedRegion, Repairer, StoredChecksum, TakeRegion};
+
+impl Repairer for ZTensor {
+    fn regions(&self, source: &Source, take: &mut TakeRegion<'_>) -> Result<()> {
+        let file = match ZTensorFile::open(source.clone(), &Limits::default()) {
+            Ok(file) => file,
+            // Only the index leads to blobs.
+            Err(Theirs::Format(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        for tensor in file.tensors().filter(|tensor| tensor.fault().is_none()) {
+            let checksum = tensor.checksum().and_then(StoredChecksum::of_ztensor);
+            let Some((payload, checksum)) = tensor.stored().zip(checksum) else { continue };
+            let rule = &rule::BLOB_CHECKSUM;
+            take(CheckedRegion::new(source, payload, checksum, rule, tensor.name()))?;
+        }
+        Ok(())
+    }
+}
