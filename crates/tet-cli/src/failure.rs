@@ -174,7 +174,7 @@ pub(crate) fn broken_rule(fault: &tet_format::Error, message: String) -> Failure
     failure.at(place)
 }
 
-/// The failure of an output that a policy does not allow.
+/// The failure of an output that a policy does not allow, or that has no use for an option.
 fn of_output(error: &tet_convert::Error, message: String) -> Failure {
     use tet_convert::Error as E;
     let (code, path, hint) = match error {
@@ -183,6 +183,9 @@ fn of_output(error: &tet_convert::Error, message: String) -> Failure {
             path,
             "a document writes to the working directory or to that of the input; -o writes anywhere",
         ),
+        E::NoOption { output, option } => {
+            return crate::command::convert::no_option(output, option);
+        }
         E::Link { path } => ("link", path, "give the path that the link points to"),
         _ => return Failure::new(Exit::from(error.kind()), "convert", message),
     };
@@ -454,6 +457,12 @@ const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
 /// What to do about elements that are parts of bytes.
 const AT_BYTES: &str = "start and end the slice of the last axis at a byte, or write all elements";
 
+/// How labels are given.
+const LABELS: &str = "write --labels AXIS=a,b,c, AXIS=@ARRAY or AXIS=0..90/0.5; AXIS is a name of --dims, or a number";
+/// How long sparse tensors are written.
+const SPARSE: &str =
+    "tet convert --sparse dense writes them above the limit; a .zt output stores them sparse";
+
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
         use tet_convert::Error as E;
@@ -473,9 +482,13 @@ impl From<tet_convert::Error> for Failure {
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
             E::SelectsInOne { .. } => plain("selection").hint(NAME_AXES),
             E::EmptySelection { .. } => plain("empty-selection").hint(crate::target::ALLOW_EMPTY),
-            E::NoSuchKind { .. } => plain("dtype").hint("name the dataset, as in --dtype temp=int16"),
+            E::NoSuchKind { .. } => {
+                plain("dtype").hint("name the dataset, as in --dtype temp=int16")
+            }
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
-            E::Merge { what: "axis", .. } => plain("merge").hint("`tet edit set --dims` renames axes"),
+            E::Merge { what: "axis", .. } => {
+                plain("merge").hint("`tet edit set --dims` renames axes")
+            }
             E::Merge { .. } => plain("merge").hint("--prefer first takes that of the first file"),
             E::UnknownTarget { .. } => plain("output-format"),
             E::NotWritable { format, .. } => {
@@ -510,22 +523,21 @@ impl From<tet_convert::Error> for Failure {
             E::OtherFolder { .. } => plain("output-name").hint("give the output another name"),
             E::Rank { .. } => plain("rank"),
             E::LabelCount { .. } | E::NoLabeledAxis { .. } | E::NoLabels { .. } => {
-                plain("labels").hint("write --labels AXIS=a,b,c, AXIS=@ARRAY or AXIS=0..90/0.5; AXIS is a name of --dims, or a number")
+                plain("labels").hint(LABELS)
             }
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
-            E::Dense { .. } => plain("limit").hint(
-                "tet convert --sparse dense writes them above the limit; a .zt output stores them sparse",
-            ),
+            E::Dense { .. } => plain("limit").hint(SPARSE),
             E::Parts { rule, .. } => {
                 plain(rule.id).hint("--sparse split copies the component arrays unchanged")
             }
-            error @ (E::Outside { .. } | E::Link { .. }) => of_output(&error, message),
+            error @ (E::Outside { .. } | E::Link { .. } | E::NoOption { .. }) => {
+                of_output(&error, message)
+            }
             E::Several { encoding, faults } => several(encoding, faults),
             E::Incomplete { fault, .. } => incomplete(&fault, message),
             E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
-            E::NoOption { output, option } => crate::command::convert::no_option(&output, &option),
             error => of_references(&error, message),
         }
     }

@@ -18,9 +18,6 @@ use crate::npy_fault::NpyFault;
 use crate::read::zip::ZipFault;
 use crate::write::write_option::WriteOption;
 
-/// The result of this crate's functions.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
-
 /// An open, import or export that failed. Names from files are shown escaped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -34,7 +34,7 @@ pub mod write;
 pub use axes_fields::{AxesField, axes_fields};
 pub use edit_kind::EditKind;
 pub use editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-pub use error::{Error, Result, is_of_system};
+pub use error::{Error, is_of_system};
 pub use format::Format;
 pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};
@@ -70,6 +70,9 @@ pub use write::storage::{
     Packing, PayloadCodec, ShardChoice, SparseLayout, Storage,
 };
 pub use write::write_option::WriteOption;
+
+/// The result of functions that open, read or write a container.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The README's example, compiled.
 #[cfg(doctest)]

@@ -216,6 +216,7 @@ const EDGES: &[Edge] = &[
             "tet-hdf5",
             "tet-io",
             "tet-query",
+            "tet-report",
             "tet-tensogram",
             "tet-verify",
             "tet-zarr",

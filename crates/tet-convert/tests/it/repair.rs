@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    CheckedRegion, ChunkChoice, ChunkSum, ConvertOptions, RepairOptions, RepairPlan, ShardChoice,
-    StoredChecksum, UnrepairedCause, container, convert, document_of, plan_repair, sniff, verify,
+    CheckedRegion, Checksum, ChunkChoice, ConvertOptions, PayloadCodec, RepairOptions, RepairPlan,
+    ShardChoice, StoredChecksum, UnrepairedCause, container, convert, document_of, plan_repair,
+    sniff, verify,
 };
 use tet_io::publish::Sync;
 use tet_io::{Output, Overwrite, Publish, Source};
-use tet_tensogram::Compressing;
 
 use crate::common::fits::{header, unit};
 use crate::common::{deep, fixture, npy};
@@ -35,20 +35,20 @@ type Choose = fn(&mut ConvertOptions);
 /// Containers that are written, from an `.npy` file.
 const WRITTEN: [(&str, Choose, bool); 10] = [
     ("crc32c.zt", |_| {}, true),
-    ("sha256.zt", |it| it.ztensor.checksum = tet_ztensor::ChecksumChoice::Sha256, true),
-    ("zstd.zt", |it| it.ztensor.encoding = tet_ztensor::EncodingChoice::zstd(), false),
+    ("sha256.zt", |it| it.storage.checksum = Some(Checksum::Sha256), true),
+    ("zstd.zt", |it| it.storage.codec = Some(PayloadCodec::Zstd), false),
     ("raw.tgm", |_| {}, true),
-    ("zstd.tgm", |it| it.tensogram.recipe.compression = Compressing::Zstd { level: 3 }, false),
+    ("zstd.tgm", |it| it.storage.codec = Some(PayloadCodec::Zstd), false),
     ("stored.npz", |_| {}, true),
-    ("crc32c.zarr", |it| it.zarr.checksum = ChunkSum::Crc32c, false),
+    ("crc32c.zarr", |it| it.storage.checksum = Some(Checksum::Crc32c), false),
     ("sharded.zarr", sharded, false),
-    ("checked.zarr", |it| (sharded(it), it.zarr.checksum = ChunkSum::Crc32c).1, false),
+    ("checked.zarr", |it| (sharded(it), it.storage.checksum = Some(Checksum::Crc32c)).1, false),
     ("zipped.zarr.zip", |_| {}, false),
 ];
 
 fn sharded(options: &mut ConvertOptions) {
     options.tet.chunks = ChunkChoice::Shape(vec![1, 3]).into();
-    options.zarr.shards = ShardChoice::Shape(vec![2, 6]);
+    options.storage.shards = ShardChoice::Shape(vec![2, 6]);
 }
 
 /// A checkpoint, files of zTensor 1 and 2, chunks of h5py, and a deflated archive, whose last bits have no meaning.
