@@ -1,5 +1,7 @@
 //! Converts the errors of the libraries to failures: exit code, message, place, hint.
 
+mod layout;
+
 use std::path::Path;
 
 use tet_convert::{Format, NpyFault};
@@ -452,13 +454,9 @@ impl From<tet_tensogram::Error> for Failure {
 
 /// What to do about positions of several datasets.
 const NAME_AXES: &str = "name the axes, as in time#0:10, or give --dataset";
-/// What to do about a chunk shape that does not fit.
-const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
 /// What to do about elements that are parts of bytes.
 const AT_BYTES: &str = "start and end the slice of the last axis at a byte, or write all elements";
 
-/// How labels are given.
-const LABELS: &str = "write --labels AXIS=a,b,c, AXIS=@ARRAY or AXIS=0..90/0.5; AXIS is a name of --dims, or a number";
 /// How long sparse tensors are written.
 const SPARSE: &str =
     "tet convert --sparse dense writes them above the limit; a .zt output stores them sparse";
@@ -515,17 +513,7 @@ impl From<tet_convert::Error> for Failure {
             E::NotArrays { path, .. } => {
                 plain("no-arrays").about(&path).hint("unpack it, then open what it contains")
             }
-            E::ChunkRank { .. } | E::ChunkZero { .. } => plain("chunk-shape").hint(ONE_EXTENT),
-            E::NoChunkAxis { .. } => plain("chunk-shape").hint("`tet info` prints all axes"),
-            E::ShardShape { .. } => {
-                plain("shard-shape").hint("--shards auto chooses shards for each dataset")
-            }
             E::OtherFolder { .. } => plain("output-name").hint("give the output another name"),
-            E::Rank { .. } => plain("rank"),
-            E::LabelCount { .. } | E::NoLabeledAxis { .. } | E::NoLabels { .. } => {
-                plain("labels").hint(LABELS)
-            }
-            E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
             E::Dense { .. } => plain("limit").hint(SPARSE),
             E::Parts { rule, .. } => {
@@ -538,7 +526,7 @@ impl From<tet_convert::Error> for Failure {
             E::Incomplete { fault, .. } => incomplete(&fault, message),
             E::PartOfBytes { .. } => plain("part-of-bytes").hint(AT_BYTES),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
-            error => of_references(&error, message),
+            error => layout::failure(&error).unwrap_or_else(|| of_references(&error, message)),
         }
     }
 }
