@@ -176,6 +176,9 @@ pub(crate) fn failed(error: tet_convert::Error, inputs: &[PathBuf], output: &Pat
     if let tet_convert::Error::NoOption { option, .. } = &error {
         return no_option(output, option);
     }
+    if matches!(error, tet_convert::Error::LevelAlone { .. }) {
+        return failure(error).about(output);
+    }
     let mut failure = failure(error);
     if failure.code == "exists" {
         failure.file = None;
