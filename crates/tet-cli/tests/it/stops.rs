@@ -102,6 +102,7 @@ fn inputs(folder: &Path) -> Files {
         "cat climate.tet temp -o temp.npy",
         "convert temp.npy months.tet --dims temp=month,lat,lon --chunks 5,30,60",
         "convert climate.tet old.zarr",
+        "convert climate.tet stored.npz",
         "convert climate.tet damaged.zarr --dataset temp --checksum crc32c --codec raw --shards none",
     ] {
         assert!(tet(folder, line).status().expect("it runs").success(), "{line}");
@@ -111,7 +112,7 @@ fn inputs(folder: &Path) -> Files {
     let (chunk, _) = chunks.max_by_key(|(_, bytes)| bytes.len()).expect("a chunk");
     let flipped = [
         ("climate.tet", "damaged.tet"),
-        ("climate.npz", "damaged.npz"),
+        ("stored.npz", "damaged.npz"),
         (chunk.as_str(), chunk.as_str()),
     ];
     for (from, to) in flipped {
