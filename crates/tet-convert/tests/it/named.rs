@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::common::made::{Made, write};
 use tet_convert::{
-    AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, EditOptions, Error, RefsOptions, append,
-    concat, convert, convert_merged, write_references,
+    AxisAppend, ChunkChoice, ChunkRule, ConvertOptions, EditOptions, Error, PayloadCodec,
+    RefsOptions, append, concat, convert, convert_merged, write_references,
 };
 use tet_format::DType;
 use tet_query::Execution;
@@ -18,7 +18,9 @@ fn rows(path: &Path, name: &'static str, count: u64) -> PathBuf {
     let (dtype, shape, dims) = (DType::Float64, vec![count, 3], &["t", "x"][..]);
     write(&tet, &[Made { name, dtype, shape, dims, element }], None);
     if tet != path {
-        convert(&tet, path, &ConvertOptions::default()).unwrap();
+        let mut options = ConvertOptions::default();
+        options.storage.codec = Some(PayloadCodec::Raw);
+        convert(&tet, path, &options).unwrap();
     }
     path.to_path_buf()
 }

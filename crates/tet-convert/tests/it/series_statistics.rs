@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, ConvertOptions, EditOptions, OpenOptions, append, convert, open, series_parts,
+    AxisAppend, ConvertOptions, EditOptions, OpenOptions, PayloadCodec, append, convert, open,
+    series_parts,
 };
 use tet_file::metadata::{DatasetMetadata, Metadata};
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
@@ -53,7 +54,9 @@ fn ask(
 fn chunks_of_parts_are_answered_and_skipped() {
     let root = tempfile::tempdir().unwrap();
     let series = root.path().join("s.tets");
-    convert(&rows(7, root.path().join("a.tet")), &series, &ConvertOptions::default()).unwrap();
+    let mut options = ConvertOptions::default();
+    options.storage.codec = Some(PayloadCodec::Raw);
+    convert(&rows(7, root.path().join("a.tet")), &series, &options).unwrap();
     let inputs = [rows(7 + ROWS, root.path().join("b.tet"))];
     let asked = AxisAppend { axis: "time", inputs: &inputs, ..AxisAppend::default() };
     append(&series, &asked, &EditOptions::default(), &Execution::default()).unwrap();
