@@ -95,6 +95,7 @@ fn a_damaged_file_that_grows_is_the_one_that_is_named() {
     // The chunk at the end is not whole, and is read.
     let rows = ChunkRule { dataset: None, chunks: ChunkChoice::Shape(vec![4, 3]) };
     options.tet.chunks = vec![rows];
+    options.storage.codec = Some(PayloadCodec::Raw);
     convert(&bad, &folder, &options).unwrap();
     let bad = at("chunked.tet");
     convert(&at("bad.tet"), &bad, &options).unwrap();
