@@ -9,15 +9,6 @@ use crate::Result;
 use crate::stored_checksum::StoredChecksum;
 
 /// Lists the checked regions of files of one container. Repairs look for the flipped bit of a region themselves.
-///
-/// # Examples
-///
-/// ```
-/// use tet_convert::{Format, container};
-///
-/// let repairer = |format| container(format).and_then(|container| container.repairer());
-/// assert!(repairer(Format::NPZ).is_some() && repairer(Format::NPY).is_none());
-/// ```
 pub trait Repairer: Sync {
     /// Calls `take` with every region of a file that has a checksum, as far as the structure of the file leads to it.
     ///

@@ -12,7 +12,7 @@ const WORD_MODULUS: u64 = u32::MAX as u64;
 ///
 /// ```
 /// use tet_codec::{Bit, ChecksumKind};
-/// use tet_convert::StoredChecksum;
+/// use tet_container::StoredChecksum;
 ///
 /// let checksum = StoredChecksum::Sum(ChecksumKind::Crc32, 0xCBF4_3926);
 /// assert!(checksum.is_of(b"123456789"));

@@ -89,7 +89,7 @@ impl ConvertOptions {
     /// # Examples
     ///
     /// ```
-    /// use tet_convert::{ConvertOptions, DamageChoice, UnsupportedChoice};
+    /// use tet_container::{ConvertOptions, DamageChoice, UnsupportedChoice};
     ///
     /// let mut options = ConvertOptions::default();
     /// options.salvage();
