@@ -155,7 +155,7 @@ fn fletcher32(bytes: &[u8]) -> u32 {
     low_half(two << 16 | one)
 }
 
-/// The same number modulo 65535, where only zero is zero.
+/// A sum modulo 65535, where only zero is zero.
 fn folded(sum: u64) -> u64 {
     match sum % FLETCHER_MODULUS {
         0 if sum != 0 => FLETCHER_MODULUS,

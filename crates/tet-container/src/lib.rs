@@ -1,4 +1,4 @@
-//! What a container of arrays is: the traits of a reader, a writer and an editor, and what they share.
+//! Containers of arrays: the traits of a reader, a writer, an editor and a repairer, and the code that they share.
 //!
 //! ```text
 //!   Container  format, suffixes, magics -> open: Opened, verify: Report

@@ -4,6 +4,7 @@ pub mod bands;
 pub mod checked;
 pub mod chunk_check;
 pub mod damage;
+pub mod header;
 pub mod json;
 pub mod losses;
 pub mod opened;

@@ -1,4 +1,4 @@
-//! What a container brings for repairs: the stored bytes that its checksums are of.
+//! Repairs: a container lists the stored bytes that its checksums are of.
 
 use std::fmt;
 

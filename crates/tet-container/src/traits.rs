@@ -129,7 +129,7 @@ pub trait Container: Sync {
         None
     }
 
-    /// What lists the checksums of such files, by which flipped bits are repaired; `None` where they have none.
+    /// The list of checksums of such files, by which flipped bits are repaired; `None` where they have none.
     fn repairer(&self) -> Option<&dyn Repairer> {
         None
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tet_container::read::header::{HeaderError, Parsed};
 use tet_format::{ForeignFault, ForeignRule};
 use tet_io::Source;
 use tet_verify::ForeignFound;
@@ -16,23 +17,6 @@ pub(super) const BLOCK_LEN: u64 = 2880;
 const READ_LEN: u64 = 4 * BLOCK_LEN;
 /// The headers of a file are not longer together: what they hold in memory follows from their bytes.
 const HEADERS_LEN_MAX: u64 = 64 << 20;
-
-/// Why a header cannot be read.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// The file cannot be read.
-    Io(tet_io::Error),
-    /// It breaks a rule.
-    Fault(ForeignFault),
-}
-
-impl From<tet_io::Error> for Stop {
-    fn from(error: tet_io::Error) -> Self {
-        Stop::Io(error)
-    }
-}
-
-pub(super) type Parsed<T> = Result<T, Stop>;
 
 /// What receives findings that leave the file readable.
 pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
@@ -62,7 +46,7 @@ impl Header {
             let begin = at.saturating_add(header.len);
             let whole = source.len().saturating_sub(begin) / BLOCK_LEN * BLOCK_LEN;
             let fault = |rule: &'static ForeignRule, found, wanted| {
-                Err(Stop::Fault(ForeignFault { rule, at, found, wanted }))
+                Err(HeaderError::Fault(ForeignFault { rule, at, found, wanted }))
             };
             if whole == 0 {
                 return fault(&rule::HEADER_CUT, 0, 0);

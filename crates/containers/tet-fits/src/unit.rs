@@ -9,11 +9,12 @@ use tet_format::{ForeignFault, ForeignRule};
 use tet_io::Source;
 use tet_verify::ForeignFound;
 
-use super::header::{BLOCK_LEN, Found, Header, Parsed, Stop, warn};
+use super::header::{BLOCK_LEN, Found, Header, warn};
 use super::rule;
 use super::tiles::{Layout, Refused};
 use tet_container::Result;
 use tet_container::entry::byte_len;
+use tet_container::read::header::{HeaderError, Parsed};
 
 /// The most axes of the standard.
 const AXES_MAX: u64 = 999;
@@ -62,9 +63,9 @@ pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Units, Fo
     let mut out = Units::default();
     match walk(source, &mut out, found) {
         Ok(()) => {}
-        Err(Stop::Fault(fault)) if out.units.is_empty() => return Ok(Err(fault)),
-        Err(Stop::Fault(fault)) => out.lost = Some(fault),
-        Err(Stop::Io(error)) => return Err(error.into()),
+        Err(HeaderError::Fault(fault)) if out.units.is_empty() => return Ok(Err(fault)),
+        Err(HeaderError::Fault(fault)) => out.lost = Some(fault),
+        Err(HeaderError::Io(error)) => return Err(error.into()),
     }
     check_names(&out, found);
     Ok(Ok(out))
@@ -100,7 +101,7 @@ fn walk(source: &Source, out: &mut Units, found: Found<'_>) -> Parsed<()> {
             }
             Some(rest) if source.read_vec(at, rest.min(8))? != b"XTENSION" => {
                 let (rule, found, wanted) = (&rule::EXTENSION, file_len, at);
-                return Err(Stop::Fault(ForeignFault { rule, at, found, wanted }));
+                return Err(HeaderError::Fault(ForeignFault { rule, at, found, wanted }));
             }
             Some(_) => {}
         }
@@ -142,10 +143,15 @@ impl Unit {
     fn of(header: Header, position: usize) -> Parsed<Unit> {
         if position == 0 && !header.is_set("SIMPLE") {
             let (at, found, wanted) = (0, 0, 0);
-            return Err(Stop::Fault(ForeignFault { rule: &rule::FIRST_CARD, at, found, wanted }));
+            return Err(HeaderError::Fault(ForeignFault {
+                rule: &rule::FIRST_CARD,
+                at,
+                found,
+                wanted,
+            }));
         }
         let fault = |rule: &'static ForeignRule, key: &str, found, wanted| {
-            Stop::Fault(ForeignFault { rule, at: header.place(key), found, wanted })
+            HeaderError::Fault(ForeignFault { rule, at: header.place(key), found, wanted })
         };
         let bitpix = header.integer("BITPIX").unwrap_or(0);
         if ![8, 16, 32, 64, -32, -64].contains(&bitpix) {
@@ -212,8 +218,8 @@ impl Unit {
                 self.shape.clear();
                 let read = shape(&self.header, "ZNAXIS").map(|image| self.shape = image);
                 let read = read.map_err(|stop| match stop {
-                    Stop::Fault(fault) => Refused::Fault(fault),
-                    Stop::Io(error) => Refused::Unsupported(error.to_string()),
+                    HeaderError::Fault(fault) => Refused::Fault(fault),
+                    HeaderError::Io(error) => Refused::Unsupported(error.to_string()),
                 });
                 let tiles =
                     read.and_then(|()| Layout::read(&self.header, &self.shape, self.data_len));
@@ -285,7 +291,7 @@ impl Unit {
 fn shape(header: &Header, key: &str) -> Parsed<Vec<u64>> {
     let fault = |key: &str, found| {
         let (at, wanted) = (header.place(key), AXES_MAX);
-        Stop::Fault(ForeignFault { rule: &rule::AXES, at, found, wanted })
+        HeaderError::Fault(ForeignFault { rule: &rule::AXES, at, found, wanted })
     };
     let rank = header.integer(key).and_then(|rank| u64::try_from(rank).ok());
     let rank = rank.filter(|rank| *rank <= AXES_MAX).ok_or_else(|| fault(key, 0))?;

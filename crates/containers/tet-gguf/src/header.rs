@@ -12,10 +12,11 @@ use tet_query::AttrText;
 use tet_verify::ForeignFound;
 
 use super::block::Block;
-use super::cursor::{Cursor, Parsed, Stop};
+use super::cursor::Cursor;
 use super::{rule, value};
 use tet_container::Result;
 use tet_container::entry::{ByteOrder, Entry, byte_len, placed};
+use tet_container::read::header::{HeaderError, Parsed, judged};
 use tet_container::read::slabs::no_bytes;
 
 /// The alignment of files that do not set one.
@@ -40,11 +41,7 @@ pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// Reads a header; the inner error is the rule that it breaks.
 pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Header, ForeignFault>> {
-    match parse(source, found) {
-        Ok(header) => Ok(Ok(header)),
-        Err(Stop::Fault(fault)) => Ok(Err(fault)),
-        Err(Stop::Io(error)) => Err(error.into()),
-    }
+    judged(parse(source, found))
 }
 
 fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
@@ -101,7 +98,7 @@ fn version(cursor: &mut Cursor<'_>) -> Parsed<()> {
         return Ok(());
     }
     let found = u64::from(version);
-    Err(Stop::Fault(ForeignFault { rule: &rule::VERSION, at, found, wanted: 3 }))
+    Err(HeaderError::Fault(ForeignFault { rule: &rule::VERSION, at, found, wanted: 3 }))
 }
 
 fn warn(rule: &'static ForeignRule, at: u64, dataset: Option<(u64, String)>, found: Found<'_>) {
@@ -126,7 +123,7 @@ impl Keys {
             let Some(alignment) = value.word.filter(is_whole) else {
                 let (found, wanted) = (value.word.unwrap_or(0), 8);
                 let rule = &rule::ALIGNMENT;
-                return Err(Stop::Fault(ForeignFault { rule, at, found, wanted }));
+                return Err(HeaderError::Fault(ForeignFault { rule, at, found, wanted }));
             };
             self.alignment = alignment;
         }

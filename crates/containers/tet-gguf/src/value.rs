@@ -3,9 +3,10 @@
 use tet_format::{DType, ForeignFault};
 use tet_query::AttrText;
 
-use super::cursor::{Cursor, Parsed, Stop};
+use super::cursor::Cursor;
 use super::rule;
 use tet_container::entry::ByteOrder;
+use tet_container::read::header::{HeaderError, Parsed};
 
 /// Longer lists are given by their length and type alone,
 const LIST_COUNT_MAX: u64 = 1024;
@@ -69,7 +70,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Parsed<Value> {
 
 fn number_type(tag: u32, at: u64) -> Parsed<DType> {
     let fault = ForeignFault { rule: &rule::VALUE_TYPE, at, found: u64::from(tag), wanted: 12 };
-    dtype(tag).ok_or(Stop::Fault(fault))
+    dtype(tag).ok_or(HeaderError::Fault(fault))
 }
 
 /// The little-endian bytes of some numbers.
@@ -88,7 +89,7 @@ fn list(cursor: &mut Cursor<'_>, depth: u64) -> Parsed<Value> {
     let at = cursor.at();
     if DEPTH_MAX < depth {
         let rule = &rule::LIMIT_NESTED;
-        return Err(Stop::Fault(ForeignFault { rule, at, found: depth, wanted: DEPTH_MAX }));
+        return Err(HeaderError::Fault(ForeignFault { rule, at, found: depth, wanted: DEPTH_MAX }));
     }
     let tag = cursor.word()?;
     let count = cursor.number()?;

@@ -17,12 +17,12 @@ use tet_io::{Image, Output};
 
 use self::dropped::NewData;
 use self::header::Rewriting;
-use super::cursor::Stop;
 use super::header::read;
 use super::{NetCdf3, catalog};
 use tet_container::EditKind;
 use tet_container::edited::{self, unfit};
 use tet_container::model::attribute_types::AttrTypes;
+use tet_container::read::header::HeaderError;
 use tet_container::read::opened::{Opened, path_of};
 use tet_container::write::netcdf::names::legal;
 use tet_container::{EditOptions, Editor, FileEdit};
@@ -47,8 +47,8 @@ impl Editor for NetCdf3 {
             |fault| Error::Foreign { path: path_of(source), format: Format::NETCDF3, fault };
         let header = match Rewriting::new(source, &changes).header() {
             Ok(header) => header?,
-            Err(Stop::Io(error)) => return Err(error.into()),
-            Err(Stop::Fault(fault)) => return Err(foreign(fault)),
+            Err(HeaderError::Io(error)) => return Err(error.into()),
+            Err(HeaderError::Fault(fault)) => return Err(foreign(fault)),
         };
         let image = if changes.dropped.is_empty() {
             let header = header.moved()?;

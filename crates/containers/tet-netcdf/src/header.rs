@@ -12,10 +12,11 @@ use tet_io::Source;
 use tet_query::AttrText;
 use tet_verify::ForeignFound;
 
-use super::cursor::{Cursor, Parsed, Stop};
+use super::cursor::Cursor;
 use super::rule;
 use super::value::Type;
 use tet_container::Result;
+use tet_container::read::header::{HeaderError, Parsed, judged};
 
 pub(super) const DIMENSIONS: u32 = 10;
 pub(super) const VARIABLES: u32 = 11;
@@ -68,11 +69,7 @@ pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// Reads a header; the inner error is the rule that it breaks.
 pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Header, ForeignFault>> {
-    match parse(source, found) {
-        Ok(header) => Ok(Ok(header)),
-        Err(Stop::Fault(fault)) => Ok(Err(fault)),
-        Err(Stop::Io(error)) => Err(error.into()),
-    }
+    judged(parse(source, found))
 }
 
 fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
@@ -197,7 +194,7 @@ fn list(cursor: &mut Cursor<'_>, tag: u32) -> Parsed<u64> {
         return Ok(count);
     }
     let (found, wanted) = (u64::from(found), u64::from(tag));
-    Err(Stop::Fault(ForeignFault { rule: &rule::TAG, at, found, wanted }))
+    Err(HeaderError::Fault(ForeignFault { rule: &rule::TAG, at, found, wanted }))
 }
 
 fn name(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<String> {
@@ -221,7 +218,7 @@ fn dimensions(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<Vec<Dimension
         let len = Some(cursor.number()?).filter(|&len| len != 0);
         if len.is_none() && dims.iter().any(|dim| dim.len.is_none()) {
             let fault = ForeignFault { rule: &rule::RECORD_TWICE, at, found: 2, wanted: 1 };
-            return Err(Stop::Fault(fault));
+            return Err(HeaderError::Fault(fault));
         }
         dims.push(Dimension { name, len });
     }
@@ -236,7 +233,7 @@ fn attributes(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<BTreeMap<Stri
         let tag = cursor.word()?;
         let Some(stored) = Type::of(tag, cursor.is_wide) else {
             let (found, wanted) = (u64::from(tag), 6);
-            return Err(Stop::Fault(ForeignFault {
+            return Err(HeaderError::Fault(ForeignFault {
                 rule: &rule::ATTRIBUTE_TYPE,
                 at,
                 found,

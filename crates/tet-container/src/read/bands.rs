@@ -81,7 +81,7 @@ impl Stored {
         }
     }
 
-    /// The same for a decoder, after [`Stored::load`] has checked it.
+    /// Reads it again for a decoder, after [`Stored::load`] has checked it.
     ///
     /// # Errors
     /// The elements cannot be read again.

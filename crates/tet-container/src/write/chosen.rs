@@ -19,7 +19,12 @@ impl ConvertOptions {
     /// The options that differ from their defaults.
     fn chosen_options(&self) -> Vec<WriteOption> {
         let (tet, storage) = (&self.tet, &self.storage);
-        let is_chosen = |it: &ChunkRule| it.chunks != ChunkChoice::Auto;
+        // For all datasets any output may choose.
+        let is_chosen = |it: &ChunkRule| match it.chunks {
+            ChunkChoice::Kept => false,
+            ChunkChoice::Auto => it.dataset.is_some(),
+            ChunkChoice::Shape(_) | ChunkChoice::Axes(_) => true,
+        };
         let flags = [
             (WriteOption::Name, tet.name.is_some()),
             (WriteOption::Chunks, tet.chunks.iter().any(is_chosen)),

@@ -170,7 +170,7 @@ fn open_dir(path: &Path) -> Option<File> {
     dir.ok().map(File::from)
 }
 
-/// What a name is opened as.
+/// The way in which a name is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenAs {
     /// A file, or another name that may be one.

@@ -5,7 +5,7 @@ use std::fs::{self, File, FileType};
 use std::io;
 use std::path::Path;
 
-/// What a name leads to, before links are followed.
+/// The kind of a name, before links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
     File,

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use tet_io::Source;
 
 use super::{Change, Changes};
-use crate::cursor::{Cursor, Parsed};
+use crate::cursor::Cursor;
 use crate::header::ATTRIBUTES;
 use crate::value::{Type, Version};
 use crate::write::attributes;
 use tet_container::Result;
 use tet_container::edited::unfit;
+use tet_container::read::header::Parsed;
 use tet_container::write::netcdf::attributes::Writing;
 
 /// The most bytes of a file whose offsets have 32 bits.

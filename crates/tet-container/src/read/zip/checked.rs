@@ -50,7 +50,7 @@ pub fn checked_members(
     Ok(())
 }
 
-/// What hides members: nothing is repaired then, unless the system refused to read.
+/// An archive whose members are hidden: nothing is repaired then, unless the system refused to read.
 fn unread(source: &Source, fault: ZipFault) -> Result<()> {
     match fault {
         ZipFault::Read(error) if is_of_system(&error) => {

@@ -7,7 +7,7 @@ use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{self, Checksum, LeveledCodec, PayloadCodec};
 use tet_container::{Error, Result};
 
-/// What the format is called in messages.
+/// The name of the format in messages.
 pub const ENCODING: &str = "Zarr";
 /// The variant of version 2.
 pub const ZARR_2: &str = "2";
