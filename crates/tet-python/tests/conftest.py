@@ -69,7 +69,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with ``climate.nc``, ``climate.tet``, ``broken.tet``, ``warmer.tet``, ``groups.h5`` and ``notes.txt``."""
     folder = tmp_path_factory.mktemp("files")
     write_climate(folder / "climate.nc")
-    tetfile.convert(folder / "climate.nc", folder / "climate.tet")
+    tetfile.convert(folder / "climate.nc", folder / "climate.tet", codec="raw")
     break_chunk(folder / "climate.tet", folder / "broken.tet")
     warm_one(folder / "climate.tet", folder / "warmer.tet")
     write_groups(folder / "groups.h5")

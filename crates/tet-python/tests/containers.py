@@ -106,7 +106,7 @@ CONTAINERS: dict[str, tuple[str, Callable[[Path, Arrays], None], list[str]]] = {
     "zarr 3": (".zarr", write_zarr, [*PLAIN, "c8", "c16"]),
     "zarr 2": (".zarr", write_zarr2, [*PLAIN, ">i4", ">f8"]),
     "safetensors": (".safetensors", write_safetensors, [*PLAIN, "bfloat16"]),
-    "tet": (".tet", _converted(".tet", chunks="auto"), PLAIN),
+    "tet": (".tet", _converted(".tet", chunks="auto", codec="raw"), PLAIN),
     "tet zstd": (".tet", _converted(".tet", codec="zstd"), PLAIN),
     "tensogram": (".tgm", _converted(".tgm"), [*PLAIN[:11], "c8"]),
     "ztensor": (".zt", _converted(".zt"), PLAIN[:11]),
