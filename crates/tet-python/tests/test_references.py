@@ -201,7 +201,7 @@ def test_clipped_chunks_are_refused_or_filled_and_raw_ones_are_one_piece(tmp_pat
     wanted = np.random.default_rng(0).random((500, 70))
     np.savez(tmp_path / "a.npz", x=wanted)
     tetfile.convert(tmp_path / "a.npz", tmp_path / "zstd.tet", codec="zstd", chunks=[150, 30])
-    tetfile.convert(tmp_path / "a.npz", tmp_path / "columns.tet", chunks=[500, 30])
+    tetfile.convert(tmp_path / "a.npz", tmp_path / "columns.tet", codec="raw", chunks=[500, 30])
     for name in ("zstd.tet", "columns.tet"):
         f = tetfile.open(tmp_path / name)
         with pytest.raises(tetfile.UnsupportedError, match="chunks at its edges") as caught:
@@ -229,7 +229,7 @@ def test_clipped_chunks_are_refused_or_filled_and_raw_ones_are_one_piece(tmp_pat
     tetfile.convert(tmp_path / "a.npz", tmp_path / "whole.tet", codec="zstd", chunks=[125, 35])
     root = opened(tetfile.open(tmp_path / "whole.tet").to_references())
     assert root["x"].chunks == (125, 35) and np.array_equal(root["x"][...], wanted)
-    tetfile.convert(tmp_path / "a.npz", tmp_path / "raw.tet", chunks=[150, 70])
+    tetfile.convert(tmp_path / "a.npz", tmp_path / "raw.tet", codec="raw", chunks=[150, 70])
     root = opened(tetfile.open(tmp_path / "raw.tet").to_references())
     assert root["x"].chunks == (500, 70) and np.array_equal(root["x"][...], wanted)
     np.savez_compressed(tmp_path / "packed.npz", x=wanted)
