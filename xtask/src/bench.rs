@@ -66,6 +66,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if name == Some(MICRO) {
         return run::check(run::cargo().args([
             "bench",
+            "--profile",
+            "dist",
             "--locked",
             "-p",
             "tet-bench",
@@ -73,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ]));
     }
     let mut command = run::cargo();
-    command.args(["run", "--release", "--locked", "-p", "tet-bench", "--"]);
+    command.args(["run", "--profile", "dist", "--locked", "-p", "tet-bench", "--"]);
     command.args(name).args(&options.rest);
     run::check(&mut command)
 }

@@ -65,7 +65,7 @@ pub(super) fn run_python(rest: &[String]) -> Result<()> {
     let (scripts, folder) = folders();
     let requirements = scripts.join("python.txt");
     let python = python::environment(&folder.join("venv-python"), &requirements)?;
-    package::install(&python, &folder.join("wheels"), "release")?;
+    package::install(&python, &folder.join("wheels"), "dist")?;
     let mut command = script(&python, "python")?;
     run::check(command.args(rest))
 }
@@ -73,10 +73,11 @@ pub(super) fn run_python(rest: &[String]) -> Result<()> {
 /// A script with our programs, what it makes, and where it stores what it finds.
 fn script(python: &Path, name: &str) -> Result<Command> {
     for package in ["tet-cli", "tet-bench"] {
-        run::check(run::cargo().args(["build", "--release", "--locked", "-p", package, "--bins"]))?;
+        let build = ["build", "--profile", "dist", "--locked", "-p", package, "--bins"];
+        run::check(run::cargo().args(build))?;
     }
     let (scripts, folder) = folders();
-    let release = run::target().join("release");
+    let programs = run::target().join("dist");
     std::fs::create_dir_all(run::target().join("bench"))?;
     let mut command = Command::new(python);
     // Sources stay without what Python would compile beside them.
@@ -85,7 +86,7 @@ fn script(python: &Path, name: &str) -> Result<Command> {
         .arg(scripts.join(format!("{name}.py")))
         .arg("--folder")
         .arg(folder.join("data"));
-    command.arg("--tet").arg(release.join("tet")).arg("--bench").arg(release.join("tet-bench"));
+    command.arg("--tet").arg(programs.join("tet")).arg("--bench").arg(programs.join("tet-bench"));
     command.arg("--out").arg(super::stored(name));
     Ok(command)
 }

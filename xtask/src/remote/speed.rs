@@ -46,8 +46,9 @@ pub(crate) fn run() -> Result<()> {
     let folder = run::target().join("remote");
     let requirements = run::root().join("xtask/remote/speed/requirements.txt");
     let python = python::environment(&folder.join("venv-speed"), &requirements)?;
-    run::check(run::cargo().args(["build", "--release", "--quiet", "--locked", "-p", "tet-cli"]))?;
-    let speed = Speed { tet: run::target().join("release/tet"), python };
+    let build = ["build", "--profile", "dist", "--quiet", "--locked", "-p", "tet-cli"];
+    run::check(run::cargo().args(build))?;
+    let speed = Speed { tet: run::target().join("dist/tet"), python };
     let (work, files) = (folder.join("speed"), folder.join("speed/files"));
     if work.exists() {
         fs::remove_dir_all(&work)?;
