@@ -363,18 +363,22 @@ impl Folder {
         }
         let failed = |error| Error::io(Operation::Read, &path, error);
         let mut list = FolderList::default();
+        let mut fault = None;
         let mut take = |name: OsString, kind| {
             list.is_cut = count_max <= list.files.len() + list.folders.len() + list.others.len();
             if !list.is_cut {
-                let (is_file, is_folder) = self.followed(&path, &name, kind);
+                let kind = self.followed(&path, &name, kind).unwrap_or_else(|error| {
+                    fault.get_or_insert(error);
+                    NameKind::Other
+                });
                 match name.into_string() {
-                    Ok(name) if is_file => list.files.push(name),
-                    Ok(name) if is_folder => list.folders.push(name),
+                    Ok(name) if kind == NameKind::File => list.files.push(name),
+                    Ok(name) if kind == NameKind::Folder => list.folders.push(name),
                     Ok(name) => list.others.push(name),
                     Err(name) => list.others.push(name.to_string_lossy().into_owned()),
                 }
             }
-            !list.is_cut
+            !list.is_cut && fault.is_none()
         };
         match self.root.as_ref().and_then(|root| root.open_folder(key)) {
             Some(Ok(open)) => names::each_of_open(open, &mut take).map_err(failed)?,
@@ -383,19 +387,20 @@ impl Folder {
             _ if !key.is_empty() && self.find(key)?.is_none() => {}
             _ => names::each_at_path(&path, &mut take).map_err(failed)?,
         }
+        if let Some(error) = fault {
+            return Err(error);
+        }
         list.files.sort_unstable();
         list.folders.sort_unstable();
         list.others.sort_unstable();
         Ok(list)
     }
 
-    /// Whether a name in a folder at this path is a file or a folder: a link is what it leads to.
-    fn followed(&self, folder: &Path, name: &OsStr, kind: NameKind) -> (bool, bool) {
-        if kind != NameKind::Link {
-            return (kind == NameKind::File, kind == NameKind::Folder);
-        }
-        let target = self.root.as_ref().and_then(|root| root.target(&folder.join(name)));
-        target.map_or((false, false), |target| (target.is_file(), target.is_dir()))
+    /// The kind of a name in a folder at this path: that of its target, if it is a link.
+    fn followed(&self, folder: &Path, name: &OsStr, kind: NameKind) -> Result<NameKind> {
+        let (NameKind::Link, Some(root)) = (kind, &self.root) else { return Ok(kind) };
+        let target = root.target(&folder.join(name))?;
+        Ok(target.map_or(NameKind::Other, |target| NameKind::from_type(target.file_type())))
     }
 
     /// The files directly in this folder with their lengths, `count_max` of them at most.

@@ -122,15 +122,20 @@ impl Root {
         Ok(Some(path))
     }
 
-    /// Metadata of the target of a link in this folder; `None` if that does not exist, is outside, or is a folder
-    /// that contains the link.
-    pub(super) fn target(&self, link: &Path) -> Option<Metadata> {
-        let target = fs::canonicalize(link).ok()?;
-        let folder = fs::canonicalize(link.parent()?).ok()?;
-        if folder.starts_with(&target) || !self.may_lead_to(&target).ok()? {
-            return None;
+    /// Metadata of the target of a link in this folder; `None` if that does not exist, may not be reached, is outside, or
+    /// is a folder that contains the link.
+    pub(super) fn target(&self, link: &Path) -> Result<Option<Metadata>> {
+        let resolve = |path: &Path| match fs::canonicalize(path) {
+            Ok(path) => Ok(Some(path)),
+            Err(error) if leads_nowhere(&error) => Ok(None),
+            Err(error) => Err(Error::io(Operation::Stat, path, error)),
+        };
+        let Some(target) = resolve(link)? else { return Ok(None) };
+        let folder = link.parent().map_or(Ok(None), resolve)?;
+        if folder.is_none_or(|folder| folder.starts_with(&target)) || !self.may_lead_to(&target)? {
+            return Ok(None);
         }
-        fs::metadata(target).ok()
+        fs::metadata(&target).map(Some).map_err(|error| Error::io(Operation::Stat, link, error))
     }
 
     /// Whether links may lead to this place, whose path has none.
@@ -146,6 +151,13 @@ impl Root {
         let cache = cache_of(&real(document)?, &root);
         Ok(cache.is_some_and(|cache| target.starts_with(cache)))
     }
+}
+
+/// Whether a link has no target that could be found, now or at another time.
+fn leads_nowhere(error: &io::Error) -> bool {
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 /// The folder of the cache that a document is in, where it is a link out of its folder: the first one on the way to it
@@ -216,6 +228,8 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RWXU).unwrap();
         symlink("/dev/zero", at("device")).unwrap();
         symlink(".", at("loop")).unwrap();
+        symlink("itself", at("itself")).unwrap();
+        symlink("file/x", at("below_file")).unwrap();
         let folder = Folder::open(root.path()).unwrap();
         let long = "x".repeat(300);
         for absent in ["x", "dir/x", "x/y", "loop/x", "../x", ""] {
@@ -235,7 +249,13 @@ mod tests {
         let list = folder.list("", 100).unwrap();
         assert_eq!(list.files, ["file", "inside"]);
         assert_eq!(list.folders, ["dir"]);
-        assert_eq!(list.others, ["dead", "dead2", "device", "loop", "pipe"]);
+        assert_eq!(
+            list.others,
+            ["below_file", "dead", "dead2", "device", "itself", "loop", "pipe"]
+        );
+        // A name too long for the system is no answer about the target.
+        symlink(&long, at("long")).unwrap();
+        assert!(matches!(folder.list("", 100), Err(Error::Io { .. })));
     }
 
     #[test]

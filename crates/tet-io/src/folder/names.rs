@@ -16,7 +16,7 @@ pub(super) enum NameKind {
 }
 
 impl NameKind {
-    fn from_type(file_type: FileType) -> NameKind {
+    pub(super) fn from_type(file_type: FileType) -> NameKind {
         match () {
             () if file_type.is_symlink() => NameKind::Link,
             () if file_type.is_file() => NameKind::File,
