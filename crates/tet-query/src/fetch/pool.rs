@@ -30,13 +30,7 @@ pub(crate) fn run<S>(
     let queue = Queue::new(count, ahead);
     let work = || {
         let mut state = state();
-        while let Some(turn) = queue.next() {
-            let done = how.progress.check().map_err(Error::from);
-            let done = done.and_then(|()| task(&mut state, turn.index));
-            if let Err(error) = done.and_then(|done| Ok(how.progress.advance(done)?)) {
-                queue.fail(turn.index, error);
-            }
-        }
+        queue.work(how, &mut |index| task(&mut state, index));
     };
     let wanted = usize::try_from(count).unwrap_or(usize::MAX).min(workers);
     on_threads(wanted, &work);
@@ -97,6 +91,17 @@ impl Queue {
         }
     }
 
+    /// Runs tasks until there are none.
+    fn work(&self, how: &Execution, task: &mut dyn FnMut(u64) -> Result<u64>) {
+        while let Some(turn) = self.next() {
+            let done = how.progress.check().map_err(Error::from);
+            let done = done.and_then(|()| task(turn.index));
+            if let Err(error) = done.and_then(|done| Ok(how.progress.advance(done)?)) {
+                self.fail(turn.index, error);
+            }
+        }
+    }
+
     fn fail(&self, index: u64, error: Error) {
         let mut progress = self.progress();
         if progress.failed.as_ref().is_none_or(|(at, _)| index < *at) {
@@ -138,7 +143,7 @@ fn keep_freed_memory() {
 ///
 /// The threads are made for this and end with it. A permanent pool would have to be one for each
 /// number of threads, would hang after `fork`, and saves 15 us a thread of tasks that take 1 ms.
-fn on_threads(workers: usize, work: &(impl Fn() + Sync)) {
+fn on_threads(workers: usize, work: &(dyn Fn() + Sync)) {
     if workers <= 1 {
         return work();
     }

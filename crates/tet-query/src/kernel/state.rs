@@ -88,6 +88,7 @@ impl Maker {
                 let kernel = K::new(cell_count, setup);
                 let filter = filter.map(|test| Sifter {
                     tester: Tester::new(test),
+                    indexed: K::INDEXED,
                     room: vec![T::zeroed(); BLOCK],
                 });
                 Box::new(Of::<T, K> { kernel, filter, elements: PhantomData })
@@ -216,19 +217,45 @@ fn elements<T: Ordered>(bytes: &[u8]) -> &[T] {
 /// Lets the elements through that pass a test.
 struct Sifter<T: Ranked> {
     tester: Tester<T>,
+    /// Whether positions along the folded axes matter.
+    indexed: bool,
     room: Vec<T>,
 }
 
+/// Folding that is the same code for the filters of all kernels.
+trait Fold<T> {
+    /// As [`Kernel::fold_run`].
+    fn fold_run(&mut self, at: At, elements: &[T]);
+    /// As [`Kernel::fold_lanes`].
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]);
+    /// As [`Kernel::fold_scattered`].
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]);
+}
+
+impl<T: Numeric, K: Kernel<T>> Fold<T> for K {
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        Kernel::fold_run(self, at, elements);
+    }
+
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        Kernel::fold_lanes(self, at, lanes, elements);
+    }
+
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
+        Kernel::fold_scattered(self, at, scatter, elements);
+    }
+}
+
 impl<T: Numeric> Sifter<T> {
-    fn fold_runs<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, runs: Runs, elements: &[T]) {
+    fn fold_runs(&mut self, kernel: &mut dyn Fold<T>, at: At, runs: Runs, elements: &[T]) {
         for nth in 0..runs.count {
             let at = runs.at(at, nth);
             self.fold_run(kernel, at, &elements[nth * runs.distance..][..runs.len]);
         }
     }
 
-    fn fold_run<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, elements: &[T]) {
-        if K::INDEXED {
+    fn fold_run(&mut self, kernel: &mut dyn Fold<T>, at: At, elements: &[T]) {
+        if self.indexed {
             return self.fold_stretches(kernel, at, elements);
         }
         for block in elements.chunks(BLOCK) {
@@ -240,7 +267,7 @@ impl<T: Numeric> Sifter<T> {
     }
 
     /// Folds whole stretches, so that positions count on.
-    fn fold_stretches<K: Kernel<T>>(&self, kernel: &mut K, at: At, elements: &[T]) {
+    fn fold_stretches(&self, kernel: &mut dyn Fold<T>, at: At, elements: &[T]) {
         let mut start = 0;
         for stretch in elements.chunk_by(|&a, &b| self.tester.passes(a) == self.tester.passes(b)) {
             if self.tester.passes(stretch[0]) {
@@ -250,7 +277,7 @@ impl<T: Numeric> Sifter<T> {
         }
     }
 
-    fn fold_lanes<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, lanes: Lanes, elements: &[T]) {
+    fn fold_lanes(&mut self, kernel: &mut dyn Fold<T>, at: At, lanes: Lanes, elements: &[T]) {
         if lanes.rows < COLUMN_MIN {
             for (row, elements) in (0..).zip(lanes.rows(elements)) {
                 let index = at.index + row * lanes.index;
@@ -262,7 +289,7 @@ impl<T: Numeric> Sifter<T> {
     }
 
     /// Folds what is left of a row, each element into its own cell.
-    fn fold_row<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, elements: &[T]) {
+    fn fold_row(&mut self, kernel: &mut dyn Fold<T>, at: At, elements: &[T]) {
         let mut cells = [0; BLOCK];
         for (block, first) in elements.chunks(BLOCK).zip((at.cell..).step_by(BLOCK)) {
             let at = At { cell: first, ..at };
@@ -283,8 +310,8 @@ impl<T: Numeric> Sifter<T> {
     }
 
     /// Turns lanes into columns: what is left of one is a run.
-    fn fold_columns<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, lanes: Lanes, elements: &[T]) {
-        let column = if K::INDEXED { 1 } else { COLUMN };
+    fn fold_columns(&mut self, kernel: &mut dyn Fold<T>, at: At, lanes: Lanes, elements: &[T]) {
+        let column = if self.indexed { 1 } else { COLUMN };
         for first in (0..lanes.rows).step_by(column) {
             let rows = first..lanes.rows.min(first + column);
             let index = at.index + first as u64 * lanes.index;

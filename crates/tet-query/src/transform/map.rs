@@ -141,7 +141,7 @@ impl Map {
     fn replace<T: Numeric>(&self, nothing: T, out: &mut [T], how: &Execution) -> Result<()> {
         let Some(test) = &self.filter else { return Ok(()) };
         let tester = Tester::<T>::new(test);
-        in_tasks(out, how, |_, out| {
+        in_tasks(out, how, &|_, out| {
             for element in out {
                 *element = if tester.passes(*element) { *element } else { nothing };
             }
@@ -169,7 +169,7 @@ fn convert_all<T: ToNumber, O: FromExact>(
     how: &Execution,
 ) -> Result<Option<(usize, Number)>> {
     let lost = Mutex::new(None);
-    in_tasks(out, how, |start, out| {
+    in_tasks(out, how, &|start, out| {
         let mut room = [T::zeroed(); BLOCK];
         for (nth, out) in out.chunks_mut(BLOCK).enumerate() {
             let at = start + nth * BLOCK;
@@ -198,7 +198,7 @@ impl MapKernel<'_> {
         let zero_count = AtomicU64::new(0);
         let tester = self.map.filter.as_ref().map(Tester::<T>::new);
         let loops = self.statistics.loops(self.part)?;
-        in_tasks(out, self.how, |start, out| {
+        in_tasks(out, self.how, &|start, out| {
             let mut walk = loops.walk(start);
             let mut room = [T::zeroed(); BLOCK];
             let mut zeros = 0;
@@ -275,7 +275,7 @@ fn count_zeros<T: Wide>(elements: &[T], params: Params<'_>, tester: Option<&Test
 fn in_tasks<O: Element>(
     out: &mut [O],
     how: &Execution,
-    work: impl Fn(usize, &mut [O]) + Sync,
+    work: &(dyn Fn(usize, &mut [O]) + Sync),
 ) -> Result<()> {
     let tasks: Vec<_> =
         out.chunks_mut(how.tuning.map_elements).map(|piece| Mutex::new(Some(piece))).collect();
