@@ -17,7 +17,7 @@ const GROWTH_MAX: f64 = 25.0;
 /// Below these seconds of CPU, starting the program is most of it.
 const SECONDS_MIN: f64 = 2.0;
 /// An optimized command may take these seconds of CPU for all datasets, besides what the system needs to open each file of a
-/// folder, read it and close it.
+/// folder, read it and close it, or to make it.
 const OPTIMIZED_MAX: f64 = 3.0;
 /// A command that takes longer than these seconds of CPU is killed.
 const SECONDS_MAX: u32 = 600;
@@ -100,9 +100,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         for ((other, input), count) in others.iter().zip(&inputs).zip(counts) {
             make(&program, format, count, [other, input])?;
         }
-        let files = spent_on_files(&inputs[1])?;
-        if files > 0.0 {
-            println!("{format:12}{:10}{:12}{files:12.2}", "(files)", "");
+        let read = spent_on_files(&inputs[1], None)?;
+        let written = spent_on_files(&inputs[1], Some(&folder.join("copy")))?;
+        if read > 0.0 {
+            println!("{format:12}{:10}{:12}{read:12.2}", "(read)", "");
+            println!("{format:12}{:10}{:12}{written:12.2}", "(copied)", "");
         }
         for (word, line) in COMMANDS.iter().filter(|(word, _)| is_asked(&options.only, word)) {
             let mut seconds = [0.0; 2];
@@ -112,7 +114,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             let growth = seconds[1] / seconds[0].max(0.01);
             let is_quadratic = SECONDS_MIN < seconds[1] && GROWTH_MAX < growth;
             let read_count = line.split(' ').filter(|word| *word == "IN").count();
-            let seconds_max = OPTIMIZED_MAX + files * read_count as f64;
+            let files = read * read_count as f64;
+            let files = if line.contains("OUT.FORMAT") { files + written } else { files };
+            let seconds_max = OPTIMIZED_MAX + files;
             let is_slow = options.release && seconds_max < seconds[1];
             faults += usize::from(is_quadratic || is_slow);
             let mark = match () {
@@ -229,31 +233,47 @@ fn spent(program: &Path, line: &str, format: &str, [input, other]: [&PathBuf; 2]
             word => shell.arg(word.replace("OUT", &output.to_string_lossy())),
         };
     }
-    if line.contains("OUT") {
-        shell.arg("--force");
+    for suffix in ["tet", "json", format] {
+        remove(&output.with_extension(suffix))?;
     }
     let before = cpu(CHILDREN_AT)?;
     shell.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     Ok(cpu(CHILDREN_AT)? - before)
 }
 
-/// Seconds of CPU that reading each file of a folder takes, with its state; none for a file.
-fn spent_on_files(path: &Path) -> Result<f64> {
+/// Seconds of CPU that reading each file of a folder takes, and copying it where a folder for copies is given; none for a file.
+fn spent_on_files(path: &Path, copies: Option<&Path>) -> Result<f64> {
     if !path.is_dir() {
         return Ok(0.0);
     }
     let before = cpu(SELF_AT)?;
-    let mut folders = vec![path.to_path_buf()];
+    let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
+        if let Some(copies) = copies {
+            fs::create_dir(copies.join(&folder))?;
+        }
+        for entry in fs::read_dir(path.join(&folder))? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => folders.push(entry.path()),
-                false => drop(fs::read(entry.path())?),
+            let key = folder.join(entry.file_name());
+            match (entry.file_type()?.is_dir(), copies) {
+                (true, _) => folders.push(key),
+                (false, Some(copies)) => fs::write(copies.join(key), fs::read(entry.path())?)?,
+                (false, None) => drop(fs::read(entry.path())?),
             }
         }
     }
-    Ok(cpu(SELF_AT)? - before)
+    let seconds = cpu(SELF_AT)? - before;
+    copies.map_or(Ok(()), remove)?;
+    Ok(seconds)
+}
+
+/// Removes a file or a folder that may be there.
+fn remove(path: &Path) -> Result<()> {
+    match path.is_dir() {
+        true => Ok(fs::remove_dir_all(path)?),
+        false if path.exists() => Ok(fs::remove_file(path)?),
+        false => Ok(()),
+    }
 }
 
 /// The fields of `/proc/self/stat` behind the name: the time of this process, and that of all children that ended.
