@@ -1,4 +1,4 @@
-//! What a person downloads: an archive of the command, a wheel, the packages of the crates, and their checksums.
+//! The files that a person downloads: an archive of the command, a wheel, the packages of the crates, and checksums.
 //!
 //! The archive and the wheel are then installed into empty folders and used.
 
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{package, python, run};
 
-/// What to build.
+/// The profile and the parts of a release.
 #[derive(clap::Args)]
 #[command(
     after_help = "Files go to target/release-files/. With `--profile dist` the builds take about 15 minutes on two \
