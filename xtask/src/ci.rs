@@ -24,7 +24,7 @@ struct Step {
     work: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "fmt", work: || cargo(&["fmt", "--all", "--check"]) },
     Step { name: "tidy", work: tidy::run },
     Step {
@@ -39,6 +39,7 @@ const STEPS: [Step; 9] = [
         work: || cargo(&["build", "--locked", "-p", "tet-format", "--no-default-features"]),
     },
     Step { name: "features", work: features },
+    Step { name: "example", work: example },
     Step { name: "doc", work: doc },
     Step { name: "docs", work: docs::check },
     Step { name: "python", work: package::run },
@@ -82,6 +83,17 @@ fn cargo(args: &[&str]) -> Result<()> {
 fn doc() -> Result<()> {
     let args = ["doc", "--locked", "--workspace", "--no-deps"];
     step(run::cargo().args(args).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// The container outside of the workspace is formatted, builds, and passes its test.
+///
+/// Its dependencies are those of the workspace: the versions, the profiles and the target folder.
+fn example() -> Result<()> {
+    let folder = run::root().join("examples/container");
+    std::fs::copy(run::root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    step(run::cargo().args(["fmt", "--check"]).current_dir(&folder))?;
+    let test = ["test", "--quiet", "--offline", "--config", "../../Cargo.toml"];
+    step(run::cargo().args(test).env("CARGO_TARGET_DIR", run::target()).current_dir(&folder))
 }
 
 /// Every subset of the features of a package lints clean on its own.

@@ -20,6 +20,7 @@ mod package;
 mod python;
 mod race;
 mod reference;
+mod release;
 mod remote;
 mod run;
 mod scale;
@@ -85,6 +86,8 @@ enum Task {
     Oracle(oracle::Options),
     /// Builds the Python package, installs it into target/, and runs its tests
     Python(package::Options),
+    /// Makes what people download: archive, wheel, crates, checksums; installs and tries them
+    Release(release::Options),
     /// Reads and writes files on servers of others: nginx, moto and s3s-fs
     Remote(remote::Options),
 }
@@ -113,6 +116,7 @@ fn main() -> anyhow::Result<()> {
         Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
+        Task::Release(options) => release::run(&options),
         Task::Remote(options) => remote::run(&options),
         Task::Python(options) => package::test(options),
     }

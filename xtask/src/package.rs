@@ -115,7 +115,7 @@ pub(crate) fn install(python: &Path, folder: &Path, profile: &str) -> Result<()>
 }
 
 /// Builds the wheel into an empty folder and gives its path.
-fn wheel(python: &Path, folder: &Path, profile: &str) -> Result<PathBuf> {
+pub(crate) fn wheel(python: &Path, folder: &Path, profile: &str) -> Result<PathBuf> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
     }
