@@ -26,7 +26,6 @@ mod words;
 mod checksum;
 mod frames;
 
-pub mod parts;
 mod sparse;
 
 mod open;
@@ -53,13 +52,13 @@ pub use index::Index;
 pub use limits::Limits;
 pub use open::ZTensorFile;
 pub use read::TensorView;
-pub use sparse::{Places, Scattered, Sparse};
 pub use stored::Check;
 pub use tensor::Tensor;
 pub use tet_cbor::Value;
 pub use tet_format::Severity;
 pub use tet_io::{Kind, Progress};
 pub use tet_report::{Finding, Level, Report};
+pub use tet_sparse::{Places, Sparse};
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{
     Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, METADATA_NAME, SparseChoice,

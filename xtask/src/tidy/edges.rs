@@ -20,6 +20,7 @@ struct Edge {
 /// The two tables of `ARCHITECTURE.md`. A new edge is a change to both, with its reason.
 const EDGES: &[Edge] = &[
     Edge { name: "tet-format", ours: &[], outside: &[] },
+    Edge { name: "tet-sparse", ours: &["tet-format"], outside: &[] },
     Edge { name: "tet-cbor", ours: &[], outside: &["half"] },
     Edge {
         name: "tet-codec",
@@ -69,7 +70,7 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         name: "tet-ztensor",
-        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report"],
+        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report", "tet-sparse"],
         outside: &["rayon", "sha2", "thiserror"],
     },
     Edge {
@@ -106,6 +107,7 @@ const EDGES: &[Edge] = &[
             "tet-format",
             "tet-io",
             "tet-query",
+            "tet-sparse",
             "tet-tensogram",
             "tet-verify",
             "tet-ztensor",
@@ -217,6 +219,7 @@ const EDGES: &[Edge] = &[
             "tet-io",
             "tet-query",
             "tet-report",
+            "tet-sparse",
             "tet-tensogram",
             "tet-verify",
             "tet-zarr",

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{DType, Grid, Span};
 use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
-use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
+use tet_sparse::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 
 use super::seal;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use tet_format::DType;
 use tet_query::Dataset;
+use tet_sparse::parts::{VALUES, of_places};
 use tet_ztensor::objects::{ManifestObject, ObjectLayout, ObjectPart, PartEncoding, Version};
-use tet_ztensor::parts::{VALUES, of_places};
 
 use super::object::Reading;
 use crate::container::ztensor::{held, part_attrs};
